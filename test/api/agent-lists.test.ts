@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LIST_FORMATS, listResponse } from '../../src/api/agent-lists.ts'
+import { LIST_FORMATS, listResponse } from '../../src/api/agents/lists.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../support/host.ts'
 

@@ -17,7 +17,7 @@ export class Catalog extends WorkerEntrypoint<Env> {
   }
 
   async #respond(url: URL): Promise<Response> {
-    const { isListPath, catalogResponse } = await import('../agent-lists.ts')
+    const { isListPath, catalogResponse } = await import('../agents/lists.ts')
     if (isListPath(url.pathname)) return catalogResponse(url, CACHE_TAG, this.env)
     const { renderCatalog } = await import('./documents.ts')
     return renderCatalog(url, CACHE_TAG, this.env)

@@ -3,7 +3,7 @@ import { strongEtag } from '../../http/conditional.ts'
 import { CORS_HEADERS, publicCacheControl } from '../../http/headers.ts'
 import { MAX_CATALOG_ENTRIES } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/client.ts'
-import { CATALOG_DOCUMENTS, CATALOG_LINKS } from '../agent-lists.ts'
+import { CATALOG_DOCUMENTS, CATALOG_LINKS } from '../agents/lists.ts'
 import { paginate, parsePageQuery } from '../pagination.ts'
 import {
   AI_CATALOG_TYPE,

@@ -2,7 +2,7 @@ import { ANONYMOUS } from '../../auth/principal.ts'
 import { matchesIfNoneMatch } from '../../http/conditional.ts'
 import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { countList } from '../agent-lists.ts'
+import { countList } from '../agents/lists.ts'
 import { parseCatalogQuery } from './documents.ts'
 import { resolveSite, toQuery } from './site.ts'
 

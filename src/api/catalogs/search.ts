@@ -12,8 +12,8 @@ import type { Filter, SearchQuery } from '../../registry/records.ts'
 import { toTerm } from '../../registry/search-fields.ts'
 import { splitWords, toMatchExpression } from '../../registry/search-words.ts'
 import { getRegistry } from '../../registry/store/client.ts'
-import { countList } from '../agent-lists.ts'
-import { DIGEST_LENGTH, decodeCursor, encodeCursor, rankingCursor } from '../search.ts'
+import { countList } from '../agents/lists.ts'
+import { DIGEST_LENGTH, decodeCursor, encodeCursor, rankingCursor } from '../agents/search.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
 const DEFAULT_PAGE_SIZE = 10

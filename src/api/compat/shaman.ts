@@ -6,7 +6,7 @@ import { tooManyRequests } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
 import { log } from '../../http/log.ts'
 import { getCachedByName } from '../../registry/edge/lookups.ts'
-import { listResponse } from '../agent-lists.ts'
+import { listResponse } from '../agents/lists.ts'
 import { cardResponseFor } from '../cards.ts'
 import { agentNameNotFound } from '../errors.ts'
 

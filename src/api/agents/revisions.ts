@@ -12,9 +12,9 @@ import { jsonResponse } from '../../http/responses.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { RevisionRow, StoredRevision } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
-import { registerDocument } from '../agents.ts'
 import { agentNotFound } from '../errors.ts'
 import { parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
+import { registerDocument } from './register.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 

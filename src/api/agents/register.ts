@@ -1,18 +1,18 @@
-import { isAdmin } from '../auth/permissions.ts'
-import { actorOf } from '../auth/principal.ts'
-import { audited } from '../auth/refusals.ts'
-import { adminRequired, requireWriter } from '../auth/require.ts'
-import { type Precondition, parsePrecondition } from '../http/conditional.ts'
-import { HttpError } from '../http/errors.ts'
-import type { Handler } from '../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
-import { readJson } from '../http/json-body.ts'
-import { jsonResponse } from '../http/responses.ts'
-import { cacheRegistered, cacheRemoved, purgeLists } from '../registry/edge/write-through.ts'
-import type { Registered, WriteRejection } from '../registry/records.ts'
-import { getRegistry } from '../registry/store/client.ts'
-import { agentConflict, agentNotFound } from './errors.ts'
-import type { PreparedWrite, WriteRequest } from './registration.ts'
+import { isAdmin } from '../../auth/permissions.ts'
+import { actorOf } from '../../auth/principal.ts'
+import { audited } from '../../auth/refusals.ts'
+import { adminRequired, requireWriter } from '../../auth/require.ts'
+import { type Precondition, parsePrecondition } from '../../http/conditional.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { Handler } from '../../http/handler.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
+import { readJson } from '../../http/json-body.ts'
+import { jsonResponse } from '../../http/responses.ts'
+import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/write-through.ts'
+import type { Registered, WriteRejection } from '../../registry/records.ts'
+import { getRegistry } from '../../registry/store/client.ts'
+import { agentConflict, agentNotFound } from '../errors.ts'
+import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
 import { serializeSource } from './sources.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
@@ -28,7 +28,7 @@ export const putAgent: Handler = audited(async (request, env, ctx, params) => {
 export const registerDocument = async (write: WriteRequest, env: Env, ctx: ExecutionContext): Promise<Response> => {
   const { principal, id } = write
   // The compiler of cards is loaded for writers only.
-  const { createPreparation } = await import('./registration.ts')
+  const { createPreparation } = await import('./prepare-write.ts')
   const prepare = createPreparation(write, env)
   const { prepared, result } = await retryOnConflict(async isLast => {
     const prepared = await prepare(isLast)

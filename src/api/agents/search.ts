@@ -1,11 +1,11 @@
-import { agentIdPattern } from '../card/model/constants.ts'
-import { sha256Hex } from '../http/conditional.ts'
-import { HttpError } from '../http/errors.ts'
-import { MAX_FILTERS, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_HITS } from '../limits.ts'
-import type { Filter, FilterName, SearchQuery } from '../registry/records.ts'
-import { toTerm } from '../registry/search-fields.ts'
-import { splitWords, toMatchExpression } from '../registry/search-words.ts'
-import { parsePageQuery } from './pagination.ts'
+import { agentIdPattern } from '../../card/model/constants.ts'
+import { sha256Hex } from '../../http/conditional.ts'
+import { HttpError } from '../../http/errors.ts'
+import { MAX_FILTERS, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_HITS } from '../../limits.ts'
+import type { Filter, FilterName, SearchQuery } from '../../registry/records.ts'
+import { toTerm } from '../../registry/search-fields.ts'
+import { splitWords, toMatchExpression } from '../../registry/search-words.ts'
+import { parsePageQuery } from '../pagination.ts'
 
 const filterNames: readonly FilterName[] = [
   'tag',
