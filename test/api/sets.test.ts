@@ -105,7 +105,8 @@ describe('the set of an agent', () => {
 
   it('is in the list of all agents where the token covers the agent, beside its visibility', async () => {
     const hostingOf = async (token?: string) => {
-      const page = (await (await get('/agents', token)).json()) as Page
+      // A page of this host has no room for the agents of all files before.
+      const page = await getPage('cursor=set0', token)
       return page.agents.filter(({ id }) => ids.includes(id)).map(({ id, visibility, set }) => [id, visibility, set])
     }
     expect(await hostingOf(await issue(['read'], ['set1-b', 'set2-*']))).toEqual([

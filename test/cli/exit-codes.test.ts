@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { EXIT_CODE_MEANINGS } from '../../cli/exit-codes.ts'
+import { NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
 import { FakeHost, type Fault, isPut, problem } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
@@ -37,6 +38,19 @@ const remoteCardIs =
     return true
   }
 
+/** Has an audit of one entry, and no keys. */
+const auditIs =
+  (change: { what?: 'agent-changed'; signature?: string }): Fault =>
+  ({ path }, response) => {
+    const { what, ...signature } = change
+    const event = { number: 1, time: '2027-01-01T00:00:00.000Z', actor: 'admin', what: 'agent-removed' } as const
+    const entry = sealEntry({ ...event, previous: NO_ENTRY_HASH })
+    if (!path.startsWith('/audit')) return Boolean(problem(response, 404, 'no-signing-key', 'None.'))
+    const body = { entries: [{ ...entry, ...(what && { what }) }], head: { ...entry, ...signature } }
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    return true
+  }
+
 const serveOldCard: Fault = ({ path }, response) => {
   if (!path.endsWith('/agent-card.json')) return false
   response.writeHead(200, { 'Content-Type': 'application/json', ETag: '"old"' }).end('{}')
@@ -49,6 +63,7 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
     'in sync, no findings': {
       'a push': {},
       'an unchanged agent': { registered: { card: inSync } },
+      'an audit that is whole': { args: ['audit', 'verify'], fault: auditIs({}) },
       '--check of what is in sync': { args: ['--check'], registered: { card: inSync } },
       '--check with a warning': { args: ['--check'], file: withWarning, registered: { card: withWarning } },
       'a push with a lint error': { file: withError },
@@ -76,6 +91,10 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
     'an upstream card could not be fetched or waits for approval': {
       'not fetched': { file: remote, registered: remote, fault: remoteCardIs('no-card') },
       'waits for approval': { file: remote, registered: remote, fault: remoteCardIs('pending') },
+    },
+    'audit verify: an entry or the signature does not fit': {
+      'an entry': { args: ['audit', 'verify'], fault: auditIs({ what: 'agent-changed' }) },
+      'the signature': { args: ['audit', 'verify'], fault: auditIs({ signature: 'a.b.c' }) },
     },
   },
   2: {

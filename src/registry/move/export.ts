@@ -70,7 +70,7 @@ type Phase<Name extends ExportCursor['phase']> = Extract<ExportCursor, { phase: 
 const revisionsPage = (sql: SqlStorage, { id, seq, since }: Phase<'revisions'>, page: Page): ExportPage => {
   const rows = selectRows(sql, 'revisions', '(id, seq) > (?, ?) ORDER BY id, seq', id, seq)
   for (const row of rows) {
-    addRow(page, 'revisions', row)
+    addRevision(sql, row, page)
     if (page.isFull) return page.end({ phase: 'revisions', id: String(row.id), seq: Number(row.seq), since })
   }
   return page.end({ phase: 'agents', id: '', since })
@@ -90,7 +90,7 @@ const changedPage = (sql: SqlStorage, { since }: Phase<'changed'>, page: Page): 
     since,
   )
   for (const { number, id, seq } of changes) {
-    for (const row of selectRows(sql, 'revisions', 'id = ? AND seq = ?', id, seq)) addRow(page, 'revisions', row)
+    for (const row of selectRows(sql, 'revisions', 'id = ? AND seq = ?', id, seq)) addRevision(sql, row, page)
     addState(sql, id, page)
     if (page.isFull) return page.end({ phase: 'changed', since: number })
   }
@@ -116,6 +116,13 @@ const auditPage = (sql: SqlStorage, { after, head }: Phase<'audit'>, page: Page)
     if (page.isFull) return page.end({ phase: 'audit', after: number, head })
   }
   return page.end()
+}
+
+const addRevision = (sql: SqlStorage, row: Row, page: Page): void => {
+  addRow(page, 'revisions', row)
+  const { id = '', seq = 0 } = row
+  for (const card of selectRows(sql, 'revision_cards', 'id = ? AND seq = ?', id, seq))
+    addRow(page, 'revision_cards', card)
 }
 
 /** Adds all that is registered of an agent now, in place of what was exported of it before; nothing but that for a removed agent. */

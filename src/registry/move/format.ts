@@ -18,8 +18,9 @@ type ColumnType = 'text' | 'text?' | 'json' | 'json?' | 'integer' | 'integer?' |
 export const EXPORTED = {
   revisions: {
     ...{ id: 'text', seq: 'integer', created: 'integer', origin: 'text?', manifest: 'json?' },
-    ...{ made_by: 'text', author: 'text', drift: 'json?' },
+    ...{ made_by: 'text', author: 'text', class: 'text?', drift: 'json?' },
   },
+  revision_cards: { id: 'text', seq: 'integer', card: 'json' },
   agents: {
     ...{ id: 'text', seq: 'integer', visibility: 'text', set_name: 'text?', origin: 'text', modified: 'integer' },
     ...{ manifest_etag: 'text', summary: 'json', search_fields: 'json' },
@@ -32,15 +33,19 @@ export const EXPORTED = {
   },
   fetched: { id: 'text', name: 'text', card: 'json', validators: 'json', review: 'json?' },
   hosts: { hostname: 'text', id: 'text', seq: 'integer', automatic: 'integer' },
+  observations: { id: 'text', day: 'integer', counts: 'json' },
   tokens: { id: 'text', hash: 'text', expires: 'integer?', record: 'json' },
-  changes: { number: 'integer', id: 'text', seq: 'integer', kind: 'text', class: 'text?', at: 'integer' },
+  changes: {
+    ...{ number: 'integer', id: 'text', seq: 'integer', kind: 'text', public_kind: 'text?', class: 'text?' },
+    ...{ at: 'integer' },
+  },
 } as const satisfies Record<string, Record<string, ColumnType>>
 
 /** A table of an export. */
 export type ExportedTable = keyof typeof EXPORTED
 
 /** The tables that have the state of an agent, besides `agents`. */
-export const STATE_TABLES = ['representations', 'extended', 'sources', 'fetched', 'hosts'] as const
+export const STATE_TABLES = ['representations', 'extended', 'sources', 'fetched', 'hosts', 'observations'] as const
 
 /** Whether a name is that of an exported table. */
 export const isExportedTable = (name: unknown): name is ExportedTable =>

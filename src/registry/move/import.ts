@@ -54,12 +54,14 @@ const TABLES = Object.keys(EXPORTED) as ExportedTable[]
 /** The columns by which a row of a staged table replaces another. */
 const KEYS: Record<ExportedTable, string> = {
   revisions: 'id, seq',
+  revision_cards: 'id, seq',
   agents: 'id',
   representations: 'id, etag',
   extended: 'id, tier, etag',
   sources: 'id',
   fetched: 'id, name',
   hosts: 'hostname',
+  observations: 'id, day',
   tokens: 'id',
   changes: 'number',
 }

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
+import { createObservations } from '../../../src/card/model/observations.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { type AuditEntry, sealEntry } from '../../../src/registry/audit/chain.ts'
 import { recordRefusal, selectEntries } from '../../../src/registry/audit/log.ts'
@@ -9,6 +10,7 @@ import { type ImportRejection, Staging } from '../../../src/registry/move/import
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import type { Registration } from '../../../src/registry/records.ts'
 import { refreshKey } from '../../../src/registry/store/kv-entries.ts'
+import { recordObservations } from '../../../src/registry/store/observations.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { indexAgent } from '../../../src/registry/store/search.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
@@ -89,6 +91,7 @@ beforeEach(() => {
   put(sql, remote)
   put(sql, { ...first, id: 'gone', hosts: [] })
   remove(sql, 'gone', {}, 'admin')
+  recordObservations(sql, 'a', createObservations(Date.now() + 1000))
   const record = { id: 't', note: '', scopes: ['read' as const], agents: ['*'], tiers: [], created: 1, expires: null }
   issueToken(sql, record, 'h'.repeat(64), 'admin')
 })
@@ -99,6 +102,23 @@ describe('an export', () => {
       const stored = sql.exec<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`).toArray()
       expect([table, stored.map(({ name }) => name)]).toEqual([table, Object.keys(columns)])
     }
+  })
+
+  it('has every table, except those that another host makes itself or does not need', () => {
+    const made = {
+      audit: 'moved as its entries',
+      search: 'the index of what is registered',
+      search_documents: 'the same',
+      search_terms: 'the same',
+      refusals: 'counts the refused writes of an hour, which do not move',
+      outbox: 'what this host has yet to publish: a new one publishes everything',
+    }
+    const stored = sql.exec<{ name: string }>(
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'
+        AND name NOT IN ('search_data', 'search_idx', 'search_docsize', 'search_config')`,
+    )
+    const known = [...Object.keys(EXPORTED), ...Object.keys(made)]
+    expect([...stored].map(({ name }) => name).sort()).toEqual(known.sort())
   })
 
   it('makes an empty host equal, its search included', () => {
