@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createGzip } from 'node:zlib'
-import { Sha256 } from '../../src/registry/audit/sha256.ts'
 import { parseTrailer } from '../../src/registry/move/format.ts'
 import { HostError } from '../client/index.ts'
 import type { Context } from '../context.ts'
@@ -120,7 +120,7 @@ const MAX_TRAILER_BYTES = 256
 
 /** Checks an export against its last line as it is read. */
 class ExportCheck {
-  readonly #hash = new Sha256()
+  readonly #hash = createHash('sha256')
   #tail = Buffer.alloc(0)
   /** Lines before the last one. */
   lines = 0
@@ -140,7 +140,7 @@ class ExportCheck {
     if (!trailer) return 'its last line is missing'
     this.#add(this.#tail.subarray(0, start))
     this.#tail = this.#tail.subarray(start)
-    this.#digest ??= this.#hash.digest()
+    this.#digest ??= this.#hash.digest('hex')
     return trailer.lines === this.lines && trailer.sha256 === this.#digest
       ? undefined
       : 'its content does not match its last line'

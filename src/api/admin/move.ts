@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { actorOf } from '../../auth/principal.ts'
 import { audited } from '../../auth/refusals.ts'
 import { requireScope } from '../../auth/require.ts'
@@ -6,7 +7,6 @@ import type { Handler } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { jsonResponse } from '../../http/responses.ts'
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../limits.ts'
-import { Sha256 } from '../../registry/audit/sha256.ts'
 import { purgeLists } from '../../registry/edge/write-through.ts'
 import type { ExportCursor } from '../../registry/move/export.ts'
 import { EXPORT_TYPE, parseTrailer, type Trailer } from '../../registry/move/format.ts'
@@ -20,7 +20,7 @@ import type { ImportReply } from '../../registry/store/imports.ts'
 export const getExport: Handler = async (request, env, ctx) => {
   await requireScope({ request, env, ctx }, 'admin', '*')
   const registry = getRegistry(env)
-  const hash = new Sha256()
+  const hash = createHash('sha256')
   let lines = 0
   let cursor: ExportCursor | undefined
   const stream = new ReadableStream<Uint8Array>(
@@ -32,7 +32,7 @@ export const getExport: Handler = async (request, env, ctx) => {
         cursor = page.next
         controller.enqueue(new TextEncoder().encode(page.lines))
         if (cursor) return
-        const trailer: Trailer = { end: true, lines, sha256: hash.digest() }
+        const trailer: Trailer = { end: true, lines, sha256: hash.digest('hex') }
         controller.enqueue(new TextEncoder().encode(`${JSON.stringify(trailer)}\n`))
         controller.close()
       },
@@ -88,7 +88,7 @@ const stageLines = async (
   body: ReadableStream<Uint8Array>,
   stage: (lines: string) => Promise<void>,
 ): Promise<string> => {
-  const hash = new Sha256()
+  const hash = createHash('sha256')
   let lines = 0
   let size = 0
   let rest: Uint8Array = new Uint8Array()
@@ -113,7 +113,7 @@ const stageLines = async (
     await stage(text)
   }
   if (!trailer || rest.byteLength > 0) throw invalidImport('The file is incomplete: its last line is missing')
-  const digest = hash.digest()
+  const digest = hash.digest('hex')
   if (trailer.lines !== lines || trailer.sha256 !== digest)
     throw invalidImport('The file was changed: its content does not match its last line')
   return digest

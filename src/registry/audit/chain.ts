@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { sha256 } from './sha256.ts'
 
 /** What an entry records. */
 export const AUDITED = [
@@ -55,6 +55,9 @@ export const canonicalJson = (value: Json): string => {
     })
   return `{${members.join(',')}}`
 }
+
+/** Returns the SHA-256 of a text in hexadecimal; synchronously, because a transaction of SQLite cannot wait for Web Crypto. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Adds its hash to an entry: the SHA-256 of the canonical JSON of all its other members. */
 export const sealEntry = (entry: Omit<AuditEntry, 'hash'>): AuditEntry => ({ ...entry, hash: hashEntry(entry) })

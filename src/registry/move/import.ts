@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
-import { AUDITED, type AuditEntry, findChainBreak } from '../audit/chain.ts'
+import { AUDITED, type AuditEntry, findChainBreak, sha256 } from '../audit/chain.ts'
 import { appendEntry, storeEntry } from '../audit/log.ts'
-import { sha256 } from '../audit/sha256.ts'
 import { agentKeys, hostKey, type Representation, tokenKey } from '../kv-format.ts'
 import type { Registration, SearchFields, Summary } from '../records.ts'
 import { toSearchText } from '../search-fields.ts'
