@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { compactVerify, importJWK } from 'jose'
-import { type JsonObject, toText } from '../../src/json/json.ts'
+import { isJsonObject, type JsonObject, toText } from '../../src/json/json.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/audit/chain.ts'
 import type { AuditPage, HostClient, Rejection } from '../client/index.ts'
 import type { Context } from '../context.ts'
@@ -78,20 +78,27 @@ const list = async (flags: ListFlags, context: Context): Promise<number> => {
   } while (cursor !== undefined && entries.length < limit)
   if (json) terminal.out(JSON.stringify({ entries }))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
-  else terminal.report(entriesText(entries))
+  else terminal.report(entriesText(entries, terminal.isTerminal))
   return ExitCode.ok
 }
 
 const COLUMNS = ['number', 'time', 'actor', 'what', 'agent', 'seq', 'details'] as const
 
-const entriesText = (entries: readonly JsonObject[]): string =>
-  formatTable([
-    COLUMNS.map(colors.dim),
-    ...entries.map(entry => COLUMNS.map(name => withoutControls(toCell(entry[name])))),
-  ])
+/** Formats entries as a table for people; for programs, with a tab between the columns and without a head. */
+const entriesText = (entries: readonly JsonObject[], isTerminal: boolean): string => {
+  const rows = entries.map(entry => COLUMNS.map(name => withoutControls(toCell(entry[name]))))
+  return isTerminal ? formatTable([COLUMNS.map(colors.dim), ...rows]) : rows.map(row => row.join('\t')).join('\n')
+}
 
-const toCell = (value: JsonObject[string]): string =>
-  value === undefined ? '' : typeof value === 'string' ? value : toText(value)
+/** Details that only programs compare: with `--json`, they are printed too. */
+const DIGESTS: readonly string[] = ['manifest', 'accepted', 'sha256']
+
+const toCell = (value: JsonObject[string]): string => {
+  if (Array.isArray(value)) return value.map(toText).join(',')
+  if (!isJsonObject(value)) return toText(value)
+  const shown = Object.entries(value).filter(([name]) => !DIGESTS.includes(name))
+  return shown.map(([name, detail]) => `${name}=${toCell(detail)}`).join(' ')
+}
 
 /** What a verification found. `problem` is undefined where everything fits. */
 type Verification = { entries: number; head: AuditPage['head']; isSigned: boolean; problem?: Problem }

@@ -64,14 +64,17 @@ afterEach(() => host.close())
 const run = (...args: string[]) => new Workspace().run(['audit', ...args], env)
 
 describe('sync-card audit', () => {
-  it('lists the entries, newest first, as a table', async () => {
+  it('lists the entries, newest first, one a line', async () => {
     const { code, stdout } = await run()
     expect(code).toBe(0)
-    expect(stdout.split('\n').slice(0, 2)).toEqual([
-      'number  time                      actor         what           agent    seq  details',
-      '4       2027-01-04T00:00:00.000Z  admin         agent-removed  weather  4',
-    ])
-    expect(stdout.trim().split('\n')).toHaveLength(5)
+    expect(stdout.split('\n')[0]).toBe('4\t2027-01-04T00:00:00.000Z\tadmin\tagent-removed\tweather\t4\t')
+    expect(stdout.trim().split('\n')).toHaveLength(4)
+  })
+
+  it('shows details without digests', async () => {
+    const details = { class: 'breaking', manifest: '"9f86"', scopes: ['read', 'write'], omitted: 2 }
+    entries = append([], { what: 'agent-changed', details })
+    expect((await run()).stdout.trimEnd().split('\t').at(-1)).toBe('class=breaking scopes=read,write omitted=2')
   })
 
   it('sends the filters, and reads pages up to the limit', async () => {
