@@ -76,18 +76,21 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return reply.status === 204 || reply.status === 404 ? undefined : toRejection(reply)
   },
 
-  /** Returns all agents that the token may read, internal ones included; with `set`, those of that set. */
-  listAgents: async (set?: string): Promise<ListedAgent[]> => {
+  /**
+   * Returns all agents that the token may read, internal ones included; with `set`, those of that set, and with `words`, those that have
+   * them all, best first.
+   */
+  listAgents: async (set?: string, words?: string): Promise<ListedAgent[]> => {
     const agents: ListedAgent[] = []
     let cursor: string | undefined
     do {
       const reply = await request(
         connection,
         'GET',
-        `/agents?${pageQuery(cursor)}${set === undefined ? '' : `&set=${encodeURIComponent(set)}`}`,
+        `/agents?${pageQuery(cursor)}${optionalQuery('set', set)}${optionalQuery('q', words)}`,
       )
       // A token without the scope `read` can do everything else.
-      if (reply.status === 403) {
+      if (reply.status === 403 || reply.status === 400) {
         const reason = toRejection(reply).detail.replace(/\.$/, '')
         throw new HostError(`the host does not list its agents: ${reason}`)
       }
@@ -171,9 +174,13 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return revisions.slice(0, limit)
   },
 
-  /** Returns what changed from one revision of an agent to another. */
-  getRevisionDiff: async (id: string, from: number, to: number): Promise<RevisionChanges | Rejection> => {
-    const reply = await request(connection, 'GET', `/agents/${id}/revisions/${to}/diff?from=${from}`)
+  /** Returns what a revision of an agent changed, compared with `from` or the one before it. */
+  getRevisionDiff: async (id: string, to: number, from?: number): Promise<RevisionChanges | Rejection> => {
+    const reply = await request(
+      connection,
+      'GET',
+      `/agents/${id}/revisions/${to}/diff${from === undefined ? '' : `?from=${from}`}`,
+    )
     return reply.status === 200 ? parseReply(RevisionDiff, reply, connection) : toRejection(reply)
   },
 
@@ -240,6 +247,9 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
 
 const pageQuery = (cursor: string | undefined): string =>
   cursor === undefined ? 'limit=100' : `limit=100&cursor=${encodeURIComponent(cursor)}`
+
+const optionalQuery = (name: string, value: string | undefined): string =>
+  value === undefined ? '' : `&${name}=${encodeURIComponent(value)}`
 
 /** A proxy may ignore the cursor and return the same page again and again. */
 const nextCursor = (next: string | null | undefined, current: string | undefined): string | undefined => {

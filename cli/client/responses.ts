@@ -97,7 +97,10 @@ export type Observed = v.InferOutput<typeof Observed>
 
 const Changes = v.object({
   class: v.optional(v.string()),
-  changes: v.optional(v.array(v.object({ class: v.string(), pointer: v.string(), message: v.string() })), []),
+  changes: v.optional(
+    v.array(v.object({ class: v.string(), rule: v.optional(Text), pointer: v.string(), message: v.string() })),
+    [],
+  ),
 })
 
 export const RevisionDiff = v.object({

@@ -31,9 +31,10 @@ type OpenFlags = HostFlags & { print?: true }
 /** Adds `list`, `show` and `open`, which look at the agents of a host. Public agents need no token. */
 export const addAgents: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
-    .description('list the agents of the host')
+    .description('list the agents of the host, or search them')
+    .argument('[words...]', 'only agents that have all of these words in their card, best first')
     .option('--set <name>', 'agents of this set')
-    .action(async (flags: ListFlags) => exit(await list(flags, context)))
+    .action(async (words: string[], flags: ListFlags) => exit(await list(words, flags, context)))
   addHostOptions(program.command('show'), 'read; for --manifest, write')
     .description('print the card of an agent as clients get it, or its manifest')
     .argument('<id>', 'the agent')
@@ -58,13 +59,13 @@ const connectTo = (flags: HostFlags, context: Context, resolve = findHost): Host
   return { host, client: createHostClient(host, context) }
 }
 
-const list = async (flags: ListFlags, context: Context): Promise<number> => {
+const list = async (words: readonly string[], flags: ListFlags, context: Context): Promise<number> => {
   const { only, set, json } = flags
   const { terminal } = context
   if (set !== undefined) requireName(set, 'the name of a set')
   const { host, client } = connectTo(flags, context)
   if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
-  const listed = await client.listAgents(set)
+  const listed = await client.listAgents(set, words.length > 0 ? words.join(' ') : undefined)
   const isSelected = createFilter(only)
   const agents = listed.filter(({ id }) => isSelected(id))
   if (json) terminal.out(JSON.stringify({ url: host.url, agents: agents.map(describeAgent) }))

@@ -21,12 +21,15 @@ type Format = 'text' | 'json' | 'markdown'
 
 type Flags = HostFlags & FileFlags & { format: Format; only?: string[]; prune?: true }
 
-/** Adds `diff`, which compares files with the host, or two revisions of an agent, for people. */
+/** Adds `diff`, which compares files with the host, or revisions of an agent, for people. */
 export const addDiff: AddCommand = (program, context, exit) => {
   const command = program.command('diff')
   addOnlyOption(addFileOptions(addConnectionOptions(command, 'write')))
-    .description('show what differs between the files and the host, or between two revisions; exit 1 if anything does')
-    .argument('[files...]', `${FILES_HELP}, default: the folder cards/; or an agent and the numbers of two revisions`)
+    .description('show what differs between the files and the host, or between revisions; exit 1 if anything does')
+    .argument(
+      '[files...]',
+      `${FILES_HELP}, default: the folder cards/; or an agent and the number of a revision, or of two`,
+    )
     .option('--prune', 'also agents of the same set that no file describes')
     .addOption(
       choiceOption('--format <format>', 'the format of the report; markdown is for a comment on a pull request', [

@@ -39,20 +39,22 @@ const requireId = (text: string): string => {
   throw new UsageError(`"${text}" is not the id of an agent: use lower-case letters, digits and hyphens.`)
 }
 
-/** An agent, and the numbers of two of its revisions. */
-type Revisions = { id: string; from: number; to: number }
+/** An agent, and the numbers of two of its revisions; without `from`, the one before `to`. */
+type Revisions = { id: string; from?: number; to: number }
 
 type DiffFlags = HostFlags & FileFlags & { format: string; only?: string[]; prune?: true }
 
-/** Reads `ID SEQ SEQ`. A file or folder whose name is a number is written as `./3`. */
+/** Reads `ID SEQ` and `ID SEQ SEQ`. A file or folder whose name is a number is written as `./3`. */
 export const parseRevisions = (words: readonly string[]): Revisions | undefined => {
-  const [id = '', from = '', to = ''] = words
+  const [id = '', ...numbers] = words
+  const [first, second] = numbers.map(Number)
   const isMeant =
-    words.length === 3 && agentIdPattern.test(id) && revisionPattern.test(from) && revisionPattern.test(to)
-  return isMeant ? { id, from: Number(from), to: Number(to) } : undefined
+    numbers.length <= 2 && agentIdPattern.test(id) && numbers.every(number => revisionPattern.test(number))
+  if (!isMeant || first === undefined) return undefined
+  return second === undefined ? { id, to: first } : { id, from: first, to: second }
 }
 
-/** Shows what differs between two revisions, and returns the exit code. */
+/** Shows what a revision changed, or what differs between two, and returns the exit code. */
 export const diffRevisions = async (
   { id, from, to }: Revisions,
   flags: DiffFlags,
@@ -61,16 +63,20 @@ export const diffRevisions = async (
   const { prune, only, allowSecret = [], json, format } = flags
   const { terminal } = context
   if (prune || only || allowSecret.length > 0 || format === 'markdown')
-    throw new UsageError('Two revisions are compared without --prune, --only, --allow-secret and --format markdown.')
-  const found = await connect(flags, context).getRevisionDiff(id, from, to)
+    throw new UsageError('Revisions are compared without --prune, --only, --allow-secret and --format markdown.')
+  const found = await connect(flags, context).getRevisionDiff(id, to, from)
   if ('rejected' in found) return reportRejection(found, context)
   const manifest = found.manifest.map(hideSecretsInChange)
+  const isEqual = found.changes.length === 0 && manifest.length === 0
   if (json || format === 'json') terminal.out(JSON.stringify({ ...found, manifest }))
   else {
+    const title = `${id} ${found.from} → ${to}`
     const lines = manifest.length > 0 ? ['  in the manifest:', ...manifest.map(changeText)] : []
-    terminal.report([changesText(`${id} ${from} → ${to}`, found), ...lines].join('\n'))
+    terminal.report(
+      isEqual ? `${colors.bold(title)} · nothing differs` : [changesText(title, found), ...lines].join('\n'),
+    )
   }
-  return found.changes.length === 0 && manifest.length === 0 ? ExitCode.ok : ExitCode.outOfDate
+  return isEqual ? ExitCode.ok : ExitCode.outOfDate
 }
 
 const history = async (id: string, flags: HistoryFlags, context: Context): Promise<number> => {
@@ -103,6 +109,10 @@ const rollback = async (
   if (flags.json) terminal.out(JSON.stringify({ ...result, restored: seq }))
   else if (result.changed) terminal.report(changesText(`restored revision ${seq} of ${id} as ${result.seq}`, result))
   else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${seq} is registered already`)
+  if (result.changed)
+    terminal.info(
+      `Files stay as they are: sync-card pull ${id} --force writes this manifest, before sync-card replaces it with theirs.`,
+    )
   if (!result.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
   return ExitCode.ok
 }

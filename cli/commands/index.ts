@@ -43,7 +43,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card diff': 'sync-card diff cards --host prod',
   'sync-card lint': 'sync-card lint cards --format sarif > cards.sarif',
   'sync-card convert': 'sync-card convert cards/weather.yaml --to 1.0',
-  'sync-card list': "sync-card list --only 'team1-*' --host prod",
+  'sync-card list': 'sync-card list weather forecast --host prod',
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',
   'sync-card refresh': 'sync-card refresh weather --host prod',

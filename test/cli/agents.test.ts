@@ -70,6 +70,18 @@ describe('sync-card list', () => {
     expect(stderr).toBe(ids.length > 0 ? '' : `${host.url} has no such agents.\n`)
   })
 
+  it('searches with words, in the order of the host', async () => {
+    await sync('list', 'rain', 'in Bern', '--set', 'team')
+    expect(host.seen.map(({ path }) => path)).toEqual(['/agents?limit=100&set=team&q=rain%20in%20Bern'])
+  })
+
+  it('reports why the host cannot search (exit 4)', async () => {
+    host.faults = [(_, response) => Boolean(problem(response, 400, 'bad-query', 'q must have a letter.'))]
+    expect(await sync('list', '?')).toMatchObject({
+      ...{ code: 4, stderr: 'sync-card: the host does not list its agents: q must have a letter.\n' },
+    })
+  })
+
   it('lists public agents without a token, and says so', async () => {
     env = {}
     const { stdout, stderr } = await new Workspace({

@@ -92,7 +92,7 @@ describe('the help of sync-card', () => {
     [['lint', '--formt', 'x'], "unknown option '--formt'\n(Did you mean --format?)", 'sync-card lint'],
     [['token', 'crate'], "unknown command 'crate'\n(Did you mean create?)", 'sync-card token'],
     [['token', 'revoke'], "missing required argument 'ids'", 'sync-card token revoke'],
-    [['list', 'weather'], "too many arguments for 'list'. Expected 0 arguments but got 1.", 'sync-card list'],
+    [['whoami', 'weather'], "too many arguments for 'whoami'. Expected 0 arguments but got 1.", 'sync-card whoami'],
     [['show', 'a', '--host'], "option '--host <name>' argument missing", 'sync-card show'],
   ])('is named after a mistake: %j (exit 2)', async (args, message, path) => {
     expect(await new Workspace().run(args)).toEqual({

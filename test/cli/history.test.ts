@@ -49,7 +49,7 @@ describe('sync-card history', () => {
   })
 })
 
-describe('sync-card diff ID SEQ SEQ', () => {
+describe('sync-card diff ID SEQ', () => {
   it('describes what changed for clients and in the manifest, and exits with 1', async () => {
     await register('past-diff', one, two)
     const { code, stdout } = await run('diff', 'past-diff', '1', '2')
@@ -61,8 +61,17 @@ describe('sync-card diff ID SEQ SEQ', () => {
     ])
     expect(stdout).toContain('    - /skills/1 {"id":"b"')
     const back = JSON.parse((await run('diff', 'past-diff', '2', '1', '--json')).stdout)
-    expect(back).toMatchObject({ id: 'past-diff', from: 2, to: 1, class: 'additive', changes: [{ class: 'additive' }] })
-    expect(await run('diff', 'past-diff', '1', '1')).toMatchObject({ code: 0, stdout: 'past-diff 1 → 1 · cosmetic\n' })
+    expect(back).toMatchObject({
+      id: 'past-diff',
+      from: 2,
+      to: 1,
+      class: 'additive',
+      changes: [{ class: 'additive', rule: 'skill-added' }],
+    })
+    expect(await run('diff', 'past-diff', '1', '1')).toMatchObject({
+      ...{ code: 0, stdout: 'past-diff 1 → 1 · nothing differs\n' },
+    })
+    expect((await run('diff', 'past-diff', '2')).stdout).toBe(stdout)
     expect((await run('diff', 'past-diff', '1', '9')).code).toBe(3)
   })
 
@@ -83,8 +92,9 @@ describe('sync-card diff ID SEQ SEQ', () => {
 describe('sync-card rollback', () => {
   it('restores a revision, says what that changes, and does nothing twice', async () => {
     await register('past-back', one, two)
-    const { code, stdout } = await run('rollback', 'past-back', '1')
+    const { code, stdout, stderr } = await run('rollback', 'past-back', '1')
     expect(code).toBe(0)
+    expect(stderr).toContain('sync-card pull past-back --force')
     expect(stdout).toBe('restored revision 1 of past-back as 3 · additive\n  additive: skill `b` is new\n')
     expect((await run('rollback', 'past-back', '1')).stdout).toContain('unchanged past-back')
     const json = JSON.parse((await run('rollback', 'past-back', '2', '--json')).stdout)
