@@ -88,8 +88,10 @@ export const MAX_FILTERS = 16
 /** The best agents of a search, all pages together. */
 export const MAX_SEARCH_HITS = 500
 
-/** Agents that the facets of a search count, and the most frequent values that they show. */
-export const MAX_FACET_AGENTS = 10_000
+/** Agents that a search scores for each of the forms in which its words can match, that its facets count, and that a page examines. */
+export const MAX_SEARCH_CANDIDATES = 2000
+
+/** The most frequent values that a facet shows. */
 export const MAX_FACET_VALUES = 20
 
 /** Different values of each field of a card by which it is found: ids, names and tags of skills, capabilities, modes. */

@@ -119,26 +119,36 @@ export type FilterName = 'tag' | 'skill' | 'capability' | 'inputMode' | 'outputM
 /** Matches agents that have one of these values, in lower case. */
 export type Filter = { name: FilterName; values: readonly string[] }
 
+/** An agent in a ranking, by the number of its document in the index. */
+export type RankedAgent = { number: number; score: number }
+
 /**
- * A page of a search: agents that have the words of `match` (an FTS5 expression) and match every filter, as far as `covered` and
- * `set` of a list allow. Without `match`, those whose ids follow `after`. `order` is the rest of a ranking, by document numbers.
+ * A page of a search: agents that match one of the FTS5 expressions in `matches` and every filter, as far as `covered` and `set` of a
+ * list allow. The last expression includes the others; agents that match an earlier one rank first. Without expressions, those whose
+ * numbers follow `after`. `order` is the rest of a ranking.
  */
-export type SearchQuery = ListQuery & {
-  match?: string
+export type SearchQuery = Omit<ListQuery, 'after'> & {
+  after: number
+  matches?: readonly string[]
   filters: readonly Filter[]
   facets: readonly FilterName[]
-  order?: readonly number[]
+  order?: readonly RankedAgent[]
 }
 
 /** One agent that was found. The higher the score, the better it matches; a search without words has none. */
 export type SearchHit = ListedAgent & Pick<SearchFields, 'skillIds' | 'tags'> & { score?: number }
 
-/** A page of a search, and the document numbers of the agents on the next pages of a ranking. */
+/**
+ * A page of a search. The next one has the agents of `rest`, or those after the number `after` if there is no ranking. `isApproximate`
+ * where more agents match than the facets count.
+ */
 export type SearchResult = {
   agents: SearchHit[]
   isLast: boolean
-  rest: number[]
+  rest: RankedAgent[]
+  after: number
   facets?: Partial<Record<FilterName, FacetValue[]>>
+  isApproximate?: boolean
 }
 
 /** A value, and how many of the agents have it. */

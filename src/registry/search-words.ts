@@ -12,17 +12,38 @@ export const toIndexedText = (text: string): string => fold(text).replace(unspac
 export const splitWords = (query: string): string[] => [...new Set(fold(query).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [])]
 
 /**
- * Returns the FTS5 expression for agents that have all of these words, in one column if it is named. A word also matches longer ones
- * that begin with it, which rank lower. No character of a word is special within quotation marks.
+ * Returns the FTS5 expressions for agents that have all of these words, those of `nameWords` in the name; the best matches first, the
+ * last one for all: all words in the name, all words anywhere, and the same for the beginnings of longer words.
  */
-export const toMatchExpression = (words: readonly string[], column?: string): string =>
-  words
-    .map(word => {
-      const phrase = `"${toIndexedText(word).trim().replaceAll('"', '""')}"`
-      const match = endsUnspaced.test(word) ? phrase : `(${phrase} OR ${phrase}*)`
-      return column === undefined ? match : `${column} : ${match}`
-    })
-    .join(' AND ')
+export const toMatchExpressions = (words: readonly string[], nameWords: readonly string[] = []): string[] => [
+  ...new Set(
+    [toPhrase, toBeginning].flatMap(form => [
+      join([...words, ...nameWords].map(inName(form)), 'AND'),
+      join([...words.map(form), ...nameWords.map(inName(form))], 'AND'),
+    ]),
+  ),
+]
+
+/** Returns the same for agents that have any of these words: those with all of them first. */
+export const toAnyWordExpressions = (words: readonly string[]): string[] => [
+  ...new Set([join(words.map(toPhrase), 'AND'), join(words.map(toPhrase), 'OR'), join(words.map(toBeginning), 'OR')]),
+]
+
+const join = (expressions: readonly string[], operator: 'AND' | 'OR'): string => expressions.join(` ${operator} `)
+
+/** No character of a word is special within quotation marks. */
+const toPhrase = (word: string): string => `"${toIndexedText(word).trim().replaceAll('"', '""')}"`
+
+/** One or two letters of an alphabet begin too many words: FTS5 would have to read most of the index. */
+const shortWord = /^[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}]{1,2}$/u
+
+const toBeginning = (word: string): string =>
+  endsUnspaced.test(word) || shortWord.test(word) ? toPhrase(word) : `${toPhrase(word)}*`
+
+const inName =
+  (form: (word: string) => string) =>
+  (word: string): string =>
+    `name : ${form(word)}`
 
 /** SQLite folds the accents; "ß" has no accent and no upper case of its own. */
 const fold = (text: string): string => foldText(text).replaceAll('ß', 'ss')

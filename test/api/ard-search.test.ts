@@ -106,7 +106,7 @@ describe('POST /ard/search', () => {
     ['a page of 1e9', { query: { text: 'a' }, pageSize: 1e9 }],
     ['an unknown federation', { query: { text: 'a' }, federation: 'all' }],
     ['a forged page token', { query: { text: 'a' }, pageToken: '1~x' }],
-    ['the page token of another search', { query: { text: 'a' }, pageToken: '1~0123456789ab.1.1' }],
+    ['the page token of another search', { query: { text: 'a' }, pageToken: '1~0123456789ab.1_1.1_1' }],
   ])('rejects %s in the form of ARD', async (_, body) => {
     const response = await post(body)
     const error = await response.json()

@@ -65,7 +65,7 @@ describe('GET /agents?q=', () => {
     ['q=forec wea', ['weather']],
     ['name=agent weather', ['weather']],
     ['name=forecasts', []],
-    ['tag=RAIN', ['chinese', 'weather']],
+    ['tag=RAIN', ['weather', 'chinese']],
     ['tag=rain&tag=sun', ['weather']],
     ['skill=forecast', ['weather']],
     ['capability=streaming&provider=example', ['weather']],
@@ -125,7 +125,7 @@ describe('GET /agents?q=', () => {
     expect(await ids(`q=weather&cursor=${first.cursor}`)).not.toContain('hidden')
     expect(await getPage(`q=wetter&cursor=${first.cursor}`)).toMatchObject({ code: 'bad-cursor' })
     const filtered = await getPage('tag=rain&limit=1')
-    expect([filtered.cursor, await ids(`tag=rain&cursor=${filtered.cursor}`)]).toEqual(['chinese', ['weather']])
+    expect([filtered.cursor, await ids(`tag=rain&cursor=${filtered.cursor}`)]).toEqual(['1', ['chinese']])
   })
 
   it.each([
@@ -144,8 +144,10 @@ describe('GET /agents?q=', () => {
     ['q=a&limit=-1', 'bad-limit'],
     ['q=a&limit=1e9', 'bad-limit'],
     ['q=a&cursor=weather', 'bad-cursor'],
+    ['q=a&cursor=000000000000.1_5.2_5', 'bad-cursor'],
     ['q=a&cursor=000000000000.1.2', 'bad-cursor'],
-    ['tag=a&cursor=000000000000.1.2', 'bad-cursor'],
+    ['tag=a&cursor=000000000000.1_5.2_5', 'bad-cursor'],
+    ['tag=a&cursor=weather', 'bad-cursor'],
   ])('rejects %.40s', async (query, code) => {
     const response = await get(query)
     expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code })])

@@ -52,17 +52,20 @@ const parseList = async (path: ListPath, url: URL): Promise<ReadList> => {
 const readSearch =
   ({ query, digest }: ParsedSearch): ReadList =>
   async (env, visible) => {
-    const { agents, isLast, rest, facets } = await getRegistry(env).search({ ...query, covered: [], ...visible })
-    const last = agents.at(-1)
-    const cursor = query.match === undefined ? last?.id : encodeCursor(digest, rest)
+    const { agents, isLast, rest, after, facets, isApproximate } = await getRegistry(env).search({
+      ...query,
+      covered: [],
+      ...visible,
+    })
+    const cursor = query.matches === undefined ? String(after) : encodeCursor(digest, rest)
     const list = {
       agents: agents.map(({ skillIds, tags, score, ...agent }) => ({
         ...formatAgent(agent),
         ...{ skills: skillIds, tags },
-        ...(score !== undefined && { score: Number(score.toPrecision(4)) }),
+        ...(score !== undefined && { score }),
       })),
-      ...(!isLast && cursor !== undefined && { cursor }),
-      ...(facets && { facets }),
+      ...(!isLast && { cursor }),
+      ...(facets && { facets, ...(isApproximate && { approximate: true }) }),
     }
     return visible ? withHosting(list, agents) : list
   }

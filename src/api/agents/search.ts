@@ -1,10 +1,9 @@
-import { agentIdPattern } from '../../card/model/constants.ts'
 import { sha256Hex } from '../../http/conditional.ts'
 import { HttpError } from '../../http/errors.ts'
 import { MAX_FILTERS, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_HITS } from '../../limits.ts'
-import type { Filter, FilterName, SearchQuery } from '../../registry/records.ts'
+import type { Filter, FilterName, RankedAgent, SearchQuery } from '../../registry/records.ts'
 import { toTerm } from '../../registry/search-fields.ts'
-import { splitWords, toMatchExpression } from '../../registry/search-words.ts'
+import { splitWords, toMatchExpressions } from '../../registry/search-words.ts'
 import { parsePageQuery } from '../pagination.ts'
 
 const filterNames: readonly FilterName[] = [
@@ -34,16 +33,17 @@ export const parseSearch = async (url: URL): Promise<ParsedSearch> => {
   if (words.length + nameWords.length > MAX_QUERY_WORDS)
     throw badQuery(`q and name must have at most ${MAX_QUERY_WORDS} words.`)
   const filters = readFilters(searchParams)
-  const match = [toMatchExpression(words), toMatchExpression(nameWords, 'name')]
-    .filter(text => text !== '')
-    .join(' AND ')
-  const isRanked = match !== ''
-  const { after, limit } = parsePageQuery(url, isRanked ? rankingCursor : agentIdPattern, ['set', ...SEARCH_PARAMETERS])
-  const digest = (await sha256Hex(JSON.stringify([match, filters, searchParams.get('set')]))).slice(0, DIGEST_LENGTH)
+  const isRanked = words.length + nameWords.length > 0
+  const { after, limit } = parsePageQuery(url, isRanked ? rankingCursor : numberCursor, ['set', ...SEARCH_PARAMETERS])
+  const searched = JSON.stringify([words, nameWords, filters, searchParams.get('set')])
+  const digest = (await sha256Hex(searched)).slice(0, DIGEST_LENGTH)
   const facets = readFacets(searchParams)
-  if (!isRanked) return { digest, query: { after, limit, filters, facets } }
+  if (!isRanked) return { digest, query: { after: Number(after), limit, filters, facets } }
   const order = after === '' ? {} : { order: decodeCursor(after, digest) }
-  return { digest, query: { after: '', limit, match, filters, facets, ...order } }
+  return {
+    digest,
+    query: { after: 0, limit, matches: toMatchExpressions(words, nameWords), filters, facets, ...order },
+  }
 }
 
 const readWords = (query: URLSearchParams, name: 'q' | 'name'): string[] => {
@@ -86,22 +86,35 @@ const badQuery = (detail: string): HttpError => new HttpError(400, 'bad-query', 
 /** How much of the SHA-256 of a search its cursors begin with. */
 export const DIGEST_LENGTH = 12
 
-/** The form of a cursor: a digest of the search, and the numbers of the agents to come, each as its difference from the one before. */
-export const rankingCursor = /^[0-9a-f]{12}(?:\.-?[0-9a-z]{1,11})+$/
+/** The form of a cursor without a ranking: the number of the last agent that the page examined. */
+const numberCursor = /^[1-9][0-9]{0,14}$/
+
+/**
+ * The form of a cursor: a digest of the search, and the agents to come: the number of each, as its difference from the one before, and
+ * its score in thousandths.
+ */
+export const rankingCursor = /^[0-9a-f]{12}(?:\.-?[0-9a-z]{1,11}_[0-9a-z]{1,4})+$/
 
 /** Returns the cursor of the next page: the rest of the ranking itself, so that no write repeats or skips an agent. */
-export const encodeCursor = (digest: string, rest: readonly number[]): string =>
-  [digest, ...rest.map((number, index) => (number - (rest[index - 1] ?? 0)).toString(36))].join('.')
+export const encodeCursor = (digest: string, rest: readonly RankedAgent[]): string =>
+  [
+    digest,
+    ...rest.map(({ number, score }, index) => {
+      const difference = number - (rest[index - 1]?.number ?? 0)
+      return `${difference.toString(36)}_${Math.round(score * 1000).toString(36)}`
+    }),
+  ].join('.')
 
 /** Returns the rest of the ranking. Throws for the cursor of another search. */
-export const decodeCursor = (cursor: string, digest: string): number[] => {
-  const [ownDigest, ...differences] = cursor.split('.')
+export const decodeCursor = (cursor: string, digest: string): RankedAgent[] => {
+  const [ownDigest, ...entries] = cursor.split('.')
   if (ownDigest !== digest) throw badCursor('cursor belongs to another search.')
-  if (differences.length > MAX_SEARCH_HITS) throw badCursor('cursor must be the cursor of the previous page.')
+  if (entries.length > MAX_SEARCH_HITS) throw badCursor('cursor must be the cursor of the previous page.')
   let number = 0
-  return differences.map(text => {
-    number += Number.parseInt(text, 36)
-    return number
+  return entries.map(entry => {
+    const [difference = '', score = ''] = entry.split('_')
+    number += Number.parseInt(difference, 36)
+    return { number, score: Number.parseInt(score, 36) / 1000 }
   })
 }
 

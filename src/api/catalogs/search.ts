@@ -8,9 +8,9 @@ import { readJson } from '../../http/json-body.ts'
 import { jsonResponse } from '../../http/responses.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_TEXT_LENGTH } from '../../limits.ts'
-import type { Filter, SearchQuery } from '../../registry/records.ts'
+import type { Filter, RankedAgent, SearchQuery } from '../../registry/records.ts'
 import { toTerm } from '../../registry/search-fields.ts'
-import { splitWords, toMatchExpression } from '../../registry/search-words.ts'
+import { splitWords, toAnyWordExpressions } from '../../registry/search-words.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { countList } from '../agents/lists.ts'
 import { DIGEST_LENGTH, decodeCursor, encodeCursor, rankingCursor } from '../agents/search.ts'
@@ -26,11 +26,11 @@ export const postSearch: Handler = (request, env) =>
   withArdErrors(async () => {
     await countList(ANONYMOUS, request, env)
     const { words, filters, isOtherType, pageSize, pageToken } = parseBody(await readJson(request))
-    const match = toAnyWord(words)
-    const digest = (await sha256Hex(JSON.stringify([match, filters, isOtherType]))).slice(0, DIGEST_LENGTH)
+    const digest = (await sha256Hex(JSON.stringify([words, filters, isOtherType]))).slice(0, DIGEST_LENGTH)
     const token = pageToken === '' ? undefined : readPageToken(pageToken, digest)
     if (isOtherType) return jsonResponse({ results: [], referrals: [] })
-    const query: SearchQuery = { after: '', limit: pageSize, covered: [], match, filters, facets: [] }
+    const matches = toAnyWordExpressions(words)
+    const query: SearchQuery = { after: 0, limit: pageSize, covered: [], matches, filters, facets: [] }
     const found = await getRegistry(env).search({ ...query, ...(token && { order: token.order }) })
     const best = token?.best ?? found.agents[0]?.score ?? 0
     const results = found.agents.map(agent => ({
@@ -128,9 +128,6 @@ const FUNCTION_WORDS = new Set(
   ),
 )
 
-/** The more of the words an agent has, and the rarer they are, the better it matches. */
-const toAnyWord = (words: readonly string[]): string => words.map(word => toMatchExpression([word])).join(' OR ')
-
 const FILTERS = { tags: 'tag', capabilities: 'skill' } as const
 
 /** Values of one key are alternatives, and every key must match (§5.3.1). */
@@ -164,7 +161,7 @@ const allowMembers = (object: JsonObject, names: readonly string[], place: strin
 }
 
 /** Returns the best score of a search, to which all others are in proportion, and the rest of its ranking. */
-const readPageToken = (token: string, digest: string): { best: number; order: number[] } => {
+const readPageToken = (token: string, digest: string): { best: number; order: RankedAgent[] } => {
   const [, best, cursor = ''] = /^([\d.e+-]{1,20})~(.*)$/s.exec(token) ?? []
   if (!rankingCursor.test(cursor)) throw invalid('pageToken must be that of the previous page.')
   return { best: Number(best), order: decodeCursor(cursor, digest) }

@@ -28,7 +28,7 @@ export type ImportRejection =
 export type Imported = { outcome: 'imported'; agents: number; revisions: number; tokens: number }
 
 /** An agent as the search index needs it. */
-type IndexedAgent = Pick<Registration, 'id' | 'visibility' | 'summary' | 'search' | 'representations'>
+type IndexedAgent = Pick<Registration, 'id' | 'visibility' | 'set' | 'summary' | 'search' | 'representations'>
 
 /** What the object does with the agents of an import besides storing them. */
 export type ImportHooks = {
@@ -246,17 +246,26 @@ const findFormError = ({ time, actor, what, agent, seq, details }: JsonObject): 
 
 /** Reads what the search index needs of every agent; the text of the skills is in its card. */
 function* indexedAgents(sql: SqlStorage): Iterable<IndexedAgent> {
-  const rows = sql.exec<{ id: string; visibility: string; summary: string; fields: string; body: ArrayBuffer | null }>(
-    `SELECT id, visibility, summary, search_fields AS fields, (
+  type Row = {
+    id: string
+    visibility: string
+    ownSet: string | null
+    summary: string
+    fields: string
+    body: ArrayBuffer | null
+  }
+  const rows = sql.exec<Row>(
+    `SELECT id, visibility, set_name AS ownSet, summary, search_fields AS fields, (
         SELECT body FROM representations r WHERE r.id = agents.id AND EXISTS (
           SELECT 1 FROM json_each(r.names) WHERE value = '1.0')) AS body FROM agents ORDER BY id`,
   )
-  for (const { id, visibility, summary, fields, body } of rows) {
+  for (const { id, visibility, ownSet, summary, fields, body } of rows) {
     const card = body === null ? undefined : (JSON.parse(new TextDecoder().decode(body)) as JsonObject)
     const representation: Representation = { etag: '', bytes: new Uint8Array() }
     yield {
       id,
       visibility: visibility === 'public' ? 'public' : 'internal',
+      set: ownSet ?? undefined,
       summary: JSON.parse(summary) as Summary,
       search: {
         ...(JSON.parse(fields) as Omit<SearchFields, 'text'>),

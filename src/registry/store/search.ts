@@ -1,8 +1,8 @@
 import { matchesGlob } from '../../card/model/constants.ts'
-import { MAX_FACET_AGENTS, MAX_FACET_VALUES, MAX_SEARCH_HITS } from '../../limits.ts'
+import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../limits.ts'
 import type {
   FacetValue,
-  FilterName,
+  RankedAgent,
   Registration,
   SearchFields,
   SearchHit,
@@ -13,18 +13,17 @@ import type {
 import { type Terms, toTerms } from '../search-fields.ts'
 import { toIndexedText } from '../search-words.ts'
 
-/** The weights of name, description, skills, tags, details and provider: how much a word in each says about an agent. */
-const BM25 = 'bm25(search, 10, 2, 4, 4, 1, 2)'
+/** The weights of name, description, skills, tags, details, provider and terms: how much a word in each says about an agent. */
+const BM25 = 'bm25(search, 10, 2, 4, 4, 1, 2, 0)'
 
 /** Makes an agent found by what is registered of it now. Belongs to the transaction of the write. */
 export const indexAgent = (
   sql: SqlStorage,
-  registration: Pick<Registration, 'id' | 'visibility' | 'representations' | 'summary' | 'search'>,
+  registration: Pick<Registration, 'id' | 'visibility' | 'set' | 'representations' | 'summary' | 'search'>,
 ): void => {
-  const { id, visibility, representations, summary, search } = registration
+  const { id, visibility, set, representations, summary, search } = registration
   const terms = toTerms(search)
   const listed = visibility === 'public' && Object.keys(representations).length > 0 ? 1 : 0
-  const before = indexedTerms(sql, id)
   const { number } = sql
     .exec<{ number: number }>(
       `INSERT INTO search_documents (id, listed, terms) VALUES (?, ?, ?)
@@ -32,136 +31,133 @@ export const indexAgent = (
       ...[id, listed, JSON.stringify(terms)],
     )
     .one()
-  replaceTerms(sql, id, before?.terms, terms)
-  if (before) sql.exec('DELETE FROM search WHERE rowid = ?', number)
+  const tokens = [
+    toToken('listed', String(listed)),
+    ...(set === undefined ? [] : [toToken('set', set)]),
+    ...Object.entries(terms).flatMap(([kind, values]) => values.map(value => toToken(kind, value))),
+  ]
+  const words = [summary.name, summary.description, search.skillNames.join('\n'), search.tags.join('\n'), search.text]
   sql.exec(
-    'INSERT INTO search (rowid, name, description, skills, tags, details, provider) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    number,
-    ...[summary.name, summary.description, search.skillNames.join('\n'), search.tags.join('\n'), search.text]
-      .concat(search.provider)
-      .map(toIndexedText),
+    'INSERT OR REPLACE INTO search (rowid, name, description, skills, tags, details, provider, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    ...[number, ...[...words, search.provider].map(toIndexedText), tokens.join(' ')],
   )
 }
 
 /** Makes a removed agent found no more. */
 export const unindexAgent = (sql: SqlStorage, id: string): void => {
-  const before = indexedTerms(sql, id)
-  if (!before) return
-  sql.exec('DELETE FROM search WHERE rowid = ?', before.number)
-  replaceTerms(sql, id, before.terms, undefined)
-  sql.exec('DELETE FROM search_documents WHERE id = ?', id)
+  const [row] = sql.exec<{ number: number }>('DELETE FROM search_documents WHERE id = ? RETURNING number', id).toArray()
+  if (row) sql.exec('DELETE FROM search WHERE rowid = ?', row.number)
 }
 
-const indexedTerms = (sql: SqlStorage, id: string): { number: number; terms: Terms } | undefined => {
-  const [row] = sql
-    .exec<{ number: number; terms: string }>('SELECT number, terms FROM search_documents WHERE id = ?', id)
-    .toArray()
-  return row && { number: row.number, terms: JSON.parse(row.terms) as Terms }
+/** Returns a value as one token. It begins with a character of private use, which no word of a query has. */
+const toToken = (kind: string, value: string): string => {
+  const bytes = new TextEncoder().encode(`${kind} ${value}`)
+  return `\ue000${Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
-/** Writes only what differs: most new revisions have the terms of the one before. */
-const replaceTerms = (sql: SqlStorage, id: string, before: Terms | undefined, after: Terms | undefined): void => {
-  const [old, current] = [pairs(before), pairs(after)]
-  for (const [key, pair] of old)
-    if (!current.has(key)) sql.exec('DELETE FROM search_terms WHERE kind = ? AND value = ? AND id = ?', ...pair, id)
-  for (const [key, pair] of current)
-    if (!old.has(key)) sql.exec('INSERT INTO search_terms (kind, value, id) VALUES (?, ?, ?)', ...pair, id)
-}
-
-const pairs = (terms: Partial<Terms> = {}): Map<string, [kind: string, value: string]> =>
-  new Map(
-    Object.entries(terms).flatMap(([kind, values]) =>
-      values.map((value): [string, [string, string]] => [`${kind} ${value}`, [kind, value]]),
-    ),
-  )
-
-/** Returns a page of the agents that match a query, best first; or in the order of their ids, if the query has no words. */
-export const search = (sql: SqlStorage, query: SearchQuery): SearchResult => {
-  const { match, facets } = query
-  return {
-    ...(match === undefined ? selectFiltered(sql, query) : selectRanked(sql, query, match)),
-    ...(facets.length > 0 && { facets: countFacets(sql, query) }),
-  }
-}
-
-type Candidate = { number: number; id: string; listed: number; score: number }
-
-const selectFiltered = (sql: SqlStorage, query: SearchQuery): SearchResult => {
-  const { from, conditions, values } = toSql(query)
-  const where = ['d.id > ?', ...conditions].join(' AND ')
-  const rows = sql.exec<Candidate>(
-    `SELECT d.number, d.id, d.listed, 0 AS score FROM ${from} WHERE ${where} ORDER BY d.id`,
-    ...[query.after, ...values],
-  )
-  const found = takeVisible(rows, query, query.limit + 1)
-  return {
-    agents: loadHits(sql, query, found.slice(0, query.limit)).map(({ score: _, ...hit }) => hit),
-    isLast: found.length <= query.limit,
-    rest: [],
-  }
-}
-
-/** The rest of a ranking is given to the client: a score depends on all agents, so that no later page could be found by it. */
-const selectRanked = (sql: SqlStorage, query: SearchQuery, match: string): SearchResult => {
-  const { limit, order } = query
-  const ranked =
-    order === undefined
-      ? takeVisible(rank(sql, query, match), query, MAX_SEARCH_HITS)
-      : takeVisible(scoreAgain(sql, query, match, order.slice(0, limit)), query, limit)
-  const rest = order === undefined ? ranked.slice(limit).map(({ number }) => number) : order.slice(limit)
-  return { agents: loadHits(sql, query, ranked.slice(0, limit)), isLast: rest.length === 0, rest }
-}
-
-/** Keeps the order of the ranking that the client has begun to read. */
-const scoreAgain = (sql: SqlStorage, query: SearchQuery, match: string, page: readonly number[]): Candidate[] => {
-  const found = new Map([...rank(sql, query, match, page)].map(row => [row.number, row]))
-  return page.flatMap(number => found.get(number) ?? [])
-}
-
-const rank = (sql: SqlStorage, query: SearchQuery, match: string, page?: readonly number[]): Iterable<Candidate> => {
-  const { from, conditions, values } = toSql(query)
-  // With the plus, FTS5 runs the query once instead of once for each number.
-  const ofPage = page === undefined ? [] : ['+search.rowid IN (SELECT value FROM json_each(?))']
-  const isBounded = query.covered.length === 0 || query.covered.includes('*')
-  return sql.exec<Candidate>(
-    `SELECT d.number, d.id, d.listed, -${BM25} AS score FROM search CROSS JOIN ${from} ON d.number = search.rowid
-      WHERE ${['search MATCH ?', ...conditions, ...ofPage].join(' AND ')}
-      ORDER BY score DESC, d.number ${isBounded ? `LIMIT ${MAX_SEARCH_HITS}` : ''}`,
-    ...[match, ...values, ...(page === undefined ? [] : [JSON.stringify(page)])],
-  )
-}
-
-/** Returns the agents that a caller may see, `d`, with all filters. */
-const toSql = ({ filters, covered, set }: SearchQuery) => ({
-  from: 'search_documents AS d',
-  conditions: [
-    ...(covered.length === 0 ? ['d.listed = 1'] : []),
-    ...(set === undefined ? [] : ['(SELECT set_name FROM agents WHERE agents.id = d.id) = ?']),
-    ...filters.map(
-      ({ values }) =>
-        `EXISTS (SELECT 1 FROM search_terms WHERE kind = ? AND value IN (${values.map(() => '?')}) AND id = d.id)`,
-    ),
-  ],
-  values: [...(set === undefined ? [] : [set]), ...filters.flatMap(({ name, values }) => [name, ...values])],
+/** Returns a page of the agents that match a query, best first; or in the order of their numbers, if the query has no words. */
+export const search = (sql: SqlStorage, query: SearchQuery): SearchResult => ({
+  ...(query.matches === undefined ? selectFiltered(sql, query) : selectRanked(sql, query, query.matches)),
+  ...(query.facets.length > 0 && countFacets(sql, query)),
 })
 
-const takeVisible = <Row extends { id: string; listed: number }>(
-  rows: Iterable<Row>,
-  { covered, set }: SearchQuery,
-  limit: number,
-): Row[] => {
-  const visible: Row[] = []
-  if (limit === 0) return visible
+type Document = { number: number; id: string; listed: number }
+
+/** FTS5 finds documents in the order of their numbers, so that this reads no more of them than it takes. */
+const FIND = 'FROM search CROSS JOIN search_documents AS d ON d.number = search.rowid WHERE search MATCH ?'
+
+const selectFiltered = (sql: SqlStorage, query: SearchQuery): SearchResult => {
+  const { limit } = query
+  const rows = sql.exec<Document>(
+    `SELECT d.number, d.id, d.listed ${FIND} AND search.rowid > ? ORDER BY search.rowid LIMIT ${MAX_SEARCH_CANDIDATES}`,
+    ...[withFilters(query), query.after],
+  )
+  const page: RankedDocument[] = []
+  let [examined, after] = [0, query.after]
   for (const row of rows) {
-    if (isCovered(covered, row.id) || (set === undefined && row.listed === 1)) visible.push(row)
-    if (visible.length === limit) break
+    if (page.length === limit) return { agents: loadHits(sql, query, page), isLast: false, rest: [], after }
+    examined += 1
+    after = row.number
+    if (isVisible(query, row)) page.push({ ...row, score: 0 })
   }
-  return visible
+  const agents = loadHits(sql, query, page).map(({ score: _, ...hit }) => hit)
+  return { agents, isLast: examined < MAX_SEARCH_CANDIDATES, rest: [], after }
 }
+
+type RankedDocument = Document & RankedAgent
+
+/** The rest of a ranking is given to the client: a score depends on all agents, so that no later page could be found by it. */
+const selectRanked = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): SearchResult => {
+  const { limit, order } = query
+  const page = order === undefined ? rank(sql, query, matches) : stillFound(sql, query, order.slice(0, limit))
+  const rest =
+    order === undefined ? page.slice(limit).map(({ number, score }) => ({ number, score })) : order.slice(limit)
+  return { agents: loadHits(sql, query, page.slice(0, limit)), isLast: rest.length === 0, rest, after: 0 }
+}
+
+/**
+ * Ranks the agents that match the first expression before those that match only a later one. Of each expression, it scores the first
+ * MAX_SEARCH_CANDIDATES agents: bm25 of all that have a common word would take longer than a search may. The score of an agent is its
+ * share of the best bm25 for its expression, plus the number of expressions after that.
+ */
+const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): RankedDocument[] => {
+  const { covered } = query
+  const ranked = new Map<number, RankedDocument>()
+  const limit = covered.length === 0 || covered.includes('*') ? MAX_SEARCH_HITS : MAX_SEARCH_CANDIDATES
+  for (const [index, match] of matches.entries()) {
+    const rows = sql.exec<RankedDocument>(
+      `SELECT d.number, d.id, d.listed, score FROM (
+          SELECT rowid AS number, -${BM25} AS score FROM search WHERE search MATCH ? LIMIT ${MAX_SEARCH_CANDIDATES}
+        ) JOIN search_documents AS d USING (number) ORDER BY score DESC, number LIMIT ${limit}`,
+      withFilters(query, match),
+    )
+    const others = matches.length - index - 1
+    let best: number | undefined
+    for (const row of rows) {
+      if (!isVisible(query, row)) continue
+      best ??= row.score
+      const score = Math.round(1000 * (others + row.score / best)) / 1000
+      if (!ranked.has(row.number)) ranked.set(row.number, { ...row, score })
+      if (ranked.size === MAX_SEARCH_HITS) return [...ranked.values()]
+    }
+  }
+  return [...ranked.values()]
+}
+
+/** Returns those agents of a page that still match, in their order. */
+const stillFound = (sql: SqlStorage, query: SearchQuery, page: readonly RankedAgent[]): RankedDocument[] => {
+  const rows = sql.exec<Document>(
+    // With the plus, FTS5 runs the query once instead of once for each number.
+    `SELECT d.number, d.id, d.listed ${FIND} AND +search.rowid IN (SELECT value FROM json_each(?)) LIMIT ${page.length}`,
+    ...[withFilters(query), JSON.stringify(page.map(({ number }) => number))],
+  )
+  const found = new Map([...rows].filter(row => isVisible(query, row)).map(row => [row.number, row]))
+  return page.flatMap(({ number, score }) => {
+    const row = found.get(number)
+    return row ? [{ ...row, score }] : []
+  })
+}
+
+/** Returns the expression for the agents that match, with all filters. The last expression of a query includes all before it. */
+const withFilters = ({ filters, covered, set, matches }: SearchQuery, match = matches?.at(-1)): string => {
+  const required = [
+    ...(match === undefined ? [] : [`(${match})`]),
+    ...(set === undefined ? [] : [hasTerm('set', [set])]),
+    ...filters.map(({ name, values }) => hasTerm(name, values)),
+  ]
+  const all = required.length === 0 ? hasTerm('listed', ['0', '1']) : required.join(' AND ')
+  return covered.length === 0 ? `(${all}) NOT ${hasTerm('listed', ['0'])}` : all
+}
+
+const hasTerm = (kind: string, values: readonly string[]): string =>
+  `terms : (${values.map(value => `"${toToken(kind, value)}"`).join(' OR ')})`
+
+const isVisible = ({ covered, set }: SearchQuery, { id, listed }: Omit<Document, 'number'>): boolean =>
+  (set === undefined && listed === 1) || isCovered(covered, id)
 
 const isCovered = (covered: readonly string[], id: string): boolean => covered.some(glob => matchesGlob(glob, id))
 
-const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly Candidate[]): SearchHit[] => {
+const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly RankedDocument[]): SearchHit[] => {
   type Row = { id: string; summary: string; fields: string; origin: string; visibility: string; ownSet: string | null }
   const rows = sql
     .exec<Row>(
@@ -181,22 +177,25 @@ const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly Can
   })
 }
 
-/** Counts the values of the matching agents, the most frequent first. */
-const countFacets = (sql: SqlStorage, query: SearchQuery): Partial<Record<FilterName, FacetValue[]>> => {
-  const { from, conditions, values } = toSql(query)
-  const { match, facets } = query
-  const rows = sql.exec<{ id: string; listed: number; terms: string }>(
-    `SELECT d.id, d.listed, d.terms FROM ${match === undefined ? from : `search CROSS JOIN ${from} ON d.number = search.rowid`}
-      WHERE ${[match === undefined ? 'TRUE' : 'search MATCH ?', ...conditions].join(' AND ')}`,
-    ...[...(match === undefined ? [] : [match]), ...values],
-  )
-  const counts = new Map(facets.map(name => [name, new Map<string, number>()]))
-  for (const { terms } of takeVisible(rows, query, MAX_FACET_AGENTS)) {
-    const parsed = JSON.parse(terms) as Terms
+/** Counts the values of the first agents that match, the most frequent first. */
+const countFacets = (sql: SqlStorage, query: SearchQuery): Pick<SearchResult, 'facets' | 'isApproximate'> => {
+  const rows = sql
+    .exec<Document & { terms: string }>(
+      `SELECT d.number, d.id, d.listed, d.terms ${FIND} LIMIT ${MAX_SEARCH_CANDIDATES + 1}`,
+      withFilters(query),
+    )
+    .toArray()
+  const counts = new Map(query.facets.map(name => [name, new Map<string, number>()]))
+  for (const row of rows.slice(0, MAX_SEARCH_CANDIDATES)) {
+    if (!isVisible(query, row)) continue
+    const terms = JSON.parse(row.terms) as Terms
     for (const [name, counted] of counts)
-      for (const value of parsed[name]) counted.set(value, (counted.get(value) ?? 0) + 1)
+      for (const value of terms[name]) counted.set(value, (counted.get(value) ?? 0) + 1)
   }
-  return Object.fromEntries([...counts].map(([name, counted]) => [name, mostFrequent(counted)]))
+  return {
+    facets: Object.fromEntries([...counts].map(([name, counted]) => [name, mostFrequent(counted)])),
+    ...(rows.length > MAX_SEARCH_CANDIDATES && { isApproximate: true }),
+  }
 }
 
 const mostFrequent = (counted: ReadonlyMap<string, number>): FacetValue[] =>

@@ -20,6 +20,7 @@ const TABLES = `
   );
   CREATE INDEX IF NOT EXISTS agents_by_name ON agents (lower(json_extract(summary, '$.name')));
   CREATE INDEX IF NOT EXISTS agents_by_origin ON agents (origin, id);
+  CREATE INDEX IF NOT EXISTS agents_by_visibility ON agents (visibility, id);
   CREATE INDEX IF NOT EXISTS agents_by_set ON agents (set_name, id);
   CREATE TABLE IF NOT EXISTS search_documents (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -27,14 +28,8 @@ const TABLES = `
     listed INTEGER NOT NULL,
     terms TEXT NOT NULL
   );
-  CREATE TABLE IF NOT EXISTS search_terms (
-    kind TEXT NOT NULL,
-    value TEXT NOT NULL,
-    id TEXT NOT NULL,
-    PRIMARY KEY (kind, value, id)
-  ) WITHOUT ROWID;
   CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(
-    name, description, skills, tags, details, provider,
+    name, description, skills, tags, details, provider, terms,
     content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
   );
   CREATE TABLE IF NOT EXISTS revisions (

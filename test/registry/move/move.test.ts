@@ -70,7 +70,7 @@ const readTable = (sql: SqlStorage, table: string): JsonObject[] =>
     // An index numbers its documents as it likes.
     .map(({ number, ...row }) => (table === 'search_documents' ? row : { number, ...row }))
     .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
-const TABLES = [...Object.keys(EXPORTED), 'search_documents', 'search_terms'] as ExportedTable[]
+const TABLES = [...Object.keys(EXPORTED), 'search_documents'] as ExportedTable[]
 
 const AGENTS = 150
 
@@ -109,7 +109,6 @@ describe('an export', () => {
       audit: 'moved as its entries',
       search: 'the index of what is registered',
       search_documents: 'the same',
-      search_terms: 'the same',
       refusals: 'counts the refused writes of an hour, which do not move',
       outbox: 'what this host has yet to publish: a new one publishes everything',
     }

@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../../src/limits.ts'
 import type { SearchFields, SearchQuery } from '../../../src/registry/records.ts'
 import { noSearchFields } from '../../../src/registry/search-fields.ts'
-import { splitWords, toMatchExpression } from '../../../src/registry/search-words.ts'
+import { splitWords, toMatchExpressions } from '../../../src/registry/search-words.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
-import { search } from '../../../src/registry/store/search.ts'
+import { indexAgent, search } from '../../../src/registry/store/search.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
@@ -31,12 +32,12 @@ const put = (id: string, name: string, { description = '', visibility = 'public'
   if ('error' in result) throw new Error(JSON.stringify(result.error))
 }
 
-const find = (q: string | undefined, query: Partial<SearchQuery> = {}) =>
-  search(sql, {
-    ...{ after: '', limit: 100, covered: [], filters: [], facets: [] },
-    ...(q !== undefined && { match: toMatchExpression(splitWords(q)) }),
-    ...query,
-  })
+const toQuery = (q: string | undefined, query: Partial<SearchQuery> = {}): SearchQuery => ({
+  ...{ after: 0, limit: 100, covered: [], filters: [], facets: [] },
+  ...(q !== undefined && { matches: toMatchExpressions(splitWords(q)) }),
+  ...query,
+})
+const find = (q: string | undefined, query: Partial<SearchQuery> = {}) => search(sql, toQuery(q, query))
 const ids = (q: string | undefined, query: Partial<SearchQuery> = {}) => find(q, query).agents.map(({ id }) => id)
 
 describe('the index', () => {
@@ -53,7 +54,7 @@ describe('the index', () => {
     expect(ids(undefined, { filters: [{ name: 'tag', values: ['rain'] }] })).toEqual([])
     remove(sql, 'a', {}, 'admin')
     expect(ids('traffic')).toEqual([])
-    for (const table of ['search_documents', 'search_terms', 'search'])
+    for (const table of ['search_documents', 'search'])
       expect(sql.exec(`SELECT COUNT(*) AS count FROM ${table}`).one()).toEqual({ count: 0 })
   })
 
@@ -135,7 +136,7 @@ describe('a search', () => {
     put('b', 'Weather', { visibility: 'internal', set: 'team' })
     put('c', 'Weather', { visibility: 'internal', set: 'team' })
     register(sql, registration('d', undefined, { summary: { ...registration('d', 'Weather').summary } }), true)
-    expect([ids('weather'), ids('weather', { covered: ['b'] }), ids('weather', { covered: ['*'] })]).toEqual([
+    expect([[], ['b'], ['*']].map(covered => ids('weather', { covered }).toSorted())).toEqual([
       ['a'],
       ['a', 'b'],
       ['a', 'b', 'c', 'd'],
@@ -161,6 +162,73 @@ describe('a search', () => {
   })
 })
 
+describe('a search for what most agents have', () => {
+  const COUNT = MAX_SEARCH_CANDIDATES + 100
+  let all: SqlStorage
+  beforeAll(() => {
+    all = openSql()
+    createTables(all)
+    // The agents themselves are not stored here, only indexed.
+    for (let index = 1; index <= COUNT; index++) {
+      const { summary, ...rest } = registration(`agent-${index}`, index === COUNT ? 'Weather' : 'Another')
+      const search = { ...noSearchFields, tags: ['common', ...(index > COUNT - 3 ? ['last'] : [])] }
+      indexAgent(all, { ...rest, summary: { ...summary, description: 'Weather for all' }, search })
+    }
+  })
+
+  /** Runs a search, and counts the rows that it reads. */
+  const count = (q: string | undefined, query: Partial<SearchQuery>) => {
+    let read = 0
+    const exec = (sql: string, ...values: unknown[]) => {
+      const cursor = all.exec(sql, ...values)
+      read += cursor.toArray().length
+      return cursor
+    }
+    return { ...search({ exec } as SqlStorage, toQuery(q, query)), read }
+  }
+
+  it('finds words in the name first, wherever that agent is in the index', () => {
+    const { rest, read } = count('weather', { limit: 0 })
+    expect([rest.length, rest[0], rest[1]?.score]).toEqual([MAX_SEARCH_HITS, { number: COUNT, score: 4 }, 3])
+    expect(read).toBe(1 + MAX_SEARCH_HITS)
+  })
+
+  it('finds what few of them have, wherever they are in the index', () => {
+    const filters = [{ name: 'tag' as const, values: ['last'] }]
+    expect(count('weather', { limit: 0, filters }).rest.map(({ number }) => number)).toEqual([
+      COUNT,
+      COUNT - 2,
+      COUNT - 1,
+    ])
+    expect(count(undefined, { limit: 0, filters, facets: ['tag'] })).toMatchObject({
+      facets: {
+        tag: [
+          { value: 'common', count: 3 },
+          { value: 'last', count: 3 },
+        ],
+      },
+      read: 6,
+    })
+  })
+
+  it('examines no more than its candidates where the caller may see few of them', () => {
+    for (const index of [1, 2, 3]) indexAgent(all, { ...registration(`team-${index}`, 'Team'), set: 'team' })
+    const covered = ['agent-3']
+    // Three for each of the four forms in which a word can match.
+    expect(count('team', { covered, set: 'team', limit: 0 })).toMatchObject({ rest: [], read: 4 * 3 })
+    expect(count('weather', { covered, limit: 0 }).read).toBe(1 + MAX_SEARCH_CANDIDATES)
+  })
+
+  it('counts facets of its candidates, and reports that more agents match', () => {
+    const { facets, isApproximate, read } = count('weather', { limit: 0, facets: ['tag'] })
+    expect([facets?.tag, isApproximate]).toEqual([[{ value: 'common', count: MAX_SEARCH_CANDIDATES }], true])
+    expect(read).toBe(1 + MAX_SEARCH_HITS + MAX_SEARCH_CANDIDATES + 1)
+    expect(
+      count('another', { limit: 0, facets: ['tag'], filters: [{ name: 'tag', values: ['last'] }] }),
+    ).not.toHaveProperty('isApproximate')
+  })
+})
+
 describe('the pages of a search', () => {
   const readAll = (q: string | undefined, between: () => void) => {
     const found: string[] = []
@@ -169,7 +237,7 @@ describe('the pages of a search', () => {
       found.push(...page.agents.map(({ id }) => id))
       if (page.isLast) return found
       between()
-      page = find(q, { limit: 2, after: found.at(-1) ?? '', ...(q !== undefined && { order: page.rest }) })
+      page = find(q, { limit: 2, after: page.after, ...(q !== undefined && { order: page.rest }) })
     }
   }
   const insert = () => {
@@ -189,15 +257,11 @@ describe('the pages of a search', () => {
     expect(order.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
   })
 
-  it('neither repeat nor skip an agent in the order of ids', () => {
+  it('neither repeat nor skip an agent in the order of registration', () => {
     putFive()
-    expect(readAll(undefined, () => put(`aa-${written}`, 'Weather')).filter(id => id.length === 1)).toEqual([
-      'a',
-      'b',
-      'c',
-      'd',
-      'e',
-    ])
+    let inserted = 0
+    const insert = () => void (inserted++ < 3 && put(`aa-${written}`, 'Weather'))
+    expect(readAll(undefined, insert).filter(id => id.length === 1)).toEqual(['a', 'b', 'c', 'd', 'e'])
   })
 
   it('leave out agents that were removed, or no longer match or may no longer be seen', () => {
@@ -213,6 +277,6 @@ describe('the pages of a search', () => {
   it('show nothing of an internal agent whose number is forged', () => {
     put('a', 'Weather', { visibility: 'internal' })
     put('b', 'Weather')
-    expect(ids('weather', { order: [1, 2, 3, -5, 2 ** 60] })).toEqual(['b'])
+    expect(ids('weather', { order: [1, 2, 3, -5, 2 ** 60].map(number => ({ number, score: 1 })) })).toEqual(['b'])
   })
 })

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
-import { splitWords, toIndexedText, toMatchExpression } from '../../../src/registry/search-words.ts'
+import { splitWords, toIndexedText, toMatchExpressions } from '../../../src/registry/search-words.ts'
 
 const texts = [
   '提供北京和上海的天气预报',
@@ -52,7 +52,7 @@ const candidates = {
   'unicode61, characters of unspaced scripts apart': {
     tokenize: "unicode61 remove_diacritics 2 categories 'L* N* Co M*'",
     index: toIndexedText,
-    match: (query: string) => [toMatchExpression(splitWords(query))],
+    match: (query: string) => toMatchExpressions(splitWords(query)).slice(-1),
   },
 }
 
