@@ -111,7 +111,7 @@ const rollback = async (
   else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${seq} is registered already`)
   if (result.changed)
     terminal.info(
-      `Files stay as they are: sync-card pull ${id} --force writes this manifest, before sync-card replaces it with theirs.`,
+      `No file is changed: run sync-card pull ${id} --force, or the next sync-card registers what your file has.`,
     )
   if (!result.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
   return ExitCode.ok

@@ -21,7 +21,7 @@ const STOP_TIMEOUT_MS = 5000
 const PARENT_INTERVAL_MS = 500
 
 /** Variables that the Worker gets from the environment. */
-const WORKER_VARIABLES = ['ALLOWED_ORIGINS', 'ROOT_AGENT', 'PUBLIC_URL']
+const WORKER_VARIABLES = ['ALLOWED_ORIGINS', 'ROOT_AGENT', 'PUBLIC_URL', 'WEBHOOK_URL']
 
 /** Returns why a host cannot listen on a port of this machine; undefined if it can. */
 export const checkPort = async (url: string, port: string, fetch: Context['fetch']): Promise<string | undefined> => {

@@ -102,6 +102,10 @@ const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, samp
   return [
     agents.length > 0 ? formatTable(rows) : 'No agents yet: npx sync-card sends those of cards/.',
     ...section('Try:', cardCommands(url, root, hasRootCard)),
+    ...section(
+      'Find agents by words, and in the catalog that directories read:',
+      root === undefined ? [] : findCommands(url, root),
+    ),
     ...samples,
     'Ctrl-C stops. Registered agents stay in .wrangler/state.',
   ].join('\n')
@@ -118,6 +122,12 @@ const cardCommands = (url: string, root: string | undefined, hasRootCard: boolea
         `curl '${url}/agents/${root}?dialect=gopherhole'`,
         `curl -H 'A2A-Version: 1.0' ${url}/agents/${root}/.well-known/agent-card.json`,
       ]),
+]
+
+/** Returns shell commands that find an agent. An id is mostly a word of the agent's name. */
+const findCommands = (url: string, id: string): string[] => [
+  `curl '${url}/agents?q=${id}&facets=tag'`,
+  `curl ${url}/.well-known/ai-catalog.json`,
 ]
 
 /**

@@ -76,7 +76,10 @@ describe('npm start', () => {
       '.dev.vars': 'OTHER=1',
       '.env': 'ADMIN_TOKEN=of-a-deployment',
     }
-    const { child, end, called, folder } = start({ PORT: port, ROOT_AGENT: 'a', ROOT: 'b', LINE: runtime.port }, files)
+    const { child, end, called, folder } = start(
+      { PORT: port, ROOT_AGENT: 'a', WEBHOOK_URL: 'http://127.0.0.1:9000', ROOT: 'b', LINE: runtime.port },
+      files,
+    )
     await waitForText(child.stdout, 'Ctrl-C stops')
     const configs = [`.wrangler-start-${port}.toml`, ...EXAMPLE_WORKERS.map(({ config }) => config)]
     expect(called()).toMatchObject({
@@ -89,7 +92,8 @@ describe('npm start', () => {
       ...configs.flatMap(config => ['-c', config]),
       ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
       ...['--log-level', 'error', '--show-interactive-dev-session=false'],
-      ...['--var', 'ROOT_AGENT:a', '--env-file', '.dev.vars', '--env-file', `.wrangler/start-${port}.vars`],
+      ...['--var', 'ROOT_AGENT:a', '--var', 'WEBHOOK_URL:http://127.0.0.1:9000'],
+      ...['--env-file', '.dev.vars', '--env-file', `.wrangler/start-${port}.vars`],
     ])
     child.kill('SIGTERM')
     const { code, stdout } = await end
@@ -102,6 +106,9 @@ describe('npm start', () => {
       `  curl ${url}/.well-known/agent-card.json`,
       `  curl '${url}/agents/b?dialect=gopherhole'`,
       `  curl -H 'A2A-Version: 1.0' ${url}/agents/b/.well-known/agent-card.json`,
+      'Find agents by words, and in the catalog that directories read:',
+      `  curl '${url}/agents?q=b&facets=tag'`,
+      `  curl ${url}/.well-known/ai-catalog.json`,
       'Ctrl-C stops. Registered agents stay in .wrangler/state.',
       '',
     ])
