@@ -116,8 +116,8 @@ export type ListQuery = { after: string; limit: number; covered: readonly string
 /** What agents can be filtered by, and counted. */
 export type FilterName = 'tag' | 'skill' | 'capability' | 'inputMode' | 'outputMode' | 'provider' | 'protocolVersion'
 
-/** Matches agents that have one of these values, in lower case. */
-export type Filter = { name: FilterName; values: readonly string[] }
+/** Matches agents that have one of these values, in lower case, or one that begins with `prefix`. */
+export type Filter = { name: FilterName; values: readonly string[]; prefix?: string }
 
 /** An agent in a ranking, by the number of its document in the index. */
 export type RankedAgent = { number: number; score: number }

@@ -62,13 +62,16 @@ const readFilters = (query: URLSearchParams): Filter[] => {
     const term = toTerm(name, value)
     if (term === '' || value.length > MAX_QUERY_LENGTH)
       throw badQuery(`${name} must have 1 to ${MAX_QUERY_LENGTH} characters.`)
-    return { name, values: alternatives(name, term) }
+    return name === 'inputMode' || name === 'outputMode' ? toModeFilter(name, term) : { name, values: [term] }
   })
 }
 
-/** An agent may declare a range of media types. */
-const alternatives = (name: FilterName, term: string): string[] =>
-  name === 'inputMode' || name === 'outputMode' ? [...new Set([term, `${term.split('/', 1)[0]}/*`, '*/*'])] : [term]
+/** Both sides may name a range of media types: the agent that declares one has each of its types, and the one that is looked for has any. */
+const toModeFilter = (name: FilterName, term: string): Filter => {
+  const values = [...new Set([term, `${term.split('/', 1)[0]}/*`, '*/*'])]
+  if (term === '*/*') return { name, values, prefix: '' }
+  return { name, values, ...(term.endsWith('/*') && { prefix: term.slice(0, -1) }) }
+}
 
 const readFacets = (query: URLSearchParams): FilterName[] => {
   if (!query.has('facets')) return []

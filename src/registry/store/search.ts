@@ -143,14 +143,17 @@ const withFilters = ({ filters, covered, set, matches }: SearchQuery, match = ma
   const required = [
     ...(match === undefined ? [] : [`(${match})`]),
     ...(set === undefined ? [] : [hasTerm('set', [set])]),
-    ...filters.map(({ name, values }) => hasTerm(name, values)),
+    ...filters.map(({ name, values, prefix }) => hasTerm(name, values, prefix)),
   ]
   const all = required.length === 0 ? hasTerm('listed', ['0', '1']) : required.join(' AND ')
   return covered.length === 0 ? `(${all}) NOT ${hasTerm('listed', ['0'])}` : all
 }
 
-const hasTerm = (kind: string, values: readonly string[]): string =>
-  `terms : (${values.map(value => `"${toToken(kind, value)}"`).join(' OR ')})`
+const hasTerm = (kind: string, values: readonly string[], prefix?: string): string => {
+  const tokens = values.map(value => `"${toToken(kind, value)}"`)
+  if (prefix !== undefined) tokens.push(`"${toToken(kind, prefix)}"*`)
+  return `terms : (${tokens.join(' OR ')})`
+}
 
 const isVisible = ({ covered, set }: SearchQuery, { id, listed }: Omit<Document, 'number'>): boolean =>
   (set === undefined && listed === 1) || isCovered(covered, id)

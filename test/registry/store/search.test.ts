@@ -127,6 +127,9 @@ describe('a search', () => {
     expect(by(['provider', 'example'])).toEqual(['a'])
     expect(by(['capability', 'streaming'], ['inputMode', 'image/png'], ['protocolVersion', '0.3'])).toEqual(['a', 'b'])
     expect(by(['outputMode', 'image/png'])).toEqual([])
+    const range: SearchQuery['filters'][number] = { name: 'inputMode', values: ['image/*'], prefix: 'image/' }
+    expect(ids(undefined, { filters: [range] })).toEqual(['a', 'b'])
+    expect(ids(undefined, { filters: [{ ...range, prefix: 'imag/' }] })).toEqual([])
     expect(ids('weather', { filters: [{ name: 'tag', values: ['sun', 'snow'] }] })).toEqual(['a'])
     expect(ids('traffic', { filters: [{ name: 'tag', values: ['sun'] }] })).toEqual([])
   })
