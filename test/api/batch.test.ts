@@ -2,12 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTES } from '../../src/limits.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let host: OwnHost
+let upstream: UpstreamServer
 beforeAll(async () => {
-  host = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
+  upstream = await startUpstream()
+  host = await startHost({ PUBLIC_URL: 'https://cards.example.com', ALLOWED_ORIGINS: upstream.origin })
 })
-afterAll(() => host.close())
+afterAll(async () => {
+  await host.close()
+  await upstream.close()
+})
 
 type Line = { line: number; id?: string; status: number; agent?: { id: string; seq: number }; error?: { code: string } }
 const send = async (body: string, { token = adminToken, query = '', type = 'application/x-ndjson' } = {}) => {
@@ -113,6 +119,17 @@ describe('POST /agents:batch', () => {
     const reader = await host.issue({ scopes: ['read'] })
     expect((await send('{}', { token: reader.token })).response.status).toBe(403)
     expect((await send('{}', { token: 'wrong' })).response.status).toBe(401)
+  })
+
+  it('writes what it has prepared before it prepares more, so that a batch of large cards fits in memory', async () => {
+    let isFirstWritten: boolean | undefined
+    upstream.serve(async () => {
+      isFirstWritten = await exists('early-0')
+      return Response.json(card('Fetched'))
+    })
+    const early = Array.from({ length: 60 }, (_, index) => ({ id: `early-${index}`, manifest: card(`E ${index}`) }))
+    const { outcomes } = await batch([...early, { id: 'late', manifest: { upstream: { card: upstream.origin } } }])
+    expect([new Set(outcomes), isFirstWritten]).toEqual([new Set([201]), true])
   })
 
   it('records the refusal of a line in the audit', async () => {

@@ -13,7 +13,7 @@ import { parseJsonText, readBodyText } from '../../http/json-body.ts'
 import { essence } from '../../http/media-type.ts'
 import { MAX_ATOMIC_BATCH_BYTES, MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTES } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/write-through.ts'
-import type { BatchResult, Registered, WriteRejection } from '../../registry/records.ts'
+import type { BatchResult, WriteRejection } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { rejectionError, retryOnConflict, serializeReceipt } from './register.ts'
@@ -25,15 +25,17 @@ const headerText = v.optional(v.pipe(v.string(), v.regex(/^[\x20-\x7e]*$/, 'must
 /** A line of a batch: the body of `PUT /agents/{id}`, with its conditions. */
 const BatchLine = strictObject({ id: v.string(), manifest: json, ifMatch: headerText, ifNoneMatch: headerText })
 
-/** A line on its way: what prepares its registration, or why it is refused. */
+/**
+ * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or why it is refused. What
+ * is made from a line is much larger than the line, so it is dropped as soon as it is written.
+ */
 type Entry = {
   line: number
   id?: string
   prepare?: (isLast: boolean) => Promise<PreparedWrite>
   prepared?: PreparedWrite
-} & {
   error?: HttpError
-  result?: Registered
+  registered?: { status: number; agent: object }
 }
 
 /**
@@ -47,13 +49,14 @@ export const postBatch: Handler = audited(async (request, env, ctx) => {
   if (![NDJSON, 'application/ndjson', 'application/jsonl'].includes(essence(request.headers.get('Content-Type'))))
     throw new HttpError(415, 'unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
   const entries = await readEntries(await readBodyText(request, MAX_BATCH_BYTES), principal, context)
-  await prepareAll(entries)
-  if (isAtomic) await registerTogether(entries, principal, env)
-  else await registerEach(entries, principal, env)
+  try {
+    if (isAtomic) await registerTogether(entries, principal, env)
+    else await registerEach(entries, principal, env)
+  } finally {
+    if (entries.some(({ registered }) => registered)) purgeLists(ctx)
+  }
   for (const { id, error } of entries)
     if (error && error.code !== 'batch-refused') await reportRefusal(error, id, context)
-  for (const { prepared, result } of entries) if (prepared && result) cacheRegistered(prepared.registration, result)
-  if (entries.some(({ result }) => result)) purgeLists(ctx)
   return new Response(entries.map(entry => `${JSON.stringify(serializeEntry(entry))}\n`).join(''), {
     status: isAtomic && entries.some(({ error }) => error) ? 422 : 200,
     headers: { ...CORS_HEADERS, 'Content-Type': NDJSON, 'Cache-Control': PRIVATE_NO_STORE },
@@ -125,18 +128,6 @@ const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<
 /** How many remote cards are fetched at once. */
 const CONCURRENCY = 6
 
-const prepareAll = async (entries: readonly Entry[]): Promise<void> => {
-  const queue = entries.values()
-  const work = async (): Promise<void> => {
-    for (const entry of queue)
-      await attempt(entry, async () => {
-        const prepared = await entry.prepare?.(false)
-        if (prepared) entry.prepared = prepared
-      })
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, work))
-}
-
 /** What one request to the Registry carries: a message between Workers is limited to 32 MiB. */
 const MAX_CHUNK_BYTES = 4 * 1024 * 1024
 const MAX_CHUNK_LINES = 50
@@ -145,15 +136,41 @@ type Ready = Entry & { prepared: PreparedWrite }
 
 const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
 
-const registerEach = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
-  for (const chunk of splitChunks(entries.filter(isReady))) {
-    const results = await registerAll(chunk, principal, env, false)
-    for (const [index, entry] of chunk.entries()) {
-      const result = results[index]
-      if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
-      else if (result) settle(entry, result)
+/**
+ * Prepares the lines from the next one on, until they are as many or as large as one request to the Registry carries. Returns those that
+ * are not refused, in their order; none at the end.
+ */
+const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
+  const ready: Ready[] = []
+  let bytes = 0
+  const work = async (): Promise<void> => {
+    while (ready.length < MAX_CHUNK_LINES && bytes < MAX_CHUNK_BYTES) {
+      const { done, value: entry } = entries.next()
+      if (done) return
+      await attempt(entry, async () => {
+        const prepared = await entry.prepare?.(false)
+        if (prepared) entry.prepared = prepared
+      })
+      if (!isReady(entry)) continue
+      ready.push(entry)
+      bytes += sizeOf(entry)
     }
   }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  return ready.sort((a, b) => a.line - b.line)
+}
+
+const registerEach = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
+  const rest = entries.values()
+  for (let ready = await prepareNext(rest); ready.length > 0; ready = await prepareNext(rest))
+    for (const chunk of splitChunks(ready)) {
+      const results = await registerAll(chunk, principal, env, false)
+      for (const [index, entry] of chunk.entries()) {
+        const result = results[index]
+        if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
+        else if (result) settle(entry, result)
+      }
+    }
 }
 
 const registerAll = (chunk: readonly Ready[], principal: Principal, env: Env, isAtomic: boolean) =>
@@ -175,17 +192,23 @@ const registerAgain = (entry: Ready, principal: Principal, env: Env): Promise<vo
   })
 
 const registerTogether = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
-  const ready = entries.filter(isReady)
-  if (ready.length < entries.length) {
+  const ready: Ready[] = []
+  const rest = entries.values()
+  for (let next = await prepareNext(rest); next.length > 0; next = await prepareNext(rest)) {
+    ready.push(...next)
+    // The other lines are still prepared, so that the client learns what is wrong with each.
+    if (entries.some(({ error }) => error)) for (const entry of ready.splice(0)) settle(entry, { outcome: 'withdrawn' })
+    if (ready.reduce((sum, entry) => sum + sizeOf(entry), 0) > MAX_ATOMIC_BATCH_BYTES)
+      throw new HttpError(
+        413,
+        'too-large',
+        'The cards of this batch are too large to be registered at once: send less, or without atomic=true.',
+      )
+  }
+  if (entries.some(({ error }) => error)) {
     for (const entry of ready) settle(entry, { outcome: 'withdrawn' })
     return
   }
-  if (ready.reduce((sum, entry) => sum + sizeOf(entry), 0) > MAX_ATOMIC_BATCH_BYTES)
-    throw new HttpError(
-      413,
-      'too-large',
-      'The cards of this batch are too large to be registered at once: send less, or without atomic=true.',
-    )
   const results = await registerAll(ready, principal, env, true)
   for (const [index, entry] of ready.entries()) {
     const result = results[index]
@@ -194,8 +217,14 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
 }
 
 const settle = (entry: Ready, result: BatchResult): void => {
-  if (result.outcome === 'registered') entry.result = result
-  else entry.error = result.outcome === 'withdrawn' ? withdrawn() : toRejection(entry, result)
+  const { prepared } = entry
+  if (result.outcome === 'registered') {
+    cacheRegistered(prepared.registration, result)
+    entry.registered = { status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
+  } else entry.error = result.outcome === 'withdrawn' ? withdrawn() : toRejection(entry, result)
+  const sent: Entry = entry
+  delete sent.prepared
+  delete sent.prepare
 }
 
 const toRejection = ({ prepared: { registration } }: Ready, rejection: WriteRejection): HttpError =>
@@ -230,9 +259,9 @@ const sizeOf = ({ prepared: { registration } }: Ready): number => {
   return documents.reduce((sum, { bytes }) => sum + bytes.byteLength, texts)
 }
 
-const serializeEntry = ({ line, id, prepared, result, error }: Entry): object => {
+const serializeEntry = ({ line, id, registered, error }: Entry): object => {
   const place = { line, ...(id !== undefined && { id }) }
   if (error) return { ...place, status: error.status, error: toProblem(error) }
-  if (!prepared || !result) throw new Error(`line ${line} has no result`)
-  return { ...place, status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
+  if (!registered) throw new Error(`line ${line} has no result`)
+  return { ...place, ...registered }
 }
