@@ -128,6 +128,7 @@ describe('GET /agents?q=', () => {
     expect(await ids(`q=weather&cursor=${first.cursor}`)).not.toContain('hidden')
     expect(await getPage(`q=wetter&cursor=${first.cursor}`)).toMatchObject({ code: 'bad-cursor' })
     const filtered = await getPage('tag=rain&limit=1')
+    expect(filtered.agents[0]).not.toHaveProperty('score')
     expect([filtered.cursor, await ids(`tag=rain&cursor=${filtered.cursor}`)]).toEqual(['1', ['chinese']])
   })
 

@@ -72,19 +72,21 @@ const selectFiltered = (sql: SqlStorage, query: SearchQuery): SearchResult => {
     `SELECT d.number, d.id, d.listed ${FIND} AND search.rowid > ? ORDER BY search.rowid LIMIT ${MAX_SEARCH_CANDIDATES}`,
     ...[withFilters(query), query.after],
   )
-  const page: RankedDocument[] = []
+  const page: Document[] = []
   let [examined, after] = [0, query.after]
   for (const row of rows) {
     if (page.length === limit) return { agents: loadHits(sql, query, page), isLast: false, rest: [], after }
     examined += 1
     after = row.number
-    if (isVisible(query, row)) page.push({ ...row, score: 0 })
+    if (isVisible(query, row)) page.push(row)
   }
-  const agents = loadHits(sql, query, page).map(({ score: _, ...hit }) => hit)
-  return { agents, isLast: examined < MAX_SEARCH_CANDIDATES, rest: [], after }
+  return { agents: loadHits(sql, query, page), isLast: examined < MAX_SEARCH_CANDIDATES, rest: [], after }
 }
 
 type RankedDocument = Document & RankedAgent
+
+/** A document of a page; without words in the query, it has no score. */
+type Found = Document & { score?: number }
 
 /** The rest of a ranking is given to the client: a score depends on all agents, so that no later page could be found by it. */
 const selectRanked = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): SearchResult => {
@@ -160,7 +162,7 @@ const isVisible = ({ covered, set }: SearchQuery, { id, listed }: Omit<Document,
 
 const isCovered = (covered: readonly string[], id: string): boolean => covered.some(glob => matchesGlob(glob, id))
 
-const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly RankedDocument[]): SearchHit[] => {
+const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly Found[]): SearchHit[] => {
   type Row = { id: string; summary: string; fields: string; origin: string; visibility: string; ownSet: string | null }
   const rows = sql
     .exec<Row>(
@@ -176,7 +178,8 @@ const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly Ran
     const { summary, fields, origin, visibility, ownSet } = row
     const { skillIds, tags } = JSON.parse(fields) as SearchFields
     const ownedBy = isCovered(covered, id) && ownSet !== null ? { set: ownSet } : {}
-    return [{ ...(JSON.parse(summary) as Summary), id, origin, visibility, ...ownedBy, skillIds, tags, score }]
+    const hit = { ...(JSON.parse(summary) as Summary), id, origin, visibility, ...ownedBy, skillIds, tags }
+    return [{ ...hit, ...(score !== undefined && { score }) }]
   })
 }
 
