@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { LIST_FORMATS, listResponse } from '../../src/api/agents/lists.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { type NodeHost, startNodeHost } from '../support/node-host.ts'
+import { token } from '../support/runtime.ts'
 
-let host: OwnHost
+let host: NodeHost
 beforeAll(async () => {
-  host = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
+  host = await startNodeHost({ origin: 'https://cards.example.com' })
   for (const id of ['c', 'a', 'e', 'b']) await host.put(id, { ...minimalCard, name: id.toUpperCase() })
   await host.put('d', { card: minimalCard, visibility: 'internal' })
 })
-afterAll(() => host.close())
 
 type Page = { agents: { id: string }[]; cursor?: string }
 const getPage = async (query: string, headers = {}) =>

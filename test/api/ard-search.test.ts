@@ -1,16 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { minimalCard } from '../support/cards/cards.ts'
-import { startNodeHost } from '../support/node-host.ts'
+import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { token } from '../support/runtime.ts'
 import { catalogErrors } from '../support/schemas/catalogs.ts'
 
 const origin = 'https://host.example'
 const skill = (id: string, description: string, tags: string[]) => ({ id, name: id, description, tags })
 
-let send: (path: string, init?: RequestInit) => Promise<Response>
+let host: NodeHost
 beforeAll(async () => {
-  const host = await startNodeHost({})
-  send = (path, init) => host.fetch(new Request(`${origin}${path}`, init))
+  host = await startNodeHost({ origin })
   const cards = {
     flights: { name: 'Flight booking', skills: [skill('book', 'Books a flight and a seat', ['travel', 'Finance'])] },
     hotels: { name: 'Hotels', skills: [skill('stay', 'Booking of rooms', ['travel'])] },
@@ -24,7 +23,7 @@ beforeAll(async () => {
 type Found = { results: { url: string; score: number; source: string; [name: string]: unknown }[]; pageToken?: string }
 
 const post = (body: unknown, headers = {}): Promise<Response> =>
-  send('/ard/search', {
+  host.fetch('/ard/search', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -82,7 +81,7 @@ describe('POST /ard/search', () => {
   it('is at /search too', async () => {
     const body = JSON.stringify({ query: { text: 'flight' } })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
-    const [short, long] = [await send('/search', init), await send('/ard/search', init)]
+    const [short, long] = [await host.fetch('/search', init), await host.fetch('/ard/search', init)]
     expect([short.status, await short.text()]).toEqual([200, await long.text()])
   })
 
@@ -123,13 +122,14 @@ describe('POST /ard/search', () => {
 })
 
 describe('GET /ard/agents/{identifier}', () => {
-  const get = (identifier: string, headers = {}) => send(`/ard/agents/${encodeURIComponent(identifier)}`, { headers })
+  const get = (identifier: string, headers = {}) =>
+    host.fetch(`/ard/agents/${encodeURIComponent(identifier)}`, { headers })
 
   it('returns one whole entry of the ARD manifest, and 304 for its entity tag', async () => {
     const identifier = 'urn:air:host.example:agent:flights'
     const response = await get(identifier)
     const entry = await response.json()
-    const { entries } = (await (await send('/.well-known/ard.json')).json()) as {
+    const { entries } = (await (await host.fetch('/.well-known/ard.json')).json()) as {
       entries: { identifier: string }[]
     }
     expect([response.status, catalogErrors('ARD entry', entry)]).toEqual([200, []])
@@ -139,7 +139,7 @@ describe('GET /ard/agents/{identifier}', () => {
 
   it('decodes the identifier once, and refuses what cannot be decoded', async () => {
     for (const segment of ['urn%253Aair%253Ahost.example%253Aagent%253Aflights', 'urn%3Aair%3', '%ff'])
-      expect((await send(`/ard/agents/${segment}`)).status).toBe(400)
+      expect((await host.fetch(`/ard/agents/${segment}`)).status).toBe(400)
   })
 
   it.each([

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { getCatalog } from '../../src/api/catalogs/index.ts'
 import { resolveSite } from '../../src/api/catalogs/site.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { sharedHost } from '../support/host.ts'
+import { type NodeHost, startNodeHost } from '../support/node-host.ts'
+import { token } from '../support/runtime.ts'
 import { catalogErrors } from '../support/schemas/catalogs.ts'
 
 const origin = 'https://cards.example.com'
@@ -31,8 +33,8 @@ const weatherSkills = [
 ]
 
 /** A host with the agents `a`, `b` and `weather`, which claims weather.example.com, and the internal agent `secret`. */
-const startCatalogHost = async (vars: Record<string, string>): Promise<OwnHost> => {
-  const host = await startHost(vars)
+const startCatalogHost = async (options: Parameters<typeof startNodeHost>[0]): Promise<NodeHost> => {
+  const host = await startNodeHost(options)
   const card = { ...minimalCard, documentationUrl: 'https://docs.example.com/a' }
   const manifests = [
     ['a', { card: { ...card, name: 'Agent [A]\u202e', description: `One\n\n# ${'long '.repeat(300)}` } }],
@@ -45,11 +47,10 @@ const startCatalogHost = async (vars: Record<string, string>): Promise<OwnHost> 
   return host
 }
 
-let host: OwnHost
+let host: NodeHost
 beforeAll(async () => {
-  host = await startCatalogHost({ PUBLIC_URL: origin })
+  host = await startCatalogHost({ vars: { PUBLIC_URL: origin } })
 })
-afterAll(() => host.close())
 
 const getManifest = async (path: string, at = host) => (await (await at.fetch(path)).json()) as Manifest
 const cardIds = ({ entries }: Manifest) => entries.flatMap(({ url }) => /\/agents\/([^/]+)/.exec(url)?.[1] ?? [])
@@ -76,10 +77,13 @@ describe.each(paths)('GET %s', path => {
     expect(await (await host.fetch(`${path}//`)).text()).toBe(await (await host.fetch(path)).text())
   })
 
-  it('answers HEAD with the headers of GET', async () => {
-    const [head, get] = [await host.fetch(path, { method: 'HEAD' }), await host.fetch(path)]
-    expect([head.status, await head.text()]).toEqual([200, ''])
-    for (const name of ['ETag', 'Link', 'Content-Type']) expect(head.headers.get(name)).toBe(get.headers.get(name))
+  it('answers HEAD with the headers of GET, in the runtime too', async () => {
+    const deployed = sharedHost()
+    const [head, get] = [await deployed.fetch(path, { method: 'HEAD' }), await deployed.fetch(path)]
+    expect([head.status, get.status, await head.text()]).toEqual([200, 200, ''])
+    for (const name of ['Content-Type', 'Cache-Control', 'Cache-Tag', 'Vary'])
+      expect(head.headers.get(name)).toBe(get.headers.get(name))
+    expect(head.headers.get('Link')).toContain(links)
   })
 
   it('never has an internal agent, whatever the token, and is private to a caller with one', async () => {
@@ -227,8 +231,9 @@ describe('GET /llms.txt', () => {
 })
 
 describe('GET /robots.txt', () => {
-  it('lets crawlers read everything, and names the ARD manifest', async () => {
-    const response = await host.fetch('/robots.txt')
+  it('lets crawlers read everything, names the ARD manifest, and has no pages', async () => {
+    const response = await host.fetch('/robots.txt?limit=1')
+    expect(response.headers.get('Link')).toBe(links)
     expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
     expect(await response.text()).toBe(`User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\n`)
   })
@@ -294,11 +299,11 @@ describe('the origin of the links of a catalog', () => {
 })
 
 describe('a host without PUBLIC_URL', () => {
-  let own: OwnHost
+  const local = 'http://127.0.0.1:8787'
+  let own: NodeHost
   beforeAll(async () => {
-    own = await startCatalogHost({})
+    own = await startCatalogHost({ origin: local })
   })
-  afterAll(() => own.close())
   const path = '/.well-known/ai-catalog.json'
 
   it('names agents of a development machine as ARD proposes, and links to the origin they are registered with', async () => {
@@ -310,9 +315,7 @@ describe('a host without PUBLIC_URL', () => {
       'urn:air:weather.example.com:agent:weather',
       'urn:air:agent.localhost:registry:search',
     ])
-    expect((await getManifest(`${path}?limit=1`, own)).entries.at(-1)?.url).toBe(
-      `${own.url.origin}${path}?limit=1&cursor=a`,
-    )
+    expect((await getManifest(`${path}?limit=1`, own)).entries.at(-1)?.url).toBe(`${local}${path}?limit=1&cursor=a`)
   })
 
   it('never builds a link from a host name that is not its own', async () => {

@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { sharedHost } from '../support/host.ts'
+import { type NodeHost, startNodeHost } from '../support/node-host.ts'
+import { token } from '../support/runtime.ts'
 
 const skill = (id: string, tags: string[]) => ({ id, name: `Skill ${id}`, description: `Does ${id}`, tags })
 const authorization = { Authorization: `Bearer ${token}` }
 
-let host: OwnHost
+let host: NodeHost
 beforeAll(async () => {
-  host = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
+  host = await startNodeHost({ origin: 'https://cards.example.com' })
   await host.put('weather', {
     ...{ ...minimalCard, name: 'Weather Agent', description: 'Forecasts the weather' },
     provider: { organization: 'Example', url: 'https://example.com' },
@@ -28,7 +30,6 @@ beforeAll(async () => {
   })
   await host.put('hidden', { card: { ...minimalCard, name: 'Weather inside' }, visibility: 'internal', set: 'team' })
 })
-afterAll(() => host.close())
 
 type Hit = { id: string; score?: number }
 type Page = { agents: Hit[]; cursor?: string; facets?: object; code?: string; detail?: string }
@@ -81,14 +82,25 @@ describe('GET /agents?q=', () => {
     expect(await ids(encodeURI(query))).toEqual(expected)
   })
 
+  it('finds the same in the runtime, whose SQLite is another one', async () => {
+    const deployed = sharedHost()
+    await deployed.put('searched', { ...minimalCard, name: 'Größter Quallenzüchter', description: '水母养殖' })
+    for (const query of ['q=QUALLENZUCHT', 'name=grosster', 'q=养殖', 'q=quallenzüchter&tag=GENERAL']) {
+      const { agents } = (await (await deployed.fetch(encodeURI(`/agents?${query}`))).json()) as Page
+      expect(agents).toMatchObject([{ id: 'searched', score: expect.any(Number) }])
+    }
+  })
+
   it('finds internal agents for a token that may read them, and says how they are hosted', async () => {
     const page = await getPage('q=weather', authorization)
     expect(page.agents.map(({ id }) => id).toSorted()).toEqual(['hidden', 'weather'])
     expect(page.agents.find(({ id }) => id === 'hidden')).toMatchObject({ visibility: 'internal', set: 'team' })
     expect(await ids('q=weather&set=team', authorization)).toEqual(['hidden'])
     expect(await ids('tag=general&set=team', authorization)).toEqual(['hidden'])
-    const other = await host.issue({ scopes: ['read'], agents: ['other-*'] })
-    expect(await ids('q=weather', { Authorization: `Bearer ${other.token}` })).toEqual(['weather'])
+    const body = JSON.stringify({ scopes: ['read'], agents: ['other-*'] })
+    const headers = { ...authorization, 'Content-Type': 'application/json' }
+    const issued = (await (await host.fetch('/tokens', { method: 'POST', headers, body })).json()) as { token: string }
+    expect(await ids('q=weather', { Authorization: `Bearer ${issued.token}` })).toEqual(['weather'])
   })
 
   it('is cached for everybody with the tag of lists, and private for tokens', async () => {

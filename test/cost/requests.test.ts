@@ -12,7 +12,9 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
 })
 beforeAll(async () => {
-  host = await startNodeHost({ jsonrpc: '2.0', id: 1, result: { id: 't', status: { state: 'completed' } } })
+  host = await startNodeHost({
+    answer: { jsonrpc: '2.0', id: 1, result: { id: 't', status: { state: 'completed' } } },
+  })
   await host.put('echo', {
     card: agentCard('https://echo.example'),
     extended: { description: 'More' },

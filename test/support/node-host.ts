@@ -2,14 +2,25 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { token } from './runtime.ts'
 import { openStorage } from './storage.ts'
 
-/** The whole host in this process, with its Registry and KV in memory, so that its CPU time can be measured. */
+/** The whole host in this process, with its Registry and KV in memory: it starts at once, and its CPU time can be measured. */
 export type NodeHost = {
-  fetch: (request: Request) => Promise<Response>
+  /** Sends a request; an absolute URL sets the host name. */
+  fetch: (request: Request | string, init?: RequestInit) => Promise<Response>
+  /** Registers a card or manifest with the admin token. */
   put: (id: string, document: JsonObject) => Promise<void>
 }
 
-/** Starts a host whose agents are behind the service binding `AGENT`, which returns `answer`. */
-export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
+type NodeHostOptions = {
+  vars?: Record<string, string>
+  /** The response of the service binding `AGENT`. */
+  answer?: JsonObject
+  /** Of requests that have a path only. */
+  origin?: string
+}
+
+/** Starts a host in this process. */
+export const startNodeHost = async (options: NodeHostOptions = {}): Promise<NodeHost> => {
+  const { vars = {}, answer = {}, origin = 'https://host.example' } = options
   const { handleRequest } = await import('../../src/app.ts')
   const { Catalog } = await import('../../src/api/catalogs/catalog.ts')
   const { Registry } = await import('../../src/registry/store/registry.ts')
@@ -26,6 +37,7 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
     },
     EVENTS: {
       getByName: () => ({
+        append: async () => Number.POSITIVE_INFINITY,
         fetch: async () => Response.json({ refused: 'unknown-event' }, { status: 409 }),
       }),
     },
@@ -33,27 +45,28 @@ export const startNodeHost = async (answer: JsonObject): Promise<NodeHost> => {
     ...{ LINT_LIMIT: limit, CALL_LIMIT: limit, AUTH_LIMIT: limit },
     ...{
       CACHE_MAX_AGE: '60',
-      CACHE_STALE_WHILE_REVALIDATE: '0',
+      CACHE_STALE_WHILE_REVALIDATE: '86400',
       PUBLIC_URL: '',
       ROOT_AGENT: '',
       ROLE: '',
       ALLOWED_ORIGINS: '',
     },
     ...{ UPSTREAM_TIMEOUT: '5', STREAM_IDLE_TIMEOUT: '5' },
+    ...vars,
   } as unknown as Env
   const ctx = { waitUntil: () => undefined, exports: { Catalog: () => catalog } } as unknown as ExecutionContext
   const catalog = new Catalog(ctx as never, env)
   const registry = namespaceOf(Registry, env)
   Object.assign(env, { REGISTRY: registry, TASK_OWNERS: namespaceOf(TaskOwners, env) })
   await registry.start('default')
-  const send = async (request: Request) => handleRequest(request, env, ctx)
+  const send: NodeHost['fetch'] = async (request, init) =>
+    handleRequest(typeof request === 'string' ? new Request(new URL(request, origin), init) : request, env, ctx)
   return {
     fetch: send,
     put: async (id, document) => {
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-      const body = JSON.stringify(document)
-      const response = await send(new Request(`https://host.example/agents/${id}`, { method: 'PUT', headers, body }))
-      if (response.status !== 201) throw new Error(`PUT ${id}: ${response.status} ${await response.text()}`)
+      const response = await send(`/agents/${id}`, { method: 'PUT', headers, body: JSON.stringify(document) })
+      if (!response.ok) throw new Error(`PUT ${id}: ${response.status} ${await response.text()}`)
     },
   }
 }

@@ -3,14 +3,14 @@ import { ANONYMOUS, type Authentication, type Principal } from '../../auth/princ
 import { requireAnyAgent, requirePrincipal } from '../../auth/require.ts'
 import { agentIdPattern } from '../../card/model/constants.ts'
 import { checkRateLimit } from '../../gateway/access.ts'
-import { matchesIfNoneMatch, strongEtag } from '../../http/conditional.ts'
 import { HttpError, tooManyRequests } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
-import { PRIVATE_NO_STORE, publicCacheControl } from '../../http/headers.ts'
+import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { jsonResponse } from '../../http/responses.ts'
 import type { ListedAgent, ListQuery } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { type PageQuery, paginate, parsePageQuery } from '../pagination.ts'
+import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
 import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search.ts'
 
 /**
@@ -131,15 +131,12 @@ const cardUrl = (origin: string, id: string): string => `${origin}/agents/${id}/
 
 /** Returns a page of a list: for everybody if it `isPublic`, and for callers with the scope `read`. */
 export const listResponse = async (path: ListPath, isPublic: boolean, context: RequestContext): Promise<Response> => {
-  const { request, env, ctx } = context
+  const { request, env } = context
   const url = new URL(request.url)
   const read = await parseList(path, url)
   if (isPublic && !request.headers.has('Authorization')) {
     await countList(ANONYMOUS, request, env)
-    const list = await fetchPublicList(path, url.searchParams, ctx)
-    return list.ok && matchesIfNoneMatch(request.headers.get('If-None-Match'), list.headers.get('ETag') ?? '')
-      ? new Response(null, { status: 304, headers: list.headers })
-      : list
+    return respondFromCache(path, url.searchParams, context)
   }
   const reader = await requireAnyAgent(context, 'read')
   await countList(reader, request, env)
@@ -154,40 +151,11 @@ export const countList = async (caller: Authentication, request: Request, env: E
   if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many lists of agents requested.')
 }
 
-/** Returns a page of a list as everybody gets it, from Workers Cache if it is there. The query must be valid. */
-export const fetchPublicList = (path: ListPath, query: URLSearchParams, ctx: ExecutionContext): Promise<Response> =>
-  // The hostname is constant: the list is the same for every one, and so is the key of the cache.
-  ctx.exports.Catalog({ props: {} }).fetch(new Request(`https://catalog${path}?${query}`))
-
-/** The catalogs of this host by their paths: the link relation of each (RFC 8288), and its media type. */
-export const CATALOG_DOCUMENTS = {
-  '/.well-known/ai-catalog.json': { rel: 'ai-catalog', type: 'application/ai-catalog+json' },
-  '/.well-known/ard.json': { rel: 'ard', type: 'application/json' },
-  '/.well-known/api-catalog': {
-    rel: 'api-catalog',
-    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-  },
-} as const
-
-/** The `Link` header that leads from a response of this host to its catalogs. Relative, so that it holds for every host name. */
-export const CATALOG_LINKS = Object.entries(CATALOG_DOCUMENTS)
-  .map(([path, { rel, type }]) => `<${path}>; rel="${rel}"; type="${type.replace(/;.*/, '')}"`)
-  .join(', ')
-
-/** Returns a page of a public list with the headers by which Workers Cache keeps it. Throws for an invalid query. */
-export const catalogResponse = async (url: URL, cacheTag: string, env: Env): Promise<Response> => {
+/** Renders a page of a list as everybody gets it. Throws for an invalid query. */
+export const renderList = async (url: URL, env: Env): Promise<Response> => {
   if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
   const read = await parseList(url.pathname, url)
-  const list = JSON.stringify(await read(env))
-  return jsonResponse(list, 200, {
-    'Cache-Control': publicCacheControl(env),
-    // Workers Cache ignores stale-while-revalidate with this header: it must not show an old list.
-    'Cloudflare-CDN-Cache-Control': 'max-age=60',
-    'Cache-Tag': cacheTag,
-    ETag: await strongEtag(new TextEncoder().encode(list)),
-    Link: CATALOG_LINKS,
-    Vary: 'Authorization',
-  })
+  return cacheableResponse(JSON.stringify(await read(env)), 'application/json', env)
 }
 
 /** Returns a page for everybody, or for a reader. */

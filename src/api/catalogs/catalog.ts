@@ -7,8 +7,14 @@ const CACHE_TAG = 'agents'
 /** Public lists of agents and catalogs: the only entrypoint behind Workers Cache. Its responses depend on the URL only. */
 export class Catalog extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {
-    // Caught here: an error loses its type on the way to the entrypoint that called.
-    return this.#respond(new URL(request.url)).catch(toErrorResponse)
+    try {
+      const response = await this.#render(new URL(request.url))
+      response.headers.set('Cache-Tag', CACHE_TAG)
+      return response
+    } catch (error) {
+      // Caught here: an error loses its type on the way to the entrypoint that called.
+      return toErrorResponse(error)
+    }
   }
 
   /** Deletes every cached list and catalog. A purge concerns only the cache of the entrypoint that makes it. */
@@ -16,10 +22,10 @@ export class Catalog extends WorkerEntrypoint<Env> {
     await this.ctx.cache?.purge({ tags: [CACHE_TAG] })
   }
 
-  async #respond(url: URL): Promise<Response> {
-    const { isListPath, catalogResponse } = await import('../agents/lists.ts')
-    if (isListPath(url.pathname)) return catalogResponse(url, CACHE_TAG, this.env)
+  async #render(url: URL): Promise<Response> {
+    const { isListPath, renderList } = await import('../agents/lists.ts')
+    if (isListPath(url.pathname)) return renderList(url, this.env)
     const { renderCatalog } = await import('./documents.ts')
-    return renderCatalog(url, CACHE_TAG, this.env)
+    return renderCatalog(url, this.env)
   }
 }

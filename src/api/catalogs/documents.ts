@@ -1,10 +1,8 @@
 import { agentIdPattern } from '../../card/model/constants.ts'
-import { strongEtag } from '../../http/conditional.ts'
-import { CORS_HEADERS, publicCacheControl } from '../../http/headers.ts'
 import { MAX_CATALOG_ENTRIES } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/client.ts'
-import { CATALOG_DOCUMENTS, CATALOG_LINKS } from '../agents/lists.ts'
 import { paginate, parsePageQuery } from '../pagination.ts'
+import { CATALOG_DOCUMENTS, cacheableResponse } from '../shared-cache.ts'
 import {
   AI_CATALOG_TYPE,
   AI_REGISTRY_TYPE,
@@ -14,65 +12,56 @@ import {
   entry,
   registryUrl,
 } from './entries.ts'
-import { type CatalogPage, fromQuery } from './site.ts'
+import { type CatalogPage, fromQuery, SITE_PARAMETERS } from './site.ts'
 import { renderLlmsText, renderRobotsText } from './texts.ts'
 
-type Document = { type: string; render: (page: CatalogPage, path: string) => string }
+/** `isPaged`: lists agents. */
+type Document = { type: string; render: (page: CatalogPage) => string; isPaged: boolean }
+
+const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 const documents: Record<string, Document> = {
   '/.well-known/ai-catalog.json': {
     type: CATALOG_DOCUMENTS['/.well-known/ai-catalog.json'].type,
-    render: page => JSON.stringify({ specVersion: '1.0', ...renderEntries(page) }),
+    render: page => JSON.stringify(renderManifest(page)),
+    isPaged: true,
   },
-  // ARD 0.91 needs `entries` only; readers of 0.9 need the version and the host.
   '/.well-known/ard.json': {
     type: CATALOG_DOCUMENTS['/.well-known/ard.json'].type,
-    render: page => JSON.stringify({ specVersion: '1.0', ...renderEntries(page) }),
+    render: page => JSON.stringify(renderManifest(page)),
+    isPaged: true,
   },
   '/.well-known/api-catalog': {
     type: CATALOG_DOCUMENTS['/.well-known/api-catalog'].type,
     render: page => JSON.stringify(renderLinkSet(page)),
+    isPaged: true,
   },
-  '/llms.txt': { type: 'text/plain; charset=utf-8', render: renderLlmsText },
-  '/robots.txt': { type: 'text/plain; charset=utf-8', render: renderRobotsText },
+  '/llms.txt': { type: TEXT_TYPE, render: renderLlmsText, isPaged: true },
+  '/robots.txt': { type: TEXT_TYPE, render: renderRobotsText, isPaged: false },
 }
 
-/** Renders a catalog as everybody gets it, with the headers by which Workers Cache keeps it. The query must be valid. */
-export const renderCatalog = async (url: URL, cacheTag: string, env: Env): Promise<Response> => {
+/** Renders a catalog as everybody gets it. The query must be valid. */
+export const renderCatalog = async (url: URL, env: Env): Promise<Response> => {
   const document = documents[url.pathname]
   if (!document) throw new Error(`There is no catalog at ${url.pathname}`)
-  const page = await readPage(url, env)
-  const body = document.render(page, url.pathname)
-  return new Response(body, {
-    headers: {
-      ...CORS_HEADERS,
-      'Content-Type': document.type,
-      'Cache-Control': publicCacheControl(env),
-      // Workers Cache ignores stale-while-revalidate with this header: it must not show an old catalog.
-      'Cloudflare-CDN-Cache-Control': 'max-age=60',
-      'Cache-Tag': cacheTag,
-      ETag: await strongEtag(new TextEncoder().encode(body)),
-      Link: page.next ? `${CATALOG_LINKS}, <${page.next}>; rel="next"` : CATALOG_LINKS,
-      Vary: 'Authorization',
-    },
-  })
+  const page = await readPage(url, document.isPaged, env)
+  return cacheableResponse(document.render(page), document.type, env, page.next)
 }
 
 /** Parses the query of a catalog. */
 export const parseCatalogQuery = (url: URL, others: readonly string[] = []) =>
   parsePageQuery(url, agentIdPattern, others, MAX_CATALOG_ENTRIES)
 
-const readPage = async (url: URL, env: Env): Promise<CatalogPage> => {
-  const { after, limit } = parseCatalogQuery(url, ['origin', 'own', 'owner'])
-  const site = fromQuery(url.searchParams)
-  const { origin, isOwn } = site
-  const { owner } = site
-  const query = { after, limit: limit + 1, origin, ...(owner !== undefined && { owner }) }
-  const { agents, isKnownOrigin } = await getRegistry(env).catalog(query)
+const readPage = async (url: URL, isPaged: boolean, env: Env): Promise<CatalogPage> => {
+  const { after, limit: pageSize } = parseCatalogQuery(url, SITE_PARAMETERS)
+  const { origin, isOwn, owner } = fromQuery(url.searchParams)
+  const ofOwner = owner !== undefined && { owner }
+  const limit = isPaged ? pageSize : 0
+  const { agents, isKnownOrigin } = await getRegistry(env).catalog({ after, limit: limit + 1, origin, ...ofOwner })
   const { page, cursor } = paginate(agents, limit)
   return {
     agents: page,
-    site,
+    ...ofOwner,
     ...((isOwn || isKnownOrigin) && { origin }),
     ...(cursor !== undefined && { next: nextPath(url, cursor) }),
   }
@@ -83,12 +72,14 @@ const nextPath = ({ pathname, searchParams }: URL, cursor: string): string => {
   return `${pathname}?${new URLSearchParams({ ...(limit !== null && { limit }), cursor })}`
 }
 
-const renderEntries = ({ agents, origin, site, next }: CatalogPage) => ({
+/** An AI Catalog is an ARD manifest too: ARD 0.91 requires `entries` only, and readers of 0.9 the version and the host. */
+const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => ({
+  specVersion: '1.0',
   host: describeHost(origin),
   entries: [
     ...agents.map(agentEntry),
     // The catalog of one agent's host name is no place to search the whole host.
-    ...(origin !== undefined && site.owner === undefined ? [searchEntry(origin)] : []),
+    ...(origin !== undefined && owner === undefined ? [searchEntry(origin)] : []),
     ...(origin !== undefined && next !== undefined ? [nextEntry(origin, next)] : []),
   ],
 })

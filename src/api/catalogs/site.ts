@@ -6,8 +6,8 @@ import { findHostOwner } from '../../registry/edge/lookups.ts'
 import type { CatalogAgent } from '../../registry/records.ts'
 
 /**
- * What a catalog is of. With an `owner`, the agent that claims the host name, it lists what belongs to that name; else it lists
- * every public agent. Its links begin with `origin`, which counts only where an agent is registered with it unless it `isOwn`.
+ * What a catalog lists: what belongs to the host name that the agent `owner` claims, else every public agent. Its links begin with
+ * `origin` if that `isOwn`, or if an agent is registered with it; else the client may have made it up.
  */
 export type Site = { origin: string; isOwn: boolean; owner?: string }
 
@@ -15,7 +15,7 @@ export type Site = { origin: string; isOwn: boolean; owner?: string }
  * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it is
  * public. `next` is the path of the next page.
  */
-export type CatalogPage = { agents: CatalogAgent[]; origin?: string; site: Site; next?: string }
+export type CatalogPage = { agents: CatalogAgent[]; origin?: string; owner?: string; next?: string }
 
 /** Returns the site of a request: the host of `PUBLIC_URL`, a host name that an agent claims, or this host as a whole. */
 export const resolveSite = async ({ request, env, ctx }: RequestContext): Promise<Site> => {
@@ -29,6 +29,9 @@ export const resolveSite = async ({ request, env, ctx }: RequestContext): Promis
   // The port and the scheme are those of the request, which a client could make up, on a development machine only.
   return { origin: isLocalName(hostname) ? origin : `https://${hostname}`, isOwn: true, owner }
 }
+
+/** The query parameters that `toQuery` writes. */
+export const SITE_PARAMETERS = ['origin', 'own', 'owner'] as const
 
 /** Returns the site as a query for the cache, whose key has no host name. */
 export const toQuery = ({ origin, isOwn, owner }: Site): Record<string, string> => ({

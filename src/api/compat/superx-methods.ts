@@ -20,9 +20,10 @@ import { readProfile } from '../../registry/edge/cards.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
 import { requestRefresh } from '../../sources/revalidate.ts'
-import { fetchPublicList, LIST_FORMATS, listVisibleAgents } from '../agents/lists.ts'
+import { LIST_FORMATS, listVisibleAgents } from '../agents/lists.ts'
 import { loadCard } from '../cards.ts'
 import { parsePageQuery } from '../pagination.ts'
+import { fetchCacheable } from '../shared-cache.ts'
 import type { SuperxError } from './superx-errors.ts'
 
 /** A request to a method, and who makes it. */
@@ -91,7 +92,7 @@ const toQueryValue = (value: Json): string => {
 }
 
 const readPublicList = async (query: URLSearchParams, ctx: ExecutionContext): Promise<JsonObject> => {
-  const response = await fetchPublicList('/rpc', query, ctx)
+  const response = await fetchCacheable('/rpc', query, ctx)
   if (!response.ok) throw serviceUnavailable()
   return response.json()
 }

@@ -1,0 +1,56 @@
+import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
+import type { RequestContext } from '../http/handler.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
+
+/** The catalogs of this host by their paths: the link relation of each (RFC 8288), and its media type. */
+export const CATALOG_DOCUMENTS = {
+  '/.well-known/ai-catalog.json': { rel: 'ai-catalog', type: 'application/ai-catalog+json' },
+  '/.well-known/ard.json': { rel: 'ard', type: 'application/json' },
+  '/.well-known/api-catalog': {
+    rel: 'api-catalog',
+    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+  },
+} as const
+
+/** Relative, so that they hold for every host name. */
+const CATALOG_LINKS = Object.entries(CATALOG_DOCUMENTS)
+  .map(([path, { rel, type }]) => `<${path}>; rel="${rel}"; type="${type.replace(/;.*/, '')}"`)
+  .join(', ')
+
+/**
+ * Returns a list or catalog for everybody, with links to the catalogs of this host and the headers by which Workers Cache stores it.
+ * `next` is the path of its next page.
+ */
+export const cacheableResponse = async (body: string, type: string, env: Env, next?: string): Promise<Response> =>
+  new Response(body, {
+    headers: {
+      ...CORS_HEADERS,
+      'Content-Type': type,
+      'Cache-Control': publicCacheControl(env),
+      // Workers Cache ignores stale-while-revalidate with this header: it must not show an old list.
+      'Cloudflare-CDN-Cache-Control': 'max-age=60',
+      ETag: await strongEtag(new TextEncoder().encode(body)),
+      Link: next === undefined ? CATALOG_LINKS : `${CATALOG_LINKS}, <${next}>; rel="next"`,
+      Vary: 'Authorization',
+    },
+  })
+
+/** Returns a list or catalog as everybody gets it, from Workers Cache if it is there. The query must be valid. */
+export const fetchCacheable = (path: string, query: URLSearchParams, ctx: ExecutionContext): Promise<Response> =>
+  // The host name is constant: all that a response depends on is in the query, and the key of the cache has it.
+  ctx.exports.Catalog({ props: {} }).fetch(new Request(`https://catalog${path}?${query}`))
+
+/** Answers a GET with a list or catalog as everybody gets it: 304 if the client has it, and stored by no cache if the request has credentials. */
+export const respondFromCache = async (
+  path: string,
+  query: URLSearchParams,
+  { request, ctx }: RequestContext,
+): Promise<Response> => {
+  const { ok, status, headers: cached, body } = await fetchCacheable(path, query, ctx)
+  const headers = new Headers(cached)
+  if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
+  if (!ok || !matchesIfNoneMatch(request.headers.get('If-None-Match'), headers.get('ETag') ?? ''))
+    return new Response(body, { status, headers })
+  headers.delete('Content-Type')
+  return new Response(null, { status: 304, headers })
+}
