@@ -30,5 +30,8 @@ export const toSse = (number: number, event: ChangeEvent): string =>
 /** How long a client waits before it connects again, in ms. */
 const RECONNECT_MS = 3000
 
-/** Begins a stream: a client that gets no event before it reconnects resumes after change `number`. */
-export const sseStart = (number: number): string => `retry: ${RECONNECT_MS}\nid: ${number}\n\n`
+/** Writes a heartbeat: no event, but where a client resumes that gets none before it reconnects. */
+export const sseId = (number: number): string => `id: ${number}\n\n`
+
+/** Begins a stream after a change. */
+export const sseStart = (number: number): string => `retry: ${RECONNECT_MS}\n${sseId(number)}`

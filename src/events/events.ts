@@ -1,12 +1,27 @@
 import { DurableObject } from 'cloudflare:workers'
+import type { StoredChange, WebhookHealth } from '../registry/records.ts'
 import type { EventFeed, Socket } from './feed.ts'
 
-/** The Durable Object that tells event streams and the webhook of changes. Every start evaluates this class, so its code is in a module of its own. */
+/**
+ * The Durable Object that sends changes to event streams and to the webhook. Every start evaluates this class, so its code is in a module
+ * of its own.
+ */
 export class Events extends DurableObject<Env> {
   readonly #feed: Promise<EventFeed> = import('./feed.ts').then(({ EventFeed }) => new EventFeed(this.ctx, this.env))
 
-  override async fetch(request: Request): Promise<Response> {
-    return (await this.#feed).fetch(request)
+  /** Stores changes that the Registry has committed, and sends them on. Returns the number of the newest that is stored. */
+  async append(changes: readonly StoredChange[]): Promise<number> {
+    return (await this.#feed).append(changes)
+  }
+
+  /** Returns the state of the webhook; null without one. */
+  async health(): Promise<WebhookHealth | null> {
+    return (await this.#feed).health()
+  }
+
+  /** Answers the request for the socket of a stream. */
+  override async fetch({ url }: Request): Promise<Response> {
+    return (await this.#feed).connect(new URL(url).searchParams)
   }
 
   override async webSocketMessage(socket: Socket, message: string): Promise<void> {
@@ -14,6 +29,6 @@ export class Events extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    return (await this.#feed).alarm()
+    return (await this.#feed).deliver()
   }
 }

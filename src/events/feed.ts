@@ -1,5 +1,5 @@
 import { MAX_CALLER_EVENT_STREAMS, MAX_EVENT_STREAMS } from '../limits.ts'
-import type { StoredChange } from '../registry/records.ts'
+import type { StoredChange, WebhookHealth } from '../registry/records.ts'
 import { ChangeTable } from './change-table.ts'
 import { WebhookQueue } from './webhook-queue.ts'
 
@@ -42,21 +42,33 @@ export class EventFeed {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
   }
 
-  /** Answers `/changes`, `/health` and `/connect`, which only this host requests. */
-  async fetch(request: Request): Promise<Response> {
-    const { pathname, searchParams } = new URL(request.url)
-    if (pathname === '/health') return Response.json(this.#webhook.health())
-    if (pathname === '/connect') return this.#connect(searchParams)
-    return new Response(String(await this.#receive((await request.json()) as StoredChange[])))
+  /** Stores changes that the Registry has committed, and sends them on. Returns the number of the newest that is stored. */
+  async append(changes: readonly StoredChange[]): Promise<number> {
+    const isDelivering = this.#webhook.prepare()
+    if (changes.length > 0) {
+      this.#changes.append(changes)
+      if (isDelivering) await this.#ctx.storage.setAlarm(Date.now())
+      this.#broadcast()
+    }
+    return this.#changes.newest()
   }
 
-  /** Answers the request for the socket of a stream, or refuses it. The query has `caller`, `after`, `agent` and `public`. */
-  #connect(query: URLSearchParams): Response {
+  /** Returns the state of the webhook; null without one. */
+  health(): WebhookHealth | null {
+    return this.#webhook.health()
+  }
+
+  /**
+   * Returns the socket of a stream, with the change that it begins after in `Last-Event-ID`; or why there is none. The query has `caller`,
+   * `after` if the client resumes, and for the stream of one agent `agent` and `visible`: `now` if the caller may read the agent, else
+   * which changes must be stored of it, `any` or `public`.
+   */
+  connect(query: URLSearchParams): Response {
     const agent = query.get('agent') ?? undefined
     const caller = `caller:${query.get('caller')}`
     const refusal = this.#refuseBeyondLimits(caller) ?? this.#refuseUnknown(query, agent)
     if (refusal) return Response.json(refusal, { status: 409 })
-    const after = Number(query.get('after') ?? this.#changes.newest())
+    const after = this.#startAfter(query.get('after'), agent)
     const { 0: client, 1: server } = new WebSocketPair()
     this.#ctx.acceptWebSocket(server, [caller])
     saveState(server, { ...(agent !== undefined && { agent }), after: null })
@@ -72,26 +84,25 @@ export class EventFeed {
   }
 
   /** Delivers to the webhook, and sets the alarm for the rest. */
-  async alarm(): Promise<void> {
+  async deliver(): Promise<void> {
     const pause = await this.#webhook.deliver()
     if (pause !== undefined) await this.#ctx.storage.setAlarm(Date.now() + pause)
   }
 
-  /** Stores changes that the Registry sends after their commit, and sends them on. Returns the number of the newest. */
-  async #receive(changes: readonly StoredChange[]): Promise<number> {
-    const isDelivering = this.#webhook.prepare()
-    if (changes.length > 0) {
-      this.#changes.append(changes)
-      if (isDelivering) await this.#ctx.storage.setAlarm(Date.now())
-      this.#broadcast()
-    }
-    return this.#changes.newest()
+  /** A stream without a backlog begins after the newest change, so that the ids of a quiet agent do not expire. */
+  #startAfter(lastEventId: string | null, agent: string | undefined): number {
+    const hasBacklog = lastEventId !== null && this.#changes.after(Number(lastEventId), 1, agent).length > 0
+    return hasBacklog ? Number(lastEventId) : this.#changes.newest()
   }
 
   #broadcast(): void {
     for (const socket of this.#ctx.getWebSockets()) {
       const state = stateOf(socket)
-      if (state.after !== null) this.#send(socket, state)
+      try {
+        if (state.after !== null) this.#send(socket, state)
+      } catch {
+        // The socket has just closed. All others are sent the change.
+      }
     }
   }
 

@@ -1,8 +1,8 @@
 import { EVENT_STREAM_SECONDS, HEARTBEAT_SECONDS } from '../limits.ts'
-import { sseStart, toSse, toVisibleEvent } from './changes.ts'
+import { sseId, sseStart, toSse, toVisibleEvent } from './changes.ts'
 import { type ChangePage, PING, PONG, type Socket } from './feed.ts'
 
-/** Whose changes a stream has, and as whose reader. */
+/** Where a stream begins, and what its reader may read. */
 export type StreamOptions = {
   /** The last change that the reader has. */
   after: number
@@ -11,7 +11,6 @@ export type StreamOptions = {
 }
 
 const encoder = new TextEncoder()
-const HEARTBEAT = encoder.encode(':\n\n')
 
 /**
  * Writes the changes that a socket brings as server-sent events, no faster than the reader takes them: the next page is requested when
@@ -29,6 +28,8 @@ class EventStream {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>
   readonly #options: StreamOptions
   #covered: readonly string[]
+  /** The last change that the reader has, or may not see. */
+  #last: number
   #stopTimer = (): void => undefined
   #beats = 0
   /** Whether the other end of the socket has answered the last ping. */
@@ -45,6 +46,7 @@ class EventStream {
     this.#writer = writer
     this.#options = options
     this.#covered = covered
+    this.#last = options.after
   }
 
   start(): void {
@@ -57,8 +59,7 @@ class EventStream {
     this.#writer.closed.catch(end)
     const timer = setInterval(() => void this.#beat().catch(end), HEARTBEAT_SECONDS * 1000)
     this.#stopTimer = () => clearInterval(timer)
-    const { after } = this.#options
-    void this.#write(encoder.encode(sseStart(after))).then(() => this.#socket.send(String(after)), end)
+    void this.#write(sseStart(this.#last)).then(() => this.#socket.send(String(this.#last)), end)
   }
 
   async #receive(message: string): Promise<void> {
@@ -71,7 +72,8 @@ class EventStream {
       const event = toVisibleEvent(change, this.#covered)
       return event ? [toSse(change.number, event)] : []
     })
-    if (events.length > 0) await this.#write(encoder.encode(events.join('')))
+    this.#last = last
+    if (events.length > 0) await this.#write(events.join(''))
     this.#socket.send(String(last))
   }
 
@@ -83,12 +85,12 @@ class EventStream {
     this.#covered = covered
     this.#isAlive = false
     this.#socket.send(PING)
-    if (!this.#isWriting) await this.#write(HEARTBEAT)
+    if (!this.#isWriting) await this.#write(sseId(this.#last))
   }
 
-  async #write(bytes: Uint8Array): Promise<void> {
+  async #write(text: string): Promise<void> {
     this.#isWriting = true
-    await this.#writer.write(bytes)
+    await this.#writer.write(encoder.encode(text))
     this.#isWriting = false
   }
 

@@ -64,7 +64,7 @@ export class WebhookQueue {
     return true
   }
 
-  /** Delivers what is in the queue. Returns after how many ms to go on; undefined if the queue is empty. Never rejects. */
+  /** Delivers what is in the queue. Returns after how many ms to go on; undefined if the queue is empty or its receiver gone. Never rejects. */
   async deliver(): Promise<number | undefined> {
     this.prepare()
     for (let deliveries = 0; deliveries < DELIVERIES_PER_ALARM; deliveries++) {
@@ -113,18 +113,22 @@ export class WebhookQueue {
     }
   }
 
-  #recordFailure(change: StoredChange, row: WebhookRow, { reason, status, retryAfter }: Failure): number {
+  #recordFailure(change: StoredChange, row: WebhookRow, failure: Failure): number | undefined {
+    const { reason, status, retryAfter } = failure
     const now = Date.now()
     const firstFailure = row.firstFailure ?? now
-    log('warn', 'webhook-failed', {
+    const isGone = status === 410
+    log(isGone ? 'error' : 'warn', 'webhook-failed', {
       'gen_ai.agent.id': change.id,
-      'calling_card.detail': reason,
+      'calling_card.detail': isGone ? 'gone: nothing is sent until WEBHOOK_URL changes' : reason,
       ...(status !== undefined && { 'http.response.status_code': status }),
     })
     this.#sql.exec(
       'UPDATE webhook SET attempts = attempts + 1, failing_since = COALESCE(failing_since, ?), first_failure = ?',
       ...[now, firstFailure],
     )
+    // Standard Webhooks has the sender stop for good. A queue with failed attempts waits for an alarm, or for another URL.
+    if (isGone) return undefined
     if (now - firstFailure >= WEBHOOK_RETRY_SECONDS * 1000)
       this.#skip(change.number, 'a change was refused for too long')
     return retryDelay(row.attempts + 1, retryAfter)

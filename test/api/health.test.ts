@@ -95,9 +95,7 @@ describe('the health of a host', () => {
   describe('with a webhook', () => {
     const key = `whsec_${btoa('k'.repeat(24))}`
     const readWith = (state: () => Promise<WebhookHealth | null>, variables: Partial<Env> = {}) => {
-      const EVENTS = {
-        getByName: () => ({ fetch: async () => Response.json(await state()) }),
-      } as unknown as Env['EVENTS']
+      const EVENTS = { getByName: () => ({ health: state }) } as unknown as Env['EVENTS']
       return read({ EVENTS, WEBHOOK_URL: 'https://hooks.example.com/', WEBHOOK_SECRET: key, ...variables })
     }
 

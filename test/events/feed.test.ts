@@ -63,20 +63,14 @@ beforeEach(() => {
   wake()
 })
 
-/** Sends changes as the Registry does. Returns the number of the newest that the feed has. */
-const send = async (changes: StoredChange[]) => {
-  const request = new Request('https://events/changes', { method: 'POST', body: JSON.stringify(changes) })
-  return Number(await (await feed.fetch(request)).text())
-}
 const record = (...ids: string[]) => {
   const changes = ids.map((id): StoredChange => {
     return { number: ++recorded, id, seq: 1, kind: 'changed', publicKind: 'changed', at: 0 }
   })
-  return send(changes)
+  return feed.append(changes)
 }
 const connect = async (query: Record<string, string> = {}) => {
-  const url = `https://events/connect?${new URLSearchParams({ caller: 'a', ...query })}`
-  const response = await feed.fetch(new Request(url))
+  const response = feed.connect(new URLSearchParams({ caller: 'a', ...query }))
   const socket = sockets.at(-1)?.socket
   if (response.status !== 200 || !socket) return { refusal: await response.json() }
   return { socket, next: (after: number) => feed.advance(socket as unknown as Socket, String(after)), response }
@@ -118,8 +112,8 @@ describe('the feed', () => {
     expect(numbersOf(socket)).toEqual([[1], [4]])
   })
 
-  it('answers with the number of the newest change that it has, and ignores those that it has already', async () => {
-    expect(await send([])).toBe(0)
+  it('returns the number of the newest change that it has, and ignores those that it has already', async () => {
+    expect(await feed.append([])).toBe(0)
     expect(await record('a', 'b')).toBe(2)
     recorded = 0
     expect(await record('a', 'b', 'c')).toBe(3)
@@ -144,7 +138,7 @@ describe('the feed', () => {
   })
 
   it('refuses the stream of an agent that neither exists nor has changes that the reader could have seen', async () => {
-    await send([{ number: ++recorded, id: 'hidden', seq: 1, kind: 'registered', at: 0 }])
+    await feed.append([{ number: ++recorded, id: 'hidden', seq: 1, kind: 'registered', at: 0 }])
     await record('shown')
     const refusal = { refused: 'unknown-agent' }
     expect(await connect({ agent: 'other', visible: 'any' })).toEqual({ refusal })
@@ -155,6 +149,27 @@ describe('the feed', () => {
       ['other', 'now'],
     ] as const)
       expect((await connect({ agent, visible })).response?.status).toBe(200)
+  })
+
+  it('begins a stream that has missed nothing after the newest change', async () => {
+    await record('quiet', 'b', 'b')
+    const startAfter = async (query: Record<string, string>) =>
+      Number((await connect({ visible: 'now', ...query })).response?.headers.get('Last-Event-ID'))
+    expect(await startAfter({ agent: 'quiet', after: '1' })).toBe(3)
+    expect(await startAfter({ agent: 'b', after: '1' })).toBe(1)
+    expect(await startAfter({ after: '1' })).toBe(1)
+  })
+
+  it('sends a change to all others when one socket has just closed', async () => {
+    const [closed, open] = [await connect(), await connect()]
+    for (const { next } of [closed, open]) next?.(0)
+    Object.assign(closed.socket ?? {}, {
+      send: () => {
+        throw new TypeError('closed')
+      },
+    })
+    expect(await record('a')).toBe(1)
+    expect(numbersOf(open.socket)).toEqual([[1]])
   })
 
   it('bounds the sockets of one caller, and of all', async () => {
@@ -172,9 +187,8 @@ describe('the feed', () => {
     await record('b')
     expect(storage.alarm).toBeLessThanOrEqual(Date.now())
     vi.spyOn(console, 'warn').mockReturnValue()
-    await feed.alarm()
+    await feed.deliver()
     expect(storage.alarm).toBeGreaterThan(Date.now())
-    const health = await feed.fetch(new Request('https://events/health'))
-    expect(await health.json()).toMatchObject({ pending: 1, failingSince: expect.any(Number) })
+    expect(feed.health()).toMatchObject({ pending: 1, failingSince: expect.any(Number) })
   })
 })

@@ -68,15 +68,17 @@ describe('an event stream', () => {
     expect(socket.sent).toEqual(['3', '4'])
   })
 
-  it('sends a comment every 15 seconds', async () => {
+  it('sends the id that its reader resumes from every 15 seconds, past the changes that it may not see', async () => {
     const { read } = await open()
-    expect([await beat(read), await beat(read)]).toEqual([':\n\n', ':\n\n'])
-    expect(socket.sent).toEqual(['3', 'ping', 'ping'])
+    expect(await beat(read)).toBe('id: 3\n\n')
+    socket.page({ ...change(4), publicKind: undefined } as unknown as StoredChange)
+    expect(await beat(read)).toBe('id: 4\n\n')
+    expect(socket.sent).toEqual(['3', 'ping', '4', 'ping'])
   })
 
   it('ends when its token is no longer valid, at the next heartbeat', async () => {
     const { read } = await open()
-    expect(await beat(read)).toBe(':\n\n')
+    expect(await beat(read)).toBe('id: 3\n\n')
     covered = undefined
     expect(await beat(read)).toBeUndefined()
     expect(socket.isOpen).toBe(false)
@@ -94,7 +96,7 @@ describe('an event stream', () => {
 
   it('ends when the other end no longer answers', async () => {
     const { read } = await open()
-    expect(await beat(read, false)).toBe(':\n\n')
+    expect(await beat(read, false)).toBe('id: 3\n\n')
     expect(await beat(read, false)).toBeUndefined()
     expect(vi.getTimerCount()).toBe(0)
   })

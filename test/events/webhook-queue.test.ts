@@ -94,6 +94,20 @@ describe('the queue of the webhook', () => {
     expect(await queue.deliver()).toBe(90_000)
   })
 
+  it('sends nothing more to a receiver that is gone, until WEBHOOK_URL changes', async () => {
+    store(1)
+    answers = [status(410, { 'Retry-After': '1' })]
+    expect(await queue.deliver()).toBeUndefined()
+    expect(store(2)).toBe(false)
+    expect(queue.health()).toEqual({ pending: 2, failingSince: Date.now() })
+    expect(logged).toMatchObject([{ event: 'webhook-failed', 'calling_card.detail': expect.stringMatching(/^gone: /) }])
+    expect(console.error).toHaveBeenCalledOnce()
+    env.WEBHOOK_URL = `${url}?again`
+    expect(store(3)).toBe(true)
+    expect(await queue.deliver()).toBeUndefined()
+    expect(sentAgents()).toEqual(['a1', 'a1', 'a2', 'a3'])
+  })
+
   it('does not begin a delivery while it waits, when more changes are stored', async () => {
     store(1)
     answers = [status(503)]

@@ -43,7 +43,7 @@ beforeEach(async () => {
     CARDS: { put: async () => undefined },
     REGISTRY: { getByName: () => registry },
     REMOTE_CARDS: { getByName: () => remoteCard },
-    EVENTS: { getByName: () => ({ fetch: async () => new Response('1000') }) },
+    EVENTS: { getByName: () => ({ append: async () => 1000 }) },
   }
   env = bindings as unknown as Env
   const ctx = { waitUntil: () => undefined, exports: { Catalog: () => ({ purge: async () => undefined }) } }

@@ -4,7 +4,7 @@ import { ANONYMOUS, type Authentication } from '../../auth/principal.ts'
 import { requireAnyAgent } from '../../auth/require.ts'
 import { clientKey } from '../../auth/throttle.ts'
 import { agentIdPattern } from '../../card/model/constants.ts'
-import type { Refusal } from '../../events/feed.ts'
+import type { Refusal, Socket } from '../../events/feed.ts'
 import { openEventStream } from '../../events/stream.ts'
 import { checkRateLimit } from '../../gateway/access.ts'
 import { HttpError, serviceUnavailable, tooManyRequests } from '../../http/errors.ts'
@@ -13,6 +13,7 @@ import { CORS_HEADERS } from '../../http/headers.ts'
 import { MAX_CALLER_EVENT_STREAMS } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/cards.ts'
 import { agentNotFound } from '../errors.ts'
+import { rejectUnknownQuery } from '../pagination.ts'
 
 /** `GET /events`, `GET /agents/{id}/events`: the changes of all agents that the caller may read, or of one, as server-sent events. */
 export const getEvents: Handler = (request, env, ctx, { id }) => streamEvents({ request, env, ctx }, id)
@@ -26,36 +27,48 @@ const STREAM_HEADERS = {
 }
 
 const streamEvents = async (context: RequestContext, agent?: string): Promise<Response> => {
-  const { request, env, ctx } = context
-  const after = parseLastEventId(request)
+  const { request, env } = context
+  const lastEventId = parseLastEventId(request)
   const caller = request.headers.has('Authorization') ? await requireAnyAgent(context, 'read') : ANONYMOUS
   if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many event streams requested.')
   const query = new URLSearchParams({
     caller: caller.authenticated ? caller.subject : clientKey(request),
-    ...(after !== undefined && { after }),
+    ...(lastEventId !== undefined && { after: lastEventId }),
     ...(agent !== undefined && { agent, visible: await visibilityOf(agent, caller, context) }),
   })
-  const response = await env.EVENTS.getByName('default').fetch(`https://events/connect?${query}`, {
-    headers: { Upgrade: 'websocket' },
-  })
-  if (!response.webSocket) throw refusalError((await response.json()) as Refusal, agent)
+  const { socket, after } = await connect(query, env)
   if (request.method === 'HEAD') {
-    response.webSocket.accept()
-    response.webSocket.close(1000)
+    socket.accept()
+    socket.close(1000)
     return new Response(null, { headers: STREAM_HEADERS })
   }
-  const cover = async () => {
-    if (!caller.authenticated) return []
-    const now = await authenticate(request, env, ctx)
-    // A token that cannot be checked now is checked again soon.
-    if (!now.authenticated) return now.reason === 'unavailable' ? coveredAgents(caller, ['read']) : undefined
-    return coveredAgents(now, ['read'])
-  }
-  const number = Number(response.headers.get('Last-Event-ID'))
-  return new Response(await openEventStream(response.webSocket, { after: number, cover }), { headers: STREAM_HEADERS })
+  const stream = await openEventStream(socket, { after, cover: () => currentlyCovered(caller, context) })
+  return new Response(stream, { headers: STREAM_HEADERS })
 }
 
-/** `now`: the caller may read the agent. Else, whose changes it must have had: any, or those that everybody sees. */
+/** Returns the socket of a stream, and the number of the change that it begins after. Throws if the stream is refused. */
+const connect = async (query: URLSearchParams, env: Env): Promise<{ socket: Socket; after: number }> => {
+  const response = await env.EVENTS.getByName('default').fetch(`https://events/?${query}`, {
+    headers: { Upgrade: 'websocket' },
+  })
+  const { webSocket, headers } = response
+  if (!webSocket) throw refusalError((await response.json()) as Refusal, query.get('agent') ?? '')
+  return { socket: webSocket, after: Number(headers.get('Last-Event-ID')) }
+}
+
+/** Returns globs of the agents that the caller may read now; undefined once its token is no longer valid. */
+const currentlyCovered = async (
+  caller: Authentication,
+  { request, env, ctx }: RequestContext,
+): Promise<readonly string[] | undefined> => {
+  if (!caller.authenticated) return []
+  const now = await authenticate(request, env, ctx)
+  if (now.authenticated) return coveredAgents(now, ['read'])
+  // A token that cannot be checked now is checked again soon.
+  return now.reason === 'unavailable' ? coveredAgents(caller, ['read']) : undefined
+}
+
+/** Returns `now` if the caller may read the agent; else which of its past changes the caller was shown. */
 const visibilityOf = async (
   agent: string,
   caller: Authentication,
@@ -69,16 +82,10 @@ const visibilityOf = async (
 }
 
 /** A client that reconnects sends the header; the first request of a browser's `EventSource` can only have a query. */
-const parseLastEventId = ({ url, headers }: Request): string | undefined => {
-  const { pathname, searchParams: query } = new URL(url)
-  for (const name of query.keys())
-    if (name !== 'lastEventId')
-      throw new HttpError(
-        400,
-        'unknown-query',
-        `GET ${pathname} has no query parameter "${name.slice(0, 40)}". It accepts lastEventId.`,
-      )
-  const id = headers.get('Last-Event-ID') ?? query.get('lastEventId') ?? undefined
+const parseLastEventId = (request: Request): string | undefined => {
+  const url = new URL(request.url)
+  rejectUnknownQuery(url, ['lastEventId'])
+  const id = request.headers.get('Last-Event-ID') ?? url.searchParams.get('lastEventId') ?? undefined
   if (id !== undefined && !/^\d{1,15}$/.test(id)) throw badEventId()
   return id
 }
@@ -86,7 +93,7 @@ const parseLastEventId = ({ url, headers }: Request): string | undefined => {
 const badEventId = (): HttpError =>
   new HttpError(400, 'bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
 
-const refusalError = (refusal: Refusal, agent = ''): HttpError => {
+const refusalError = (refusal: Refusal, agent: string): HttpError => {
   switch (refusal.refused) {
     case 'unknown-agent':
       return agentNotFound(agent)

@@ -39,8 +39,7 @@ const loadHealth = async (env: Env): Promise<HostHealth | 'unreachable'> => {
 const loadWebhook = async (env: Env): Promise<WebhookHealth | null> => {
   if (!env.WEBHOOK_URL) return null
   try {
-    const response = await env.EVENTS.getByName('default').fetch('https://events/health')
-    return (await response.json()) as WebhookHealth | null
+    return await env.EVENTS.getByName('default').health()
   } catch (error) {
     log('error', 'webhook-failed', {
       'calling_card.detail': 'its state is unknown',

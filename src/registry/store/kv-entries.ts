@@ -43,10 +43,9 @@ const CHANGES_PER_REQUEST = 100
 
 /** Sends `Events` the changes that it does not have: it answers with the number of the newest that it has. */
 const sendChanges = async (sql: SqlStorage, env: Env): Promise<void> => {
+  const events = env.EVENTS.getByName('default')
   for (let changes: StoredChange[] = []; ; ) {
-    const body = JSON.stringify(changes)
-    const response = await env.EVENTS.getByName('default').fetch('https://events/changes', { method: 'POST', body })
-    changes = selectChanges(sql, Number(await response.text()), CHANGES_PER_REQUEST)
+    changes = selectChanges(sql, await events.append(changes), CHANGES_PER_REQUEST)
     if (changes.length === 0) return
   }
 }
