@@ -3,10 +3,20 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
 import { withoutControls } from '../terminal.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
-import { type Connection, HostError, openStream, type Reply, readReply, request } from './http.ts'
+import {
+  type Connection,
+  HostError,
+  isTransient,
+  openStream,
+  type Reply,
+  readReply,
+  request,
+  TransientError,
+} from './http.ts'
 import {
   AgentPage,
   AuditPage,
+  BatchReply,
   ImportResult,
   IssuedToken,
   KeySet,
@@ -17,6 +27,7 @@ import {
   Observed,
   OwnToken,
   type PublicKey,
+  type PutRequest,
   PutResult,
   RefreshResult,
   type RegisteredAgent,
@@ -68,6 +79,49 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     const reply = await request(connection, 'PUT', `/agents/${id}`, { headers, body: manifest })
     if (reply.status !== 200 && reply.status !== 201) return toRejection(reply)
     return parseReply(PutResult, reply, connection)
+  },
+
+  /**
+   * Returns the entity tags of the manifests of these agents, 100 at most, `null` for an agent that is not registered; undefined if the
+   * host does not list them, because it is an older one or the token must not write them all.
+   */
+  getEtags: async (ids: readonly string[]): Promise<Map<string, string | null> | undefined> => {
+    const reply = await request(connection, 'GET', `/agents?${ids.map(id => `id=${id}`).join('&')}`)
+    const page = v.safeParse(AgentPage, reply.body)
+    if (reply.status !== 200 || !page.success) return undefined
+    const etags = new Map<string, string | null>(ids.map(id => [id, null]))
+    for (const { id, etag } of page.output.agents) {
+      // An older host lists other agents, and no entity tags.
+      if (etag === undefined || !etags.has(id)) return undefined
+      etags.set(id, etag)
+    }
+    return etags
+  },
+
+  /**
+   * Registers manifests with one request. Returns a result for each; undefined for those that must be sent by themselves, because the
+   * host does not take batches or had a failure that may pass.
+   */
+  putAgents: async (agents: readonly PutRequest[]): Promise<(PutResult | Rejection | undefined)[]> => {
+    const lines = agents.map(({ id, manifest, etag }) => ({
+      ...{ id, manifest },
+      ...(etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag }),
+    }))
+    try {
+      const reply = await request({ ...connection, retries: 0 }, 'POST', '/agents:batch', { lines })
+      const parsed = v.safeParse(BatchReply, reply.body)
+      const results = new Map(parsed.success ? parsed.output.map(result => [result.line, result]) : [])
+      return agents.map((_, index) => {
+        const { status = 0, agent, error } = results.get(index + 1) ?? {}
+        if (agent) return agent
+        return error === undefined || isTransient({ status, body: error })
+          ? undefined
+          : toRejection({ status, body: error })
+      })
+    } catch (error) {
+      if (!(error instanceof TransientError)) throw error
+      return agents.map(() => undefined)
+    }
   },
 
   /** Deletes an agent if its entity tag is still `etag`. */
@@ -274,7 +328,7 @@ const isMissingAgent = ({ body }: Reply): boolean => isJsonObject(body) && body.
 /** The end of some messages, for clients that send requests themselves. */
 const ENDPOINT_HINT = / GET \/\w+ lists \w+\.$/
 
-const toRejection = ({ status, body }: Reply): Rejection => {
+const toRejection = ({ status, body }: Pick<Reply, 'status' | 'body'>): Rejection => {
   const problem: JsonObject = isJsonObject(body) ? body : {}
   const errors = v.safeParse(v.array(Note), problem.errors)
   return {

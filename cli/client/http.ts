@@ -5,7 +5,7 @@ import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
 import { withoutControls } from '../terminal.ts'
 
-/** A response of the host. `body` is absent if it is not JSON. */
+/** A response of the host. `body` is absent if it is not JSON; JSON lines are an array. */
 export type Reply = { status: number; headers: Headers; body?: Json }
 
 /** A text that people read. It has no control characters, so that no host can command their terminals. */
@@ -34,6 +34,8 @@ export type Connection = {
 type RequestDetails = {
   headers?: Record<string, string>
   body?: Json
+  /** A body of JSON lines. */
+  lines?: readonly Json[]
   /** Whether the request is sent without the token. */
   anonymous?: boolean
   /** Whether a reply is a result although its status is one of a failure. */
@@ -53,7 +55,7 @@ export class HostError extends Error {
 }
 
 /** A failure that may pass. `retryAfterMs` is from the host's `Retry-After`. */
-class TransientError extends HostError {
+export class TransientError extends HostError {
   readonly retryAfterMs: number
 
   constructor(message: string, retryAfterMs = 0) {
@@ -73,6 +75,8 @@ const MAX_RETRY_DELAY_MS = 8000
 /** The highest `Retry-After` that is obeyed. */
 const MAX_RETRY_AFTER_MS = 30_000
 const REQUEST_TIMEOUT_MS = 30_000
+/** The media type of JSON lines. */
+const NDJSON = 'application/x-ndjson'
 /** More than the longest page of a list. */
 const MAX_REPLY_BYTES = 16 * 2 ** 20
 
@@ -81,22 +85,24 @@ export const request = async (
   connection: Connection,
   method: string,
   path: string,
-  { headers = {}, body, anonymous = false, isResult = () => false, failsIfRefused = false }: RequestDetails = {},
+  { headers = {}, body, lines, anonymous = false, isResult = () => false, failsIfRefused = false }: RequestDetails = {},
 ): Promise<Reply> => {
   const { url, token, tokenFrom, retries, clock, inform, outage = {}, identify, signal } = connection
   if (!anonymous) await identify?.()
   const isAuthorized = !anonymous && token !== ''
+  const type = lines ? NDJSON : 'application/json'
+  const text = lines ? lines.map(line => JSON.stringify(line)).join('\n') : body !== undefined && JSON.stringify(body)
   for (let attempt = 0; ; attempt++)
     try {
       const reply = await send(connection, url + path, {
         method,
         headers: {
-          Accept: 'application/json',
+          Accept: type,
           ...(isAuthorized && { Authorization: `Bearer ${token}` }),
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...(text !== false && { 'Content-Type': type }),
           ...headers,
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(text !== false && { body: text }),
         // The token must not follow a redirect to another host.
         redirect: 'manual',
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
@@ -162,7 +168,7 @@ const backOffMs = (attempt: number): number =>
 const send = async ({ fetch }: Connection, url: string, init: RequestInit): Promise<Reply> => {
   const { response, text } = await fetchText(fetch, url, init)
   const { status, headers } = response
-  return { status, headers, ...parseBody(text) }
+  return { status, headers, ...(headers.get('Content-Type') === NDJSON ? parseLines(text) : parseBody(text)) }
 }
 
 const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
@@ -176,8 +182,7 @@ const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
 const rejectFailure = (reply: Reply, now: number): void => {
   const { status, headers } = reply
   if (codeOf(reply) === 'admin-token-missing') throw new HostError(ADMIN_TOKEN_MISSING)
-  if (TRANSIENT_STATUSES.includes(status) && !isUpstreamProblem(reply))
-    throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers, now))
+  if (isTransient(reply)) throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers, now))
   if (status >= 300 && status < 400 && status !== 304)
     throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
 }
@@ -240,10 +245,20 @@ const parseBody = (text: string): { body?: Json } => {
   }
 }
 
-/** Whether the host reports a failure of an upstream: sending the request again is of no use. */
-const isUpstreamProblem = (reply: Reply): boolean => codeOf(reply).startsWith('upstream-')
+/** Leaves out a line that is not JSON, such as the last one of a response that was cut off. */
+const parseLines = (text: string): { body: Json } => ({
+  body: text.split('\n').flatMap(line => Object.values(parseBody(line))),
+})
 
-const codeOf = ({ body }: Reply): string => (isJsonObject(body) && typeof body.code === 'string' ? body.code : '')
+/** Whether the same request may succeed later. */
+export const isTransient = (reply: Pick<Reply, 'status' | 'body'>): boolean =>
+  TRANSIENT_STATUSES.includes(reply.status) && !isUpstreamProblem(reply)
+
+/** Whether the host reports a failure of an upstream: sending the request again is of no use. */
+const isUpstreamProblem = (reply: Pick<Reply, 'body'>): boolean => codeOf(reply).startsWith('upstream-')
+
+const codeOf = ({ body }: Pick<Reply, 'body'>): string =>
+  isJsonObject(body) && typeof body.code === 'string' ? body.code : ''
 
 /** Parses a number of seconds or a date (RFC 9110 §10.2.3). */
 const parseRetryAfterMs = (headers: Headers, now: number): number => {

@@ -30,6 +30,14 @@ export const PutResult = v.object({
 /** What the host reports about a registration that it accepted. */
 export type PutResult = v.InferOutput<typeof PutResult>
 
+/** The response to each line of a batch; the lines are counted from 1. */
+export const BatchReply = v.array(
+  v.object({ line: v.number(), status: v.number(), agent: v.optional(PutResult), error: v.optional(json) }),
+)
+
+/** A manifest to register. `etag` is of what it replaces; without one, the agent must be new. */
+export type PutRequest = { id: string; manifest: JsonObject; etag?: string | undefined }
+
 /** Why the host rejected a request. `conflict`: somebody else wrote in the meantime. */
 export type Rejection = { rejected: 'conflict' | 'forbidden' | 'invalid'; detail: string; errors: Note[] }
 
@@ -42,11 +50,12 @@ export const AgentPage = v.looseObject({
       card: v.optional(Text),
       visibility: v.optional(Text),
       set: v.optional(Text),
+      etag: v.optional(v.string()),
     }),
   ),
   cursor: v.optional(v.nullable(v.string())),
 })
-/** An agent as the host lists it. */
+/** An agent as the host lists it. `etag` is of the manifest of an agent that the token may write. */
 export type ListedAgent = v.InferOutput<typeof AgentPage>['agents'][number]
 
 /** The card that an anonymous client gets. `isPending`: the agent's upstream card has not been fetched yet. */

@@ -47,11 +47,13 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
   const listed = await breaker.call(() => client.listAgents(set))
   if (listed === undefined) return undefined
   // A host that does not know sets would list the agents of all. What is not an id would be another path of the host.
-  const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id)).map(({ id }) => id)
+  const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id))
   const described = new Set(drafts.map(({ id }) => id))
-  rejectUnmatchedGlobs(options.only, [...described, ...registered])
-  const ids = registered.filter(id => !described.has(id) && selected(id))
-  const items = await forEach(run, 'Comparing', ids, id => breaker.call(() => lookUp(client, id, set)))
+  rejectUnmatchedGlobs(options.only, [...described, ...registered.map(({ id }) => id)])
+  const orphans = registered.filter(({ id }) => !described.has(id) && selected(id))
+  const items = await forEach(run, 'Comparing', orphans, ({ id, etag }) =>
+    breaker.call(async () => (etag === undefined ? lookUp(client, id, set) : { id, etag })),
+  )
   const found = items.filter((item): item is Orphan => item !== undefined && 'etag' in item)
   const kept = items.filter((item): item is AgentResult => item !== undefined && 'action' in item)
   if (kept.length > 0)
@@ -140,6 +142,7 @@ const isPartOfSet = (folder: string, profileSet: string | undefined, context: Co
   return parent !== undefined && readSet(parent, context) === readSet(folder, context)
 }
 
+/** Reads the entity tag of an agent whose list has none: an older host has none at all, others only for what the token can write. */
 const lookUp = async (client: HostClient, id: string, set: string): Promise<Orphan | AgentResult | undefined> => {
   const registered = await client.getAgent(id)
   if (registered === undefined) return undefined

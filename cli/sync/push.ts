@@ -9,16 +9,24 @@ const MAX_ATTEMPTS = 3
 
 /**
  * Registers the manifest of a step if the host still has the manifest that the step was planned for. Overwrites a concurrent write
- * only with `force`. If that write has the same manifest, an earlier response was lost, and the push has succeeded.
+ * only with `force`. If that write has the same manifest, an earlier response was lost, and the push has succeeded. `first` is the
+ * outcome of the first attempt if that was made already.
  */
-export const push = async (client: HostClient, step: Step, force: boolean): Promise<AgentResult> => {
+export const push = async (
+  client: HostClient,
+  step: Step,
+  force: boolean,
+  first?: PutResult | Rejection,
+): Promise<AgentResult> => {
   const { draft } = step
   let etag = step.etag
+  let made = first
   for (let attempt = 1; ; attempt++) {
-    const result = await client.putAgent(draft.id, draft.manifest, etag)
-    if (!('rejected' in result))
-      return { ...describeStep(step), action: actionOf(step, result), ...describePut(result) }
-    if (result.rejected !== 'conflict' || attempt === MAX_ATTEMPTS) return describeRejection(step, result)
+    const result = made ?? (await client.putAgent(draft.id, draft.manifest, etag))
+    made = undefined
+    const outcome = describeOutcome(step, result)
+    if (outcome) return outcome
+    if (attempt === MAX_ATTEMPTS && 'rejected' in result) return describeRejection(step, result)
     const current = await client.getAgent(draft.id)
     if (current && 'rejected' in current) return describeRejection(step, current)
     const otherOwner = force ? undefined : describeOtherOwner(draft, current)
@@ -32,6 +40,12 @@ export const push = async (client: HostClient, step: Step, force: boolean): Prom
       }
     etag = current?.etag
   }
+}
+
+/** Returns the result of an attempt to register a step; undefined for a conflict, which another attempt may resolve. */
+export const describeOutcome = (step: Step, result: PutResult | Rejection): AgentResult | undefined => {
+  if (!('rejected' in result)) return { ...describeStep(step), action: actionOf(step, result), ...describePut(result) }
+  return result.rejected === 'conflict' ? undefined : describeRejection(step, result)
 }
 
 /** Waits until the edge serves the card with this entity tag. Returns false after `seconds`, or if the signal is aborted. */

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto'
 import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
-import { createClient } from '../client/index.ts'
+import { createClient, type HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
+import { shareReads, shareWrites } from './groups.ts'
 import { describeOtherOwner, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
-import { describeRejection, describeStep, push, waitUntilLive } from './push.ts'
+import { describeOutcome, describeRejection, describeStep, push, waitUntilLive } from './push.ts'
 import { type AgentResult, nameOf, type SyncResult } from './result.ts'
 import { Breaker, forEach, type Run, type SyncOptions } from './run.ts'
 import { selectFiles } from './selection.ts'
@@ -64,9 +66,11 @@ export const syncCards = async (
 }
 
 /** Compares every file with what is registered. */
-const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentResult)[]> =>
-  forEach(run, 'Comparing', drafts, async draft => {
-    const found = await run.breaker.call(async () => ({ registered: await run.client.getAgent(draft.id) }))
+const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentResult)[]> => {
+  const readEtag = shareReads(run, drafts)
+  return forEach(run, 'Comparing', drafts, async draft => {
+    const etag = await readEtag(draft)
+    const found = await run.breaker.call(async () => ({ registered: await readRegistered(run.client, draft, etag) }))
     const unplanned: Step = { draft, todo: 'nothing' }
     if (found === undefined) return notPushed(run, unplanned)
     const { registered } = found
@@ -76,6 +80,14 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
       return { ...describeStep(unplanned), action: 'owned by another set', detail: otherOwner }
     return addSource(run, planStep(draft, registered))
   })
+}
+
+/** Reads what is registered, unless its entity tag shows that it is what the file has, or nothing. */
+const readRegistered = async (client: HostClient, { id, manifest }: Draft, etag: string | null | undefined) => {
+  if (etag === null) return undefined
+  const digest = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
+  return etag === `"${digest}"` ? { manifest, etag } : client.getAgent(id)
+}
 
 /** An unchanged agent may still have an upstream card that could not be fetched. */
 const addSource = async ({ client, breaker }: Run, step: Step): Promise<Step> => {
@@ -92,8 +104,12 @@ const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]
   const planned = steps.map((step): AgentResult => ({ ...describeStep(step), action: DUE_ACTIONS[step.todo] }))
   if (options.dryRun) return planned
   const due = steps.filter(step => step.todo !== 'nothing' || options.refresh)
+  const putShared = shareWrites(run, due)
   const pushed = await forEach(run, 'Pushing', due, async step => {
-    const result = await breaker.call(() => push(client, step, options.force === true))
+    const first = await putShared(step)
+    const result =
+      (first && describeOutcome(step, first)) ??
+      (await breaker.call(() => push(client, step, options.force === true, first)))
     return result ? waitForEdge(run, step, result) : notPushed(run, step)
   })
   return [...(options.refresh ? [] : planned.filter(({ action }) => action === 'unchanged')), ...pushed]

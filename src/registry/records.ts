@@ -105,13 +105,27 @@ export type SearchFields = {
 }
 
 /** One agent in a list. Its set is only for callers who may read or write the agent. */
-export type ListedAgent = Summary & { id: string; origin: string; visibility: string; set?: string }
+export type ListedAgent = Summary & {
+  id: string
+  origin: string
+  visibility: string
+  set?: string
+  manifestEtag?: string
+}
 
 /**
  * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents whose ids match
- * one of the globs in `covered` and, unless the list is that of a `set`, the public ones.
+ * one of the globs in `covered` and, unless the list is that of a `set`, the public ones; with `ids`, only agents with one of these.
+ * Agents that match one of the globs in `writable` have the entity tags of their manifests.
  */
-export type ListQuery = { after: string; limit: number; covered: readonly string[]; set?: string }
+export type ListQuery = {
+  after: string
+  limit: number
+  covered: readonly string[]
+  set?: string
+  ids?: readonly string[]
+  writable?: readonly string[]
+}
 
 /** What agents can be filtered by, and counted. */
 export type FilterName = 'tag' | 'skill' | 'capability' | 'inputMode' | 'outputMode' | 'provider' | 'protocolVersion'

@@ -32,6 +32,7 @@ describe('GET /agents?set=', () => {
       url: minimalCard.url,
       visibility: 'internal',
       set,
+      etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
     })
     expect((await get(`/agents?set=${set}`, adminToken)).headers.get('cache-control')).toBe('private, no-store')
   })
@@ -116,5 +117,34 @@ describe('the set of an agent', () => {
       ['set2-d', 'internal', set],
     ])
     expect(await hostingOf()).toEqual([['set1-a', undefined, undefined]])
+  })
+})
+
+describe('GET /agents?id=', () => {
+  it('lists the named agents that are registered, with the entity tags of their manifests', async () => {
+    const response = await get('/agents?id=set2-d&id=set1-nobody&id=set1-a&id=set1-a', await issue(['write'], ['set*']))
+    const { agents } = (await response.json()) as { agents: { id: string; etag: string }[] }
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
+    expect(agents).toMatchObject([{ id: 'set1-a' }, { id: 'set2-d', visibility: 'internal', set }])
+    for (const { id, etag } of agents)
+      expect(etag).toBe((await get(`/agents/${id}/manifest`, adminToken)).headers.get('etag'))
+  })
+
+  it('shows no entity tag to a token that may only read', async () => {
+    const { agents } = await getPage(`set=${set}`, await issue(['read'], ['*']))
+    expect(agents).toHaveLength(4)
+    for (const agent of agents) expect(agent).not.toHaveProperty('etag')
+  })
+
+  it.each([
+    ['no token', undefined, 'id=set1-a', 401, 'no-token'],
+    ['a token that may only read', ['read', '*'], 'id=set1-a', 403, 'forbidden'],
+    ['an agent that the token does not cover', ['write', 'set1-*'], 'id=set1-a&id=set2-c', 403, 'forbidden'],
+    ['what is no id', ['write', '*'], 'id=set1-a&id=', 400, 'bad-agent-id'],
+    ['more than a page', ['write', '*'], Array.from({ length: 101 }, (_, n) => `id=a${n}`).join('&'), 400, 'bad-query'],
+    ['a search', ['write', '*'], 'id=set1-a&q=a', 400, 'unknown-query'],
+  ])('is refused with %s', async (_, [scope, agents] = [], query, status, code) => {
+    const response = await get(`/agents?${query}`, scope && (await issue([scope], [agents ?? ''])))
+    expect([response.status, await response.json()]).toEqual([status, expect.objectContaining({ code })])
   })
 })

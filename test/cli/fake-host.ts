@@ -13,6 +13,8 @@ export type Fault = (seen: Seen, response: ServerResponse) => boolean
 
 type Agent = { manifest: unknown; served: string }
 
+type BatchLine = { id: string; manifest: unknown; ifMatch?: string; ifNoneMatch?: string }
+
 const tagOf = (value: unknown): string => `"${createHash('sha256').update(JSON.stringify(value)).digest('hex')}"`
 
 /** The API of a host in memory, as far as the commands need it, with injected faults. */
@@ -28,6 +30,10 @@ export class FakeHost {
   publishes = true
   /** Whether it makes another card of an unchanged manifest than before. */
   upgraded = false
+  /** Whether it is a host that registers several agents in one request, and lists their entity tags. */
+  takesBatches = true
+  /** Why it refuses a line of a batch. */
+  refuseLine: (id: string) => readonly [status: number, code: string, detail: string] | undefined = () => undefined
   /** The agent of the root card. */
   rootAgent: string | undefined
   token = 'the-secret-admin-token'
@@ -106,11 +112,12 @@ export class FakeHost {
     const isAuthorized = seen.headers.authorization === `Bearer ${this.token}`
     if (rest === '/.well-known/agent-card.json') return this.#card(id, isAuthorized, response)
     if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', isAuthorized, response)
-    const isListOfSet = searchParams.has('set')
+    const isListOfSet = searchParams.has('set') || searchParams.has('id')
     if (pathname === '/agents' && seen.method === 'GET' && (isAuthorized || !isListOfSet))
       return this.#list(searchParams, isAuthorized, response)
     if (!isAuthorized) return problem(response, 401, 'unauthorized', 'No.')
     if (pathname === '/tokens/self') return json(response, 200, this.ownToken)
+    if (pathname === '/agents:batch' && this.takesBatches) return this.#putAll(seen.body, response)
     if (!matchesGlob(this.scope, id)) return problem(response, 403, 'forbidden', `The token cannot write ${id}.`)
     const agent = this.agents.get(id)
     if (rest === '/manifest' && agent) return json(response, 200, agent.manifest, tagOf(agent.manifest))
@@ -133,8 +140,16 @@ export class FakeHost {
 
   #list(query: URLSearchParams, isAuthorized: boolean, response: ServerResponse): ServerResponse {
     const [set, cursor] = [query.get('set'), query.get('cursor') ?? '']
+    const ids = query.getAll('id')
+    if (!this.takesBatches && ids.length > 0) return problem(response, 400, 'unknown-query', 'No such parameter.')
+    if (ids.some(id => !matchesGlob(this.scope, id))) return problem(response, 403, 'forbidden', 'Not these agents.')
+    const isListOfSet = set !== null || ids.length > 0
     const isVisible = (id: string): boolean =>
-      set === null ? isAuthorized || !isInternal(this.agents.get(id)) : setOf(this.agents.get(id)) === set
+      ids.length > 0
+        ? ids.includes(id)
+        : set === null
+          ? isAuthorized || !isInternal(this.agents.get(id))
+          : setOf(this.agents.get(id)) === set
     const visible = [...this.agents.keys()].sort().filter(id => id > cursor && isVisible(id))
     const shown = visible.slice(0, this.pageSize)
     const agents = shown.map(id => {
@@ -144,15 +159,35 @@ export class FakeHost {
         ...{ id, name: id, description: id, version: '1', card, url: '' },
         ...(isAuthorized && { visibility: isInternal(agent) ? 'internal' : 'public' }),
         ...(isAuthorized && ownSet !== undefined && { set: ownSet }),
+        ...(isListOfSet && this.takesBatches && matchesGlob(this.scope, id) && { etag: tagOf(agent?.manifest) }),
       }
     })
     return json(response, 200, { agents, ...(visible.length > shown.length && { cursor: shown.at(-1) }) })
   }
 
+  #putAll(body: string, response: ServerResponse): ServerResponse {
+    const results = body.split('\n').map((text, index) => {
+      const { id, manifest, ifMatch, ifNoneMatch } = JSON.parse(text) as BatchLine
+      const before = this.agents.get(id)
+      const headers = { 'if-match': ifMatch, 'if-none-match': ifNoneMatch }
+      const refusal = this.refuseLine(id)
+      if (refusal) return { line: index + 1, id, ...failure(...refusal) }
+      if (!isPreconditionMet({ headers }, before))
+        return { line: index + 1, id, ...failure(412, 'precondition-failed', 'It has changed.') }
+      return { line: index + 1, id, status: before ? 200 : 201, agent: this.#receipt(id, manifest, before) }
+    })
+    const text = results.map(result => JSON.stringify(result)).join('\n')
+    return response.writeHead(200, { 'Content-Type': 'application/x-ndjson' }).end(`${text}\n`)
+  }
+
   #put(id: string, manifest: unknown, before: Agent | undefined, response: ServerResponse): ServerResponse {
+    return json(response, before ? 200 : 201, this.#receipt(id, manifest, before), tagOf(manifest))
+  }
+
+  #receipt(id: string, manifest: unknown, before: Agent | undefined) {
     const etag = tagOf(manifest)
     this.agents.set(id, { manifest, served: etag })
-    const body = {
+    return {
       id,
       seq: 1,
       changed: this.upgraded || etag !== (before && tagOf(before.manifest)),
@@ -162,7 +197,6 @@ export class FakeHost {
       urls: { card: `${this.url}/agents/${id}/.well-known/agent-card.json`, agent: `${this.url}/agents/${id}` },
       report: { dialect: 'gopherhole', filled: [], converted: [], dropped: {}, issues: [] },
     }
-    return json(response, before ? 200 : 201, body, etag)
   }
 }
 
@@ -171,7 +205,9 @@ const setOf = (agent: Agent | undefined): string | undefined => (agent?.manifest
 const isInternal = (agent: Agent | undefined): boolean =>
   (agent?.manifest as { visibility?: string } | undefined)?.visibility === 'internal'
 
-const isPreconditionMet = ({ headers }: Seen, agent: Agent | undefined): boolean => {
+const failure = (status: number, code: string, detail: string) => ({ status, error: { status, code, detail } })
+
+const isPreconditionMet = ({ headers }: Pick<Seen, 'headers'>, agent: Agent | undefined): boolean => {
   if (headers['if-none-match'] === '*') return agent === undefined
   return headers['if-match'] === undefined || (agent !== undefined && headers['if-match'] === tagOf(agent.manifest))
 }

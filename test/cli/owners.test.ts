@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost, isPut, times } from './fake-host.ts'
+import { FakeHost, isPut } from './fake-host.ts'
 import { card, Workspace } from './workspace.ts'
 
 let host: FakeHost
@@ -18,27 +18,6 @@ const folderOf = (set: string, ids: readonly string[], version = '1.0.0') =>
   })
 
 const setOf = (id: string): unknown => (host.agents.get(id)?.manifest as { set?: string } | undefined)?.set
-
-describe('sync-card with 300 cards', () => {
-  const ids = Array.from({ length: 300 }, (_, index) => `agent-${String(index).padStart(3, '0')}`)
-
-  it('reports what was pushed before the host died, and finishes when it is run again', async () => {
-    const workspace = folderOf('mine', ids)
-    const dead = times(Number.POSITIVE_INFINITY, isPut(), response => response.socket?.destroy())
-    host.faults = [(seen, response) => host.agents.size >= 150 && dead(seen, response)]
-    const first = await workspace.run(['--retries', '0'], env)
-    expect(first.stdout).toMatch(/Stopped: the connection failed.*\n {2}not pushed: .* and 130 more\n/)
-    expect(first.stdout).toMatch(/: 150 created, 150 not pushed\n$/)
-    expect({ code: first.code, registered: host.agents.size }).toEqual({ code: 4, registered: 150 })
-    expect(first.stdout.match(/^\+ created/gm)).toHaveLength(150)
-
-    host.faults = []
-    const second = await workspace.run([], env)
-    expect(second.stdout).toMatch(/: 150 created, 150 unchanged\n$/)
-    expect({ code: second.code, registered: host.agents.size }).toEqual({ code: 0, registered: 300 })
-    // 900 requests take a while on a busy machine.
-  }, 60_000)
-})
 
 describe('two owners of one host', () => {
   it('keep their agents apart: each prunes its own set', async () => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sharedHost, token } from '../support/host.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { sharedHost, startHost, token } from '../support/host.ts'
 import { card, Workspace } from './workspace.ts'
 
 const host = sharedHost()
@@ -95,3 +95,25 @@ describe('sync-card and the production build', () => {
     expect(code).toBe(4)
   })
 })
+
+it('registers 301 agents with 9 requests, and finds them unchanged with 5', async () => {
+  const own = await startHost()
+  onTestFinished(() => own.close())
+  const env = { SYNC_CARD_URL: own.url.origin, SYNC_CARD_TOKEN: token }
+  const ids = Array.from({ length: 301 }, (_, index) => `many-${String(index).padStart(3, '0')}`)
+  const workspace = folderOf('many', ...ids)
+  const requests = vi.spyOn(globalThis, 'fetch')
+  onTestFinished(() => requests.mockRestore())
+  const takeRequests = () =>
+    requests.mock.calls
+      .splice(0)
+      .map(([url, init]) => `${init?.method} ${String(url).slice(own.url.origin.length).replace(/\?.*/, '?')}`)
+  const read = ['GET /health', 'GET /agents/many-000/manifest', 'GET /agents?', 'GET /agents?', 'GET /agents?']
+  const write = ['PUT /agents/many-000', 'POST /agents:batch', 'POST /agents:batch', 'POST /agents:batch']
+  const created = await workspace.run([], env)
+  expect(created.stdout).toMatch(/created {3}many-000 .* the root agent\n.*: 301 created\n$/s)
+  expect(takeRequests()).toEqual([...read, ...write])
+  const unchanged = await workspace.run(['--check'], env)
+  expect([unchanged.code, unchanged.stdout]).toEqual([0, expect.stringMatching(/: 301 unchanged\n$/)])
+  expect(takeRequests()).toEqual(read)
+}, 60_000)

@@ -1,25 +1,28 @@
 import { coveredAgents } from '../../auth/permissions.ts'
 import { ANONYMOUS, type Authentication, type Principal } from '../../auth/principal.ts'
-import { requireAnyAgent, requirePrincipal } from '../../auth/require.ts'
+import { assertWriter, requireAnyAgent, requirePrincipal } from '../../auth/require.ts'
 import { agentIdPattern } from '../../card/model/constants.ts'
 import { checkRateLimit } from '../../gateway/access.ts'
 import { HttpError, tooManyRequests } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { jsonResponse } from '../../http/responses.ts'
+import { MAX_PAGE_SIZE } from '../../limits.ts'
 import type { ListedAgent, ListQuery } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
-import { type PageQuery, paginate, parsePageQuery } from '../pagination.ts'
+import { type PageQuery, paginate, parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
 import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search.ts'
 
 /**
  * `GET /agents`: a page of the public agents, and of the internal ones that the caller may read; those that match a search, if there
- * is one. With `?set=`, a page of the agents of that set that the caller may read or write.
+ * is one. With `?set=`, a page of the agents of that set that the caller may read or write; with `?id=`, the registered ones of the
+ * named agents, all of which the caller may write.
  */
 export const listAgents: Handler = (request, env, ctx) => {
   const url = new URL(request.url)
   const context = { request, env, ctx }
+  if (url.searchParams.has('id')) return listNamed(url, context)
   return url.searchParams.has('set') ? listSet(url, context) : listResponse('/agents', true, context)
 }
 
@@ -31,17 +34,30 @@ const listSet = async (url: URL, context: RequestContext): Promise<Response> => 
     throw new HttpError(400, 'bad-set', 'set must be 1 to 63 lower-case letters, digits and hyphens.')
   const caller = await requirePrincipal(context)
   await countList(caller, request, env)
-  return privateListResponse(await read(env, { set, covered: coveredAgents(caller, ['read', 'write']) }))
+  const writable = coveredAgents(caller, ['write'])
+  return privateListResponse(await read(env, { set, covered: coveredAgents(caller, ['read', 'write']), writable }))
+}
+
+/** Throws for an agent that the caller must not write, because a list without it would mean that it is not registered. */
+const listNamed = async (url: URL, context: RequestContext): Promise<Response> => {
+  rejectUnknownQuery(url, ['id'])
+  const ids = [...new Set(url.searchParams.getAll('id'))]
+  if (ids.length > MAX_PAGE_SIZE)
+    throw new HttpError(400, 'bad-query', `id must name at most ${MAX_PAGE_SIZE} agents, and not ${ids.length}.`)
+  const writer = await requireAnyAgent(context, 'write')
+  for (const id of ids) assertWriter(writer, id)
+  const page = await readPage({ after: '', limit: ids.length, ids, covered: ids, writable: ids }, context.env)
+  return privateListResponse(withHosting(LIST_FORMATS['/agents'](page), page.agents))
 }
 
 /** Reads a page of a list; for a caller with a token if there are globs of the agents that it covers. */
-type ReadList = (env: Env, visible?: { covered: readonly string[]; set?: string }) => Promise<object>
+type ReadList = (env: Env, visible?: Pick<ListQuery, 'covered' | 'set' | 'writable'>) => Promise<object>
 
 /** Returns what reads the page that a query asks for. Throws for an invalid query. */
 const parseList = async (path: ListPath, url: URL): Promise<ReadList> => {
   if (path === '/agents' && isSearch(url.searchParams)) return readSearch(await parseSearch(url))
   const isOwnList = path === '/agents'
-  const query = parsePageQuery(url, agentIdPattern, isOwnList ? ['set', ...SEARCH_PARAMETERS] : [])
+  const query = parsePageQuery(url, agentIdPattern, isOwnList ? ['id', 'set', ...SEARCH_PARAMETERS] : [])
   return async (env, visible) => {
     const page = await readPage({ ...query, covered: [], ...visible }, env)
     const list = LIST_FORMATS[path](page)
@@ -113,8 +129,8 @@ const withHosting = <List extends { agents: readonly object[] }>(
 ): object => ({
   ...list,
   agents: list.agents.map((agent, index) => {
-    const { visibility, set } = agents[index] ?? {}
-    return { ...agent, visibility, ...(set !== undefined && { set }) }
+    const { visibility, set, manifestEtag: etag } = agents[index] ?? {}
+    return { ...agent, visibility, ...(set !== undefined && { set }), ...(etag !== undefined && { etag }) }
   }),
 })
 

@@ -44,7 +44,8 @@ export const selectDocument = (sql: SqlStorage, id: string, name: Representation
 }
 
 /** Returns a page of a list. A public agent without a card is listed only where it is covered. */
-export const selectAgents = (sql: SqlStorage, { after, limit, covered, set }: ListQuery): ListedAgent[] => {
+export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] => {
+  const { after, limit, covered, set, ids, writable = [] } = query
   const agents: ListedAgent[] = []
   type Row = {
     id: string
@@ -53,20 +54,25 @@ export const selectAgents = (sql: SqlStorage, { after, limit, covered, set }: Li
     visibility: string
     ownSet: string | null
     isPublic: number
+    etag: string | null
   }
+  const etag = 'SELECT manifest_etag FROM revisions WHERE revisions.id = agents.id AND revisions.seq = agents.seq'
   const rows = sql.exec<Row>(
     `SELECT id, summary, origin, visibility, set_name AS ownSet, visibility = 'public' AND EXISTS (
-        SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]') AS isPublic
-      FROM agents WHERE ${set === undefined ? '' : 'set_name = ?2 AND'} id > ?1
+        SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]') AS isPublic,
+        ${writable.length === 0 ? 'NULL' : `(${etag})`} AS etag
+      FROM agents WHERE ${set === undefined ? '' : 'set_name = ? AND'}
+        ${ids === undefined ? '' : 'id IN (SELECT value FROM json_each(?)) AND'} id > ?
         ${covered.length === 0 ? "AND visibility = 'public'" : ''} ORDER BY id`,
-    ...(set === undefined ? [after] : [after, set]),
+    ...[set ?? [], ids === undefined ? [] : JSON.stringify(ids), after].flat(),
   )
   // Not with GLOB: SQLite limits its patterns to 50 bytes here.
-  for (const { id, summary, origin, visibility, ownSet, isPublic } of rows) {
+  for (const { id, summary, origin, visibility, ownSet, isPublic, etag } of rows) {
     const isCovered = covered.some(glob => matchesGlob(glob, id))
     const ownedBy = isCovered && ownSet !== null ? { set: ownSet } : {}
+    const written = etag !== null && writable.some(glob => matchesGlob(glob, id)) ? { manifestEtag: etag } : {}
     if (isCovered || (set === undefined && isPublic === 1))
-      agents.push({ id, origin, visibility, ...ownedBy, ...(JSON.parse(summary) as Summary) })
+      agents.push({ id, origin, visibility, ...ownedBy, ...written, ...(JSON.parse(summary) as Summary) })
     if (agents.length === limit) break
   }
   return agents

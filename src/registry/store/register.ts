@@ -1,5 +1,5 @@
 import { type Precondition, preconditionHolds } from '../../http/conditional.ts'
-import { agentKeys, hostKey } from '../kv-format.ts'
+import { agentKeys, EVENTS_KEY, hostKey } from '../kv-format.ts'
 import type {
   BatchResult,
   HostChange,
@@ -87,6 +87,8 @@ export const registerAll = async (
     if (error !== rejected) throw error
     return results.map(result => ('error' in result ? result.error : { outcome: 'withdrawn' }))
   }
+  // Not awaited: no write waits for those who follow it.
+  void publisher.publish([EVENTS_KEY])
   return Promise.all(
     results.map(async result => {
       if ('error' in result) return result.error

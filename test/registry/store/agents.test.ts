@@ -41,6 +41,25 @@ describe('a list of agents', () => {
   })
 })
 
+describe('a list of named agents', () => {
+  it('has those that exist, in the order of their ids', () => {
+    expect(list({ ids: ['b-1', 'none', 'a-1'], covered: ['*'] })).toEqual(['a-1', 'b-1'])
+    expect(list({ ids: ['b-1', 'a-1'], covered: ['*'], after: 'a-1' })).toEqual(['b-1'])
+    expect(list({ ids: [], covered: ['*'] })).toEqual([])
+  })
+
+  it('has the entity tags of the manifests that the caller may write, and of no others', () => {
+    put('a-1', { manifestEtag: '"2"' })
+    const agents = selectAgents(sql, {
+      ...{ after: '', limit: 9, ids: ['a-1', 'a-2'] },
+      covered: ['*'],
+      writable: ['a-1'],
+    })
+    expect(agents.map(({ manifestEtag }) => manifestEtag)).toEqual(['"2"', undefined])
+    expect(selectAgents(sql, { after: '', limit: 1, covered: ['*'] })[0]).not.toHaveProperty('manifestEtag')
+  })
+})
+
 describe('a list of a set', () => {
   it('has the agents of the set that are covered, public and internal ones, and no others', () => {
     expect(list({ set: 'a', covered: ['*'] })).toEqual(['a-1', 'a-2', 'b-2'])

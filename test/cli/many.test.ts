@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeHost, isPut, type Seen, times } from './fake-host.ts'
+import { card, Workspace } from './workspace.ts'
+
+let host: FakeHost
+let env: Record<string, string>
+beforeEach(async () => {
+  host = await new FakeHost().listen()
+  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+})
+afterEach(() => host.close())
+
+const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `agent-${String(index).padStart(3, '0')}`)
+
+/** Returns the folder of an owner with the cards of so many agents. */
+const folderOf = (count: number, more: Record<string, unknown> = {}) =>
+  new Workspace({
+    'cards/defaults.yaml': 'set: mine',
+    ...Object.fromEntries(idsOf(count).map(id => [`cards/${id}.json`, card(id)])),
+    ...more,
+  })
+
+/** Returns how often each kind of request was made since the last time. */
+const countRequests = (): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const { method, path } of host.seen.splice(0)) {
+    const kind = `${method} ${path.replace(/\?.*/, '?').replace(/\/agent-\d+/, '/{id}')}`
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  return counts
+}
+
+const isBatch = ({ path }: Seen): boolean => path === '/agents:batch'
+
+describe('sync-card with many cards', () => {
+  it('needs few requests: to create them, to find them unchanged, and to change some', async () => {
+    const workspace = folderOf(30)
+    const first = await workspace.run([], env)
+    expect(first.stdout).toMatch(/: 30 created\n$/)
+    expect(countRequests()).toEqual({
+      ...{ 'GET /agents/{id}/manifest': 1, 'GET /agents?': 1 },
+      ...{ 'PUT /agents/{id}': 1, 'POST /agents:batch': 1 },
+    })
+    const second = await workspace.run(['--check'], env)
+    expect({ code: second.code, stdout: second.stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/: 30 unchanged\n$/),
+    })
+    expect(countRequests()).toEqual({ 'GET /agents/{id}/manifest': 1, 'GET /agents?': 1 })
+    workspace.write({ 'cards/agent-007.json': card('agent-007', { version: '2.0.0' }) })
+    const third = await workspace.run([], env)
+    expect(third.stdout).toMatch(/"2\.0\.0".*: 1 updated, 29 unchanged\n$/s)
+    expect(countRequests()).toEqual({
+      ...{ 'GET /agents/{id}/manifest': 2, 'GET /agents?': 1, 'PUT /agents/{id}': 1 },
+    })
+  })
+
+  it('sends each manifest as a registration, on the condition that the host has what was compared', async () => {
+    for (const id of idsOf(20)) host.register(id, { card: card(id, { version: '0.1.0' }), set: 'mine' })
+    await folderOf(30).run([], env)
+    const [batch] = host.seen.filter(isBatch)
+    const lines = batch?.body.split('\n').map(line => JSON.parse(line))
+    expect(lines?.[0]).toEqual({
+      ...{ id: 'agent-001', manifest: { set: 'mine', card: card('agent-001') } },
+      ifMatch: expect.stringMatching(/^"[0-9a-f]{64}"$/),
+    })
+    expect(lines?.at(-1)).toEqual({ ...lines?.at(-1), id: 'agent-029', ifNoneMatch: '*' })
+    expect(batch?.headers).toMatchObject({
+      ...{ 'content-type': 'application/x-ndjson', authorization: `Bearer ${host.token}` },
+    })
+  })
+
+  it('sends one by one what a host without batches does not take', async () => {
+    host.takesBatches = false
+    const { code, stdout } = await folderOf(25).run([], env)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/: 25 created\n$/)])
+    expect(host.writes.filter(write => write.startsWith('PUT'))).toHaveLength(25)
+  })
+
+  it('splits what is too large for one request, and sends a very large card by itself', async () => {
+    const large = (id: string, length: number) =>
+      card(id, { documentation: Array.from({ length: 20 }, () => 'x'.repeat(length / 20)) })
+    const files = idsOf(22).map((id, index) => [`cards/${id}.json`, large(id, index === 9 ? 261_000 : 100_000)])
+    const { code } = await folderOf(0, Object.fromEntries(files)).run([], env)
+    expect([code, host.agents.size]).toEqual([0, 22])
+    expect(host.writes.sort()).toEqual([
+      ...['POST /agents:batch', 'POST /agents:batch', 'PUT /agents/agent-000', 'PUT /agents/agent-009'],
+    ])
+    for (const { body } of host.seen.filter(isBatch)) expect(body.length).toBeLessThan(1.1 * 2 ** 20)
+  })
+
+  it('sends remote cards by themselves: the host fetches each, which may take long', async () => {
+    const remote = { upstream: { card: 'https://remote.example.com/card.json' } }
+    await folderOf(25, { 'cards/agent-010.json': remote }).run([], env)
+    expect(host.writes.sort()).toEqual(['POST /agents:batch', 'PUT /agents/agent-000', 'PUT /agents/agent-010'])
+  })
+
+  it('reports what the host refuses, and registers the others', async () => {
+    host.refuseLine = id =>
+      id === 'agent-005'
+        ? [422, 'invalid-card', 'Nothing was registered.']
+        : id === 'agent-006'
+          ? [403, 'forbidden', 'The hostname is not yours.']
+          : undefined
+    const { code, stdout } = await folderOf(25).run([], env)
+    expect(stdout).toContain('✗ refused   agent-005 (cards/agent-005.json) · Nothing was registered.\n')
+    expect(stdout).toContain('✗ forbidden agent-006 (cards/agent-006.json) · The hostname is not yours.\n')
+    expect(stdout).toMatch(/: 23 created, 1 refused, 1 forbidden\n$/)
+    expect(code).toBe(4)
+  })
+
+  it('sends a line again by itself if the host failed at it', async () => {
+    host.refuseLine = id => (id === 'agent-005' ? [503, 'unavailable', 'Later.'] : undefined)
+    const { code } = await folderOf(25).run([], env)
+    expect([code, host.agents.size]).toEqual([0, 25])
+    expect(host.writes).toEqual(['PUT /agents/agent-000', 'POST /agents:batch', 'PUT /agents/agent-005'])
+  })
+
+  it('finds out what became of a batch whose response is lost or cut off', async () => {
+    const cut = (seen: Seen, response: Parameters<(typeof host.faults)[0]>[1]): boolean => {
+      if (!isBatch(seen)) return false
+      const end = response.end.bind(response)
+      response.end = ((text: string) => end(text.slice(0, text.length / 2))) as typeof response.end
+      return false
+    }
+    host.faults = [cut]
+    const { code, stdout } = await folderOf(25).run([], env)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/: 25 created\n$/)])
+    expect(host.writes.filter(write => write.startsWith('PUT')).length).toBeGreaterThan(1)
+  })
+
+  it.each([
+    ['an unchanged manifest of its own', 'mine', '1.0.0', 'created agent-005', 0],
+    ['another version', 'mine', '9.0.0', '✗ changed meanwhile agent-005', 3],
+    ['an agent of another set', 'theirs', '9.0.0', '✗ owned by another set agent-005', 3],
+  ])('does not overwrite what somebody registers meanwhile: %s', async (_, set, version, line, code) => {
+    host.faults = [
+      seen => {
+        if (isBatch(seen)) host.register('agent-005', { set, card: card('agent-005', { version }) })
+        return false
+      },
+    ]
+    const ended = await folderOf(
+      0,
+      Object.fromEntries(idsOf(25).map(id => [`cards/${id}.json`, card(id, { version: '1.0.0' })])),
+    ).run([], env)
+    expect(ended.stdout.replaceAll(/ +/g, ' ')).toContain(line)
+    expect([ended.code, host.agents.size]).toEqual([code, 25])
+  })
+
+  it('is refused each agent that a token does not cover, and reads no other way what it does not', async () => {
+    host.scope = 'agent-00*'
+    const { code, stdout } = await folderOf(25).run([], env)
+    expect(stdout).toMatch(/: 10 created, 15 forbidden\n$/)
+    expect(code).toBe(4)
+  })
+
+  it('reports what a batch has registered when it is interrupted (exit 130)', async () => {
+    const command = folderOf(110).start([], env)
+    host.faults = [
+      seen => {
+        if (isBatch(seen)) command.interrupt()
+        return false
+      },
+    ]
+    const { code, stdout } = await command.ended
+    expect(stdout).toMatch(/: 101 created, 9 not pushed\n$/)
+    expect([code, host.agents.size, host.writes.length]).toEqual([130, 101, 2])
+  })
+
+  it('reports what was pushed before the host died, and finishes when it is run again', async () => {
+    const workspace = folderOf(300)
+    const isWrite = (seen: Seen) => isPut()(seen) || isBatch(seen)
+    const dead = times(Number.POSITIVE_INFINITY, isWrite, response => response.socket?.destroy())
+    host.faults = [(seen, response) => host.agents.size > 150 && dead(seen, response)]
+    const first = await workspace.run(['--retries', '0'], env)
+    expect(first.stdout).toMatch(/Stopped: the connection failed.*\n {2}not pushed: .* and 79 more\n/)
+    expect(first.stdout).toMatch(/: 201 created, 99 not pushed\n$/)
+    expect({ code: first.code, registered: host.agents.size }).toEqual({ code: 4, registered: 201 })
+    expect(first.stdout.match(/^\+ created/gm)).toHaveLength(201)
+
+    host.faults = []
+    const second = await workspace.run([], env)
+    expect(second.stdout).toMatch(/: 99 created, 201 unchanged\n$/)
+    expect({ code: second.code, registered: host.agents.size }).toEqual({ code: 0, registered: 300 })
+    // 600 cards take a while on a busy machine.
+  }, 60_000)
+
+  it('prunes many with the entity tags of the list', async () => {
+    for (const id of idsOf(30)) host.register(id, { card: card(id), set: 'mine' })
+    const { code, stdout } = await folderOf(1).run(['--prune', '--yes'], env)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/: 29 deleted, 1 unchanged\n$/)])
+    expect(countRequests()).toEqual({ 'GET /agents?': 1, 'GET /agents/{id}/manifest': 1, 'DELETE /agents/{id}': 29 })
+  })
+})
