@@ -13,8 +13,16 @@ import type {
 import { type Terms, toTerms } from '../search-fields.ts'
 import { toIndexedText } from '../search-words.ts'
 
+/**
+ * The index of the agents that everybody may find, and that of the others. A score depends on every document of its index: in the same one,
+ * the words of internal agents would show in the scores of public agents.
+ */
+const INDEXES = ['search', 'internal_search'] as const
+
 /** The weights of name, description, skills, tags, details, provider and terms: how much a word in each says about an agent. */
-const BM25 = 'bm25(search, 10, 2, 4, 4, 1, 2, 0)'
+const WEIGHTS = '10, 2, 4, 4, 1, 2, 0'
+
+const indexesFor = ({ covered }: SearchQuery) => (covered.length === 0 ? INDEXES.slice(0, 1) : INDEXES)
 
 /** Makes an agent found by what is registered of it now. Belongs to the transaction of the write. */
 export const indexAgent = (
@@ -32,13 +40,15 @@ export const indexAgent = (
     )
     .one()
   const tokens = [
-    toToken('listed', String(listed)),
+    EVERY_AGENT,
     ...(set === undefined ? [] : [toToken('set', set)]),
     ...Object.entries(terms).flatMap(([kind, values]) => values.map(value => toToken(kind, value))),
   ]
   const words = [summary.name, summary.description, search.skillNames.join('\n'), search.tags.join('\n'), search.text]
+  const [own, other] = listed === 1 ? INDEXES : INDEXES.toReversed()
+  sql.exec(`DELETE FROM ${other} WHERE rowid = ?`, number)
   sql.exec(
-    'INSERT OR REPLACE INTO search (rowid, name, description, skills, tags, details, provider, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT OR REPLACE INTO ${own} (rowid, name, description, skills, tags, details, provider, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[number, ...[...words, search.provider].map(toIndexedText), tokens.join(' ')],
   )
 }
@@ -46,7 +56,7 @@ export const indexAgent = (
 /** Makes a removed agent found no more. */
 export const unindexAgent = (sql: SqlStorage, id: string): void => {
   const [row] = sql.exec<{ number: number }>('DELETE FROM search_documents WHERE id = ? RETURNING number', id).toArray()
-  if (row) sql.exec('DELETE FROM search WHERE rowid = ?', row.number)
+  if (row) for (const index of INDEXES) sql.exec(`DELETE FROM ${index} WHERE rowid = ?`, row.number)
 }
 
 /** Returns a value as one token. It begins with a character of private use, which no word of a query has. */
@@ -54,6 +64,9 @@ const toToken = (kind: string, value: string): string => {
   const bytes = new TextEncoder().encode(`${kind} ${value}`)
   return `\ue000${Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')}`
 }
+
+/** The token of every agent. */
+const EVERY_AGENT = toToken('agent', '')
 
 /** Returns a page of the agents that match a query, best first; or in the order of their numbers, if the query has no words. */
 export const search = (sql: SqlStorage, query: SearchQuery): SearchResult => ({
@@ -63,15 +76,25 @@ export const search = (sql: SqlStorage, query: SearchQuery): SearchResult => ({
 
 type Document = { number: number; id: string; listed: number }
 
-/** FTS5 finds documents in the order of their numbers, so that this reads no more of them than it takes. */
-const FIND = 'FROM search CROSS JOIN search_documents AS d ON d.number = search.rowid WHERE search MATCH ?'
+/**
+ * Returns the SQL for documents that match `?1`, in the order of their numbers. FTS5 finds them in this order, so that no more of them are
+ * read than are taken.
+ */
+const find = (
+  query: SearchQuery,
+  { columns = 'd.id, d.listed', condition = 'TRUE', limit = MAX_SEARCH_CANDIDATES } = {},
+) =>
+  `${indexesFor(query)
+    .map(
+      index => `SELECT found.rowid AS number, ${columns}
+        FROM ${index} AS found CROSS JOIN search_documents AS d ON d.number = found.rowid
+        WHERE found.${index} MATCH ?1 AND ${condition}`,
+    )
+    .join(' UNION ALL ')} ORDER BY number LIMIT ${limit}`
 
 const selectFiltered = (sql: SqlStorage, query: SearchQuery): SearchResult => {
   const { limit } = query
-  const rows = sql.exec<Document>(
-    `SELECT d.number, d.id, d.listed ${FIND} AND search.rowid > ? ORDER BY search.rowid LIMIT ${MAX_SEARCH_CANDIDATES}`,
-    ...[withFilters(query), query.after],
-  )
+  const rows = sql.exec<Document>(find(query, { condition: 'found.rowid > ?2' }), ...[withFilters(query), query.after])
   const page: Document[] = []
   let [examined, after] = [0, query.after]
   for (const row of rows) {
@@ -100,25 +123,15 @@ const selectRanked = (sql: SqlStorage, query: SearchQuery, matches: readonly str
 /**
  * Ranks the agents that match the first expression before those that match only a later one. Of each expression, it scores the first
  * MAX_SEARCH_CANDIDATES agents: bm25 of all that have a common word would take longer than a search may. The score of an agent is its
- * share of the best bm25 for its expression, plus the number of expressions after that.
+ * share of the best bm25 for its expression in its index, plus the number of expressions after that.
  */
 const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): RankedDocument[] => {
-  const { covered } = query
   const ranked = new Map<number, RankedDocument>()
-  const limit = covered.length === 0 || covered.includes('*') ? MAX_SEARCH_HITS : MAX_SEARCH_CANDIDATES
-  for (const [index, match] of matches.entries()) {
-    const rows = sql.exec<RankedDocument>(
-      `SELECT d.number, d.id, d.listed, score FROM (
-          SELECT rowid AS number, -${BM25} AS score FROM search WHERE search MATCH ? LIMIT ${MAX_SEARCH_CANDIDATES}
-        ) JOIN search_documents AS d USING (number) ORDER BY score DESC, number LIMIT ${limit}`,
-      withFilters(query, match),
-    )
-    const others = matches.length - index - 1
-    let best: number | undefined
-    for (const row of rows) {
-      if (!isVisible(query, row)) continue
-      best ??= row.score
-      const score = Math.round(1000 * (others + row.score / best)) / 1000
+  for (const [position, match] of matches.entries()) {
+    const others = matches.length - position - 1
+    const found = indexesFor(query).flatMap(index => scoreDocuments(sql, query, index, match))
+    for (const { share, ...row } of found.sort((a, b) => b.share - a.share || a.number - b.number)) {
+      const score = Math.round(1000 * (others + share)) / 1000
       if (!ranked.has(row.number)) ranked.set(row.number, { ...row, score })
       if (ranked.size === MAX_SEARCH_HITS) return [...ranked.values()]
     }
@@ -126,11 +139,32 @@ const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): 
   return [...ranked.values()]
 }
 
+/** Returns the visible documents of an index that match an expression, each with its share of their best bm25. */
+const scoreDocuments = (
+  sql: SqlStorage,
+  query: SearchQuery,
+  index: (typeof INDEXES)[number],
+  match: string,
+): (Document & { share: number })[] => {
+  const { covered } = query
+  const limit = covered.length === 0 || covered.includes('*') ? MAX_SEARCH_HITS : MAX_SEARCH_CANDIDATES
+  const rows = sql.exec<Document & { bm25: number }>(
+    `SELECT d.number, d.id, d.listed, bm25 FROM (
+        SELECT rowid AS number, -bm25(${index}, ${WEIGHTS}) AS bm25 FROM ${index} WHERE ${index} MATCH ?
+          LIMIT ${MAX_SEARCH_CANDIDATES}
+      ) JOIN search_documents AS d USING (number) ORDER BY bm25 DESC, number LIMIT ${limit}`,
+    withFilters(query, match),
+  )
+  const visible = rows.toArray().filter(row => isVisible(query, row))
+  const best = visible[0]?.bm25 ?? 1
+  return visible.map(({ bm25, ...row }) => ({ ...row, share: bm25 / best }))
+}
+
 /** Returns those agents of a page that still match, in their order. */
 const stillFound = (sql: SqlStorage, query: SearchQuery, page: readonly RankedAgent[]): RankedDocument[] => {
   const rows = sql.exec<Document>(
     // With the plus, FTS5 runs the query once instead of once for each number.
-    `SELECT d.number, d.id, d.listed ${FIND} AND +search.rowid IN (SELECT value FROM json_each(?)) LIMIT ${page.length}`,
+    find(query, { condition: '+found.rowid IN (SELECT value FROM json_each(?2))', limit: page.length }),
     ...[withFilters(query), JSON.stringify(page.map(({ number }) => number))],
   )
   const found = new Map([...rows].filter(row => isVisible(query, row)).map(row => [row.number, row]))
@@ -141,14 +175,13 @@ const stillFound = (sql: SqlStorage, query: SearchQuery, page: readonly RankedAg
 }
 
 /** Returns the expression for the agents that match, with all filters. The last expression of a query includes all before it. */
-const withFilters = ({ filters, covered, set, matches }: SearchQuery, match = matches?.at(-1)): string => {
+const withFilters = ({ filters, set, matches }: SearchQuery, match = matches?.at(-1)): string => {
   const required = [
     ...(match === undefined ? [] : [`(${match})`]),
     ...(set === undefined ? [] : [hasTerm('set', [set])]),
     ...filters.map(({ name, values, prefix }) => hasTerm(name, values, prefix)),
   ]
-  const all = required.length === 0 ? hasTerm('listed', ['0', '1']) : required.join(' AND ')
-  return covered.length === 0 ? `(${all}) NOT ${hasTerm('listed', ['0'])}` : all
+  return required.length === 0 ? `terms : "${EVERY_AGENT}"` : required.join(' AND ')
 }
 
 const hasTerm = (kind: string, values: readonly string[], prefix?: string): string => {
@@ -187,7 +220,7 @@ const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly Fou
 const countFacets = (sql: SqlStorage, query: SearchQuery): Pick<SearchResult, 'facets' | 'isApproximate'> => {
   const rows = sql
     .exec<Document & { terms: string }>(
-      `SELECT d.number, d.id, d.listed, d.terms ${FIND} LIMIT ${MAX_SEARCH_CANDIDATES + 1}`,
+      find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 }),
       withFilters(query),
     )
     .toArray()

@@ -32,6 +32,10 @@ const TABLES = `
     name, description, skills, tags, details, provider, terms,
     content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
   );
+  CREATE VIRTUAL TABLE IF NOT EXISTS internal_search USING fts5(
+    name, description, skills, tags, details, provider, terms,
+    content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
+  );
   CREATE TABLE IF NOT EXISTS revisions (
     id TEXT NOT NULL,
     seq INTEGER NOT NULL,

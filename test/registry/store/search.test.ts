@@ -54,7 +54,7 @@ describe('the index', () => {
     expect(ids(undefined, { filters: [{ name: 'tag', values: ['rain'] }] })).toEqual([])
     remove(sql, 'a', {}, 'admin')
     expect(ids('traffic')).toEqual([])
-    for (const table of ['search_documents', 'search'])
+    for (const table of ['search_documents', 'search', 'internal_search'])
       expect(sql.exec(`SELECT COUNT(*) AS count FROM ${table}`).one()).toEqual({ count: 0 })
   })
 
@@ -132,6 +132,28 @@ describe('a search', () => {
     expect(ids(undefined, { filters: [{ ...range, prefix: 'imag/' }] })).toEqual([])
     expect(ids('weather', { filters: [{ name: 'tag', values: ['sun', 'snow'] }] })).toEqual(['a'])
     expect(ids('traffic', { filters: [{ name: 'tag', values: ['sun'] }] })).toEqual([])
+  })
+
+  it('scores public agents without regard to the words of internal ones', () => {
+    put('a', 'Weather', { description: 'Alerts' })
+    put('b', 'Alerts', { description: 'Weather and more words' })
+    put('c', 'Traffic')
+    const before = find('weather alerts')
+    expect(before.agents.map(({ score = 0 }) => score).filter(score => score % 1 !== 0)).toHaveLength(1)
+    for (let index = 0; index < 20; index++) put(`secret-${index}`, 'Alerts', { visibility: 'internal' })
+    expect(find('weather alerts')).toEqual(before)
+  })
+
+  it('finds an agent that becomes internal, or public, for those who may see it', () => {
+    put('a', 'Weather')
+    put('b', 'Weather', { visibility: 'internal' })
+    put('a', 'Weather', { visibility: 'internal' })
+    put('b', 'Weather')
+    expect([ids('weather'), ids(undefined)]).toEqual([['b'], ['b']])
+    expect([ids('weather', { covered: ['*'] }), ids(undefined, { covered: ['*'] })]).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ])
   })
 
   it('finds public agents that have a card, and the internal ones that are covered', () => {
