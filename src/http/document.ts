@@ -2,8 +2,8 @@ import { matchesIfNoneMatch, strongEtag } from './conditional.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from './headers.ts'
 
 /**
- * Returns the response to a GET of a public JSON document: 304 if the client has it already. Caches may keep it, unless the request
- * has credentials.
+ * Returns the response to a GET of a JSON document: 304 if the client has it already. Caches may keep it as `headers` say, unless the
+ * request has credentials.
  */
 export const respondWithDocument = async (
   document: unknown,

@@ -1,8 +1,10 @@
 import type { Compiled } from '../card/compile/index.ts'
-import { type Changes, classifyChanges } from '../card/diff/changes.ts'
+import { type Changes, classifyChanges, isLessSevere, type Offer } from '../card/diff/changes.ts'
 import { findVersionFinding, type VersionFinding } from '../card/diff/compatibility.ts'
+import { readManifest } from '../card/manifest/manifest.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
-import type { Expected, LatestCard, WriteTerms } from './records.ts'
+import type { Json } from '../json/json.ts'
+import type { Expected, StoredRevision, WriteTerms } from './records.ts'
 
 /** How a registration differs from the newest revision of its agent. */
 export type Comparison = {
@@ -14,19 +16,45 @@ export type Comparison = {
   finding?: VersionFinding
 }
 
-/** Compares a compiled manifest with the newest revision of its agent. */
-export const compareWithLatest = (compiled: Compiled | undefined, latest: LatestCard | null): Comparison => {
+/** Compiles the manifest of an earlier revision with what this host and the upstream are now; undefined if that is impossible. */
+export type Recompile = (document: Json) => Compiled | undefined
+
+/**
+ * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce only what the
+ * manifest itself changes, and not what the host or the upstream has changed meanwhile.
+ */
+export const compareWithLatest = (
+  compiled: Compiled | undefined,
+  latest: StoredRevision | null,
+  recompile?: Recompile,
+): Comparison => {
   if (latest === null) return { seq: null }
-  const { seq, card } = latest
-  if (card === null || compiled === undefined) return { seq }
-  // What is stored was valid when it was compiled.
-  const before = JSON.parse(card) as AgentCard
-  const changes = classifyChanges(before, compiled.card)
-  const isChecked = compiled.manifest.compatibility !== 'off'
-  const finding = isChecked ? findVersionFinding(changes.class, before.version, compiled.card.version) : undefined
-  if (finding === undefined) return { seq, changes }
-  const reason = changes.changes[0]?.message
-  return { seq, changes, finding: { ...finding, message: `${finding.message}: ${reason}` } }
+  const { seq } = latest
+  const before = toOffer(latest)
+  if (before === undefined || compiled === undefined) return { seq }
+  const after = { ...compiled, tiers: compiled.extended }
+  const changes = classifyChanges(before, after)
+  const findIn = ({ class: changeClass, changes: [first] }: Changes): VersionFinding | undefined => {
+    const finding = findVersionFinding(changeClass, before.card.version, compiled.card.version)
+    return finding && { ...finding, message: `${finding.message}: ${first?.message}` }
+  }
+  if (compiled.manifest.compatibility === 'off' || findIn(changes) === undefined) return { seq, changes }
+  const recompiled = latest.manifest === undefined ? undefined : recompile?.(JSON.parse(latest.manifest) as Json)
+  const ownChanges = recompiled && classifyChanges({ ...recompiled, tiers: recompiled.extended }, after)
+  const finding = findIn(ownChanges && isLessSevere(ownChanges.class, changes.class) ? ownChanges : changes)
+  return { seq, changes, ...(finding && { finding }) }
+}
+
+/** Returns what clients got of an agent with a revision; undefined for a removal, and where no card had been fetched yet. */
+export const toOffer = ({ manifest, card, tiers }: StoredRevision): Offer | undefined => {
+  if (manifest === undefined || card === undefined) return undefined
+  // The manifest was valid when it was registered, and may not be by the rules of today. The cards are this host's own.
+  const read = readManifest(JSON.parse(manifest) as Json)
+  return {
+    card: JSON.parse(card) as AgentCard,
+    tiers: tiers.map(({ tier, card }) => ({ tier, card: JSON.parse(card) as AgentCard })),
+    ...('manifest' in read && { manifest: read.manifest }),
+  }
 }
 
 /**

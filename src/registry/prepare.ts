@@ -29,8 +29,8 @@ export const prepareRegistration = async (
     representations: await encodeDocuments(documents, encoded),
     profile: await encode(JSON.stringify(profile)),
     extended: await Promise.all(
-      compiled.extended.map(async ({ tier, documents }) => ({
-        tier,
+      compiled.extended.map(async ({ tier, card, documents }) => ({
+        ...{ tier, card: JSON.stringify(card) },
         representations: await encodeDocuments(documents, encoded),
       })),
     ),

@@ -211,14 +211,19 @@ export type RevisionRow = {
   drift?: Drift
 }
 
-/** One revision with what was registered and what was served, as JSON texts; neither for a removal. */
-export type StoredRevision = RevisionRow & { origin?: string; manifest?: string; card?: string }
+/**
+ * One revision with what was registered and what was served, as JSON texts: the canonical card and those of the tiers, the base tier first.
+ * A removal has neither, and no card is stored while a remote one has never been fetched.
+ */
+export type StoredRevision = RevisionRow & {
+  origin?: string
+  manifest?: string
+  card?: string
+  tiers: { tier: string; card: string }[]
+}
 
-/** The newest revision of an agent and its canonical card, as JSON text; null while a remote card has never been fetched. */
-export type LatestCard = { seq: number; card: string | null }
-
-/** The extended card of one tier, hashed. */
-export type Extended = { tier: string; representations: Record<RepresentationName, Representation> }
+/** The extended card of one tier, hashed; `card` is the canonical one as JSON text. */
+export type Extended = { tier: string; card: string; representations: Record<RepresentationName, Representation> }
 
 /** The host names that are an agent's after a write, and those that changed hands. */
 export type HostChanges = { hosts: string[]; changed: HostChange[]; becameRoot: boolean }

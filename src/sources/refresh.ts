@@ -130,7 +130,7 @@ const registerFetched = async (
   if (pending) return recordResult({ pending }, base, id, env)
   const cause = accepted === undefined ? {} : { cause: { accepted } }
   const terms = { actor, expected: expectedOf(base), ...cause }
-  const { changes, finding } = compareWithLatest(reconciled.compiled, await getRegistry(env).latestCard(id))
+  const { changes, finding } = compareWithLatest(reconciled.compiled, await getRegistry(env).latestRevision(id))
   const registration = await prepareRemote(agent, reconciled, {
     ...terms,
     ...(changes && { changeClass: changes.class }),

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost, token } from '../support/host.ts'
+import { startNodeHost } from '../support/node-host.ts'
 
 const host = sharedHost()
 const bearer = { Authorization: `Bearer ${token}` }
-type Body = JsonObject & { changes: { message: string; class: string }[]; revisions: JsonObject[] }
+type Body = JsonObject & { changes: { message: string; class: string; tier?: string }[]; revisions: JsonObject[] }
 
 const get = async (path: string, headers: Record<string, string> = bearer) => {
   const response = await host.fetch(path, { headers })
@@ -20,6 +21,17 @@ const rollback = async (id: string, body: Json, headers: Record<string, string> 
   return { status: response.status, body: (await response.json()) as Body, etag: response.headers.get('etag') ?? '' }
 }
 const remove = (id: string) => host.fetch(`/agents/${id}`, { method: 'DELETE', headers: bearer })
+
+/** Returns a function that sends requests about an agent to a host of its own, under any name of that host. */
+const startSender = async (id: string) => {
+  const host = await startNodeHost({})
+  const headers = { ...bearer, 'Content-Type': 'application/json' }
+  return async (method: string, origin: string, path: string, document: Json) => {
+    const body = JSON.stringify(document)
+    const response = await host.fetch(new Request(`${origin}/agents/${id}${path}`, { method, headers, body }))
+    return { status: response.status, body: (await response.json()) as Body }
+  }
+}
 
 const skill = (id: string, more: JsonObject = {}) => ({ id, name: id, description: 'D', tags: ['t'], ...more })
 const one = {
@@ -81,6 +93,28 @@ describe('GET /agents/{id}/revisions/{seq}', () => {
     }
   })
 
+  it('never changes, and has an entity tag by which a client can tell', async () => {
+    await putAll('rev-etag', one)
+    const path = '/agents/rev-etag/revisions/1'
+    const first = await host.fetch(path, { headers: bearer })
+    const etag = first.headers.get('ETag') ?? ''
+    expect([etag, first.headers.get('Cache-Control')]).toEqual([
+      expect.stringMatching(/^"[0-9a-f]{64}"$/),
+      'private, no-store',
+    ])
+    await putAll('rev-etag', two)
+    expect((await host.fetch(path, { headers: { ...bearer, 'If-None-Match': etag } })).status).toBe(304)
+    expect((await host.fetch(path, { headers: { 'If-None-Match': etag } })).status).toBe(401)
+  })
+
+  it('returns the extended card of each tier', async () => {
+    await putAll('rev-tiers', { card: one, extended: { description: 'More' }, tiers: { partner: { name: 'P' } } })
+    expect((await get('/agents/rev-tiers/revisions/1')).body).toMatchObject({
+      card: { name: 'One' },
+      tiers: { base: { name: 'One', description: 'More' }, partner: { name: 'P', description: 'More' } },
+    })
+  })
+
   it('rejects unknown parameters', async () => {
     const { status, body } = await get('/agents/rev-unknown/revisions/1?dialect=1.0')
     expect([status, body.detail]).toEqual([400, expect.stringContaining('It accepts none.')])
@@ -110,6 +144,20 @@ describe('GET /agents/{id}/revisions/{seq}/diff', () => {
       class: 'cosmetic',
       changes: [],
     })
+  })
+
+  it('compares extended cards, and what the manifest lets clients do', async () => {
+    const tiers = (...skills: JsonObject[]) => ({ tiers: { partner: { skills } } })
+    await putAll(
+      'rev-more',
+      { card: one, ...tiers(skill('secret')) },
+      { card: one, ...tiers(), visibility: 'internal' },
+    )
+    const { body } = await get('/agents/rev-more/revisions/2/diff')
+    expect(body.changes.map(change => [change.class, change.message, change.tier])).toEqual([
+      ['breaking', 'the agent is no longer public: clients need a token of this host for it', undefined],
+      ['breaking', 'in the extended card of the tier `partner`, skill `secret` is removed', 'partner'],
+    ])
   })
 
   it('is in the receipt of a registration that makes a revision', async () => {
@@ -233,6 +281,30 @@ describe('POST /agents/{id}/rollback', () => {
     expect((await rollback('rev-invalid', body)).body).toMatchObject({ status: 422, code: 'invalid-rollback' })
   })
 
+  it('asks for a corrected manifest where the rules of today reject that of the revision', async () => {
+    const send = await startSender('rev-rules')
+    // A host name of this machine is valid only where this machine is the host.
+    await send('PUT', 'http://localhost:8787', '', { card: one, hosts: ['agent.localhost'] })
+    await send('PUT', 'http://localhost:8787', '', two)
+    const { body } = await send('POST', 'https://host.example', '/rollback', { seq: 1 })
+    expect(body).toMatchObject({
+      ...{ status: 422, code: 'invalid-card', errors: [{ pointer: '/hosts' }] },
+      detail: expect.stringMatching(
+        /Nothing was registered.*revision 1 was valid.*GET \/agents\/rev-rules\/revisions\/1 /,
+      ),
+    })
+  })
+
+  it('returns 403 to a token that does not cover the agent, and 401 without one', async () => {
+    await putAll('rev-foreign', one, two)
+    const other = await host.issue({ scopes: ['write'], agents: ['other'] })
+    const reader = await host.issue({ scopes: ['read'], agents: ['*'] })
+    for (const { token } of [other, reader])
+      expect((await rollback('rev-foreign', { seq: 1 }, { Authorization: `Bearer ${token}` })).status).toBe(403)
+    expect((await rollback('rev-foreign', { seq: 1 }, {})).status).toBe(401)
+    expect((await get('/agents/rev-foreign/revisions')).body.revisions).toHaveLength(2)
+  })
+
   it('returns 404 for a revision or an agent that never existed', async () => {
     await putAll('rev-404', one)
     expect((await rollback('rev-404', { seq: 2 })).body).toMatchObject({ status: 404, code: 'revision-not-found' })
@@ -268,6 +340,17 @@ describe('compatibility', () => {
         level === 'off' ? [] : [{ rule: 'incompatible-version', severity: 'warning', pointer: '/version', message }],
       )
     }
+  })
+
+  it('enforces what the owner changes, not what clients see under another name of the host', async () => {
+    const send = await startSender('rev-host')
+    const owned = (fields: JsonObject) => ({ ...manifest({ ...one, ...fields }, 'enforce'), route: 'gateway' })
+    await send('PUT', 'https://host.example', '', owned({}))
+    const { status, body } = await send('PUT', 'https://other.example', '', owned({ name: 'Other' }))
+    expect([status, body.class, findings(body)]).toEqual([200, 'breaking', []])
+    expect(await send('PUT', 'https://host.example', '', owned({ skills: [skill('x')] }))).toMatchObject({
+      status: 409,
+    })
   })
 
   it('accepts announced changes, cosmetic ones and a removal under enforce', async () => {

@@ -12,7 +12,7 @@ import type { CardError, Issue } from '../../card/model/report.ts'
 import type { Precondition } from '../../http/conditional.ts'
 import { HttpError } from '../../http/errors.ts'
 import { type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
-import { compareWithLatest, withClass } from '../../registry/compare.ts'
+import { compareWithLatest, type Recompile, withClass } from '../../registry/compare.ts'
 import { prepareRegistration } from '../../registry/prepare.ts'
 import type { Registration, SourceRecord, WriteCause, WriteTerms } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
@@ -73,12 +73,23 @@ const prepareWrite = async (
   const context = { id, versionPlace: read.errorPointer('/version'), cause, isLast }
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
+  const recompileWith =
+    (fetched: JsonObject | undefined): Recompile =>
+    earlier => {
+      const result = compile(earlier, { id, ...origins, fetched })
+      return 'compiled' in result ? result.compiled : undefined
+    }
   if (source === undefined) {
     const result = compile(document, { id, ...origins })
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
     const expected = bindingUse ? assertSameUse(bindingUse, compiled, precondition) : precondition
-    const compared = await compareWithRegistered(compiled, { ...context, terms: { ...terms, expected } }, env)
+    const recompile = recompileWith(undefined)
+    const compared = await compareWithRegistered(
+      compiled,
+      { ...context, recompile, terms: { ...terms, expected } },
+      env,
+    )
     return { ...compared.write, registration: await prepareRegistration(id, document, compiled, compared.terms) }
   }
   const blocked = checkSourceAllowed(source, env)
@@ -97,7 +108,9 @@ const prepareWrite = async (
         ? assertSameUse(bindingUse, compiled, precondition, served)
         : assertSameManifest(bindingUse, document, precondition)
   const expected = { ...condition, checked: known?.checked ?? null }
-  const compared = await compareWithRegistered(compiled, { ...context, terms: { ...terms, expected } }, env)
+  // What its upstream has changed is no change of the manifest, unless that names another upstream.
+  const recompile = recompileWith(served ? parseCard(record) : parseCard(known))
+  const compared = await compareWithRegistered(compiled, { ...context, recompile, terms: { ...terms, expected } }, env)
   return { ...compared.write, record, registration: await prepareRemote(agent, reconciled, compared.terms) }
 }
 
@@ -106,6 +119,7 @@ type ComparedWrite = {
   versionPlace: Pointer
   cause: WriteCause | undefined
   isLast: boolean
+  recompile: Recompile
   terms: WriteTerms
 }
 
@@ -115,10 +129,10 @@ type ComparedWrite = {
  */
 const compareWithRegistered = async (
   compiled: Compiled | undefined,
-  { id, versionPlace, cause, isLast, terms }: ComparedWrite,
+  { id, versionPlace, cause, isLast, recompile, terms }: ComparedWrite,
   env: Env,
 ): Promise<{ write: Pick<PreparedWrite, 'compiled' | 'changes'>; terms: WriteTerms }> => {
-  const comparison = compareWithLatest(compiled, await getRegistry(env).latestCard(id))
+  const comparison = compareWithLatest(compiled, await getRegistry(env).latestRevision(id), recompile)
   const { finding, changes } = comparison
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
   if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
@@ -150,9 +164,10 @@ const withIssue = (compiled: Compiled, { message }: VersionFinding): Compiled =>
 
 /** Returns the fetched card that is served now, if it comes from the same source. */
 const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>
-  known?.card !== undefined && known.source.kind === kind && known.source.url === url
-    ? (JSON.parse(known.card) as JsonObject)
-    : undefined
+  known?.card !== undefined && known.source.kind === kind && known.source.url === url ? parseCard(known) : undefined
+
+const parseCard = (record: SourceRecord | undefined): JsonObject | undefined =>
+  record?.card === undefined ? undefined : (JSON.parse(record.card) as JsonObject)
 
 const invalidCard = (errors: CardError[]): HttpError =>
   new HttpError(422, 'invalid-card', describeErrors(errors), { errors: errors.slice(0, MAX_ERRORS) })

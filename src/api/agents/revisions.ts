@@ -1,15 +1,16 @@
 import { audited } from '../../auth/refusals.ts'
 import { requireWriter } from '../../auth/require.ts'
-import { classifyChanges } from '../../card/diff/changes.ts'
+import { classifyChanges, type Offer } from '../../card/diff/changes.ts'
 import { diffCards } from '../../card/diff/drift.ts'
-import type { AgentCard } from '../../card/model/agent-card.ts'
 import { parsePrecondition } from '../../http/conditional.ts'
+import { respondWithDocument } from '../../http/document.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { readJson } from '../../http/json-body.ts'
 import { jsonResponse } from '../../http/responses.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { toOffer } from '../../registry/compare.ts'
 import type { RevisionRow, StoredRevision } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { agentNotFound } from '../errors.ts'
@@ -36,14 +37,20 @@ export const getRevisions: Handler = async (request, env, ctx, params) => {
 export const getRevision: Handler = async (request, env, ctx, params) => {
   const { id } = await requireWriter({ request, env, ctx }, params)
   rejectUnknownQuery(new URL(request.url), [])
-  const { origin, manifest, card, ...row } = await findRevision(id, params.seq, env)
+  const { origin, manifest, card, tiers, ...row } = await findRevision(id, params.seq, env)
   const body = {
     ...{ id, ...serializeRow(row) },
     ...(origin !== undefined && { origin }),
     ...(manifest !== undefined && { manifest: JSON.parse(manifest) as Json }),
     ...(card !== undefined && { card: JSON.parse(card) as Json }),
+    ...(tiers.length > 0 && {
+      tiers: Object.fromEntries(tiers.map(({ tier, card }) => [tier, JSON.parse(card) as Json])),
+    }),
   }
-  return jsonResponse(body, 200, headers)
+  return respondWithDocument(body, request.headers, {
+    'Cache-Control': PRIVATE_NO_STORE,
+    'Content-Type': 'application/json',
+  })
 }
 
 /** `GET /agents/{id}/revisions/{seq}/diff`: what changed from the revision `?from=`, by default the one before it. */
@@ -56,10 +63,10 @@ export const getDiff: Handler = async (request, env, ctx, params) => {
     throw new HttpError(400, 'bad-revision', 'from must be the number of a revision, as GET …/revisions lists it.')
   const after = await findRevision(id, params.seq, env)
   const before = await findRevision(id, from ?? (await previousSeq(id, after.seq, env)), env)
-  const [earlier, later] = [cardOf(id, before), cardOf(id, after)]
+  const [earlier, later] = [comparable(id, before), comparable(id, after)]
   const body = {
     ...{ id, from: before.seq, to: after.seq },
-    ...classifyChanges(earlier.card, later.card),
+    ...classifyChanges(earlier.offer, later.offer),
     manifest: diffCards(earlier.manifest, later.manifest),
   }
   return jsonResponse(body, 200, headers)
@@ -79,8 +86,20 @@ export const postRollback: Handler = audited(async (request, env, ctx, params) =
     )
   const requestOrigin = new URL(request.url).origin
   const document = JSON.parse(manifest) as Json
-  return registerDocument({ principal, id, document, precondition, requestOrigin, cause: { restored: seq } }, env, ctx)
+  const write = { principal, id, document, precondition, requestOrigin, cause: { restored: seq } }
+  return registerDocument(write, env, ctx).catch(error => {
+    throw error instanceof HttpError && error.status === 422 ? notRestorableAsIs(error, id, seq) : error
+  })
 })
+
+/** The rules of today are those of any registration. */
+const notRestorableAsIs = ({ code, message, errors }: HttpError, id: string, seq: number): HttpError =>
+  new HttpError(
+    422,
+    code,
+    `${message} The manifest of revision ${seq} was valid when it was registered, and no longer is: correct what GET /agents/${id}/revisions/${seq} returns, and register that with PUT.`,
+    { errors },
+  )
 
 const parseRollback = (body: Json): number => {
   const { seq, ...unknown } = isJsonObject(body) ? body : { seq: undefined }
@@ -116,15 +135,16 @@ const previousSeq = async (id: string, seq: number, env: Env): Promise<string> =
 }
 
 /** Returns what is compared of a revision. */
-const cardOf = (id: string, { seq, manifest, card }: StoredRevision): { card: AgentCard; manifest: JsonObject } => {
-  if (manifest === undefined || card === undefined)
+const comparable = (id: string, revision: StoredRevision): { offer: Offer; manifest: JsonObject } => {
+  const offer = toOffer(revision)
+  const { seq, manifest } = revision
+  if (manifest === undefined || offer === undefined)
     throw new HttpError(
       404,
       'revision-without-card',
       `Revision ${seq} of agent "${id}" has no card to compare: ${manifest === undefined ? 'it is a removal' : 'its remote card had not been fetched yet'}.`,
     )
-  // What is stored was valid when it was registered.
-  return { card: JSON.parse(card) as AgentCard, manifest: JSON.parse(manifest) as JsonObject }
+  return { offer, manifest: JSON.parse(manifest) as JsonObject }
 }
 
 const serializeRow = ({ created, ...row }: RevisionRow) => ({ ...row, created: new Date(created).toISOString() })

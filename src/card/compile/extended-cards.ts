@@ -14,7 +14,12 @@ import { type CanonicalCard, readCanonicalCard } from './canonical-card.ts'
 import { applyOverlay, type MergedCard, noSuchTool, type OverlayResult, overlayErrors } from './overlay.ts'
 
 /** The card that callers with access to a tier read in place of the public one. */
-export type ExtendedCard = { tier: string; documents: Record<RepresentationName, JsonObject> }
+export type ExtendedCard = {
+  tier: string
+  /** The canonical card as it is served. */
+  card: AgentCard
+  documents: Record<RepresentationName, JsonObject>
+}
 
 /** The part of a report that overlays can add to. */
 type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
@@ -43,9 +48,10 @@ export const compileExtendedCards = (
     }
     // An overlay that changes nothing keeps the signatures.
     const signed = jsonEquals(tier.document, manifest.card) ? signedDocument : tier.document
-    const served = serving.writeRepresentations({ ...read, card: serving.toServedCard(read.card), signed })
+    const card = serving.toServedCard(read.card)
+    const served = serving.writeRepresentations({ ...read, card, signed })
     errors.push(...toOverlayErrors(served.errors, tier, errorPointer))
-    extended.push({ tier: tier.tier, documents: served.documents })
+    extended.push({ tier: tier.tier, card, documents: served.documents })
     findings.filled.push(...newFindings(read.filled, tier, known))
     findings.converted.push(...newFindings(read.converted, tier, known), ...ignoredNotes(tier))
     findings.issues.push(...newFindings(read.issues, tier, known))

@@ -6,7 +6,7 @@ export type ChangeClass = (typeof changeClasses)[number]
 
 /**
  * The class of every kind of change. The removals and the protocol version are Apicurio's rule for Agent Cards; requirements, narrower
- * modes and authentication break clients in the same way. The names are stable.
+ * modes, authentication and what the manifest no longer lets clients do break them in the same way. The names are stable.
  */
 export const changeRules = {
   'skill-removed': 'breaking',
@@ -21,6 +21,9 @@ export const changeRules = {
   'scheme-removed': 'breaking',
   'scheme-changed': 'breaking',
   'credentials-required': 'breaking',
+  'agent-hidden': 'breaking',
+  'gate-narrowed': 'breaking',
+  'tier-removed': 'breaking',
   'skill-added': 'additive',
   'mode-added': 'additive',
   'capability-added': 'additive',
@@ -30,6 +33,9 @@ export const changeRules = {
   'scheme-added': 'additive',
   'scheme-extended': 'additive',
   'credentials-accepted': 'additive',
+  'agent-published': 'additive',
+  'gate-widened': 'additive',
+  'tier-added': 'additive',
   'version-changed': 'cosmetic',
   'text-changed': 'cosmetic',
   'details-changed': 'cosmetic',
@@ -39,24 +45,31 @@ export const changeRules = {
 export type ChangeRule = keyof typeof changeRules
 
 /**
- * One change of a card, as a clause for people: "skill `forecast` no longer accepts `image/png`". The pointer is into the later
- * card, or into the earlier one for a removal.
+ * One change, as a clause for people: "skill `forecast` no longer accepts `image/png`". The pointer is into the later card, or into
+ * the earlier one for a removal: the public card or, with a `tier`, the extended card of that tier. Where the manifest has changed
+ * and not the card, it is into the manifest.
  */
-export type FoundChange = { rule: ChangeRule; pointer: Pointer; message: string }
+export type FoundChange = { rule: ChangeRule; pointer: Pointer; message: string; tier?: string }
 
 const MAX_QUOTED_LENGTH = 100
 const MAX_LISTED = 10
 
-/** Quotes a name in a message; of a long one, the beginning. */
-export const quote = (name: string): string =>
-  `\`${name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}…` : name}\``
+/** Quotes a name in a message, on one line; of a long one, the beginning. */
+export const quote = (name: string): string => {
+  const start = name.length > MAX_QUOTED_LENGTH ? `${name.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}…` : name
+  return `\`${start.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}\``
+}
 
 /** Lists items in a message by their names; of many, the first ones and the number of the others. */
-export const quoteList = <Item>(items: readonly Item[], nameOf: (item: Item) => string): string => {
+export const quoteList = <Item>(
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+  conjunction: 'and' | 'or' = 'and',
+): string => {
   const more = items.length - MAX_LISTED
   const listed = items.slice(0, MAX_LISTED).map(item => quote(nameOf(item)))
   if (more > 0) return `${listed.join(', ')} and ${more} more`
-  return listed.length < 2 ? listed.join() : `${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`
+  return listed.length < 2 ? listed.join() : `${listed.slice(0, -1).join(', ')} ${conjunction} ${listed.at(-1)}`
 }
 
 /** Why each kind of change has its class. For documentation: the Worker does not contain it. */
@@ -73,6 +86,9 @@ export const changeReasons: Readonly<Record<ChangeRule, string>> = {
   'scheme-removed': 'clients that authenticate with the scheme no longer can',
   'scheme-changed': 'clients get or send their credentials in a way that has changed',
   'credentials-required': 'the credentials of clients, or none, are no longer enough',
+  'agent-hidden': 'clients without a token for it get 404',
+  'gate-narrowed': 'calls that were forwarded are refused',
+  'tier-removed': 'clients of the tier read a card with less in it',
   'skill-added': 'clients that do not know the skill do not use it',
   'mode-added': 'every media type that worked still works',
   'capability-added': 'clients that do not use the operations are not affected',
@@ -82,6 +98,9 @@ export const changeReasons: Readonly<Record<ChangeRule, string>> = {
   'scheme-added': 'what clients authenticate with still exists',
   'scheme-extended': 'what clients authenticate with still exists',
   'credentials-accepted': 'the credentials of clients are still enough',
+  'agent-published': 'clients with a token still reach it',
+  'gate-widened': 'every call that was forwarded still is',
+  'tier-added': 'clients of the other tiers read the same as before',
   'version-changed': 'the version says what changed, and is compared with it',
   'text-changed': 'people and models read it; no call depends on it',
   'details-changed': 'clients ignore order, spelling and fields that they do not know',

@@ -1,228 +1,183 @@
-import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
+import { formatPointer, type Json, jsonEquals, type Pointer } from '../../json/json.ts'
 import { createRedaction } from '../lint/index.ts'
-import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
-import { majorMinor } from '../model/calls.ts'
+import { type Manifest, taskPolicy } from '../manifest/manifest.ts'
+import type { AgentCard } from '../model/agent-card.ts'
+import { baseTier } from '../model/constants.ts'
 import { truncateNotes } from '../model/report.ts'
+import { compareCards } from './card-changes.ts'
 import { type ChangeClass, changeClasses, changeRules, type FoundChange, quote } from './change-rules.ts'
-import { compareModes } from './mode-changes.ts'
-import { compareSecurity } from './security-changes.ts'
 
 export type { ChangeClass } from './change-rules.ts'
 
-/** A change of a card with its class. The last one of a long list gives the number of those left out. */
-export type CardChange = FoundChange & { class: ChangeClass }
+/**
+ * What clients get of an agent: its canonical card as it is served, the extended card of each tier, the base tier first, and the manifest,
+ * which decides who may do what; undefined where it cannot be read.
+ */
+export type Offer = { card: AgentCard; tiers?: readonly ExtendedOffer[]; manifest?: Manifest | undefined }
+type ExtendedOffer = { tier: string; card: AgentCard }
 
-/** What changed for clients from one card to another: each change, the most severe first, and the class of all together. */
-export type Changes = { class: ChangeClass; changes: CardChange[] }
+/** A change for clients with its class. The last one of a long list gives the number of those left out. */
+export type ClassedChange = FoundChange & { class: ChangeClass }
+
+/** What changed for clients: each change, the most severe first, and the class of all together. */
+export type Changes = { class: ChangeClass; changes: ClassedChange[] }
 
 /**
- * Classes every change from one canonical card to another: `breaking` if clients that worked may fail, `additive` if they can do
- * more, else `cosmetic`. Equal cards have no changes, and count as cosmetic. Skills are matched by id, schemes by name,
- * extensions by URI. No message repeats what looks like a secret.
+ * Classes every change of what clients get: `breaking` if clients that worked may fail, `additive` if they can do more, else
+ * `cosmetic`. Nothing that changes counts as cosmetic. No message repeats what looks like a secret.
  */
-export const classifyChanges = (before: AgentCard, after: AgentCard): Changes => {
-  if (jsonEquals(before as Json, after as Json)) return { class: 'cosmetic', changes: [] }
-  const found: FoundChange[] = [
-    ...compareInterfaces(before.supportedInterfaces, after.supportedInterfaces),
-    ...compareSkills(before, after),
-    ...compareModes(before, after),
-    ...compareCapabilities(before, after),
-    ...compareSecurity(before, after),
+export const classifyChanges = (before: Offer, after: Offer): Changes => {
+  const inCard = compareCards(before.card, after.card)
+  const found = [
+    ...compareAccess(before.manifest, after.manifest),
+    ...inCard,
+    ...compareTiers(before.tiers ?? [], after.tiers ?? [], inCard),
   ]
-  const all = [...found, ...compareFields(before, after, found)]
   const changes = changeClasses.flatMap(name =>
-    all.filter(({ rule }) => changeRules[rule] === name).map(change => ({ ...change, class: name })),
+    found.filter(({ rule }) => changeRules[rule] === name).map(change => ({ ...change, class: name })),
   )
-  const redact = createRedaction([before as Json, after as Json])
+  const cards = [before, after].flatMap(({ card, tiers = [] }) => [card, ...tiers.map(({ card }) => card)])
+  const redact = createRedaction(cards as Json[])
   return { class: changes[0]?.class ?? 'cosmetic', changes: redact(truncateNotes(changes, pointer => pointer)) }
 }
 
-/** Finds the interfaces that are removed, added, or have another address, version or binding. */
-const compareInterfaces = (before: readonly AgentInterface[], after: readonly AgentInterface[]): FoundChange[] => {
-  const changes: FoundChange[] = []
-  let removed = before.map((item, index) => ({ item, pointer: formatPointer('supportedInterfaces', index) }))
-  let added = after.map((item, index) => ({ item, pointer: formatPointer('supportedInterfaces', index) }))
-  for (const { keyOf, report } of interfaceMatches) {
-    const unmatched = Map.groupBy(added, ({ item }) => keyOf(item))
-    removed = removed.filter(({ item }) => {
-      const match = unmatched.get(keyOf(item))?.shift()
-      if (match) changes.push(...report(item, match.item).map(change => ({ ...change, pointer: match.pointer })))
-      return match === undefined
-    })
-    added = [...unmatched.values()].flat()
-  }
+/** Whether a class asks less of clients than another one. */
+export const isLessSevere = (one: ChangeClass, other: ChangeClass): boolean =>
+  changeClasses.indexOf(one) > changeClasses.indexOf(other)
+
+/** Compares what the manifests let clients do: who sees the agent, what the gate forwards, and whose access tokens are accepted. */
+const compareAccess = (before: Manifest | undefined, after: Manifest | undefined): FoundChange[] =>
+  before && after
+    ? [...compareVisibility(before, after), ...compareGates(before, after), ...compareTokenPolicies(before, after)]
+    : []
+
+const compareVisibility = ({ visibility: before }: Manifest, { visibility: after }: Manifest): FoundChange[] => {
+  if (before === after) return []
+  const pointer = '/visibility'
+  return after === 'internal'
+    ? [
+        {
+          rule: 'agent-hidden',
+          pointer,
+          message: 'the agent is no longer public: clients need a token of this host for it',
+        },
+      ]
+    : [{ rule: 'agent-published', pointer, message: 'the agent is now public' }]
+}
+
+/** The calls that a check of the gate refuses. */
+const refusedCalls: Record<Exclude<keyof Manifest['gate'], 'tasks'>, string> = {
+  capabilities: 'calls that need a capability which the card does not declare',
+  modes: 'calls with media types that the card does not list',
+  extensions: 'calls without the extensions that the card requires',
+  version: 'calls in a version of A2A that the card does not offer',
+  responses: 'responses of the agent that are not valid',
+}
+
+/** Compares the checks of calls. Clients of another route have no reason to make calls through the gate. */
+const compareGates = (before: Manifest, after: Manifest): FoundChange[] => {
+  if (before.route !== 'gateway' || after.route !== 'gateway') return []
+  const isRefused = ({ gate }: Manifest, name: keyof typeof refusedCalls) => (gate[name] ?? 'enforce') === 'enforce'
+  const names = Object.keys(refusedCalls) as (keyof typeof refusedCalls)[]
+  const checks = names.flatMap((name): FoundChange[] => {
+    const [was, is] = [isRefused(before, name), isRefused(after, name)]
+    if (was === is) return []
+    const pointer = formatPointer('gate', name)
+    return is
+      ? [{ rule: 'gate-narrowed', pointer, message: `the gate now refuses ${refusedCalls[name]}` }]
+      : [{ rule: 'gate-widened', pointer, message: `the gate no longer refuses ${refusedCalls[name]}` }]
+  })
+  const [wasOwner, isOwner] = [taskPolicy(before) === 'owner', taskPolicy(after) === 'owner']
+  if (wasOwner === isOwner) return checks
+  const pointer = '/gate/tasks'
+  return isOwner
+    ? [...checks, { rule: 'gate-narrowed', pointer, message: 'each caller now reaches only the tasks that it started' }]
+    : [...checks, { rule: 'gate-widened', pointer, message: 'each caller now reaches the tasks of all callers' }]
+}
+
+/** Compares which access tokens of the card's issuers are accepted. */
+const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifest): FoundChange[] => {
+  const [oldScope, scope] = [before?.scope, after?.scope]
+  const [oldAudiences, audiences] = [listAudiences(before), listAudiences(after)]
+  const [rules, oldRules] = [after?.tiers ?? {}, before?.tiers ?? {}]
+  const required = (pointer: Pointer, message: string): FoundChange => ({
+    rule: 'credentials-required',
+    pointer,
+    message,
+  })
+  const accepted = (pointer: Pointer, message: string): FoundChange => ({
+    rule: 'credentials-accepted',
+    pointer,
+    message,
+  })
   return [
-    ...changes,
-    ...removed.map(({ item, pointer }): FoundChange => {
-      const message = `the agent no longer offers ${describeProtocol(item)} at ${describeAddress(item)}`
-      return { rule: 'interface-removed', pointer, message }
-    }),
-    ...added.map(({ item, pointer }): FoundChange => {
-      const message = `the agent now also offers ${describeProtocol(item)} at ${describeAddress(item)}`
-      return { rule: 'interface-added', pointer, message }
+    ...oldAudiences
+      .filter(name => !audiences.includes(name))
+      .map(name => required('/jwt/audience', `access tokens for ${name} are no longer accepted`)),
+    ...audiences
+      .filter(name => !oldAudiences.includes(name))
+      .map(name => accepted('/jwt/audience', `access tokens for ${name} are now accepted`)),
+    ...(scope !== undefined && scope !== oldScope
+      ? [required('/jwt/scope', `access tokens now need the scope ${quote(scope)}`)]
+      : []),
+    ...(scope === undefined && oldScope !== undefined
+      ? [accepted('/jwt/scope', `access tokens no longer need the scope ${quote(oldScope)}`)]
+      : []),
+    ...[...new Set([...Object.keys(oldRules), ...Object.keys(rules)])].flatMap((tier): FoundChange[] => {
+      const [old, current] = [ownRule(oldRules, tier), ownRule(rules, tier)]
+      const pointer = formatPointer('jwt', 'tiers', tier)
+      if (jsonEquals(old, current)) return []
+      return old === undefined
+        ? [accepted(pointer, `access tokens can now have the tier ${quote(tier)}`)]
+        : [required(pointer, `access tokens that had the tier ${quote(tier)} may no longer have it`)]
     }),
   ]
 }
 
-type InterfaceMatch = {
-  keyOf: (item: AgentInterface) => string
-  report: (before: AgentInterface, after: AgentInterface) => Omit<FoundChange, 'pointer'>[]
-}
+/** By default, access tokens are for the agent's URL at this host. */
+const listAudiences = (policy: Manifest['jwt']): string[] =>
+  policy?.audience === undefined ? ['the URL of the agent'] : [policy.audience].flat().map(quote)
 
-const protocolOf = ({ protocolBinding, protocolVersion }: AgentInterface): string[] => [
-  protocolBinding,
-  majorMinor(protocolVersion),
-]
-const addressOf = ({ url, tenant = '' }: AgentInterface): string[] => [url, tenant]
+const ownRule = (rules: Record<string, Json>, tier: string): Json | undefined =>
+  Object.hasOwn(rules, tier) ? rules[tier] : undefined
 
-const reportProtocol: InterfaceMatch['report'] = (before, after) => [
-  {
-    rule: 'protocol-changed',
-    message: `the agent speaks ${describeProtocol(after)} instead of ${describeProtocol(before)} at ${describeAddress(after)}`,
-  },
-]
-
-/** How an interface finds its counterpart in the other card: the first that applies. */
-const interfaceMatches: readonly InterfaceMatch[] = [
-  { keyOf: item => JSON.stringify([protocolOf(item), addressOf(item)]), report: () => [] },
-  {
-    keyOf: item => JSON.stringify(protocolOf(item)),
-    report: (before, after) => [
-      {
-        rule: 'interface-moved',
-        message: `the agent moves ${describeProtocol(after)} from ${describeAddress(before)} to ${describeAddress(after)}`,
-      },
-    ],
-  },
-  { keyOf: item => JSON.stringify([item.protocolBinding, addressOf(item)]), report: reportProtocol },
-  { keyOf: item => JSON.stringify(addressOf(item)), report: reportProtocol },
-]
-
-const describeProtocol = (item: AgentInterface): string =>
-  `${quote(item.protocolBinding)} with A2A ${quote(majorMinor(item.protocolVersion))}`
-
-const describeAddress = ({ url, tenant }: AgentInterface): string =>
-  tenant === undefined ? quote(url) : `${quote(url)} for tenant ${quote(tenant)}`
-
-/** Finds the skills that are removed or added. */
-const compareSkills = ({ skills: before }: AgentCard, { skills: after }: AgentCard): FoundChange[] => [
-  ...findMissing(before, after).map(
-    ({ id, index }): FoundChange => ({
-      rule: 'skill-removed',
-      pointer: formatPointer('skills', index),
-      message: `skill ${quote(id)} is removed`,
-    }),
-  ),
-  ...findMissing(after, before).map(
-    ({ id, index }): FoundChange => ({
-      rule: 'skill-added',
-      pointer: formatPointer('skills', index),
-      message: `skill ${quote(id)} is new`,
-    }),
-  ),
-]
-
-/** Returns the ids that only the first list has, with their indices there. */
-const findMissing = (skills: AgentCard['skills'], others: AgentCard['skills']): { id: string; index: number }[] => {
-  const known = new Set(others.map(({ id }) => id))
-  return skills.map(({ id }, index) => ({ id, index })).filter(({ id }) => !known.has(id))
-}
-
-type Capabilities = AgentCard['capabilities']
-
-/** Compares the flags of the capabilities, and the extensions. */
-const compareCapabilities = (
-  { capabilities: before }: AgentCard,
-  { capabilities: after }: AgentCard,
-): FoundChange[] => [...compareFlags(before, after), ...compareExtensions(before.extensions, after.extensions)]
-
-const compareFlags = (before: Capabilities, after: Capabilities): FoundChange[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name): FoundChange[] => {
-    const [had, has] = [ownValue(before, name) === true, ownValue(after, name) === true]
-    const pointer = formatPointer('capabilities', name)
-    if (had && !has)
-      return [{ rule: 'capability-removed', pointer, message: `the agent no longer has the capability ${quote(name)}` }]
-    return has && !had
-      ? [{ rule: 'capability-added', pointer, message: `the agent now has the capability ${quote(name)}` }]
-      : []
+/** Compares the extended cards, without the changes that the public card or an earlier tier has too. */
+const compareTiers = (
+  before: readonly ExtendedOffer[],
+  after: readonly ExtendedOffer[],
+  inPublicCard: readonly FoundChange[],
+): FoundChange[] => {
+  const known = new Set(inPublicCard.map(keyOf))
+  const [old, current] = [new Map(before.map(toEntry)), new Map(after.map(toEntry))]
+  const gone = [...old.keys()].filter(tier => !current.has(tier))
+  const added = [...current.keys()].filter(tier => !old.has(tier))
+  const inTiers = [...current].flatMap(([tier, card]) => {
+    const previous = old.get(tier)
+    const changes = previous ? compareCards(previous, card).filter(change => !known.has(keyOf(change))) : []
+    for (const change of changes) known.add(keyOf(change))
+    return changes.map(change => ({ ...change, tier, message: `${placeOf(tier)}, ${change.message}` }))
   })
-
-type Extensions = NonNullable<Capabilities['extensions']>
-
-const compareExtensions = (before: Extensions = [], after: Extensions = []): FoundChange[] => {
-  const earlier = new Map(before.map(extension => [extension.uri, extension]))
-  const later = new Set(after.map(({ uri }) => uri))
-  const pointerOf = (index: number): Pointer => formatPointer('capabilities', 'extensions', index)
   return [
-    ...before.flatMap(({ uri }, index): FoundChange[] => {
-      const message = `the agent no longer supports the extension ${quote(uri)}`
-      return later.has(uri) ? [] : [{ rule: 'extension-removed', pointer: pointerOf(index), message }]
-    }),
-    ...after.flatMap((extension, index) =>
-      compareExtension(earlier.get(extension.uri), extension).map(change => ({ ...change, pointer: pointerOf(index) })),
+    ...gone.map(
+      (tier): FoundChange => ({
+        rule: 'tier-removed',
+        pointer: pointerOf(tier),
+        message: `${nameOf(tier)} is removed`,
+      }),
     ),
+    ...added.map(
+      (tier): FoundChange => ({ rule: 'tier-added', pointer: pointerOf(tier), message: `${nameOf(tier)} is new` }),
+    ),
+    ...inTiers,
   ]
 }
 
-const compareExtension = (
-  before: Extensions[number] | undefined,
-  after: Extensions[number],
-): Omit<FoundChange, 'pointer'>[] => {
-  const name = `the extension ${quote(after.uri)}`
-  if (!before && !after.required) return [{ rule: 'extension-added', message: `the agent now also supports ${name}` }]
-  const isChanged = before !== undefined && !jsonEquals(before.params, after.params)
-  const [wasRequired, isRequired] = [before?.required === true, after.required === true]
-  return [
-    ...(isRequired && !wasRequired
-      ? [{ rule: 'extension-required', message: `the agent now requires ${name}` } as const]
-      : []),
-    ...(wasRequired && !isRequired
-      ? [{ rule: 'extension-optional', message: `the agent no longer requires ${name}` } as const]
-      : []),
-    ...(isChanged ? [{ rule: 'extension-changed', message: `${name} has other parameters` } as const] : []),
-  ]
-}
+const toEntry = ({ tier, card }: ExtendedOffer) => [tier, card] as const
 
-/** The fields that people read, and models that choose between agents and skills. */
-const texts = new Set(['name', 'description', 'provider', 'documentationUrl', 'iconUrl', 'tags', 'examples'])
+/** The same change has another place in a card with more skills. */
+const keyOf = ({ rule, message }: FoundChange): string => `${rule} ${message}`
 
-/** Finds what differs besides what was `found`: in the card, its skills, interfaces and extensions, and its capabilities. */
-const compareFields = (before: AgentCard, after: AgentCard, found: readonly FoundChange[]): FoundChange[] => {
-  const explained = new Set(found.flatMap(({ pointer }) => ancestorsOf(pointer)))
-  const compare = (earlier: JsonObject, later: JsonObject, subject: string, place: Pointer): FoundChange[] =>
-    [...new Set([...Object.keys(earlier), ...Object.keys(later)])].flatMap((name): FoundChange[] => {
-      const [old, current] = [ownValue(earlier, name), ownValue(later, name)]
-      const pointer = place + formatPointer(name)
-      if (explained.has(pointer) || jsonEquals(old, current)) return []
-      const verb = old === undefined ? 'gets' : current === undefined ? 'loses' : 'changes its'
-      const values = isShort(old) && isShort(current) ? ` from ${quote(old)} to ${quote(current)}` : ''
-      const message = `${subject} ${verb} ${quote(name)}${values}`
-      const rule =
-        place === '' && name === 'version' ? 'version-changed' : texts.has(name) ? 'text-changed' : 'details-changed'
-      return [{ rule, pointer, message }]
-    })
-  const skills = new Map(before.skills.map(skill => [skill.id, skill]))
-  const inSkills = after.skills.flatMap((skill, index) => {
-    const previous = skills.get(skill.id)
-    return previous
-      ? compare(previous as JsonObject, skill as JsonObject, `skill ${quote(skill.id)}`, formatPointer('skills', index))
-      : []
-  })
-  for (const { pointer } of inSkills) for (const ancestor of ancestorsOf(pointer)) explained.add(ancestor)
-  return [...compare(before as JsonObject, after as JsonObject, 'the agent', ''), ...inSkills]
-}
-
-/** Returns a pointer and the pointers to what contains its target. */
-const ancestorsOf = (pointer: Pointer): Pointer[] => {
-  const tokens = pointer.split('/')
-  return tokens.slice(1).map((_, index) => tokens.slice(0, index + 2).join('/'))
-}
-
-/** Names of this length fit into a message twice. */
-const MAX_SHOWN_LENGTH = 60
-
-const isShort = (value: Json | undefined): value is string =>
-  typeof value === 'string' && value.length <= MAX_SHOWN_LENGTH
-
-const ownValue = (object: JsonObject, name: string): Json | undefined =>
-  Object.hasOwn(object, name) ? object[name] : undefined
+const nameOf = (tier: string): string => (tier === baseTier ? 'the extended card' : `the tier ${quote(tier)}`)
+const placeOf = (tier: string): string =>
+  tier === baseTier ? 'in the extended card' : `in the extended card of the tier ${quote(tier)}`
+const pointerOf = (tier: string): Pointer => (tier === baseTier ? '/extended' : formatPointer('tiers', tier))

@@ -8,17 +8,11 @@ export type VersionFinding = {
   message: string
 }
 
-/** Major, minor and patch number, as in Semantic Versioning. Those that are left out count as zero. */
-const numbers = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:[-+].{0,200})?$/
-
-const parseVersion = (version: string): { major: number; minor: number } | undefined => {
-  const [, major, minor = '0'] = numbers.exec(version.trim()) ?? []
-  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) }
-}
-
 /**
  * Returns what is wrong with the version of a card after a change of a class: a breaking change needs a higher major version than
- * before, an additive one a higher minor version. Where the version before is no number, any other one will do.
+ * before, and an additive one a higher minor version. Below 1.0.0, as package managers have it, that is the minor version and the
+ * patch. A pre-release promises nothing: its release, or another pre-release of it, will do. Where the version before is no number,
+ * any other one will do.
  */
 export const findVersionFinding = (
   changeClass: ChangeClass,
@@ -31,9 +25,33 @@ export const findVersionFinding = (
     return before === after
       ? { message: `must differ from the one before, because the change is ${changeClass}` }
       : undefined
-  const isBreaking = changeClass === 'breaking'
-  if (later && later.major > earlier.major) return undefined
-  if (later && !isBreaking && later.major === earlier.major && later.minor > earlier.minor) return undefined
-  const use = isBreaking ? `${earlier.major + 1}.0.0` : `${earlier.major}.${earlier.minor + 1}.0`
+  const lowest = earlier.isPreRelease ? earlier.numbers : raise(earlier.numbers, changeClass)
+  if (later && before !== after && !isLower(later.numbers, lowest)) return undefined
+  const use = lowest.join('.')
   return { use, message: `must be ${use} or higher, because the change is ${changeClass}` }
+}
+
+/** Major, minor and patch number. */
+type Numbers = readonly [number, number, number]
+
+/** Semantic Versioning; numbers that are left out count as zero. */
+const versionPattern = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(-[^+]{1,200})?(?:\+.{0,200})?$/
+
+const parseVersion = (version: string): { numbers: Numbers; isPreRelease: boolean } | undefined => {
+  const [, major, minor = '0', patch = '0', preRelease] = versionPattern.exec(version.trim()) ?? []
+  return major === undefined
+    ? undefined
+    : { numbers: [Number(major), Number(minor), Number(patch)], isPreRelease: preRelease !== undefined }
+}
+
+/** Returns the lowest version after a change. */
+const raise = ([major, minor, patch]: Numbers, changeClass: 'breaking' | 'additive'): Numbers => {
+  const isBreaking = changeClass === 'breaking'
+  if (major === 0) return isBreaking ? [0, minor + 1, 0] : [0, minor, patch + 1]
+  return isBreaking ? [major + 1, 0, 0] : [major, minor + 1, 0]
+}
+
+const isLower = (numbers: Numbers, others: Numbers): boolean => {
+  const at = numbers.findIndex((number, index) => number !== others[index])
+  return at !== -1 && (numbers[at] ?? 0) < (others[at] ?? 0)
 }

@@ -42,38 +42,35 @@ const compareScheme = (name: string, before: JsonObject, after: JsonObject): Fou
     return [{ rule: 'scheme-changed', pointer, message: `${subject} is ${quote(type)} instead of ${quote(oldType)}` }]
   const [earlier, later] =
     type === '' ? [listSettings(before), listSettings(after)] : [listSettings(old), listSettings(current)]
-  const changed = [...earlier].flatMap(([path, value]) => (later.get(path) === value ? [] : [path]))
-  const added = [...later.keys()].filter(path => !earlier.has(path))
-  const isStricter = (path: string) => path.endsWith(PKCE)
-  const broken = [...changed.filter(path => !isStricter(path)), ...added.filter(isStricter)]
-  const extended = [...added.filter(path => !isStricter(path)), ...changed.filter(isStricter)]
-  const changes: FoundChange[] = [
-    ...(broken.length > 0
-      ? [
-          {
-            rule: 'scheme-changed',
-            pointer,
-            message: `${subject} changes or removes ${quoteList(broken, String)}`,
-          } as const,
-        ]
-      : []),
-    ...(extended.length > 0
-      ? [
-          {
-            rule: 'scheme-extended',
-            pointer,
-            message: `${subject} now also allows ${quoteList(extended, String)}`,
-          } as const,
-        ]
-      : []),
+  const found = (rule: FoundChange['rule'], clause: string): FoundChange => ({
+    rule,
+    pointer,
+    message: `${subject} ${clause}`,
+  })
+  const removed = outermost([...earlier.keys()].filter(path => !later.has(path) && !isPkce(path)))
+  const added = outermost([...later.keys()].filter(path => !earlier.has(path) && !isPkce(path)))
+  const changes = [
+    ...[...earlier].flatMap(([path, value]) => {
+      const other = later.get(path)
+      return other === undefined || other === value
+        ? []
+        : [found('scheme-changed', `changes its ${quote(path)} from ${quote(value)} to ${quote(other)}`)]
+    }),
+    ...(removed.length > 0 ? [found('scheme-changed', `no longer has ${quoteList(removed, String)}`)] : []),
+    ...(requiresMorePkce(earlier, later) ? [found('scheme-changed', 'now requires PKCE')] : []),
+    ...(added.length > 0 ? [found('scheme-extended', `now also has ${quoteList(added, String)}`)] : []),
+    ...(requiresMorePkce(later, earlier) ? [found('scheme-extended', 'no longer requires PKCE')] : []),
   ]
-  return changes.length > 0
-    ? changes
-    : [{ rule: 'text-changed', pointer, message: `${subject} changes its description` }]
+  return changes.length > 0 ? changes : [found('text-changed', 'changes its description')]
 }
 
 /** The only setting of a scheme that requires more of clients where it is added. */
 const PKCE = 'pkceRequired'
+const isPkce = (path: string): boolean => path.endsWith(`.${PKCE}`)
+
+/** Whether a flow of both requires PKCE only later. */
+const requiresMorePkce = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): boolean =>
+  [...after.keys()].some(path => isPkce(path) && !before.has(path) && before.has(path.slice(0, -PKCE.length - 1)))
 
 /** Returns what clients need to know of a scheme, by path. Descriptions and hints are left out, those of scopes too. */
 const listSettings = (scheme: JsonObject): Map<string, string> => {
@@ -84,10 +81,29 @@ const listSettings = (scheme: JsonObject): Map<string, string> => {
       for (const [member, inner] of jsonEntries(value))
         visit(inner, name === 'scopes' ? '' : member, path === '' ? member : `${path}.${member}`, name === 'scopes')
     // A flow without scopes is a setting too.
-    if (path !== '') settings.set(path, isScope || isJsonObject(value) ? '' : JSON.stringify(value))
+    if (path !== '') settings.set(path, isScope || isJsonObject(value) ? '' : describeSetting(name, value))
   }
   visit(scheme, '', '', false)
   return settings
+}
+
+/** A scope: `flows.clientCredentials.scopes.read`. */
+const MAX_SETTING_DEPTH = 4
+
+/** Leaves out what is inside of another one. */
+const outermost = (paths: readonly string[]): string[] => {
+  const all = new Set(paths)
+  return paths.filter(path => {
+    // Scopes are innermost, and their names may have any number of dots.
+    const names = path.split('.', MAX_SETTING_DEPTH)
+    return !names.some((_, count) => count > 0 && all.has(names.slice(0, count).join('.')))
+  })
+}
+
+/** The names of HTTP authentication schemes are in any case (RFC 9110 §11.1). */
+const describeSetting = (name: string, value: Json): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return name === 'scheme' ? text.toLowerCase() : text
 }
 
 /** Compares the requirements of the cards, and those of each skill that has its own, which replace the card's. */
@@ -131,10 +147,10 @@ const compareRequirements = (
   const accepted = findUncovered(after, before, budget)
   const changes = [
     ...(refused.length > 0
-      ? [found('credentials-required', `no longer accepts ${listAlternatives(pick(before, refused))}`)]
+      ? [found('credentials-required', `no longer accepts callers with ${listAlternatives(pick(before, refused))}`)]
       : []),
     ...(accepted.length > 0
-      ? [found('credentials-accepted', `now accepts ${listAlternatives(pick(after, accepted))}`)]
+      ? [found('credentials-accepted', `now accepts callers with ${listAlternatives(pick(after, accepted))}`)]
       : []),
   ]
   return changes.length > 0 ? changes : [found('details-changed', 'lists its required credentials differently')]
@@ -143,4 +159,4 @@ const compareRequirements = (
 const pick = (requirements: Requirements, indices: readonly number[]): Requirements =>
   indices.flatMap(index => requirements[index] ?? [])
 
-const listAlternatives = (requirements: Requirements): string => quoteList(requirements, describeRequirement)
+const listAlternatives = (requirements: Requirements): string => quoteList(requirements, describeRequirement, 'or')

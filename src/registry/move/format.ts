@@ -20,7 +20,7 @@ export const EXPORTED = {
     ...{ id: 'text', seq: 'integer', created: 'integer', origin: 'text?', manifest: 'json?' },
     ...{ made_by: 'text', author: 'text', class: 'text?', drift: 'json?' },
   },
-  revision_cards: { id: 'text', seq: 'integer', card: 'json' },
+  revision_cards: { id: 'text', seq: 'integer', tier: 'text', card: 'json' },
   agents: {
     ...{ id: 'text', seq: 'integer', visibility: 'text', set_name: 'text?', origin: 'text', modified: 'integer' },
     ...{ manifest_etag: 'text', summary: 'json', search_fields: 'json' },

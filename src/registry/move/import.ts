@@ -53,7 +53,7 @@ const TABLES = Object.keys(EXPORTED) as ExportedTable[]
 /** The columns by which a row of a staged table replaces another. */
 const KEYS: Record<ExportedTable, string> = {
   revisions: 'id, seq',
-  revision_cards: 'id, seq',
+  revision_cards: 'id, seq, tier',
   agents: 'id',
   representations: 'id, etag',
   extended: 'id, tier, etag',

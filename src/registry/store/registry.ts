@@ -10,7 +10,6 @@ import type {
   CatalogPage,
   CatalogQuery,
   Expected,
-  LatestCard,
   ListedAgent,
   ListQuery,
   NamedAgents,
@@ -133,10 +132,10 @@ export class Registry extends DurableObject<Env> {
     return selectRevision(this.#sql, id, seq)
   }
 
-  /** Returns the newest revision of an agent with its card; null for no agent. */
-  async latestCard(id: string): Promise<LatestCard | null> {
-    const { selectLatestCard } = await import('./revisions.ts')
-    return selectLatestCard(this.#sql, id)
+  /** Returns the newest revision of an agent; null for no agent. */
+  async latestRevision(id: string): Promise<StoredRevision | null> {
+    const { selectLatestRevision } = await import('./revisions.ts')
+    return selectLatestRevision(this.#sql, id)
   }
 
   /** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */

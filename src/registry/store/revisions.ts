@@ -1,8 +1,9 @@
 import type { ChangeClass } from '../../card/diff/changes.ts'
 import type { Drift } from '../../card/diff/drift.ts'
+import { baseTier } from '../../card/model/constants.ts'
 import { MAX_FETCHED_REVISIONS, MAX_PAGE_SIZE } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
-import type { Extended, LatestCard, Registration, RevisionRow, SourceRecord, StoredRevision } from '../records.ts'
+import type { Extended, Registration, RevisionRow, SourceRecord, StoredRevision } from '../records.ts'
 import { namedSince } from './agents.ts'
 import { indexAgent, unindexAgent } from './search.ts'
 import { matchesFetched, selectLastSeq, serializeDrift } from './sources.ts'
@@ -25,7 +26,7 @@ type Row = {
   drift: string | null
 }
 
-const ROW_COLUMNS = 'revisions.seq, created, made_by AS "by", author, class, drift'
+const ROW_COLUMNS = 'seq, created, made_by AS "by", author, class, drift'
 
 const toRevisionRow = ({ seq, created, by, author, class: changeClass, drift }: Row): RevisionRow => ({
   ...{ seq, created, by, author },
@@ -46,27 +47,37 @@ export const selectRevisions = (sql: SqlStorage, id: string, before: number, lim
 /** Returns one revision of an agent, which may have been removed since; null for none. */
 export const selectRevision = (sql: SqlStorage, id: string, seq: number): StoredRevision | null => {
   const [row] = sql
-    .exec<Row & { origin: string | null; manifest: string | null; card: string | null }>(
-      `SELECT ${ROW_COLUMNS}, origin, manifest, card FROM revisions LEFT JOIN revision_cards USING (id, seq)
-        WHERE id = ? AND revisions.seq = ?`,
+    .exec<Row & { origin: string | null; manifest: string | null }>(
+      `SELECT ${ROW_COLUMNS}, origin, manifest FROM revisions WHERE id = ? AND seq = ?`,
       ...[id, seq],
     )
     .toArray()
   if (!row) return null
-  const { origin, manifest, card } = row
+  const { origin, manifest } = row
+  const cards = sql
+    .exec<{ tier: string; card: string }>(
+      'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier',
+      ...[id, seq, baseTier],
+    )
+    .toArray()
+  const publicCard = cards.find(({ tier }) => tier === PUBLIC)
   return {
     ...toRevisionRow(row),
     ...(origin !== null && { origin }),
     ...(manifest !== null && { manifest }),
-    ...(card !== null && { card }),
+    ...(publicCard && { card: publicCard.card }),
+    tiers: cards.filter(({ tier }) => tier !== PUBLIC),
   }
 }
 
-/** Returns the newest revision of an agent with its card; null for no agent. */
-export const selectLatestCard = (sql: SqlStorage, id: string): LatestCard | null =>
-  sql
-    .exec<LatestCard>('SELECT seq, card FROM agents LEFT JOIN revision_cards USING (id, seq) WHERE id = ?', id)
-    .toArray()[0] ?? null
+/** The tier of the public card, next to those of the extended cards. */
+const PUBLIC = ''
+
+/** Returns the newest revision of an agent as `selectRevision` does; null for no agent. */
+export const selectLatestRevision = (sql: SqlStorage, id: string): StoredRevision | null => {
+  const newest = selectNewestRevision(sql, id)
+  return newest ? selectRevision(sql, id, newest.seq) : null
+}
 
 /** Returns what made a revision that is no removal. */
 export const madeBy = (sql: SqlStorage, id: string, seq: number): SourceRecord['by'] =>
@@ -126,8 +137,10 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
     ],
     source?.drift?.length ? serializeDrift(source.drift) : null,
   )
-  // A row of its own, as one row is too small for a manifest and a card.
-  if (card !== undefined) sql.exec('INSERT INTO revision_cards (id, seq, card) VALUES (?, ?, ?)', id, seq, card)
+  // Rows of their own, as one row is too small for a manifest and a card.
+  const cards = card === undefined ? [] : [{ tier: PUBLIC, card }, ...registration.extended]
+  for (const { tier, card } of cards)
+    sql.exec('INSERT INTO revision_cards (id, seq, tier, card) VALUES (?, ?, ?, ?)', id, seq, tier, card)
   const { text: _, ...fields } = registration.search
   sql.exec(
     `INSERT OR REPLACE INTO agents (id, seq, visibility, set_name, origin, modified, manifest_etag, summary, search_fields)

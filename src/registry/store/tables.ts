@@ -51,8 +51,9 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS revision_cards (
     id TEXT NOT NULL,
     seq INTEGER NOT NULL,
+    tier TEXT NOT NULL,
     card TEXT NOT NULL,
-    PRIMARY KEY (id, seq)
+    PRIMARY KEY (id, seq, tier)
   );
   CREATE TABLE IF NOT EXISTS representations (
     id TEXT NOT NULL,

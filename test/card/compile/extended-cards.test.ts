@@ -40,8 +40,9 @@ describe('the tiers of a manifest', () => {
   })
 
   it('have the public card as base where there is no `extended`', () => {
-    const { extended, documents } = compileCard({ card, tiers: { gold: { name: 'Gold' } } })
-    expect(extended[0]).toStrictEqual({ tier: 'base', documents })
+    const compiled = compileCard({ card, tiers: { gold: { name: 'Gold' } } })
+    const { card: publicCard, documents, extended } = compiled
+    expect(extended[0]).toStrictEqual({ tier: 'base', card: publicCard, documents })
   })
 
   it('have every representation of the public card', () => {

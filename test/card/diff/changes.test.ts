@@ -31,8 +31,9 @@ const base = {
 }
 
 const card = (fields: object = {}) => compileCard({ ...base, ...fields } as JsonObject).card
+const offer = (fields: object = {}) => ({ card: card(fields) })
 const listChanges = (after: object, before: object = {}) => {
-  const { class: name, changes } = classifyChanges(card(before), card(after))
+  const { class: name, changes } = classifyChanges(offer(before), offer(after))
   return [name, ...changes.map(({ rule, pointer, message }) => `${rule} ${pointer} ${message}`)]
 }
 const withExtensions = (...extensions: object[]) => ({ capabilities: { ...base.capabilities, extensions } })
@@ -78,7 +79,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
   [
     'modes that a skill repeats',
     { skills: [{ ...skill, inputModes: base.defaultInputModes }, history] },
-    ['cosmetic', 'details-changed /skills/0/inputModes skill `forecast` gets `inputModes`'],
+    ['cosmetic', 'details-changed /skills/0/inputModes skill `forecast` now has `inputModes`'],
   ],
   [
     'many media types that are lost at once',
@@ -165,7 +166,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     { supportedInterfaces: [rpc] },
     [
       'breaking',
-      'interface-removed /supportedInterfaces/1 the agent no longer offers `HTTP+JSON` with A2A `1.0` at `https://a.example/rest`',
+      'interface-removed /supportedInterfaces/1 the agent no longer offers `HTTP+JSON` (A2A `1.0`) at `https://a.example/rest`',
     ],
   ],
   [
@@ -173,7 +174,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     { supportedInterfaces: [rpc, rest, { ...rpc, protocolVersion: '0.3' }] },
     [
       'additive',
-      `interface-added /supportedInterfaces/2 the agent now also offers \`JSONRPC\` with A2A \`0.3\` at \`${url}\``,
+      `interface-added /supportedInterfaces/2 the agent now also offers \`JSONRPC\` (A2A \`0.3\`) at \`${url}\``,
     ],
   ],
   [
@@ -181,7 +182,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     { supportedInterfaces: [{ ...rpc, url: 'https://b.example/' }, rest] },
     [
       'breaking',
-      `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` with A2A \`1.0\` from \`${url}\` to \`https://b.example/\``,
+      `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` (A2A \`1.0\`) from \`${url}\` to \`https://b.example/\``,
     ],
   ],
   [
@@ -189,7 +190,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     { supportedInterfaces: [{ ...rpc, tenant: 'acme' }, rest] },
     [
       'breaking',
-      `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` with A2A \`1.0\` from \`${url}\` to \`${url}\` for tenant \`acme\``,
+      `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` (A2A \`1.0\`) from \`${url}\` to \`${url}\` for tenant \`acme\``,
     ],
   ],
   [
@@ -197,7 +198,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     { supportedInterfaces: [{ ...rpc, protocolVersion: '0.3' }, rest] },
     [
       'breaking',
-      `protocol-changed /supportedInterfaces/0 the agent speaks \`JSONRPC\` with A2A \`0.3\` instead of \`JSONRPC\` with A2A \`1.0\` at \`${url}\``,
+      `protocol-changed /supportedInterfaces/0 the agent speaks \`JSONRPC\` (A2A \`0.3\`) instead of \`JSONRPC\` (A2A \`1.0\`) at \`${url}\``,
     ],
   ],
   [
@@ -205,13 +206,13 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     { supportedInterfaces: [{ ...rpc, protocolBinding: 'GRPC' }, rest] },
     [
       'breaking',
-      `protocol-changed /supportedInterfaces/0 the agent speaks \`GRPC\` with A2A \`1.0\` instead of \`JSONRPC\` with A2A \`1.0\` at \`${url}\``,
+      `protocol-changed /supportedInterfaces/0 the agent speaks \`GRPC\` (A2A \`1.0\`) instead of \`JSONRPC\` (A2A \`1.0\`) at \`${url}\``,
     ],
   ],
   [
     'the order of the interfaces',
     { supportedInterfaces: [rest, rpc] },
-    ['cosmetic', 'details-changed /supportedInterfaces the agent changes its `supportedInterfaces`'],
+    ['cosmetic', 'details-changed /supportedInterfaces the agent lists its `supportedInterfaces` in another order'],
   ],
   [
     'a scheme that is removed',
@@ -219,7 +220,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     [
       'breaking',
       'scheme-removed /securitySchemes/key the security scheme `key` is removed',
-      'credentials-required /securityRequirements the agent no longer accepts `key`',
+      'credentials-required /securityRequirements the agent no longer accepts callers with `key`',
     ],
   ],
   [
@@ -243,14 +244,17 @@ const cases: [title: string, after: object, changes: string[], before?: object][
         key: { apiKeySecurityScheme: { name: 'X-Other', location: 'header' } },
       },
     },
-    ['breaking', 'scheme-changed /securitySchemes/key the security scheme `key` changes or removes `name`'],
+    [
+      'breaking',
+      'scheme-changed /securitySchemes/key the security scheme `key` changes its `name` from `X-Key` to `X-Other`',
+    ],
   ],
   [
     'fewer scopes',
     withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads' } } }),
     [
       'breaking',
-      'scheme-changed /securitySchemes/oauth the security scheme `oauth` changes or removes `flows.clientCredentials.scopes.write`',
+      'scheme-changed /securitySchemes/oauth the security scheme `oauth` no longer has `flows.clientCredentials.scopes.write`',
     ],
   ],
   [
@@ -258,17 +262,34 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads all', write: 'Writes', drop: 'Drops' } } }),
     [
       'additive',
-      'scheme-extended /securitySchemes/oauth the security scheme `oauth` now also allows `flows.clientCredentials.scopes.drop`',
+      'scheme-extended /securitySchemes/oauth the security scheme `oauth` now also has `flows.clientCredentials.scopes.drop`',
     ],
   ],
   [
     'a flow that newly requires PKCE',
     withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/', pkceRequired: true } }),
+    ['breaking', 'scheme-changed /securitySchemes/oauth the security scheme `oauth` now requires PKCE'],
+    withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/' } }),
+  ],
+  [
+    'another flow, which requires PKCE',
+    withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/', pkceRequired: true } }),
     [
       'breaking',
-      'scheme-changed /securitySchemes/oauth the security scheme `oauth` changes or removes `flows.authorizationCode.pkceRequired`',
+      'scheme-changed /securitySchemes/oauth the security scheme `oauth` no longer has `flows.clientCredentials`',
+      'scheme-extended /securitySchemes/oauth the security scheme `oauth` now also has `flows.authorizationCode`',
     ],
-    withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/' } }),
+  ],
+  [
+    'another case of an HTTP authentication scheme',
+    { securitySchemes: { ...base.securitySchemes, key: { httpAuthSecurityScheme: { scheme: 'bearer' } } } },
+    ['cosmetic', 'text-changed /securitySchemes/key the security scheme `key` changes its description'],
+    { securitySchemes: { ...base.securitySchemes, key: { httpAuthSecurityScheme: { scheme: 'Bearer' } } } },
+  ],
+  [
+    'the order of the skills',
+    { skills: [history, forecast] },
+    ['cosmetic', 'details-changed /skills the agent lists its `skills` in another order'],
   ],
   [
     'the description of a scheme',
@@ -285,7 +306,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     {},
     [
       'breaking',
-      'credentials-required /securityRequirements the agent now requires credentials: `key` and `oauth (read)`',
+      'credentials-required /securityRequirements the agent now requires credentials: `key` or `oauth (read)`',
     ],
     { securityRequirements: [] },
   ],
@@ -297,12 +318,12 @@ const cases: [title: string, after: object, changes: string[], before?: object][
   [
     'one more scope in every alternative',
     { securityRequirements: [{ schemes: { oauth: { list: ['read', 'write'] } } }, base.securityRequirements[0]] },
-    ['breaking', 'credentials-required /securityRequirements the agent no longer accepts `oauth (read)`'],
+    ['breaking', 'credentials-required /securityRequirements the agent no longer accepts callers with `oauth (read)`'],
   ],
   [
     'one more alternative',
     { securityRequirements: [...base.securityRequirements, { schemes: { oauth: { list: [] } } }] },
-    ['additive', 'credentials-accepted /securityRequirements the agent now accepts `oauth`'],
+    ['additive', 'credentials-accepted /securityRequirements the agent now accepts callers with `oauth`'],
   ],
   [
     'the order of the alternatives',
@@ -319,7 +340,7 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     },
     [
       'breaking',
-      'credentials-required /skills/0/securityRequirements skill `forecast` no longer accepts `key` and `oauth (read)`',
+      'credentials-required /skills/0/securityRequirements skill `forecast` no longer accepts callers with `key` or `oauth (read)`',
     ],
   ],
   [
@@ -335,11 +356,129 @@ const cases: [title: string, after: object, changes: string[], before?: object][
       'cosmetic',
       'text-changed /name the agent changes its `name` from `A` to `Z`',
       'version-changed /version the agent changes its `version` from `1.0.0` to `1.0.1`',
-      'text-changed /provider the agent gets `provider`',
-      'details-changed /vendor the agent gets `vendor`',
+      'text-changed /provider the agent now has `provider`',
+      'details-changed /vendor the agent now has `vendor`',
       'text-changed /skills/0/tags skill `forecast` changes its `tags`',
-      'text-changed /skills/0/examples skill `forecast` gets `examples`',
+      'text-changed /skills/0/examples skill `forecast` now has `examples`',
     ],
+  ],
+]
+
+/** Returns what clients get of an agent behind the gateway, whose manifest has these fields. */
+const offerOf = (fields: object) => {
+  const compiled = compileCard({ card: base, route: 'gateway', ...fields } as JsonObject)
+  return { ...compiled, tiers: compiled.extended }
+}
+const listManifestChanges = (after: object, before: object = {}) => {
+  const { class: name, changes } = classifyChanges(offerOf(before), offerOf(after))
+  return [name, ...changes.map(({ rule, pointer, message }) => `${rule} ${pointer} ${message}`)]
+}
+const issuer = {
+  openIdConnectSecurityScheme: { openIdConnectUrl: 'https://id.example/.well-known/openid-configuration' },
+}
+const trusting = { card: { ...base, securitySchemes: { ...base.securitySchemes, issuer } } }
+const partner = {
+  tiers: { partner: { skills: [{ ...skill, id: 'secret', inputModes: ['text/plain', 'image/png'] }] } },
+}
+
+const manifestCases: typeof cases = [
+  ['what clients do not see', { set: 'a', compatibility: 'off', allowSecrets: [] }, ['cosmetic']],
+  [
+    'an agent that is no longer public',
+    { visibility: 'internal' },
+    ['breaking', 'agent-hidden /visibility the agent is no longer public: clients need a token of this host for it'],
+  ],
+  [
+    'an agent that becomes public',
+    {},
+    ['additive', 'agent-published /visibility the agent is now public'],
+    { visibility: 'internal' },
+  ],
+  [
+    'checks of the gate that newly refuse calls',
+    {},
+    [
+      'breaking',
+      'gate-narrowed /gate/capabilities the gate now refuses calls that need a capability which the card does not declare',
+      'gate-narrowed /gate/modes the gate now refuses calls with media types that the card does not list',
+      'gate-narrowed /gate/extensions the gate now refuses calls without the extensions that the card requires',
+      'gate-narrowed /gate/version the gate now refuses calls in a version of A2A that the card does not offer',
+      'gate-narrowed /gate/responses the gate now refuses responses of the agent that are not valid',
+    ],
+    { gate: { capabilities: 'off', modes: 'warn', extensions: 'off', version: 'off', responses: 'off' } },
+  ],
+  ['checks that go from off to warn', { gate: { modes: 'warn' } }, ['cosmetic'], { gate: { modes: 'off' } }],
+  [
+    'a check that no longer refuses calls',
+    { gate: { modes: 'warn' } },
+    [
+      'additive',
+      'gate-widened /gate/modes the gate no longer refuses calls with media types that the card does not list',
+    ],
+    { gate: { modes: 'enforce' } },
+  ],
+  [
+    'tasks that are newly kept apart, also by default',
+    { upstream: { secret: 'A_TOKEN' } },
+    ['breaking', 'gate-narrowed /gate/tasks each caller now reaches only the tasks that it started'],
+  ],
+  [
+    'tasks that are shared again',
+    { gate: { tasks: 'shared' } },
+    ['additive', 'gate-widened /gate/tasks each caller now reaches the tasks of all callers'],
+    { gate: { tasks: 'owner' } },
+  ],
+  [
+    'access tokens that need another scope and audience',
+    { ...trusting, jwt: { audience: 'https://b.example', scope: 'write' } },
+    [
+      'breaking',
+      'credentials-required /jwt/audience access tokens for the URL of the agent are no longer accepted',
+      'credentials-required /jwt/scope access tokens now need the scope `write`',
+      'credentials-accepted /jwt/audience access tokens for `https://b.example` are now accepted',
+    ],
+    { ...trusting, jwt: { scope: 'read' } },
+  ],
+  [
+    'access tokens that no longer need a scope, but another one for a tier',
+    { ...trusting, ...partner, jwt: { tiers: { partner: { scope: 'b' } } } },
+    [
+      'breaking',
+      'credentials-required /jwt/tiers/partner access tokens that had the tier `partner` may no longer have it',
+      'credentials-accepted /jwt/scope access tokens no longer need the scope `read`',
+    ],
+    { ...trusting, ...partner, jwt: { scope: 'read', tiers: { partner: { scope: 'a' } } } },
+  ],
+  [
+    'access tokens that can have a tier',
+    { ...trusting, ...partner, jwt: { tiers: { partner: { scope: 'b' } } } },
+    ['additive', 'credentials-accepted /jwt/tiers/partner access tokens can now have the tier `partner`'],
+    { ...trusting, ...partner },
+  ],
+  [
+    'an extended card and a tier that are new',
+    { extended: { description: 'More' }, ...partner },
+    [
+      'additive',
+      'capability-added /capabilities/extendedAgentCard the agent now has the capability `extendedAgentCard`',
+      'tier-added /extended the extended card is new',
+      'tier-added /tiers/partner the tier `partner` is new',
+    ],
+  ],
+  [
+    'a tier that is removed',
+    { extended: { description: 'More' } },
+    ['breaking', 'tier-removed /tiers/partner the tier `partner` is removed'],
+    { extended: { description: 'More' }, ...partner },
+  ],
+  [
+    'a skill of a tier that accepts less',
+    { tiers: { partner: { skills: [{ ...skill, id: 'secret', inputModes: ['text/plain'] }] } } },
+    [
+      'breaking',
+      'mode-removed /skills/2/inputModes in the extended card of the tier `partner`, skill `secret` no longer accepts `image/png`',
+    ],
+    partner,
   ],
 ]
 
@@ -350,14 +489,16 @@ describe('classifyChanges', () => {
   })
 
   it('finds every kind of change in these cases', () => {
-    const found = cases.flatMap(([, , changes]) => changes.slice(1).map(change => change.split(' ')[0]))
+    const found = [...cases, ...manifestCases].flatMap(([, , changes]) =>
+      changes.slice(1).map(change => change.split(' ')[0]),
+    )
     expect([...new Set(found)].toSorted()).toStrictEqual(Object.keys(changeRules).toSorted())
   })
 
   it('lists the most severe changes first', () => {
     const { changes } = classifyChanges(
-      card(),
-      card({ name: 'Z', skills: [history], capabilities: { ...base.capabilities, pushNotifications: true } }),
+      offer(),
+      offer({ name: 'Z', skills: [history], capabilities: { ...base.capabilities, pushNotifications: true } }),
     )
     expect(changes.map(({ class: name }) => name)).toStrictEqual(['breaking', 'additive', 'cosmetic'])
   })
@@ -369,8 +510,11 @@ describe('classifyChanges', () => {
         card: { ...base, supportedInterfaces: [{ ...rpc, url: address }] },
       } as JsonObject)
     const [before, after] = [served('https://a.example/a2a'), served('https://b.example/a2a')]
-    expect(classifyChanges(before.card, after.card)).toStrictEqual({ class: 'cosmetic', changes: [] })
-    expect(classifyChanges(before.direct, after.direct).class).toBe('breaking')
+    expect(classifyChanges({ card: before.card }, { card: after.card })).toStrictEqual({
+      class: 'cosmetic',
+      changes: [],
+    })
+    expect(classifyChanges({ card: before.direct }, { card: after.direct }).class).toBe('breaking')
   })
 
   it('never repeats what looks like a secret', () => {
@@ -378,23 +522,29 @@ describe('classifyChanges', () => {
     const allowed = { allowSecrets: ['/card/name', '/card/skills/0/id', '/card/description'] }
     const secretive = { ...base, name: secret, description: `Use ${secret}`, skills: [{ ...skill, id: secret }] }
     const after = compileCard({ card: secretive, ...allowed } as JsonObject).card
-    const text = JSON.stringify([classifyChanges(card(), after), classifyChanges(after, card())])
+    const text = JSON.stringify([classifyChanges(offer(), { card: after }), classifyChanges({ card: after }, offer())])
     expect(text).toContain('[secret]')
     expect(text).not.toContain(secret.slice(0, 12))
   })
 
   it('is bounded, and tells how many changes it leaves out', () => {
     const skills = Array.from({ length: 300 }, (_, index) => ({ ...skill, id: `${index}-${'x'.repeat(500)}` }))
-    const { class: name, changes } = classifyChanges(card({ skills }), card())
+    const { class: name, changes } = classifyChanges(offer({ skills }), offer())
     expect(name).toBe('breaking')
     expect(changes).toHaveLength(101)
     expect(changes.at(-1)?.message).toMatch(/ \(one of 2\d\d more\)$/)
     expect(Math.max(...changes.map(({ message }) => message.length))).toBeLessThan(300)
   })
 
+  it('describes each change on one line', () => {
+    const schemes = { 'a\n\u001b[2J': { mtlsSecurityScheme: {} } }
+    const { changes } = classifyChanges(offer(), offer({ securitySchemes: schemes, securityRequirements: [] }))
+    expect(JSON.stringify(changes.map(({ message }) => message))).not.toMatch(/\\[nu]/)
+  })
+
   it('keeps names of prototypes apart', () => {
     const after = card({ capabilities: { ...base.capabilities, toString: true } })
-    expect(classifyChanges(card(), after).changes.map(({ pointer }) => pointer)).toStrictEqual([
+    expect(classifyChanges(offer(), { card: after }).changes.map(({ pointer }) => pointer)).toStrictEqual([
       '/capabilities/toString',
     ])
     const schemes = { ...base.securitySchemes, valueOf: { mtlsSecurityScheme: {} } }
@@ -402,6 +552,41 @@ describe('classifyChanges', () => {
       'additive',
       'scheme-added /securitySchemes/valueOf the security scheme `valueOf` is new',
     ])
+  })
+})
+
+describe('classifyChanges of manifests', () => {
+  it.each(manifestCases)('classes %s', (_, after, changes, before) => {
+    expect(listManifestChanges(after, before)).toStrictEqual(changes)
+    const back = listManifestChanges(before ?? {}, after)
+    expect(back.length === 1).toBe(changes.length === 1)
+  })
+
+  it('describes a change of the public card and of each tier once, the base tier first', () => {
+    const tiers = { extended: { description: 'More' }, tiers: { a: { name: 'For a' } } }
+    expect(listManifestChanges({ ...tiers, card: { ...base, name: 'Z' } }, tiers)).toStrictEqual([
+      'cosmetic',
+      'text-changed /name the agent changes its `name` from `A` to `Z`',
+    ])
+    const overlay = { ...tiers, extended: { description: 'Less' } }
+    expect(listManifestChanges(overlay, tiers)).toStrictEqual([
+      'cosmetic',
+      'text-changed /description in the extended card, the agent changes its `description` from `More` to `Less`',
+    ])
+  })
+
+  it('names the tier of a change', () => {
+    const { changes } = classifyChanges(offerOf(partner), offerOf({ tiers: { partner: { name: 'P' } } }))
+    expect(changes.map(({ rule, tier }) => [rule, tier])).toStrictEqual([
+      ['skill-removed', 'partner'],
+      ['text-changed', 'partner'],
+    ])
+  })
+
+  it('compares the cards alone where a manifest cannot be read', () => {
+    const [before, after] = [offerOf({}), offerOf({ visibility: 'internal', card: { ...base, name: 'Z' } })]
+    const { changes } = classifyChanges({ ...before, manifest: undefined }, after)
+    expect(changes.map(({ rule }) => rule)).toStrictEqual(['text-changed'])
   })
 })
 
@@ -418,8 +603,8 @@ describe('classifyChanges of generated cards', () => {
         const [before, after] = [left, right].map(each => compileOptional(JSON.parse(JSON.stringify(each))))
         if (!before || !after) return
         compared++
-        expect(classifyChanges(before, structuredClone(before)).changes).toStrictEqual([])
-        const { class: name, changes } = classifyChanges(before, after)
+        expect(classifyChanges({ card: before }, { card: structuredClone(before) }).changes).toStrictEqual([])
+        const { class: name, changes } = classifyChanges({ card: before }, { card: after })
         expect(changes.length === 0).toBe(jsonEquals(before as Json, after as Json))
         const ranks = changes.map(change => changeClasses.indexOf(change.class))
         expect(ranks).toStrictEqual(ranks.toSorted((a, b) => a - b))
@@ -461,7 +646,7 @@ describe('the time to classify changes', () => {
   it.each(Object.entries(large))('is linear in the number of %s', async (_, fields) => {
     const cards = new Map(
       [200, 400].map(count => {
-        const [before, after] = [card(fields(count, 'a')), card(fields(count, 'b'))]
+        const [before, after] = [offer(fields(count, 'a')), offer(fields(count, 'b'))]
         return [count, () => classifyChanges(before, after)]
       }),
     )

@@ -214,7 +214,7 @@ describe('the next refresh', () => {
 describe('recordRefresh', () => {
   const keys = ['card:a', 'extended:a:base']
   beforeEach(() => {
-    put('a', 'One', fetched('One'), { extended: [{ tier: 'base', representations: {} as never }] })
+    put('a', 'One', fetched('One'), { extended: [{ tier: 'base', card: '{}', representations: {} as never }] })
     sql.exec(`INSERT INTO extended (id, tier, etag, names, body) VALUES ('a', 'base', 'e', '["1.0"]', 'x')`)
     advanceSeconds(400)
   })

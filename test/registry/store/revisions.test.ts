@@ -3,7 +3,7 @@ import type { Drift } from '../../../src/card/diff/drift.ts'
 import type { SourceRecord } from '../../../src/registry/records.ts'
 import { selectManifest } from '../../../src/registry/store/agents.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
-import { selectLatestCard, selectRevision, selectRevisions } from '../../../src/registry/store/revisions.ts'
+import { selectLatestRevision, selectRevision, selectRevisions } from '../../../src/registry/store/revisions.ts'
 import { serializeDrift } from '../../../src/registry/store/sources.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
 import { fetched, registration } from '../../support/registrations.ts'
@@ -78,19 +78,25 @@ describe('serializeDrift', () => {
 describe('selectRevision', () => {
   it('returns what was registered and served, of a removed agent too', () => {
     const card = '{"name":"One"}'
+    const extended = ['partner', 'base'].map(tier => ({
+      tier,
+      card: `{"name":"${tier}"}`,
+      representations: {} as never,
+    }))
     register(
       sql,
-      registration('a', 'One', { manifest: '{"a":1}', card, changeClass: 'additive', actor: 'token1' }),
+      registration('a', 'One', { manifest: '{"a":1}', card, extended, changeClass: 'additive', actor: 'token1' }),
       true,
     )
     remove(sql, 'a', {}, 'admin')
     const created = expect.any(Number)
-    expect([1, 2, 3].map(seq => selectRevision(sql, 'a', seq))).toStrictEqual([
+    expect([1, 2, 3].map(seq => structuredClone(selectRevision(sql, 'a', seq)))).toStrictEqual([
       {
         ...{ seq: 1, created, by: 'manifest', author: 'token1', class: 'additive' },
         ...{ origin: 'https://host.example', manifest: '{"a":1}', card },
+        tiers: ['base', 'partner'].map(tier => ({ tier, card: `{"name":"${tier}"}` })),
       },
-      { seq: 2, created, by: 'removal', author: 'admin' },
+      { seq: 2, created, by: 'removal', author: 'admin', tiers: [] },
       null,
     ])
   })
@@ -105,13 +111,15 @@ describe('selectRevision', () => {
   })
 })
 
-describe('selectLatestCard', () => {
-  it('returns the newest card, null without one, and nothing for a removed agent', () => {
+describe('selectLatestRevision', () => {
+  it('returns the newest one, also without a card, and nothing for a removed agent', () => {
     const cards = [registration('a', 'One', { card: 'One' }), registration('a', undefined)].map(each => {
       register(sql, each, true)
-      return selectLatestCard(sql, 'a')
+      return selectLatestRevision(sql, 'a')
     })
     remove(sql, 'a', {}, 'admin')
-    expect([...cards, selectLatestCard(sql, 'a')]).toEqual([{ seq: 1, card: 'One' }, { seq: 2, card: null }, null])
+    expect(cards).toMatchObject([{ seq: 1, card: 'One' }, { seq: 2 }])
+    expect(cards[1]).not.toHaveProperty('card')
+    expect(selectLatestRevision(sql, 'a')).toBeNull()
   })
 })
