@@ -8,8 +8,10 @@ const endsUnspaced = new RegExp(`${unspaced}\\p{M}*$`, 'u')
 /** Returns a text as it is indexed: without differences of case and width, and with spaces in scripts that have none. */
 export const toIndexedText = (text: string): string => fold(text).replace(unspacedCharacter, ' $& ')
 
-/** Returns the words of a query: what is between spaces and punctuation. */
-export const splitWords = (query: string): string[] => [...new Set(fold(query).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [])]
+/** Returns the words of a query: what is between spaces, punctuation and emoji. A mark alone, as an emoji may end with, is no word. */
+export const splitWords = (query: string): string[] => [
+  ...new Set(fold(query).match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []),
+]
 
 /**
  * Returns the FTS5 expressions for agents that have all of these words, those of `nameWords` in the name; the best matches first, the

@@ -64,6 +64,7 @@ describe('GET /agents?q=', () => {
     ['q=GROSSE vertrage', ['german']],
     ['q=wetter', ['german']],
     ['q=forec wea', ['weather']],
+    ['q=weather ☀️ 👩‍🚀', ['weather']],
     ['name=agent weather', ['weather']],
     ['name=forecasts', []],
     ['tag=RAIN', ['weather', 'chinese']],
@@ -147,6 +148,7 @@ describe('GET /agents?q=', () => {
   it.each([
     ['q=', 'bad-query'],
     ['q=%22%2A', 'bad-query'],
+    [`q=${encodeURIComponent('☀️')}`, 'bad-query'],
     [`q=${'x'.repeat(201)}`, 'bad-query'],
     [`q=${'x'.repeat(10_000)}`, 'bad-query'],
     [`q=${'abcdefghijklmnopq'.split('').join('+')}`, 'bad-query'],
