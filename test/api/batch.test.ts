@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTES } from '../../src/limits.ts'
 import { minimalCard } from '../support/cards/cards.ts'
+import { namesOf, readEvents } from '../support/event-stream.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
 import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
@@ -130,6 +131,78 @@ describe('POST /agents:batch', () => {
     const early = Array.from({ length: 60 }, (_, index) => ({ id: `early-${index}`, manifest: card(`E ${index}`) }))
     const { outcomes } = await batch([...early, { id: 'late', manifest: { upstream: { card: upstream.origin } } }])
     expect([new Set(outcomes), isFirstWritten]).toEqual([new Set([201]), true])
+  })
+
+  it('reads a file of Windows, with a byte order mark, and ends at no other line separator', async () => {
+    const manifest = card('One\u2028line')
+    const { response, text } = await send(`\ufeff${JSON.stringify({ id: 'bom', manifest })}\r\n\r\n`)
+    expect([response.status, text.split('\n').map(line => line && (JSON.parse(line) as Line).status)]).toEqual([
+      200,
+      [201, ''],
+    ])
+  })
+
+  it('gives a host name to the first of two lines that claim it', async () => {
+    const hosts = ['twice.example.com']
+    const { outcomes } = await batch(['host-a', 'host-b'].map(id => ({ id, manifest: { card: card(id), hosts } })))
+    expect(outcomes).toEqual([201, 'host-taken'])
+  })
+
+  it('registers a removed agent again, whose history goes on', async () => {
+    await host.put('again', card('Before'))
+    await host.fetch('/agents/again', { method: 'DELETE', headers: { Authorization: `Bearer ${adminToken}` } })
+    const { results } = await batch([{ id: 'again', manifest: card('After'), ifNoneMatch: '*' }])
+    expect(results).toMatchObject([{ status: 201, agent: { seq: 3 } }])
+  })
+
+  it('limits a line in bytes, as a body', async () => {
+    const description = '漢'.repeat(15_000)
+    const wide = { ...card('Wide'), more: Array.from({ length: 6 }, () => description) }
+    expect(JSON.stringify(wide).length).toBeLessThan(MAX_BODY_BYTES)
+    const { outcomes } = await batch([{ id: 'wide', manifest: wide }])
+    expect([outcomes, (await host.put('wide', wide)).status]).toEqual([['too-large'], 413])
+  })
+
+  it('announces every agent that it registers, and no other', async () => {
+    const events = readEvents(await host.fetch('/events'), ['event-a', 'event-b', 'event-c', 'event-d'])
+    await batch([
+      { id: 'event-a', manifest: card('A') },
+      { id: 'event-b', manifest: { name: 'No address' } },
+      { id: 'event-c', manifest: card('C') },
+    ])
+    await batch(
+      [
+        { id: 'event-a', manifest: card('A2') },
+        { id: 'event-d', manifest: card('D') },
+      ],
+      {
+        query: '?atomic=true',
+      },
+    )
+    const received = namesOf(await events.take(4))
+    await events.close()
+    expect(received.toSorted()).toEqual([
+      'changed event-a 2',
+      'registered event-a 1',
+      'registered event-c 1',
+      'registered event-d 1',
+    ])
+  })
+
+  it.each(['', '?atomic=true'])('enforces compatibility: agents:batch%s', async query => {
+    const id = query === '' ? 'compatible' : 'compatible-all'
+    const manifest = (skill: string) => ({
+      card: { ...card('Strict'), skills: [{ id: skill, name: skill, description: 'Does it', tags: ['a'] }] },
+      compatibility: 'enforce',
+    })
+    await host.put(id, manifest('one'))
+    const lines = [
+      { id, manifest: manifest('two') },
+      { id: `${id}-other`, manifest: card('Other') },
+    ]
+    const { outcomes } = await batch(lines, { query })
+    expect(outcomes).toEqual(['incompatible-version', query === '' ? 201 : 'batch-refused'])
+    expect(await exists(`${id}-other`)).toBe(query === '')
   })
 
   it('records the refusal of a line in the audit', async () => {

@@ -67,6 +67,30 @@ describe('while the Registry is unavailable', () => {
     ])
   })
 
+  it('POST /agents:batch returns 503 for each line, as others may have been registered', async () => {
+    let calls = 0
+    const answers = {
+      latestCard: async () => null,
+      registerAll: async (registrations: readonly { id: string }[]) => {
+        if (calls++ > 0) throw error
+        return registrations.map(() => ({ ...registered, hosts: [], changed: [], removedTiers: [] }))
+      },
+    }
+    const registered = { outcome: 'registered', seq: 1, modified: 0, created: true, revised: true, published: true }
+    const lines = Array.from({ length: 60 }, (_, index) => JSON.stringify({ id: `b-${index}`, manifest: card }))
+    const request = new Request('https://host.example/agents:batch', {
+      method: 'POST',
+      headers: { ...admin, 'Content-Type': 'application/x-ndjson' },
+      body: lines.join('\n'),
+    })
+    const purging = { ...ctx, exports: { Catalog: () => ({ purge: async () => undefined }) } } as unknown as typeof ctx
+    const response = await handleRequest(request, { ...env, REGISTRY: { getByName: () => answers } } as never, purging)
+    const results = (await response.text()).trimEnd().split('\n')
+    const statuses = results.map(line => (JSON.parse(line) as { status: number }).status)
+    expect([response.status, statuses.filter(status => status === 201).length]).toEqual([200, 50])
+    expect(statuses.filter(status => status === 503)).toHaveLength(10)
+  })
+
   it.each(['overloaded', 'durableObjectReset'])(
     'GET /agents returns 503 for an error with the property %s',
     async property => {

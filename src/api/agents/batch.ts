@@ -94,7 +94,7 @@ type Batch = { ids: Set<string>; principal: Principal; context: RequestContext }
 
 const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch): void => {
   const { request, env } = context
-  if (text.length > MAX_BODY_BYTES)
+  if (new TextEncoder().encode(text).byteLength > MAX_BODY_BYTES)
     throw new HttpError(413, 'too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`)
   const parsed = validate(BatchLine, parseJsonText(text))
   if ('errors' in parsed) throw badLine('The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.', parsed)
@@ -164,13 +164,25 @@ const registerEach = async (entries: readonly Entry[], principal: Principal, env
   const rest = entries.values()
   for (let ready = await prepareNext(rest); ready.length > 0; ready = await prepareNext(rest))
     for (const chunk of splitChunks(ready)) {
-      const results = await registerAll(chunk, principal, env, false)
+      const results = await registerChunk(chunk, principal, env)
       for (const [index, entry] of chunk.entries()) {
         const result = results[index]
         if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
         else if (result) settle(entry, result)
       }
     }
+}
+
+/** If the Registry does not respond, that is the error of these lines: what became of the others must still reach the client. */
+const registerChunk = async (chunk: readonly Ready[], principal: Principal, env: Env): Promise<BatchResult[]> => {
+  try {
+    return await registerAll(chunk, principal, env, false)
+  } catch (error) {
+    const known = toHttpError(error)
+    if (!known) throw error
+    for (const entry of chunk) refuse(entry, known)
+    return []
+  }
 }
 
 const registerAll = (chunk: readonly Ready[], principal: Principal, env: Env, isAtomic: boolean) =>
@@ -218,13 +230,23 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
 
 const settle = (entry: Ready, result: BatchResult): void => {
   const { prepared } = entry
-  if (result.outcome === 'registered') {
-    cacheRegistered(prepared.registration, result)
-    entry.registered = { status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
-  } else entry.error = result.outcome === 'withdrawn' ? withdrawn() : toRejection(entry, result)
-  const sent: Entry = entry
-  delete sent.prepared
-  delete sent.prepare
+  if (result.outcome !== 'registered') {
+    refuse(entry, result.outcome === 'withdrawn' ? withdrawn() : toRejection(entry, result))
+    return
+  }
+  cacheRegistered(prepared.registration, result)
+  entry.registered = { status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
+  drop(entry)
+}
+
+const refuse = (entry: Entry, error: HttpError): void => {
+  entry.error = error
+  drop(entry)
+}
+
+const drop = (entry: Entry): void => {
+  delete entry.prepared
+  delete entry.prepare
 }
 
 const toRejection = ({ prepared: { registration } }: Ready, rejection: WriteRejection): HttpError =>

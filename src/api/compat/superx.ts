@@ -1,13 +1,15 @@
 import type { CallError } from '../../a2a/errors.ts'
 import { type JsonRpcRequest, parseJsonRpcRequest } from '../../a2a/jsonrpc.ts'
 import { authenticate } from '../../auth/authenticate.ts'
+import { reportRefusal } from '../../auth/refusals.ts'
 import { checkRateLimit } from '../../gateway/access.ts'
 import { hasSmallBody, readCallBody } from '../../gateway/call-body.ts'
-import { toHttpError } from '../../http/errors.ts'
-import type { Handler } from '../../http/handler.ts'
+import { HttpError, toHttpError } from '../../http/errors.ts'
+import type { Handler, RequestContext } from '../../http/handler.ts'
 import { log } from '../../http/log.ts'
 import { a2aResponse } from '../../http/responses.ts'
 import type { Json } from '../../json/json.ts'
+import { agentNotFound } from '../errors.ts'
 import { errorName, superxErrorResponse } from './superx-errors.ts'
 import { getAgent, listAgents, type MethodContext, type MethodResult, refreshCard } from './superx-methods.ts'
 
@@ -26,6 +28,7 @@ export const handleSuperxRpc: Handler = async (request, env, ctx) => {
   // Older versions of SuperX separate the parts of a method's name by a dot.
   const method = call.method.replace(/^agents\./, 'agents/')
   const outcome = limited ? { error: limited } : await invoke(call, method, { caller, request, env, ctx })
+  if (methods.get(method) === refreshCard) await auditRefusal(outcome, { request, env, ctx })
   const response =
     'error' in outcome
       ? superxErrorResponse(outcome.error, call.id)
@@ -40,6 +43,14 @@ export const handleSuperxRpc: Handler = async (request, env, ctx) => {
     'calling_card.duration_ms': Date.now() - startedAt,
   })
   return response
+}
+
+/** Reports a refused refresh to the audit, as `POST /agents/{id}/refresh` does. */
+const auditRefusal = async (outcome: MethodResult, context: RequestContext): Promise<void> => {
+  if (!('error' in outcome)) return
+  const { agent, error } = outcome
+  if (error instanceof HttpError) await reportRefusal(error, agent, context)
+  else if (error.kind === 'unknown-agent') await reportRefusal(agentNotFound(error.agent), error.agent, context)
 }
 
 const toRequest = (body: { value: Json } | CallError): JsonRpcRequest =>

@@ -281,6 +281,33 @@ describe('agents/refreshCard', () => {
   })
 })
 
+describe('a refused agents/refreshCard', () => {
+  it.each([
+    ['without a token', undefined, 'plain', { actor: 'anonymous', details: { code: 'no-token', status: 401 } }],
+    ['without the scope', 'reader', 'plain', { details: { code: 'forbidden', status: 403 } }],
+    [
+      'of another agent',
+      'other writer',
+      'my-agent',
+      { agent: 'my-agent', details: { code: 'forbidden', status: 403 } },
+    ],
+    ['of an unknown agent', 'writer', 'nobody', { agent: 'nobody', details: { code: 'agent-not-found', status: 404 } }],
+  ])('%s is in the audit', async (_, name, id, entry) => {
+    await rpc('agents/refreshCard', { id }, name && tokens[name])
+    const { body } = await called.send('/audit?limit=1', { method: 'GET', token: admin })
+    expect(body).toMatchObject({ entries: [{ what: 'write-refused', ...entry }] })
+  })
+
+  it('is there only if it is a write', async () => {
+    const newest = async () => (await called.send('/audit?limit=1', { method: 'GET', token: admin })).body
+    const before = await newest()
+    await rpc('agents/get', { id: 'nobody' })
+    await rpc('agents/list', { limit: 0 })
+    await rpc('agents/refreshCard', { id: 'plain' }, tokens.writer)
+    expect(await newest()).toEqual(before)
+  })
+})
+
 describe('POST /rpc', () => {
   it.each<[string, Json | Uint8Array, number, number]>([
     ['invalid JSON', new TextEncoder().encode('{'), 400, -32700],
