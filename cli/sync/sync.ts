@@ -4,6 +4,7 @@ import { createClient, type HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
+import { foreseeUpdate } from './changes.ts'
 import { shareReads, shareWrites } from './groups.ts'
 import { describeOtherOwner, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
@@ -51,7 +52,7 @@ export const syncCards = async (
       }),
     ),
     ...planned.filter((step): step is AgentResult => 'action' in step),
-    ...(await carryOut(run, steps)),
+    ...(options.dryRun ? steps.map(step => describeDue(step, url)) : await carryOut(run, steps)),
     ...(orphans ? await prune(run, orphans) : []),
   ]
   results.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
@@ -98,11 +99,16 @@ const addSource = async ({ client, breaker }: Run, step: Step): Promise<Step> =>
 
 const DUE_ACTIONS = { create: 'to create', update: 'to update', nothing: 'unchanged' } as const
 
-/** Pushes what differs, or only reports it. */
+/** Returns what a push of a step would do. */
+const describeDue = (step: Step, origin: string): AgentResult => ({
+  ...describeStep(step),
+  action: DUE_ACTIONS[step.todo],
+  ...foreseeUpdate(step, origin),
+})
+
+/** Pushes what differs. */
 const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]> => {
   const { client, options, breaker } = run
-  const planned = steps.map((step): AgentResult => ({ ...describeStep(step), action: DUE_ACTIONS[step.todo] }))
-  if (options.dryRun) return planned
   const due = steps.filter(step => step.todo !== 'nothing' || options.refresh)
   const putShared = shareWrites(run, due)
   const pushed = await forEach(run, 'Pushing', due, async step => {
@@ -112,7 +118,8 @@ const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]
       (await breaker.call(() => push(client, step, options.force === true, first)))
     return result ? waitForEdge(run, step, result) : notPushed(run, step)
   })
-  return [...(options.refresh ? [] : planned.filter(({ action }) => action === 'unchanged')), ...pushed]
+  const unchanged = options.refresh ? [] : steps.filter(({ todo }) => todo === 'nothing')
+  return [...unchanged.map((step): AgentResult => ({ ...describeStep(step), action: 'unchanged' })), ...pushed]
 }
 
 const waitForEdge = async (run: Run, step: Step, result: AgentResult): Promise<AgentResult> => {

@@ -40,6 +40,26 @@ describe('sync-card diff', () => {
     expect({ code, stderr, writes: host.writes }).toEqual({ code: 1, stderr: '', writes: [] })
   })
 
+  it.each([
+    ['enforce', '1.0.1', 3, '✗ refused   changed (cards/changed.json) · the version must be 2.0.0 or higher, because'],
+    ['warn', '1.0.1', 1, '~ to update changed (cards/changed.json) · the version must be 2.0.0 or higher, because'],
+    ['off', '1.0.1', 1, '~ to update changed (cards/changed.json) · breaking: skill `ask` is removed'],
+    ['enforce', '2.0.0', 1, '~ to update changed (cards/changed.json) · breaking: skill `ask` is removed'],
+  ])(
+    'foresees what the host makes of a breaking change with compatibility %s',
+    async (compatibility, version, code, line) => {
+      const { skills: _, ...rest } = card('changed', { version }) as Record<string, unknown>
+      const manifest = {
+        compatibility,
+        card: { ...rest, skills: [{ id: 'tell', name: 'Tell', description: 'Tells' }] },
+      }
+      const workspace = new Workspace({ ...files, 'cards/changed.json': manifest })
+      const result = await workspace.run(['diff', '--only', 'changed'], env)
+      expect([result.code, result.stdout]).toEqual([code, expect.stringContaining(line)])
+      expect((await workspace.run(['--check', '--only', 'changed'], env)).stdout).toContain(line)
+    },
+  )
+
   it('shows with --prune what no file describes', async () => {
     const { stdout } = await new Workspace(files).run(['diff', '--prune'], env)
     expect(stdout).toContain('- to delete gone\n')

@@ -27,7 +27,9 @@ const compareInterfaces = (before: readonly AgentInterface[], after: readonly Ag
   let removed = before.map((item, index) => ({ item, pointer: formatPointer('supportedInterfaces', index) }))
   let added = after.map((item, index) => ({ item, pointer: formatPointer('supportedInterfaces', index) }))
   for (const { keyOf, report } of interfaceMatches) {
-    const unmatched = Map.groupBy(added, ({ item }) => keyOf(item))
+    // `Map.groupBy` is not in Node 20, on which sync-card runs.
+    const unmatched = new Map<string, typeof added>()
+    for (const entry of added) unmatched.set(keyOf(entry.item), [...(unmatched.get(keyOf(entry.item)) ?? []), entry])
     removed = removed.filter(({ item }) => {
       const match = unmatched.get(keyOf(item))?.shift()
       if (match) changes.push(...report(item, match.item).map(change => ({ ...change, pointer: match.pointer })))
