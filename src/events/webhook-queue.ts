@@ -24,8 +24,8 @@ type WebhookRow = {
 type Failure = { reason: string; status?: number; retryAfter?: string | null }
 
 /**
- * Delivers every change to `WEBHOOK_URL`, in order and at least once. A change is in the queue from the first one that is recorded while
- * `WEBHOOK_URL` is set; the table of changes, which is bounded, is the queue.
+ * Delivers every change to `WEBHOOK_URL`, in order and at least once. The queue is the table of changes, which is bounded, from the first
+ * change that is stored while `WEBHOOK_URL` is set.
  */
 export class WebhookQueue {
   readonly #sql: SqlStorage

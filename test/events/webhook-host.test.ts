@@ -52,22 +52,3 @@ describe('a host with a webhook', () => {
     expect(await (await host.fetch('/health')).json()).toMatchObject({ status: 'ok', webhook: { pending: 2 } })
   })
 })
-
-describe('a host with a webhook at a private address', () => {
-  it('does not call it, and says so in its log and in GET /health', async () => {
-    const host = await startHost({ WEBHOOK_URL: 'https://10.0.0.1/', WEBHOOK_SECRET: secret })
-    const response = await host.put('a', minimalCard)
-    expect(await response.json()).toMatchObject({ published: true })
-    const failures = () => host.logged().filter(line => line.includes('webhook-failed'))
-    await expect.poll(() => failures().length, { timeout: 10_000 }).toBe(1)
-    expect(JSON.parse(failures()[0] ?? '')).toMatchObject({
-      event: 'webhook-failed',
-      'calling_card.detail': 'blocked: an IP address',
-    })
-    expect(await (await host.fetch('/health')).json()).toMatchObject({
-      status: 'degraded',
-      webhook: { pending: 1, failingSince: expect.any(String) },
-    })
-    await host.close()
-  })
-})

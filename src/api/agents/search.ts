@@ -35,8 +35,7 @@ export const parseSearch = async (url: URL): Promise<ParsedSearch> => {
   const filters = readFilters(searchParams)
   const isRanked = words.length + nameWords.length > 0
   const { after, limit } = parsePageQuery(url, isRanked ? rankingCursor : numberCursor, ['set', ...SEARCH_PARAMETERS])
-  const searched = JSON.stringify([words, nameWords, filters, searchParams.get('set')])
-  const digest = (await sha256Hex(searched)).slice(0, DIGEST_LENGTH)
+  const digest = await digestSearch([words, nameWords, filters, searchParams.get('set')])
   const facets = readFacets(searchParams)
   if (!isRanked) return { digest, query: { after: Number(after), limit, filters, facets } }
   const order = after === '' ? {} : { order: decodeCursor(after, digest) }
@@ -86,8 +85,9 @@ const isFilterName = (name: string): name is FilterName => filterNames.some(know
 
 const badQuery = (detail: string): HttpError => new HttpError(400, 'bad-query', detail)
 
-/** How much of the SHA-256 of a search its cursors begin with. */
-export const DIGEST_LENGTH = 12
+/** Returns the digest of what is searched for, with which its cursors begin. */
+export const digestSearch = async (searched: readonly unknown[]): Promise<string> =>
+  (await sha256Hex(JSON.stringify(searched))).slice(0, 12)
 
 /** The form of a cursor without a ranking: the number of the last agent that the page examined. */
 const numberCursor = /^[1-9][0-9]{0,14}$/

@@ -1,5 +1,4 @@
 import { ANONYMOUS } from '../../auth/principal.ts'
-import { sha256Hex } from '../../http/conditional.ts'
 import { respondWithDocument } from '../../http/document.ts'
 import { HttpError, toHttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
@@ -13,7 +12,7 @@ import { toTerm } from '../../registry/search-fields.ts'
 import { splitWords, toAnyWordExpressions } from '../../registry/search-words.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { countList } from '../agents/lists.ts'
-import { DIGEST_LENGTH, decodeCursor, encodeCursor, rankingCursor } from '../agents/search.ts'
+import { decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/search.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
 const DEFAULT_PAGE_SIZE = 10
@@ -26,7 +25,7 @@ export const postSearch: Handler = (request, env) =>
   withArdErrors(async () => {
     await countList(ANONYMOUS, request, env)
     const { words, filters, isOtherType, pageSize, pageToken } = parseBody(await readJson(request))
-    const digest = (await sha256Hex(JSON.stringify([words, filters, isOtherType]))).slice(0, DIGEST_LENGTH)
+    const digest = await digestSearch([words, filters, isOtherType])
     const token = pageToken === '' ? undefined : readPageToken(pageToken, digest)
     if (isOtherType) return jsonResponse({ results: [], referrals: [] })
     const matches = toAnyWordExpressions(words)
