@@ -9,9 +9,12 @@ import type { EventFeed, Socket } from './feed.ts'
 export class Events extends DurableObject<Env> {
   readonly #feed: Promise<EventFeed> = import('./feed.ts').then(({ EventFeed }) => new EventFeed(this.ctx, this.env))
 
-  /** Stores changes that the Registry has committed, and sends them on. Returns the number of the newest that is stored. */
-  async append(changes: readonly StoredChange[]): Promise<number> {
-    return (await this.#feed).append(changes)
+  /**
+   * Stores changes that the Registry has committed, and sends them on; to the webhook only those after `imported`. Returns the number of
+   * the newest that is stored.
+   */
+  async append(changes: readonly StoredChange[], imported: number): Promise<number> {
+    return (await this.#feed).append(changes, imported)
   }
 
   /** Returns the state of the webhook; null without one. */

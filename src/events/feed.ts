@@ -42,9 +42,12 @@ export class EventFeed {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
   }
 
-  /** Stores changes that the Registry has committed, and sends them on. Returns the number of the newest that is stored. */
-  async append(changes: readonly StoredChange[]): Promise<number> {
-    const isDelivering = this.#webhook.prepare()
+  /**
+   * Stores changes that the Registry has committed, and sends them on; to the webhook only those after `imported`. Returns the number of
+   * the newest that is stored.
+   */
+  async append(changes: readonly StoredChange[], imported = 0): Promise<number> {
+    const isDelivering = this.#webhook.prepare(imported)
     if (changes.length > 0) {
       this.#changes.append(changes)
       if (isDelivering) await this.#ctx.storage.setAlarm(Date.now())

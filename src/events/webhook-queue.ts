@@ -46,8 +46,11 @@ export class WebhookQueue {
     )`)
   }
 
-  /** Adapts the queue to `WEBHOOK_URL`, before new changes are stored. Returns whether a delivery may begin when they are. */
-  prepare(): boolean {
+  /**
+   * Adapts the queue to `WEBHOOK_URL`, before new changes are stored; a new queue has none up to `imported`, which another host has
+   * delivered. Returns whether a delivery may begin when they are.
+   */
+  prepare(imported = 0): boolean {
     const url = this.#env.WEBHOOK_URL
     const row = this.#row()
     if (!url) {
@@ -57,7 +60,7 @@ export class WebhookQueue {
     if (!row)
       this.#sql.exec(
         'INSERT INTO webhook (url, feed, delivered) VALUES (?, ?, ?)',
-        ...[url, crypto.randomUUID().slice(0, 8), this.#changes.newest()],
+        ...[url, crypto.randomUUID().slice(0, 8), Math.max(imported, this.#changes.newest())],
       )
     else if (row.url !== url) this.#sql.exec('UPDATE webhook SET url = ?, attempts = 0, first_failure = NULL', url)
     else return row.attempts === 0
@@ -88,7 +91,7 @@ export class WebhookQueue {
   health(): WebhookHealth | null {
     const row = this.#row()
     if (!row || !this.#env.WEBHOOK_URL) return null
-    return { pending: this.#changes.newest() - row.delivered, failingSince: row.failingSince }
+    return { pending: Math.max(0, this.#changes.newest() - row.delivered), failingSince: row.failingSince }
   }
 
   async #attempt(change: StoredChange, { url, feed }: WebhookRow): Promise<Failure | undefined> {

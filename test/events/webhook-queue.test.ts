@@ -66,6 +66,20 @@ describe('the queue of the webhook', () => {
     expect(queue.health()).toEqual({ pending: 0, failingSince: null })
   })
 
+  it('leaves out what was changed on another host before an import', async () => {
+    queue.prepare(3)
+    for (const numbers of [
+      [1, 2],
+      [3, 4],
+    ]) {
+      expect(queue.prepare(3)).toBe(true)
+      changes.append(numbers.map(change))
+      expect(queue.health()).toMatchObject({ pending: numbers.includes(4) ? 1 : 0 })
+    }
+    expect(await queue.deliver()).toBeUndefined()
+    expect(sentAgents()).toEqual(['a4'])
+  })
+
   it('retries after growing pauses with the same id, then goes on in order', async () => {
     store(1, 2)
     answers = [status(500), new Error('connection refused'), status(302, { Location: 'https://other.example/' })]

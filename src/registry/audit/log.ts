@@ -38,11 +38,11 @@ export const appendEntry = (sql: SqlStorage, event: AuditEvent, at = Date.now())
   return entry
 }
 
-/** Stores an entry as it is. */
-export const storeEntry = (sql: SqlStorage, entry: AuditEntry): void => {
+/** Stores an entry as it is, in the audit or in a table with the same columns. */
+export const storeEntry = (sql: SqlStorage, entry: AuditEntry, table = 'audit'): void => {
   const { number, time, actor, what, agent = null } = entry
   sql.exec(
-    'INSERT INTO audit (number, time, actor, agent, what, entry) VALUES (?, ?, ?, ?, ?, ?)',
+    `INSERT INTO ${table} (number, time, actor, agent, what, entry) VALUES (?, ?, ?, ?, ?, ?)`,
     ...[number, Date.parse(time), actor, agent, what, canonicalJson(entry)],
   )
 }

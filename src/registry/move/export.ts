@@ -94,6 +94,8 @@ const changedPage = (sql: SqlStorage, { since }: Phase<'changed'>, page: Page): 
     addState(sql, id, page)
     if (page.isFull) return page.end({ phase: 'changed', since: number })
   }
+  // The root name, which can be assigned without a change of its agent.
+  for (const row of selectRows(sql, 'hosts', `hostname = '*' AND id IS NOT NULL`)) addRow(page, 'hosts', row)
   for (const row of selectRows(sql, 'tokens', 'TRUE ORDER BY id')) addRow(page, 'tokens', row)
   return page.end({ phase: 'changes', after: 0, until: lastChange(sql), head: selectHead(sql)?.number ?? 0 })
 }
@@ -129,7 +131,8 @@ const addRevision = (sql: SqlStorage, row: Row, page: Page): void => {
 const addState = (sql: SqlStorage, id: string, page: Page): void => {
   page.add({ replace: id })
   for (const table of ['agents', ...STATE_TABLES] as const)
-    for (const row of selectRows(sql, table, 'id = ?', id)) addRow(page, table, row)
+    for (const row of selectRows(sql, table, table === 'hosts' ? `id = ? AND hostname <> '*'` : 'id = ?', id))
+      addRow(page, table, row)
 }
 
 const selectRows = (
@@ -147,5 +150,6 @@ const addRow = (page: Page, table: ExportedTable, row: Row): void => {
   page.add({ table, row: Object.fromEntries(columns) })
 }
 
-const lastChange = (sql: SqlStorage): number =>
+/** Returns the number of the newest change; 0 for none. */
+export const lastChange = (sql: SqlStorage): number =>
   sql.exec<{ number: number }>('SELECT COALESCE(MAX(number), 0) AS number FROM changes').one().number

@@ -1,3 +1,4 @@
+import { agentIdPattern } from '../../card/model/constants.ts'
 import type { Json } from '../../json/json.ts'
 import { isDeeperThan } from '../../json/parse.ts'
 import { MAX_JSON_DEPTH } from '../../limits.ts'
@@ -12,31 +13,31 @@ export const EXPORT_VERSION = 1
 export const EXPORT_TYPE = 'application/x-ndjson'
 
 /** The type of a column; a `?` may be NULL. A document is UTF-8 text that SQLite stores as bytes. */
-type ColumnType = 'text' | 'text?' | 'json' | 'json?' | 'integer' | 'integer?' | 'document'
+type ColumnType = 'agent' | 'text' | 'text?' | 'json' | 'json?' | 'integer' | 'integer?' | 'document'
 
 /** The tables of an export and their columns. The audit has its entries instead of rows. */
 export const EXPORTED = {
   revisions: {
-    ...{ id: 'text', seq: 'integer', created: 'integer', origin: 'text?', manifest: 'json?' },
+    ...{ id: 'agent', seq: 'integer', created: 'integer', origin: 'text?', manifest: 'json?' },
     ...{ made_by: 'text', author: 'text', class: 'text?', drift: 'json?' },
   },
-  revision_cards: { id: 'text', seq: 'integer', tier: 'text', card: 'json' },
+  revision_cards: { id: 'agent', seq: 'integer', tier: 'text', card: 'json' },
   agents: {
-    ...{ id: 'text', seq: 'integer', visibility: 'text', set_name: 'text?', origin: 'text', modified: 'integer' },
+    ...{ id: 'agent', seq: 'integer', visibility: 'text', set_name: 'text?', origin: 'text', modified: 'integer' },
     ...{ manifest_etag: 'text', summary: 'json', search_fields: 'json' },
   },
-  representations: { id: 'text', etag: 'text', names: 'json', body: 'document' },
-  extended: { id: 'text', tier: 'text', etag: 'text', names: 'json', body: 'document' },
+  representations: { id: 'agent', etag: 'text', names: 'json', body: 'document' },
+  extended: { id: 'agent', tier: 'text', etag: 'text', names: 'json', body: 'document' },
   sources: {
-    ...{ id: 'text', source: 'json', checked: 'integer?', due: 'integer', failures: 'integer' },
+    ...{ id: 'agent', source: 'json', checked: 'integer?', due: 'integer', failures: 'integer' },
     ...{ failing_since: 'integer?', failure: 'json?', published_seq: 'integer' },
   },
-  fetched: { id: 'text', name: 'text', card: 'json', validators: 'json', review: 'json?' },
-  hosts: { hostname: 'text', id: 'text', seq: 'integer', automatic: 'integer' },
-  observations: { id: 'text', day: 'integer', counts: 'json' },
+  fetched: { id: 'agent', name: 'text', card: 'json', validators: 'json', review: 'json?' },
+  hosts: { hostname: 'text', id: 'agent', seq: 'integer', automatic: 'integer' },
+  observations: { id: 'agent', day: 'integer', counts: 'json' },
   tokens: { id: 'text', hash: 'text', expires: 'integer?', record: 'json' },
   changes: {
-    ...{ number: 'integer', id: 'text', seq: 'integer', kind: 'text', public_kind: 'text?', class: 'text?' },
+    ...{ number: 'integer', id: 'agent', seq: 'integer', kind: 'text', public_kind: 'text?', class: 'text?' },
     ...{ at: 'integer' },
   },
 } as const satisfies Record<string, Record<string, ColumnType>>
@@ -58,7 +59,10 @@ export const listColumns = (table: ExportedTable): string => Object.keys(EXPORTE
 export const fitsColumn = (value: unknown, type: ColumnType): value is string | number | null => {
   if (value === null) return type.endsWith('?')
   if (type.startsWith('integer')) return Number.isSafeInteger(value)
-  return typeof value === 'string' && (!type.startsWith('json') || parseLine(value) !== undefined)
+  if (typeof value !== 'string') return false
+  // Keys of KV and names of objects are made of ids.
+  if (type === 'agent') return agentIdPattern.test(value)
+  return !type.startsWith('json') || parseLine(value) !== undefined
 }
 
 /** Parses JSON; undefined for any other text, and for JSON that nests too deep. */

@@ -1,9 +1,10 @@
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { AUDITED, type AuditEntry, findChainBreak, sha256 } from '../audit/chain.ts'
 import { appendEntry, storeEntry } from '../audit/log.ts'
-import { agentKeys, hostKey, type Representation, tokenKey } from '../kv-format.ts'
+import { agentKeys, EVENTS_KEY, hostKey, type Representation, tokenKey } from '../kv-format.ts'
 import type { Registration, SearchFields, Summary } from '../records.ts'
 import { toSearchText } from '../search-fields.ts'
+import { lastChange } from './export.ts'
 import {
   EXPORT_FORMAT,
   EXPORT_VERSION,
@@ -50,6 +51,9 @@ const invalid = (message: string): Rejected => new Rejected({ outcome: 'invalid'
 
 const TABLES = Object.keys(EXPORTED) as ExportedTable[]
 
+/** The entity tags of manifests: those of the revisions, and those that the audit has of them. */
+const MANIFEST_TABLES = ['staged_manifests', 'staged_audited_manifests'] as const
+
 /** The columns by which a row of a staged table replaces another. */
 const KEYS: Record<ExportedTable, string> = {
   revisions: 'id, seq',
@@ -82,15 +86,15 @@ export class Staging {
       sql.exec(`CREATE UNIQUE INDEX staged_${table}_key ON staged_${table} (${KEYS[table]})`)
     }
     sql.exec('CREATE INDEX staged_hosts_by_agent ON staged_hosts (id)')
-    sql.exec(
-      'CREATE TABLE staged_audit (number INTEGER PRIMARY KEY, agent TEXT, seq INTEGER, manifest TEXT, entry TEXT)',
-    )
-    sql.exec('CREATE INDEX staged_audit_by_agent ON staged_audit (agent, seq)')
+    sql.exec('CREATE TABLE staged_audit AS SELECT * FROM audit WHERE FALSE')
+    for (const table of MANIFEST_TABLES)
+      sql.exec(`CREATE TABLE ${table} (id TEXT, seq INTEGER, etag TEXT, PRIMARY KEY (id, seq))`)
   }
 
   /** Deletes all that is staged. */
   drop(): void {
-    for (const table of [...TABLES, 'audit']) this.#sql.exec(`DROP TABLE IF EXISTS staged_${table}`)
+    const tables = [...TABLES, 'audit'].map(table => `staged_${table}`)
+    for (const table of [...tables, ...MANIFEST_TABLES]) this.#sql.exec(`DROP TABLE IF EXISTS ${table}`)
   }
 
   /** Stages complete lines. Returns why they are refused. */
@@ -116,15 +120,15 @@ export class Staging {
       }
       const discarded = this.#count('audit')
       sql.exec('DELETE FROM audit')
-      for (const { entry } of sql.exec<{ entry: string }>('SELECT entry FROM staged_audit ORDER BY number'))
-        storeEntry(sql, JSON.parse(entry) as AuditEntry)
+      sql.exec('INSERT INTO audit SELECT * FROM staged_audit ORDER BY number')
       for (const agent of indexedAgents(sql)) hooks.indexAgent(sql, agent)
       const counts = {
         agents: this.#count('agents'),
         revisions: this.#count('revisions'),
         tokens: this.#count('tokens'),
       }
-      appendEntry(sql, { actor, what: 'registry-imported', details: { ...counts, sha256: digest, discarded } })
+      const changes = lastChange(sql)
+      appendEntry(sql, { actor, what: 'registry-imported', details: { ...counts, changes, sha256: digest, discarded } })
       this.drop()
       return { value: { outcome: 'imported', ...counts } as const, keys: listKeys(sql, hooks) }
     })
@@ -151,6 +155,8 @@ export class Staging {
     const isComplete = Object.keys(row).length === columns.length
     if (!isComplete || !columns.every(([name, type]) => fitsColumn(row[name], type)))
       throw invalid(`Line ${this.#lines} has other columns than the table ${table}`)
+    if (table === 'agents' && !isListable(row))
+      throw invalid(`Line ${this.#lines} has a summary or search fields of another form`)
     const values = columns.map(([name, type]) => toSqlValue(row[name] as string | number | null, type))
     if ('body' in row && row.etag !== `"${sha256(String(row.body))}"`)
       throw invalid(`Line ${this.#lines} has a document that does not match its entity tag`)
@@ -158,6 +164,14 @@ export class Staging {
       `INSERT OR REPLACE INTO staged_${table} (${listColumns(table)}) VALUES (${columns.map(() => '?').join(', ')})`,
       ...values,
     )
+    const { id, seq, manifest } = row
+    const etag = typeof manifest === 'string' ? `"${sha256(manifest)}"` : null
+    if (table === 'revisions') this.#addManifest('staged_manifests', String(id), Number(seq), etag)
+  }
+
+  #addManifest(table: (typeof MANIFEST_TABLES)[number], id: string, seq: number, etag: Json = null): void {
+    const values = [id, seq, typeof etag === 'string' ? etag : null]
+    this.#sql.exec(`INSERT OR REPLACE INTO ${table} (id, seq, etag) VALUES (?, ?, ?)`, ...values)
   }
 
   #deleteState(id: string): void {
@@ -169,12 +183,10 @@ export class Staging {
     if (problem !== undefined) throw invalid(`Line ${this.#lines}, an entry of the audit, does not fit: ${problem}`)
     const entry = row as AuditEntry
     this.#newest = entry
-    const manifest = entry.details?.manifest
-    this.#sql.exec(
-      'INSERT INTO staged_audit (number, agent, seq, manifest, entry) VALUES (?, ?, ?, ?, ?)',
-      ...[entry.number, entry.agent ?? null, entry.seq ?? null],
-      ...[typeof manifest === 'string' ? manifest : null, JSON.stringify(entry)],
-    )
+    storeEntry(this.#sql, entry, 'staged_audit')
+    const { agent, seq, details } = entry
+    if (agent !== undefined && seq !== undefined)
+      this.#addManifest('staged_audited_manifests', agent, seq, details?.manifest)
   }
 
   /** Checks that the parts of the file belong together: an audit of another host, for example, does not fit the revisions. */
@@ -187,16 +199,13 @@ export class Staging {
       )
       .toArray()
     if (agent) throw invalid(`The newest revision of agent "${agent.id}" is missing`)
-    const revisions = this.#sql.exec<{ id: string; seq: number; manifest: string | null }>(
-      'SELECT id, seq, manifest FROM staged_revisions',
-    )
-    for (const { id, seq, manifest } of revisions) {
-      const [entry] = this.#sql
-        .exec<{ manifest: string | null }>('SELECT manifest FROM staged_audit WHERE agent = ? AND seq = ?', id, seq)
-        .toArray()
-      const etag = manifest === null ? null : `"${sha256(manifest)}"`
-      if (entry?.manifest !== etag) throw invalid(`The audit has no entry for revision ${seq} of agent "${id}"`)
-    }
+    const [revision] = this.#sql
+      .exec<{ id: string; seq: number }>(
+        `SELECT id, seq FROM staged_manifests AS m WHERE NOT EXISTS (
+          SELECT 1 FROM staged_audited_manifests AS a WHERE a.id = m.id AND a.seq = m.seq AND a.etag IS m.etag) LIMIT 1`,
+      )
+      .toArray()
+    if (revision) throw invalid(`The audit has no entry for revision ${revision.seq} of agent "${revision.id}"`)
   }
 
   #count(table: ExportedTable | 'audit'): number {
@@ -244,37 +253,50 @@ const findFormError = ({ time, actor, what, agent, seq, details }: JsonObject): 
   return isWhole ? undefined : 'a member has another type'
 }
 
-/** Reads what the search index needs of every agent; the text of the skills is in its card. */
+/** Reads what the search index needs of every agent; the text of the skills is in its public card, whose tier is ''. */
 function* indexedAgents(sql: SqlStorage): Iterable<IndexedAgent> {
-  type Row = {
-    id: string
-    visibility: string
-    ownSet: string | null
-    summary: string
-    fields: string
-    body: ArrayBuffer | null
-  }
+  type Row = Record<'id' | 'visibility' | 'summary' | 'fields', string> & Record<'ownSet' | 'card', string | null>
   const rows = sql.exec<Row>(
     `SELECT id, visibility, set_name AS ownSet, summary, search_fields AS fields, (
-        SELECT body FROM representations r WHERE r.id = agents.id AND EXISTS (
-          SELECT 1 FROM json_each(r.names) WHERE value = '1.0')) AS body FROM agents ORDER BY id`,
+        SELECT card FROM revision_cards AS c WHERE c.id = agents.id AND c.seq = agents.seq AND tier = '') AS card
+      FROM agents ORDER BY id`,
   )
-  for (const { id, visibility, ownSet, summary, fields, body } of rows) {
-    const card = body === null ? undefined : (JSON.parse(new TextDecoder().decode(body)) as JsonObject)
-    const representation: Representation = { etag: '', bytes: new Uint8Array() }
+  for (const { id, visibility, ownSet, card, ...texts } of rows) {
+    const fields = JSON.parse(texts.fields) as SearchFields
+    const parsed: Json | undefined = card === null ? undefined : JSON.parse(card)
     yield {
       id,
       visibility: visibility === 'public' ? 'public' : 'internal',
       set: ownSet ?? undefined,
-      summary: JSON.parse(summary) as Summary,
-      search: {
-        ...(JSON.parse(fields) as Omit<SearchFields, 'text'>),
-        text: card ? toSearchText(readSkills(card)) : '',
-      },
-      representations: card ? { '1.0': representation } : {},
+      summary: JSON.parse(texts.summary) as Summary,
+      search: { ...fields, text: isJsonObject(parsed) ? toSearchText(readSkills(parsed)) : '' },
+      representations: parsed === undefined ? {} : { '1.0': NO_REPRESENTATION },
     }
   }
 }
+
+/** The index needs to know only that there is one. */
+const NO_REPRESENTATION: Representation = { etag: '', bytes: new Uint8Array() }
+
+const SUMMARY_TEXTS = ['name', 'description', 'version', 'url', 'protocol']
+const FIELD_LISTS = ['skillIds', 'skillNames', 'tags', 'examples', 'capabilities', 'inputModes', 'outputModes'].concat(
+  'protocolVersions',
+)
+
+/** Whether lists and the search can show an agent: without what they need of it, they would fail for everybody. */
+const isListable = ({ summary, search_fields: fields }: JsonObject): boolean => {
+  const [shown, indexed] = [JSON.parse(String(summary)), JSON.parse(String(fields))] as Json[]
+  return hasTexts(shown, SUMMARY_TEXTS) && hasTexts(indexed, ['provider']) && hasLists(indexed, FIELD_LISTS)
+}
+
+const hasTexts = (value: Json | undefined, names: readonly string[]): value is JsonObject =>
+  isJsonObject(value) && names.every(name => typeof value[name] === 'string')
+
+const hasLists = (value: JsonObject, names: readonly string[]): boolean =>
+  names.every(name => {
+    const list = value[name]
+    return Array.isArray(list) && list.every(text => typeof text === 'string')
+  })
 
 const readSkills = ({ skills }: JsonObject): { description: string; examples: string[] }[] =>
   (Array.isArray(skills) ? skills.filter(isJsonObject) : []).map(({ description, examples }) => ({
@@ -287,6 +309,7 @@ const listKeys = (sql: SqlStorage, { refreshKey }: ImportHooks): string[] => {
   const select = (query: string) => sql.exec<{ name: string; id: string }>(query).toArray()
   const tiers = Map.groupBy(select('SELECT DISTINCT tier AS name, id FROM extended'), ({ id }) => id)
   return [
+    EVENTS_KEY,
     ...select('SELECT id AS name, id FROM agents').flatMap(({ id }) =>
       agentKeys(id, [], tiers.get(id)?.map(({ name }) => name) ?? []),
     ),

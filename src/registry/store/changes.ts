@@ -58,6 +58,15 @@ export const selectChanges = (sql: SqlStorage, after: number, limit: number): St
       ...(changeClass && { class: changeClass }),
     }))
 
+/** Returns the number of the last change that an import brought; 0 without an import. */
+export const selectImportedChanges = (sql: SqlStorage): number =>
+  sql
+    .exec<{ changes: number }>(
+      `SELECT json_extract(entry, '$.details.changes') AS changes FROM audit WHERE what = 'registry-imported'
+        ORDER BY number DESC LIMIT 1`,
+    )
+    .toArray()[0]?.changes ?? 0
+
 type ChangeRow = Omit<StoredChange, 'publicKind' | 'class'> & {
   publicKind: ChangeKind | null
   class: ChangeClass | null

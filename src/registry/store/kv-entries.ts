@@ -1,6 +1,6 @@
 import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
 import type { StoredChange } from '../records.ts'
-import { selectChanges } from './changes.ts'
+import { selectChanges, selectImportedChanges } from './changes.ts'
 import { selectNewestRevision } from './revisions.ts'
 import { selectPublishedHealth, selectSource } from './sources.ts'
 import { TOKEN_SEQ } from './tokens.ts'
@@ -41,11 +41,15 @@ export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promis
 /** Changes that `Events` is sent at once. */
 const CHANGES_PER_REQUEST = 100
 
-/** Sends `Events` the changes that it does not have: it answers with the number of the newest that it has. */
+/**
+ * Sends `Events` the changes that it does not have: it answers with the number of the newest that it has. Those up to `imported` were
+ * made on another host, which has told its own webhook.
+ */
 const sendChanges = async (sql: SqlStorage, env: Env): Promise<void> => {
+  const imported = selectImportedChanges(sql)
   const events = env.EVENTS.getByName('default')
   for (let changes: StoredChange[] = []; ; ) {
-    changes = selectChanges(sql, await events.append(changes), CHANGES_PER_REQUEST)
+    changes = selectChanges(sql, await events.append(changes, imported), CHANGES_PER_REQUEST)
     if (changes.length === 0) return
   }
 }

@@ -5,8 +5,11 @@ import { redactKey } from '../kv-format.ts'
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 
-/** Keys published by one alarm: each loads all documents of an agent into memory. */
-const KEYS_PER_ALARM = 10
+/** Keys that one alarm publishes: after an import there are many, and to find the next ones takes a look at all of them. */
+const KEYS_PER_ALARM = 500
+
+/** Keys that an alarm publishes at once: each loads all documents of an agent into memory. */
+const KEYS_AT_ONCE = 10
 
 /**
  * Publishes the Registry's state to KV, and to the objects that refresh remote cards. A commit puts the keys that changed into
@@ -45,7 +48,8 @@ export class Publisher {
     this.#alarm = Number.POSITIVE_INFINITY
     const sql = this.#storage.sql
     const keys = sql.exec<{ key: string }>('SELECT key FROM outbox ORDER BY attempts LIMIT ?', KEYS_PER_ALARM).toArray()
-    await this.publish(keys.map(({ key }) => key))
+    for (let first = 0; first < keys.length; first += KEYS_AT_ONCE)
+      await this.publish(keys.slice(first, first + KEYS_AT_ONCE).map(({ key }) => key))
     const [left] = sql.exec<{ attempts: number }>('SELECT attempts FROM outbox ORDER BY attempts LIMIT 1').toArray()
     if (left) this.#wakeIn(left.attempts === 0 ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** left.attempts))
   }

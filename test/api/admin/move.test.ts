@@ -3,10 +3,14 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AuditEntry } from '../../../src/registry/audit/chain.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
+import { namesOf, readEvents } from '../../support/event-stream.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 
 const auth = { Authorization: `Bearer ${token}` }
 const AGENTS = 12
+/** Agents besides those, for a test with many: `MOVE_AGENTS=5000 npx vitest run test/api/admin/move.test.ts`. */
+const MORE_AGENTS = Number(process.env.MOVE_AGENTS ?? 50)
+const TIMEOUT_MS = 20_000 + 100 * MORE_AGENTS
 let source: OwnHost
 let target: OwnHost
 let reader: { token: string }
@@ -15,7 +19,7 @@ let text: string
 
 beforeAll(async () => {
   source = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
-  target = await startHost({ PUBLIC_URL: 'https://new.example.com' }, { faults: true })
+  target = await startHost({ PUBLIC_URL: 'https://new.example.com' })
   const put = async (index: number) =>
     source.put(`agent-${index}`, {
       card: { ...minimalCard, name: `Agent ${index} é漢`, version: `1.${index}.0` },
@@ -24,13 +28,25 @@ beforeAll(async () => {
       ...(index === 3 && { hosts: ['three.example.com'] }),
     })
   for (let index = 0; index < AGENTS; index++) expect((await put(index)).status).toBe(201)
+  for (let first = 0; first < MORE_AGENTS; first += 500) expect(await putBatch(first)).toBe(200)
   await source.put('agent-1', { ...minimalCard, name: 'Second' })
   await source.fetch('/agents/agent-2', { method: 'DELETE', headers: auth })
   reader = await source.issue({ scopes: ['read'], note: 'reads all' })
   exported = await source.fetch('/export', { headers: auth })
   text = await exported.text()
-})
+}, TIMEOUT_MS)
 afterAll(() => Promise.all([source.close(), target.close()]))
+
+/** Registers at most 500 small agents. */
+const putBatch = async (first: number): Promise<number> => {
+  const lines = Array.from({ length: Math.min(500, MORE_AGENTS - first) }, (_, index) =>
+    JSON.stringify({ id: `small-${first + index}`, manifest: { ...minimalCard, name: `Small ${first + index}` } }),
+  )
+  const headers = { ...auth, 'Content-Type': 'application/x-ndjson' }
+  const response = await source.fetch('/agents:batch', { method: 'POST', headers, body: lines.join('\n') })
+  await response.text()
+  return response.status
+}
 
 const post = (body: BodyInit | null, headers: Record<string, string> = {}, host = target) =>
   host.fetch('/import', { method: 'POST', headers: { ...auth, ...headers }, body })
@@ -61,7 +77,7 @@ describe('GET /export', () => {
   })
 })
 
-describe('POST /import', () => {
+describe('POST /import', { timeout: TIMEOUT_MS }, () => {
   let before: unknown
   const readAll = async () => (await target.fetch('/agents', { headers: auth })).json()
   beforeEach(async () => {
@@ -104,11 +120,8 @@ describe('POST /import', () => {
     const response = await post(gzipSync(text), { 'Content-Encoding': 'gzip' })
     expect([response.status, await response.json()]).toEqual([
       201,
-      { agents: AGENTS - 1, revisions: AGENTS + 2, tokens: 1 },
+      { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 1 },
     ])
-    const registry = (await target.env()).REGISTRY.getByName('default') as unknown as { retry: () => Promise<void> }
-    // What the platform does within a second.
-    for (let count = 0; count < 10; count++) await registry.retry()
     const asReader = { Authorization: `Bearer ${reader.token}` }
     const read = async (host: OwnHost, path: string, headers: Record<string, string>) => {
       const {
@@ -136,7 +149,44 @@ describe('POST /import', () => {
       ])
     const expected = await readHost(source)
     expect(expected.filter(({ status }) => status === 200).length).toBeGreaterThan(AGENTS * 3)
-    await vi.waitFor(async () => expect(await readHost(target)).toEqual(expected), { timeout: 5000, interval: 100 })
+    await vi.waitFor(async () => expect(await readHost(target)).toEqual(expected), {
+      timeout: TIMEOUT_MS,
+      interval: 100,
+    })
+  })
+
+  it('serves all cards with the same bytes and entity tags, once they are published', async () => {
+    const read = async (host: OwnHost, index: number) => {
+      const response = await host.fetch(`/agents/small-${index}/.well-known/agent-card.json`)
+      return [response.status, response.headers.get('ETag'), await response.text()]
+    }
+    for (let index = 0; index < MORE_AGENTS; index++) {
+      const expected = await read(source, index)
+      expect(expected[0]).toBe(200)
+      await vi.waitFor(async () => expect(await read(target, index)).toEqual(expected), { timeout: TIMEOUT_MS })
+    }
+  })
+
+  it('makes a host whose own export is the same, but for the end of its audit', async () => {
+    const [copy, original] = [await (await target.fetch('/export', { headers: auth })).text(), content()]
+    const [, ...lines] = copy.trimEnd().split('\n').slice(0, -1)
+    expect(lines.pop()).toContain('registry-imported')
+    expect(createHash('sha256').update(lines.join('\n')).digest('hex')).toBe(
+      createHash('sha256')
+        .update(original.slice(original.indexOf('\n') + 1, -1))
+        .digest('hex'),
+    )
+  })
+
+  it('has the changes before it, so that streams of events resume', async () => {
+    const changes = AGENTS + MORE_AGENTS + 2
+    const stream = readEvents(await target.fetch(`/events?lastEventId=${changes - 2}`), ['agent-1', 'agent-2'])
+    const events = await stream.take(2)
+    expect([namesOf(events), events.map(({ id }) => id)]).toEqual([
+      ['changed agent-1 2', 'removed agent-2 2'],
+      [changes - 1, changes],
+    ])
+    await stream.close()
   })
 
   it('records itself at the end of the audit', async () => {
@@ -144,7 +194,9 @@ describe('POST /import', () => {
       ((await (await host.fetch('/audit?limit=3', { headers: auth })).json()) as { entries: AuditEntry[] }).entries
     const [newest, before] = await read(target)
     const { details } = newest ?? {}
-    expect([newest?.what, newest?.actor, details]).toMatchObject(['registry-imported', 'admin', { agents: AGENTS - 1 }])
+    expect([newest?.what, newest?.actor, details]).toMatchObject([
+      ...['registry-imported', 'admin', { agents: AGENTS + MORE_AGENTS - 1 }],
+    ])
     expect((await read(source)).map(({ hash }) => hash)).toContain(before?.hash)
   })
 

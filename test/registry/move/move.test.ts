@@ -9,6 +9,7 @@ import { EXPORTED, type ExportedTable } from '../../../src/registry/move/format.
 import { type ImportRejection, Staging } from '../../../src/registry/move/import.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import type { Registration } from '../../../src/registry/records.ts'
+import { selectImportedChanges } from '../../../src/registry/store/changes.ts'
 import { refreshKey } from '../../../src/registry/store/kv-entries.ts'
 import { recordObservations } from '../../../src/registry/store/observations.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
@@ -72,7 +73,7 @@ const readTable = (sql: SqlStorage, table: string): JsonObject[] =>
     .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
 const TABLES = [...Object.keys(EXPORTED), 'search_documents'] as ExportedTable[]
 
-const AGENTS = 150
+const AGENTS = 60
 
 let sql: SqlStorage
 let first: Registration
@@ -128,7 +129,7 @@ describe('an export', () => {
     expect(importLines(target, exportLines(sql))).toEqual({
       value: { outcome: 'imported', agents: 2, revisions: 5, tokens: 1 },
       keys: [
-        ...['card:a', 'extended:a:base', 'extended:a:gold', 'card:remote', 'host:a.example.com', 'host:*'],
+        ...['events:', 'card:a', 'extended:a:base', 'extended:a:gold', 'card:remote', 'host:a.example.com', 'host:*'],
         ...[`token:${'h'.repeat(64)}`, 'refresh:remote'],
       ],
     })
@@ -155,8 +156,9 @@ describe('an export', () => {
     expect(others).toEqual(read(sql))
     expect(newest).toMatchObject({
       ...{ number: others.length + 1, actor: 'admin', what: 'registry-imported', previous: others[0]?.hash },
-      details: { agents: 2, revisions: 5, tokens: 1, sha256: 'f'.repeat(64), discarded: 1 },
+      details: { agents: 2, revisions: 5, tokens: 1, changes: 5, sha256: 'f'.repeat(64), discarded: 1 },
     })
+    expect([selectImportedChanges(sql), selectImportedChanges(target)]).toEqual([0, 5])
   })
 
   it('has what changes while it is read, in a state that all agents had at once', () => {
@@ -172,6 +174,21 @@ describe('an export', () => {
     expect(exportLines(sql).split('\n')).toHaveLength(new Set(exportLines(sql).split('\n')).size)
   })
 
+  it('has the root name of an agent that got it while it was read, and has not changed', () => {
+    const source = openTables()
+    put(source, first)
+    put(source, { ...second, id: 'b', hosts: [] })
+    const target = openTables()
+    const text = exportLines(source, pages => {
+      if (pages !== 3) return
+      remove(source, 'a', {}, 'admin')
+      put(source, { ...second, id: 'b', hosts: [] })
+    })
+    expect(importLines(target, text)).toMatchObject({ value: { agents: 1 } })
+    expect(readTable(source, 'hosts')).toContainEqual({ hostname: '*', id: 'b', seq: 3, automatic: 1 })
+    expect(readTable(target, 'hosts')).toContainEqual({ hostname: '*', id: 'b', seq: 3, automatic: 1 })
+  })
+
   it('is read in pages of bounded length, and imported, with many agents', () => {
     for (let index = 0; index < AGENTS; index++) put(sql, { ...first, id: `many-${index}`, hosts: [] })
     const lengths: number[] = []
@@ -182,7 +199,7 @@ describe('an export', () => {
       cursor = page.next
     } while (cursor)
     expect(Math.max(...lengths)).toBeLessThan(600 * 1024)
-    expect(lengths.length).toBeGreaterThan(6)
+    expect(lengths.length).toBeGreaterThan(5)
     const target = openTables()
     expect(importLines(target, exportLines(sql))).toMatchObject({ value: { agents: AGENTS + 2 } })
     expect(readTable(target, 'representations')).toEqual(readTable(sql, 'representations'))
@@ -226,6 +243,21 @@ describe('an import', () => {
     ['another column', text => edit(text, ofTable('agents'), row => Object.assign(row, { more: 1 })), /other columns/],
     ['another type', text => edit(text, ofTable('agents'), row => Object.assign(row, { seq: '1' })), /other columns/],
     ['no JSON', text => edit(text, ofTable('agents'), row => Object.assign(row, { summary: '{' })), /other columns/],
+    [
+      'an id that no agent can have',
+      text => edit(text, ofTable('agents'), row => Object.assign(row, { id: 'a:b' })),
+      /other columns/,
+    ],
+    [
+      'a summary without a name',
+      text => edit(text, ofTable('agents'), row => Object.assign(row, { summary: '{}' })),
+      /summary or search fields/,
+    ],
+    [
+      'search fields that are no lists',
+      text => edit(text, ofTable('agents'), row => Object.assign(row, { search_fields: '{"provider":"","tags":"a"}' })),
+      /summary or search fields/,
+    ],
     [
       'another body',
       text => edit(text, ofTable('representations'), row => Object.assign(row, { body: '{}' })),
