@@ -245,3 +245,39 @@ describe('an unsupported precondition', () => {
     )
   })
 })
+
+describe('a list with pages', () => {
+  const revisions = '/agents/invalid-requests/revisions'
+  const lists = ['/agents', '/agents?q=agent', '/agents?tag=general', revisions, '/tokens', '/audit']
+    .concat('/.well-known/a2a/agents', '/.well-known/ai-catalog.json', '/.well-known/ard.json', '/llms.txt')
+    .map(path => ({ path: `${path}${path.includes('?') ? '&' : '?'}`, authorization: !path.includes('.') }))
+
+  it.each(lists)(
+    '$path rejects limits and cursors that it did not give, and parameters that it does not have',
+    async list => {
+      const { path, authorization } = list
+      const headers: Record<string, string> = authorization ? { Authorization: `Bearer ${token}` } : {}
+      const queries = [
+        'limit=0',
+        'limit=-1',
+        'limit=1e9',
+        'limit=1000000000',
+        'limit=',
+        'limit=1.5',
+        'limit=0x10',
+      ].concat('cursor=..%2F..', 'cursor=%00', "cursor=1'--", `cursor=${'9'.repeat(500)}`, 'cursor=a.1.2', 'colour=red')
+      const codes = await Promise.all(
+        queries.map(async query => {
+          const response = await host.fetch(path + query, { headers })
+          const { code } = (await response.json()) as { code: string }
+          return `${query}: ${response.status} ${code}`
+        }),
+      )
+      expect(codes).toEqual(
+        queries.map(
+          query => `${query}: 400 ${query.startsWith('colour') ? 'unknown-query' : `bad-${query.split('=')[0]}`}`,
+        ),
+      )
+    },
+  )
+})

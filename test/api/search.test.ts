@@ -145,6 +145,26 @@ describe('GET /agents?q=', () => {
     expect([filtered.cursor, await ids(`tag=rain&cursor=${filtered.cursor}`)]).toEqual(['1', ['chinese']])
   })
 
+  it('shows with a forged cursor neither what the caller must not see nor what does not match', async () => {
+    const [digest] = (await getPage('q=weather&limit=1', authorization)).cursor?.split('.') ?? []
+    expect(await ids(`q=weather&cursor=${digest}${'.1_5'.repeat(20)}`)).toEqual(['weather'])
+    expect(await ids(`q=weather&cursor=${digest}.-zz_1.zzzzzzzzzz_zzzz`)).toEqual([])
+  })
+
+  it.each([
+    'weather OR german',
+    'weather NOT agent',
+    'NEAR(weather agent)',
+    'name:weather',
+    '-name : weather',
+    '{name description}:weather',
+    'weather" OR "german',
+    "weather') OR 1=1 --",
+  ])('takes nothing in a query for an operator: %s', async text => {
+    expect((await get(`q=${encodeURIComponent(text)}`)).status).toBe(200)
+    expect(await ids(`q=${encodeURIComponent(text)}`)).not.toContain('german')
+  })
+
   it.each([
     ['q=', 'bad-query'],
     ['q=%22%2A', 'bad-query'],
