@@ -6,6 +6,7 @@ import type { Setting } from './compare.ts'
 import type { BenchOptions, ScenarioName } from './options.ts'
 import { calls } from './scenarios/calls.ts'
 import { alternatives, manyAgents, oneAgent } from './scenarios/reads.ts'
+import { registry } from './scenarios/registry.ts'
 import { starts } from './scenarios/starts.ts'
 import { registrations } from './scenarios/writes.ts'
 import { canPin, cores, pinSelf } from './servers.ts'
@@ -25,6 +26,7 @@ export const measure = async (options: BenchOptions): Promise<number> => {
     '100000-agents': [200, setting => manyAgents(setting, hundredThousand)],
     calls: [80, calls],
     writes: [80, registrations],
+    registry: [40, setting => registry(setting, options.quick ? options.agents / 10 : options.agents)],
   }
 
   const directories: string[] = []

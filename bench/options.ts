@@ -9,14 +9,20 @@ export const SCENARIOS = {
   '100000-agents': 'reads of 100,000 cards, some of which are read from KV',
   calls: 'refused and forwarded calls, streams and other gateways',
   writes: 'CPU time of registrations',
+  registry: 'searches, lists, writes and exports inside a Registry with 100,000 agents',
 } as const satisfies Record<string, string>
 
 /** The name of a scenario. */
 export type ScenarioName = keyof typeof SCENARIOS
 
 const OPTIONS = {
-  quick: { type: 'boolean', default: false, help: 'a sixth of the rounds: two minutes, too wide for a verdict' },
+  quick: { type: 'boolean', default: false, help: 'a sixth of the rounds: three minutes, too wide for a verdict' },
   json: { type: 'boolean', default: false, help: 'print the figures as JSON' },
+  agents: {
+    type: 'string',
+    default: '100000',
+    help: 'agents in the scenario registry (100000); a tenth of them with --quick',
+  },
   accept: {
     type: 'boolean',
     default: false,
@@ -34,7 +40,7 @@ const list = (entries: [name: string, text: string][]): string =>
 export const HELP = `Usage: npm run bench -- [options] [scenario …]
 
 Compares the host with smaller Workers and other servers on this machine. Without a scenario it runs all of
-them, which takes about ten minutes. docs/bench.md explains the figures.
+them, which takes about fifteen minutes. docs/bench.md explains the figures.
 
 Scenarios:
 ${list(Object.entries(SCENARIOS))}
@@ -50,7 +56,13 @@ ${list([
 ])}`
 
 /** What to run. */
-export type BenchOptions = { scenarios: ScenarioName[]; quick: boolean; json: boolean; accept: boolean }
+export type BenchOptions = {
+  scenarios: ScenarioName[]
+  agents: number
+  quick: boolean
+  json: boolean
+  accept: boolean
+}
 
 /** Parses the arguments of the command. Returns a text to print for `--help`, or what is wrong with them. */
 export const parseOptions = (args: readonly string[]): BenchOptions | { help: string } | { error: string } => {
@@ -62,7 +74,10 @@ export const parseOptions = (args: readonly string[]): BenchOptions | { help: st
       return { error: `Unknown scenario "${unknown}". Scenarios: ${Object.keys(SCENARIOS).join(', ')}.` }
     const chosen = positionals.filter(isScenario)
     const { quick, json, accept } = values
-    return { scenarios: chosen.length > 0 ? chosen : Object.keys(SCENARIOS).filter(isScenario), quick, json, accept }
+    const agents = Number(values.agents)
+    if (!/^[1-9]\d{3,6}$/.test(values.agents)) return { error: '--agents must be a number from 1000 to 9999999.' }
+    const scenarios = chosen.length > 0 ? chosen : Object.keys(SCENARIOS).filter(isScenario)
+    return { scenarios, agents, quick, json, accept }
   } catch (error) {
     return { error: `${(error as Error).message.split('. ')[0]}. See npm run bench -- --help.` }
   }

@@ -10,7 +10,7 @@ export type Verdict = 'pass' | 'fail' | 'inconclusive'
 /** One row of the result. */
 export type Figure = {
   name: string
-  unit: 'ratio' | 'bytes'
+  unit: 'ratio' | 'bytes' | 'ms'
   value: Interval
   /** The same ratio by the servers' CPU time, which a slow load generator does not distort. */
   cpu?: Interval

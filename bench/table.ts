@@ -22,8 +22,10 @@ export const formatTable = (figures: readonly Figure[]): string => {
   return [alignColumns([head, ...rows]), ...notes].join('\n')
 }
 
-const formatNumber = (value: number, unit: Figure['unit']): string =>
-  unit === 'ratio' ? value.toFixed(3) : `${Math.round(value).toLocaleString('en')} bytes`
+const formatNumber = (value: number, unit: Figure['unit']): string => {
+  if (unit === 'bytes') return `${Math.round(value).toLocaleString('en')} bytes`
+  return unit === 'ms' ? `${value.toFixed(2)} ms` : value.toFixed(3)
+}
 
 const formatRange = ({ low, high }: Interval, unit: Figure['unit']): string =>
   `${formatNumber(low, unit)} … ${formatNumber(high, unit)}`

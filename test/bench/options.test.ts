@@ -6,12 +6,15 @@ import { HELP, parseOptions, SCENARIOS } from '../../bench/options.ts'
 
 const root = join(import.meta.dirname, '../..')
 const names = Object.keys(SCENARIOS)
-const all = { scenarios: names, quick: false, json: false, accept: false }
+const all = { scenarios: names, agents: 100_000, quick: false, json: false, accept: false }
 
 describe('the options of the benchmark', () => {
   it.each<[args: string[], expected: object]>([
     [[], all],
     [['--quick', '--json', '--accept'], { ...all, quick: true, json: true, accept: true }],
+    [['registry', '--agents=1000000'], { ...all, scenarios: ['registry'], agents: 1_000_000 }],
+    [['--agents=many'], { error: '--agents must be a number from 1000 to 9999999.' }],
+    [['--agents=0'], { error: '--agents must be a number from 1000 to 9999999.' }],
     [['calls', 'starts'], { ...all, scenarios: ['calls', 'starts'] }],
     [['--help'], { help: HELP }],
     [['-h', 'calls'], { help: HELP }],
@@ -28,7 +31,8 @@ describe('the options of the benchmark', () => {
     expect(printed.split('\n').filter(line => line.length > 120)).toEqual([])
     for (const [name, text] of Object.entries(SCENARIOS))
       expect(printed).toMatch(new RegExp(`^  ${name} +${text.slice(0, 20)}`, 'm'))
-    for (const option of ['--quick', '--json', '--accept', '-h, --help']) expect(printed).toContain(`  ${option} `)
+    for (const option of ['--quick', '--json', '--agents', '--accept', '-h, --help'])
+      expect(printed).toContain(`  ${option} `)
   })
 
   it('that do not exist end the command with 2', () => {
@@ -43,7 +47,7 @@ describe('the options of the benchmark', () => {
   it('are in docs/bench.md', () => {
     const page = readFileSync(join(root, 'docs/bench.md'), 'utf8')
     expect(page).toContain(`Scenarios: ${names.map(name => `\`${name}\``).join(', ')}.`)
-    for (const option of ['--quick', '--json', '--accept', '--help'])
+    for (const option of ['--quick', '--json', '--agents', '--accept', '--help'])
       expect(page).toContain(`npm run bench -- ${option}`)
   })
 })

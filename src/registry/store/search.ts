@@ -59,11 +59,12 @@ export const unindexAgent = (sql: SqlStorage, id: string): void => {
   if (row) for (const index of INDEXES) sql.exec(`DELETE FROM ${index} WHERE rowid = ?`, row.number)
 }
 
-/** Returns a value as one token. It begins with a character of private use, which no word of a query has. */
-const toToken = (kind: string, value: string): string => {
-  const bytes = new TextEncoder().encode(`${kind} ${value}`)
-  return `\ue000${Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')}`
-}
+/**
+ * Returns a value as one token. It begins with a character of private use, which no word of a query has and which also surrounds the
+ * code of each character that would end the token or be folded.
+ */
+const toToken = (kind: string, value: string): string =>
+  `\ue000${kind}\ue000${value.replace(/[^a-z0-9]/gu, character => `\ue000${character.codePointAt(0)?.toString(36)}\ue000`)}`
 
 /** The token of every agent. */
 const EVERY_AGENT = toToken('agent', '')
