@@ -9,7 +9,7 @@ export { Catalog, Events, McpAgent, RemoteCard, TaskOwners } from './index.js'
 /** What the Registry publishes to while it is filled or measured: that is work of other processes. */
 const sinks = {
   CARDS: { put: async () => undefined, delete: async () => undefined },
-  EVENTS: { getByName: () => ({ fetch: async () => new Response(String(Number.MAX_SAFE_INTEGER)) }) },
+  EVENTS: { getByName: () => ({ append: async () => Number.MAX_SAFE_INTEGER }) },
 }
 
 const IN_PARALLEL = 100
