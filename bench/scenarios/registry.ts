@@ -1,11 +1,9 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { SearchQuery } from '../../src/registry/records.ts'
-import { splitWords, toMatchExpressions } from '../../src/registry/search-words.ts'
 import { workerBundle } from '../bundle.ts'
 import type { Setting } from '../compare.ts'
-import { numberedId, wordOf } from '../registry-agents.ts'
+import { numberedId } from '../registry-agents.ts'
 import { cardOfSize } from '../requests.ts'
 import {
   cpuMilliseconds,
@@ -18,48 +16,26 @@ import {
   startWorkerd,
 } from '../servers.ts'
 import { exact, type Figure, interval, median } from '../stats.ts'
+import { SEARCHES } from './searches.ts'
+import { simulatedRegistry } from './simulated-registry.ts'
 
 /** Bounds of what the Registry does, in ms, and of a write beside the same without the index. */
 const [SEARCH_MS, LIST_MS, WRITE_RATIO] = [15, 10, 1.5]
 
-/** More agents than these get the index and one document only: they need ten times the disk otherwise. */
-const MAX_WHOLE_AGENTS = 200_000
+/** More agents than these are simulated: a Durable Object has no room for them. */
+const MAX_AGENTS = 200_000
 
 const AGENTS_PER_REQUEST = 2_000
 const WRITES_PER_BATCH = 200
 const EXPORTED_PAGES = 20
 
-const filter = (name: 'tag' | 'capability' | 'inputMode' | 'provider', value: string) => ({ name, values: [value] })
-
-const query = (q: string, more: Partial<SearchQuery> = {}): SearchQuery => ({
-  ...{ after: 0, limit: 20, covered: [], filters: [], facets: [] },
-  ...(q !== '' && { matches: toMatchExpressions(splitWords(q)) }),
-  ...more,
-})
-
-/** Searches as clients send them, from rare words to those that every agent has. */
-const SEARCHES: Record<string, SearchQuery> = {
-  'a rare word': query(wordOf(8_000)),
-  'a less frequent word': query(wordOf(500)),
-  'a frequent word': query(wordOf(40)),
-  'two words': query(`${wordOf(60)} ${wordOf(300)}`),
-  'a frequent and a rare word': query(`agent ${wordOf(3_000)}`),
-  'a name': query('', { matches: toMatchExpressions([], [wordOf(90)]) }),
-  'the beginning of a word': query(wordOf(700).slice(0, 5)),
-  'the beginning of many words': query('tri'),
-  'a tag': query('', { filters: [filter('tag', wordOf(50))] }),
-  'a word and a tag': query(wordOf(20), { filters: [filter('tag', wordOf(100))] }),
-  'three filters': query('', {
-    filters: [filter('capability', 'streaming'), filter('inputMode', 'image/png'), filter('tag', wordOf(5))],
-  }),
-  'a frequent word with facets': query(wordOf(40), { facets: ['tag', 'capability'] }),
-  'a word that every agent has': query('agent'),
-  'the beginning of a word that every agent has': query('agen'),
-  'a word that every agent has, with facets': query('agent', { facets: ['tag', 'capability'] }),
+/** CPU time of searches, lists, exports and writes inside a Registry with many agents, on disk. */
+export const registry = async (setting: Setting, agents: number): Promise<Figure[]> => {
+  const figures = agents > MAX_AGENTS ? simulatedRegistry(setting, agents) : await wholeRegistry(setting, agents)
+  return figures.map(figure => ({ ...figure, name: `${figure.name}, ${agents.toLocaleString('en')} agents` }))
 }
 
-/** CPU time of searches, lists, exports and writes inside a Registry with many agents, on disk. */
-export const registry = async ({ bundle, directory, effort }: Setting, agents: number): Promise<Figure[]> => {
+const wholeRegistry = async ({ bundle, directory, effort }: Setting, agents: number): Promise<Figure[]> => {
   const kv = await startKv(0)
   const storage = directory()
   const modules = { 'registry.js': await workerBundle('registry'), ...bundle.modules }
@@ -72,13 +48,16 @@ export const registry = async ({ bundle, directory, effort }: Setting, agents: n
     sockets: ['host'],
   })
   await register(portOf(host), 'template', cardOfSize(2_000, '1.0.0'))
-  const isSimulated = agents > MAX_WHOLE_AGENTS
-  const registration = await fill(host, agents, isSimulated)
-  const figures = [...(await searches(host, effort.rounds)), await list(host, agents, effort.rounds)]
-  if (!isSimulated) figures.push(await writes(host, agents, effort.rounds), registration, await exports(host))
+  const registration = await fill(host, agents)
+  const figures = [
+    ...(await searches(host, effort.rounds)),
+    await list(host, agents, effort.rounds),
+    await writes(host, agents, effort.rounds),
+    registration,
+    await exports(host),
+  ]
   await Promise.all([host, kv].map(server => server.stop()))
-  if (!isSimulated) figures.push(sizeOf(storage, agents))
-  return figures.map(figure => ({ ...figure, name: `${figure.name}, ${agents.toLocaleString('en')} agents` }))
+  return [...figures, sizeOf(storage, agents)]
 }
 
 /** Calls the Registry that is measured. Returns its answer and the CPU time of the process. */
@@ -93,11 +72,11 @@ const measure = async (host: Server, method: string, argument: object): Promise<
   return { result, ms: cpuMilliseconds(host.pid) - before }
 }
 
-const fill = async (host: Server, agents: number, isSimulated: boolean): Promise<Figure> => {
+const fill = async (host: Server, agents: number): Promise<Figure> => {
   const samples: number[] = []
   for (let from = 0; from < agents; from += AGENTS_PER_REQUEST) {
     const to = Math.min(agents, from + AGENTS_PER_REQUEST)
-    samples.push((await measure(host, 'fill', { from, to, isSimulated })).ms / (to - from))
+    samples.push((await measure(host, 'fill', { from, to })).ms / (to - from))
   }
   return { name: 'registration of a new agent', unit: 'ms', value: interval(samples), rate: 1000 / median(samples) }
 }

@@ -14,16 +14,14 @@ const sinks = {
 
 const IN_PARALLEL = 100
 
-/** The statements that write the search index, and those that write what neither a search nor a list reads. */
+/** The statements that write the search index. */
 const indexing = /(?:INTO|FROM|UPDATE) search(?:_documents)? /
-const recording = /INTO (?:revisions|revision_cards|changes|audit|outbox) /
-const nothing = /$^/
 
 /** The result of a statement that is left out. */
 const skipped = { one: () => ({ number: 1 }), toArray: () => [] }
 
 export class Registry extends HostRegistry {
-  #skip = nothing
+  #isIndexed = true
   #template
   #sql
   #describe = createDescriber()
@@ -31,7 +29,7 @@ export class Registry extends HostRegistry {
   constructor(ctx, env) {
     const { sql } = ctx.storage
     const exec = sql.exec.bind(sql)
-    sql.exec = (query, ...values) => (this.#skip.test(query) ? skipped : exec(query, ...values))
+    sql.exec = (query, ...values) => (this.#isIndexed || !indexing.test(query) ? exec(query, ...values) : skipped)
     super(ctx, ctx.id.equals(env.REGISTRY.idFromName('default')) ? env : { ...env, ...sinks })
     this.#sql = sql
   }
@@ -45,21 +43,17 @@ export class Registry extends HostRegistry {
     return this.#template
   }
 
-  /**
-   * Registers agents with these numbers, each with the documents of a template. Another `version` makes them new revisions. Without
-   * the index if `isIndexed` is false; with the index, one document and little else if `isSimulated`.
-   */
-  async fill({ from, to, version = 0, isIndexed = true, isSimulated = false }) {
+  /** Registers agents with these numbers. Another `version` makes them new revisions; without the index if `isIndexed` is false. */
+  async fill({ from, to, version = 0, isIndexed = true }) {
     this.#template ??= await this.env.REGISTRY.getByName('default').template()
-    this.#skip = isSimulated ? recording : isIndexed ? nothing : indexing
-    const documents = isSimulated ? { representations: { '1.0': this.#template.profile } } : {}
+    this.#isIndexed = isIndexed
     for (let first = from; first < to; first += IN_PARALLEL)
       await Promise.all(
         Array.from({ length: Math.min(IN_PARALLEL, to - first) }, (_, index) =>
-          super.register({ ...this.#registration(first + index, version), ...documents }, true),
+          super.register(this.#registration(first + index, version), true),
         ),
       )
-    this.#skip = nothing
+    this.#isIndexed = true
     return this.#sql.databaseSize
   }
 
