@@ -11,6 +11,7 @@ const secretName = v.pipe(
   variableName('must be the name of a Worker secret, such as WEATHER_TOKEN, never its value'),
   v.notValue('ADMIN_TOKEN', 'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host'),
   v.notValue('SIGNING_KEY', 'must not be SIGNING_KEY: the upstream could sign in the name of this host'),
+  v.notValue('WEBHOOK_SECRET', 'must not be WEBHOOK_SECRET: the upstream could forge the messages of the webhook'),
 )
 
 const seconds = (min: number, max: number) => {

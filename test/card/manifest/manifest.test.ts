@@ -134,6 +134,12 @@ describe('a manifest', () => {
       'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host',
     ],
     [
+      "the key of the host's webhook as the secret",
+      { card, upstream: { secret: 'WEBHOOK_SECRET' } },
+      '/upstream/secret',
+      'must not be WEBHOOK_SECRET: the upstream could forge the messages of the webhook',
+    ],
+    [
       'an upstream with a password',
       { card, upstream: { mcp: 'https://a:b@c.example' } },
       '/upstream/mcp',
