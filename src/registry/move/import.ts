@@ -213,12 +213,12 @@ export class Staging {
   }
 }
 
-/** Whether nothing was ever registered and no token issued. Writes that were refused do not count. */
+/** Whether nothing was ever registered and no token issued. Writes that were refused, and an import of nothing, do not count. */
 export const isEmpty = (sql: SqlStorage): boolean =>
   sql
     .exec<{ used: number }>(
       `SELECT EXISTS (SELECT 1 FROM revisions) OR EXISTS (SELECT 1 FROM tokens)
-        OR EXISTS (SELECT 1 FROM audit WHERE what <> 'write-refused') AS used`,
+        OR EXISTS (SELECT 1 FROM audit WHERE what NOT IN ('write-refused', 'registry-imported')) AS used`,
     )
     .one().used === 0
 

@@ -4,6 +4,11 @@
  */
 export const createTables = (sql: SqlStorage): void => {
   sql.exec(TABLES)
+  // No import survives a restart of the object. One that was cut off may have staged gigabytes.
+  const staged = sql.exec<{ name: string }>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'staged_*'",
+  )
+  for (const { name } of staged.toArray()) sql.exec(`DROP TABLE ${name}`)
 }
 
 const TABLES = `

@@ -303,6 +303,19 @@ describe('an import', () => {
     expect(auditOf(target)).toEqual([])
   })
 
+  it('that was cut off leaves nothing when the object starts again', () => {
+    const target = openTables()
+    expect(new Staging(target).add(exportLines(sql))).toBeUndefined()
+    createTables(target)
+    expect(target.exec("SELECT name FROM sqlite_master WHERE name GLOB 'staged_*'").toArray()).toEqual([])
+  })
+
+  it('of an empty host can be followed by another one', () => {
+    const target = openTables()
+    expect(importLines(target, exportLines(openTables()))).toMatchObject({ value: { outcome: 'imported', agents: 0 } })
+    expect(importLines(target, exportLines(sql))).toMatchObject({ value: { outcome: 'imported', agents: 2 } })
+  })
+
   it('of a newer version is refused', () => {
     const text = exportLines(sql).replace('"version":1', '"version":2')
     expect(importLines(openTables(), text)).toEqual({ outcome: 'too-new', version: 2 })
