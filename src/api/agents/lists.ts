@@ -1,7 +1,7 @@
 import { coveredAgents } from '../../auth/permissions.ts'
 import { ANONYMOUS, type Authentication, type Principal } from '../../auth/principal.ts'
 import { assertWriter, requireAnyAgent, requirePrincipal } from '../../auth/require.ts'
-import { agentIdPattern } from '../../card/model/constants.ts'
+import { agentIdPattern, cardUrl } from '../../card/model/constants.ts'
 import { checkRateLimit } from '../../gateway/access.ts'
 import { HttpError, tooManyRequests } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
@@ -116,7 +116,7 @@ export const LIST_FORMATS = {
       description,
       version,
       url,
-      agentCard: { url: cardUrl(origin, id) },
+      agentCard: { url: cardUrl({ origin, id }) },
     })),
     ...rest,
   }),
@@ -140,10 +140,8 @@ type ListPath = keyof typeof LIST_FORMATS
 export const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
 
 const formatAgent = ({ id, origin, name, description, version, url }: ListedAgent) => ({
-  ...{ id, name, description, version, card: cardUrl(origin, id), url },
+  ...{ id, name, description, version, card: cardUrl({ origin, id }), url },
 })
-
-const cardUrl = (origin: string, id: string): string => `${origin}/agents/${id}/.well-known/agent-card.json`
 
 /** Returns a page of a list: for everybody if it `isPublic`, and for callers with the scope `read`. */
 export const listResponse = async (path: ListPath, isPublic: boolean, context: RequestContext): Promise<Response> => {

@@ -2,6 +2,7 @@ import { isAdmin } from '../../auth/permissions.ts'
 import { actorOf } from '../../auth/principal.ts'
 import { audited } from '../../auth/refusals.ts'
 import { adminRequired, requireWriter } from '../../auth/require.ts'
+import { cardUrl } from '../../card/model/constants.ts'
 import { type Precondition, parsePrecondition } from '../../http/conditional.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
@@ -121,7 +122,7 @@ export const serializeReceipt = ({ registration, compiled, record, changes }: Pr
     published,
     ...(revised && changes),
     root: hosts.includes('*'),
-    urls: { card: `${origin}/agents/${id}/.well-known/agent-card.json`, agent: `${origin}/agents/${id}` },
+    urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },
     etags: {
       manifest: manifestEtag,
       ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),

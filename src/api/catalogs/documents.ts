@@ -1,17 +1,9 @@
-import { agentIdPattern } from '../../card/model/constants.ts'
+import { agentIdPattern, cardUrl } from '../../card/model/constants.ts'
 import { MAX_CATALOG_ENTRIES } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { paginate, parsePageQuery } from '../pagination.ts'
 import { CATALOG_DOCUMENTS, cacheableResponse } from '../shared-cache.ts'
-import {
-  AI_CATALOG_TYPE,
-  AI_REGISTRY_TYPE,
-  agentEntry,
-  type CatalogEntry,
-  cardUrl,
-  entry,
-  registryUrl,
-} from './entries.ts'
+import { AI_CATALOG_TYPE, AI_REGISTRY_TYPE, agentEntry, type CatalogEntry, entry, registryUrl } from './entries.ts'
 import { type CatalogPage, fromQuery, SITE_PARAMETERS } from './site.ts'
 import { renderLlmsText, renderRobotsText } from './texts.ts'
 

@@ -1,3 +1,4 @@
+import { cardUrl } from '../../card/model/constants.ts'
 import type { CatalogAgent } from '../../registry/records.ts'
 
 /** The media types of the artifacts that catalogs name. */
@@ -55,10 +56,6 @@ export const entry = (
   name: string,
   { displayName, type, url }: Pick<CatalogEntry, 'displayName' | 'type' | 'url'>,
 ): CatalogEntry => ({ identifier: `urn:air:${publisherOf(origin)}:${name}`, displayName, type, mediaType: type, url })
-
-/** Returns the address of an agent's card. */
-export const cardUrl = ({ origin, id }: Pick<CatalogAgent, 'origin' | 'id'>): string =>
-  `${origin}/agents/${id}/.well-known/agent-card.json`
 
 /** Returns the address below which the API of ARD is. Not the root: `GET /agents` there has a form of its own. */
 export const registryUrl = (origin: string): string => `${origin}/ard/`

@@ -1,4 +1,5 @@
-import { cardUrl, shorten } from './entries.ts'
+import { cardUrl } from '../../card/model/constants.ts'
+import { shorten } from './entries.ts'
 import type { CatalogPage } from './site.ts'
 
 const MAX_LINE_LENGTH = 300

@@ -2,7 +2,7 @@ import { type CallError, invalidParam } from '../../a2a/errors.ts'
 import { hasPermission } from '../../auth/permissions.ts'
 import { type Authentication, actorOf } from '../../auth/principal.ts'
 import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
-import { agentIdPattern, toSlug } from '../../card/model/constants.ts'
+import { agentIdPattern, cardUrl, toSlug } from '../../card/model/constants.ts'
 import {
   authorizeCall,
   findAgentByName,
@@ -63,7 +63,7 @@ export const getAgent: Method = async (params, context) => {
         version,
         // The card of an MCP server has no URL: this host answers calls for it.
         url: url ?? `${origin}/agents/${id}/a2a`,
-        agentCard: { url: `${origin}/agents/${id}/.well-known/agent-card.json` },
+        agentCard: { url: cardUrl({ origin, id }) },
         card,
       },
     },

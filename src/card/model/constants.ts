@@ -23,6 +23,10 @@ export type HybridName = Exclude<RepresentationName, DialectName>
 /** What an agent's id looks like. */
 export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 
+/** Returns the URL of an agent's card, at the origin with which the agent is registered. */
+export const cardUrl = ({ origin, id }: { origin: string; id: string }): string =>
+  `${origin}/agents/${id}/.well-known/agent-card.json`
+
 /** Matches an agent's id against a glob, in which only `*` is special. Takes linear time, unlike a regular expression. */
 export const matchesGlob = (glob: string, id: string): boolean => {
   const [start = '', ...parts] = glob.split('*')
