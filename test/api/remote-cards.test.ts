@@ -484,3 +484,25 @@ describe('a token with the scope write', () => {
     expect(response.body).toMatchObject({ outcome: 'refreshed' })
   })
 })
+
+describe('POST /agents/{id}/rollback to a remote card', () => {
+  const rollback = (id: string, seq: number) => called.send(`/agents/${id}/rollback`, { token, body: { seq } })
+
+  it('fetches the card again, which its upstream decides about', async () => {
+    await put('back')
+    await called.send('/agents/back', { method: 'PUT', token, body: { card } })
+    serve({ ...card, name: 'Newer' })
+    expect((await rollback('back', 1)).status).toBe(200)
+    expect(getBody(await get('back')).name).toBe('Newer')
+  })
+
+  it('registers an upstream that is gone, and serves no card until it answers', async () => {
+    await put('lost')
+    await called.send('/agents/lost', { method: 'PUT', token, body: { card } })
+    called.agent.respond(response => response.writeHead(503).end())
+    expect(await rollback('lost', 1)).toMatchObject({ status: 200, body: { seq: 3, source: { state: 'no-card' } } })
+    expect((await get('lost')).status).toBeGreaterThanOrEqual(502)
+    expect((await rollback('lost', 2)).status).toBe(200)
+    expect((await get('lost')).status).toBe(200)
+  })
+})
