@@ -17,6 +17,23 @@ export const SourceState = v.looseObject({
 /** The state of an upstream card, as the host reports it. */
 export type SourceState = v.InferOutput<typeof SourceState>
 
+/** What changed for clients, the most severe first, and the class of all together. */
+const Changes = v.object({
+  class: v.optional(Text),
+  changes: v.optional(
+    v.array(v.object({ rule: v.optional(Text), class: Text, pointer: Text, message: Text, tier: v.optional(Text) })),
+    [],
+  ),
+})
+
+/** What the linter and the host found in a card. */
+const Report = v.object({
+  issues: v.optional(
+    v.array(v.object({ rule: Text, severity: v.picklist(['error', 'warning', 'info']), pointer: Text, message: Text })),
+    [],
+  ),
+})
+
 export const PutResult = v.object({
   id: Text,
   seq: v.optional(v.number()),
@@ -26,6 +43,8 @@ export const PutResult = v.object({
   root: v.optional(v.boolean(), false),
   urls: v.optional(v.record(v.string(), Text), {}),
   source: v.optional(SourceState),
+  report: v.optional(Report),
+  ...Changes.entries,
 })
 /** What the host reports about a registration that it accepted. */
 export type PutResult = v.InferOutput<typeof PutResult>
@@ -104,14 +123,6 @@ export const Observed = v.object({
 /** What the calls of an agent have shown. Without `proposals`, the agent has no card to compare with. */
 export type Observed = v.InferOutput<typeof Observed>
 
-const Changes = v.object({
-  class: v.optional(v.string()),
-  changes: v.optional(
-    v.array(v.object({ class: v.string(), rule: v.optional(Text), pointer: v.string(), message: v.string() })),
-    [],
-  ),
-})
-
 export const RevisionDiff = v.object({
   ...{ id: v.string(), from: v.number(), to: v.number() },
   ...Changes.entries,
@@ -123,6 +134,7 @@ export type RevisionChanges = v.InferOutput<typeof RevisionDiff>
 export const RolledBack = v.object({
   ...{ id: v.string(), seq: v.number(), changed: v.boolean(), published: v.optional(v.boolean(), true) },
   ...Changes.entries,
+  report: v.optional(Report),
 })
 
 export const RevisionPage = v.object({

@@ -109,6 +109,8 @@ const rollback = async (
   if (flags.json) terminal.out(JSON.stringify({ ...result, restored: seq }))
   else if (result.changed) terminal.report(changesText(`restored revision ${seq} of ${id} as ${result.seq}`, result))
   else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${seq} is registered already`)
+  for (const { rule, message } of result.report?.issues ?? [])
+    if (rule === 'incompatible-version') terminal.info(`The restored version ${withoutControls(message)}.`)
   if (result.changed)
     terminal.info(
       `No file is changed: run sync-card pull ${id} --force, or the next sync-card registers what your file has.`,

@@ -111,9 +111,23 @@ const detailsOf = (result: AgentResult, strict: boolean): string[] => {
       ...problems.map(problemText),
       ...notes.map(note => `its card: ${note}`),
       ...importantIssues(result, strict),
+      ...changeTexts(result),
     ]),
     ...(action === 'changed meanwhile' && change ? [diffText(`${id} (on the host)`, change)] : []),
   ].flatMap(text => text.split('\n').filter(Boolean))
+}
+
+/** How many changes for clients are listed. */
+const MAX_CHANGES = 10
+
+/** Formats what changed for clients, unless no call depends on it. */
+const changeTexts = ({ changes = [] }: AgentResult): string[] => {
+  const important = changes.filter(change => change.class !== 'cosmetic')
+  const more = important.length - MAX_CHANGES
+  return [
+    ...important.slice(0, MAX_CHANGES).map(change => withoutControls(`${change.class}: ${change.message}`)),
+    ...(more > 0 ? [`and ${more} more, shown by sync-card diff ID SEQ`] : []),
+  ]
 }
 
 const remarksText = (result: AgentResult): string =>

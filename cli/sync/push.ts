@@ -1,6 +1,6 @@
 import type { HostClient, PutResult, Rejection, SourceState } from '../client/index.ts'
 import { type Clock, poll } from '../clock.ts'
-import { locateIssues } from '../manifests/index.ts'
+import { locateInCard, locateIssues } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type Step, toComparable } from './plan.ts'
 import type { Action, AgentResult } from './result.ts'
 
@@ -44,7 +44,12 @@ export const push = async (
 
 /** Returns the result of an attempt to register a step; undefined for a conflict, which another attempt may resolve. */
 export const describeOutcome = (step: Step, result: PutResult | Rejection): AgentResult | undefined => {
-  if (!('rejected' in result)) return { ...describeStep(step), action: actionOf(step, result), ...describePut(result) }
+  if (!('rejected' in result))
+    return withHostIssues(
+      { ...describeStep(step), action: actionOf(step, result), ...describePut(result) },
+      step,
+      result,
+    )
   return result.rejected === 'conflict' ? undefined : describeRejection(step, result)
 }
 
@@ -91,16 +96,35 @@ export const REJECTED_ACTIONS = {
 const actionOf = ({ todo }: Step, { changed }: PutResult): Action =>
   todo === 'create' ? 'created' : todo === 'update' || changed ? 'updated' : 'unchanged'
 
-const describePut = ({ seq, etags, urls, root, published, source }: PutResult): Partial<AgentResult> => ({
+const describePut = ({
+  seq,
+  etags,
+  urls,
+  root,
+  published,
+  source,
+  class: changeClass,
+  changes,
+}: PutResult): Partial<AgentResult> => ({
   ...(seq !== undefined && { seq }),
   ...(etags['agent-card.json'] !== undefined && { etag: etags['agent-card.json'] }),
   ...(urls.card !== undefined && { url: urls.card }),
   ...(root && { root }),
   ...(!published && { published }),
+  ...(changeClass !== undefined && { class: changeClass }),
+  ...(changes.length > 0 && { changes }),
   ...describeSource(source),
   ...(source &&
     source.notes.length > 0 && { notes: source.notes.map(({ pointer, message }) => `${pointer} ${message}`) }),
 })
+
+/** Adds what only the host can find, because it compares the card with the one before. */
+const withHostIssues = (result: AgentResult, { draft }: Step, { report }: PutResult): AgentResult => {
+  const found = (report?.issues ?? []).filter(({ rule }) => rule === 'incompatible-version')
+  if (found.length === 0) return result
+  const located = found.map(issue => ({ issue, at: locateInCard(draft, issue) }))
+  return { ...result, issues: [...located, ...(result.issues ?? [])] }
+}
 
 const describeSource = (source: SourceState | undefined): Pick<AgentResult, 'source'> =>
   source === undefined || source.state === 'fresh' ? {} : { source: sourceMessage(source) }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/json/json.ts'
+import type { PutResult } from '../client/index.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.ts'
 
@@ -63,6 +64,10 @@ export type AgentResult = {
   published?: boolean
   /** Why its upstream card is not up to date. */
   source?: string
+  /** How its registration changed what clients get: `breaking`, `additive` or `cosmetic`; absent for a new agent. */
+  class?: string
+  /** Each of these changes, the most severe first. */
+  changes?: PutResult['changes']
   /** What was left out of its upstream card. */
   notes?: string[]
   /** Whether the edge serves it. Absent unless the command waited for that. */

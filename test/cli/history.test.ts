@@ -23,6 +23,25 @@ const register = async (id: string, ...documents: object[]) => {
 const remove = (id: string) =>
   host.fetch(`/agents/${id}`, { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
 
+describe('sync-card', () => {
+  it('reports what an update changes for clients, and a version that does not announce it', async () => {
+    const workspace = new Workspace({ 'cards/past-push.json': two })
+    await register('past-push', one)
+    const { code, stdout } = await workspace.run(['--force'], env)
+    expect(code).toBe(0)
+    expect(stdout).toContain('    breaking: skill `b` is removed\n')
+    expect(stdout).toMatch(
+      /past-push\.json:\d+:\d+ warning \/version must be 2\.0\.0 or higher.*\[incompatible-version\]/,
+    )
+    await register('past-push', one)
+    const { agents } = JSON.parse((await workspace.run(['--force', '--json'], env)).stdout)
+    expect(agents).toMatchObject([
+      { class: 'breaking', changes: [{ rule: 'skill-removed', pointer: '/skills/1' }], issues: expect.any(Array) },
+    ])
+    expect(agents[0].issues[0]).toMatchObject({ rule: 'incompatible-version', severity: 'warning', line: 5 })
+  })
+})
+
 describe('sync-card history', () => {
   it('lists the revisions, newest first, also of a removed agent', async () => {
     await register('past-list', one, two)
@@ -97,8 +116,10 @@ describe('sync-card rollback', () => {
     expect(stderr).toContain('sync-card pull past-back --force')
     expect(stdout).toBe('restored revision 1 of past-back as 3 · additive\n  additive: skill `b` is new\n')
     expect((await run('rollback', 'past-back', '1')).stdout).toContain('unchanged past-back')
+    expect((await run('rollback', 'past-back', '2')).stderr).toContain('The restored version must be 2.0.0 or higher')
+    await register('past-back', one)
     const json = JSON.parse((await run('rollback', 'past-back', '2', '--json')).stdout)
-    expect(json).toMatchObject({ id: 'past-back', seq: 4, restored: 2, changed: true, class: 'breaking' })
+    expect(json).toMatchObject({ id: 'past-back', seq: 6, restored: 2, changed: true, class: 'breaking' })
   })
 
   it('brings a removed agent back, and exits with 3 for a revision that cannot be restored', async () => {
