@@ -29,7 +29,11 @@ const compareInterfaces = (before: readonly AgentInterface[], after: readonly Ag
   for (const { keyOf, report } of interfaceMatches) {
     // `Map.groupBy` is not in Node 20, on which sync-card runs.
     const unmatched = new Map<string, typeof added>()
-    for (const entry of added) unmatched.set(keyOf(entry.item), [...(unmatched.get(keyOf(entry.item)) ?? []), entry])
+    for (const entry of added) {
+      const same = unmatched.get(keyOf(entry.item))
+      if (same) same.push(entry)
+      else unmatched.set(keyOf(entry.item), [entry])
+    }
     removed = removed.filter(({ item }) => {
       const match = unmatched.get(keyOf(item))?.shift()
       if (match) changes.push(...report(item, match.item).map(change => ({ ...change, pointer: match.pointer })))
