@@ -7,7 +7,7 @@ import { AI_CATALOG_TYPE, AI_REGISTRY_TYPE, agentEntry, type CatalogEntry, entry
 import { type CatalogPage, fromQuery, SITE_PARAMETERS } from './site.ts'
 import { renderLlmsText, renderRobotsText } from './texts.ts'
 
-/** `isPaged`: lists agents. */
+/** A document that `isPaged` lists agents. */
 type Document = { type: string; render: (page: CatalogPage) => string; isPaged: boolean }
 
 const TEXT_TYPE = 'text/plain; charset=utf-8'
