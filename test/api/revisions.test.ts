@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { minimalCard } from '../support/cards/cards.ts'
+import { readEvents } from '../support/event-stream.ts'
 import { sharedHost, token } from '../support/host.ts'
 import { startNodeHost } from '../support/node-host.ts'
 
@@ -215,6 +216,18 @@ describe('POST /agents/{id}/rollback', () => {
       { name: 'One' },
     ])
     expect((await get('/agents/rev-back/revisions/3')).body).toMatchObject({ manifest: one, by: 'manifest' })
+  })
+
+  it('is audited as a rollback, and a change with its class for subscribers', async () => {
+    await putAll('rev-audited', two, one)
+    const stream = readEvents(await host.fetch('/agents/rev-audited/events'), ['rev-audited'])
+    await rollback('rev-audited', { seq: 1 })
+    const { body } = await get('/audit?agent=rev-audited&limit=1')
+    expect(body.entries).toMatchObject([
+      { actor: 'admin', what: 'agent-rolled-back', agent: 'rev-audited', seq: 3, details: { restored: 1 } },
+    ])
+    expect(await stream.take(1)).toMatchObject([{ event: 'changed', data: { seq: 3, class: 'breaking' } }])
+    await stream.close()
   })
 
   it('makes no new revision where nothing changes', async () => {

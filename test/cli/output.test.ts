@@ -38,6 +38,7 @@ describe('the output of sync-card', () => {
 
   it('names at most 20 agents where it stopped', async () => {
     const isLater = (seen: Seen): boolean => isPut()(seen) && !isPut('a10')(seen)
+    host.takesBatches = false
     host.faults = [times(Number.POSITIVE_INFINITY, isLater, response => response.socket?.destroy())]
     const ids = Array.from({ length: 26 }, (_, index) => `a${index + 10}`)
     const workspace = new Workspace(Object.fromEntries(ids.map(id => [`cards/${id}.json`, card(id)])))
