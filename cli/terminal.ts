@@ -138,6 +138,9 @@ export const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu
 export const escapeControl = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
+/** Escapes the control characters that JSON and YAML leave as they are, and that a terminal obeys. */
+export const escapeControls = (text: string): string => text.replace(/[\u007f-\u009f]/g, escapeControl)
+
 const widthOf = (text: string): number => stripVTControlCharacters(text).length
 
 /** Follows https://no-color.org and `FORCE_COLOR`. CI logs show colours although they are no terminal. */

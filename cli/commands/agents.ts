@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { findHost, resolveHost } from '../hosts/index.ts'
 import { createFilter } from '../sync/index.ts'
-import { colors, escapeControl, formatTable } from '../terminal.ts'
+import { colors, escapeControls, formatTable } from '../terminal.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -110,9 +110,6 @@ const reportMissing = async (id: string, connection: HostConnection, { terminal 
   terminal.error(await describeMissing(id, connection))
   return ExitCode.rejected
 }
-
-/** A terminal obeys control characters that JSON and YAML leave as they are. */
-const escapeControls = (text: string): string => text.replace(/[\u007f-\u009f]/g, escapeControl)
 
 const toJsonText = (value: JsonObject): string => escapeControls(JSON.stringify(value, null, 2))
 

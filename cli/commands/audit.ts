@@ -5,7 +5,7 @@ import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/aud
 import type { AuditPage, HostClient, Rejection } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
-import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { colors, escapeControls, formatTable, withoutControls } from '../terminal.ts'
 import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from './options.ts'
 
 /** The newest entry of an earlier verification. */
@@ -76,7 +76,7 @@ const list = async (flags: ListFlags, context: Context): Promise<number> => {
     entries.push(...page.entries)
     cursor = page.cursor
   } while (cursor !== undefined && entries.length < limit)
-  if (json) terminal.out(JSON.stringify({ entries }))
+  if (json) terminal.out(escapeControls(JSON.stringify({ entries })))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
   else terminal.report(entriesText(entries, terminal.isTerminal))
   return ExitCode.ok

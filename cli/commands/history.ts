@@ -3,7 +3,7 @@ import { agentIdPattern } from '../../src/card/model/constants.ts'
 import type { RevisionChanges } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { colors, escapeControls, formatTable, withoutControls } from '../terminal.ts'
 import { type AddCommand, addHostOptions, connect, type FileFlags, type HostFlags, reportRejection } from './options.ts'
 import { changeText, hideSecretsInChange } from './refresh.ts'
 
@@ -68,7 +68,7 @@ export const diffRevisions = async (
   if ('rejected' in found) return reportRejection(found, context)
   const manifest = found.manifest.map(hideSecretsInChange)
   const isEqual = found.changes.length === 0 && manifest.length === 0
-  if (json || format === 'json') terminal.out(JSON.stringify({ ...found, manifest }))
+  if (json || format === 'json') terminal.out(escapeControls(JSON.stringify({ ...found, manifest })))
   else {
     const title = `${id} ${found.from} → ${to}`
     const lines = manifest.length > 0 ? ['  in the manifest:', ...manifest.map(changeText)] : []

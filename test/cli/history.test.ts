@@ -94,6 +94,14 @@ describe('sync-card diff ID SEQ', () => {
     expect((await run('diff', 'past-diff', '1', '9')).code).toBe(3)
   })
 
+  it('passes no control character of a manifest to the terminal', async () => {
+    await register('past-control', one, { ...one, description: 'A \u009b31m' })
+    const text = (await run('diff', 'past-control', '1', '2')).stdout
+    const json = (await run('diff', 'past-control', '1', '2', '--json')).stdout
+    expect([/[\u007f-\u009f]/.test(text), /[\u007f-\u009f]/.test(json)]).toEqual([false, false])
+    expect(JSON.parse(json).manifest).toMatchObject([{ pointer: '/description', after: 'A \u009b31m' }])
+  })
+
   it('rejects options of the comparison with files', async () => {
     for (const option of [['--prune'], ['--only', 'a'], ['--allow-secret', 'a'], ['--format', 'markdown']])
       expect((await run('diff', 'past-diff', '1', '2', ...option)).code).toBe(2)
