@@ -167,10 +167,7 @@ describe('GET /agents/{id}/events', () => {
   })
 
   it('can be resumed after the agent is removed, or has become internal', async () => {
-    for (const [id, hide] of [
-      ['ev-removed', () => remove('ev-removed')],
-      ['ev-hidden', () => put('ev-hidden', { visibility: 'internal' })],
-    ] as const) {
+    const resume = async (id: string, hide: () => Promise<unknown>) => {
       const first = await subscribe([id], '/events')
       await put(id)
       const [registered] = await first.take(1)
@@ -180,6 +177,10 @@ describe('GET /agents/{id}/events', () => {
       expect(namesOf(await second.take(1))).toEqual([`removed ${id} 2`])
       await second.close()
     }
+    await Promise.all([
+      resume('ev-removed', () => remove('ev-removed')),
+      resume('ev-hidden', () => put('ev-hidden', { visibility: 'internal' })),
+    ])
   })
 
   it('is 404 for an agent that does not exist, and for an internal one unless a token covers it', async () => {
