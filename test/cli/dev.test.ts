@@ -85,7 +85,7 @@ describe('welcome', () => {
 
   it('shows no root card if the hostname has no agent', async () => {
     const stdout = await runWelcome({ 'cards/a.json': card('a') })
-    expect(stdout).not.toMatch(/\d\/\.well-known/)
+    expect(stdout).not.toMatch(/\d\/\.well-known\/agent/)
     expect(stdout).toMatch(/agents\/a\?dialect=gopherhole/)
   })
 
