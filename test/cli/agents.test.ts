@@ -1,20 +1,16 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PassThrough } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
-import { FakeHost, problem } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { problem } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+const { host, env } = useFakeHost()
+beforeEach(() => {
   host.register('weather', { card: card('weather'), set: 'team' })
   host.register('tides', { card: card('tides'), visibility: 'internal' })
 })
-afterEach(() => host.close())
 
 const sync = (...args: string[]) => new Workspace().run(args, env)
 
@@ -83,7 +79,6 @@ describe('sync-card list', () => {
   })
 
   it('lists public agents without a token, and says so', async () => {
-    env = {}
     const { stdout, stderr } = await new Workspace({
       '.env': 'SYNC_CARD_URL=https://a.example.com\nADMIN_TOKEN=x',
     }).run(['list', '--url', host.url.replace('127.0.0.1', '0.0.0.0')])

@@ -1,13 +1,12 @@
 import { importJWK, type JWK, SignJWT } from 'jose'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { AUDIT_HEAD_TYPE, type AuditEntry, NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
-import { FakeHost, problem } from './fake-host.ts'
-import { Workspace } from './workspace.ts'
+import { problem } from './fake-host.ts'
+import { useFakeHost, Workspace } from './workspace.ts'
 
 const key = makeSigningKey()
-let host: FakeHost
-let env: Record<string, string>
+const { host, env } = useFakeHost()
 /** The entries of the host, the oldest first. */
 let entries: AuditEntry[]
 let keys: object[] | undefined
@@ -27,9 +26,7 @@ const append = (chain: AuditEntry[], more: Partial<AuditEntry> = {}): AuditEntry
 const sign = async (claims: object, typ = AUDIT_HEAD_TYPE, signer: JWK = key) =>
   new SignJWT({ ...claims }).setProtectedHeader({ alg: 'ES256', typ, kid: 'k' }).sign(await importJWK(signer, 'ES256'))
 
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+beforeEach(() => {
   entries = append(append(append(append([]), { actor: 'abcdefghijkl' })), { what: 'agent-removed' })
   keys = undefined
   signature = undefined
@@ -59,7 +56,6 @@ beforeEach(async () => {
     },
   ]
 })
-afterEach(() => host.close())
 
 const run = (...args: string[]) => new Workspace().run(['audit', ...args], env)
 

@@ -1,19 +1,15 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createContext, type Environment } from '../../cli/context.ts'
 import { deploy } from '../../cli/deploy/deploy.ts'
 import { parseDeployedUrls, parseDeployFlags, type Wrangler } from '../../cli/deploy/wrangler.ts'
 import { UsageError } from '../../cli/exit-codes.ts'
 import { starterCard } from '../../cli/manifests/starter.ts'
 import { FakeHost } from './fake-host.ts'
-import { card, Workspace, waitForEnd, waitForText } from './workspace.ts'
+import { card, useFakeHost, Workspace, waitForEnd, waitForText } from './workspace.ts'
 
-let host: FakeHost
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-})
-afterEach(() => host.close())
+const { host } = useFakeHost()
 
 const workspace = (files: Record<string, unknown> = {}) => new Workspace({ 'cards/a.json': card('a'), ...files })
 

@@ -2,20 +2,16 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createContext } from '../../cli/context.ts'
 import { readLocalToken, writeDevConfig } from '../../cli/dev/dev-config.ts'
 import { checkPort } from '../../cli/dev/dev-server.ts'
 import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
 import { echoCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
-import { FakeHost } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import type { FakeHost } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-})
-afterEach(() => host.close())
+const { host } = useFakeHost()
 
 const authorization = '"Authorization: Bearer dev"'
 

@@ -1,17 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+const { host, env } = useFakeHost()
+beforeEach(() => {
   host.register('same', { set: 'mine', card: card('same') })
   host.register('changed', { set: 'mine', card: card('changed', { version: '1.0.0' }) })
   host.register('gone', { set: 'mine', card: card('gone') })
 })
-afterEach(() => host.close())
 
 const files = {
   'cards/defaults.yaml': { set: 'mine' },

@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { EXIT_CODE_MEANINGS } from '../../cli/exit-codes.ts'
 import { NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
-import { FakeHost, type Fault, isPut, problem } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { type Fault, isPut, problem } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-})
-afterEach(() => host.close())
+const { host } = useFakeHost()
 
 const inSync = card('a')
 const withError = card('a', { url: 'https://10.0.0.1' })

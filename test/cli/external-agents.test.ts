@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
-import { FakeHost, isPut } from './fake-host.ts'
-import { card, Workspace, waitForText } from './workspace.ts'
+import { isPut } from './fake-host.ts'
+import { card, useFakeHost, Workspace, waitForText } from './workspace.ts'
 
 /** The example of Shaman's documentation. */
 const partner = {
@@ -183,13 +183,7 @@ describe('agents.json', () => {
 })
 
 describe('sync-card with agents.json', () => {
-  let host: FakeHost
-  let env: Record<string, string>
-  beforeEach(async () => {
-    host = await new FakeHost().listen()
-    env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-  })
-  afterEach(() => host.close())
+  const { host, env } = useFakeHost()
 
   it('registers each entry, and finds no difference the next time', async () => {
     const workspace = new Workspace({ 'cards/agents.json': { PartnerAgent: partner, 'Other Partner': partner } })

@@ -35,7 +35,7 @@ export class FakeHost {
   /** Why it refuses a line of a batch. */
   refuseLine: (id: string) => readonly [status: number, code: string, detail: string] | undefined = () => undefined
   /** The agent of the root card. */
-  rootAgent: string | undefined
+  rootAgent: string | undefined = ''
   token = 'the-secret-admin-token'
   /** The agents that the token may read and write. */
   scope = '*'
@@ -47,26 +47,29 @@ export class FakeHost {
   healthFault: Fault = () => false
   /** The requests for its health, which are not among those in `seen` and never get a fault. */
   readonly contacts: Seen[] = []
-  readonly #server: Server
+  #server: Server | undefined
   #waiting: { matches: (seen: Seen) => boolean; found: (seen: Seen) => void }[] = []
 
-  constructor() {
-    this.#server = createServer((request, response) => void this.#receive(request, response))
-  }
-
   async listen(port = 0): Promise<this> {
-    this.#server.listen(port, '127.0.0.1')
+    this.#server = createServer((request, response) => void this.#receive(request, response)).listen(port, '127.0.0.1')
     await once(this.#server, 'listening')
     return this
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    const address = this.#server?.address() as AddressInfo | undefined
+    return `http://127.0.0.1:${address?.port}`
   }
 
   async close(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise(resolve => this.#server.close(resolve))
+    this.#server?.closeAllConnections()
+    await new Promise(resolve => this.#server?.close(resolve))
+  }
+
+  /** Makes it as it was created. */
+  reset(): void {
+    Object.assign(this, new FakeHost())
+    this.#waiting = []
   }
 
   /** Registers an agent as somebody else. */

@@ -1,15 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost, isPut, problem, times } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { describe, expect, it } from 'vitest'
+import { isPut, problem, times } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 const one = () => new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }) })
 
@@ -87,7 +81,7 @@ describe('sync-card with a failing host', () => {
       /\(.*ECONNREFUSED.*\): start a host there \(npm start in its clone\), or name .* SYNC_CARD_URL\.\n[^ ]*: 1 not pushed\n$/,
     )
     expect(code).toBe(4)
-    host = await new FakeHost().listen()
+    await host.listen()
   })
 
   it('stops at the first request when the host rejects the token (exit 4)', async () => {

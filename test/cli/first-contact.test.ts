@@ -1,16 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/version.ts'
-import { FakeHost, problem } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { problem } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 const sync = (...args: string[]) =>
   new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') }).run(args, env)

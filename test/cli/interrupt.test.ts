@@ -1,17 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
-import { FakeHost, isPut, problem, type Seen } from './fake-host.ts'
-import { card, type Ended, Workspace, waitForEnd, waitForText } from './workspace.ts'
+import { isPut, problem, type Seen } from './fake-host.ts'
+import { card, type Ended, useFakeHost, Workspace, waitForEnd, waitForText } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 const ids = Array.from({ length: 8 }, (_, index) => `agent-${index}`)
 const many = () =>

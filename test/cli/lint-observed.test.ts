@@ -1,14 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost, problem } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { problem } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
+const { host, env } = useFakeHost()
 let answers: Record<string, unknown>
 
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+beforeEach(() => {
   answers = {}
   host.faults = [
     ({ path, headers }, response) => {
@@ -25,7 +22,6 @@ beforeEach(async () => {
     },
   ]
 })
-afterEach(() => host.close())
 
 const streaming = {
   rule: 'observed-streaming',

@@ -1,14 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost, isPut, type Seen, times } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { describe, expect, it } from 'vitest'
+import { isPut, type Seen, times } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `agent-${String(index).padStart(3, '0')}`)
 

@@ -1,23 +1,20 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost, problem } from './fake-host.ts'
-import { Workspace } from './workspace.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { problem } from './fake-host.ts'
+import { useFakeHost, Workspace } from './workspace.ts'
 
 const lines = `{"format":"calling-card-export","version":1}\n${'{"table":"agents","row":{"é":"漢\u2028"}}\n'.repeat(50)}`
 const whole = `${lines}{"end":true,"lines":51,"sha256":"${createHash('sha256').update(lines).digest('hex')}"}\n`
 
-let host: FakeHost
-let env: Record<string, string>
+const { host, env } = useFakeHost()
 let workspace: Workspace
 let text: string
 let breaksOff: boolean
 let imports: { encoding: unknown }[]
 let refused: boolean
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+beforeEach(() => {
   workspace = new Workspace()
   text = whole
   breaksOff = false
@@ -39,7 +36,6 @@ beforeEach(async () => {
     },
   ]
 })
-afterEach(() => host.close())
 
 const run = (...args: string[]) => workspace.run(args, env)
 const file = (name: string) => join(workspace.io().io.cwd, name)

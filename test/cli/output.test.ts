@@ -1,15 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { starterCard } from '../../cli/manifests/starter.ts'
-import { FakeHost, isPut, problem, type Seen, times } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { isPut, problem, type Seen, times } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 const registered = (...ids: string[]) => {
   for (const id of ids) host.register(id, { card: card(id) })
@@ -37,8 +31,7 @@ describe('the output of sync-card', () => {
   })
 
   it('names at most 20 agents where it stopped', async () => {
-    const isLater = (seen: Seen): boolean => isPut()(seen) && !isPut('a10')(seen)
-    host.takesBatches = false
+    const isLater = (seen: Seen): boolean => seen.method !== 'GET' && !isPut('a10')(seen)
     host.faults = [times(Number.POSITIVE_INFINITY, isLater, response => response.socket?.destroy())]
     const ids = Array.from({ length: 26 }, (_, index) => `a${index + 10}`)
     const workspace = new Workspace(Object.fromEntries(ids.map(id => [`cards/${id}.json`, card(id)])))

@@ -1,14 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost, isPut } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { isPut } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 /** Returns the folder of an owner: its set, and the cards of these agents. */
 const folderOf = (set: string, ids: readonly string[], version = '1.0.0') =>

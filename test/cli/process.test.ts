@@ -1,14 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost } from './fake-host.ts'
-import { card, Workspace, waitForEnd, waitForText } from './workspace.ts'
+import { describe, expect, it } from 'vitest'
+import { card, useFakeHost, Workspace, waitForEnd, waitForText } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 describe('sync-card as a process', () => {
   it('writes to its own streams, and exits with the code of the command', async () => {

@@ -1,23 +1,19 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
 import { starterCard } from '../../cli/manifests/starter.ts'
-import { FakeHost, problem } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { problem } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
+const { host, env } = useFakeHost()
+beforeEach(() => {
   host.pageSize = 2
   for (const id of ['a', 'old', 'older']) host.register(id, { card: card(id), set: 'mine' })
   host.register('oldest', { card: card('oldest'), visibility: 'internal', set: 'mine' })
   host.register('theirs', { card: card('theirs'), set: 'theirs' })
   host.register('nobody', { card: card('nobody') })
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
 })
-afterEach(() => host.close())
 
 const others = ['theirs', 'nobody']
 const registered = () => [...host.agents.keys()]

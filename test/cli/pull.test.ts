@@ -1,19 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { renderManifest } from '../../cli/manifests/index.ts'
-import { FakeHost, type Seen } from './fake-host.ts'
-import { card, type Ended, Workspace } from './workspace.ts'
+import type { Seen } from './fake-host.ts'
+import { card, type Ended, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 const read = ({ folder }: Workspace, file: string): string => readFileSync(join(folder, file), 'utf8')
 const list = ({ folder }: Workspace, path = 'cards'): string[] => readdirSync(join(folder, path)).sort()

@@ -1,9 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost } from './fake-host.ts'
-import { Workspace } from './workspace.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
+const { host, env } = useFakeHost()
 let answers: Record<string, { status: number; body: unknown }>
 
 const pending = {
@@ -14,9 +12,7 @@ const pending = {
   ],
 }
 
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+beforeEach(() => {
   answers = {}
   host.faults = [
     ({ method, path }, response) => {
@@ -27,7 +23,6 @@ beforeEach(async () => {
     },
   ]
 })
-afterEach(() => host.close())
 
 const refresh = (...args: string[]) => new Workspace().run(['refresh', ...args], env)
 

@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { describe, expect, it } from 'vitest'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
 const TOKEN = 'sk-proj-Zq7Vt2Xw9Lm4Np6Rk8Ys3'
 const PASSWORD = 'Hunter2Zq7Vt'
@@ -8,13 +7,7 @@ const PASSWORD = 'Hunter2Zq7Vt'
 /** The beginnings of the secrets are secret too. */
 const LEAKS = /sk-proj-Zq|Hunter2/
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 const manifest = (more: object, cardMore: object = {}) => ({ ...more, card: card('a', cardMore) })
 const skill = { id: 'ask', name: 'Ask', description: 'Answers questions', tags: ['a'], examples: ['Why?'] }

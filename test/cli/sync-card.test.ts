@@ -1,16 +1,10 @@
 import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeHost, isPut, problem, times } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { describe, expect, it } from 'vitest'
+import { isPut, problem, times } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-let env: Record<string, string>
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-})
-afterEach(() => host.close())
+const { host, env } = useFakeHost()
 
 describe('sync-card', () => {
   it('creates new agents, updates changed ones and leaves the others, from files of every kind', async () => {

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parseExpiry } from '../../cli/commands/token.ts'
-import { FakeHost, problem } from './fake-host.ts'
-import { card, Workspace } from './workspace.ts'
+import { problem } from './fake-host.ts'
+import { card, useFakeHost, Workspace } from './workspace.ts'
 
 type Token = {
   id: string
@@ -14,8 +14,7 @@ type Token = {
   expires: string | null
 }
 
-let host: FakeHost
-let env: Record<string, string>
+const { host, env } = useFakeHost()
 /** The tokens of the host. */
 let tokens: Map<string, Token>
 const pageSize = 2
@@ -35,9 +34,7 @@ const store = (...stored: Token[]) => {
   for (const one of stored) tokens.set(one.id, one)
 }
 
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-  env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
+beforeEach(() => {
   tokens = new Map()
   host.faults = [
     ({ method, path, headers, body }, response) => {
@@ -66,7 +63,6 @@ beforeEach(async () => {
     },
   ]
 })
-afterEach(() => host.close())
 
 const run = (...args: string[]) => new Workspace().run(['token', ...args], env)
 

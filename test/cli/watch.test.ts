@@ -1,15 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type AgentResult, ChangeTracker } from '../../cli/sync/index.ts'
-import { FakeHost, isPut } from './fake-host.ts'
-import { card, Workspace, waitForText } from './workspace.ts'
+import { isPut } from './fake-host.ts'
+import { card, useFakeHost, Workspace, waitForText } from './workspace.ts'
 
-let host: FakeHost
-beforeEach(async () => {
-  host = await new FakeHost().listen()
-})
-afterEach(() => host.close())
+const { host } = useFakeHost()
 
 describe('sync-card --watch', () => {
   it('pushes what changes, survives an invalid file, and stops when interrupted', async () => {

@@ -1,17 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/version.ts'
-import { FakeHost } from './fake-host.ts'
-import { Workspace } from './workspace.ts'
+import { useFakeHost, Workspace } from './workspace.ts'
 
-let host: FakeHost
-beforeEach(async () => {
-  host = await new FakeHost().listen()
+const { host } = useFakeHost()
+beforeEach(() => {
   host.ownToken = {
     ...{ id: 'kn36bnav5bke', scopes: ['read', 'write'], agents: ['weather-*'], tiers: [] },
     ...{ expires: '2999-01-01T00:00:00.000Z', note: 'CI\u001b[31m' },
   }
 })
-afterEach(() => host.close())
 
 const files = () => ({
   'sync-card.yaml': `hosts: { prod: { url: ${host.url}, set: team } }`,

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { onTestFinished } from 'vitest'
+import { afterEach, beforeEach, onTestFinished } from 'vitest'
 import { run } from '../../cli/cli.ts'
 import type { Clock } from '../../cli/clock.ts'
 import type { Environment, Io } from '../../cli/context.ts'
+import { FakeHost } from './fake-host.ts'
 
 /** How a command ended. */
 export type Ended = { code: number | null; stdout: string; stderr: string }
@@ -128,3 +129,16 @@ export const card = (name: string, more: object = {}): object => ({
   ],
   ...more,
 })
+
+/** Starts a new host for each test of a file, and names it with the variables of a command. */
+export const useFakeHost = (): { host: FakeHost; env: Record<'SYNC_CARD_URL' | 'SYNC_CARD_TOKEN', string> } => {
+  const host = new FakeHost()
+  const env = { SYNC_CARD_URL: '', SYNC_CARD_TOKEN: '' }
+  beforeEach(async () => {
+    host.reset()
+    await host.listen()
+    Object.assign(env, { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token })
+  })
+  afterEach(() => host.close())
+  return { host, env }
+}
