@@ -24,7 +24,7 @@ export type Changes = { class: ChangeClass; changes: ClassedChange[] }
 
 /**
  * Classes every change of what clients get: `breaking` if clients that worked may fail, `additive` if they can do more, else
- * `cosmetic`. Nothing that changes counts as cosmetic. No message repeats what looks like a secret.
+ * `cosmetic`, as where nothing changes. No message repeats what looks like a secret.
  */
 export const classifyChanges = (before: Offer, after: Offer): Changes => {
   const inCard = compareCards(before.card, after.card)
@@ -36,8 +36,12 @@ export const classifyChanges = (before: Offer, after: Offer): Changes => {
   const changes = changeClasses.flatMap(name =>
     found.filter(({ rule }) => changeRules[rule] === name).map(change => ({ ...change, class: name })),
   )
-  const cards = [before, after].flatMap(({ card, tiers = [] }) => [card, ...tiers.map(({ card }) => card)])
-  const redact = createRedaction(cards as Json[])
+  const described = [before, after].flatMap(({ card, tiers = [], manifest }) => [
+    card,
+    ...tiers.map(({ card }) => card),
+    manifest?.jwt,
+  ])
+  const redact = createRedaction(described as (Json | undefined)[])
   return { class: changes[0]?.class ?? 'cosmetic', changes: redact(truncateNotes(changes, pointer => pointer)) }
 }
 

@@ -522,6 +522,8 @@ describe('classifyChanges', () => {
     const allowed = { allowSecrets: ['/card/name', '/card/skills/0/id', '/card/description'] }
     const secretive = { ...base, name: secret, description: `Use ${secret}`, skills: [{ ...skill, id: secret }] }
     const after = compileCard({ card: secretive, ...allowed } as JsonObject).card
+    const policy = (audience: string) => offerOf({ ...trusting, jwt: { audience } })
+    expect(JSON.stringify(classifyChanges(policy('a'), policy(secret)))).toContain('[secret]')
     const text = JSON.stringify([classifyChanges(offer(), { card: after }), classifyChanges({ card: after }, offer())])
     expect(text).toContain('[secret]')
     expect(text).not.toContain(secret.slice(0, 12))
