@@ -142,7 +142,7 @@ describe('sync-card with many cards', () => {
     expect([ended.code, host.agents.size]).toEqual([code, 25])
   })
 
-  it('is refused each agent that a token does not cover, and reads no other way what it does not', async () => {
+  it('is refused each agent that a token does not cover (exit 4)', async () => {
     host.scope = 'agent-00*'
     const { code, stdout } = await folderOf(25).run([], env)
     expect(stdout).toMatch(/: 10 created, 15 forbidden\n$/)
