@@ -14,6 +14,7 @@ import {
   addHostOptions,
   connect,
   type HostFlags,
+  interruptSignal,
   reportRejection,
 } from './options.ts'
 
@@ -35,10 +36,12 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   if (path !== undefined && existsSync(path)) throw new UsageError(`${file} exists already: name a new file.`)
   const stream = await connect(flags, context).openExport()
   if ('rejected' in stream) return reportRejection(stream, context)
+  const signal = interruptSignal(context)
   const check = new ExportCheck()
-  const lines = decodeLines(stream, check)
+  const lines = decodeLines(stream, check, signal)
   if (path === undefined) for await (const line of lines) terminal.out(line)
   else await writeFile(path, lines, check)
+  if (signal.aborted) return ExitCode.interrupted
   const problem = check.findProblem()
   if (problem !== undefined) throw new HostError(`the export broke off: ${problem}`)
   terminal.info(
@@ -60,12 +63,17 @@ const writeFile = async (path: string, lines: AsyncIterable<string>, check: Expo
   }
 }
 
-/** Yields the lines of a stream, and has them checked. */
-async function* decodeLines(stream: ReadableStream<Uint8Array>, check: ExportCheck): AsyncIterable<string> {
+/** Yields the lines of a stream until it ends or the user interrupts the program, and has them checked. */
+async function* decodeLines(
+  stream: ReadableStream<Uint8Array>,
+  check: ExportCheck,
+  signal: AbortSignal,
+): AsyncIterable<string> {
   const decoder = new TextDecoder()
   let rest = ''
   try {
     const reader = stream.getReader()
+    signal.addEventListener('abort', () => reader.cancel().catch(() => undefined))
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const chunk = next.value
       check.update(chunk)

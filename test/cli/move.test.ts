@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { problem } from './fake-host.ts'
 import { useFakeHost, Workspace } from './workspace.ts'
 
@@ -83,6 +83,25 @@ describe('sync-card export', () => {
     change()
     const { code, stderr } = await run('export', 'host.ndjson')
     expect([code, stderr]).toEqual([4, expect.stringContaining(`the export broke off: ${message}`)])
+    expect([existsSync(file('host.ndjson')), existsSync(file('host.ndjson.part'))]).toEqual([false, false])
+  })
+
+  it('that is interrupted leaves no file (exit 130)', async () => {
+    let hasBegun = () => undefined as unknown
+    const begun = new Promise<void>(resolve => {
+      hasBegun = resolve
+    })
+    host.faults = [
+      (_, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/x-ndjson' }).write(text.slice(0, 500), () => hasBegun())
+        return true
+      },
+    ]
+    const command = workspace.start(['export', 'host.ndjson'], env)
+    await begun
+    await vi.waitFor(() => expect(existsSync(file('host.ndjson.part'))).toBe(true))
+    command.interrupt()
+    expect((await command.ended).code).toBe(130)
     expect([existsSync(file('host.ndjson')), existsSync(file('host.ndjson.part'))]).toEqual([false, false])
   })
 

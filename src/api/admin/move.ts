@@ -10,6 +10,7 @@ import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/write-through.ts'
 import type { ExportCursor } from '../../registry/move/export.ts'
 import { EXPORT_TYPE, parseTrailer, type Trailer } from '../../registry/move/format.ts'
+import type { Imported } from '../../registry/move/import.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { ImportReply } from '../../registry/store/imports.ts'
 
@@ -48,25 +49,48 @@ export const getExport: Handler = async (request, env, ctx) => {
 /** `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit. */
 export const postImport: Handler = audited(async (request, env, ctx) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
-  const body = decompress(request)
+  const reader = decompress(request).getReader()
+  const { agents, revisions, tokens } = await runImport(reader, actorOf(principal), env).catch(async error => {
+    // Where the connection is closed while it is written to, a client may not see the response.
+    await discard(reader)
+    throw error
+  })
+  purgeLists(ctx)
+  return jsonResponse({ agents, revisions, tokens }, 201, { 'Cache-Control': PRIVATE_NO_STORE })
+})
+
+const runImport = async (reader: Reader, actor: string, env: Env): Promise<Imported> => {
   const registry = getRegistry(env)
   const begun = await registry.importStep({ step: 'begin' })
   if (begun.outcome !== 'begun') throw rejectionError(begun)
   const { session } = begun
   try {
-    const digest = await stageLines(body, async lines => {
+    const digest = await stageLines(reader, async lines => {
       const staged = await registry.importStep({ step: 'stage', session, lines })
       if (staged.outcome !== 'staged') throw rejectionError(staged)
     })
-    const result = await registry.importStep({ step: 'commit', session, actor: actorOf(principal), digest })
+    const result = await registry.importStep({ step: 'commit', session, actor, digest })
     if (result.outcome !== 'imported') throw rejectionError(result)
-    purgeLists(ctx)
-    const { agents, revisions, tokens } = result
-    return jsonResponse({ agents, revisions, tokens }, 201, { 'Cache-Control': PRIVATE_NO_STORE })
+    return result
   } finally {
     await registry.importStep({ step: 'abandon', session })
   }
-})
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+/** Reads the rest of a file that is refused. */
+const discard = async (reader: Reader): Promise<void> => {
+  try {
+    for (let size = 0; size < MAX_IMPORT_BYTES; ) {
+      const { done, value } = await reader.read()
+      if (done) return
+      size += value.byteLength
+    }
+  } catch {
+    // The file has no rest, or none that can be decompressed.
+  }
+}
 
 const decompress = ({ body, headers }: Request): ReadableStream<Uint8Array> => {
   if (body === null) throw invalidImport('The file is empty')
@@ -84,16 +108,13 @@ const NEWLINE = 0x0a
  * Passes the lines of a file on, many at a time, and checks them against its last line, which it leaves out. Returns the digest of the
  * others.
  */
-const stageLines = async (
-  body: ReadableStream<Uint8Array>,
-  stage: (lines: string) => Promise<void>,
-): Promise<string> => {
+const stageLines = async (reader: Reader, stage: (lines: string) => Promise<void>): Promise<string> => {
   const hash = createHash('sha256')
   let lines = 0
   let size = 0
   let rest: Uint8Array = new Uint8Array()
   let trailer: Trailer | undefined
-  for await (const chunk of readChunks(body)) {
+  for await (const chunk of readChunks(reader)) {
     size += chunk.byteLength
     if (size > MAX_IMPORT_BYTES) throw tooLarge(`The file has more than ${MAX_IMPORT_BYTES} bytes`)
     const bytes = concat(rest, chunk)
@@ -120,8 +141,7 @@ const stageLines = async (
 }
 
 /** Collects the chunks of a stream, which can be of one byte each, into larger ones. */
-async function* readChunks(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
-  const reader = body.getReader()
+async function* readChunks(reader: Reader): AsyncIterable<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
   for (;;) {

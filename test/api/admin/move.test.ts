@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import type { AuditEntry } from '../../../src/registry/audit/chain.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { namesOf, readEvents } from '../../support/event-stream.ts'
@@ -46,6 +47,17 @@ const putBatch = async (first: number): Promise<number> => {
   const response = await source.fetch('/agents:batch', { method: 'POST', headers, body: lines.join('\n') })
   await response.text()
   return response.status
+}
+
+const countKeys = async (host: OwnHost): Promise<number> => {
+  const { CARDS } = await host.env()
+  let count = 0
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: KVNamespaceListResult<unknown> = await CARDS.list(cursor === '' ? {} : { cursor })
+    count += page.keys.length
+    cursor = page.list_complete ? null : page.cursor
+  }
+  return count
 }
 
 const post = (body: BodyInit | null, headers: Record<string, string> = {}, host = target) =>
@@ -109,6 +121,15 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
       422,
       'invalid-import',
     ],
+    ['a line without end', () => 'x'.repeat(MAX_IMPORT_LINE_BYTES + 1024 * 1024), {}, 413, 'too-large'],
+    [
+      'much from a few bytes',
+      () => gzipSync('x'.repeat(2 * MAX_IMPORT_LINE_BYTES)),
+      { 'Content-Encoding': 'gzip' },
+      413,
+      'too-large',
+    ],
+    ['an early mistake in a large file', () => `{}\n${' \n'.repeat(2 * 1024 * 1024)}`, {}, 422, 'invalid-import'],
     ['another compression', () => text, { 'Content-Encoding': 'br' }, 415, 'unsupported-encoding'],
   ])('refuses %s, and changes nothing', async (_, body, headers, status, code) => {
     const response = await post(body(), headers)
@@ -122,6 +143,12 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
       201,
       { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 1 },
     ])
+    // Until then, a card is unknown; the host remembers that for a while. Of the agent that was removed, nothing is published.
+    const published = (await countKeys(source)) - 1
+    await vi.waitFor(async () => expect(await countKeys(target)).toBe(published), {
+      timeout: TIMEOUT_MS,
+      interval: 100,
+    })
     const asReader = { Authorization: `Bearer ${reader.token}` }
     const read = async (host: OwnHost, path: string, headers: Record<string, string>) => {
       const {
@@ -201,7 +228,8 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
   })
 
   it('refuses a host that is not empty', async () => {
-    const response = await post(text)
+    // A client that is still sending gets the response, too.
+    const response = await post(text + ' '.repeat(8 * 1024 * 1024))
     expect([response.status, await response.json()]).toMatchObject([409, { code: 'host-not-empty' }])
   })
 })
