@@ -18,6 +18,7 @@ import {
 import { exact, type Figure, interval, median } from '../stats.ts'
 import { SEARCHES } from './searches.ts'
 import { simulatedRegistry } from './simulated-registry.ts'
+import { throughput } from './throughput.ts'
 
 /** Bounds of what the Registry does, in ms, and of a write beside the same without the index. */
 const [SEARCH_MS, LIST_MS, WRITE_RATIO] = [15, 10, 1.5]
@@ -31,9 +32,12 @@ const EXPORTED_PAGES = 20
 
 /** CPU time of searches, lists, exports and writes inside a Registry with many agents, on disk. */
 export const registry = async (setting: Setting, agents: number): Promise<Figure[]> => {
-  const figures = agents > MAX_AGENTS ? simulatedRegistry(setting, agents) : await wholeRegistry(setting, agents)
-  return figures.map(figure => ({ ...figure, name: `${figure.name}, ${agents.toLocaleString('en')} agents` }))
+  if (agents > MAX_AGENTS) return nameSize(simulatedRegistry(setting, agents), agents)
+  return [...nameSize(await wholeRegistry(setting, agents), agents), ...(await throughput(setting))]
 }
+
+const nameSize = (figures: readonly Figure[], agents: number): Figure[] =>
+  figures.map(figure => ({ ...figure, name: `${figure.name}, ${agents.toLocaleString('en')} agents` }))
 
 const wholeRegistry = async ({ bundle, directory, effort }: Setting, agents: number): Promise<Figure[]> => {
   const kv = await startKv(0)

@@ -15,7 +15,7 @@ const sinks = {
 const IN_PARALLEL = 100
 
 /** The statements that write the search index. */
-const indexing = /(?:INTO|FROM|UPDATE) search(?:_documents)? /
+const indexing = /(?:INTO|FROM|UPDATE) (?:internal_)?search(?:_documents)? /
 
 /** The result of a statement that is left out. */
 const skipped = { one: () => ({ number: 1 }), toArray: () => [] }
