@@ -83,6 +83,7 @@ export const MAX_LISTED_EXAMPLES = 5
 /** Characters of `q` and of the value of a filter, words of `q`, and filters of one search. */
 export const MAX_QUERY_LENGTH = 200
 export const MAX_QUERY_WORDS = 16
+export const MAX_WORD_BEGINNINGS = 4
 export const MAX_FILTERS = 16
 
 /** The best agents of a search, all pages together. */

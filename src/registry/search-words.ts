@@ -1,4 +1,5 @@
 import { foldText } from '../card/model/constants.ts'
+import { MAX_WORD_BEGINNINGS } from '../limits.ts'
 
 /** Scripts that are written without spaces between words: each character is indexed by itself, and a word is a phrase of them. */
 const unspaced = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]'
@@ -19,16 +20,17 @@ export const splitWords = (query: string): string[] => [
  */
 export const toMatchExpressions = (words: readonly string[], nameWords: readonly string[] = []): string[] => [
   ...new Set(
-    [toPhrase, toBeginning].flatMap(form => [
-      join([...words, ...nameWords].map(inName(form)), 'AND'),
-      join([...words.map(form), ...nameWords.map(inName(form))], 'AND'),
-    ]),
+    [toPhrases, toBeginnings].flatMap(form => {
+      const namePhrases = form(nameWords).map(inName)
+      const phrases = form(words)
+      return [join([...phrases.map(inName), ...namePhrases], 'AND'), join([...phrases, ...namePhrases], 'AND')]
+    }),
   ),
 ]
 
 /** Returns the same for agents that have any of these words: those with all of them first. */
 export const toAnyWordExpressions = (words: readonly string[]): string[] => [
-  ...new Set([join(words.map(toPhrase), 'AND'), join(words.map(toPhrase), 'OR'), join(words.map(toBeginning), 'OR')]),
+  ...new Set([join(toPhrases(words), 'AND'), join(toPhrases(words), 'OR'), join(toBeginnings(words), 'OR')]),
 ]
 
 const join = (expressions: readonly string[], operator: 'AND' | 'OR'): string => expressions.join(` ${operator} `)
@@ -42,10 +44,15 @@ const shortWord = /^[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}]{1,2}$/u
 const toBeginning = (word: string): string =>
   endsUnspaced.test(word) || shortWord.test(word) ? toPhrase(word) : `${toPhrase(word)}*`
 
-const inName =
-  (form: (word: string) => string) =>
-  (word: string): string =>
-    `name : ${form(word)}`
+const toPhrases = (words: readonly string[]): string[] => words.map(toPhrase)
+
+/** FTS5 reads all words that begin with one, so that only the last few may be beginnings. */
+const toBeginnings = (words: readonly string[]): string[] => [
+  ...words.slice(0, -MAX_WORD_BEGINNINGS).map(toPhrase),
+  ...words.slice(-MAX_WORD_BEGINNINGS).map(toBeginning),
+]
+
+const inName = (phrase: string): string => `name : ${phrase}`
 
 /** SQLite folds the accents; "ß" has no accent and no upper case of its own. */
 const fold = (text: string): string => foldText(text).replaceAll('ß', 'ss')

@@ -78,6 +78,11 @@ describe('a search', () => {
     ])
   })
 
+  it('takes only its last four words for beginnings', () => {
+    put('a', 'Weather', { description: 'Forecasts for large cities of Europe' })
+    expect([ids('weather fore larg citi euro'), ids('weat forecasts for larg citi euro')]).toEqual([['a'], []])
+  })
+
   it('ranks a word in the name first, and the beginning of a longer word last', () => {
     put('description', 'One', { description: 'Weather for all' })
     put('name', 'Weather')
