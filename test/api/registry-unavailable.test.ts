@@ -70,7 +70,7 @@ describe('while the Registry is unavailable', () => {
   it('POST /agents:batch returns 503 for each line, as others may have been registered', async () => {
     let calls = 0
     const answers = {
-      latestCard: async () => null,
+      latestRevision: async () => null,
       registerAll: async (registrations: readonly { id: string }[]) => {
         if (calls++ > 0) throw error
         return registrations.map(() => ({ ...registered, hosts: [], changed: [], removedTiers: [] }))

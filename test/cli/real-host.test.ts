@@ -107,6 +107,7 @@ it('registers 301 agents with 9 requests, and finds them unchanged with 5', asyn
   const takeRequests = () =>
     requests.mock.calls
       .splice(0)
+      .filter(([url]) => String(url).startsWith(own.url.origin))
       .map(([url, init]) => `${init?.method} ${String(url).slice(own.url.origin.length).replace(/\?.*/, '?')}`)
   const read = ['GET /health', 'GET /agents/many-000/manifest', 'GET /agents?', 'GET /agents?', 'GET /agents?']
   const write = ['PUT /agents/many-000', 'POST /agents:batch', 'POST /agents:batch', 'POST /agents:batch']
