@@ -80,7 +80,7 @@ const noShamanFields = { url: '', preferredTransport: 'JSONRPC' }
 const toSqlStorage = (database: DatabaseSync): SqlStorage => {
   const statements = new Map<string, StatementSync>()
   const exec = (query: string, ...values: SQLInputValue[]) => {
-    if (values.length === 0) return database.exec(query)
+    if (query.includes(';')) return database.exec(query)
     const statement = statements.get(query) ?? database.prepare(query)
     statements.set(query, statement)
     if (statement.columns().length === 0) return statement.run(...values)
