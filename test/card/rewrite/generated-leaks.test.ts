@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { formatPointer, type Json, type JsonObject, jsonEntries, omit, type Pointer } from '../../../src/json/json.ts'
-import { registration } from '../../support/cards/compile.ts'
+import { compileCard, registration } from '../../support/cards/compile.ts'
 import { completeCards } from '../../support/cards/complete.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 import { replaceValue } from '../../support/cards/pointers.ts'
@@ -61,6 +61,14 @@ const manifest = fc.record({
 })
 
 describe('a fetched card behind the gateway', () => {
+  it('contains a host name in its signatures nowhere, because none of them is still valid', () => {
+    const signatures = [{ protected: host, signature: 's' }]
+    const fetched = { ...completeCards['1.0'], signatures }
+    const { documents, extended } = compileCard({ upstream, route: 'gateway', extended: {} }, fetched)
+    expect(extended).toHaveLength(1)
+    expect(JSON.stringify([documents, extended.map(each => each.documents)])).not.toContain('signatures')
+  })
+
   it('contains the host name of its agent in no representation, or is rejected', () => {
     let [accepted, rejected] = [0, 0]
     fc.assert(
@@ -69,10 +77,12 @@ describe('a fetched card behind the gateway', () => {
         if ('errors' in result) rejected++
         else {
           accepted++
-          const { documents, extended, card } = result.compiled
-          // The canonical card keeps its signatures, which are served only in documents.
-          const served = JSON.stringify([documents, extended, omit(card as JsonObject, 'signatures')])
-          expect(served.toLowerCase()).not.toContain(host)
+          const served = [result.compiled, ...result.compiled.extended].map(({ card, documents }) => [
+            // The canonical card keeps its signatures, which are served only in documents.
+            omit(card as JsonObject, 'signatures'),
+            documents,
+          ])
+          expect(JSON.stringify(served).toLowerCase()).not.toContain(host)
         }
       }),
     )
