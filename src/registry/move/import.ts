@@ -32,7 +32,7 @@ export type Imported = { outcome: 'imported'; agents: number; revisions: number;
 type IndexedAgent = Pick<Registration, 'id' | 'visibility' | 'set' | 'summary' | 'search' | 'representations'>
 
 /** What the object does with the agents of an import besides storing them. */
-export type ImportHooks = {
+type ImportHooks = {
   indexAgent: (sql: SqlStorage, agent: IndexedAgent) => void
   refreshKey: (id: string) => string
 }
@@ -206,6 +206,10 @@ export class Staging {
       )
       .toArray()
     if (revision) throw invalid(`The audit has no entry for revision ${revision.seq} of agent "${revision.id}"`)
+    const [token] = this.#sql
+      .exec<{ id: string }>('SELECT id FROM staged_tokens GROUP BY hash HAVING COUNT(*) > 1')
+      .toArray()
+    if (token) throw invalid(`Token "${token.id}" and another one have the same hash`)
   }
 
   #count(table: ExportedTable | 'audit'): number {

@@ -291,6 +291,15 @@ describe('an import', () => {
       /no entry for/,
     ],
     [
+      'two tokens with one hash',
+      text =>
+        `${text}${text
+          .split('\n')
+          .find(line => line.includes('"table":"tokens"'))
+          ?.replace(/"id":"[^"]*"/, '"id":"other"')}\n`,
+      /have the same hash/,
+    ],
+    [
       'an agent without its revision',
       text => edit(text, ofTable('agents'), row => Object.assign(row, { seq: 9 })),
       /newest revision of agent "a" is missing/,
