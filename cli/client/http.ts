@@ -153,7 +153,7 @@ export const readReply = async (response: Response): Promise<Reply> => {
 }
 
 /** Returns the message for a connection that failed. */
-export const connectionFailure = (error: Error): string => {
+const connectionFailure = (error: Error): string => {
   const { message, code, name } = causeOf(error)
   // For a name with several addresses, such as localhost, the error has only a code.
   return `the connection failed (${message || (code ?? name)})`

@@ -62,9 +62,9 @@ export class EventFeed {
   }
 
   /**
-   * Returns the socket of a stream, with the change that it begins after in `Last-Event-ID`; or why there is none. The query has `caller`,
-   * `after` if the client resumes, and for the stream of one agent `agent` and `visible`: `now` if the caller may read the agent, else
-   * which changes must be stored of it, `any` or `public`.
+   * Opens the socket of a stream. `Last-Event-ID` of the response is the change after which it begins; a stream that is refused gets a
+   * 409 with the reason. The query has `caller`, `after` if the client resumes, and for the stream of one agent `agent` and `visible`:
+   * `now` if the caller may read the agent, else which changes must be stored of it, `any` or `public`.
    */
   connect(query: URLSearchParams): Response {
     const agent = query.get('agent') ?? undefined

@@ -7,7 +7,7 @@ const MAX_KEY_BYTES = 64
 
 /**
  * Reads the keys in `WEBHOOK_SECRET`, each `whsec_` and 24 to 64 bytes in base64. While a key is replaced there are two, and each signs.
- * Undefined if there is none, or one that is invalid.
+ * Returns undefined if the secret is missing or has an invalid key.
  */
 export const readWebhookKeys = (secret = ''): Uint8Array<ArrayBuffer>[] | undefined => {
   const keys = secret.split(/\s+/).filter(Boolean).map(readKey)

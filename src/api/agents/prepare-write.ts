@@ -43,8 +43,8 @@ export type WriteRequest = {
 }
 
 /**
- * Returns a function that prepares a registration for the current state of the Registry, to be called again after a conflict, and
- * told which attempt is the last. It fetches a remote card the first time only.
+ * Returns a function that prepares a registration for the current state of the Registry. It is called again after a conflict, with
+ * `isLast` for the last attempt, and fetches a remote card only the first time.
  */
 export const createPreparation = (write: WriteRequest, env: Env): ((isLast: boolean) => Promise<PreparedWrite>) => {
   let fetched: ReturnType<typeof fetchSource> | undefined

@@ -45,7 +45,7 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
   'jwt.tiers.*.equals': 'The value of the claim.',
   set: 'The name of the collection of cards that the agent belongs to. `sync-card --prune` deletes agents of this set only.',
   allowSecrets:
-    'Places in this manifest, as JSON Pointers, where what looks like a secret is none, such as /card/description.',
+    'JSON Pointers to values in this manifest that look like secrets but are not, such as /card/description.',
 }
 
 /** What editors show for the fields of a card. They are those of A2A and GopherHole; every other dialect has some of its own. */
@@ -89,7 +89,7 @@ export const cardDescriptions: Readonly<Record<string, string>> = {
   skills: 'What the agent can do, one entry each.',
   'skills.*.id': 'The id of the skill in kebab-case.',
   'skills.*.name': 'What the skill is called.',
-  'skills.*.description': 'What the skill does, with what, and what comes out.',
+  'skills.*.description': 'What the skill does, what it takes and what it returns.',
   'skills.*.tags': 'Words by which people and catalogs find the skill.',
   'skills.*.examples': 'Prompts that the skill can answer.',
   'skills.*.inputModes': 'The media types that the skill accepts, if they are not those of the agent.',

@@ -147,7 +147,7 @@ const describeCard = (): JsonObject => {
   return root
 }
 
-/** Returns a member that is an object, and adds it if there is none. */
+/** Returns the object in a member, and adds an empty one if the member is missing. */
 const part = (object: JsonObject, name: string): JsonObject => {
   const existing = object[name]
   if (isJsonObject(existing)) return existing

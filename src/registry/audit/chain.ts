@@ -63,7 +63,7 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 export const sealEntry = (entry: Omit<AuditEntry, 'hash'>): AuditEntry => ({ ...entry, hash: hashEntry(entry) })
 
 /** Returns the hash that an entry should have, whichever it has. */
-export const hashEntry = (entry: JsonObject): string => {
+const hashEntry = (entry: JsonObject): string => {
   const { hash: _, ...hashed } = entry
   return sha256(canonicalJson(hashed))
 }
