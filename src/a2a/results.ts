@@ -84,7 +84,7 @@ export const readResult = (
   const { binding, version, operation } = call
   if (binding === 'JSONRPC') return readJsonRpcResult(call, body)
   const isError = place === 'error-response' || (place === 'event' && isRestError(body))
-  return isError ? readRestError(body, version) : readOperationResult(operation, formsOf(call, body), body)
+  return isError ? readRestError(body, version) : readOperationResult(operation, formOfResult(call, body), body)
 }
 
 const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'binding'>, body: unknown): ReadResult => {
@@ -98,7 +98,7 @@ const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'bindin
   // The official Python server of 0.3 leaves out a result that is null.
   const mayBeAbsent = call.operation === 'deletePushConfig' && call.version === '0.3'
   if (result === undefined && !mayBeAbsent) return { fault: 'result or error must be present' }
-  return readOperationResult(call.operation, formsOf(call, result), result)
+  return readOperationResult(call.operation, formOfResult(call, result), result)
 }
 
 // Errors
@@ -139,7 +139,7 @@ const readRestError = (body: unknown, version: WireVersion): ReadResult => {
 // Results
 
 /** Returns the form in which a result is written. Over HTTP, 0.3 has two; the one with `kind` shows it. */
-const formsOf = ({ binding, version }: Pick<A2ACall, 'version' | 'binding'>, result: unknown): Form => {
+export const formOfResult = ({ binding, version }: Pick<A2ACall, 'version' | 'binding'>, result: unknown): Form => {
   if (version === '1.0') return 'proto 1.0'
   if (binding === 'JSONRPC') return 'kinds'
   const first = Array.isArray(result) ? result[0] : result
