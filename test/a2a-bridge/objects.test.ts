@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Form, shapes } from '../../src/a2a/result-shapes.ts'
-import { type ObjectName, translateObject } from '../../src/bridge/objects.ts'
+import { type ObjectName, translateObject } from '../../src/a2a-bridge/objects.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 
 const forms: Form[] = ['kinds', 'proto 0.3', 'proto 1.0']
