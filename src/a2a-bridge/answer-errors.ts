@@ -1,6 +1,6 @@
 import type { AnswerPlace } from '../a2a/results.ts'
+import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import type { Protocol } from './requests.ts'
 
 /** The errors that have a code of their own: in JSON-RPC the code, in 1.0 the reason, over HTTP+JSON the status and the gRPC code. */
 const KNOWN_ERRORS: readonly { code: number; reason: string; status: number; grpcStatus: string }[] = [

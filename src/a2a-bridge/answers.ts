@@ -1,11 +1,12 @@
 import { type OperationName, operations } from '../a2a/operations.ts'
 import type { Form } from '../a2a/result-shapes.ts'
 import { type AnswerPlace, formOfResult } from '../a2a/results.ts'
+import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { translateError } from './answer-errors.ts'
 import { type ObjectName, translateObject } from './objects.ts'
 import { translateTaskPushConfig } from './push-configs.ts'
-import { formOf, type Protocol } from './requests.ts'
+import { formOf } from './requests.ts'
 import { type Loss, readProto, type Translation } from './translation.ts'
 
 /** How an answer is translated: from the protocol of the agent to that of the caller, who gets `id` over JSON-RPC. */

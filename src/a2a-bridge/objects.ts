@@ -31,7 +31,7 @@ export const translateObject = (
   }
   // In the other form, the name may mean something else.
   for (const unknown of Object.keys(object).filter(each => !known.has(each)))
-    if (Object.hasOwn(translated, unknown) || unknown === '__proto__') losses.push(path + unknown)
+    if (Object.hasOwn(translated, unknown) || unknown === '__proto__') losses.push(`${path}*`)
     else translated[unknown] = object[unknown]
   return translated
 }

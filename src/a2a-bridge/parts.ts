@@ -8,7 +8,7 @@ export const translatePart = (part: JsonObject, { from, to, losses }: Translatio
   const { written, lost } = writers[to](read)
   losses.push(...lost.map(name => path + name))
   for (const name of Object.keys(others))
-    if (Object.hasOwn(written, name)) losses.push(path + name)
+    if (Object.hasOwn(written, name) || name === '__proto__') losses.push(`${path}*`)
     else written[name] = others[name]
   return written
 }
@@ -57,7 +57,7 @@ const writeV1 = ({ kind, value, filename, mediaType, metadata, ofFile }: Content
       mediaType,
       metadata: isWrapped && isJsonObject(unwrapped) && Object.keys(unwrapped).length === 0 ? undefined : unwrapped,
     }),
-    lost: Object.keys(ofFile ?? {}).map(name => `file.${name}`),
+    lost: Object.keys(ofFile ?? {}).length > 0 ? ['file.*'] : [],
   }
 }
 

@@ -1,17 +1,17 @@
 import { type A2ACall, type OperationName, operations } from '../a2a/operations.ts'
 import { pathOf } from '../a2a/rest-paths.ts'
 import type { Form } from '../a2a/result-shapes.ts'
-import type { CallBinding, WireVersion } from '../card/model/calls.ts'
+import type { Protocol, WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../json/json.ts'
 import { translateObject } from './objects.ts'
 import { translatePushConfig, translateTaskPushConfig } from './push-configs.ts'
 import { definedMembers, type Loss, protoNames, readProto, type Translation } from './translation.ts'
 
-/** How calls are written. */
-export type Protocol = { binding: CallBinding; version: WireVersion }
-
-/** A call as its agent gets it: over HTTP+JSON, path and query below the agent's endpoint, and the body if there is one. */
-export type TranslatedRequest = { method: string; path?: string; body?: JsonObject; losses: Loss[] }
+/**
+ * A call as its agent gets it: `params` are those of JSON-RPC, or the body of HTTP+JSON, which has also a `path` below the agent's
+ * endpoint.
+ */
+export type TranslatedRequest = { httpMethod: string; path?: string; params?: JsonObject; losses: Loss[] }
 
 /**
  * Translates a call to the version and binding of an agent. Returns undefined if they cannot express the operation: 0.3 has no list
@@ -23,7 +23,9 @@ export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest
   const translation: Translation = { from: formOfCall(call), to: formOf(to), losses: [] }
   const params = translateParams(operation, readParams(call), translation)
   const request =
-    to.binding === 'JSONRPC' ? writeJsonRpc(call, params, to.version) : writeRest(operation, params, to.version)
+    to.binding === 'JSONRPC'
+      ? { httpMethod: 'POST', params: definedMembers(jsonRpcParams(operation, params, to.version)) }
+      : writeRest(operation, params, to.version)
   return { ...request, losses: translation.losses }
 }
 
@@ -132,20 +134,6 @@ const translateConfiguration = (
 
 // Write
 
-const writeJsonRpc = (
-  { operation, id }: A2ACall,
-  params: Params,
-  version: WireVersion,
-): Pick<TranslatedRequest, 'method' | 'body'> => ({
-  method: 'POST',
-  body: {
-    jsonrpc: '2.0',
-    id,
-    method: operations[operation][version] ?? '',
-    params: definedMembers(jsonRpcParams(operation, params, version)),
-  },
-})
-
 const jsonRpcParams = (operation: OperationName, params: Params, version: WireVersion): JsonObject => {
   const { task, config, message, configuration, pushConfig, others } = params
   if (pushConfig) return pushConfig
@@ -171,8 +159,9 @@ const writeRest = (
   operation: OperationName,
   { task, config, message, configuration, pushConfig, others }: Params,
   version: WireVersion,
-): Pick<TranslatedRequest, 'method' | 'path' | 'body'> => {
-  const [[method = 'GET'], template] = [operations[operation].http[0], pathOf(operation, version) ?? '']
+): Pick<TranslatedRequest, 'httpMethod' | 'path' | 'params'> => {
+  const [httpMethod = 'GET'] = operations[operation].http[0]
+  const template = pathOf(operation, version) ?? ''
   const owner = pushConfig ? (pushConfig.taskId ?? nameOfTask(pushConfig)) : task
   const path = template
     .replace(
@@ -180,11 +169,11 @@ const writeRest = (
       encodeURIComponent(toText(owner)),
     )
     .replace('{id}', encodeURIComponent(toText(config)))
-  if (pushConfig) return { method, path, body: pushConfig }
-  if (message) return { method, path, body: definedMembers({ message, configuration, ...others }) }
-  if (method === 'POST') return { method, path, body: others }
+  if (pushConfig) return { httpMethod, path, params: pushConfig }
+  if (message) return { httpMethod, path, params: definedMembers({ message, configuration, ...others }) }
+  if (httpMethod === 'POST') return { httpMethod, path, params: others }
   const query = new URLSearchParams(jsonEntries(others).flatMap(([name, value]) => toQuery(name, value)))
-  return { method, path: query.size > 0 ? `${path}?${query}` : path }
+  return { httpMethod, path: query.size > 0 ? `${path}?${query}` : path }
 }
 
 const nameOfTask = ({ name }: JsonObject): string => /^tasks\/([^/]+)/.exec(toText(name))?.[1] ?? ''

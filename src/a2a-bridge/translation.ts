@@ -1,7 +1,10 @@
 import type { Form } from '../a2a/result-shapes.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 
-/** What a form cannot express: where it was, such as `status.message.parts[0].filename`. */
+/**
+ * What a form cannot express: where it was, such as `status.message.parts[0].filename`, or `message.*` for a member that the
+ * specification does not know.
+ */
 export type Loss = string
 
 /** How objects are translated: the form that they are in, the one that they get, and what was lost so far. */

@@ -35,7 +35,7 @@ export const errorResponse = (error: CallError, form: ErrorForm): Response => {
   const { status, headers } = description
   const text = writeText(description, form)
   // A 0.3 client that asked for a stream reads JSON only if the status shows that there is no stream.
-  return isEvent(form) && status.JSONRPC === 200
+  return isEventForm(form) && status.JSONRPC === 200
     ? a2aResponse(eventText(text), 200, { ...headers, 'Content-Type': 'text/event-stream' })
     : a2aResponse(text, status[form.binding], { ...headers, 'Content-Type': jsonTypeOf(form) })
 }
@@ -44,7 +44,8 @@ export const errorResponse = (error: CallError, form: ErrorForm): Response => {
 export const jsonTypeOf = ({ binding, version }: Pick<ErrorForm, 'binding' | 'version'>): string =>
   binding === 'HTTP+JSON' && version === '1.0' ? 'application/a2a+json' : 'application/json'
 
-const isEvent = ({ binding, version, operation }: ErrorForm): boolean =>
+/** Whether an error is sent as an event: a client of 0.3 that asked for a stream reads nothing else with status 200. */
+export const isEventForm = ({ binding, version, operation }: ErrorForm): boolean =>
   binding === 'JSONRPC' && version === '0.3' && operation !== undefined && operations[operation].streams === true
 
 /** Writes the body of an error response. */

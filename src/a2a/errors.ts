@@ -27,6 +27,8 @@ export type CallError =
   | { kind: 'unavailable' }
   // The agent's card does not allow it.
   | { kind: 'version'; offered: string; accepted: string[] }
+  /** The agent speaks another version, which does not have the operation. */
+  | { kind: 'operation-missing'; method: string; version: WireVersion }
   | { kind: 'streaming' }
   | { kind: 'push-notifications' }
   | { kind: 'extended-card' }
@@ -108,6 +110,13 @@ const badRequest = { httpStatus: 400, grpcStatus: 'INVALID_ARGUMENT' } as const
 const invalidArgument = { httpStatus: 400, jsonRpcStatus: 200, grpcStatus: 'INVALID_ARGUMENT' } as const
 /** Of calls that another agent might accept. */
 const failedPrecondition = { httpStatus: 400, jsonRpcStatus: 200, grpcStatus: 'FAILED_PRECONDITION' } as const
+/** Of operations that an agent does not support. */
+const unsupported = {
+  code: -32004,
+  reason: 'UNSUPPORTED_OPERATION',
+  domain: A2A_DOMAIN,
+  ...failedPrecondition,
+} as const
 const badGateway = { httpStatus: 502, grpcStatus: 'UNAVAILABLE' } as const
 const gatewayTimeout = { httpStatus: 504, grpcStatus: 'DEADLINE_EXCEEDED' } as const
 const serviceUnavailable = {
@@ -245,11 +254,13 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
         : `A2A ${offered} is not supported here. Name one version in \`A2A-Version\`: ${accepted.join(' or ')}.`,
     metadata: ({ offered, accepted }) => ({ offered: [offered], accepted }),
   },
+  'operation-missing': {
+    ...unsupported,
+    message: ({ method, version }) => `This agent speaks A2A ${version}, which has no ${method}.`,
+    metadata: ({ method, version }) => ({ method, version }),
+  },
   streaming: {
-    code: -32004,
-    reason: 'UNSUPPORTED_OPERATION',
-    domain: A2A_DOMAIN,
-    ...failedPrecondition,
+    ...unsupported,
     message: 'This agent does not support streaming. Send the message without streaming, and poll the task.',
     metadata: () => ({ capability: 'streaming' }),
   },
@@ -262,10 +273,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     metadata: () => ({ capability: 'pushNotifications' }),
   },
   'extended-card': {
-    code: -32004,
-    reason: 'UNSUPPORTED_OPERATION',
-    domain: A2A_DOMAIN,
-    ...failedPrecondition,
+    ...unsupported,
     message: 'This agent has no extended card.',
     metadata: () => ({ capability: 'extendedAgentCard' }),
   },
@@ -312,10 +320,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     message: 'This task or context does not exist, or another caller started it.',
   },
   closed: {
-    code: -32004,
-    reason: 'UNSUPPORTED_OPERATION',
-    domain: A2A_DOMAIN,
-    ...failedPrecondition,
+    ...unsupported,
     message: "This host only publishes this agent's card. It does not forward calls to the agent.",
     metadata: () => ({ route: 'closed' }),
   },

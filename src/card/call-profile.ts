@@ -3,7 +3,14 @@ import { collectStrings } from '../json/tree.ts'
 import { type Manifest, taskPolicy } from './manifest/manifest.ts'
 import type { TierRule } from './manifest/tiers.ts'
 import type { AgentCard } from './model/agent-card.ts'
-import { type CallModes, type CallTarget, collectModes, type McpTool, resolveTargets } from './model/calls.ts'
+import {
+  type BridgeLevel,
+  type CallModes,
+  type CallTarget,
+  collectModes,
+  type McpTool,
+  resolveTargets,
+} from './model/calls.ts'
 import { allowsAnonymous } from './read/security-requirements.ts'
 
 /**
@@ -16,6 +23,8 @@ export type CallProfile = {
   gate: Record<'capabilities' | 'modes' | 'extensions' | 'version' | 'responses', 'off' | 'warn' | 'enforce'>
   /** Where calls are forwarded, preferred first. Empty if this host cannot forward calls to any of the agent's interfaces. */
   targets: CallTarget[]
+  /** Which calls are translated to one of them. */
+  bridge: BridgeLevel
   /** Whether each caller reaches only the tasks that it started. */
   tasks: 'owner' | 'shared'
   /** The service binding to use instead of the network. */
@@ -65,6 +74,7 @@ export const buildCallProfile = (
     gate: gateLevels(gate),
     tasks: taskPolicy(manifest),
     targets: resolveTargets(card, upstream),
+    bridge: bridgeLevel(manifest),
     ...(upstream.service !== undefined && { service: upstream.service }),
     ...(upstream.secret !== undefined && { secret: upstream.secret }),
     ...(upstream.identity !== undefined && { identity: { issuer: origin } }),
@@ -97,6 +107,7 @@ export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallP
   gate: gateLevels(gate),
   tasks: 'shared',
   targets: [],
+  bridge: 'off',
   streaming: false,
   pushNotifications: false,
   extendedAgentCard: false,
@@ -108,6 +119,10 @@ export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallP
   requiresAuthentication: false,
   cardMissing: true,
 })
+
+/** Only calls that this host forwards can be translated. */
+export const bridgeLevel = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>): BridgeLevel =>
+  route === 'gateway' ? bridge : 'off'
 
 const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
   capabilities: gate.capabilities ?? 'enforce',

@@ -3,6 +3,7 @@ import type { CallError } from '../a2a/errors.ts'
 import { readAcceptedOutputModes } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { AnswerPlace, Inspected, ResultFacts, VisibleTasks } from '../a2a/results.ts'
+import type { BridgedCall } from '../a2a-bridge/index.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { essence } from '../http/media-type.ts'
 import { observeCall, observeMediaTypes } from '../registry/edge/observations.ts'
@@ -18,6 +19,8 @@ type ForwardedCall = {
   call: A2ACall
   profile: CallProfile
   owned: OwnedCall | undefined
+  /** How answers are translated for the caller, if they are. */
+  bridged?: BridgedCall | undefined
   /** Whether the call configures push notifications in its message. */
   hasPushConfig: boolean
 }
@@ -25,9 +28,12 @@ type ForwardedCall = {
 /** Builds how the answers to a call are checked, and observes them for the counts of its agent. */
 export const observeAnswers = (
   context: CallContext,
-  { call, profile, owned, hasPushConfig }: ForwardedCall,
-): AnswerObserver =>
-  new AnswerObserver(context, { call, hasPushConfig }, createAnswerPolicy(context, call, profile, owned))
+  { call, profile, owned, bridged, hasPushConfig }: ForwardedCall,
+): AnswerObserver => {
+  const policy = createAnswerPolicy(context, call, profile, owned)
+  // Only what has the shape of its version can be translated.
+  return new AnswerObserver(context, { call, hasPushConfig }, bridged ? { ...policy, level: 'enforce' } : policy)
+}
 
 /**
  * Observes the answers to one call. The first event of a stream shows whether the agent streams at all, because it may be an

@@ -7,7 +7,7 @@ import type { CallTarget } from '../card/model/calls.ts'
 import type { RequestContext } from '../http/handler.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import type { OutputWarning } from './content-negotiation.ts'
-import type { UpstreamMessage } from './upstream/request.ts'
+import type { AgentParameter, UpstreamMessage } from './upstream/request.ts'
 import type { TraceContext } from './upstream/trace-context.ts'
 
 /** An agent by its id, and as the caller named it: errors repeat only what the caller wrote. The id is empty if there is none. */
@@ -26,7 +26,9 @@ export type InboundCall = {
   read: () => Promise<CallError | undefined>
   /** Parses what was read, now that the versions of the agent are known. */
   parse: (profile: CallProfile) => A2ACall | CallError
-  /** Writes the call for its agent, from what was parsed and checked. */
+  /** The parameter that selected the agent; absent where the path does. */
+  readonly selector?: AgentParameter | undefined
+  /** Writes the call for an agent of the same version and binding, from what was parsed and checked. */
   toUpstream: (call: A2ACall, target: CallTarget) => UpstreamMessage
   /** The form of errors before the call is parsed. */
   getErrorForm: () => ErrorForm
@@ -35,7 +37,10 @@ export type InboundCall = {
 }
 
 /** What the gate reports of a call that passes. */
-export type GateWarning = CallError | OutputWarning
+export type GateWarning = CallError | OutputWarning | LossWarning
+
+/** What a translation between versions or bindings could not carry; `losses` are paths of members. */
+export type LossWarning = { kind: 'lossy'; losses: readonly string[] }
 
 /** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
 export type CallContext = Readonly<RequestContext> & {

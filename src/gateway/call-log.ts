@@ -59,4 +59,5 @@ const detailOf = (error: GateWarning) =>
 const REASONED: ReadonlySet<string> = new Set(['misconfigured', 'unreachable', 'invalid-response'])
 
 /** Lists what was found, for the log and `Gate-Warning`. */
-export const kindsOf = (warnings: readonly GateWarning[]): string => warnings.map(({ kind }) => kind).join(', ')
+export const kindsOf = (warnings: readonly GateWarning[]): string =>
+  warnings.map(warning => (warning.kind === 'lossy' ? `lossy (${warning.losses.join(' ')})` : warning.kind)).join(', ')

@@ -51,7 +51,7 @@ export class JsonRpcCall implements InboundCall {
     const requested = readVersion(this.#request)
     if ('kind' in requested) return preferVersionError(requested, 'JSONRPC', profile)
     const { id, method } = this.#rpc
-    const resolved = resolveMethod(method, requested.version, supportedVersions(profile.targets, 'JSONRPC'))
+    const resolved = resolveMethod(method, requested.version, supportedVersions(profile, 'JSONRPC'))
     if ('kind' in resolved) return preferVersionError(resolved, 'JSONRPC', profile)
     const call: A2ACall = {
       binding: 'JSONRPC',
@@ -66,6 +66,10 @@ export class JsonRpcCall implements InboundCall {
   toUpstream({ id, params }: A2ACall, target: CallTarget): UpstreamMessage {
     const sent = rewriteRoutingParams(params, target, this.#selector?.parameter)
     return { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method: this.#rpc.method, params: sent }) }
+  }
+
+  get selector(): AgentParameter | undefined {
+    return this.#selector?.parameter
   }
 
   getErrorForm(): ErrorForm {

@@ -2,7 +2,15 @@ import type { CallError, InvalidParams } from '../a2a/errors.ts'
 import { type MessageFacts, readMessage } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { type CallBinding, type CallTarget, type WireVersion, wireVersions } from '../card/model/calls.ts'
+import {
+  type CallBinding,
+  type CallTarget,
+  findBridgedTarget,
+  isSameProtocol,
+  translatedProtocols,
+  type WireVersion,
+  wireVersions,
+} from '../card/model/calls.ts'
 import { blockReason } from '../http/safe-fetch.ts'
 import type { Json } from '../json/json.ts'
 import { checkInputModes, checkOutputModes } from './content-negotiation.ts'
@@ -29,7 +37,7 @@ type Check = readonly [
  * and callbacks must not reach its network.
  */
 const checks: readonly Check[] = [
-  ['version', ({ call, profile }) => (exactTarget(call, profile) ? undefined : versionError(call, profile))],
+  ['version', ({ call, profile }) => (translatableTarget(call, profile) ? undefined : versionError(call, profile))],
   [
     'capabilities',
     ({ call, profile }) =>
@@ -113,31 +121,36 @@ const isCallable = (url: Json, allowedOrigins: string): boolean =>
 const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:\/[^\\\s\p{Cc}]*|[?#][^@\\\s\p{Cc}]*)?$/iu
 
 /**
- * Returns the agent's endpoint for a call: the one with the same binding and version, else one with the same binding, which is
- * used only if the manifest does not enforce the version.
+ * Returns the agent's endpoint for a call: the one with the same binding and version, else one to which the call is translated, else
+ * one with the same binding, which is used only if the manifest does not enforce the version.
  */
 export const targetOf = (call: A2ACall, profile: CallProfile): CallTarget | undefined =>
-  exactTarget(call, profile) ?? profile.targets.find(({ binding }) => binding === call.binding)
+  translatableTarget(call, profile) ?? profile.targets.find(({ binding }) => binding === call.binding)
 
-const exactTarget = ({ binding, version }: A2ACall, { targets }: CallProfile): CallTarget | undefined =>
-  targets.find(target => target.binding === binding && target.version === version)
+const translatableTarget = (call: A2ACall, { targets, bridge }: CallProfile): CallTarget | undefined =>
+  targets.find(target => isSameProtocol(target, call)) ?? findBridgedTarget(call, targets, bridge)
 
-const versionError = ({ version, binding }: A2ACall, { targets }: CallProfile): CallError => ({
+const versionError = ({ version, binding }: A2ACall, profile: CallProfile): CallError => ({
   kind: 'version',
   offered: version,
-  accepted: supportedVersions(targets, binding),
+  accepted: supportedVersions(profile, binding),
 })
 
-/** Returns the versions that an agent supports in a binding, oldest first. */
-export const supportedVersions = (targets: readonly CallTarget[], binding: CallBinding): WireVersion[] =>
-  wireVersions.filter(version => targets.some(target => target.binding === binding && target.version === version))
+/** Returns the versions in which an agent can be called in a binding, oldest first. */
+export const supportedVersions = (
+  { targets, bridge }: Pick<CallProfile, 'targets' | 'bridge'>,
+  binding: CallBinding,
+): WireVersion[] => {
+  const protocols = [...targets, ...translatedProtocols(targets, bridge)]
+  return wireVersions.filter(version => protocols.some(each => isSameProtocol(each, { binding, version })))
+}
 
 /**
  * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the agent
  * supports, not the host; and an unsupported version before an unknown method.
  */
 export const preferVersionError = (error: CallError, binding: CallBinding, profile: CallProfile): CallError => {
-  const accepted = supportedVersions(profile.targets, binding)
+  const accepted = supportedVersions(profile, binding)
   if (error.kind === 'version') return { ...error, accepted }
   if (error.kind !== 'method' || profile.gate.version !== 'enforce' || accepted.includes(error.version)) return error
   return { kind: 'version', offered: error.version, accepted }

@@ -1,11 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { AnswerPlace, Inspected } from '../../src/a2a/results.ts'
-import {
-  type AnsweredCall,
-  type AnswerPolicy,
-  checkAnswer,
-  checkEvent,
-} from '../../src/gateway/upstream/check-answer.ts'
+import { type AnswerPolicy, checkAnswer, checkEvent } from '../../src/gateway/upstream/check-answer.ts'
+import type { AnsweredCall } from '../../src/gateway/upstream/request.ts'
 import type { Json } from '../../src/json/json.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../src/limits.ts'
 import { resultOf } from '../support/answers.ts'

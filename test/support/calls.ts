@@ -79,6 +79,7 @@ export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => 
       url: `https://agent.example/${binding}/${version}`,
     })),
   ),
+  bridge: 'off',
   streaming: true,
   pushNotifications: true,
   extendedAgentCard: true,
@@ -99,15 +100,17 @@ export const forwardTo = (
   origin: string,
   outgoing: Partial<UpstreamCall> = {},
   options: Partial<ForwardOptions> = {},
-): Promise<Response | CallError> =>
-  forward(
+): Promise<Response | CallError> => {
+  const form = outgoing.form ?? {
+    binding: outgoing.target?.binding ?? 'JSONRPC',
+    version: '1.0',
+    id: 7,
+    operation: outgoing.streams ? 'stream' : 'send',
+  }
+  return forward(
     {
-      form: {
-        binding: outgoing.target?.binding ?? 'JSONRPC',
-        version: '1.0',
-        id: 7,
-        operation: outgoing.streams ? 'stream' : 'send',
-      },
+      form,
+      answered: form,
       target: { binding: 'JSONRPC', version: '1.0', url: `${origin}/a2a` },
       method: 'POST',
       body: forwardedBody,
@@ -128,6 +131,7 @@ export const forwardTo = (
       ...options,
     },
   )
+}
 
 /** Returns the response of a call that did not fail. */
 export const succeeded = (result: Response | CallError): Response => {

@@ -52,6 +52,8 @@ const comparisons: Record<keyof CallProfile, Comparison | null> = {
   requiredExtensions: compareExtensions,
   // This host answers calls for its own extended cards.
   extendedAgentCard: null,
+  // Translated calls are those that the agent gets anyway.
+  bridge: null,
   tiers: null,
   modes: null,
   secret: null,

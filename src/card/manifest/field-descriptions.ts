@@ -33,6 +33,8 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
   'gate.responses': 'Whether what the agent answers is A2A.',
   'gate.tasks':
     'owner: callers reach only the tasks that they have started. shared: all callers reach all. Default: owner with `upstream.secret` or `upstream.service`, else shared.',
+  bridge:
+    'Which calls of a gateway are translated for the agent: to another version of A2A, to another binding, or both. off, versions, bindings or all. Default: all.',
   compatibility:
     'A breaking change needs a higher major version, an additive one a higher minor version. off: not checked. warn: reported. enforce: other changes are refused. Default: warn.',
   jwt: 'Which access tokens of the OpenID Connect issuer that the card names may read the agent if it is internal, or its extended cards.',

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
 import { MAX_ALLOWED_SECRETS } from '../../limits.ts'
 import { isLocalName } from '../../net/names.ts'
+import { bridgeLevels } from '../model/calls.ts'
 import { agentIdPattern } from '../model/constants.ts'
 import type { CardError, Note } from '../model/report.ts'
 import { hostList, jsonObject, strictObject, unknownField, validate } from '../model/schema.ts'
@@ -42,6 +43,8 @@ const entries = {
     ),
     {},
   ),
+  /** Which calls are translated to another version or binding of A2A. */
+  bridge: v.optional(v.picklist(bridgeLevels, 'must be off, versions, bindings or all'), 'all'),
   /** What happens to a change that the version of the card does not announce. */
   compatibility: v.optional(gateLevel, 'warn'),
   jwt: v.optional(JwtPolicy),

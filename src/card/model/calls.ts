@@ -13,12 +13,49 @@ export const wireVersionOf: ReadonlyMap<string, WireVersion> = new Map([
 ])
 
 /** The A2A bindings in which this host can forward calls. */
-export type CallBinding = 'JSONRPC' | 'HTTP+JSON'
+export const callBindings = ['JSONRPC', 'HTTP+JSON'] as const
+export type CallBinding = (typeof callBindings)[number]
+
+/** How calls are written. */
+export type Protocol = { binding: CallBinding; version: WireVersion }
+
+/** Which calls this host translates for an agent: to another version of A2A, to another binding, or both. */
+export const bridgeLevels = ['off', 'versions', 'bindings', 'all'] as const
+export type BridgeLevel = (typeof bridgeLevels)[number]
+
+/** Whether calls of one protocol are calls of another as they are. */
+export const isSameProtocol = (one: Protocol, other: Protocol): boolean =>
+  one.binding === other.binding && one.version === other.version
+
+/** Whether a call in one protocol can be translated to another. */
+const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel): boolean => {
+  const [isSameBinding, isSameVersion] = [from.binding === to.binding, from.version === to.version]
+  return bridge === 'all' || (bridge === 'versions' && isSameBinding) || (bridge === 'bindings' && isSameVersion)
+}
+
+/** Returns the target to which a call is translated: one with the same version before one with the same binding. */
+export const findBridgedTarget = (
+  call: Protocol,
+  targets: readonly CallTarget[],
+  bridge: BridgeLevel,
+): CallTarget | undefined => {
+  const reachable = targets.filter(target => canTranslate(call, target, bridge))
+  return (
+    reachable.find(({ version }) => version === call.version) ??
+    reachable.find(({ binding }) => binding === call.binding) ??
+    reachable[0]
+  )
+}
+
+/** Returns the protocols from which calls are translated for an agent that has others, the newest version first. */
+export const translatedProtocols = (own: readonly Protocol[], bridge: BridgeLevel): Protocol[] =>
+  wireVersions
+    .toReversed()
+    .flatMap(version => callBindings.map(binding => ({ binding, version })))
+    .filter(from => !own.some(to => isSameProtocol(from, to)) && own.some(to => canTranslate(from, to, bridge)))
 
 /** Where calls of one binding and version are forwarded. */
-export type CallTarget = {
-  binding: CallBinding
-  version: WireVersion
+export type CallTarget = Protocol & {
   url: string
   /** The tenant of a 1.0 endpoint. */
   tenant?: string

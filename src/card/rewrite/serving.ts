@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { writeRepresentations } from '../dialects/representations.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
-import { toTarget, wireVersionOf } from '../model/calls.ts'
+import { type BridgeLevel, toTarget, translatedProtocols, wireVersionOf } from '../model/calls.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
@@ -63,7 +63,11 @@ const gatewayServing = (
       const routed = {
         ...card,
         ...gatewayCardLink(card, agentUrl),
-        supportedInterfaces: gatewayInterfaces(withBridgeInterfaces(manifest, card).supportedInterfaces, agentUrl),
+        supportedInterfaces: gatewayInterfaces(
+          withBridgeInterfaces(manifest, card).supportedInterfaces,
+          manifest.bridge,
+          agentUrl,
+        ),
       }
       return rewriter?.rewriteCard(routed) ?? routed
     },
@@ -82,10 +86,22 @@ const ownerLeakMessage = "contains the agent's own address, which `route: gatewa
 const leakMessage = ({ host }: HostLeak): string =>
   `names the agent's host ${host}, which \`route: gateway\` hides: override the field under \`card\`, or list the host in \`upstream.mayShow\``
 
-/** Returns the interfaces of a gateway's card: the agent's own bindings and versions, each once, at this host's URL. */
-const gatewayInterfaces = (interfaces: readonly AgentInterface[], agentUrl: string): AgentInterface[] => {
+/**
+ * Returns the interfaces of a gateway's card at this host's URL, each once: the agent's own, and those from which calls are
+ * translated.
+ */
+const gatewayInterfaces = (
+  interfaces: readonly AgentInterface[],
+  bridge: BridgeLevel,
+  agentUrl: string,
+): AgentInterface[] => {
+  const own = interfaces.flatMap(each => toTarget(each) ?? [])
+  const translated = translatedProtocols(own, bridge).map(({ binding, version }) => ({
+    protocolBinding: binding,
+    protocolVersion: version,
+  }))
   const rerouted = new Map<string, AgentInterface>()
-  for (const { protocolBinding, protocolVersion } of interfaces.filter(toTarget)) {
+  for (const { protocolBinding, protocolVersion } of [...interfaces.filter(toTarget), ...translated]) {
     const key = `${protocolBinding} ${protocolVersion}`
     if (!rerouted.has(key)) rerouted.set(key, { url: `${agentUrl}/a2a`, protocolBinding, protocolVersion })
   }

@@ -1,6 +1,5 @@
 import type { CallError } from '../../a2a/errors.ts'
 import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
-import type { A2ACall } from '../../a2a/operations.ts'
 import {
   type AnswerPlace,
   type CheckedAnswer,
@@ -14,9 +13,7 @@ import type { CallProfile } from '../../card/call-profile.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { isDeeperThan } from '../../json/parse.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
-
-/** The call that an agent answers. */
-export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
+import type { AnsweredCall } from './request.ts'
 
 /** How answers are checked. */
 export type AnswerPolicy = {

@@ -1,5 +1,6 @@
 import { toErrorEvent } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
+import type { CheckedAnswer } from '../../a2a/results.ts'
 import { fetchService } from '../../http/bindings.ts'
 import { essence } from '../../http/media-type.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
@@ -27,13 +28,13 @@ export type ForwardOptions = {
 
 /** Sends a call to its agent, and returns the response or stream for the caller. */
 export const forward = async (upstream: UpstreamCall, options: ForwardOptions): Promise<Response | CallError> => {
-  const { form, target, method, path, body, headers, containsHostToken } = upstream
+  const { answered, target, method, path, body, headers, containsHostToken } = upstream
   const via = appendVia(headers.get('Via'), options.pseudonym)
   if (via === undefined) return { kind: 'loop' }
   const url = upstreamUrl(target, path, containsHostToken)
   if (url === undefined) return misconfigured('The path would lead out of the endpoint.')
   const hasBody = body !== undefined
-  const sent = upstreamHeaders({ ...upstream, version: form.version, hasBody, via })
+  const sent = upstreamHeaders({ ...upstream, version: answered.version, hasBody, via })
   const exchanged = exchange(url, { method, headers: sent, ...(hasBody && { body }) }, upstream, options)
   const { timeoutSeconds } = options
   return (await withTimeout(exchanged, timeoutSeconds)) ?? { kind: 'timeout', seconds: timeoutSeconds }
@@ -61,21 +62,22 @@ const exchange = async (
   upstream: UpstreamCall,
   options: ForwardOptions,
 ): Promise<Response | CallError> => {
-  const { form, method, streams, credentials } = upstream
+  const { form, answered, translate, method, streams, credentials } = upstream
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
   // Loaded on first use, because an isolate that serves only cards never needs it.
   answerChecks ??= await import('./check-answer.ts')
   const { checkAnswer } = answerChecks
   if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
-    return streamResponse(response, form, options, answerChecks)
+    return streamResponse(response, upstream, options, answerChecks)
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
     ownCredentials: 'secret' in credentials,
     form,
+    translate,
     check: (text, status) =>
-      checkAnswer(text, response.ok ? 'response' : 'error-response', form, { ...options.answers, status }),
+      checkAnswer(text, response.ok ? 'response' : 'error-response', answered, { ...options.answers, status }),
   })
   if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
   return read
@@ -97,7 +99,7 @@ const send = async (
 
 const streamResponse = async (
   response: Response,
-  form: UpstreamCall['form'],
+  { form, answered, translate }: UpstreamCall,
   { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS, answers }: ForwardOptions,
   { checkEvent, readsAnswers }: AnswerChecks,
 ): Promise<Response> => {
@@ -112,12 +114,19 @@ const streamResponse = async (
       return toErrorEvent(error, form)
     },
     ...(readsAnswers(answers) && {
-      check: (data: string | undefined) => checkEvent(data, form, policy),
+      check: (data: string | undefined) => {
+        const checked = checkEvent(data, answered, policy)
+        if (!translate || data === undefined) return checked
+        const toCaller = (passed: CheckedAnswer): CheckedAnswer =>
+          passed && 'kind' in passed ? passed : { text: translate(passed?.text ?? data, 'event', 200).text }
+        return checked instanceof Promise ? checked.then(toCaller) : toCaller(checked)
+      },
     }),
   }
   return toClientResponse(
     response.body && relaySse(response.body, watch),
     response.headers.get('Content-Type'),
     response,
+    translate && form.version,
   )
 }

@@ -1,5 +1,6 @@
 import type { ErrorForm } from '../../a2a/error-response.ts'
 import type { A2ACall } from '../../a2a/operations.ts'
+import type { AnswerPlace } from '../../a2a/results.ts'
 import type { CallTarget, WireVersion } from '../../card/model/calls.ts'
 import { endToEndHeader } from '../../http/headers.ts'
 import { essence } from '../../http/media-type.ts'
@@ -31,11 +32,21 @@ export type UpstreamRoute = {
  */
 export type UpstreamCredentials = { secret: string } | { pass: readonly string[] }
 
+/** The call that an agent answers. */
+export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
+
+/** Translates the text of a checked answer for the caller. Returns it with the status of the response that it is the body of. */
+export type TranslateAnswer = (text: string, place: AnswerPlace, status: number) => { text: string; status: number }
+
 /** A call that passed every check, on its way to the agent. */
 export type UpstreamCall = UpstreamMessage &
   Pick<UpstreamRoute, 'service' | 'credentials'> & {
-    /** The call that the agent answers, and the form of errors for the caller. */
+    /** The form of errors for the caller. */
     form: ErrorForm & Pick<A2ACall, 'operation'>
+    /** The call that the agent answers, in its version and binding. */
+    answered: AnsweredCall
+    /** Translates what the agent answers, if its version or binding is not the caller's. */
+    translate?: TranslateAnswer
     target: CallTarget
     /** The signed assertion of the caller, for an agent that asks for it. */
     assertion?: string | undefined
@@ -73,7 +84,7 @@ export type HeaderSource = Pick<
   UpstreamCall,
   'target' | 'headers' | 'extensions' | 'trace' | 'credentials' | 'assertion' | 'streams' | 'containsHostToken'
 > & {
-  /** The version in which the call is written, which is the caller's. */
+  /** The version in which the call is written. */
   version: WireVersion
   hasBody: boolean
   via: string
@@ -114,7 +125,8 @@ const removeHostTokens = (
   return Object.fromEntries(cleaned.filter(([, value]) => value !== '' && !containsHostToken(value)))
 }
 
-const EXTENSIONS_HEADER = { '0.3': 'X-A2A-Extensions', '1.0': 'A2A-Extensions' } as const
+/** The header that names extensions in each version. */
+export const EXTENSIONS_HEADER = { '0.3': 'X-A2A-Extensions', '1.0': 'A2A-Extensions' } as const
 
 /** Returns the `Accept` of the official clients. */
 const accept = ({ binding }: CallTarget, version: WireVersion, streams: boolean): string => {

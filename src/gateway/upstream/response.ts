@@ -1,10 +1,12 @@
-import { type ErrorForm, errorText, jsonTypeOf } from '../../a2a/error-response.ts'
+import { type ErrorForm, errorText, eventText, isEventForm, jsonTypeOf } from '../../a2a/error-response.ts'
 import { type CallError, PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
 import type { CheckedAnswer } from '../../a2a/results.ts'
+import type { WireVersion } from '../../card/model/calls.ts'
 import { readText } from '../../http/body.ts'
 import { isJsonType } from '../../http/media-type.ts'
 import { a2aResponse } from '../../http/responses.ts'
 import { CLOUDFLARE_ERRORS } from '../../http/safe-fetch.ts'
+import { EXTENSIONS_HEADER, type TranslateAnswer } from './request.ts'
 
 /** The conditions under which a response is passed on. */
 type ResponsePolicy = {
@@ -15,6 +17,8 @@ type ResponsePolicy = {
   ownCredentials: boolean
   /** The form of errors for the caller. */
   form: ErrorForm
+  /** Translates a body that was checked, if the agent has another version or binding than the caller. */
+  translate?: TranslateAnswer | undefined
   /** Checks a body of JSON, which may be replaced. */
   check: (text: string, status: number) => CheckedAnswer | Promise<CheckedAnswer>
 }
@@ -25,7 +29,7 @@ type ResponsePolicy = {
  */
 export const readUpstreamResponse = async (
   upstream: Response,
-  { maxBytes, mayBeEmpty, ownCredentials, form, check }: ResponsePolicy,
+  { maxBytes, mayBeEmpty, ownCredentials, form, translate, check }: ResponsePolicy,
 ): Promise<Response | CallError> => {
   const { status, headers } = upstream
   if (status >= 300 && status < 400) return { kind: 'redirect', status }
@@ -38,11 +42,17 @@ export const readUpstreamResponse = async (
     const read = await readBody(upstream, maxBytes)
     if ('kind' in read) return read
     const { text } = read
-    if (mayBeEmpty && upstream.ok && text === '') return toClientResponse(null, null, upstream)
+    if (mayBeEmpty && upstream.ok && text === '')
+      return translate ? translatedResponse('', upstream, form, translate) : toClientResponse(null, null, upstream)
     // A Response cannot have other statuses.
     if (isJson && status >= 200 && status < 600) {
       const checked = await check(text, status)
-      if (checked === undefined || 'text' in checked) return toClientResponse(checked?.text ?? text, type, upstream)
+      if (checked === undefined || 'text' in checked) {
+        const passed = checked?.text ?? text
+        return translate
+          ? translatedResponse(passed, upstream, form, translate)
+          : toClientResponse(passed, type, upstream)
+      }
       if (checked.kind !== 'invalid-response') return checked
       invalid = checked
     }
@@ -51,6 +61,22 @@ export const readUpstreamResponse = async (
     return toClientResponse(errorText({ kind: 'agent-refused', status }, form), jsonTypeOf(form), upstream)
   const networkError = CLOUDFLARE_ERRORS.get(status)
   return networkError ? { kind: networkError.failed } : invalid
+}
+
+/** Builds the response for a caller of another version or binding. An error of a stream is an event for clients of 0.3. */
+const translatedResponse = (
+  text: string,
+  upstream: Response,
+  form: ErrorForm,
+  translate: TranslateAnswer,
+): Response => {
+  const translated = translate(text, upstream.ok ? 'response' : 'error-response', upstream.status)
+  // What concerns the caller's credentials or limits has the same status in every binding.
+  const status = upstream.status in PASSTHROUGH_STATUSES ? upstream.status : translated.status
+  const { headers } = upstream
+  return isEventForm(form) && status === 200
+    ? toClientResponse(eventText(translated.text), 'text/event-stream', { status, headers }, form.version)
+    : toClientResponse(translated.text, jsonTypeOf(form), { status, headers }, form.version)
 }
 
 const readBody = async (upstream: Response, maxBytes: number): Promise<{ text: string } | CallError> => {
@@ -75,11 +101,15 @@ export const unreachable = (error: unknown): CallError => ({
 /** The headers of an agent's response that are passed on. */
 const PASSED_HEADERS = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']
 
-/** Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. */
+/**
+ * Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. `translatedTo` is the version
+ * of a caller for whom the body was translated.
+ */
 export const toClientResponse = (
   body: BodyInit | null,
   type: string | null,
-  { status, headers }: Response,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  translatedTo?: WireVersion,
 ): Response => {
   const response = a2aResponse(body, status)
   if (type === null) response.headers.delete('Content-Type')
@@ -88,9 +118,18 @@ export const toClientResponse = (
     const value = headers.get(name)
     if (value !== null) response.headers.set(name, value)
   }
+  if (translatedTo !== undefined) renameHeaders(response.headers, translatedTo)
   const challenges = status === 401 ? headers.get('WWW-Authenticate') : null
   if (challenges !== null) response.headers.set('WWW-Authenticate', sanitizeChallenges(challenges))
   return response
+}
+
+/** Each version has a header of its own for extensions. */
+const renameHeaders = (headers: Headers, version: WireVersion): void => {
+  const extensions = Object.values(EXTENSIONS_HEADER).flatMap(name => headers.get(name) ?? [])
+  for (const name of Object.values(EXTENSIONS_HEADER)) headers.delete(name)
+  if (extensions.length > 0) headers.set(EXTENSIONS_HEADER[version], extensions.join(', '))
+  if (headers.has('A2A-Version')) headers.set('A2A-Version', version)
 }
 
 /** The parameters of a challenge that are passed on, and the values that cannot reveal an address. */

@@ -67,6 +67,7 @@ const makeContext = (text: string, count: number): LintContext => {
     manifest: {
       card: authored,
       visibility: 'public',
+      bridge: 'all',
       compatibility: 'warn',
       hosts: [],
       route: 'direct',

@@ -33,9 +33,11 @@ export class Forwarding extends WorkerEntrypoint {
     const { url, service, streams = false, works, ...options } = settings
     if (works) this.ctx.waitUntil(scheduler.wait(60_000))
     const agent = (this.ctx.exports as unknown as { Agent: Fetcher }).Agent
+    const form = { binding: 'JSONRPC', version: '1.0', id: 7, operation: streams ? 'stream' : 'send' } as const
     const result = await forward(
       {
-        form: { binding: 'JSONRPC', version: '1.0', id: 7, operation: streams ? 'stream' : 'send' },
+        form,
+        answered: form,
         target: { binding: 'JSONRPC', version: '1.0', url },
         service: service ? agent : undefined,
         method: 'POST',
