@@ -5,7 +5,7 @@ import { type DialectName, dialectNames, type HybridName, type RepresentationNam
 import { endpointFields, pickV0Interface, presentEndpointFields, speaksV1, superxProtocol } from '../read/interfaces.ts'
 import { gopherholeVersion } from './gopherhole.ts'
 import { dialects } from './index.ts'
-import { writeV0 } from './v0-base.ts'
+import { omitIncompleteProvider, writeV0 } from './v0-base.ts'
 
 /** An authored card: the document to serve in its own dialect, and the document that its signatures cover. */
 type AuthoredCard = { dialect: DialectName; document: JsonObject; signed: JsonObject }
@@ -47,7 +47,7 @@ export const writeRepresentations = (
 
 /** A hybrid is never the document that was signed. SuperX's clients read it too, and require `protocol`. */
 const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect }: AuthoredCard): JsonObject => ({
-  ...omit(hybrid, 'signatures'),
+  ...omitIncompleteProvider(omit(hybrid, 'signatures')),
   ...(dialect === 'superx' && { protocol: superxProtocol(card.supportedInterfaces) }),
 })
 
@@ -63,13 +63,13 @@ const speaksV1Only = (
 
 /**
  * Writes the hybrid of an agent that speaks A2A 1.0 only: without the fields that lead readers of v0.x to call it with methods that
- * it does not have, and with what 1.0 defines in its form: an incomplete provider and unknown security schemes are left out. Without
- * a URL, readers of v0.x report an error at discovery. Unknown fields stay, because readers of 1.0 ignore them.
+ * it does not have, and with what 1.0 defines in its form: unknown security schemes are left out. Without a URL, readers of v0.x
+ * report an error at discovery. Unknown fields stay, because readers of 1.0 ignore them.
  */
 const writeV1Hybrid = (card: AgentCard): JsonObject => {
-  const { provider, securitySchemes } = dialects['1.0'].write(card).document
+  const { securitySchemes } = dialects['1.0'].write(card).document
   return {
-    ...omit(card, 'securitySchemes', ...(provider === undefined ? ['provider'] : [])),
+    ...omit(card, 'securitySchemes'),
     ...(securitySchemes !== undefined && { securitySchemes }),
     supportedInputModes: card.supportedInputModes ?? card.defaultInputModes,
     supportedOutputModes: card.supportedOutputModes ?? card.defaultOutputModes,

@@ -5,7 +5,7 @@ import { hasField } from '../read/field-names.ts'
 import { pickV0Interface } from '../read/interfaces.ts'
 import { getWrappers } from '../read/security-schemes.ts'
 import { checkFields, type Dialect, sharedV0Fields, type Written } from './dialect.ts'
-import { writeV0 } from './v0-base.ts'
+import { omitIncompleteProvider, writeV0 } from './v0-base.ts'
 
 /** Fields of v0.1, v0.2 and v0.3 that GopherHole's card does not have. */
 const markerFields = new Set([
@@ -44,18 +44,18 @@ const hasWrappedScheme = (schemes: Json | undefined): boolean =>
 
 /** Drops a provider and security schemes that do not fit v0.3's schema, which allows unknown fields but no incomplete objects. */
 const dropIncomplete = ({ document, dropped }: Written): Written => {
-  const { provider, securitySchemes } = document
-  const dropsProvider = isJsonObject(provider) && (provider.organization === undefined || provider.url === undefined)
+  const { securitySchemes } = document
+  const kept = omitIncompleteProvider(document)
   const schemes = isJsonObject(securitySchemes) ? securitySchemes : {}
   const unknownSchemes = Object.keys(schemes).filter(name => !isKnownScheme(schemes[name]))
   return {
     document: {
-      ...(dropsProvider ? omit(document, 'provider') : document),
+      ...kept,
       ...(unknownSchemes.length > 0 && { securitySchemes: omit(schemes, ...unknownSchemes) }),
     },
     dropped: [
       ...dropped,
-      ...(dropsProvider ? ['/provider'] : []),
+      ...(kept === document ? [] : ['/provider']),
       ...unknownSchemes.map(name => formatPointer('securitySchemes', name)),
     ],
   }

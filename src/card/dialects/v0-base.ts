@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { formatPointer, type JsonObject, omit, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer } from '../../json/json.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
 import { readCard } from '../read/card.ts'
 import { applyAliases, type DialectAliases } from '../read/field-names.ts'
@@ -55,6 +55,13 @@ export const writeV0 = (card: AgentCard, primary: number): Written => {
     },
     dropped,
   }
+}
+
+/** Leaves out a provider without an organization or URL: every version of A2A requires both. */
+export const omitIncompleteProvider = (document: JsonObject): JsonObject => {
+  const { provider } = document
+  const isIncomplete = isJsonObject(provider) && (provider.organization === undefined || provider.url === undefined)
+  return isIncomplete ? omit(document, 'provider') : document
 }
 
 const writeSchemes = (schemes: Record<string, JsonObject>): JsonObject =>

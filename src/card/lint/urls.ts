@@ -122,7 +122,7 @@ export const links: readonly Rule[] = [
   rule(
     'provider-incomplete',
     'warning',
-    'needs both organization and url: A2A 0.3 and 1.0 require them, so their cards are served without a provider',
+    'needs both organization and url: A2A 0.3 and 1.0 require them, so their cards and the hybrid are served without a provider',
     ({ card: { provider }, sourceOf }) =>
       provider && (provider.organization === undefined || provider.url === undefined) ? [sourceOf('/provider')] : [],
   ),

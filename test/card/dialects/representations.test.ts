@@ -25,16 +25,21 @@ describe('the representations of a card', () => {
     'leave out an incomplete provider: %j',
     provider => {
       const { documents, report } = compileCard({ ...card, provider })
-      expect([documents['1.0'].provider, documents['0.3'].provider, report.dropped]).toStrictEqual([
-        undefined,
-        undefined,
-        { '1.0': ['/provider'], '0.3': ['/provider'] },
-      ])
+      const representations = ['1.0', '0.3', 'agent-card.json', 'agent.json'] as const
+      expect(representations.filter(name => 'provider' in documents[name])).toEqual([])
+      expect(report.dropped).toStrictEqual({ '1.0': ['/provider'], '0.3': ['/provider'] })
+      expect(documents.gopherhole.provider).toEqual(provider)
     },
   )
 })
 
 describe('a hybrid', () => {
+  it.each(['1.0', '0.3'])('of an agent that speaks %s has a complete provider', protocolVersion => {
+    const provider = { organization: 'ACME', url: 'https://acme.example' }
+    const { documents } = compileCard({ ...card, protocolVersion, provider })
+    expect([documents['agent-card.json'].provider, documents['agent.json'].provider]).toEqual([provider, provider])
+  })
+
   const interfaces = [
     { url: 'https://a.example/1', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
     { url: 'https://a.example/0', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
