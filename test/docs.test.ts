@@ -73,6 +73,15 @@ const formatLimit = (name: string, value: number): string => {
   return `${count.toLocaleString('en-US')} ${unit}${plural}`.trim()
 }
 
+describe('docs/gateway.md', () => {
+  it('lists every repair of an answer', () => {
+    const [, union = ''] = /export type AnswerRepair =([^/]*)/.exec(read('src/gateway/upstream/request.ts')) ?? []
+    const repairs = [...union.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name)
+    const documented = tableRows('What is repaired in an answer', read('docs/gateway.md')).map(firstCode).slice(1)
+    expect(documented.toSorted()).toEqual(repairs.toSorted())
+  })
+})
+
 describe('docs/reference.md', () => {
   it('lists every limit of src/limits.ts with its value', () => {
     expectTable(

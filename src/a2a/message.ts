@@ -54,6 +54,19 @@ export const readMessage = (call: Pick<A2ACall, 'operation' | 'params' | 'versio
   }
 }
 
+/**
+ * Names `blocking` in a message of 0.3 over JSON-RPC whose configuration leaves it out. The official agents of 0.3 wait then, but those
+ * of 1.x that still speak 0.3 do not. Over HTTP+JSON its absence means false.
+ */
+export const nameBlocking = (call: A2ACall): A2ACall => {
+  const { operation, version, binding, params } = call
+  const { configuration } = params
+  if (operation !== 'send' || version !== '0.3' || binding !== 'JSONRPC' || !isJsonObject(configuration)) return call
+  // Some agents read names in any case.
+  const isNamed = Object.entries(configuration).some(([name, value]) => /^blocking$/i.test(name) && value !== null)
+  return isNamed ? call : { ...call, params: { ...params, configuration: { ...configuration, blocking: true } } }
+}
+
 /** Returns the media types that the caller accepts, as sent. */
 export const readAcceptedOutputModes = ({ configuration }: JsonObject): Json | undefined =>
   firstDefined(configuration, ...OUTPUT_MODES)

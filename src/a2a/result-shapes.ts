@@ -11,6 +11,7 @@ type ReadMember = (object: JsonObject, field: string) => Json | undefined
 export type Shapes = Readonly<
   Record<'task' | 'message' | 'statusUpdate' | 'artifactUpdate' | 'pushConfig', Check> & {
     read: ReadMember
+    form: Form
     /** The name of the parts of a message. */
     messageParts: 'parts' | 'content'
     /** The version whose parts these are. */
@@ -169,6 +170,7 @@ const kindShapes = (): Shapes => {
   const ids = { taskId: nonEmpty, contextId: string }
   return {
     read: readPlain,
+    form: 'kinds',
     messageParts: 'parts',
     version: '0.3',
     message,
@@ -216,6 +218,7 @@ const protoShapes = (version: WireVersion): Shapes => {
   const config = objectWith(readProto, { url: string })
   return {
     read: readProto,
+    form: `proto ${version}`,
     messageParts,
     version,
     message,

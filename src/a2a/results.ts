@@ -31,6 +31,8 @@ export type ResultFacts = {
   error?: { code?: number; reason?: string }
   /** Of a list of tasks: the token of its next page, empty for none. */
   nextPageToken?: string
+  /** Whether parts or inner messages leave out their `kind`, by which some clients of 0.3 tell them apart. */
+  lacksKinds?: true
 }
 
 /** The part of a list of tasks that its caller may see: the tasks with these ids, and the other members of the list. */
@@ -47,7 +49,10 @@ export type VisibleTasks = {
  */
 export type Inspected = CallError | { list: VisibleTasks } | undefined
 
-/** What becomes of an answer: undefined if it passes as it is, the text that replaces it, or the error in its place. */
+/**
+ * What becomes of an answer: undefined if it passes as it is, the text that replaces it (empty for an event that is left out), or the
+ * error in its place.
+ */
 export type CheckedAnswer = { text: string } | CallError | undefined
 
 type ResultKind = (typeof objectKinds)[ObjectName] | 'task-list' | 'push-config-list' | 'card' | 'empty' | 'error'
@@ -257,6 +262,7 @@ class FoundFacts {
   readonly #tasks: NamedTask[] = []
   readonly #contexts = new Set<string>()
   readonly #mediaTypes = new Set<string>()
+  #lacksKinds = false
 
   addTask(id: Json | undefined, contextId: Json | undefined): void {
     const context = typeof contextId === 'string' && contextId !== '' ? contextId : undefined
@@ -266,14 +272,23 @@ class FoundFacts {
   }
 
   /** Adds the media types of the parts of a message or an artifact. */
-  addParts(object: Json | undefined, member: string, { version }: Shapes): void {
+  addParts(object: Json | undefined, member: string, { form, version }: Shapes): void {
     const parts = isJsonObject(object) ? object[member] : undefined
     if (!Array.isArray(parts)) return
-    for (const part of parts) for (const type of partMediaTypes(part, version)) this.#mediaTypes.add(type)
+    for (const part of parts) {
+      for (const type of partMediaTypes(part, version)) this.#mediaTypes.add(type)
+      if (form === 'kinds') this.#checkKind(part)
+    }
   }
 
   addStatus({ status }: JsonObject, shape: Shapes): void {
-    if (isJsonObject(status)) this.addParts(status.message, shape.messageParts, shape)
+    if (!isJsonObject(status)) return
+    this.addParts(status.message, shape.messageParts, shape)
+    if (shape.form === 'kinds' && isJsonObject(status.message)) this.#checkKind(status.message)
+  }
+
+  #checkKind(object: Json): void {
+    if (isJsonObject(object) && (object.kind ?? null) === null) this.#lacksKinds = true
   }
 
   /** Adds what is found in one item of a list. */
@@ -284,7 +299,8 @@ class FoundFacts {
   }
 
   toFacts(kind: ResultKind): ResultFacts {
-    return { kind, tasks: this.#tasks, contexts: [...this.#contexts], mediaTypes: [...this.#mediaTypes] }
+    const facts = { kind, tasks: this.#tasks, contexts: [...this.#contexts], mediaTypes: [...this.#mediaTypes] }
+    return this.#lacksKinds ? { ...facts, lacksKinds: true } : facts
   }
 }
 

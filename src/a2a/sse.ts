@@ -10,7 +10,10 @@ type StreamWatch = {
   heartbeatSeconds: number
   /** Writes the event that ends a stream in place of the agent. */
   lastEvent: (error: CallError) => string
-  /** Checks the data of each event before it passes; undefined is the data of an event that is too large to be read. */
+  /**
+   * Checks the data of each event before it passes; undefined is the data of an event that is too large to be read. An event whose
+   * new text is empty is left out.
+   */
   check?: (data: string | undefined) => CheckedAnswer | Promise<CheckedAnswer>
 }
 
@@ -335,7 +338,7 @@ const checkEvents = async (
     if (checked === undefined) continue
     passed += text.slice(copied, event.start)
     if ('kind' in checked) return { text: passed, error: checked }
-    passed += replaceData(text.slice(event.start, event.end), checked.text)
+    if (checked.text !== '') passed += replaceData(text.slice(event.start, event.end), checked.text)
     copied = event.end
   }
   return copied === 0 ? undefined : { text: passed + text.slice(copied) }

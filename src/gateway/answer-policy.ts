@@ -13,6 +13,7 @@ import type { CallContext, GateWarning } from './call-context.ts'
 import { logStream } from './call-log.ts'
 import { createOutputComparison } from './content-negotiation.ts'
 import type { AnswerPolicy } from './upstream/check-answer.ts'
+import type { AnswerRepair } from './upstream/request.ts'
 
 /** A call that is forwarded. */
 type ForwardedCall = {
@@ -149,19 +150,35 @@ const withVisibleTypes = (facts: ResultFacts, { ids }: VisibleTasks): ResultFact
   return { ...facts, mediaTypes: [...new Set(visible.flatMap(({ mediaTypes = [] }) => mediaTypes))] }
 }
 
-const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProfile): AnswerPolicy => {
-  const level = profile.gate.responses
-  const onStreamError: AnswerPolicy['onStreamError'] = error => logStream(context, { error })
-  if (level === 'off') return { level, onStreamError, warn: () => undefined }
+/** Reports each warning once, and each repair. */
+const createReporter = (context: CallContext) => {
   const reported = new Set<string>()
   const warn = (warning: GateWarning, place: AnswerPlace): void => {
     if (reported.has(warning.kind)) return
     reported.add(warning.kind)
-    // The headers of a stream have been sent, and its call was logged.
+    report(warning, place)
+  }
+  // The headers of a stream have been sent, and its call was logged.
+  const report = (warning: GateWarning, place: AnswerPlace): void => {
     if (place === 'event') logStream(context, { warning })
     else context.warnings = [...context.warnings, warning]
   }
-  if (profile.gate.modes === 'off') return { level, warn, onStreamError }
+  const reportRepairs = (found: readonly AnswerRepair[], place: AnswerPlace): void => {
+    const repairs = found.filter(repair => !reported.has(`repaired ${repair}`))
+    for (const repair of repairs) reported.add(`repaired ${repair}`)
+    if (repairs.length > 0) report({ kind: 'repaired', repairs }, place)
+  }
+  return { reported, warn, reportRepairs }
+}
+
+const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProfile): AnswerPolicy => {
+  const level = profile.gate.responses
+  const { reported, warn, reportRepairs: onRepair } = createReporter(context)
+  const onStreamError: AnswerPolicy['onStreamError'] = error => logStream(context, { error })
+  if (level === 'off') return { level, onStreamError, onRepair, warn: () => undefined }
+  const onStackTrace: AnswerPolicy['onStackTrace'] = place => warn({ kind: 'stack-trace' }, place)
+  const policy: AnswerPolicy = { level, warn, onStreamError, onRepair, onStackTrace }
+  if (profile.gate.modes === 'off') return policy
   const accepted = operations[call.operation].sends ? readAcceptedOutputModes(call.params) : undefined
   const compare = createOutputComparison(accepted)
   let extendedModes: ReturnType<typeof readExtendedModes> | undefined
@@ -175,5 +192,5 @@ const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProf
       return undefined
     })
   }
-  return { level, warn, onStreamError, inspect }
+  return { ...policy, inspect }
 }

@@ -7,7 +7,7 @@ import type { CallTarget } from '../card/model/calls.ts'
 import type { RequestContext } from '../http/handler.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import type { OutputWarning } from './content-negotiation.ts'
-import type { AgentParameter, UpstreamMessage } from './upstream/request.ts'
+import type { AgentParameter, AnswerRepair, UpstreamMessage } from './upstream/request.ts'
 import type { TraceContext } from './upstream/trace-context.ts'
 
 /** An agent by its id, and as the caller named it: errors repeat only what the caller wrote. The id is empty if there is none. */
@@ -37,10 +37,13 @@ export type InboundCall = {
 }
 
 /** What the gate reports of a call that passes. */
-export type GateWarning = CallError | OutputWarning | LossWarning
+export type GateWarning = CallError | OutputWarning | LossWarning | RepairWarning
 
 /** What a translation between versions or bindings could not carry; `losses` are paths of members. */
 export type LossWarning = { kind: 'lossy'; losses: readonly string[] }
+
+/** What was repaired in an answer of the agent, or the stack trace that a `warn` level lets pass. */
+export type RepairWarning = { kind: 'repaired'; repairs: readonly AnswerRepair[] } | { kind: 'stack-trace' }
 
 /** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
 export type CallContext = Readonly<RequestContext> & {

@@ -32,7 +32,7 @@ export const logStream = (context: CallContext, found: { error: CallError } | { 
     ...describeCall(context),
     ...('error' in found
       ? describeError(found.error)
-      : { 'calling_card.warnings': found.warning.kind, ...detailOf(found.warning) }),
+      : { 'calling_card.warnings': kindOf(found.warning), ...detailOf(found.warning) }),
   })
 
 const describeCall = ({ agent, profile, call, trace }: CallContext) => ({
@@ -59,5 +59,9 @@ const detailOf = (error: GateWarning) =>
 const REASONED: ReadonlySet<string> = new Set(['misconfigured', 'unreachable', 'invalid-response'])
 
 /** Lists what was found, for the log and `Gate-Warning`. */
-export const kindsOf = (warnings: readonly GateWarning[]): string =>
-  warnings.map(warning => (warning.kind === 'lossy' ? `lossy (${warning.losses.join(' ')})` : warning.kind)).join(', ')
+export const kindsOf = (warnings: readonly GateWarning[]): string => warnings.map(kindOf).join(', ')
+
+const kindOf = (warning: GateWarning): string => {
+  if (warning.kind === 'lossy') return `lossy (${warning.losses.join(' ')})`
+  return warning.kind === 'repaired' ? `repaired (${warning.repairs.join(' ')})` : warning.kind
+}

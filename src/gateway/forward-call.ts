@@ -1,4 +1,5 @@
 import type { CallError } from '../a2a/errors.ts'
+import { nameBlocking } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { BridgedCall } from '../a2a-bridge/index.ts'
 import type { Authentication } from '../auth/principal.ts'
@@ -45,7 +46,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   const routed = maySelectTenant(profile) ? permitted.call : await dropRoutingParams(permitted.call)
   const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
   if (owned && 'kind' in owned) return owned
-  const call = owned?.call ?? routed
+  const call = nameBlocking(owned?.call ?? routed)
   const bridged = await bridge(call, permitted)
   if (bridged && 'kind' in bridged) return bridged
   const sent = bridged?.call ?? call

@@ -334,6 +334,13 @@ describe('relaySse with a check', () => {
     expect(relayed).toBe(expected)
   })
 
+  it('leaves out an event whose new text is empty', async () => {
+    const { text } = await relayText('data: 1\n\nevent: end\ndata: 2\n\ndata: 3\n\n', data =>
+      data === '2' ? { text: '' } : undefined,
+    )
+    expect(text).toBe('data: 1\n\ndata: 3\n\n')
+  })
+
   it('ends with an error event in place of the first bad one, and cancels the stream of the agent', async () => {
     const agent = startAgent()
     const check: Check = data => (data === 'bad' ? { kind: 'invalid-response', status: 200 } : undefined)

@@ -131,7 +131,6 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
     ['is another JSON', JSON.stringify({ text: secret })],
     ['has no result', '{"jsonrpc":"2.0","id":7}'],
     ['has an error in another form', JSON.stringify({ error: secret })],
-    ['is empty', ''],
   ])('ends with an error event in place of an event that %s', async (_what, data) => {
     called.agent.respond(reply(200, stream, `: hi\n\n${event(1)}data: ${data}\n\n${event(2)}`))
     const { text } = await open()
@@ -139,6 +138,13 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
     expect(text.startsWith(`: hi\n\n${event(1)}`)).toBe(true)
     expect(text).not.toContain('main.py')
     await expect.poll(() => called.host.logged().some(line => line.includes('"event":"stream"'))).toBe(true)
+  })
+
+  it.each(['', '[DONE]'])('leaves out an event that says nothing: %j', async data => {
+    called.agent.respond(reply(200, stream, `: hi\n\n${event(1)}data: ${data}\n\n${event(2)}`))
+    const { text } = await open()
+    expect(text).toBe(`: hi\n\n${event(1)}${event(2)}`)
+    await expect.poll(() => called.host.logged().some(line => line.includes('repaired (end-of-stream)'))).toBe(true)
   })
 
   it('passes such an event with warn and off, and logs it with warn', async () => {

@@ -38,8 +38,8 @@ describe('the id of a JSON-RPC answer', () => {
     [null, 'null'],
     [JSON.rawJSON('12345678901234567890') as Json, '12345678901234567890'],
     [1.5, '1.5'],
-  ])('that is the id of the caller passes byte for byte: %j', (id, text) => {
-    expect(check(answer(`"id": ${text},`), { call: callWith({ id }) })).toBeUndefined()
+  ])('that is the id of the caller passes byte for byte: %j', async (id, text) => {
+    expect(await check(answer(`"id": ${text},`), { call: callWith({ id }) })).toBeUndefined()
   })
 
   it.each<[Json, string, string]>([
@@ -51,31 +51,33 @@ describe('the id of a JSON-RPC answer', () => {
     [null, '"id": 7,', 'null'],
     [JSON.rawJSON('12345678901234567890') as Json, '"id": 12345678901234567000,', '12345678901234567890'],
     [2 ** 53, '"id": 9007199254740993,', '9007199254740992'],
-  ])('is restored: %j instead of %s', (id, member, expected) => {
-    expect(check(answer(member), { call: callWith({ id }) })).toEqual({
+  ])('is restored: %j instead of %s', async (id, member, expected) => {
+    expect(await check(answer(member), { call: callWith({ id }) })).toEqual({
       text: `{"jsonrpc":"2.0","id":${expected},"result":${result},"n":1.0}`,
     })
   })
 
-  it('is restored where there is none', () => {
-    expect(check(answer(''))).toEqual({ text: `{"jsonrpc":"2.0","result":${result},"n":1.0,"id":7}` })
+  it('is restored where there is none', async () => {
+    expect(await check(answer(''))).toEqual({ text: `{"jsonrpc":"2.0","result":${result},"n":1.0,"id":7}` })
   })
 
-  it('is restored in an error and in an event', () => {
+  it('is restored in an error and in an event', async () => {
     const error = (id: string) => `{"jsonrpc":"2.0","id":${id},"error":{"code":-32001,"message":"x","data":1e400}}`
-    expect(check(error('null'))).toEqual({ text: error('7') })
-    expect(check(error('8'), { place: 'event', call: callWith({ operation: 'stream' }) })).toEqual({ text: error('7') })
+    expect(await check(error('null'))).toEqual({ text: error('7') })
+    expect(await check(error('8'), { place: 'event', call: callWith({ operation: 'stream' }) })).toEqual({
+      text: error('7'),
+    })
   })
 
-  it('is not there over HTTP+JSON', () => {
-    expect(check(result, { call: callWith({ binding: 'HTTP+JSON', id: null }) })).toBeUndefined()
+  it('is not there over HTTP+JSON', async () => {
+    expect(await check(result, { call: callWith({ binding: 'HTTP+JSON', id: null }) })).toBeUndefined()
   })
 
-  it.each(['response', 'event'] as const)('is not restored with warn, but reported, as %s', place => {
+  it.each(['response', 'event'] as const)('is not restored with warn, but reported, as %s', async place => {
     const warn = vi.fn()
-    expect(check(answer('"id": 7,'), { level: 'warn', warn, place })).toBeUndefined()
+    expect(await check(answer('"id": 7,'), { level: 'warn', warn, place })).toBeUndefined()
     expect(warn).not.toHaveBeenCalled()
-    expect(check(answer('"id": 8,'), { level: 'warn', warn, place })).toBeUndefined()
+    expect(await check(answer('"id": 8,'), { level: 'warn', warn, place })).toBeUndefined()
     const detail = 'id must be that of the call'
     expect(warn).toHaveBeenCalledExactlyOnceWith({ kind: 'invalid-response', status: 200, detail }, place)
   })
@@ -90,10 +92,10 @@ describe('the id of a JSON-RPC answer', () => {
     expect(order).toEqual(['inspect', 'warn'])
   })
 
-  it('is neither restored nor reported with off', () => {
+  it('is neither restored nor reported with off', async () => {
     const warn = vi.fn()
     const inspect = () => undefined
-    expect(check(answer('"id": 8,'), { level: 'off', warn, inspect })).toBeUndefined()
+    expect(await check(answer('"id": 8,'), { level: 'off', warn, inspect })).toBeUndefined()
     expect(warn).not.toHaveBeenCalled()
   })
 })
@@ -102,27 +104,27 @@ describe('an answer that is not A2A', () => {
   const bad = '{"jsonrpc":"2.0","id":7}'
   const error = { kind: 'invalid-response', status: 200, detail: 'result or error must be present' }
 
-  it('is an error with enforce, passes with a warning with warn, and passes with off', () => {
-    expect(check(bad)).toEqual(error)
+  it('is an error with enforce, passes with a warning with warn, and passes with off', async () => {
+    expect(await check(bad)).toEqual(error)
     const warn = vi.fn()
-    expect(check(bad, { level: 'warn', warn })).toBeUndefined()
+    expect(await check(bad, { level: 'warn', warn })).toBeUndefined()
     expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'response')
-    expect(check(bad, { level: 'off' })).toBeUndefined()
+    expect(await check(bad, { level: 'off' })).toBeUndefined()
   })
 
-  it.each(['enforce', 'warn', 'off'] as const)('is an error with %s if it is not JSON', level => {
+  it.each(['enforce', 'warn', 'off'] as const)('is an error with %s if it is not JSON', async level => {
     const invalid = { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }
-    for (const text of ['', '<html>', '{"jsonrpc":']) expect(check(text, { level })).toEqual(invalid)
+    for (const text of ['', '<html>', '{"jsonrpc":']) expect(await check(text, { level })).toEqual(invalid)
   })
 
-  it('passes as an event that is not JSON unless the level is enforce', () => {
+  it('passes as an event that is not JSON unless the level is enforce', async () => {
     const warn = vi.fn()
-    expect(check('<html>', { level: 'warn', warn, place: 'event' })).toBeUndefined()
+    expect(await check('<html>', { level: 'warn', warn, place: 'event' })).toBeUndefined()
     expect(warn).toHaveBeenCalledOnce()
-    expect(check('<html>', { place: 'event' })).toMatchObject({ kind: 'invalid-response' })
+    expect(await check('<html>', { place: 'event' })).toMatchObject({ kind: 'invalid-response' })
   })
 
-  it('has no text of the agent in its reason', () => {
+  it('has no text of the agent in its reason', async () => {
     const marker = 'zzmarkerzz'
     for (const text of [
       `{"jsonrpc":"${marker}"}`,
@@ -131,7 +133,7 @@ describe('an answer that is not A2A', () => {
       `{"jsonrpc":"2.0","result":{"message":{"messageId":"1","parts":[{"${marker}":1}]}}}`,
       marker,
     ])
-      expect(JSON.stringify(check(text))).not.toContain(marker)
+      expect(JSON.stringify(await check(text))).not.toContain(marker)
   })
 })
 
@@ -145,33 +147,33 @@ describe('an answer that nests too deeply', () => {
     detail: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels`,
   }
 
-  it.each(['response', 'error-response', 'event'] as const)('is an error with enforce, as %s', place => {
-    expect(check(nested(MAX_JSON_DEPTH), { place })).toBeUndefined()
-    for (const id of ['7', '8']) expect(check(nested(MAX_JSON_DEPTH + 1, id), { place })).toEqual(error)
-    expect(check(nested(100_000), { place })).toEqual(error)
+  it.each(['response', 'error-response', 'event'] as const)('is an error with enforce, as %s', async place => {
+    expect(await check(nested(MAX_JSON_DEPTH), { place })).toBeUndefined()
+    for (const id of ['7', '8']) expect(await check(nested(MAX_JSON_DEPTH + 1, id), { place })).toEqual(error)
+    expect(await check(nested(100_000), { place })).toEqual(error)
   })
 
-  it('passes with a warning with warn, and passes with off', () => {
+  it('passes with a warning with warn, and passes with off', async () => {
     const warn = vi.fn()
-    expect(check(nested(MAX_JSON_DEPTH + 1), { level: 'warn', warn })).toBeUndefined()
+    expect(await check(nested(MAX_JSON_DEPTH + 1), { level: 'warn', warn })).toBeUndefined()
     expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'response')
-    expect(check(nested(MAX_JSON_DEPTH + 1), { level: 'off' })).toBeUndefined()
+    expect(await check(nested(MAX_JSON_DEPTH + 1), { level: 'off' })).toBeUndefined()
   })
 
-  it('is no JSON if a part of it is missing, whatever the level', () => {
+  it('is no JSON if a part of it is missing, whatever the level', async () => {
     for (const level of ['enforce', 'warn', 'off'] as const)
-      expect(check('['.repeat(MAX_JSON_DEPTH + 1), { level })).toMatchObject({ detail: 'the body must be JSON' })
+      expect(await check('['.repeat(MAX_JSON_DEPTH + 1), { level })).toMatchObject({ detail: 'the body must be JSON' })
   })
 })
 
 describe('an event that is too large to be read', () => {
-  it('is an error with enforce, passes with a warning with warn, and passes with off', () => {
+  it('is an error with enforce, passes with a warning with warn, and passes with off', async () => {
     const error = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
-    expect(checkEvent(undefined, callWith(), policyWith())).toEqual(error)
+    expect(await checkEvent(undefined, callWith(), policyWith())).toEqual(error)
     const warn = vi.fn()
-    expect(checkEvent(undefined, callWith(), policyWith({ level: 'warn', warn }))).toBeUndefined()
+    expect(await checkEvent(undefined, callWith(), policyWith({ level: 'warn', warn }))).toBeUndefined()
     expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'event')
-    expect(checkEvent(undefined, callWith(), policyWith({ level: 'off' }))).toBeUndefined()
+    expect(await checkEvent(undefined, callWith(), policyWith({ level: 'off' }))).toBeUndefined()
   })
 })
 
@@ -182,16 +184,16 @@ describe('an inspection', () => {
   const tasks = JSON.stringify({ jsonrpc: '2.0', id: 7, result: { tasks: [task('a'), task('b')], totalSize: 2 } })
   const listing = tasks.replaceAll('"@"', '12345678901234567890')
 
-  it.each(['enforce', 'warn', 'off'] as const)('sees the facts of an answer with %s', level => {
+  it.each(['enforce', 'warn', 'off'] as const)('sees the facts of an answer with %s', async level => {
     const inspect = vi.fn()
-    expect(check(listing, { call: list, level, inspect })).toBeUndefined()
+    expect(await check(listing, { call: list, level, inspect })).toBeUndefined()
     expect(inspect.mock.calls).toMatchObject([[{ kind: 'task-list', tasks: [{ id: 'a' }, { id: 'b' }] }, 'response']])
   })
 
-  it('sees nothing of what is not A2A', () => {
+  it('sees nothing of what is not A2A', async () => {
     const inspect = vi.fn()
-    check('{}', { inspect })
-    check('{}', { inspect, level: 'off' })
+    await check('{}', { inspect })
+    await check('{}', { inspect, level: 'off' })
     expect(inspect).not.toHaveBeenCalled()
   })
 

@@ -4,7 +4,8 @@ import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { forwardCall } from '../../src/gateway/forward-call.ts'
-import { agentResponse, callWith, profileWith } from '../support/calls.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { agentResponse, callWith, messageV03, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
@@ -16,9 +17,11 @@ const forwardToService = async (
 ) => {
   let received: Headers | undefined
   let sent: A2ACall | undefined
+  let body: string | undefined
   const service = {
-    fetch: async (_: string, { headers }: RequestInit) => {
+    fetch: async (_: string, { headers, body: written }: RequestInit) => {
       received = new Headers(headers)
+      body = String(written)
       return Response.json(agentResponse)
     },
   }
@@ -42,7 +45,7 @@ const forwardToService = async (
       return { method: 'POST', body: '{}' }
     },
   })
-  return { received, sent, result }
+  return { received, sent, body, result }
 }
 
 const identity = { issuer: 'https://cards.example.com' }
@@ -72,6 +75,7 @@ describe('the identity of a caller', () => {
   ])('is required: the call fails %s, and the log says what to do', async (_, env, detail) => {
     expect(await forwardToService(env, { identity })).toEqual({
       received: undefined,
+      body: undefined,
       sent: callWith(),
       result: { kind: 'misconfigured', detail },
     })
@@ -104,5 +108,45 @@ describe('the tenant that a caller names', () => {
   it('reaches an agent that the caller opens with their own credentials', async () => {
     const { sent } = await forwardToService({}, { service: undefined as never }, { params, sources })
     expect(sent).toEqual(callWith({ params, sources }))
+  })
+})
+
+describe('`blocking` in the configuration of a message', () => {
+  const params = (configuration?: JsonObject) => messageV03({ ...(configuration && { configuration }) })
+  const forward = async (changes: Partial<A2ACall>, profile: Partial<CallProfile> = {}) =>
+    forwardToService({}, profile, { version: '0.3', ...changes })
+
+  it.each<[JsonObject]>([
+    [{}],
+    [{ acceptedOutputModes: ['text'] }],
+    [{ pushNotificationConfig: { url: 'https://client.example.com/push' } }],
+    [{ blocking: null }],
+  ])('is true where a call of 0.3 leaves it out: %j', async configuration => {
+    const { sent } = await forward({ params: params(configuration) })
+    expect(sent?.params).toEqual(params({ ...configuration, blocking: true }))
+  })
+
+  it.each<[string, Partial<A2ACall>]>([
+    ['a call without a configuration', { params: params() }],
+    ['a call that names it', { params: params({ blocking: false }) }],
+    ['a call that names it in another case', { params: params({ Blocking: false }) }],
+    ['a configuration that is none', { params: params([] as never) }],
+    ['a stream', { operation: 'stream', params: params({}) }],
+    ['a call of 1.0', { version: '1.0', params: params({}) }],
+    ['a call over HTTP+JSON, where absence is false', { binding: 'HTTP+JSON', params: params({}) }],
+  ])('is not added to %s', async (_, changes) => {
+    const { sent } = await forward(changes)
+    expect(sent?.params).toEqual(changes.params)
+  })
+
+  it.each<[JsonObject, JsonObject | undefined]>([
+    [{ acceptedOutputModes: ['text'] }, undefined],
+    [{ blocking: true }, undefined],
+    [{ blocking: false }, { returnImmediately: true }],
+  ])('is translated for an agent of 1.0: %j', async (configuration, expected) => {
+    const { body } = await forward({ params: params(configuration) }, { bridge: 'all' })
+    const sent = JSON.parse(body ?? '').params.configuration
+    expect(sent?.returnImmediately === true).toBe(expected?.returnImmediately === true)
+    expect(sent).not.toHaveProperty('blocking')
   })
 })

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { CallError } from '../../src/a2a/errors.ts'
 import type { ForwardOptions } from '../../src/gateway/upstream/forward.ts'
@@ -220,6 +220,20 @@ describe('the response to the caller', () => {
     agent.respond(reply(status, headers as Record<string, string>, text))
     expect(await send({}, { maxBytes: 1000 })).toEqual(error)
     expect(agent.requests).toHaveLength(1)
+  })
+
+  it('passes JSON that is declared as plain text with its own type, and reports it', async () => {
+    const onRepair = vi.fn()
+    const answers = { level: 'enforce', warn: () => undefined, onRepair } as const
+    agent.respond(reply(200, { 'Content-Type': 'text/plain; charset=utf-8' }, answer))
+    const response = succeeded(await send({}, { answers }))
+    expect([await response.text(), response.headers.get('Content-Type')]).toEqual([answer, 'application/json'])
+    expect(onRepair.mock.calls).toEqual([[['content-type'], 'response']])
+  })
+
+  it.each(['{"jsonrpc":"2.0"}', 'It rains', ''])('is an error if it is plain text that is not A2A: %j', async text => {
+    agent.respond(reply(200, { 'Content-Type': 'text/plain' }, text))
+    expect(await send()).toEqual({ kind: 'invalid-response', status: 200 })
   })
 
   it.each<[number, CallError]>([

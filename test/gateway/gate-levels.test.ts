@@ -63,7 +63,10 @@ const failingCalls: [Family, string, number, string, JsonObject][] = [
     'a push configuration in a message of 0.3',
     -32003,
     'push-notifications',
-    call('message/send', messageV03({ configuration: { pushNotificationConfig: { url: 'https://x.example' } } })),
+    call(
+      'message/send',
+      messageV03({ configuration: { pushNotificationConfig: { url: 'https://x.example' }, blocking: true } }),
+    ),
   ],
   [
     'modes',

@@ -87,6 +87,18 @@ describe('SendMessage to an agent that is an MCP server', () => {
     expect(agent.server.takeCalls()).toEqual([['say_it', { text: 'edge' }]])
   })
 
+  it.each<[JsonObject, RegExp]>([
+    [{}, /^completed$/],
+    [{ acceptedOutputModes: ['text/plain'] }, /^completed$/],
+    [{ blocking: false }, /^(?:submitted|working)$/],
+  ])('waits for the tool of a message of A2A 0.3 unless `blocking` is false: %j', async (configuration, state) => {
+    const params = message0([{ kind: 'data', data: { tool: 'say_it', arguments: { text: 'edge' } } }], {
+      configuration,
+    })
+    const { result } = await agent.call('message/send', params, { version: '0.3' })
+    expect(result).toMatchObject({ status: { state: expect.stringMatching(state) } })
+  })
+
   it.each<[title: string, part: JsonObject, more?: JsonObject]>([
     ['data', { kind: 'data', data: { tool: 'say_it', arguments: { text: 'edge' } } }],
     ['text', { kind: 'text', text: 'edge' }, { metadata: { skillId: 'say-it' } }],

@@ -13,7 +13,7 @@ import type { CallProfile } from '../../card/call-profile.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { isDeeperThan } from '../../json/parse.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
-import type { AnsweredCall } from './request.ts'
+import type { AnsweredCall, AnswerRepair } from './request.ts'
 
 /** How answers are checked. */
 export type AnswerPolicy = {
@@ -22,13 +22,20 @@ export type AnswerPolicy = {
   inspect?: ((facts: ResultFacts, place: AnswerPlace) => Inspected | Promise<Inspected>) | undefined
   /** Receives what the level `warn` found. */
   warn: (error: CallError, place: AnswerPlace) => void
+  /** Receives what was repaired in an answer. */
+  onRepair?: ((repairs: readonly AnswerRepair[], place: AnswerPlace) => void) | undefined
+  /** Called for an error with a stack trace that passes because the level is `warn`. */
+  onStackTrace?: ((place: AnswerPlace) => void) | undefined
+  /** Of a stream, the first task that it named with its context. */
+  stream?: { task?: { id: string; contextId: string } } | undefined
   /** Receives the error with which this host ends a stream. */
   onStreamError?: ((error: CallError) => void) | undefined
 }
 
 /**
  * Checks the JSON text of an answer, or of an event. What is not JSON is refused at every level, but for an event: part of its stream
- * has passed. The promise is only for an inspection that returns one.
+ * has passed. The text that replaces an event is empty if it is left out. The promise is for repairs, and for an inspection that
+ * returns one.
  */
 export const checkAnswer = (
   text: string,
@@ -36,26 +43,93 @@ export const checkAnswer = (
   call: AnsweredCall,
   policy: AnswerPolicy & { status: number },
 ): CheckedAnswer | Promise<CheckedAnswer> => {
-  const { level, inspect, warn, status } = policy
+  if (!readsAnswers(policy)) {
+    if (place === 'event' || parse(text) !== undefined) return undefined
+    return { kind: 'invalid-response', status: policy.status, detail: NOT_JSON.fault }
+  }
+  const answer = readAnswer(text, place, call)
+  return policy.level !== 'off' && mayNeedRepair(answer.read, policy)
+    ? repairAndDecide(answer, place, call, policy)
+    : decide(answer, place, call, policy)
+}
+
+/** Whether an answer is not A2A, is an error, which may have a stack trace, or leaves out what some clients need. */
+const mayNeedRepair = (read: ReadResult, { level, stream }: AnswerPolicy): boolean => {
+  if ('fault' in read) return level === 'enforce'
+  if (read.kind === 'error') return true
+  const [task] = read.tasks
+  const lacksContext = task !== undefined && task.contextId === undefined && task.id === stream?.task?.id
+  return level === 'enforce' && (lacksContext || read.lacksKinds === true)
+}
+
+/** An answer as it was read, and what was repaired before that. */
+type Answer = { text: string; value: unknown; read: ReadResult; repairs: readonly AnswerRepair[] }
+
+const NOT_JSON = { fault: 'the body must be JSON' }
+
+const readAnswer = (
+  text: string,
+  place: AnswerPlace,
+  call: AnsweredCall,
+  repairs: readonly AnswerRepair[] = [],
+): Answer => {
   const body = parse(text)
-  if (body !== undefined && !readsAnswers(policy)) return undefined
-  const read = body === undefined ? { fault: 'the body must be JSON' } : readBody(text, body.value, call, place)
+  return { text, value: body?.value, read: body ? readBody(text, body.value, call, place) : NOT_JSON, repairs }
+}
+
+/** Loaded on first use, because few agents need it. */
+const repairAndDecide = async (
+  answer: Answer,
+  place: AnswerPlace,
+  call: AnsweredCall,
+  policy: AnswerPolicy & { status: number },
+): Promise<CheckedAnswer> => {
+  const { repairAnswer } = await import('./repair-answer.ts')
+  const repaired = repairAnswer(answer.text, place, call, policy.stream?.task)
+  if (repaired === undefined) return decide(answer, place, call, policy)
+  if (policy.level === 'warn') {
+    policy.onStackTrace?.(place)
+    return decide(answer, place, call, policy)
+  }
+  if (repaired.text === '') {
+    policy.onRepair?.(repaired.repairs, place)
+    return { text: '' }
+  }
+  const reread = readAnswer(repaired.text, place, call, repaired.repairs)
+  return decide('fault' in reread.read ? answer : reread, place, call, policy)
+}
+
+const decide = (
+  { text, value, read, repairs }: Answer,
+  place: AnswerPlace,
+  call: AnsweredCall,
+  policy: AnswerPolicy & { status: number },
+): CheckedAnswer | Promise<CheckedAnswer> => {
+  const { level, inspect, warn, status } = policy
   if ('fault' in read) {
     const error: CallError = { kind: 'invalid-response', status, detail: read.fault }
-    if (level === 'enforce' || (body === undefined && place !== 'event')) return error
+    if (level === 'enforce' || (read === NOT_JSON && place !== 'event')) return error
     if (level === 'warn') warn(error, place)
     return undefined
   }
-  const hasOtherId = level !== 'off' && call.binding === 'JSONRPC' && !hasId(text, body?.value, call.id)
+  if (policy.stream && !policy.stream.task) rememberTask(read, policy.stream)
+  const hasOtherId = level !== 'off' && call.binding === 'JSONRPC' && !hasId(text, value, call.id)
   const isRestored = hasOtherId && level === 'enforce'
   const inspected = inspect?.(read, place)
   if (hasOtherId && level === 'warn')
     warn({ kind: 'invalid-response', status, detail: 'id must be that of the call' }, place)
   const rewrite = (decision: Inspected): CheckedAnswer => {
     if (decision !== undefined && 'kind' in decision) return decision
-    return isRestored || decision ? rewriteAnswer(text, call, status, decision?.list) : undefined
+    const made: readonly AnswerRepair[] = isRestored ? [...repairs, 'id'] : repairs
+    if (made.length > 0) policy.onRepair?.(made, place)
+    if (isRestored || decision) return rewriteAnswer(text, call, status, decision?.list)
+    return repairs.length > 0 ? { text } : undefined
   }
   return inspected instanceof Promise ? inspected.then(rewrite) : rewrite(inspected)
+}
+
+const rememberTask = ({ tasks: [task] }: ResultFacts, stream: NonNullable<AnswerPolicy['stream']>): void => {
+  if (task?.contextId !== undefined) stream.task = { id: task.id, contextId: task.contextId }
 }
 
 /** Checks the data of an event, which is undefined if the event is too large to be read. */

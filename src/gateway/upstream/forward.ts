@@ -76,6 +76,7 @@ const exchange = async (
     ownCredentials: 'secret' in credentials,
     form,
     translate,
+    onRepair: options.answers.onRepair,
     check: (text, status) =>
       checkAnswer(text, response.ok ? 'response' : 'error-response', answered, { ...options.answers, status }),
   })
@@ -105,7 +106,7 @@ const streamResponse = async (
 ): Promise<Response> => {
   // Loaded on first use, because most calls are not streams.
   const { relaySse } = await import('../../a2a/sse.ts')
-  const policy = { ...answers, status: response.status }
+  const policy = { ...answers, status: response.status, stream: {} }
   const watch = {
     idleSeconds,
     heartbeatSeconds,
@@ -118,7 +119,9 @@ const streamResponse = async (
         const checked = checkEvent(data, answered, policy)
         if (!translate || data === undefined) return checked
         const toCaller = (passed: CheckedAnswer): CheckedAnswer =>
-          passed && 'kind' in passed ? passed : { text: translate(passed?.text ?? data, 'event', 200).text }
+          passed && ('kind' in passed || passed.text === '')
+            ? passed
+            : { text: translate(passed?.text ?? data, 'event', 200).text }
         return checked instanceof Promise ? checked.then(toCaller) : toCaller(checked)
       },
     }),

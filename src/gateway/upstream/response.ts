@@ -3,9 +3,10 @@ import { type CallError, PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
 import type { CheckedAnswer } from '../../a2a/results.ts'
 import type { WireVersion } from '../../card/model/calls.ts'
 import { readText } from '../../http/body.ts'
-import { isJsonType } from '../../http/media-type.ts'
+import { essence, isJsonType } from '../../http/media-type.ts'
 import { a2aResponse } from '../../http/responses.ts'
 import { CLOUDFLARE_ERRORS } from '../../http/safe-fetch.ts'
+import type { AnswerPolicy } from './check-answer.ts'
 import { EXTENSIONS_HEADER, type TranslateAnswer } from './request.ts'
 
 /** The conditions under which a response is passed on. */
@@ -21,15 +22,18 @@ type ResponsePolicy = {
   translate?: TranslateAnswer | undefined
   /** Checks a body of JSON, which may be replaced. */
   check: (text: string, status: number) => CheckedAnswer | Promise<CheckedAnswer>
+  /** Receives what is repaired in a response. */
+  onRepair?: AnswerPolicy['onRepair']
 }
 
 /**
- * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM. Rejects
- * responses that are not JSON, too large, or redirects.
+ * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM. JSON may be
+ * declared as plain text, which some servers do by default and official clients accept. Rejects responses that are not JSON, too
+ * large, or redirects.
  */
 export const readUpstreamResponse = async (
   upstream: Response,
-  { maxBytes, mayBeEmpty, ownCredentials, form, translate, check }: ResponsePolicy,
+  { maxBytes, mayBeEmpty, ownCredentials, form, translate, check, onRepair }: ResponsePolicy,
 ): Promise<Response | CallError> => {
   const { status, headers } = upstream
   if (status >= 300 && status < 400) return { kind: 'redirect', status }
@@ -37,7 +41,8 @@ export const readUpstreamResponse = async (
     return { kind: 'misconfigured', detail: `The agent responds with ${status} to the Worker's own credentials.` }
   let invalid: CallError = { kind: 'invalid-response', status }
   const type = headers.get('Content-Type')
-  const isJson = isJsonType(type)
+  const isPlainText = upstream.ok && essence(type) === 'text/plain'
+  const isJson = isJsonType(type) || isPlainText
   if (isJson || mayBeEmpty) {
     const read = await readBody(upstream, maxBytes)
     if ('kind' in read) return read
@@ -49,12 +54,13 @@ export const readUpstreamResponse = async (
       const checked = await check(text, status)
       if (checked === undefined || 'text' in checked) {
         const passed = checked?.text ?? text
+        if (isPlainText) onRepair?.(['content-type'], 'response')
         return translate
           ? translatedResponse(passed, upstream, form, translate)
-          : toClientResponse(passed, type, upstream)
+          : toClientResponse(passed, isPlainText ? jsonTypeOf(form) : type, upstream)
       }
       if (checked.kind !== 'invalid-response') return checked
-      invalid = checked
+      if (!isPlainText) invalid = checked
     }
   }
   if (status in PASSTHROUGH_STATUSES)

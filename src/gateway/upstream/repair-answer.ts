@@ -1,0 +1,263 @@
+import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
+import { type OperationName, operations } from '../../a2a/operations.ts'
+import type { Form } from '../../a2a/result-shapes.ts'
+import { type AnswerPlace, formOfResult } from '../../a2a/results.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import type { AnsweredCall, AnswerRepair } from './request.ts'
+import { removeStackTraces } from './stack-traces.ts'
+
+/** An answer with its repairs. The text is empty if it was an event that says nothing, which is left out. */
+type RepairedAnswer = { text: string; repairs: readonly AnswerRepair[] }
+
+/** A task that a stream has named, for updates that leave out its context. */
+type StreamTask = { id: string; contextId: string }
+
+/**
+ * Repairs what is known of agents in the field, with every number as the agent wrote it. Returns undefined if nothing of it is in
+ * the answer. The result may still not be A2A.
+ */
+export const repairAnswer = (
+  text: string,
+  place: AnswerPlace,
+  call: AnsweredCall,
+  task?: StreamTask,
+): RepairedAnswer | undefined => {
+  const json = text.replace(RECORD_SEPARATORS, '')
+  if (place === 'event' && /^\s*(?:\[DONE\]\s*)?$/.test(json)) return { text: '', repairs: ['end-of-stream'] }
+  const separated: readonly AnswerRepair[] = json === text ? [] : ['record-separator']
+  const parsed = parseJsonLossless(json)
+  if (!('value' in parsed)) return undefined
+  const repairs = new Set(separated)
+  const repaired = isJsonObject(parsed.value) ? repairBody(parsed.value, place, { call, task, repairs }) : parsed.value
+  if (repairs.size === 0) return undefined
+  return { text: repairs.size > separated.length ? JSON.stringify(repaired) : json, repairs: [...repairs] }
+}
+
+/** What answers are repaired for, and what was repaired so far. */
+type Repairing = { call: AnsweredCall; task?: StreamTask | undefined; repairs: Set<AnswerRepair> }
+
+/** The same for a result in a form. */
+type ResultRepairing = Repairing & { form: Form }
+
+/** Of RFC 7464, with which some servers mark each JSON text of a stream. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: U+001E is what this removes
+const RECORD_SEPARATORS = /^\ufeff?\u001e+|\u001e+\s*$/g
+
+const repairBody = (body: JsonObject, place: AnswerPlace, repairing: Repairing): JsonObject => {
+  const { call, repairs } = repairing
+  if (call.binding === 'JSONRPC') return repairJsonRpc(body, repairing)
+  if (isJsonObject(body.error)) return { ...body, error: repairError(body.error, repairs) }
+  const isError = place === 'error-response' || (place === 'event' && typeof body.message === 'string')
+  return isError ? repairError(body, repairs) : repairResult(body, repairing)
+}
+
+const repairJsonRpc = (body: JsonObject, repairing: Repairing): JsonObject => {
+  const { repairs } = repairing
+  const { result, error } = body
+  const envelope = body.jsonrpc === undefined ? { jsonrpc: '2.0', ...body } : body
+  if (body.jsonrpc === undefined) repairs.add('jsonrpc')
+  if (isJsonObject(error)) return { ...envelope, error: repairError(error, repairs) }
+  if (!isJsonObject(result) || (error ?? null) !== null) return envelope
+  const repaired = repairResult(result, repairing)
+  if (error === undefined) return { ...envelope, result: repaired }
+  // Serializers write every member of a response, and some clients take one with an error for that.
+  repairs.add('error')
+  return { ...omit(envelope, 'error'), result: repaired }
+}
+
+const repairError = (error: JsonObject, repairs: Set<AnswerRepair>): JsonObject => {
+  const cleaned = removeStackTraces(error)
+  if (cleaned !== error) repairs.add('stack-trace')
+  return cleaned
+}
+
+// Results
+
+type ResultName = 'task' | 'message' | 'statusUpdate' | 'artifactUpdate'
+
+const KINDS: Readonly<Record<ResultName, string>> = {
+  task: 'task',
+  message: 'message',
+  statusUpdate: 'status-update',
+  artifactUpdate: 'artifact-update',
+}
+const RESULT_NAMES = Object.keys(KINDS) as ResultName[]
+
+/** The names of the result in ProtoJSON, where it is a member. 0.3 has another one for a message. */
+const WRAPPERS: readonly [string, ResultName][] = [
+  ...RESULT_NAMES.map((name): [string, ResultName] => [name, name]),
+  ['status_update', 'statusUpdate'],
+  ['artifact_update', 'artifactUpdate'],
+  ['msg', 'message'],
+]
+
+/** What the result of an operation can be; empty for other objects, of which nothing is repaired. */
+const namesOf = (operation: OperationName): readonly ResultName[] => {
+  if (operation === 'getTask' || operation === 'cancel') return ['task']
+  if (operation === 'send') return ['task', 'message']
+  return operations[operation].streams ? RESULT_NAMES : []
+}
+
+const repairResult = (result: JsonObject, given: Repairing): JsonObject => {
+  const repairing = { ...given, form: formOfResult(given.call, result) }
+  const { operation } = given.call
+  const { tasks } = result
+  if (operation === 'listTasks' && Array.isArray(tasks))
+    return { ...result, tasks: tasks.map(task => (isJsonObject(task) ? repairTask(task, repairing) : task)) }
+  const names = namesOf(operation)
+  if (names.length === 0) return result
+  if (repairing.form === 'kinds') return repairKinds(result, names, repairing)
+  return names.length > 1 ? repairWrapped(result, names, repairing) : repairBare(result, repairing)
+}
+
+const repairKinds = (result: JsonObject, names: readonly ResultName[], repairing: ResultRepairing): JsonObject => {
+  const isNamed = (result.kind ?? null) !== null
+  const name = isNamed ? names.find(each => KINDS[each] === result.kind) : recognize(result, names)
+  if (name === undefined) return result
+  const repaired = repairObject(name, result, repairing)
+  if (isNamed) return repaired
+  repairing.repairs.add('kind')
+  return { ...repaired, kind: KINDS[name] }
+}
+
+/** ProtoJSON has a result that can be several objects as a member with the name of one. */
+const repairWrapped = (result: JsonObject, names: readonly ResultName[], repairing: ResultRepairing): JsonObject => {
+  for (const [wrapper, name] of WRAPPERS) {
+    const object = result[wrapper]
+    if (isJsonObject(object)) return { ...result, [wrapper]: repairObject(name, object, repairing) }
+  }
+  // Only 0.3 has `kind`.
+  const bare = result.kind === undefined ? recognize(result, names) : undefined
+  if (bare === undefined) return result
+  repairing.repairs.add('wrapper')
+  return { [bare]: repairObject(bare, result, repairing) }
+}
+
+/** A task that is the only thing an operation returns is not wrapped. */
+const repairBare = (result: JsonObject, repairing: ResultRepairing): JsonObject => {
+  const { task } = result
+  if (!isJsonObject(task) || Object.keys(result).length > 1) return repairTask(result, repairing)
+  repairing.repairs.add('wrapper')
+  return repairTask(task, repairing)
+}
+
+/** Recognizes an object by its members, where it can be one only. */
+const recognize = (object: JsonObject, names: readonly ResultName[]): ResultName | undefined => {
+  const has = (member: string) => (object[member] ?? null) !== null
+  const isUpdate = has('taskId') || has('task_id')
+  const found: ResultName[] = []
+  // An update of 0.1 has the id of its task as `id`.
+  if (typeof object.id === 'string' && isJsonObject(object.status) && !isUpdate && !has('final')) found.push('task')
+  if (typeof object.role === 'string' && (Array.isArray(object.parts) || Array.isArray(object.content)))
+    found.push('message')
+  if (isUpdate && isJsonObject(object.status) && !has('id')) found.push('statusUpdate')
+  if (isUpdate && isJsonObject(object.artifact) && !has('id')) found.push('artifactUpdate')
+  const [name] = found
+  return name !== undefined && found.length === 1 && names.includes(name) ? name : undefined
+}
+
+// Objects
+
+const repairTask = (task: JsonObject, repairing: ResultRepairing): JsonObject => ({
+  ...repairStatusOf(task, repairing),
+  ...(Array.isArray(task.artifacts) && {
+    artifacts: mapObjects(task.artifacts, artifact => repairParts(artifact, repairing)),
+  }),
+  ...(Array.isArray(task.history) && {
+    history: mapObjects(task.history, message => repairMessage(message, repairing)),
+  }),
+})
+
+const mapObjects = (items: Json[], repair: (object: JsonObject) => JsonObject): Json[] =>
+  items.map(item => (isJsonObject(item) ? repair(item) : item))
+
+const repairMessage = (message: JsonObject, repairing: ResultRepairing): JsonObject => {
+  const { form, repairs } = repairing
+  const isUnnamed = (message.messageId ?? message.message_id ?? null) === null
+  const isAssistant = form === 'kinds' && message.role === 'assistant'
+  const lacksKind = form === 'kinds' && (message.kind ?? null) === null
+  if (isUnnamed) repairs.add('message')
+  if (isAssistant) repairs.add('role')
+  if (lacksKind) repairs.add('kind')
+  return {
+    ...repairParts(message, repairing),
+    ...(isUnnamed && { messageId: crypto.randomUUID() }),
+    ...(isAssistant && { role: 'agent' }),
+    ...(lacksKind && { kind: 'message' }),
+  }
+}
+
+/** Adds the kinds of the parts of a message or an artifact, by which some clients of 0.3 tell them apart. */
+const repairParts = (object: JsonObject, { form, repairs }: ResultRepairing): JsonObject => {
+  if (form !== 'kinds' || !Array.isArray(object.parts)) return object
+  const parts = mapObjects(object.parts, part => {
+    const present = PART_KINDS.filter(kind => (part[kind] ?? null) !== null)
+    if ((part.kind ?? null) !== null || present.length !== 1) return part
+    repairs.add('kind')
+    return { ...part, kind: present[0] }
+  })
+  return { ...object, parts }
+}
+
+const PART_KINDS = ['text', 'data', 'file'] as const
+
+const repairStatusUpdate = (update: JsonObject, repairing: ResultRepairing): JsonObject => {
+  const { form, repairs } = repairing
+  const repaired = repairContext(repairStatusOf(update, repairing), repairing)
+  if (form !== 'kinds' || (update.final ?? null) !== null) return repaired
+  repairs.add('final')
+  return { ...repaired, final: false }
+}
+
+const repairArtifactUpdate = (update: JsonObject, repairing: ResultRepairing): JsonObject => {
+  const { artifact } = update
+  const repaired = isJsonObject(artifact) ? { ...update, artifact: repairParts(artifact, repairing) } : update
+  return repairContext(repaired, repairing)
+}
+
+/** Adds the context of its task to an update, which the official .NET server leaves empty. */
+const repairContext = (update: JsonObject, { task, repairs }: ResultRepairing): JsonObject => {
+  if (task === undefined || (update.taskId ?? update.task_id) !== task.id) return update
+  if ((update.contextId ?? update.context_id ?? '') !== '') return update
+  repairs.add('context')
+  return { ...omit(update, 'context_id'), contextId: task.contextId }
+}
+
+const repairers: Readonly<Record<ResultName, (object: JsonObject, repairing: ResultRepairing) => JsonObject>> = {
+  task: repairTask,
+  message: repairMessage,
+  statusUpdate: repairStatusUpdate,
+  artifactUpdate: repairArtifactUpdate,
+}
+
+const repairObject = (name: ResultName, object: JsonObject, repairing: ResultRepairing): JsonObject =>
+  repairers[name](object, repairing)
+
+/** Repairs the status of a task or an update. */
+const repairStatusOf = (object: JsonObject, repairing: ResultRepairing): JsonObject => {
+  const { form, repairs } = repairing
+  const { status } = object
+  if (!isJsonObject(status)) return object
+  const { state, message } = status
+  const spelled = typeof state === 'string' ? spellState(state, form) : state
+  if (spelled !== state) repairs.add('state')
+  const repaired = spelled === undefined ? status : { ...status, state: spelled }
+  if (isJsonObject(message)) return { ...object, status: { ...repaired, message: repairMessage(message, repairing) } }
+  if (typeof message !== 'string') return { ...object, status: repaired }
+  repairs.add('message')
+  const rest = omit(repaired, 'message')
+  return { ...object, status: message === '' ? rest : { ...rest, message: textMessage(message, form) } }
+}
+
+/** Writes a state with the hyphens and the one L or two of its version. */
+const spellState = (state: string, form: Form): string => {
+  if (form === 'proto 0.3') return state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state
+  if (form === 'proto 1.0') return state === 'TASK_STATE_CANCELLED' ? 'TASK_STATE_CANCELED' : state
+  return state === 'cancelled' ? 'canceled' : /^(?:input|auth)_required$/.test(state) ? state.replace('_', '-') : state
+}
+
+const textMessage = (text: string, form: Form): JsonObject => {
+  const messageId = crypto.randomUUID()
+  if (form === 'kinds') return { kind: 'message', messageId, role: 'agent', parts: [{ kind: 'text', text }] }
+  return { messageId, role: 'ROLE_AGENT', [form === 'proto 0.3' ? 'content' : 'parts']: [{ text }] }
+}

@@ -1,0 +1,74 @@
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+
+/**
+ * Removes the stack traces from an error of an agent, which show callers its code and where it is. Returns the same object if it has
+ * none.
+ */
+export const removeStackTraces = (error: JsonObject): JsonObject => {
+  const cleaned = removeFrom(error)
+  if (cleaned === error || !isJsonObject(cleaned)) return error
+  // The message of an error is required.
+  return typeof error.message === 'string' ? { ...cleaned, message: cleaned.message ?? 'Internal error' } : cleaned
+}
+
+/** Names of members that contain nothing but a stack trace, such as `stackEntries` of google.rpc.DebugInfo. */
+const TRACE_NAME = /^(?:stack_?trace|stack_?entries|trace_?back|back_?trace)$/i
+
+/** Returns a value without stack traces, the same one if it has none; undefined if it is nothing else. */
+const removeFrom = (value: Json): Json | undefined => {
+  if (typeof value === 'string') return beforeTrace(value)
+  if (Array.isArray(value)) {
+    const cleaned = value.map(removeFrom)
+    return cleaned.some((item, index) => item !== value[index]) ? cleaned.filter(item => item !== undefined) : value
+  }
+  if (!isJsonObject(value) || JSON.isRawJSON(value)) return value
+  const entries = Object.entries(value) as [string, Json][]
+  const cleaned = entries.map(([name, member]): [string, Json | undefined] => [name, removeMember(name, member)])
+  return cleaned.some(([, member], index) => member !== entries[index]?.[1])
+    ? (Object.fromEntries(cleaned.filter(([, member]) => member !== undefined)) as JsonObject)
+    : value
+}
+
+const removeMember = (name: string, value: Json): Json | undefined => {
+  if (value === null || typeof value === 'boolean') return value
+  if (TRACE_NAME.test(name)) return undefined
+  const cleaned = removeFrom(value)
+  // The property of JavaScript. Elsewhere, a stack may be something else.
+  return name === 'stack' && (cleaned !== value || Array.isArray(value)) ? undefined : cleaned
+}
+
+/** The first line of a stack trace, as the runtimes write it that agents are built on. No part matches more than its line. */
+const TRACE_START = new RegExp(
+  [
+    // JavaScript: `at handle (/srv/agent.js:12:7)`, `at async file:///srv/agent.js:12:7`.
+    /[ \t]*at \S.*:\d+:\d+\)?/,
+    // Java: `at com.example.Agent.handle(Agent.java:12)`. .NET: `at Agent.Handle(String text) in /srv/Agent.cs:line 12`.
+    /[ \t]*at [\w$<>`+[\],/]+(?:\.[\w$<>`+[\],/]+)+\(.*\)(?: in .+)?/,
+    // Python.
+    /[ \t]*Traceback \(most recent call last\):/,
+    /[ \t]*File ".+", line \d+(?:, in .+)?/,
+    // Go.
+    /goroutine \d+ \[.+\]:/,
+    // Ruby: `/srv/agent.rb:12:in 'handle'`. PHP: `#0 /srv/agent.php(12): handle()`.
+    /[ \t]*(?:from )?\S+\.rb:\d+:in .+/,
+    /#\d+ \S+\(\d+\): .+/,
+    // Rust.
+    /stack backtrace:/,
+  ]
+    .map(({ source }) => `^${source}$`)
+    .join('|'),
+  'm',
+)
+
+/** Returns a text up to its stack trace; where a trace of Python is all, the error at its end. Undefined if nothing is left. */
+const beforeTrace = (text: string): string | undefined => {
+  const start = text.search(TRACE_START)
+  if (start < 0) return text
+  const before = text.slice(0, start).trim()
+  if (before !== '') return before
+  const last = /(?:^|[\r\n])(\w.*)\s*$/.exec(text.slice(-MAX_ERROR_LENGTH))?.[1]
+  return text.trimStart().startsWith('Traceback ') ? last?.trim() : undefined
+}
+
+/** Of the error at the end of a trace, in characters. */
+const MAX_ERROR_LENGTH = 1000

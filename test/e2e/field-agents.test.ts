@@ -1,0 +1,243 @@
+import { a2a } from 'a2a-ai-provider'
+import { A2AClient } from 'a2a-sdk-v0.3/client'
+import { generateText, streamText } from 'ai'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { call, messageV03 } from '../support/calls.ts'
+import { json, stream } from '../support/upstream.ts'
+
+// The answers of agents in the field, as their servers write them: @voltagent/a2a-server 2.0.3 and @voltagent/server-hono,
+// @reactive-agents/a2a 0.9.0, and @mastra/server of 2025.
+
+const text = (value: string, more: JsonObject = {}): JsonObject => ({ parts: [{ kind: 'text', text: value }], ...more })
+const ids = { taskId: 't-1', contextId: 'c-1' }
+const timestamp = '2026-11-22T23:05:38.588Z'
+
+/** VoltAgent's task has no `kind`. Its stream is the task over and over. */
+const voltTask = (state: string, said?: string): JsonObject => {
+  const message = { kind: 'message', role: 'agent', messageId: 'm-2', ...text(said ?? ''), ...ids }
+  return {
+    id: 't-1',
+    contextId: 'c-1',
+    history: [
+      { kind: 'message', messageId: 'm', role: 'user', ...text('Does it rain?'), ...ids },
+      ...(said === undefined ? [] : [message]),
+    ],
+    status: { state, timestamp, ...(said !== undefined && { message }) },
+    ...(state === 'completed' && { metadata: { finishReason: 'stop', usage: { promptTokens: 1 } } }),
+  }
+}
+
+/** The task of Reactive Agents has a text as the message of a failure. */
+const reactiveTask = (outcome: JsonObject): JsonObject => ({
+  id: 't-1',
+  contextId: 'c-1',
+  history: [{ kind: 'message', messageId: 'm', role: 'user', ...text('Does it rain?') }],
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  kind: 'task',
+  ...outcome,
+})
+const artifacts = [{ artifactId: 'a-1', name: 'response', ...text('It rains') }]
+const reactiveDone = reactiveTask({ status: { state: 'completed', timestamp }, artifacts })
+const reactiveFailed = reactiveTask({ status: { state: 'failed', message: 'boom', timestamp } })
+
+type Answers = { send: JsonObject; fail: JsonObject; events: (id: Json) => string; provider?: JsonObject }
+
+const events = (prefix: string, id: Json, ...results: JsonObject[]): string =>
+  results.map(result => `data: ${prefix}${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`).join('')
+
+const mastraStack = 'Error: boom\n    at handleMessageSend (file:///srv/app/.mastra/output/index.mjs:120:11)'
+
+const agents: Readonly<Record<string, Answers>> = {
+  volt: {
+    send: { result: voltTask('completed', 'It rains') },
+    fail: { error: { code: -32603, message: 'boom', data: {} } },
+    // Up to version 1, each event begins with a record separator.
+    events: id =>
+      events('\u001e', id, voltTask('working'), voltTask('working', 'It '), voltTask('completed', 'It rains')),
+    provider: { organization: 'Volt' },
+  },
+  reactive: {
+    send: { id: null, result: reactiveDone },
+    fail: { id: null, result: reactiveFailed },
+    events: () =>
+      events(
+        '',
+        1,
+        { kind: 'status-update', ...ids, status: { state: 'working', timestamp }, final: false },
+        { kind: 'artifact-update', ...ids, artifact: artifacts[0] as JsonObject, append: false, lastChunk: true },
+        { kind: 'status-update', ...ids, status: { state: 'completed', timestamp }, final: true },
+      ),
+    provider: { organization: 'Reactive Agents' },
+  },
+  mastra: {
+    send: {
+      result: { kind: 'task', id: 't-1', contextId: 'c-1', status: { state: 'completed', timestamp }, artifacts },
+    },
+    fail: { error: { code: -32603, message: 'boom', data: { stack: mastraStack } } },
+    events: id =>
+      `${events(
+        '',
+        id,
+        { kind: 'task', id: 't-1', contextId: 'c-1', status: { state: 'working', timestamp } },
+        { kind: 'artifact-update', ...ids, artifact: artifacts[0] as JsonObject, lastChunk: true },
+        { kind: 'status-update', ...ids, status: { state: 'completed', timestamp }, final: true },
+      )}data: [DONE]\n\n`,
+  },
+}
+const names = Object.keys(agents)
+
+let called: CalledHost
+beforeAll(async () => {
+  called = await startCalledHost()
+  for (const name of names) {
+    const { provider } = agents[name] ?? {}
+    const card = {
+      name,
+      description: 'The weather of any place',
+      version: '1.0',
+      url: `${called.agent.origin}/${name}`,
+      ...(provider && { provider }),
+      capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: false },
+      defaultInputModes: ['text', 'application/json'],
+      defaultOutputModes: ['text'],
+      skills: [{ id: 'now', name: 'now', description: 'The weather now', tags: ['tool'] }],
+    }
+    await called.register(`field-${name}`, { card, route: 'gateway' })
+  }
+})
+afterAll(() => called.close())
+beforeEach(() =>
+  called.agent.respond((response, request, body) => {
+    const { id = null, method, params } = JSON.parse(body.toString()) as JsonObject
+    const answers = agents[(request.url ?? '').slice(1)]
+    if (answers === undefined) return void response.writeHead(404).end()
+    if (method === 'message/stream') return void response.writeHead(200, stream).end(answers.events(id))
+    const answer = JSON.stringify(params).includes('fail') ? answers.fail : answers.send
+    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+  }),
+)
+
+const cardUrl = (name: string): string =>
+  new URL(`/agents/field-${name}/.well-known/agent-card.json`, called.host.url).href
+const repairsOf = (header: string | null): string | null => header?.match(/repaired \(.*?\)/)?.[0] ?? null
+const send = (name: string, params: JsonObject = messageV03(), headers: Record<string, string> = {}) =>
+  called.send(`/agents/field-${name}/a2a`, { body: call('message/send', params), headers })
+const failing = messageV03({ metadata: { fail: true } })
+
+describe('the answer of a framework in the field', () => {
+  it.each([
+    ['volt', 'repaired (kind)'],
+    ['reactive', 'repaired (id)'],
+    ['mastra', null],
+  ])('is a task of 0.3 with the id of the call: %s', async (name, repaired) => {
+    const { status, headers, body } = await send(name)
+    expect([status, body]).toEqual([
+      200,
+      { jsonrpc: '2.0', id: 7, result: expect.objectContaining({ kind: 'task', id: 't-1' }) },
+    ])
+    expect(repairsOf(headers.get('gate-warning'))).toBe(repaired)
+  })
+
+  it.each<[string, string | null, JsonObject]>([
+    ['volt', null, { error: { code: -32603, message: 'boom', data: {} } }],
+    [
+      'reactive',
+      'repaired (message id)',
+      {
+        result: expect.objectContaining({
+          status: { state: 'failed', timestamp, message: expect.objectContaining({ role: 'agent', ...text('boom') }) },
+        }),
+      },
+    ],
+    ['mastra', 'repaired (stack-trace)', { error: { code: -32603, message: 'boom', data: {} } }],
+  ])('shows no code of a failure: %s', async (name, repaired, expected) => {
+    const { headers, body, text: raw } = await send(name, failing)
+    expect([body, repairsOf(headers.get('gate-warning'))]).toEqual([{ jsonrpc: '2.0', id: 7, ...expected }, repaired])
+    expect(raw).not.toContain('.mjs')
+  })
+
+  it.each(names)('is a stream that the official SDK of 0.3 reads to its end: %s', async name => {
+    const client = await A2AClient.fromCardUrl(cardUrl(name))
+    const states: string[] = []
+    for await (const event of client.sendMessageStream(messageV03() as never)) {
+      expect(event.kind).toMatch(/^(?:task|status-update|artifact-update)$/)
+      if ('status' in event) states.push(event.status.state)
+    }
+    expect([states[0], states.at(-1)]).toEqual(['working', 'completed'])
+  })
+
+  it('is named in the log, once for each repair of a stream', async () => {
+    await called.send('/agents/field-volt/a2a', { body: call('message/stream', messageV03()) })
+    const lines = () => called.host.logged().filter(line => line.includes('repaired (record-separator kind)'))
+    await expect.poll(() => lines().length).toBeGreaterThan(0)
+    expect(
+      lines().every(line => JSON.parse(line)['calling_card.warnings'] === 'repaired (record-separator kind)'),
+    ).toBe(true)
+  })
+
+  it('has a provider only if it is complete', async () => {
+    const cards = await Promise.all(names.map(async name => (await fetch(cardUrl(name))).json()))
+    expect(cards.filter(card => 'provider' in (card as object))).toEqual([])
+  })
+})
+
+describe('the A2A provider of the AI SDK', () => {
+  // It writes each event to the console, and the AI SDK that the provider is of an older version.
+  beforeEach(() => {
+    vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    vi.stubGlobal('AI_SDK_LOG_WARNINGS', false)
+  })
+
+  it.each(names)('generates a text with %s', async name => {
+    const { text: generated } = await generateText({ model: a2a(cardUrl(name)), prompt: 'Does it rain?' })
+    expect(generated).toBe('It rains')
+  })
+
+  it.each(names)('streams a text of %s', async name => {
+    const { textStream, finishReason } = streamText({ model: a2a(cardUrl(name)), prompt: 'Does it rain?' })
+    const chunks = await Array.fromAsync(textStream)
+    expect([chunks.at(-1), await finishReason]).toEqual(['It rains', 'stop'])
+  })
+})
+
+describe('the calls of clients in the field', () => {
+  const forwarded = (): JsonObject => JSON.parse(called.agent.requests.at(-1)?.body ?? '')
+
+  it('reach the agent as AdCP sends them, with a skill as data and a callback, and wait for the task', async () => {
+    const message = {
+      messageId: 'msg_1763851538588_x7k2m9q4z',
+      role: 'user',
+      kind: 'message',
+      parts: [{ kind: 'data', data: { skill: 'get_products', parameters: { brief: 'Umbrellas' } } }],
+    }
+    const pushNotificationConfig = {
+      url: 'https://buyer.example.com/webhooks/adcp',
+      authentication: { schemes: ['Bearer'], credentials: 'secret' },
+    }
+    const { status, body } = await send('mastra', { message, configuration: { pushNotificationConfig } })
+    expect([status, (body as JsonObject).result]).toEqual([200, expect.objectContaining({ kind: 'task' })])
+    expect(forwarded().params).toEqual({ message, configuration: { pushNotificationConfig, blocking: true } })
+  })
+
+  it('reach the agent as AG-UI sends them, with its extension and "text" as output mode', async () => {
+    const extension = 'https://a2ui.org/a2a-extension/a2ui/v0.8'
+    const params = messageV03({ configuration: { acceptedOutputModes: ['text'] } })
+    const {
+      status,
+      headers,
+      text: raw,
+    } = await called.send('/agents/field-volt/a2a', {
+      body: call('message/stream', params),
+      headers: { 'X-A2A-Extensions': extension, Accept: 'text/event-stream' },
+    })
+    expect([status, headers.get('content-type'), raw.match(/"kind":"task"/g)?.length]).toEqual([
+      200,
+      'text/event-stream',
+      3,
+    ])
+    expect([forwarded().params, called.agent.requests.at(-1)?.headers['x-a2a-extensions']]).toEqual([params, extension])
+  })
+})
