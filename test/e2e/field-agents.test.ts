@@ -8,7 +8,7 @@ import { call, messageV03 } from '../support/calls.ts'
 import { json, stream } from '../support/upstream.ts'
 
 // The answers of agents in the field, as their servers write them: @voltagent/a2a-server 2.0.3 and @voltagent/server-hono,
-// @reactive-agents/a2a 0.9.0, and @mastra/server of 2025.
+// @reactive-agents/a2a 0.9.0, and @mastra/server 1.67.0.
 
 const text = (value: string, more: JsonObject = {}): JsonObject => ({ parts: [{ kind: 'text', text: value }], ...more })
 const ids = { taskId: 't-1', contextId: 'c-1' }
@@ -48,7 +48,8 @@ type Answers = { send: JsonObject; fail: JsonObject; events: (id: Json) => strin
 const events = (prefix: string, id: Json, ...results: JsonObject[]): string =>
   results.map(result => `data: ${prefix}${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`).join('')
 
-const mastraStack = 'Error: boom\n    at handleMessageSend (file:///srv/app/.mastra/output/index.mjs:120:11)'
+const mastraStack =
+  'Error: boom\n    at Object.generate (file:///srv/weather/agent.mjs:3:181)\n    at executeMessageSend (file:///srv/weather/node_modules/@mastra/server/dist/a2a-DUBjstWk.js:1098:20)'
 
 const agents: Readonly<Record<string, Answers>> = {
   volt: {
@@ -62,13 +63,13 @@ const agents: Readonly<Record<string, Answers>> = {
   reactive: {
     send: { id: null, result: reactiveDone },
     fail: { id: null, result: reactiveFailed },
+    // The artifact follows what is marked as the end.
     events: () =>
       events(
         '',
         1,
-        { kind: 'status-update', ...ids, status: { state: 'working', timestamp }, final: false },
-        { kind: 'artifact-update', ...ids, artifact: artifacts[0] as JsonObject, append: false, lastChunk: true },
         { kind: 'status-update', ...ids, status: { state: 'completed', timestamp }, final: true },
+        { kind: 'artifact-update', ...ids, artifact: artifacts[0] as JsonObject, append: false, lastChunk: true },
       ),
     provider: { organization: 'Reactive Agents' },
   },
@@ -77,14 +78,26 @@ const agents: Readonly<Record<string, Answers>> = {
       result: { kind: 'task', id: 't-1', contextId: 'c-1', status: { state: 'completed', timestamp }, artifacts },
     },
     fail: { error: { code: -32603, message: 'boom', data: { stack: mastraStack } } },
-    events: id =>
-      `${events(
+    events: id => {
+      const message = { messageId: 'm-2', kind: 'message', role: 'agent', ...text('Generating response...') }
+      const chunk = (part: string, more: JsonObject) => ({
+        kind: 'artifact-update',
+        ...ids,
+        ...more,
+        artifact: { artifactId: 't-1:response:text', name: 'response.txt', ...text(part) },
+      })
+      return events(
         '',
         id,
-        { kind: 'task', id: 't-1', contextId: 'c-1', status: { state: 'working', timestamp } },
-        { kind: 'artifact-update', ...ids, artifact: artifacts[0] as JsonObject, lastChunk: true },
+        {
+          ...{ id: 't-1', contextId: 'c-1', status: { state: 'working', timestamp, message } },
+          ...{ artifacts: [], history: [], metadata: { resourceId: 'weather' }, kind: 'task' },
+        },
+        chunk('It ', { lastChunk: false }),
+        chunk('rains', { append: true, lastChunk: true }),
         { kind: 'status-update', ...ids, status: { state: 'completed', timestamp }, final: true },
-      )}data: [DONE]\n\n`,
+      )
+    },
   },
 }
 const names = Object.keys(agents)
@@ -166,7 +179,7 @@ describe('the answer of a framework in the field', () => {
       expect(event.kind).toMatch(/^(?:task|status-update|artifact-update)$/)
       if ('status' in event) states.push(event.status.state)
     }
-    expect([states[0], states.at(-1)]).toEqual(['working', 'completed'])
+    expect(states.at(-1)).toBe('completed')
   })
 
   it('is named in the log, once for each repair of a stream', async () => {
@@ -199,7 +212,7 @@ describe('the A2A provider of the AI SDK', () => {
   it.each(names)('streams a text of %s', async name => {
     const { textStream, finishReason } = streamText({ model: a2a(cardUrl(name)), prompt: 'Does it rain?' })
     const chunks = await Array.fromAsync(textStream)
-    expect([chunks.at(-1), await finishReason]).toEqual(['It rains', 'stop'])
+    expect([chunks.join(''), await finishReason]).toEqual([expect.stringMatching(/It rains$/), 'stop'])
   })
 })
 
