@@ -220,14 +220,17 @@ export const HEARTBEAT_SECONDS = 15
 
 // Agents that are MCP servers
 
-/** JSON text of a tool's schema: arguments are not validated against a longer one. */
+/** JSON text of a tool's schema: of a longer one, only required members and types are checked. */
 export const MAX_TOOL_SCHEMA_LENGTH = 64 * 1024
 
-/** JSON text of a tool's arguments: longer ones are not validated. */
+/** JSON text of a tool's arguments: of longer ones, only required members and types are checked. */
 export const MAX_TOOL_ARGUMENTS_LENGTH = 128 * 1024
 
 /** A `pattern` in a tool's schema: a longer one is not matched. */
 export const MAX_PATTERN_LENGTH = 256
+
+/** Values in the arguments of a tool whose types are checked where the whole schema cannot be. */
+export const MAX_TYPED_VALUES = 10_000
 
 /** An MCP server's response to the call of a tool. */
 export const MAX_TOOL_RESULT_BYTES = 1024 * 1024
@@ -235,8 +238,18 @@ export const MAX_TOOL_RESULT_BYTES = 1024 * 1024
 /** The call of a tool, however much progress it reports. */
 export const MAX_TOOL_SECONDS = 15 * 60
 
-/** Tools of one agent that run at once. */
+/** Tools of one agent that run at once, those included that wait for an answer of their caller. */
 export const MAX_RUNNING_TOOLS = 16
+
+/** How long a tool waits for an answer of its caller. */
+export const TOOL_INPUT_SECONDS = 10 * 60
+
+/** Sessions of one agent with its MCP server, and how long an unused one stays open. More than tools can run at once. */
+export const MAX_MCP_SESSIONS = 32
+export const MCP_SESSION_IDLE_SECONDS = 5 * 60
+
+/** Resources that one such session remembers because results of its tools have linked them. */
+export const MAX_LINKED_RESOURCES = 1000
 
 /** Event streams of one agent that is an MCP server. */
 export const MAX_OPEN_STREAMS = 32

@@ -8,7 +8,7 @@ import {
   type CallModes,
   type CallTarget,
   collectModes,
-  type McpTool,
+  type McpAgentProfile,
   resolveTargets,
 } from './model/calls.ts'
 import { allowsAnonymous } from './read/security-requirements.ts'
@@ -52,7 +52,7 @@ export type CallProfile = {
   /** Whether the card requires credentials of callers. */
   requiresAuthentication: boolean
   /** The MCP server whose tools answer the agent's calls; no call is forwarded. */
-  mcp?: { url: string; tools: McpTool[] }
+  mcp?: McpAgentProfile
   /** Set while a remote card was never fetched: nothing can be checked, so every call is rejected. */
   cardMissing?: true
 }

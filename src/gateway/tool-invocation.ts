@@ -1,12 +1,13 @@
 import type { CallError } from '../a2a/errors.ts'
+import { firstDefined } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import { distinctSubject } from '../auth/principal.ts'
 import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { parseSeconds } from '../http/bindings.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
-import type { BridgeCall } from '../mcp-bridge/bridge-call.ts'
-import { resolveToolCall } from '../mcp-bridge/tool-call.ts'
+import type { BridgeCall, BridgedToolCall } from '../mcp-bridge/bridge-call.ts'
+import { resolveToolCall, type ToolCall } from '../mcp-bridge/tool-call.ts'
 import type { CallContext } from './call-context.ts'
 import type { UpstreamRoute } from './upstream/request.ts'
 
@@ -18,22 +19,24 @@ export const createToolInvocation = (
   body: string,
 ): UpstreamRoute | CallError => {
   const { sends, streams = false } = operations[call.operation]
-  const toolCall = sends ? resolveToolCall(call.params, mcp.tools) : undefined
+  // A message to a task is an answer to the question of its tool.
+  const continues = sends && hasTaskId(call)
+  const toolCall = sends && !continues ? resolveToolCall(call.params, mcp) : undefined
   if (toolCall && 'kind' in toolCall) return toolCall
   const timeoutSeconds = parseSeconds(env.UPSTREAM_TIMEOUT, 60)
+  const { url, session } = mcp
   const bridgeCall: BridgeCall = {
     agent: id,
     caller: distinctSubject(caller),
     address: caller.authenticated ? '' : clientKey(request),
-    upstream: { url: mcp.url, ...(service !== undefined && { service }), ...(secret !== undefined && { secret }) },
-    ...(toolCall && {
-      tool: {
-        name: toolCall.tool.name,
-        arguments: JSON.stringify(toolCall.arguments),
-        inputSchema: toolCall.tool.inputSchema,
-        field: toolCall.field,
-      },
-    }),
+    upstream: {
+      url,
+      ...(service !== undefined && { service }),
+      ...(secret !== undefined && { secret }),
+      ...(session !== undefined && { session }),
+    },
+    ...(toolCall && 'resource' in toolCall && toolCall),
+    ...(toolCall && 'tool' in toolCall && { tool: toBridgedTool(toolCall) }),
     timeoutSeconds,
     version: call.version,
     streams,
@@ -45,9 +48,19 @@ export const createToolInvocation = (
     // The caller's credentials are for this host. The Durable Object adds those of the server.
     credentials: { pass: [] },
     // A tool may take long while it reports progress; the Durable Object limits the time between two reports.
-    timeoutSeconds: toolCall ? MAX_TOOL_SECONDS + timeoutSeconds : timeoutSeconds,
+    timeoutSeconds: sends ? MAX_TOOL_SECONDS + timeoutSeconds : timeoutSeconds,
   }
 }
+
+const hasTaskId = ({ params }: A2ACall): boolean =>
+  (firstDefined(firstDefined(params, 'message'), 'taskId') ?? '') !== ''
+
+const toBridgedTool = ({ tool, arguments: args, field }: ToolCall): BridgedToolCall => ({
+  name: tool.name,
+  arguments: JSON.stringify(args),
+  inputSchema: tool.inputSchema,
+  field,
+})
 
 const sendToAgent = (call: BridgeCall, env: Env): Promise<Response> =>
   env.MCP_AGENTS.getByName(call.agent).fetch('https://mcp-agent.internal/', {

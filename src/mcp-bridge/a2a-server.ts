@@ -5,6 +5,7 @@ import {
   DefaultExecutionEventBusManager,
   DefaultRequestHandler,
   JsonRpcTransportHandler,
+  ResultManager,
   ServerCallContext,
   type TaskStore,
 } from '@a2a-js/sdk/server'
@@ -14,11 +15,12 @@ import { parseJsonLossless } from '../a2a/jsonrpc.ts'
 import { isJsonObject, type JsonObject, omit } from '../json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../limits.ts'
 import type { BridgeCall } from './bridge-call.ts'
-import { type BoundTool, logToolCall, type RunningTasks, ToolExecutor } from './executor.ts'
+import { logToolCall, type RunningTasks, ToolExecutor } from './executor.ts'
 import { BoundedEventStream, type CallerIdentity, Quota } from './quotas.ts'
 import { CallerTaskStore } from './task-store.ts'
 import type { TaskTable } from './task-table.ts'
 import type { ToolClient } from './tool-client.ts'
+import type { BoundTool } from './tool-run.ts'
 import { rejectInvalidArguments } from './validate-arguments.ts'
 
 /** What all calls of one agent share. */
@@ -51,31 +53,38 @@ export class A2AServer {
 
   async #handle(call: BridgeCall, identity: CallerIdentity): Promise<RpcResponses> {
     const { caller, version, request } = call
+    const { running } = this.#context
     const tasks = new CallerTaskStore(this.#context.tasks, identity)
-    const executor = new ToolExecutor(this.#bindTool(call), this.#context.running, identity)
-    const handler = new SingleMessageHandler(card, tasks, executor, this.#buses)
-    const Transport = version === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler
     const user = { isAuthenticated: caller !== '', userName: caller }
     const context = new ServerCallContext({ requestedVersion: version, user })
+    const results = new ResultManager(tasks, context)
+    const executor = new ToolExecutor(this.#bindTool(call, identity), running, identity, {
+      store: event => results.processEvent(event),
+      release: taskId => this.#buses.cleanupByTaskId(taskId, context),
+    })
+    const handler = new ToolRequestHandler(running, card, tasks, executor, this.#buses)
+    const Transport = version === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler
     return (await new Transport(handler).handle(toSdkRequest(request), context)) as RpcResponses
   }
 
-  #bindTool({ agent, tool, upstream, timeoutSeconds }: BridgeCall): BoundTool | undefined {
-    if (tool === undefined) return undefined
+  #bindTool(call: BridgeCall, caller: CallerIdentity): BoundTool | undefined {
+    const { agent, tool, resource, upstream, timeoutSeconds } = call
     const { client } = this.#context
-    const { name } = tool
-    return {
+    const bound = (name: string, run: BoundTool['call']): BoundTool => ({
       name,
       call: async options => {
         const begun = Date.now()
-        const outcome = await client.call(upstream, name, parseArguments(tool.arguments), {
-          ...options,
-          timeoutSeconds,
-        })
+        const outcome = await run(options)
         if (!options.signal.aborted) logToolCall(agent, outcome, Date.now() - begun)
         return outcome
       },
-    }
+    })
+    if (tool)
+      return bound(tool.name, options =>
+        client.call(upstream, tool.name, parseArguments(tool.arguments), { ...options, caller, timeoutSeconds }),
+      )
+    if (!resource) return undefined
+    return bound('resource', ({ signal }) => client.read(upstream, resource, { signal, caller, timeoutSeconds }))
   }
 }
 
@@ -95,37 +104,41 @@ const parseArguments = (text: string): JsonObject => {
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
-/** A request handler whose tasks take one message each: a tool has no use for a second one. */
-class SingleMessageHandler extends DefaultRequestHandler {
+/** A request handler whose tasks take one message each, and then only answers to the questions of their tools. */
+class ToolRequestHandler extends DefaultRequestHandler {
+  readonly #running: RunningTasks
   readonly #tasks: TaskStore
 
-  constructor(...[card, tasks, ...rest]: ConstructorParameters<typeof DefaultRequestHandler>) {
+  constructor(running: RunningTasks, ...[card, tasks, ...rest]: ConstructorParameters<typeof DefaultRequestHandler>) {
     super(card, tasks, ...rest)
+    this.#running = running
     this.#tasks = tasks
   }
 
   override async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<Message | Task> {
-    return super.sendMessage(await this.#checkFirst(request, context), context)
+    return super.sendMessage(await this.#check(request, context), context)
   }
 
   override async *sendMessageStream(
     request: SendMessageRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    yield* super.sendMessageStream(await this.#checkFirst(request, context), context)
+    yield* super.sendMessageStream(await this.#check(request, context), context)
   }
 
-  /** Rejects a message that continues a task. Removes references to other tasks: the SDK would look up each of them. */
-  async #checkFirst(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageRequest> {
+  /** Rejects a message to a task that has asked nothing. Removes references to other tasks: the SDK would look up each of them. */
+  async #check(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageRequest> {
     const { message } = request
     if (message === undefined) return request
     const { taskId, contextId } = message
     if (contextId.length > MAX_CONTEXT_ID_LENGTH)
       throw new RequestMalformedError(`\`message.contextId\` must be at most ${MAX_CONTEXT_ID_LENGTH} characters long.`)
-    if (taskId === '') return { ...request, message: { ...message, referenceTaskIds: [] } }
+    const checked = { ...request, message: { ...message, referenceTaskIds: [] } }
+    if (taskId === '') return checked
     if ((await this.#tasks.load(taskId, context)) === undefined) throw new TaskNotFoundError('Task not found.')
+    if (this.#running.find(taskId)?.question) return checked
     throw new UnsupportedOperationError(
-      'A task of a tool takes one message. To call the tool again, leave `message.taskId` out; `contextId` may stay.',
+      'A task of a tool takes one message, and answers while it requires input. To call the tool again, leave `message.taskId` out; `contextId` may stay.',
     )
   }
 }

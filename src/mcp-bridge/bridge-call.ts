@@ -9,10 +9,12 @@ export type BridgeCall = {
   caller: string
   /** The network address of an anonymous caller, else empty. */
   address: string
-  /** The MCP server: its URL, and the bindings of the Worker that the manifest names. */
-  upstream: { url: string; service?: string; secret?: string }
-  /** The tool that a message calls; absent for every other operation. */
+  /** The MCP server: its URL, the bindings of the Worker that the manifest names, and whether all callers share one session. */
+  upstream: { url: string; service?: string; secret?: string; session?: 'shared' }
+  /** The tool that a message calls; absent for every other operation, and for a message that continues a task. */
   tool?: BridgedToolCall
+  /** The resource that a message reads instead, and whether the card lists it. */
+  resource?: { uri: string; isListed: boolean }
   /** How long a tool may take without reporting progress. */
   timeoutSeconds: number
   version: WireVersion

@@ -1,18 +1,25 @@
-import { Task, TaskArtifactUpdateEvent, type TaskState, TaskStatusUpdateEvent } from '@a2a-js/sdk'
-import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestContext } from '@a2a-js/sdk/server'
-import type { Progress } from '@modelcontextprotocol/client'
+import { Message, Task } from '@a2a-js/sdk'
+import {
+  AgentEvent,
+  type AgentExecutionEvent,
+  type AgentExecutor,
+  type ExecutionEventBus,
+  type RequestContext,
+} from '@a2a-js/sdk/server'
 import { logUnexpected } from '../http/errors.ts'
 import { log } from '../http/log.ts'
 import type { JsonObject } from '../json/json.ts'
 import { MAX_RUNNING_TOOLS } from '../limits.ts'
+import { questionMessage, readAnswer } from './answers.ts'
 import { type CallerIdentity, Quota, type QuotaExceeded } from './quotas.ts'
-import { failureMessage, quotaMessage, type StatusMessage, type ToolOutcome, textMessage, toParts } from './results.ts'
-import type { CallOptions } from './tool-client.ts'
+import { quotaMessage, type ToolOutcome } from './results.ts'
+import { type BoundTool, createReporter, type TaskReporter, ToolRun } from './tool-run.ts'
 
-/** The tool that a message calls, with its arguments. */
-export type BoundTool = {
-  name: string
-  call: (options: Pick<CallOptions, 'signal' | 'onProgress'>) => Promise<ToolOutcome>
+/** What happens to the events of a task while no message of the caller is being answered. */
+type Background = {
+  store: (event: AgentExecutionEvent) => Promise<void>
+  /** Called after the last event of a task. */
+  release: (taskId: string) => void
 }
 
 /** Runs a tool as an A2A task and reports its progress. */
@@ -20,48 +27,79 @@ export class ToolExecutor implements AgentExecutor {
   readonly #tool: BoundTool | undefined
   readonly #running: RunningTasks
   readonly #identity: CallerIdentity
+  readonly #background: Background
 
-  /** `tool` is absent unless the call is a message. */
-  constructor(tool: BoundTool | undefined, running: RunningTasks, identity: CallerIdentity) {
+  /** `tool` is absent unless the call is the first message of a task. */
+  constructor(tool: BoundTool | undefined, running: RunningTasks, identity: CallerIdentity, background: Background) {
     this.#tool = tool
     this.#running = running
     this.#identity = identity
+    this.#background = background
   }
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
-    const { taskId, contextId, userMessage } = request
+    const { taskId, contextId, userMessage, task } = request
+    const ids = { taskId, contextId }
+    const reporter = createReporter(ids, event => bus.publish(event))
+    const status = { state: 'TASK_STATE_WORKING', timestamp: new Date().toISOString() }
+    const working = Task.fromJSON({ id: taskId, contextId, status })
+    const current = this.#running.find(taskId)
+    // Another message has answered the question meanwhile.
+    if (current && !current.question) return current.answered
+    // Every stream begins with the task.
+    bus.publish(AgentEvent.task(task ? { ...task, status: working.status } : { ...working, history: [userMessage] }))
+    if (current) return continueRun(current, userMessage, reporter)
     const tool = this.#tool
     if (tool === undefined) throw new Error('This message calls no tool.')
-    const reporter = createReporter({ taskId, contextId }, bus)
-    const status = { state: 'TASK_STATE_WORKING', timestamp: new Date().toISOString() }
-    bus.publish(AgentEvent.task({ ...Task.fromJSON({ id: taskId, contextId, status }), history: [userMessage] }))
     const begun = this.#running.begin(taskId, contextId, this.#identity)
     if ('exceeded' in begun) return reporter.publishStatus('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
-    const { signal } = begun
-    try {
-      const onProgress = throttleProgress(text => {
-        if (!signal.aborted) reporter.publishStatus('TASK_STATE_WORKING', textMessage(text))
-      })
-      const outcome = await tool.call({ signal, onProgress })
-      if (!signal.aborted) reportOutcome(tool.name, outcome, reporter)
-    } catch (error) {
-      // The SDK would send the error's message to the caller.
-      logUnexpected(error)
-      reporter.publishStatus('TASK_STATE_FAILED', textMessage('An internal error of this host stopped the call.'))
-    } finally {
-      this.#running.end(taskId)
-    }
+    const onEnd = () => this.#running.end(taskId)
+    const background = this.#reportInBackground(ids, bus)
+    const run = new ToolRun(tool, { signal: begun.signal, reporter, background, onEnd })
+    this.#running.attach(taskId, run)
+    void run.start()
+    await run.answered
   }
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const contextId = this.#running.cancel(taskId)
-    if (contextId !== undefined) createReporter({ taskId, contextId }, bus).publishStatus('TASK_STATE_CANCELED')
+    if (contextId === undefined) return
+    createReporter({ taskId, contextId }, event => bus.publish(event)).publishStatus('TASK_STATE_CANCELED')
+  }
+
+  /** The SDK stores events only while it answers a message; those who follow the task get them anyway. */
+  #reportInBackground(task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter {
+    const { store, release } = this.#background
+    let stored: Promise<unknown> = Promise.resolve()
+    const publish = (event: AgentExecutionEvent): void => {
+      stored = stored.then(() => store(event)).catch(logUnexpected)
+      bus.publish(event)
+    }
+    const end = async (): Promise<void> => {
+      await stored
+      bus.finished()
+      release(task.taskId)
+    }
+    return createReporter(task, publish, () => void end())
   }
 }
 
+/** Answers the question of a tool with a message of the caller, or repeats it where the message is no answer. */
+const continueRun = async (run: ToolRun, message: Message, reporter: TaskReporter): Promise<void> => {
+  const { question } = run
+  if (question === undefined) return run.answered
+  const read = readAnswer(Message.toJSON(message) as JsonObject, question)
+  if ('problem' in read)
+    return reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', questionMessage(question, read.problem))
+  run.resume(read.answer, reporter)
+  await run.answered
+}
+
+type RunningTask = { contextId: string; controller: AbortController; identity: CallerIdentity; run?: ToolRun }
+
 /** The tasks whose tools are running. */
 export class RunningTasks {
-  readonly #tasks = new Map<string, { contextId: string; controller: AbortController; identity: CallerIdentity }>()
+  readonly #tasks = new Map<string, RunningTask>()
   readonly #quota = new Quota(MAX_RUNNING_TOOLS)
 
   get size(): number {
@@ -81,6 +119,16 @@ export class RunningTasks {
     return { signal: controller.signal }
   }
 
+  /** Adds the run of a task that has begun. */
+  attach(taskId: string, run: ToolRun): void {
+    const task = this.#tasks.get(taskId)
+    if (task) task.run = run
+  }
+
+  find(taskId: string): ToolRun | undefined {
+    return this.#tasks.get(taskId)?.run
+  }
+
   end(taskId: string): void {
     const task = this.#tasks.get(taskId)
     if (task && this.#tasks.delete(taskId)) this.#quota.release(task.identity)
@@ -92,61 +140,6 @@ export class RunningTasks {
     task?.controller.abort('The caller cancelled the task.')
     return task?.contextId
   }
-}
-
-/** How many updates are accepted at once, and after how long one more is. */
-const PROGRESS_BURST = 20
-const PROGRESS_INTERVAL_MS = 1_000
-
-/** Bounds the rate of progress updates: each is stored with the task, and a server may send a thousand in a second. */
-export const throttleProgress = (report: (text: string) => void): ((progress: Progress) => void) => {
-  let allowed = PROGRESS_BURST
-  let counted = Date.now()
-  return progress => {
-    const passed = Math.floor((Date.now() - counted) / PROGRESS_INTERVAL_MS)
-    allowed = Math.min(PROGRESS_BURST, allowed + passed)
-    counted += passed * PROGRESS_INTERVAL_MS
-    if (allowed <= 0) return
-    allowed--
-    report(progressText(progress))
-  }
-}
-
-const MAX_PROGRESS_LENGTH = 1000
-
-/** Returns the server's message and the percentage, or whichever of them it reports. */
-const progressText = ({ progress, total, message }: Progress): string => {
-  const share = total === undefined || !(total > 0) ? `${progress}` : `${Math.round((100 * progress) / total)} %`
-  const text = message?.trim() ?? ''
-  if (text === '') return share
-  return `${text.slice(0, MAX_PROGRESS_LENGTH).toWellFormed()}${total === undefined ? '' : ` (${share})`}`
-}
-
-/** Publishes the events of one task. */
-type TaskReporter = {
-  publishStatus: (state: keyof typeof TaskState, message?: StatusMessage) => void
-  /** Publishes a complete artifact. */
-  publishArtifact: (name: string, parts: JsonObject[]) => void
-}
-
-const createReporter = (task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter => ({
-  publishStatus: (state, content) => {
-    const message = content && { messageId: crypto.randomUUID(), ...task, role: 'ROLE_AGENT', ...content }
-    const status = { state, timestamp: new Date().toISOString(), message }
-    bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...task, status })))
-  },
-  publishArtifact: (name, parts) => {
-    const artifact = { artifactId: crypto.randomUUID(), name, parts }
-    bus.publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON({ ...task, artifact, lastChunk: true })))
-  },
-})
-
-const reportOutcome = (name: string, outcome: ToolOutcome, { publishStatus, publishArtifact }: TaskReporter): void => {
-  const failed = !('result' in outcome) || outcome.result.isError === true
-  const parts = failed ? [] : toParts(outcome.result)
-  if (parts.length > 0) publishArtifact(name, parts)
-  if (failed) publishStatus('TASK_STATE_FAILED', failureMessage(outcome))
-  else publishStatus('TASK_STATE_COMPLETED')
 }
 
 /** Logs one call of a tool, without anything that a caller or a tool wrote. */

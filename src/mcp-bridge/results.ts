@@ -12,11 +12,13 @@ export type ToolOutcome =
   | { failure: CallError; detail?: string }
   /** The server's own JSON-RPC error. */
   | { refused: string }
-  | { notReady: string }
+  /** `quote` is what the server wrote, for the caller; no log repeats it. */
+  | { notReady: string; quote?: string }
   /** The tool's result is not one that callers can read. */
   | { invalid: string }
 
-type ToolResult = Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>
+/** What a tool returns. */
+export type ToolResult = Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>
 
 /** Accepts a tool's result unless it nests deeper than recursive readers of JSON can follow. */
 export const toOutcome = (result: ToolResult): ToolOutcome =>
@@ -50,7 +52,7 @@ export const toFailedOutcome = (error: McpError, timeoutSeconds: number): ToolOu
     case 'too-large':
       return { failure: { kind: 'response-too-large', maxBytes: error.maxBytes } }
     default:
-      return { notReady: error.message }
+      return { notReady: error.message, ...(error.quote !== undefined && { quote: error.quote }) }
   }
 }
 
@@ -65,37 +67,56 @@ export const toParts = ({ content = [], structuredContent }: ToolResult): JsonOb
 const toPart = (block: ContentBlock): JsonObject => {
   switch (block.type) {
     case 'text':
-      return { text: block.text, mediaType: 'text/plain' }
+      return { text: block.text, mediaType: 'text/plain', ...metadata(pick(block, 'annotations')) }
     case 'image':
     case 'audio':
-      return { raw: block.data, mediaType: block.mimeType }
+      return { raw: block.data, mediaType: block.mimeType, ...metadata(pick(block, 'annotations')) }
     case 'resource_link':
-      return {
-        url: block.uri,
-        filename: block.name,
-        ...(block.mimeType !== undefined && { mediaType: block.mimeType }),
-      }
+      return toLink(block)
     case 'resource':
-      return toFile(block.resource)
+      return toResource(block)
     default:
       // A kind of content that MCP does not define yet.
       return { data: block, mediaType: 'application/json' }
   }
 }
 
-type Resource = Extract<ContentBlock, { type: 'resource' }>['resource']
+type Block<Type extends ContentBlock['type']> = Extract<ContentBlock, { type: Type }>
+
+/**
+ * Returns a link as a file where callers can open it, else as the data to send back to this agent, which then reads the resource:
+ * other schemes than http have a meaning for the server only.
+ */
+const toLink = (block: Block<'resource_link'>): JsonObject => {
+  const { uri, name, mimeType } = block
+  const described = pick(block, 'title', 'description', 'size', 'annotations')
+  return isWebUrl(uri)
+    ? {
+        url: uri,
+        filename: name,
+        ...(mimeType !== undefined && { mediaType: mimeType }),
+        ...metadata(described),
+      }
+    : { data: { resource: uri, name, ...pick(block, 'mimeType'), ...described }, mediaType: 'application/json' }
+}
+
+/** Whether callers can open a URI themselves. */
+export const isWebUrl = (uri: string): boolean => /^https?:\/\//i.test(uri)
 
 /** The URI goes into metadata: it identifies the resource at its server, and callers may be unable to open it. */
-const toFile = (resource: Resource): JsonObject => ({
+const toResource = ({ resource, ...block }: Block<'resource'>): JsonObject => ({
   ...('text' in resource
-    ? { raw: base64(resource.text), mediaType: resource.mimeType ?? 'text/plain' }
+    ? { text: resource.text, mediaType: resource.mimeType ?? 'text/plain' }
     : { raw: resource.blob, mediaType: resource.mimeType ?? 'application/octet-stream' }),
   filename: resource.uri.split('/').at(-1) || resource.uri,
-  metadata: { uri: resource.uri },
+  ...metadata({ uri: resource.uri, ...pick(block, 'annotations') }),
 })
 
-const base64 = (text: string): string =>
-  btoa(Array.from(new TextEncoder().encode(text), byte => String.fromCharCode(byte)).join(''))
+/** Copies the members that are present. */
+const pick = <Source extends object>(source: Source, ...names: (keyof Source & string)[]): JsonObject =>
+  Object.fromEntries(names.flatMap(name => (source[name] == null ? [] : [[name, source[name] as Json]])))
+
+const metadata = (members: JsonObject): JsonObject => (Object.keys(members).length > 0 ? { metadata: members } : {})
 
 /** The message of a task's status: parts of A2A 1.0 for people, metadata for programs. */
 export type StatusMessage = { parts: JsonObject[]; metadata?: JsonObject }
@@ -124,8 +145,10 @@ export const failureMessage = (outcome: ToolOutcome): StatusMessage => {
       : textMessage('The tool failed without a message.', 'TOOL_FAILED')
   }
   if ('refused' in outcome) return textMessage(outcome.refused, 'MCP_SERVER_REFUSED')
-  if ('notReady' in outcome)
-    return textMessage("The tool's server is not ready. Try again later.", 'MCP_SERVER_NOT_READY')
+  if ('notReady' in outcome) {
+    const quoted = outcome.quote === undefined ? '' : ` It wrote: ${outcome.quote}`
+    return textMessage(`The tool's server is not ready. Try again later.${quoted}`, 'MCP_SERVER_NOT_READY')
+  }
   if ('invalid' in outcome) return textMessage(outcome.invalid, 'INVALID_AGENT_RESPONSE')
   const { message, data } = toJsonRpcError(outcome.failure, '0.3')
   return { ...textMessage(message), ...(data && !Array.isArray(data) && { metadata: data }) }

@@ -8,14 +8,12 @@ import type { CallerIdentity } from './quotas.ts'
 import { TaskTable } from './task-table.ts'
 import { ToolClient } from './tool-client.ts'
 
-/** How long an unused session stays open. */
-const SESSION_IDLE_MS = 60_000
-/** How often the object wakes while tools run, which keeps the platform from evicting it. */
+/** How often the object wakes while tools run or sessions are open, which keeps the platform from evicting it. */
 const HEARTBEAT_MS = 30_000
 /** How long to wait between two refreshes of the card. */
 const REFRESH_INTERVAL_MS = 10_000
 
-/** Serves an MCP server as an A2A agent: stores the tasks, shares the session with the server, keeps the object awake. */
+/** Serves an MCP server as an A2A agent: stores the tasks, keeps the sessions with the server, keeps the object awake. */
 export class ToolBridge {
   readonly #ctx: DurableObjectState
   readonly #env: Env
@@ -42,20 +40,19 @@ export class ToolBridge {
   async fetch(request: Request): Promise<Response> {
     const call: BridgeCall = await request.json()
     this.#id = call.agent
-    if (call.tool) await this.#wakeAt(Date.now() + HEARTBEAT_MS)
+    if (call.tool ?? call.resource) await this.#wakeAt(Date.now() + HEARTBEAT_MS)
     return this.#agent.answer(call, await this.#identifyCaller(call))
   }
 
-  /** Keeps the object in memory while tools run. After that, closes the unused session and deletes expired tasks. */
+  /** Keeps the object in memory while tools run or sessions are open. Closes unused sessions and deletes expired tasks. */
   async alarm(): Promise<void> {
     this.#alarmAt = Number.POSITIVE_INFINITY
     const { tasks, running, client } = this.#context
     const now = Date.now()
     const nextExpiry = tasks.deleteExpired(now)
-    if (running.size > 0) return this.#wakeAt(now + HEARTBEAT_MS)
-    const closeAt = client.idleSince === undefined ? now : client.idleSince + SESSION_IDLE_MS
-    if (closeAt > now) return this.#wakeAt(closeAt)
-    client.close()
+    const nextIdle = client.closeIdle(now)
+    if (running.size > 0 || nextIdle !== undefined)
+      return this.#wakeAt(Math.min(nextIdle ?? Number.POSITIVE_INFINITY, now + HEARTBEAT_MS))
     if (nextExpiry !== undefined) await this.#wakeAt(nextExpiry)
   }
 

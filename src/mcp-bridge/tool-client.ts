@@ -1,115 +1,106 @@
 import type { Progress } from '@modelcontextprotocol/client'
-import { createUpstreamFetch, type UpstreamFetch } from '../http/bindings.ts'
+import { createUpstreamFetch } from '../http/bindings.ts'
 import type { JsonObject } from '../json/json.ts'
-import { MAX_TOOL_RESULT_BYTES, MAX_TOOL_SECONDS } from '../limits.ts'
+import { MAX_TOOL_SECONDS } from '../limits.ts'
 import type { McpError } from '../mcp/errors.ts'
-import { openSession, type Session } from '../mcp/session.ts'
+import type { OnQuestion } from '../mcp/questions.ts'
 import type { BridgeCall } from './bridge-call.ts'
-import { misconfigured, type ToolOutcome, toFailedOutcome, toOutcome } from './results.ts'
+import type { CallerIdentity } from './quotas.ts'
+import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './results.ts'
+import { type PooledSession, SessionPool } from './session-pool.ts'
 
 /** How to call a tool. */
 export type CallOptions = {
+  caller: CallerIdentity
   signal: AbortSignal
   /** How long the tool may take without reporting progress. */
   timeoutSeconds: number
   onProgress: (progress: Progress) => void
+  onQuestion: OnQuestion
 }
 
-/** A session that concurrent calls share. One that is retired closes with its last call. */
-type SharedSession = { upstream: string; session: Session; calls: number; isRetired: boolean }
-
-/** Calls the tools of an MCP server through one session, which opens with the first call and stays open. */
+/** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call and stay open. */
 export class ToolClient {
   readonly #env: Env
-  readonly #onToolsChanged: () => void
-  #shared: SharedSession | undefined
-  #opening: { upstream: string; shared: Promise<SharedSession | McpError> } | undefined
-  #lastUsed = 0
+  readonly #pool: SessionPool
 
   constructor(env: Env, onToolsChanged: () => void) {
     this.#env = env
-    this.#onToolsChanged = onToolsChanged
+    this.#pool = new SessionPool(onToolsChanged)
   }
 
-  /** When the last call ended, while a session is open. */
-  get idleSince(): number | undefined {
-    return this.#shared && this.#lastUsed
-  }
-
-  /** Calls a tool, and again if the server has lost the session: then it has not run the tool. */
+  /** Calls a tool. */
   async call(
     upstream: BridgeCall['upstream'],
     name: string,
     args: JsonObject,
     options: CallOptions,
   ): Promise<ToolOutcome> {
+    const { caller, signal, timeoutSeconds, onProgress, onQuestion } = options
+    const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
+    return this.#inSession(upstream, options, async ({ session, linked }) => {
+      const called = await session.callTool(name, args, { signal, timeoutMs, maxTimeoutMs, onProgress, onQuestion })
+      if ('result' in called) for (const uri of linkedBy(called.result)) linked.add(caller, uri)
+      return called
+    })
+  }
+
+  /** Reads a resource that the card lists or that a result has linked for this caller. */
+  async read(
+    upstream: BridgeCall['upstream'],
+    { uri, isListed }: NonNullable<BridgeCall['resource']>,
+    options: Pick<CallOptions, 'caller' | 'signal' | 'timeoutSeconds'>,
+  ): Promise<ToolOutcome> {
+    const { caller, signal, timeoutSeconds } = options
+    return this.#inSession(upstream, options, async ({ session, linked }) => {
+      if (!isListed && !linked.has(caller, uri)) return { failure: unknownResource }
+      const read = await session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
+      if ('failure' in read) return read
+      return { result: { content: read.contents.map(resource => ({ type: 'resource' as const, resource })) } }
+    })
+  }
+
+  /** Closes the sessions that nobody has used for a while. Returns when the next one is due, in ms since the epoch. */
+  closeIdle(now: number): number | undefined {
+    return this.#pool.closeIdle(now)
+  }
+
+  /** Ends the sessions as soon as no call uses them. */
+  close(): void {
+    this.#pool.close()
+  }
+
+  /** Does some work in the caller's session, and again if the server has lost the session: then it has done nothing. */
+  async #inSession(
+    upstream: BridgeCall['upstream'],
+    { caller, timeoutSeconds }: Pick<CallOptions, 'caller' | 'timeoutSeconds'>,
+    work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
+  ): Promise<ToolOutcome> {
     const fetch = createUpstreamFetch(upstream, this.#env)
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {
-      const shared = await this.#open(upstream, fetch)
-      if ('code' in shared) return toFailedOutcome(shared, options.timeoutSeconds)
-      const called = await this.#callOnce(shared, name, args, options)
-      if ('result' in called) return toOutcome(called.result)
-      if (called.failure.code !== 'session-lost' || isRetry)
-        return toFailedOutcome(called.failure, options.timeoutSeconds)
+      const pooled = await this.#pool.acquire(upstream, caller, fetch)
+      if ('code' in pooled) return toFailedOutcome(pooled, timeoutSeconds)
+      try {
+        const done = await work(pooled)
+        if ('result' in done) return toOutcome(done.result)
+        const { failure } = done
+        if (endsSession.has(failure.code)) this.#pool.retire(pooled)
+        if (failure.code !== 'session-lost' || isRetry) return toFailedOutcome(failure, timeoutSeconds)
+      } finally {
+        this.#pool.release(pooled)
+      }
     }
-  }
-
-  /** Ends the session as soon as no call uses it. */
-  close(): void {
-    if (this.#shared) this.#retire(this.#shared)
-  }
-
-  async #open(upstream: BridgeCall['upstream'], fetch: UpstreamFetch): Promise<SharedSession | McpError> {
-    const key = JSON.stringify(upstream)
-    if (this.#shared && (this.#shared.upstream !== key || this.#shared.session.isClosed())) this.close()
-    if (this.#shared) return this.#shared
-    if (this.#opening?.upstream === key) return this.#opening.shared
-    const shared = this.#openSession(upstream.url, key, fetch)
-    this.#opening = { upstream: key, shared }
-    try {
-      return await shared
-    } finally {
-      if (this.#opening?.shared === shared) this.#opening = undefined
-    }
-  }
-
-  async #openSession(url: string, upstream: string, fetch: UpstreamFetch): Promise<SharedSession | McpError> {
-    const options = { maxResponseBytes: MAX_TOOL_RESULT_BYTES, onToolsChanged: this.#onToolsChanged }
-    const opened = await openSession(url, fetch, options)
-    if ('failure' in opened) return opened.failure
-    // A session to another URL may have opened meanwhile.
-    this.close()
-    this.#shared = { upstream, session: opened.session, calls: 0, isRetired: false }
-    return this.#shared
-  }
-
-  async #callOnce(shared: SharedSession, name: string, args: JsonObject, options: CallOptions) {
-    const { signal, timeoutSeconds, onProgress } = options
-    shared.calls++
-    try {
-      const called = await shared.session.callTool(name, args, {
-        signal,
-        onProgress,
-        timeoutMs: timeoutSeconds * 1000,
-        maxTimeoutMs: MAX_TOOL_SECONDS * 1000,
-      })
-      if ('failure' in called && endsSession.has(called.failure.code)) this.#retire(shared)
-      return called
-    } finally {
-      shared.calls--
-      this.#lastUsed = Date.now()
-      if (shared.isRetired) this.#retire(shared)
-    }
-  }
-
-  /** Stops using a session for new calls. It closes with its last call. */
-  #retire(shared: SharedSession): void {
-    if (this.#shared === shared) this.#shared = undefined
-    shared.isRetired = true
-    if (shared.calls === 0) void shared.session.close()
   }
 }
 
 /** Errors after which the session as a whole is of no use; the others concern one call. */
 const endsSession: ReadonlySet<McpError['code']> = new Set(['unreachable', 'not-ready', 'session-lost'])
+
+const unknownResource: McpError = {
+  code: 'refused',
+  message: 'The card does not list this resource, and no result of your recent calls has linked it.',
+}
+
+const linkedBy = ({ content = [] }: ToolResult): string[] =>
+  content.flatMap(block => (block.type === 'resource_link' ? [block.uri] : []))

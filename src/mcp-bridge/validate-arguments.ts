@@ -5,21 +5,20 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { mapMembers } from '../json/tree.ts'
 import { MAX_PATTERN_LENGTH, MAX_TOOL_ARGUMENTS_LENGTH, MAX_TOOL_SCHEMA_LENGTH } from '../limits.ts'
 import type { BridgedToolCall } from './bridge-call.ts'
+import { checkTypes, MAX_VIOLATIONS, toMember, truncate, type Violation } from './check-types.ts'
 
 /**
  * Rejects arguments that the tool's schema does not allow, before the server receives the call. This runs in the agent's own
- * Durable Object, so that a hostile schema uses up the CPU time of no other agent. Where this host cannot validate the arguments, it
- * logs why, and the server alone validates them.
+ * Durable Object, so that a hostile schema uses up the CPU time of no other agent. Where this host cannot validate all of the
+ * arguments, it logs why, checks what it can, and leaves the rest to the server.
  */
 export const rejectInvalidArguments = (agent: string, tool: BridgedToolCall): CallError | undefined => {
-  const validated = validateArguments(tool.arguments, tool.inputSchema)
-  if ('unchecked' in validated) {
-    log('info', 'tool-unchecked', { 'gen_ai.agent.id': agent, 'calling_card.detail': validated.unchecked })
-    return undefined
-  }
-  if (validated.violations.length === 0) return undefined
+  const { violations: found, unchecked } = validateArguments(tool.arguments, tool.inputSchema)
+  if (unchecked !== undefined)
+    log('info', 'tool-unchecked', { 'gen_ai.agent.id': agent, 'calling_card.detail': unchecked })
+  if (found.length === 0) return undefined
   log('info', 'tool-call', { 'gen_ai.agent.id': agent, 'calling_card.outcome': 'invalid-arguments' })
-  const violations = validated.violations.map(({ path, description }) => ({
+  const violations = found.map(({ path, description }) => ({
     // A text is the whole argument.
     field: tool.field.endsWith('.text') ? tool.field : tool.field + path,
     description,
@@ -27,13 +26,18 @@ export const rejectInvalidArguments = (agent: string, tool: BridgedToolCall): Ca
   return invalidParams(violations)
 }
 
-/** What is wrong with an argument. `path` leads to it, as `.filter.years[0]`; it is empty for the arguments as a whole. */
-type Violation = { path: string; description: string }
-
-type Validated = { violations: Violation[] } | { unchecked: string }
+/** What was found. `unchecked` is why only required members and types were checked, where that is so. */
+type Validated = { violations: Violation[]; unchecked?: string }
 
 /** Validates JSON text of arguments against a tool's schema. Returns at most 20 violations. */
 export const validateArguments = (args: string, schema: JsonObject): Validated => {
+  const validated = validateAll(args, schema)
+  return 'unchecked' in validated
+    ? { violations: checkTypes(JSON.parse(args), schema), unchecked: validated.unchecked }
+    : validated
+}
+
+const validateAll = (args: string, schema: JsonObject): { violations: Violation[] } | { unchecked: string } => {
   if (args.length > MAX_TOOL_ARGUMENTS_LENGTH) return { unchecked: 'the arguments are too large' }
   const text = JSON.stringify(schema)
   if (text.length > MAX_TOOL_SCHEMA_LENGTH) return { unchecked: 'the schema is too large' }
@@ -57,7 +61,11 @@ const draftOf = ($schema: Json = '2020-12'): SchemaDraft | undefined =>
   dialects.find(([name]) => typeof $schema === 'string' && $schema.includes(name))?.[1]
 
 /** Validates until the first error, and only then collects all errors. */
-const findErrors = (args: Json, schema: Schema, draft: SchemaDraft): Validated => {
+const findErrors = (
+  args: Json,
+  schema: Schema,
+  draft: SchemaDraft,
+): { violations: Violation[] } | { unchecked: string } => {
   let errors: OutputUnit[]
   try {
     errors = new Validator(schema, draft, true).validate(args).errors
@@ -109,8 +117,6 @@ const toCheckable = (schema: JsonObject): Schema | undefined => {
   const checkable = mapMembers(schema, copyKeyword)
   return isUncheckable || (omitsPattern && inverting.test(JSON.stringify(schema))) ? undefined : checkable
 }
-
-const MAX_VIOLATIONS = 20
 
 /** Alternatives that the description of one failed choice names. */
 const MAX_ALTERNATIVES = 5
@@ -207,8 +213,6 @@ const lastNumber = (error: string): string => error.match(/-?\d+(?:\.\d+)?(?:e[+
 const textAfter = (error: string, words: string): string =>
   truncate(error.slice(error.indexOf(words) + words.length, -1))
 
-const truncate = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)
-
 /** Turns a validator's location, as `#/filter/years/0`, into a path, as `.filter.years[0]`. */
 const toPath = (location: string): string =>
   location
@@ -220,5 +224,3 @@ const toPath = (location: string): string =>
 /** Locations are JSON Pointers as URI fragments (RFC 6901 §6). */
 const decodePointerToken = (token: string): string =>
   decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
-
-const toMember = (name: string): string => (/^\d+$/.test(name) ? `[${name}]` : `.${truncate(name)}`)

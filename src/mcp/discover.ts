@@ -2,6 +2,7 @@ import type { UpstreamFetch } from '../http/bindings.ts'
 import type { Json } from '../json/json.ts'
 import { DISCOVERY_TIMEOUT_SECONDS, MAX_DISCOVERY_BYTES, MAX_DISCOVERY_RESPONSE_BYTES, MAX_SKILLS } from '../limits.ts'
 import { type McpError, notReady } from './errors.ts'
+import type { QuestionPolicy } from './questions.ts'
 import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
 
 /** Everything that an MCP server declares about itself. */
@@ -23,7 +24,10 @@ export const discoveryLimits = {
   maxItems: MAX_SKILLS,
   maxPages: 100,
 }
-type DiscoveryLimits = typeof discoveryLimits
+type DiscoveryLimits = typeof discoveryLimits & {
+  /** Servers offer the tools that ask questions only to clients that answer them. */
+  questions?: QuestionPolicy
+}
 
 /** Asks an MCP server for everything that it declares, in a session of its own. */
 export const discover = async (
@@ -33,13 +37,14 @@ export const discover = async (
 ): Promise<Discovery> => {
   const signal = AbortSignal.timeout(limits.timeoutMs)
   const first = await discoverOnce(url, fetch, limits, signal)
-  if (!isSessionLost(first)) return first
+  if (!lostSession(first)) return first
   const second = await discoverOnce(url, fetch, limits, signal)
-  return isSessionLost(second) ? { failure: notReady('loses its sessions (HTTP 404)') } : second
+  const lost = lostSession(second)
+  return lost ? { failure: notReady(`loses its sessions (HTTP ${lost.status})`) } : second
 }
 
-const isSessionLost = (discovery: Discovery): boolean =>
-  'failure' in discovery && discovery.failure.code === 'session-lost'
+const lostSession = (discovery: Discovery): Extract<McpError, { code: 'session-lost' }> | undefined =>
+  'failure' in discovery && discovery.failure.code === 'session-lost' ? discovery.failure : undefined
 
 const discoverOnce = async (
   url: string,
@@ -47,8 +52,8 @@ const discoverOnce = async (
   limits: DiscoveryLimits,
   signal: AbortSignal,
 ): Promise<Discovery> => {
-  const { requestTimeoutMs, maxResponseBytes, maxSessionBytes } = limits
-  const options = { timeoutMs: requestTimeoutMs, signal, maxResponseBytes, maxSessionBytes }
+  const { requestTimeoutMs: timeoutMs, maxResponseBytes, maxSessionBytes, questions } = limits
+  const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(questions && { questions }) }
   const opened = await openSession(url, fetch, options)
   if ('failure' in opened) return opened
   try {

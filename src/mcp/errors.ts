@@ -1,14 +1,18 @@
 import * as v from 'valibot'
 import { CLOUDFLARE_ERRORS } from '../http/safe-fetch.ts'
 
-/** What went wrong between this host and an MCP server. `message` is for the agent's owner. */
+/**
+ * What went wrong between this host and an MCP server. `message` is for the agent's owner. `quote` is what the server itself wrote,
+ * which no log repeats.
+ */
 export type McpError =
   /** Blocked, without an address, or not answering: one outcome, so that nobody can probe. `why` is for the log. */
   | { code: 'unreachable'; message: string; why: string }
-  | { code: 'timeout' | 'not-ready' | 'broken-off'; message: string }
+  | { code: 'timeout' | 'broken-off'; message: string }
+  | { code: 'not-ready'; message: string; quote?: string }
   | { code: 'too-large'; message: string; maxBytes: number }
-  /** The server no longer knows the session (HTTP 404). The client may open a new one. */
-  | { code: 'session-lost'; message: string }
+  /** The server no longer knows the session. The client may open a new one. */
+  | { code: 'session-lost'; message: string; status: number; quote?: string }
   /** The server's own JSON-RPC error. */
   | { code: 'refused'; message: string }
 
@@ -63,6 +67,24 @@ const ErrorBody = v.pipe(
   v.object({ error: v.object({ code: v.number(), message: v.string() }) }),
 )
 
+/** The other forms in which servers and their proxies describe an HTTP error. */
+const ErrorDescription = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.union([
+    v.pipe(
+      v.object({ error: v.object({ message: v.string() }) }),
+      v.transform(({ error }) => error.message),
+    ),
+    ...(['error_description', 'message', 'detail', 'error', 'title'] as const).map(name =>
+      v.pipe(
+        v.looseObject({ [name]: v.string() }),
+        v.transform(body => String(body[name])),
+      ),
+    ),
+  ]),
+)
+
 /** Returns what an error of the MCP client means. Throws every other error again: those are bugs of this host. */
 export const toMcpError = (error: unknown): McpError => {
   if (v.is(SdkProtocolError, error)) return error.data instanceof LocalFailure ? error.data.error : refused(error)
@@ -79,6 +101,13 @@ export const toMcpError = (error: unknown): McpError => {
 }
 
 const sdkErrors: Readonly<Record<string, McpError>> = {
+  // The server asked in its result for what this host does not offer: see `declineRequest` in session.ts.
+  CAPABILITY_NOT_SUPPORTED: {
+    code: 'refused',
+    message:
+      'The tool needs a language model or other services of its client (sampling, roots), which this host declines.',
+  },
+  INPUT_REQUIRED_ROUNDS_EXCEEDED: { code: 'refused', message: 'The tool asked for input too many times.' },
   REQUEST_TIMEOUT: timedOut,
   CONNECTION_CLOSED: notReady('ended the session'),
   NOT_CONNECTED: notReady('ended the session'),
@@ -101,14 +130,31 @@ const refused = ({ code, message }: { code: number; message: string }): McpError
 const fromStatus = (status: number, body: unknown): McpError => {
   const network = CLOUDFLARE_ERRORS.get(status)
   if (network !== undefined) return network.failed === 'timeout' ? timedOut : unreachable(`HTTP ${status}`)
-  if (status === 404) return { code: 'session-lost', message: 'The MCP server answered with HTTP 404.' }
+  const quote = quoteOf(body)
+  const quoted = quote === undefined ? {} : { quote }
+  // The examples of the official SDK answer with 400 to a session that they do not know.
+  if (status === 404 || (status === 400 && /session/i.test(quote ?? '')))
+    return { code: 'session-lost', status, message: `The MCP server answered with HTTP ${status}.`, ...quoted }
   if (status === 401 || status === 403)
     return notReady(`rejects the credentials of this host (HTTP ${status}): name its secret in upstream.secret`)
   if (status >= 300 && status < 400)
     return notReady(`redirects (HTTP ${status}), which this host does not follow: set upstream.mcp to the target`)
   const { output, success } = v.safeParse(ErrorBody, body)
-  return success ? refused(output.error) : notReady(`answered with HTTP ${status}`)
+  if (success) return refused(output.error)
+  return { code: 'not-ready', message: `The MCP server answered with HTTP ${status}.`, ...quoted }
 }
+
+/** Returns what the body of an HTTP error says, as one line; undefined for none, and for the page of a proxy. */
+const quoteOf = (body: unknown): string | undefined => {
+  if (typeof body !== 'string' || /^\s*</.test(body)) return undefined
+  const { output, success } = v.safeParse(ErrorDescription, body)
+  const text = truncate((success ? output : body).replaceAll(/[\p{Cc}\s]+/gu, ' ').trim())
+  return text === '' ? undefined : text
+}
+
+/** Describes a failure to the owner of the agent, with what the server itself wrote. */
+export const describeFailure = (failure: McpError): string =>
+  'quote' in failure && failure.quote !== undefined ? `${failure.message} It wrote: ${failure.quote}` : failure.message
 
 /** Owners read what a server says, and the log stores it: the first 200 characters are enough. */
 const truncate = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)

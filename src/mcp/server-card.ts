@@ -9,8 +9,12 @@ import type { Discovered, Listed } from './discover.ts'
  * Makes the card of agent `id` in the dialect `superx`, as SuperX describes an MCP server. Leaves out what does not fit into a
  * card and what is no tool, resource or prompt of MCP; `notes` lists these.
  */
-export const toSuperxCard = (id: string, discovered: Discovered): { card: JsonObject; notes: CardError[] } => {
-  const { protocolVersion, capabilities, serverInfo } = discovered
+export const toSuperxCard = (
+  id: string,
+  discovered: Discovered,
+  serverUrl?: string,
+): { card: JsonObject; notes: CardError[] } => {
+  const { protocolVersion, capabilities, serverInfo, instructions } = discovered
   const budget = { entries: MAX_SKILLS, characters: MAX_MCP_LISTS_LENGTH }
   const lists = [
     [skills, discovered.tools] as const,
@@ -18,11 +22,12 @@ export const toSuperxCard = (id: string, discovered: Discovered): { card: JsonOb
     ...(discovered.prompts ? [[prompts, discovered.prompts] as const] : []),
   ].map(([form, listed]) => ({ member: form.member, ...toEntries(listed, form, budget) }))
   const version = nonEmpty(serverInfo.version)
+  const { described, notes: descriptionNotes } = describeServer(serverInfo, instructions, serverUrl)
   const card: JsonObject = {
     name: id,
     protocol: 'mcp',
     protocolVersion,
-    description: nonEmpty(serverInfo.name) ?? id,
+    description: described.length > 0 ? described.join('\n\n') : id,
     ...(version !== undefined && { version }),
     // A server declares only the capabilities that it has. SuperX lists all four.
     capabilities: Object.fromEntries(
@@ -30,8 +35,31 @@ export const toSuperxCard = (id: string, discovered: Discovered): { card: JsonOb
     ),
     ...Object.fromEntries(lists.map(({ member, entries }) => [member, entries])),
   }
-  const notes = lists.flatMap(list => list.notes)
+  const notes = [...descriptionNotes, ...lists.flatMap(list => list.notes)]
   return { card, notes: truncateNotes(notes, pointer => pointer) }
+}
+
+/** The part of each text of a server about itself that its card shows: instructions are for models, and may be long. */
+const MAX_DESCRIPTION_LENGTH = 4_000
+
+/**
+ * Returns what a server says of itself: its title, or else its name, what it is and how to use it. Leaves out a text with the server's
+ * host, which the card of a gateway must not show.
+ */
+const describeServer = (
+  { title, name, description }: JsonObject,
+  instructions: string | undefined,
+  serverUrl: string | undefined,
+): { described: string[]; notes: CardError[] } => {
+  const texts = [nonEmpty(title) ?? nonEmpty(name), nonEmpty(description), nonEmpty(instructions)]
+    .filter(text => text !== undefined)
+    .map(text =>
+      text.length > MAX_DESCRIPTION_LENGTH ? `${text.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed()}…` : text,
+    )
+  const host = serverUrl === undefined ? undefined : new URL(serverUrl).hostname.toLowerCase()
+  const described = texts.filter(text => host === undefined || !text.toLowerCase().includes(host))
+  const message = "omits a text of the server about itself, because it names the server's own host"
+  return { described, notes: described.length < texts.length ? [{ pointer: '/description', message }] : [] }
 }
 
 /** How one list of an MCP server becomes a list of the card. */
@@ -43,6 +71,8 @@ type ListForm = {
   /** The member that identifies an item: of two with the same value, the first counts. */
   key: 'name' | 'uri'
   toEntry: (item: JsonObject) => JsonObject
+  /** Returns why this host cannot use an item. */
+  obstacle?: (item: JsonObject) => string | undefined
 }
 
 /** A skill has what SuperX documents, and the members that describe a tool to its callers. */
@@ -57,6 +87,11 @@ const skills: ListForm = {
     ...(isJsonObject(inputSchema) && { inputSchema }),
     ...pick(tool, 'title', 'outputSchema', 'annotations'),
   }),
+  // The MCP client of this host has no tasks: the protocol has replaced them since.
+  obstacle: ({ execution }) =>
+    isJsonObject(execution) && execution.taskSupport === 'required'
+      ? 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without'
+      : undefined,
 }
 
 const resources: ListForm = {
@@ -107,13 +142,15 @@ const toEntries = (
 
 const toEntry = (
   value: Json,
-  { member, item, key, toEntry }: ListForm,
+  { member, item, key, toEntry, obstacle }: ListForm,
   keys: Set<string>,
   budget: Budget,
 ): { entry: JsonObject } | { error: string } => {
   const id = isJsonObject(value) ? value[key] : undefined
   if (!isJsonObject(value) || typeof id !== 'string' || id === '') return { error: `it has no ${key}` }
   if (keys.has(id)) return { error: `another ${item} has the same ${key}` }
+  const unusable = obstacle?.(value)
+  if (unusable !== undefined) return { error: unusable }
   const entry = toEntry(value)
   const [error] = checkDocument({ [member]: [entry] })
   if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }

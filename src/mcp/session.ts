@@ -12,13 +12,18 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { VERSION } from '../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
+import { type OnQuestion, type QuestionPolicy, RunningCalls, SilenceTimer } from './questions.ts'
 
 /** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
 export type Session = {
   server: ServerInfo
   callTool: (name: string, args: JsonObject, options: ToolCallOptions) => Promise<{ result: CallToolResult } | Failed>
+  /** Reads a resource. Its contents are those of MCP: a text or a blob each. */
+  readResource: (uri: string, options: RequestOptions) => Promise<{ contents: ResourceContents[] } | Failed>
   /** Requests one page of a list, from its beginning or from `cursor`. */
   listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
+  /** Whether the server keeps nothing between two requests. Such a session may serve several callers, and passes no question on. */
+  isStateless: boolean
   /** Whether the session has ended, so that no request can succeed any more. */
   isClosed: () => boolean
   /** Ends the session, here and at the server. Takes at most two seconds and never rejects. */
@@ -26,7 +31,21 @@ export type Session = {
 }
 
 /** What an MCP server declares as a session opens. */
-export type ServerInfo = { protocolVersion: string; capabilities: JsonObject; serverInfo: JsonObject }
+export type ServerInfo = {
+  protocolVersion: string
+  capabilities: JsonObject
+  serverInfo: JsonObject
+  /** How to use the server, for models. */
+  instructions?: string
+}
+
+/** A part of a resource, as MCP has it. */
+type ResourceContents = v.InferOutput<typeof ResourceContents>
+const ResourceContents = v.union([
+  v.object({ uri: v.string(), mimeType: v.optional(v.string()), text: v.string() }),
+  v.object({ uri: v.string(), mimeType: v.optional(v.string()), blob: v.string() }),
+])
+const ReadResult = v.object({ contents: v.array(ResourceContents) })
 
 /** The lists of MCP: `tools/list`, `resources/list` and `prompts/list`. */
 export type ListKind = 'tools' | 'resources' | 'prompts'
@@ -39,9 +58,10 @@ type Failed = { failure: McpError }
 type RequestOptions = { timeoutMs: number; signal: AbortSignal }
 
 type ToolCallOptions = RequestOptions & {
-  /** However much progress the tool reports; `timeoutMs` starts again with each report. */
+  /** However much progress the tool reports; `timeoutMs` starts again with each report, and with each answer. */
   maxTimeoutMs: number
   onProgress: (progress: Progress) => void
+  onQuestion: OnQuestion
 }
 
 /** What opening a session may cost, and what the session may receive. */
@@ -54,6 +74,8 @@ export type SessionOptions = {
   maxResponseBytes?: number
   /** Of all responses: a session that receives more ends. */
   maxSessionBytes?: number
+  /** Which questions of the server are passed on. Without it, the server gets to know that it cannot ask. */
+  questions?: QuestionPolicy
   /** Called when the server announces other tools. Without it, the server gets no stream for its own messages. */
   onToolsChanged?: () => void
 }
@@ -77,11 +99,14 @@ export const openSession = async (
   if ('session' in opened || !['refused', 'session-lost'].includes(opened.failure.code)) return opened
   const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
   if ('session' in newer) return newer
-  // The server did not lose a session: there was none.
-  return opened.failure.code === 'session-lost'
-    ? { failure: notReady('does not exist at this address (HTTP 404)') }
-    : opened
+  return opened.failure.code === 'session-lost' ? { failure: neverOpened(opened.failure) } : opened
 }
+
+/** The server did not lose a session: there was none. */
+const neverOpened = ({ status, message, quote }: Extract<McpError, { code: 'session-lost' }>): McpError =>
+  status === 404
+    ? notReady('does not exist at this address (HTTP 404)')
+    : { code: 'not-ready', message, ...(quote !== undefined && { quote }) }
 
 const open = async (
   url: string,
@@ -98,7 +123,9 @@ const open = async (
   deadline.addEventListener('abort', onDeadline)
   try {
     const server = await initialize(connection, timeoutMs)
-    return { session: toSession(connection, server) }
+    const isStateless = versionNegotiation.mode === 'legacy' && connection.transport.sessionId === undefined
+    if (isStateless) connection.calls.declineQuestions()
+    return { session: toSession(connection, server, isStateless) }
   } catch (error) {
     try {
       return { failure: connection.toFailure(error) }
@@ -118,32 +145,51 @@ const initialize = async ({ client, transport }: Connection, timeoutMs: number):
     if ('result' in message && isJsonObject(message.result)) initialized ??= message.result
   }
   await client.connect(transport, { timeout: timeoutMs })
+  const instructions = client.getInstructions()
   return {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     // Without `initialize`, the first result is that of `server/discover`, which has the same members.
     capabilities: toObject(initialized ? initialized.capabilities : client.getServerCapabilities()),
     serverInfo: toObject(initialized ? initialized.serverInfo : client.getServerVersion()),
+    ...(instructions !== undefined && { instructions }),
   }
 }
 
 const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
 
-const toSession = (connection: Connection, server: ServerInfo): Session => {
-  const { client, toFailure, isClosed, close } = connection
+const toSession = (connection: Connection, server: ServerInfo, isStateless: boolean): Session => {
+  const { client, calls, toFailure, isClosed, close } = connection
   return {
     server,
+    isStateless,
     isClosed,
     close,
-    callTool: async (name, args, { timeoutMs, maxTimeoutMs, signal, onProgress }) => {
+    callTool: async (name, args, { timeoutMs, maxTimeoutMs, signal, onProgress, onQuestion }) => {
+      // Not the client's own timeout, which would count while the caller answers a question.
+      const silence = new SilenceTimer(timeoutMs)
+      const remove = calls.add(silence, onQuestion)
       const options = {
-        signal,
-        timeout: timeoutMs,
+        signal: AbortSignal.any([signal, silence.signal]),
+        timeout: maxTimeoutMs,
         maxTotalTimeout: maxTimeoutMs,
-        resetTimeoutOnProgress: true,
-        onprogress: onProgress,
+        onprogress: (progress: Progress) => {
+          silence.restart()
+          onProgress(progress)
+        },
       }
       try {
         return { result: await client.callTool({ name, arguments: args }, options) }
+      } catch (error) {
+        return { failure: toFailure(error) }
+      } finally {
+        remove()
+        silence.end()
+      }
+    },
+    readResource: async (uri, { timeoutMs, signal }) => {
+      const request = { method: 'resources/read', params: { uri } }
+      try {
+        return await client.request(request, ReadResult, { timeout: timeoutMs, signal })
       } catch (error) {
         return { failure: toFailure(error) }
       }
@@ -173,6 +219,7 @@ const pageSchema = (kind: ListKind) =>
 type Connection = {
   client: Client
   transport: StreamableHTTPClientTransport
+  calls: RunningCalls
   /** Closes the transport: every request under way fails with this error. */
   end: (failure: McpError) => void
   toFailure: (error: unknown) => McpError
@@ -187,13 +234,24 @@ const createConnection = async (
   {
     maxResponseBytes = Number.POSITIVE_INFINITY,
     maxSessionBytes = Number.POSITIVE_INFINITY,
+    questions,
     onToolsChanged,
   }: SessionOptions,
   versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
 ): Promise<Connection> => {
   const mcp = await import('@modelcontextprotocol/client')
   const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
-  const client = new mcp.Client(clientInfo, { versionNegotiation, ...(onToolsChanged && { listChanged }) })
+  const client = new mcp.Client(clientInfo, {
+    versionNegotiation,
+    ...(onToolsChanged && { listChanged }),
+    ...(questions && { capabilities: { elicitation: { form: {}, url: {} } } }),
+  })
+  const calls = new RunningCalls(questions)
+  if (questions)
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => calls.ask(params, mcpReq.signal))
+  client.fallbackRequestHandler = async ({ method }) => {
+    throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, declineRequest(method))
+  }
   let ended: McpError | undefined
   const end = (failure: McpError): void => {
     if (ended) return
@@ -228,6 +286,7 @@ const createConnection = async (
   return {
     client,
     transport,
+    calls,
     end,
     toFailure: error => ended ?? toMcpError(error),
     isClosed: () => ended !== undefined,
@@ -238,6 +297,12 @@ const createConnection = async (
     },
   }
 }
+
+/** Says to a server why this host does not do what it asks of its client. */
+const declineRequest = (method: string): string =>
+  method === 'sampling/createMessage'
+    ? 'This client declines sampling: it is a gateway, and has no language model.'
+    : `This client does not offer ${method.slice(0, 100).toWellFormed()}.`
 
 /** Fails a request of the client, which takes this for the server's response. Does nothing once there was a response. */
 const failRequest = (transport: StreamableHTTPClientTransport, id: string | number, failure: McpError): void =>

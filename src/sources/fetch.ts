@@ -3,8 +3,8 @@ import type { CardError } from '../card/model/report.ts'
 import { createUpstreamFetch } from '../http/bindings.ts'
 import { log } from '../http/log.ts'
 import { blockReason } from '../http/safe-fetch.ts'
-import { discover } from '../mcp/discover.ts'
-import type { McpError } from '../mcp/errors.ts'
+import { discover, discoveryLimits } from '../mcp/discover.ts'
+import { describeFailure, type McpError } from '../mcp/errors.ts'
 import { toSuperxCard } from '../mcp/server-card.ts'
 import type { Validators } from '../registry/records.ts'
 import { type FetchResult, fetchFailed, fetchUpstreamCard } from './upstream-card.ts'
@@ -34,13 +34,14 @@ export const fetchMcpCard = async (source: Source, id: string, env: Env): Promis
   const fetch = createUpstreamFetch(source, env)
   if ('misconfigured' in fetch)
     return fetchFailed(source, { status: 503, code: 'not-ready', message: fetch.misconfigured }, 'not-ready')
-  const discovery = await discover(source.url, fetch)
+  const questions = source.session === 'shared' ? {} : { questions: 'any' as const }
+  const discovery = await discover(source.url, fetch, { ...discoveryLimits, ...questions })
   if ('failure' in discovery) {
     const { failure } = discovery
     const reason = failure.code === 'unreachable' ? failure.why : failure.code
-    return fetchFailed(source, { status: 503, code: CODES[failure.code], message: failure.message }, reason)
+    return fetchFailed(source, { status: 503, code: CODES[failure.code], message: describeFailure(failure) }, reason)
   }
-  const { card, notes } = toSuperxCard(id, discovery.discovered)
+  const { card, notes } = toSuperxCard(id, discovery.discovered, source.url)
   return { card, validators: {}, ...(notes.length > 0 && { notes }) }
 }
 

@@ -11,7 +11,7 @@ const text = readFileSync('examples/cards/every-field.yaml', 'utf8')
 const manifest: JsonObject = parse(text)
 
 /** Fields that exclude others, or that need what `npm start` does not have, stand in comments. */
-const commented = /^( *)# ((?:mcp|secret|agentName|partner): .*)$/gm
+const commented = /^( *)# ((?:mcp|secret|agentName|session|defaultTool|partner): .*)$/gm
 const variants: JsonObject[] = [...text.matchAll(commented)].map(([line, indent = '', field = '']) =>
   // The second rule for the tier is instead of the first.
   parse(text.replace(line, indent + field).replace(/^( *partner: .*)\n *partner: .*$/m, '$1')),
@@ -26,7 +26,7 @@ const has = (value: Json | undefined, [name, ...rest]: readonly string[]): boole
 
 describe('examples/cards/every-field.yaml', () => {
   it('has every field of the schema', () => {
-    expect(variants).toHaveLength(4)
+    expect(variants).toHaveLength(6)
     const fields = Object.keys(manifestDescriptions).filter(path => path !== '$schema')
     const missing = fields.filter(path => ![manifest, ...variants].some(document => has(document, path.split('.'))))
     expect(missing).toEqual([])

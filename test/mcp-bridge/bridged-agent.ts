@@ -40,9 +40,13 @@ export type Task = {
 /** Starts the server and the host, and registers the agent by a manifest without a card. `only`: the tools of a second agent, "only". */
 export const startBridgedAgent = async (
   tools: Record<string, TestTool>,
-  { vars = {}, only }: { vars?: Record<string, string>; only?: Record<string, TestTool> } = {},
+  {
+    vars = {},
+    only,
+    resources,
+  }: { vars?: Record<string, string>; only?: Record<string, TestTool>; resources?: Record<string, string> } = {},
 ): Promise<BridgedAgent> => {
-  const servers = { tools: await startToolServer(tools), ...(only && { only: await startToolServer(only) }) }
+  const servers = { tools: await startToolServer(tools, resources), ...(only && { only: await startToolServer(only) }) }
   const origins = Object.values(servers).map(({ origin }) => origin)
   const host = await startHost({ ALLOWED_ORIGINS: origins.join(' '), SECRET: 'open-sesame', ...vars })
   for (const [id, { url }] of Object.entries(servers)) {

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { RunningTasks, ToolExecutor, throttleProgress } from '../../src/mcp-bridge/executor.ts'
+import { RunningTasks, ToolExecutor } from '../../src/mcp-bridge/executor.ts'
+import { throttleProgress } from '../../src/mcp-bridge/tool-run.ts'
 
+const background = { store: async () => undefined, release: () => undefined }
 const caller = (name: string) => ({ authenticated: true, name })
 
 describe('ToolExecutor', () => {
@@ -14,7 +16,7 @@ describe('ToolExecutor', () => {
         throw new TypeError('x is not a function')
       },
     }
-    const executor = new ToolExecutor(tool, running, caller('alice'))
+    const executor = new ToolExecutor(tool, running, caller('alice'), background)
     const request = { taskId: 't', contextId: 'c', userMessage: {} }
     await executor.execute(request as never, { publish } as never)
     const events = JSON.stringify(publish.mock.calls)

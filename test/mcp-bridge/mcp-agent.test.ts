@@ -103,7 +103,11 @@ describe('McpAgent', () => {
     await agent.alarm()
     expect([state.alarms.at(-1), takeMethods().includes('DELETE')]).toEqual([1_090_000, false])
 
-    vi.setSystemTime(1_090_000)
+    // Five minutes after the call.
+    vi.setSystemTime(1_329_999)
+    await agent.alarm()
+    expect([state.alarms.at(-1), takeMethods().includes('DELETE')]).toEqual([1_330_000, false])
+    vi.setSystemTime(1_330_000)
     await agent.alarm()
     await until(() => expect(takeMethods()).toContain('DELETE'))
     const day = 24 * 60 * 60 * 1000

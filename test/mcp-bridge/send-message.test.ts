@@ -6,13 +6,22 @@ import { type BridgedAgent, calls, message, message0, startBridgedAgent } from '
 
 const pixel = 'iVBORw0KGgo='
 
+const annotations = { audience: ['user'], priority: 0.5 }
+const described = { title: 'A', description: 'All of it', size: 7 }
+
 /** One of each kind of content that a tool may return. */
 const content = [
-  { type: 'text', text: 'first' },
+  { type: 'text', text: 'first', annotations },
   { type: 'image', data: pixel, mimeType: 'image/png' },
   { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
-  { type: 'resource_link', uri: 'https://files.example/a.pdf', name: 'a.pdf', mimeType: 'application/pdf' },
-  { type: 'resource_link', uri: 'memo://b', name: 'b' },
+  {
+    type: 'resource_link',
+    uri: 'https://files.example/a.pdf',
+    name: 'a.pdf',
+    mimeType: 'application/pdf',
+    ...described,
+  },
+  { type: 'resource_link', uri: 'memo://b', name: 'b', ...described },
   { type: 'resource', resource: { uri: 'memo://c', text: '# c', mimeType: 'text/markdown' } },
   { type: 'resource', resource: { uri: 'memo://d', text: 'd' } },
   { type: 'resource', resource: { uri: 'memo://e', blob: pixel } },
@@ -44,9 +53,17 @@ beforeAll(async () => {
       },
       huge: { run: () => ({ content: [{ type: 'text', text: 'x'.repeat(1.5 * 1024 * 1024) }] }) },
       silent: { run: () => new Promise(() => undefined) },
+      ask: {
+        run: async (_, { mcpReq }) => {
+          const requestedSchema = { type: 'object' as const, properties: { city: { type: 'string' as const } } }
+          const answer = await mcpReq.elicitInput({ message: 'Where to?', requestedSchema })
+          return { content: [{ type: 'text', text: JSON.stringify(answer) }] }
+        },
+      },
+      link: { run: () => ({ content: [{ type: 'resource_link', uri: 'memo://hidden', name: 'hidden' }] }) },
     },
     // In seconds. Only the silent tool takes that long.
-    { vars: { UPSTREAM_TIMEOUT: '1' } },
+    { vars: { UPSTREAM_TIMEOUT: '1' }, resources: { 'memo://listed': '# Listed', 'memo://hidden': '# Hidden' } },
   )
 })
 afterAll(() => agent.close())
@@ -139,13 +156,13 @@ describe('SendMessage to an agent that is an MCP server', () => {
 
 describe('the result of a tool', () => {
   const parts = [
-    { text: 'first', mediaType: 'text/plain' },
+    { text: 'first', mediaType: 'text/plain', metadata: { annotations } },
     { raw: pixel, mediaType: 'image/png' },
     { raw: 'UklGRg==', mediaType: 'audio/wav' },
-    { url: 'https://files.example/a.pdf', filename: 'a.pdf', mediaType: 'application/pdf' },
-    { url: 'memo://b', filename: 'b' },
-    { raw: 'IyBj', mediaType: 'text/markdown', filename: 'c', metadata: { uri: 'memo://c' } },
-    { raw: 'ZA==', mediaType: 'text/plain', filename: 'd', metadata: { uri: 'memo://d' } },
+    { url: 'https://files.example/a.pdf', filename: 'a.pdf', mediaType: 'application/pdf', metadata: described },
+    { data: { resource: 'memo://b', name: 'b', ...described }, mediaType: 'application/json' },
+    { text: '# c', mediaType: 'text/markdown', filename: 'c', metadata: { uri: 'memo://c' } },
+    { text: 'd', mediaType: 'text/plain', filename: 'd', metadata: { uri: 'memo://d' } },
     { raw: pixel, mediaType: 'application/octet-stream', filename: 'e', metadata: { uri: 'memo://e' } },
     { text: 'last', mediaType: 'text/plain' },
   ]
@@ -157,7 +174,7 @@ describe('the result of a tool', () => {
     })
   })
 
-  it('becomes one artifact with file parts in A2A 0.3', async () => {
+  it('becomes one artifact in A2A 0.3', async () => {
     const { result } = await agent.call('message/send', message0([{ kind: 'data', data: { tool: 'everything' } }]), {
       version: '0.3',
     })
@@ -169,9 +186,9 @@ describe('the result of a tool', () => {
             { kind: 'file', file: { bytes: pixel, mimeType: 'image/png' } },
             { kind: 'file', file: { bytes: 'UklGRg==', mimeType: 'audio/wav' } },
             { kind: 'file', file: { uri: 'https://files.example/a.pdf', name: 'a.pdf', mimeType: 'application/pdf' } },
-            { kind: 'file', file: { uri: 'memo://b', name: 'b' } },
-            { kind: 'file', file: { bytes: 'IyBj', name: 'c', mimeType: 'text/markdown' } },
-            { kind: 'file', file: { bytes: 'ZA==', name: 'd', mimeType: 'text/plain' } },
+            { kind: 'data', data: { resource: 'memo://b', name: 'b', ...described } },
+            { kind: 'text', text: '# c', metadata: { uri: 'memo://c' } },
+            { kind: 'text', text: 'd', metadata: { uri: 'memo://d' } },
             { kind: 'file', file: { bytes: pixel, mimeType: 'application/octet-stream' } },
             { kind: 'text', text: 'last' },
           ],
@@ -279,6 +296,78 @@ describe('SendMessage with an invalid tool call', () => {
   })
 })
 
+describe('an agent with a default tool', () => {
+  beforeAll(async () => {
+    const upstream = { mcp: agent.server.url, secret: 'SECRET', defaultTool: 'say-it' }
+    expect((await agent.host.put('chat', { upstream })).status).toBe(201)
+  })
+
+  it.each<[title: string, part: JsonObject, artifact: Json]>([
+    ['text', { text: 'edge' }, [{ text: 'You said edge.', mediaType: 'text/plain' }]],
+    [
+      'JSON as text that names another tool',
+      { text: '{"skill": "add", "parameters": {"a": 1, "b": 2}}' },
+      [{ data: { sum: 3 }, mediaType: 'application/json' }],
+    ],
+  ])('answers a message that only has %s', async (_, part, parts) => {
+    const { artifacts } = await agent.send([part], {}, { agent: 'chat' })
+    expect(artifacts).toMatchObject([{ parts }])
+  })
+
+  it('answers with whatever media types its tools return: MCP declares none', async () => {
+    const configuration = { acceptedOutputModes: ['image/png'] }
+    const { status } = await agent.send(calls('everything'), { configuration }, { agent: 'chat' })
+    expect(status.state).toBe('TASK_STATE_COMPLETED')
+  })
+})
+
+describe('a question of a tool', () => {
+  it.each<[title: string, part: JsonObject]>([
+    ['data', { data: { city: 'Rome' } }],
+    ['text, although it is a tool that a text cannot call', { text: 'Rome' }],
+  ])('is answered by the next message of the task: %s', async (_, part) => {
+    const task = await agent.send(calls('ask'))
+    expect(task.status).toMatchObject({
+      state: 'TASK_STATE_INPUT_REQUIRED',
+      message: { parts: [{ text: 'Where to?' }, { data: { requestedSchema: {} } }] },
+    })
+    const done = await agent.send([part], { taskId: task.id })
+    expect([done.id, done.status.state, done.artifacts?.[0]?.parts]).toEqual([
+      task.id,
+      'TASK_STATE_COMPLETED',
+      [{ text: '{"action":"accept","content":{"city":"Rome"}}', mediaType: 'text/plain' }],
+    ])
+  })
+})
+
+describe('a resource of the server', () => {
+  const read = (uri: string) => callTool([{ data: { resource: uri } }])
+  const contents = (uri: string, text: string) => ({
+    state: 'COMPLETED',
+    artifacts: [
+      {
+        name: 'resource',
+        parts: [{ text, mediaType: 'text/markdown', filename: uri.slice('memo://'.length), metadata: { uri } }],
+      },
+    ],
+  })
+
+  it('is read through the agent if the card lists it', async () => {
+    expect(await read('memo://listed')).toEqual(contents('memo://listed', '# Listed'))
+  })
+
+  it('is read through the agent once a result has linked it', async () => {
+    const before = await read('memo://hidden')
+    const { artifacts } = await callTool(calls('link'))
+    const [link] = artifacts?.[0]?.parts ?? []
+    expect(link).toEqual({ data: { resource: 'memo://hidden', name: 'hidden' }, mediaType: 'application/json' })
+    expect([before, await callTool([link ?? {}])]).toEqual([
+      expect.objectContaining({ state: 'FAILED', reason: 'MCP_SERVER_REFUSED' }),
+      contents('memo://hidden', '# Hidden'),
+    ])
+  })
+})
+
 describe('the credentials of a request to the server', () => {
   it("are the Worker's, never the caller's", async () => {
     const token = await agent.issue('somebody')
@@ -326,7 +415,7 @@ describe('a failing server', () => {
       () => new Response('down', { status: 500 }),
       {
         state: 'FAILED',
-        message: [{ text: "The tool's server is not ready. Try again later.", mediaType: 'text/plain' }],
+        message: [{ text: "The tool's server is not ready. Try again later. It wrote: down", mediaType: 'text/plain' }],
         reason: 'MCP_SERVER_NOT_READY',
       },
     ],

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { McpTool } from '../../src/card/model/calls.ts'
+import type { McpAgentProfile, McpTool } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { resolveToolCall } from '../../src/mcp-bridge/tool-call.ts'
 import { rejectInvalidArguments } from '../../src/mcp-bridge/validate-arguments.ts'
@@ -24,10 +24,10 @@ const now = toolWith('now', { zone: { type: 'string' } })
 const bothTools = [search, now]
 
 /** Returns the tool and the arguments of a message with these parts, or the error. */
-const resolve = (parts: Json, tools: readonly McpTool[] = bothTools, skillId?: Json) => {
+const resolve = (parts: Json, tools: McpTool[] = bothTools, skillId?: Json, agent: Partial<McpAgentProfile> = {}) => {
   const message = { messageId: 'm', role: 'ROLE_USER', parts, ...(skillId !== undefined && { metadata: { skillId } }) }
-  const call = resolveToolCall({ message }, tools)
-  if ('kind' in call) return call
+  const call = resolveToolCall({ message }, { tools, ...agent })
+  if ('kind' in call || 'resource' in call) return call
   const { name, inputSchema } = call.tool
   const tool = { name, inputSchema, arguments: JSON.stringify(call.arguments), field: call.field }
   return rejectInvalidArguments('agent', tool) ?? { tool: name, arguments: call.arguments }
@@ -43,7 +43,7 @@ const violations = (...message: Parameters<typeof resolve>) => {
 const queried = { tool: 'web_search', arguments: { query: 'edge' } }
 
 describe('resolveToolCall', () => {
-  it.each<[title: string, parts: Json, tools: readonly McpTool[], skillId?: string]>([
+  it.each<[title: string, parts: Json, tools: McpTool[], skillId?: string]>([
     ['the tool that the data names', [{ data: queried }], bothTools],
     ['the tool that the data names in A2A 0.3', [{ kind: 'data', data: queried }], bothTools],
     ['the tool whose skill the data names', [{ data: { ...queried, tool: 'web-search' } }], bothTools],
@@ -57,6 +57,84 @@ describe('resolveToolCall', () => {
     ['a text for the only tool', [{ text: 'edge' }], [search]],
   ])('resolves %s', (_, parts, tools, skillId) => {
     expect(resolve(parts, tools, skillId)).toEqual(queried)
+  })
+
+  const asText = (data: Json) => [{ text: JSON.stringify(data) }]
+  const query = { query: 'edge' }
+
+  it.each<[title: string, parts: Json, tools?: McpTool[], skillId?: string]>([
+    ['`skill` and `parameters`', [{ data: { skill: 'web-search', parameters: query } }]],
+    ['`skill` and `input`', [{ data: { skill: 'web_search', input: query } }]],
+    ['`name` and `arguments`', [{ data: { name: 'web_search', arguments: query } }]],
+    ['`name` and `parameters`', [{ data: { name: 'web-search', parameters: query } }]],
+    ['`tool` and `input`', [{ data: { tool: 'web_search', input: query } }]],
+    ['`name` and arguments as JSON text', [{ data: { name: 'web_search', arguments: JSON.stringify(query) } }]],
+    ['`skill` and a text for the one required argument', [{ data: { skill: 'web-search', input: 'edge' } }]],
+    ['`name` for the only tool', [{ data: { name: 'web_search', arguments: query } }], [search]],
+    ['`parameters` for the tool of the metadata', [{ data: { parameters: query } }], bothTools, 'web-search'],
+    ['`input` for the only tool', [{ data: { input: query } }], [search]],
+    ['data beside texts', [{ text: 'Please search.' }, { data: { skill: 'web-search', input: query } }]],
+    ['JSON text with `tool`', asText(queried)],
+    ['JSON text with `skill`', asText({ skill: 'web-search', parameters: query })],
+    ['JSON text with `name` for the only tool', asText({ name: 'web_search', input: query }), [search]],
+    ['JSON text of the arguments', asText(query), bothTools, 'web-search'],
+  ])('resolves the names of other protocols: %s', (_, parts, tools, skillId) => {
+    expect(resolve(parts, tools, skillId)).toEqual(queried)
+  })
+
+  const greet = toolWith('greet', { name: { type: 'string' } }, ['name'])
+
+  it.each<[title: string, parts: Json, tools: McpTool[], expected: Json]>([
+    ['an argument of a known tool', [{ data: { name: 'Ada' } }], [greet], { name: 'Ada' }],
+    ['an argument with the name of a tool', [{ data: { name: 'greet' } }], [greet], { name: 'greet' }],
+    [
+      'the tool, where everything else is a call',
+      [{ data: { name: 'greet', arguments: { name: 'Ada' } } }],
+      [greet],
+      { name: 'Ada' },
+    ],
+  ])('takes `name` for %s', (_, parts, tools, expected) => {
+    expect(resolve(parts, tools)).toEqual({ tool: 'greet', arguments: expected })
+  })
+
+  it('takes JSON text that is neither a call nor the arguments for the text of the tool', () => {
+    const text = '{"find": "this"}'
+    expect(resolve([{ text }], [search])).toEqual({ tool: 'web_search', arguments: { query: text } })
+  })
+
+  it.each<[title: string, defaultTool: string, parts: Json, expected: Json]>([
+    ['text', 'web_search', [{ text: 'edge' }], queried],
+    ['data', 'web-search', [{ data: { query: 'edge' } }], queried],
+    ['no parts', 'now', [], { tool: 'now', arguments: {} }],
+    ['data that names another tool', 'now', [{ data: queried }], queried],
+  ])('calls the default tool, unless the message names one: %s', (_, defaultTool, parts, expected) => {
+    expect(resolve(parts, bothTools, undefined, { defaultTool })).toEqual(expected)
+  })
+
+  it('refuses a text without the name of a tool where the default tool is none', () => {
+    expect(resolve([{ text: 'edge' }], bothTools, undefined, { defaultTool: 'gone' })).toMatchObject({
+      kind: 'invalid-params',
+    })
+  })
+
+  it.each<[title: string, part: JsonObject, resources: string[] | undefined, expected: object]>([
+    ['that the card lists', { data: { resource: 'memo://a' } }, ['memo://a'], { uri: 'memo://a', isListed: true }],
+    ['that it does not list', { data: { resource: 'memo://b', name: 'B' } }, [], { uri: 'memo://b', isListed: false }],
+    ['as JSON text', { text: '{"resource": "memo://a"}' }, ['memo://a'], { uri: 'memo://a', isListed: true }],
+  ])('reads a resource %s', (_, part, resources, resource) => {
+    expect(resolve([part], bothTools, undefined, { ...(resources && { resources }) })).toEqual({ resource })
+  })
+
+  it('takes `resource` for an argument of a tool that has one, and of a server without resources', () => {
+    const open = toolWith('open', { resource: { type: 'string' } }, ['resource'])
+    const data = { resource: 'memo://a' }
+    expect([
+      resolve([{ data }], [open], undefined, { resources: ['memo://a'] }),
+      resolve([{ data }], [toolWith('any', {})]),
+    ]).toEqual([
+      { tool: 'open', arguments: data },
+      { tool: 'any', arguments: data },
+    ])
   })
 
   it.each<[title: string, parts: Json, skillId?: string]>([
@@ -155,6 +233,31 @@ describe('resolveToolCall of an invalid message', () => {
       'arguments next to the name of the tool',
       [[{ data: { tool: 'web_search', query: 'edge' } }]],
       'message.parts[0].data.query is not allowed next to `tool`: put arguments into `arguments`',
+    ],
+    [
+      'arguments next to the skill',
+      [[{ data: { skill: 'web-search', query: 'edge' } }]],
+      'message.parts[0].data.query is not allowed next to `skill`: put arguments into `arguments`',
+    ],
+    [
+      'two kinds of arguments',
+      [[{ data: { name: 'web_search', input: {}, parameters: {} } }]],
+      'message.parts[0].data.input is not allowed next to `name`: put arguments into `parameters`',
+    ],
+    [
+      'an unknown skill in the data',
+      [[{ data: { skill: 'x' } }]],
+      `message.parts[0].data.skill is not a tool of this agent. ${toolNames}`,
+    ],
+    [
+      'two parts with data',
+      [[{ data: queried }, { data: queried }]],
+      'message.parts must have one part: the data or the text that calls the tool',
+    ],
+    [
+      'text as the arguments of a tool that does not take one text',
+      [[{ data: { tool: 'now', arguments: 'Rome' } }]],
+      'message.parts[0].data.arguments must be an object',
     ],
     [
       'arguments that are not an object',

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CallerIdentity } from '../../src/mcp-bridge/quotas.ts'
 import { ToolClient } from '../../src/mcp-bridge/tool-client.ts'
-import { initialized, scripted } from '../support/mcp-server.ts'
+import { initialized, rpc, scripted } from '../support/mcp-server.ts'
 
 const upstream = { url: 'https://mcp.internal/mcp', service: 'TOOLS' }
 const eventStream = { 'Content-Type': 'text/event-stream' }
@@ -10,10 +11,17 @@ const result = { content: [{ type: 'text', text: 'ok' }] }
 const clientOf = (fetch: (url: string, init: RequestInit) => Promise<unknown> | unknown) =>
   new ToolClient({ TOOLS: { fetch } } as unknown as Env, () => undefined)
 
-const callLook = (client: ToolClient, timeoutSeconds: number) => {
+const alice = { authenticated: true, name: 'alice' }
+const bob = { authenticated: true, name: 'bob' }
+
+const callLook = (client: ToolClient, timeoutSeconds: number, caller: CallerIdentity = alice, more: object = {}) => {
   const { signal } = new AbortController()
-  return client.call(upstream, 'look', {}, { signal, timeoutSeconds, onProgress: () => undefined })
+  const options = { caller, signal, timeoutSeconds, onProgress: () => undefined, onQuestion: async () => cancelled }
+  return client.call({ ...upstream, ...more }, 'look', {}, options)
 }
+const cancelled = { action: 'cancel' as const }
+
+afterEach(() => void vi.useRealTimers())
 
 describe('a response stream that ends before the result', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -109,4 +117,190 @@ it('closes a session whose server sends too much between calls, and opens a new 
   const sessionMethods = ['initialize', 'notifications/initialized', 'GET', 'tools/call']
   expect([first, second, methods]).toEqual([{ result }, { result }, [...sessionMethods, ...sessionMethods]])
   client.close()
+})
+
+/** A server that gives every client a session of its own, or none, and what it was asked in which. */
+const sessionServer = (script: Parameters<typeof scripted>[0] = {}, isStateless = false) => {
+  const requests: string[] = []
+  const open = new Set<string>()
+  let opened = 0
+  let lost = () => new Response(null, { status: 404 })
+  const respond = scripted({
+    initialize: () => {
+      const id = `s${++opened}`
+      open.add(id)
+      const headers = isStateless ? {} : { 'Mcp-Session-Id': id }
+      return Response.json({ jsonrpc: '2.0', id: 0, result: initialized() }, { headers })
+    },
+    'tools/call': result,
+    ...script,
+  })
+  const client = clientOf(async (url, init) => {
+    const id = new Headers(init.headers).get('Mcp-Session-Id') ?? ''
+    const { method = '' }: { method?: string } = init.method === 'POST' ? JSON.parse(`${init.body}`) : init
+    if (method === 'tools/call') requests.push(id)
+    if (method === 'DELETE') open.delete(id)
+    if (init.method === 'POST' && id !== '' && !open.has(id)) return lost()
+    return respond(new Request(url, init))
+  })
+  return {
+    client,
+    open,
+    /** The sessions of the calls since the last look. */
+    takeRequests: () => requests.splice(0),
+    restart: (answer: () => Response) => {
+      lost = answer
+      open.clear()
+    },
+  }
+}
+
+describe('a session that the server has lost', () => {
+  it.each<[title: string, answer: () => Response]>([
+    ['404', () => new Response('gone', { status: 404 })],
+    [
+      '400 as the examples of the official library',
+      () => rpc({ error: { code: -32000, message: 'Bad Request: No valid session ID provided' }, id: null }, 400),
+    ],
+    ['400 with a text', () => new Response('Invalid or missing session ID', { status: 400 })],
+  ])('is opened again for the same call: %s', async (_, answer) => {
+    const { client, takeRequests, restart } = sessionServer()
+    await callLook(client, 5)
+    restart(answer)
+    expect([await callLook(client, 5), takeRequests()]).toEqual([{ result }, ['s1', 's1', 's2']])
+    client.close()
+  })
+
+  it('fails the call if it is lost again at once, with what the server says', async () => {
+    const answer = () => new Response('Unknown session.', { status: 400 })
+    const { client } = sessionServer({ 'tools/call': answer })
+    expect(await callLook(client, 5)).toEqual({
+      notReady: 'The MCP server answered with HTTP 400.',
+      quote: 'Unknown session.',
+    })
+    client.close()
+  })
+
+  it('is not assumed for any other 400', async () => {
+    const { client, takeRequests } = sessionServer({ 'tools/call': () => new Response('Bad JSON', { status: 400 }) })
+    expect([await callLook(client, 5), takeRequests()]).toEqual([
+      { notReady: 'The MCP server answered with HTTP 400.', quote: 'Bad JSON' },
+      ['s1'],
+    ])
+    client.close()
+  })
+})
+
+describe('the sessions of an agent', () => {
+  const visitor = (name: string) => ({ authenticated: false, name })
+
+  it('are one for each caller: none sees what the server keeps for another', async () => {
+    const { client, takeRequests } = sessionServer()
+    for (const caller of [alice, bob, alice, visitor('alice'), visitor('1')]) await callLook(client, 5, caller)
+    expect(takeRequests()).toEqual(['s1', 's2', 's1', 's3', 's4'])
+    client.close()
+  })
+
+  it('are one for all callers where the owner wants that', async () => {
+    const { client, takeRequests } = sessionServer()
+    for (const caller of [alice, bob, visitor('1')]) await callLook(client, 5, caller, { session: 'shared' })
+    expect(takeRequests()).toEqual(['s1', 's1', 's1'])
+    client.close()
+  })
+
+  it('are one for all callers of a server without sessions', async () => {
+    const { client, open, takeRequests } = sessionServer({}, true)
+    for (const caller of [alice, bob, visitor('1')]) await callLook(client, 5, caller)
+    expect([takeRequests(), open.size]).toEqual([['', '', ''], 1])
+    client.close()
+  })
+
+  it('are at most 32: that which was unused longest is closed, those of callers without a token first', async () => {
+    const { client, open, takeRequests } = sessionServer()
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const callers = [alice, visitor('1'), ...Array.from({ length: 30 }, (_, index) => ({ ...bob, name: `b${index}` }))]
+    for (const caller of callers) {
+      await callLook(client, 5, caller)
+      vi.advanceTimersByTime(1_000)
+    }
+    await callLook(client, 5, { ...bob, name: 'one more' })
+    await vi.waitFor(() => expect([open.size, open.has('s2')]).toEqual([32, false]))
+    await callLook(client, 5, { ...bob, name: 'and another' })
+    await vi.waitFor(() => expect([open.size, open.has('s1')]).toEqual([32, false]))
+    takeRequests()
+    await callLook(client, 5, { ...bob, name: 'b0' })
+    expect(takeRequests()).toEqual(['s3'])
+    client.close()
+  })
+
+  it('are closed when they were unused for five minutes, but not while a tool runs', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
+    const called = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<object>()
+    let calls = 0
+    const { client, open } = sessionServer({
+      'tools/call': () => {
+        if (++calls === 1) return result
+        called.resolve()
+        return ended.promise
+      },
+    })
+    await callLook(client, 5, alice)
+    const running = callLook(client, 5, bob)
+    await called.promise
+    expect([client.closeIdle(1_299_999), open.size]).toEqual([1_300_000, 2])
+    expect(client.closeIdle(1_300_000)).toBeUndefined()
+    await vi.waitFor(() => expect([...open]).toEqual(['s2']))
+    ended.resolve(result)
+    expect(await running).toEqual({ result })
+    expect(client.closeIdle(0)).toBe(Date.now() + 300_000)
+    client.close()
+  })
+})
+
+describe('a resource', () => {
+  const link = { content: [{ type: 'resource_link', uri: 'memo://linked', name: 'linked' }] }
+  const read = (client: ToolClient, uri: string, isListed: boolean, caller = alice) => {
+    const { signal } = new AbortController()
+    return client.read(upstream, { uri, isListed }, { caller, signal, timeoutSeconds: 5 })
+  }
+  const contents = [{ uri: 'memo://linked', mimeType: 'text/markdown', text: '# hello' }]
+  const readable = { 'tools/call': link, 'resources/read': { contents } }
+  const unknown = { refused: expect.stringContaining('The card does not list this resource') }
+
+  it('can be read if the card lists it', async () => {
+    const { client } = sessionServer(readable)
+    expect(await read(client, 'memo://linked', true)).toEqual({
+      result: { content: [{ type: 'resource', resource: contents[0] }] },
+    })
+    client.close()
+  })
+
+  it('can be read if a result has linked it for the same caller, and by no other', async () => {
+    const { client } = sessionServer(readable)
+    const before = await read(client, 'memo://linked', false)
+    await callLook(client, 5)
+    expect([
+      before,
+      await read(client, 'memo://linked', false),
+      await read(client, 'memo://other', false),
+      await read(client, 'memo://linked', false, bob),
+    ]).toEqual([unknown, expect.objectContaining({ result: expect.anything() }), unknown, unknown])
+    client.close()
+  })
+
+  it('is known for its caller only, even in a session without state', async () => {
+    const { client } = sessionServer(readable, true)
+    await callLook(client, 5)
+    expect(await read(client, 'memo://linked', false, bob)).toEqual(unknown)
+    client.close()
+  })
+
+  it('fails with what the server says', async () => {
+    const { client } = sessionServer({ 'resources/read': () => rpc({ error: { code: -32002, message: 'No memo' } }) })
+    expect(await read(client, 'memo://x', true)).toEqual({
+      refused: 'The MCP server answered with error -32002: No memo',
+    })
+    client.close()
+  })
 })

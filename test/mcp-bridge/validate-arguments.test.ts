@@ -8,8 +8,9 @@ const validate = (args: JsonObject, schema: JsonObject) => validateArguments(JSO
 
 /** Validates one argument `a`, and returns its violations as text. */
 const validateOne = (a: Json, schema: Json, more: JsonObject = {}) => {
-  const checked = validate({ a }, object({ a: schema }, more))
-  return 'unchecked' in checked ? checked : checked.violations.map(({ path, description }) => `${path} ${description}`)
+  const { violations, unchecked } = validate({ a }, object({ a: schema }, more))
+  const found = violations.map(({ path, description }) => `${path} ${description}`)
+  return unchecked === undefined ? found : { unchecked, found }
 }
 
 describe('validateArguments', () => {
@@ -107,14 +108,14 @@ describe('validateArguments', () => {
   })
 })
 
-describe('arguments that this host leaves unchecked', () => {
+describe('arguments that this host cannot check as a whole', () => {
   const invalid = { unchecked: 'the schema is invalid' }
   const recursive = { unchecked: 'the schema recurses too deeply' }
   const unknownDialect = { unchecked: 'the dialect of the schema is unknown to this host' }
   const longPattern = { unchecked: 'a pattern of the schema is too long' }
   const pattern = `^${'a'.repeat(256)}$`
 
-  it.each<[title: string, value: Json, schema: JsonObject, more: JsonObject, expected: Json]>([
+  it.each<[title: string, value: Json, schema: JsonObject, more: JsonObject, expected: object]>([
     ['a reference to itself', 1, { $ref: '#/$defs/a' }, { $defs: { a: { $ref: '#/$defs/a' } } }, recursive],
     [
       'references in a cycle',
@@ -134,7 +135,39 @@ describe('arguments that this host leaves unchecked', () => {
     ['a long pattern inside `not`', 'a', { not: { pattern } }, {}, longPattern],
     ['a long pattern for property names', {}, { patternProperties: { [pattern]: {} } }, {}, longPattern],
   ])('include %s', (_, value, schema, more, expected) => {
-    expect(validateOne(value, schema, more)).toEqual(expected)
+    expect(validateOne(value, schema, more)).toEqual({ ...expected, found: [] })
+  })
+
+  it.each<[args: JsonObject, violations: string[]]>([
+    [{}, ['.a is required']],
+    [{ a: 1 }, ['.a must be of type object']],
+    [{ a: {} }, ['.a.list is required']],
+    [{ a: { list: 'x' } }, ['.a.list must be of type array or null']],
+    [
+      { a: { list: [{ n: 1 }, { n: 1.5 }, { n: 'x' }] } },
+      ['.a.list[1].n must be of type integer', '.a.list[2].n must be of type integer'],
+    ],
+    [{ a: { list: null, other: 1 }, more: 1 }, []],
+  ])('are checked for required members and types all the same: %j', (args, expected) => {
+    const item = { type: 'object', properties: { n: { type: 'integer' } } }
+    const list = { type: ['array', 'null'], items: item }
+    const properties = { list, other: { type: 'colour' }, linked: { $ref: '#/nowhere', type: 'string' } }
+    const schema = object({ a: object(properties, { required: ['list'] }) }, { required: ['a'], pattern: '(' })
+    const { violations, unchecked } = validate(args, { ...schema, $schema: 'https://schemas.example/' })
+    expect([unchecked, violations.map(({ path, description }) => `${path} ${description}`)]).toEqual([
+      'the dialect of the schema is unknown to this host',
+      expected,
+    ])
+  })
+
+  it('are checked up to a number of values, and for twenty violations', () => {
+    const schema = object({ a: { type: 'array', items: { type: 'string' } } }, { $schema: 'https://schemas.example/' })
+    const list = (length: number, value: Json) => Array.from({ length }, () => value)
+    expect([
+      validate({ a: list(100, 1) }, schema).violations.length,
+      validate({ a: [...list(9_000, 'x'), 1] }, schema).violations,
+      validate({ a: [...list(11_000, 'x'), 1] }, schema).violations,
+    ]).toEqual([20, [{ path: '.a[9000]', description: 'must be of type string' }], []])
   })
 
   it('include a value with a long pattern, whose siblings are validated', () => {

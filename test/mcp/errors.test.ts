@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NetworkError, toMcpError } from '../../src/mcp/errors.ts'
+import { describeFailure, NetworkError, toMcpError } from '../../src/mcp/errors.ts'
 
 describe('toMcpError', () => {
   it('returns a network error as unreachable, with the reason for the log', () => {
@@ -24,5 +24,50 @@ describe('toMcpError', () => {
       data: { error: { code: 'timeout' } },
     })
     expect(toMcpError(error)).toEqual({ code: 'refused', message: 'The MCP server answered with error -32000: No' })
+  })
+
+  const httpError = (status: number, text: string | null) =>
+    Object.assign(new Error('HTTP'), { name: 'SdkHttpError', data: { status, text } })
+
+  it.each<[status: number, text: string | null, expected: object]>([
+    [404, null, { code: 'session-lost', status: 404 }],
+    [400, 'Session not found', { code: 'session-lost', status: 400, quote: 'Session not found' }],
+    [
+      400,
+      '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}',
+      { code: 'session-lost', quote: 'Bad Request: No valid session ID provided' },
+    ],
+    [
+      400,
+      '{"error":{"code":-32600,"message":"No"}}',
+      { code: 'refused', message: expect.stringContaining('-32600: No') },
+    ],
+    [500, '{"error":"database is away"}', { code: 'not-ready', quote: 'database is away' }],
+    [503, '{"message":"warming up"}', { code: 'not-ready', quote: 'warming up' }],
+    [502, 'one\n\ttwo ', { code: 'not-ready', quote: 'one two' }],
+    [500, 'x'.repeat(300), { code: 'not-ready', quote: `${'x'.repeat(200)}…` }],
+  ])('quotes what the server wrote with HTTP %i: %s', (status, text, expected) => {
+    expect(toMcpError(httpError(status, text))).toMatchObject(expected)
+  })
+
+  it.each([' <html><h1>Session</h1>', '', null])('quotes neither a page nor nothing: %j', text => {
+    expect(toMcpError(httpError(500, text))).toEqual({
+      code: 'not-ready',
+      message: 'The MCP server answered with HTTP 500.',
+    })
+  })
+
+  it('returns an error for a request that this host declines', () => {
+    const error = Object.assign(new Error('no handler'), { name: 'SdkError', code: 'CAPABILITY_NOT_SUPPORTED' })
+    expect(toMcpError(error)).toEqual({ code: 'refused', message: expect.stringContaining('sampling') })
+  })
+})
+
+describe('describeFailure', () => {
+  it('adds what the server wrote to the message', () => {
+    expect([
+      describeFailure({ code: 'not-ready', message: 'It failed.', quote: 'no disk' }),
+      describeFailure({ code: 'not-ready', message: 'It failed.' }),
+    ]).toEqual(['It failed. It wrote: no disk', 'It failed.'])
   })
 })

@@ -69,6 +69,48 @@ describe('toSuperxCard', () => {
     })
   })
 
+  it.each<[title: string, server: Partial<Discovered>, description: string]>([
+    ['its title', { serverInfo: { name: 'srv', title: 'Weather' } }, 'Weather'],
+    [
+      'its instructions',
+      { serverInfo: { name: 'srv', title: 'Weather' }, instructions: 'Ask for a city.' },
+      'Weather\n\nAsk for a city.',
+    ],
+    ['what it is', { serverInfo: { name: 'srv', description: 'Forecasts' } }, 'srv\n\nForecasts'],
+    ['its instructions alone', { instructions: 'Ask.' }, 'Ask.'],
+    ['the first 4,000 characters of each', { instructions: 'x'.repeat(5_000) }, `${'x'.repeat(4_000)}…`],
+    ['nothing of another type', { serverInfo: { title: 7, description: [] } as never }, 'agent'],
+  ])('describes the agent by what the server says of itself: %s', (_, server, description) => {
+    expect(cardOf(server).card.description).toBe(description)
+  })
+
+  it('leaves out a text with the host of the server, and notes that', () => {
+    const server = { ...emptyServer, serverInfo: { title: 'Docs' }, instructions: 'See https://MCP.example.com/docs.' }
+    const { card, notes } = toSuperxCard('agent', server, 'https://mcp.example.com/mcp')
+    expect([card.description, notes]).toEqual([
+      'Docs',
+      [
+        {
+          pointer: '/description',
+          message: "omits a text of the server about itself, because it names the server's own host",
+        },
+      ],
+    ])
+  })
+
+  it('omits tools that run as tasks of MCP only, and names them', () => {
+    const execution = (taskSupport: string) => ({ execution: { taskSupport } })
+    const { skills, notes } = skillsOf(
+      { ...tool('a'), ...execution('required') },
+      { ...tool('b'), ...execution('optional') },
+      { ...tool('c'), ...execution('forbidden') },
+    )
+    expect([skills, notes]).toEqual([
+      [skill('b'), skill('c')],
+      omits('1 ("a"): it runs as a task of MCP only (execution.taskSupport), and this host calls tools without'),
+    ])
+  })
+
   it('includes the resources and prompts of a server with those capabilities, even empty lists', () => {
     const resource = { uri: 'note:a', name: 'a', title: 'A', mimeType: 'text/plain', size: 3, _meta: { x: 1 } }
     const prompt = { name: 'ask', description: 'Asks', arguments: [{ name: 'what', required: true }], icons: [] }

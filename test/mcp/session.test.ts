@@ -40,6 +40,7 @@ const callTool = (
     timeoutMs: 60_000,
     maxTimeoutMs: 60_000,
     onProgress: () => undefined,
+    onQuestion: async () => ({ action: 'cancel' }),
     ...options,
   })
 
@@ -92,7 +93,7 @@ describe('a session', () => {
     [
       'whose session the server has dropped',
       scripted({ 'tools/call': () => new Response(null, { status: 404 }) }),
-      { code: 'session-lost', message: 'The MCP server answered with HTTP 404.' },
+      { code: 'session-lost', status: 404, message: 'The MCP server answered with HTTP 404.' },
     ],
     [
       'with an argument that the server rejects',
@@ -159,6 +160,78 @@ describe('a session', () => {
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal)
     await session.close()
     expect(await failing).toEqual({ code: 'not-ready', message: 'The MCP server session was closed by this host.' })
+  })
+})
+
+/** The response of a server that opens a session. */
+const withSession = () =>
+  Response.json({ jsonrpc: '2.0', id: 0, result: initialized() }, { headers: { 'Mcp-Session-Id': 'one' } })
+
+describe('what a session tells of the server', () => {
+  it.each([
+    [scripted(), true],
+    [scripted({ initialize: withSession }), false],
+  ])('includes whether it keeps something between two requests', async (handle, isStateless) => {
+    const session = await open(handle)
+    expect(session.isStateless).toBe(isStateless)
+    await session.close()
+  })
+
+  it('includes its instructions', async () => {
+    const session = await open(scripted({ initialize: { ...initialized(), instructions: 'Look first.' } }))
+    expect(session.server.instructions).toBe('Look first.')
+    await session.close()
+  })
+})
+
+describe('a request of the server', () => {
+  /** Opens a session with a server whose tool makes one request of its client, and returns that request's response. */
+  const responseTo = async (
+    request: object,
+    options: SessionOptions = {},
+    script: Parameters<typeof scripted>[0] = {},
+  ): Promise<JsonObject> => {
+    const responded = Promise.withResolvers<JsonObject>()
+    const respond = scripted({ ...script, 'tools/call': () => endless({ id: 'asked', ...request }) })
+    const session = await open(async received => {
+      const text = await received.clone().text()
+      const { id, method, ...response }: JsonObject = text === '' ? {} : JSON.parse(text)
+      if (id !== 'asked' || method !== undefined) return respond(received)
+      responded.resolve(response)
+      return new Response(null, { status: 202 })
+    }, options)
+    const calling = callTool(session, 'look', {}, { onQuestion: async () => ({ action: 'decline' }) })
+    const response = await responded.promise
+    await session.close()
+    await calling
+    return response
+  }
+
+  it('for sampling is declined with the reason', async () => {
+    const params = { messages: [], maxTokens: 1 }
+    expect(await responseTo({ method: 'sampling/createMessage', params })).toMatchObject({
+      error: { code: -32601, message: expect.stringContaining('has no language model') },
+    })
+  })
+
+  it('for anything else is declined by its name', async () => {
+    expect(await responseTo({ method: 'roots/list' })).toMatchObject({
+      error: { code: -32601, message: 'This client does not offer roots/list.' },
+    })
+  })
+
+  it('for input is declined where nobody answers', async () => {
+    const params = { message: 'Why?', requestedSchema: { type: 'object', properties: {} } }
+    expect(await responseTo({ method: 'elicitation/create', params })).toMatchObject({ error: { code: -32601 } })
+  })
+
+  it.each<[title: string, more: SessionOptions, script: Parameters<typeof scripted>[0], action: string]>([
+    ['passed to the call that runs', { questions: 'any' }, { initialize: withSession }, 'decline'],
+    ['cancelled in a session without state, which may serve several callers', { questions: 'any' }, {}, 'cancel'],
+  ])('for input is %s', async (_, options, script, action) => {
+    const params = { message: 'Why?', requestedSchema: { type: 'object', properties: {} } }
+    const response = await responseTo({ method: 'elicitation/create', params }, options, script)
+    expect(response).toMatchObject({ result: { action } })
   })
 })
 

@@ -45,7 +45,7 @@ describe('a manifest with `upstream.identity`', () => {
       'of an MCP server',
       { upstream: { ...upstream, mcp: 'https://mcp.example.com/mcp' } },
       {},
-      'has `identity` for an MCP server, whose one session serves every caller: remove it, or set `url` to an A2A endpoint',
+      'has `identity` for an MCP server, which learns nothing of its callers: remove it, or set `url` to an A2A endpoint',
     ],
     ['of another kind', { upstream: { identity: 'body' } }, shortCard, 'must be "header"'],
     [

@@ -75,15 +75,27 @@ export type ToolServer = {
   tools: Record<string, TestTool>
   /** Notifies all clients that the tools have changed. */
   announce: () => Promise<void>
-  /** Drops all sessions, as a server does that restarts. */
-  dropSessions: () => void
+  /** Drops all sessions, as a server does that restarts. With 400, it answers as the examples of the official library do. */
+  dropSessions: (status?: 400 | 404) => void
+  /** How many sessions are open. */
+  countSessions: () => number
   /** Responses to calls of a tool in place of the server's, given the call's id; without a response, the connection is cut. */
   overrides: Map<string, (id: number) => Response | undefined>
   close: () => Promise<void>
 }
 
-/** Starts a server with these tools. */
-export const startToolServer = async (tools: Record<string, TestTool>): Promise<ToolServer> => {
+/** How a server answers a request in a session that it does not know. */
+const unknownSession = {
+  400: () => rpc({ error: { code: -32000, message: 'Bad Request: No valid session ID provided' }, id: null }, 400),
+  404: () => new Response('no such session', { status: 404 }),
+}
+
+/** Starts a server with these tools, and with resources that are texts by their URIs. */
+export const startToolServer = async (
+  tools: Record<string, TestTool>,
+  resources?: Record<string, string>,
+): Promise<ToolServer> => {
+  let lostStatus: keyof typeof unknownSession = 404
   const upstream = await startUpstream()
   const sessions = new Map<string, { server: Server; transport: WebStandardStreamableHTTPServerTransport }>()
   const overrides: ToolServer['overrides'] = new Map()
@@ -100,13 +112,29 @@ export const startToolServer = async (tools: Record<string, TestTool>): Promise<
     announce: async () => {
       for (const { server } of sessions.values()) await server.sendToolListChanged()
     },
-    dropSessions: () => sessions.clear(),
+    dropSessions: (status = 404) => {
+      lostStatus = status
+      sessions.clear()
+    },
+    countSessions: () => sessions.size,
     overrides,
     close: () => upstream.close(),
   }
 
   const openSession = async (): Promise<WebStandardStreamableHTTPServerTransport> => {
-    const server = new Server({ name: 'Tools', version: '1.2.0' }, { capabilities: { tools: { listChanged: true } } })
+    const server = new Server(
+      { name: 'Tools', version: '1.2.0' },
+      {
+        capabilities: { tools: { listChanged: true }, ...(resources && { resources: {} }) },
+      },
+    )
+    if (resources) {
+      const uris = Object.keys(resources).filter(uri => !uri.endsWith('hidden'))
+      server.setRequestHandler('resources/list', () => ({ resources: uris.map(uri => ({ uri, name: uri })) }))
+      server.setRequestHandler('resources/read', ({ params: { uri } }) => ({
+        contents: [{ uri, mimeType: 'text/markdown', text: resources[uri] ?? '' }],
+      }))
+    }
     server.setRequestHandler('tools/list', () => ({
       tools: Object.entries(toolServer.tools).map(([name, { inputSchema }]) => ({
         name,
@@ -137,7 +165,7 @@ export const startToolServer = async (tools: Record<string, TestTool>): Promise<
     const id = request.headers.get('Mcp-Session-Id')
     if (id === null) return (await openSession()).handleRequest(request)
     const session = sessions.get(id)
-    return session ? session.transport.handleRequest(request) : new Response('no such session', { status: 404 })
+    return session ? session.transport.handleRequest(request) : unknownSession[lostStatus]()
   })
   return toolServer
 }

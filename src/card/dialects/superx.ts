@@ -39,7 +39,7 @@ export const superx: Dialect = {
   ownFields: {
     card: ['protocol', 'resources', 'prompts'],
     capabilities: ['tools', 'resources', 'prompts', 'sampling'],
-    skill: ['inputSchema', 'outputSchema'],
+    skill: ['inputSchema', 'outputSchema', 'title', 'annotations'],
   },
 }
 

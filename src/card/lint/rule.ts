@@ -73,6 +73,9 @@ export const getAuthoredSkills = ({ card, authored }: LintContext): AuthoredSkil
         return { skill, authored: isJsonObject(value) ? value : {}, pointer: formatPointer('skills', index) }
       })
 
+/** Whether a card is made from an MCP server: MCP has no tags, examples and modes that its owner could declare. */
+export const isFromMcpServer = ({ manifest }: LintContext): boolean => manifest.upstream.mcp !== undefined
+
 /** Returns whether an author left a field out or left it empty. */
 export const isBlank = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)

@@ -1,12 +1,13 @@
 import { test as isMediaTypeName } from 'media-typer'
 import { parseMediaRange } from '../../http/media-type.ts'
-import { formatPointer, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Pointer } from '../../json/json.ts'
 import {
   type AuthoredSkill,
   type Finding,
   getAuthored,
   getAuthoredSkills,
   isBlank,
+  isFromMcpServer,
   type LintContext,
   type Rule,
   rule,
@@ -22,6 +23,12 @@ const forEachSkill =
   (context: LintContext): Pointer[] =>
     getAuthoredSkills(context).flatMap(skill => (isWrong(skill) ? [skill.pointer + formatPointer(field)] : []))
 
+const skillsWithoutTags = forEachSkill('tags', ({ authored }) => isBlank(authored.tags))
+
+const skillsWithFewExamples = forEachSkill('examples', ({ skill }) => {
+  return new Set(skill.examples?.map(example => example.trim())).size < MIN_EXAMPLES
+})
+
 /** Rules about the declaration of skills. */
 export const skills: readonly Rule[] = [
   rule(
@@ -36,19 +43,25 @@ export const skills: readonly Rule[] = [
     'is not kebab-case of at most 64 characters, such as "code-review"',
     forEachSkill('id', ({ skill }) => !kebabCase.test(skill.id)),
   ),
-  rule(
-    'tags-undeclared',
-    'info',
-    'are missing: add words that people search for',
-    forEachSkill('tags', ({ authored }) => isBlank(authored.tags)),
+  rule('tags-undeclared', 'info', 'are missing: add words that people search for', context =>
+    isFromMcpServer(context) ? [] : skillsWithoutTags(context),
   ),
   rule(
     'few-examples',
     'info',
     'are fewer than two: add real prompts, from which orchestrators learn what input is valid',
-    forEachSkill('examples', ({ skill }) => {
-      return new Set(skill.examples?.map(example => example.trim())).size < MIN_EXAMPLES
-    }),
+    context => (isFromMcpServer(context) ? [] : skillsWithFewExamples(context)),
+  ),
+  rule(
+    'default-tool-unknown',
+    'warning',
+    'have no tool that `upstream.defaultTool` names, so a message that names none is refused: correct the name',
+    ({ manifest, authored, card }) => {
+      const { defaultTool } = manifest.upstream
+      const tools = Array.isArray(authored.skills) ? authored.skills.filter(isJsonObject) : []
+      const names = [...tools.map(({ id, name }) => id ?? name), ...card.skills.map(({ id }) => id)]
+      return defaultTool === undefined || names.includes(defaultTool) ? [] : ['/skills']
+    },
   ),
 ]
 
@@ -80,7 +93,7 @@ export const modes: readonly Rule[] = [
     'info',
     'are missing, so defaults were filled in: declare the media types that the agent supports',
     context =>
-      ['/defaultInputModes', '/defaultOutputModes']
+      (isFromMcpServer(context) ? [] : ['/defaultInputModes', '/defaultOutputModes'])
         .map(name => getAuthored(context, name))
         .filter(({ value }) => isBlank(value))
         .map(({ pointer }) => pointer),

@@ -97,6 +97,7 @@ const conditions: Readonly<Record<string, JsonObject[]>> = {
   upstream: [
     { not: has('card', 'mcp') },
     { not: { ...has('identity', 'mcp'), not: has('url') } },
+    { anyOf: [{ ...has('mcp'), not: has('url') }, { not: { anyOf: [has('session'), has('defaultTool')] } }] },
     { anyOf: [has('card'), has('mcp'), { not: { anyOf: [has('ttl'), has('staleIfError'), has('pin')] } }] },
   ],
   'upstream.url': [url],

@@ -20,6 +20,10 @@ const seconds = (min: number, max: number) => {
 }
 
 const fetchOptions = ['ttl', 'staleIfError', 'pin'] as const
+const toolOptions = ['session', 'defaultTool'] as const
+
+/** Whether each caller of an MCP server's tools has a session of its own with the server, or all share one. */
+const sessionPolicies = ['shared', 'caller'] as const
 
 /** Where the real agent is, and where its card is fetched from if the manifest does not contain it. */
 export const Upstream = v.pipe(
@@ -47,6 +51,10 @@ export const Upstream = v.pipe(
       pin: v.optional(v.boolean()),
       /** The agent's own hosts that its card may name behind the gateway. */
       mayShow: v.optional(hostList),
+      /** Whether each caller has a session of its own with the MCP server, or all share one. */
+      session: v.optional(v.picklist(sessionPolicies, 'must be shared or caller')),
+      /** The tool of the MCP server that a message calls which names none. */
+      defaultTool: v.optional(singleLine),
     },
     'must be an object with url, card, mcp, service or secret',
   ),
@@ -56,7 +64,12 @@ export const Upstream = v.pipe(
   ),
   v.check(
     ({ identity, mcp, url }) => identity === undefined || mcp === undefined || url !== undefined,
-    'has `identity` for an MCP server, whose one session serves every caller: remove it, or set `url` to an A2A endpoint',
+    'has `identity` for an MCP server, which learns nothing of its callers: remove it, or set `url` to an A2A endpoint',
+  ),
+  v.check(
+    ({ mcp, url, ...rest }) =>
+      (mcp !== undefined && url === undefined) || toolOptions.every(name => rest[name] === undefined),
+    `has options for the tools of an MCP server (${toolOptions.join(', ')}) that this host does not call: add \`mcp\` without \`url\`, or remove them`,
   ),
   v.check(
     ({ card, mcp, ...rest }) => (card ?? mcp) !== undefined || fetchOptions.every(name => rest[name] === undefined),
@@ -72,6 +85,8 @@ export type Source = {
   service?: string
   /** The Worker secret to send as a bearer token. */
   secret?: string
+  /** For an MCP server: whether all callers share one session, in which it cannot ask them anything. */
+  session?: 'shared'
   /** In seconds. */
   ttl: number
   /** In seconds. */
@@ -85,6 +100,7 @@ export const resolveSource = ({
   mcp,
   service,
   secret,
+  session,
   ttl = DEFAULT_TTL_SECONDS,
   staleIfError = DEFAULT_STALE_IF_ERROR_SECONDS,
   // A changed remote card must not redirect this host's own secret or binding, or open it to more callers.
@@ -97,6 +113,7 @@ export const resolveSource = ({
     url,
     ...(service !== undefined && { service }),
     ...(secret !== undefined && { secret }),
+    ...(session === 'shared' && { session }),
     ttl,
     staleIfError,
     pin,

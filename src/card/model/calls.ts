@@ -139,6 +139,18 @@ export const toPatchVersion = (version: string): string => (/^0\.\d+$/.test(vers
 /** A tool of an MCP server, and the id of its skill in the agent's card. */
 export type McpTool = { skillId: string; name: string; inputSchema: JsonObject }
 
+/** The MCP server whose tools answer the calls of an agent. */
+export type McpAgentProfile = {
+  url: string
+  tools: McpTool[]
+  /** Set if all callers share one session with the server. */
+  session?: 'shared'
+  /** The tool that a message calls which names none. */
+  defaultTool?: string
+  /** The listed resources that callers cannot open themselves; absent for a server without resources. */
+  resources?: string[]
+}
+
 /** Returns the argument that takes a message's text: the only required one, if it is a string. */
 export const textArgument = ({ required, properties }: JsonObject): string | undefined => {
   const [name, ...others] = Array.isArray(required) ? required : []

@@ -1,7 +1,7 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer, toText } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentSkill } from '../model/agent-card.ts'
-import { type McpTool, textArgument, wireVersionOf } from '../model/calls.ts'
+import { type McpTool, wireVersionOf } from '../model/calls.ts'
 import { toSlug } from '../model/constants.ts'
 import { findField } from './field-names.ts'
 import { parseCardVersion, presentEndpointFields } from './interfaces.ts'
@@ -105,7 +105,7 @@ const readTool = (tool: JsonObject, id: string, pointer: Pointer, provenance: Pr
     name,
     ...(isEmpty(tool.description) && { description: describeTool(toText(name), schema) }),
     ...(isEmpty(tool.tags) && { tags: tagsOf(tool) }),
-    ...(isEmpty(tool.inputModes) && { inputModes: inputModesOf(schema) }),
+    ...(isEmpty(tool.inputModes) && { inputModes: [...inputModes] }),
     ...(isEmpty(tool.outputModes) && { outputModes: outputModesOf(tool) }),
   }
   for (const [field, value] of Object.entries(generated))
@@ -135,10 +135,8 @@ const tagsOf = ({ annotations }: JsonObject): string[] => [
     : []),
 ]
 
-const inputModesOf = (schema: JsonObject): string[] => [
-  'application/json',
-  ...(textArgument(schema) === undefined ? [] : ['text/plain']),
-]
+/** Arguments are data, JSON as text, or the text of the only required argument. Answers to questions may be texts, too. */
+const inputModes = ['application/json', 'text/plain'] as const
 
 /** A tool with an output schema returns data first. Any tool may return images too, but none declares them. */
 const outputModesOf = ({ outputSchema }: JsonObject): string[] =>

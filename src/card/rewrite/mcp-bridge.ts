@@ -1,7 +1,8 @@
-import { formatPointer, type JsonObject } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/manifest.ts'
 import type { AgentCard, AgentInterface, CapabilityDefaults } from '../model/agent-card.ts'
+import { type CallModes, collectModes, type Modes } from '../model/calls.ts'
 import type { CardError } from '../model/report.ts'
 import { listMcpTools } from '../read/mcp-tools.ts'
 
@@ -25,11 +26,55 @@ export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): Agent
 export const bridgeProfile = (
   { upstream }: Manifest,
   document: JsonObject,
-  { skills }: AgentCard,
-): Pick<CallProfile, 'mcp'> =>
-  upstream.mcp !== undefined && isBridged({ upstream })
-    ? { mcp: { url: upstream.mcp, tools: listMcpTools(document, skills) } }
-    : {}
+  card: AgentCard,
+): Pick<CallProfile, 'mcp'> & Partial<Pick<CallProfile, 'modes'>> => {
+  if (upstream.mcp === undefined || !isBridged({ upstream })) return {}
+  const { mcp: url, session, defaultTool } = upstream
+  const resources = listResources(document)
+  return {
+    mcp: {
+      url,
+      tools: listMcpTools(document, card.skills),
+      ...(session === 'shared' && { session }),
+      ...(defaultTool !== undefined && { defaultTool }),
+      ...(resources && { resources }),
+    },
+    modes: withAuthoredOutputModes(card, document),
+  }
+}
+
+/** Returns the listed resources that callers cannot open themselves; undefined for a server without resources. */
+const listResources = ({ resources }: JsonObject): string[] | undefined =>
+  Array.isArray(resources)
+    ? resources.flatMap(resource =>
+        isJsonObject(resource) && typeof resource.uri === 'string' && !/^https?:/i.test(resource.uri)
+          ? resource.uri
+          : [],
+      )
+    : undefined
+
+/**
+ * Removes the output modes that this host has assumed. MCP does not declare what a tool returns, so no call is refused because of them:
+ * only modes that the owner declares are enforced.
+ */
+const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }: JsonObject): CallModes => {
+  const modes = collectModes(card)
+  const isDeclared = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0
+  if (isDeclared(defaultOutputModes)) return modes
+  const authored = (Array.isArray(skills) ? skills : []).map(each => isJsonObject(each) && isDeclared(each.outputModes))
+  if (authored.length > 0 && authored.every(Boolean)) return modes
+  const inputOnly = ({ input }: Partial<Modes> = {}): Partial<Modes> => (input ? { input } : {})
+  return {
+    defaults: { ...modes.defaults, output: [] },
+    union: { ...modes.union, output: [] },
+    skills: Object.fromEntries(
+      card.skills.map(({ id }, index) => [
+        id,
+        authored[index] ? (modes.skills[id] ?? {}) : inputOnly(modes.skills[id]),
+      ]),
+    ),
+  }
+}
 
 /** Rejects endpoints and push notifications in the card of a bridged agent: calls end at this host, with their result. */
 export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterfaces }: AgentCard): CardError[] => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { checkInputModes } from '../../../src/gateway/content-negotiation.ts'
-import type { Json } from '../../../src/json/json.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
 import { compileCard, formatIssues, lintFields } from '../../support/cards/compile.ts'
+import { mcpServerCard, mcpUpstream } from '../../support/cards/mcp.ts'
 
 /** A message with one part. */
 const textMessage = {
@@ -111,5 +112,30 @@ describe('the linter on modes', () => {
         }),
       ),
     ).toEqual(['mode-media-type warning /supportedInputModes/0'])
+  })
+})
+
+describe('the linter on the card of an MCP server', () => {
+  const rulesOf = (upstream: JsonObject, tool: JsonObject = {}) =>
+    compileCard(
+      { upstream: { ...mcpUpstream, ...upstream } },
+      mcpServerCard({ name: 'find_it', ...tool }),
+    ).report.issues.map(({ rule, pointer }) => `${rule} ${pointer}`)
+
+  it('reports nothing that MCP has no place for: tags, examples, modes, and the fields of its tools', () => {
+    const tool = { description: 'Finds a book by its title', title: 'Find', annotations: { readOnlyHint: true } }
+    expect(rulesOf({}, tool)).toEqual(['security-undeclared /securitySchemes'])
+  })
+
+  it('reports what the owner of the server can change', () => {
+    expect(rulesOf({}, { description: 'Things' })).toContain('thin-description /skills/0/description')
+  })
+
+  it.each([
+    ['find_it', []],
+    ['find-it', []],
+    ['find', ['default-tool-unknown /skills']],
+  ])('reports a default tool that does not exist: %s', (defaultTool, expected) => {
+    expect(rulesOf({ defaultTool }).filter(issue => issue.startsWith('default-tool'))).toEqual(expected)
   })
 })

@@ -46,7 +46,9 @@ const complete: JsonObject = {
   set: 'mine',
   allowSecrets: ['/card/description'],
 }
-const withMcp: JsonObject = { upstream: { mcp: 'https://b.example.com/mcp', service: 'A', ttl: 30 } }
+const withMcp: JsonObject = {
+  upstream: { mcp: 'https://b.example.com/mcp', service: 'A', ttl: 30, session: 'shared', defaultTool: 'search' },
+}
 const withScope: JsonObject = {
   card,
   tiers: { partner: {} },
@@ -125,6 +127,8 @@ describe('createManifestSchema', () => {
     [{ card: 'https://b.example.com/card.json', mcp: 'https://b.example.com/mcp' }],
     [{ identity: 'header', mcp: 'https://b.example.com/mcp' }],
     [{ url: 'https://b.example.com', ttl: 60 }],
+    [{ url: 'https://b.example.com', session: 'shared' }],
+    [{ mcp: 'https://b.example.com/mcp', url: 'https://b.example.com', defaultTool: 'search' }],
     [{ url: 'https://b.example.com', pin: true }],
   ])('rejects the upstream %j, as the reader does', upstream => {
     expect([validate({ card, upstream }), isRead({ card, upstream })]).toEqual([false, false])

@@ -59,7 +59,7 @@ describe('a manifest', () => {
       'an unknown field of upstream',
       { card, upstream: { uri: 'x' } },
       '/upstream/uri',
-      'is not a known field here. Known fields: url, card, mcp, service, secret, identity, agentName, ttl, staleIfError, pin, mayShow',
+      'is not a known field here. Known fields: url, card, mcp, service, secret, identity, agentName, ttl, staleIfError, pin, mayShow, session, defaultTool',
     ],
     [
       'no card',
@@ -246,6 +246,28 @@ describe('an option for remote cards', () => {
           message: expect.stringContaining('but no source: add `card` or `mcp`, or remove them'),
         },
       ],
+    })
+  })
+})
+
+describe('an option for the tools of an MCP server', () => {
+  const mcp = 'https://mcp.example/mcp'
+
+  it.each([
+    ['session', 'shared'],
+    ['defaultTool', 'search'],
+  ])('is rejected where this host does not call them: %s', (name, value) => {
+    const others = [{ card: 'https://a.example/card.json' }, { mcp, url: 'https://a.example/a2a' }]
+    for (const upstream of others)
+      expect(readManifest({ upstream: { ...upstream, [name]: value } })).toEqual({
+        errors: [{ pointer: '/upstream', message: expect.stringContaining('add `mcp` without `url`, or remove them') }],
+      })
+    expect(readManifest({ upstream: { mcp, [name]: value } })).not.toHaveProperty('errors')
+  })
+
+  it('is one of two words for the session', () => {
+    expect(readManifest({ upstream: { mcp, session: 'mine' } })).toEqual({
+      errors: [{ pointer: '/upstream/session', message: 'must be shared or caller' }],
     })
   })
 })

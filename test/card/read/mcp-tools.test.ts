@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { textArgument } from '../../../src/card/model/calls.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { compileCard } from '../../support/cards/compile.ts'
 import { mcpServerCard, mcpUpstream, textToolSchema } from '../../support/cards/mcp.ts'
 
@@ -54,20 +55,26 @@ describe('the skill of a tool', () => {
     ])
   })
 
-  it.each<[string, Json, boolean]>([
-    ['one required string', textToolSchema, true],
-    ['one required string among others', { ...textToolSchema, properties: { query: { type: 'string' }, n: {} } }, true],
-    ['a number', { ...textToolSchema, properties: { query: { type: 'number' } } }, false],
-    ['two required strings', { ...textToolSchema, required: ['query', 'more'] }, false],
-    ['a string that is not required', { ...textToolSchema, required: [] }, false],
-    ['a required argument that is not described', { ...textToolSchema, properties: {} }, false],
-    ['one with the name of a member of Object.prototype', { required: ['toString'], properties: {} }, false],
-    ['no schema', null, false],
-  ])('accepts plain text only for a single required string: %s', (_, inputSchema, acceptsText) => {
-    expect(compileSkills({ name: 'a', inputSchema })[0]?.inputModes).toStrictEqual([
-      'application/json',
-      ...(acceptsText ? ['text/plain'] : []),
-    ])
+  it('accepts data and text: arguments may come as JSON text, and an answer to a question as any text', () => {
+    for (const inputSchema of [textToolSchema, { type: 'object' }, null])
+      expect(compileSkills({ name: 'a', inputSchema })[0]?.inputModes).toStrictEqual(['application/json', 'text/plain'])
+  })
+
+  it.each<[string, JsonObject, string | undefined]>([
+    ['one required string', textToolSchema, 'query'],
+    [
+      'one required string among others',
+      { ...textToolSchema, properties: { query: { type: 'string' }, n: {} } },
+      'query',
+    ],
+    ['a number', { ...textToolSchema, properties: { query: { type: 'number' } } }, undefined],
+    ['two required strings', { ...textToolSchema, required: ['query', 'more'] }, undefined],
+    ['a string that is not required', { ...textToolSchema, required: [] }, undefined],
+    ['a required argument that is not described', { ...textToolSchema, properties: {} }, undefined],
+    ['one with the name of a member of Object.prototype', { required: ['toString'], properties: {} }, undefined],
+    ['no schema', {}, undefined],
+  ])('takes the text of a message for its only required string: %s', (_, inputSchema, argument) => {
+    expect(textArgument(inputSchema)).toBe(argument)
   })
 
   it('has JSON as its first output mode where the tool has an output schema', () => {

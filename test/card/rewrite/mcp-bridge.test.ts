@@ -46,7 +46,13 @@ describe('a card from an MCP server', () => {
     const outputModes = ['text/plain', 'application/json']
     expect(compileCard({ upstream }, exa).card.skills).toStrictEqual([
       { ...search, tags: ['tool', 'mcp'], inputModes: ['application/json', 'text/plain'], outputModes },
-      { ...contents, id: 'get-contents', tags: ['tool', 'mcp'], inputModes: ['application/json'], outputModes },
+      {
+        ...contents,
+        id: 'get-contents',
+        tags: ['tool', 'mcp'],
+        inputModes: ['application/json', 'text/plain'],
+        outputModes,
+      },
     ])
   })
 
@@ -60,7 +66,10 @@ describe('a card from an MCP server', () => {
         ['application/json', 'text/plain'],
         ['text/plain', 'application/json'],
       ],
-      [['application/json'], ['text/plain', 'application/json']],
+      [
+        ['application/json', 'text/plain'],
+        ['text/plain', 'application/json'],
+      ],
     ])
   })
 
@@ -85,6 +94,43 @@ describe('a card from an MCP server', () => {
     ])
   })
 
+  it.each<[title: string, card: JsonObject, output: JsonObject]>([
+    ['the owner declares none', {}, { union: [], first: undefined }],
+    [
+      'the owner declares those of one tool: they are enforced for that tool only',
+      { skills: [{ id: 'search', outputModes: ['image/png'] }] },
+      { union: [], first: ['image/png'] },
+    ],
+    [
+      'the owner declares those of the agent',
+      { defaultOutputModes: ['image/png'] },
+      { union: ['image/png', 'text/plain', 'application/json'], first: ['text/plain', 'application/json'] },
+    ],
+  ])('enforces no output modes that this host has assumed: %s', (_, card, { union, first }) => {
+    const { modes } = compileCard({ upstream, card }, exa).profile
+    expect([modes.union.output, modes.skills.search?.output, modes.union.input]).toStrictEqual([
+      union,
+      first,
+      ['application/json', 'text/plain'],
+    ])
+  })
+
+  it('has in its profile what decides over a call: the default tool, the session and the resources', () => {
+    const resources = [{ uri: 'memo://a' }, { uri: 'https://a.example/b' }, { uri: 'file-like:c' }]
+    const { profile } = compileCard(
+      { upstream: { ...upstream, session: 'shared', defaultTool: 'search' } },
+      { ...exa, resources },
+    )
+    expect(profile.mcp).toMatchObject({
+      url: upstream.mcp,
+      session: 'shared',
+      defaultTool: 'search',
+      resources: ['memo://a', 'file-like:c'],
+    })
+    const plain = compileCard({ upstream: { ...upstream, session: 'caller' } }, exa).profile.mcp
+    expect(Object.keys(plain ?? {})).toStrictEqual(['url', 'tools'])
+  })
+
   it('has `protocol: a2a` in the hybrid, for clients of SuperX', () => {
     const { documents } = compileCard({ upstream }, exa)
     expect(documents['agent-card.json']).toMatchObject({ protocol: 'a2a', url: ownUrl, protocolVersion: '0.3.0' })
@@ -104,7 +150,7 @@ describe('a manifest over a card from an MCP server', () => {
         id: 'get-contents',
         name: 'Contents',
         tags: ['web'],
-        inputModes: ['application/json'],
+        inputModes: ['application/json', 'text/plain'],
         outputModes: ['image/png'],
       },
       { ...raw, name: 'Contents', tags: ['web'], outputModes: ['image/png'] },
