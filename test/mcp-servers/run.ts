@@ -24,11 +24,12 @@ const packages = [
   'fastmcp@4.20.16',
 ]
 
-/** A server of fastmcp with a session that counts its calls, and a tool that asks. */
+/** A server of fastmcp. */
 const fastmcpServer = `
 import { FastMCP } from 'fastmcp'
-const server = new FastMCP({ name: 'fast', version: '1.0.0', instructions: 'Echoes and counts.' })
-server.addTool({ name: 'echo', description: 'Says it again', execute: async args => JSON.stringify(args) })
+import { z } from 'zod'
+const server = new FastMCP({ name: 'fast', version: '1.0.0', instructions: 'Echoes texts.' })
+server.addTool({ name: 'echo', parameters: z.object({ text: z.string() }), execute: async ({ text }) => 'Echo: ' + text })
 server.addTool({ name: 'fails', description: 'Fails', execute: async () => { throw new Error('out of order') } })
 await server.start({ transportType: 'httpStream', httpStream: { port: Number(process.env.PORT), host: '127.0.0.1' } })
 `
@@ -148,10 +149,10 @@ check('a wrong argument', (await send(everything, call('get-sum', { a: 'two' }))
 await restarts.get(everything)?.()
 check('a call after a restart', (await send(everything, call('echo', { message: 'again' }))).line, /^COMPLETED .*again/)
 
-check('fastmcp: a plain text', (await send('fast', { text: '{"any":"thing"}' })).line, /^COMPLETED/)
+check('fastmcp: a plain text', (await send('fast', { text: 'hello' })).line, /^COMPLETED .*Echo: hello/)
 check('fastmcp: a failure', (await send('fast', call('fails'))).line, /^FAILED .*out of order/)
 await restarts.get('fast')?.()
-check('fastmcp: a call after a restart', (await send('fast', call('echo'))).line, /^COMPLETED/)
+check('fastmcp: a call after a restart', (await send('fast', call('echo', { text: 'again' }))).line, /^COMPLETED .*again/)
 
 for (const agent of ['memory', 'memory-stateless']) {
   const entities = [{ name: 'Ada', entityType: 'person', observations: ['writes'] }]
