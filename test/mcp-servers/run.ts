@@ -152,7 +152,11 @@ check('a call after a restart', (await send(everything, call('echo', { message: 
 check('fastmcp: a plain text', (await send('fast', { text: 'hello' })).line, /^COMPLETED .*Echo: hello/)
 check('fastmcp: a failure', (await send('fast', call('fails'))).line, /^FAILED .*out of order/)
 await restarts.get('fast')?.()
-check('fastmcp: a call after a restart', (await send('fast', call('echo', { text: 'again' }))).line, /^COMPLETED .*again/)
+check(
+  'fastmcp: a call after a restart',
+  (await send('fast', call('echo', { text: 'again' }))).line,
+  /^COMPLETED .*again/,
+)
 
 for (const agent of ['memory', 'memory-stateless']) {
   const entities = [{ name: 'Ada', entityType: 'person', observations: ['writes'] }]
