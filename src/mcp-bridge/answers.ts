@@ -44,7 +44,7 @@ export const readAnswer = ({ parts }: JsonObject, question: Question): { answer:
   if (refusal) return { answer: { action: refusal } }
   const parsed = text.startsWith('{') ? parseJson(text) : undefined
   if (parsed && 'value' in parsed && isJsonObject(parsed.value)) return readData(parsed.value, question)
-  return text === '' ? { problem: example } : readText(text, question)
+  return text === '' || text.length > MAX_TOOL_ARGUMENTS_LENGTH ? { problem: example } : readText(text, question)
 }
 
 const readData = (data: JsonObject, question: Question): { answer: Answer } | { problem: string } => {
@@ -57,12 +57,13 @@ const readData = (data: JsonObject, question: Question): { answer: Answer } | { 
 }
 
 const readText = (text: string, question: Question): { answer: Answer } | { problem: string } => {
-  if ('url' in question) return accept({}, question)
-  const properties = propertiesOf(question.schema)
+  const properties = 'url' in question ? {} : propertiesOf(question.schema)
   const names = Object.keys(properties)
-  const { required } = question.schema
+  // There is nothing to answer but whether to go on.
+  if (names.length === 0)
+    return booleans.get(text.toLowerCase()) === false ? { answer: { action: 'decline' } } : accept({}, question)
+  const { required } = 'url' in question ? {} : question.schema
   const [name, ...others] = names.length > 1 && Array.isArray(required) ? required : names
-  if (names.length === 0) return accept({}, question)
   if (typeof name !== 'string' || others.length > 0) return { problem: example }
   return accept({ [name]: toValue(text, properties[name]) }, question)
 }
@@ -74,13 +75,22 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'no', 'n'].map(word => [word, false] as const),
 ])
 
+/** Values of a list that are written as one text. */
+const MAX_LISTED_VALUES = 100
+
 /** Returns the value that a text stands for in a member of this schema, which validation judges. */
 const toValue = (text: string, schema: Json | undefined): Json => {
-  const { type, items, oneOf, enum: values, enumNames } = isJsonObject(schema) ? schema : {}
+  const { type, items, oneOf, anyOf, enum: values, enumNames } = isJsonObject(schema) ? schema : {}
   if (type === 'number' || type === 'integer') return Number.isFinite(Number(text)) ? Number(text) : text
   if (type === 'boolean') return booleans.get(text.toLowerCase()) ?? text
-  if (type === 'array') return text.split(',').map(each => toValue(each.trim(), items))
-  const titled = Array.isArray(oneOf) ? oneOf.find(each => isJsonObject(each) && isSame(each.title, text)) : undefined
+  if (type === 'array') {
+    const texts = text.split(',')
+    return texts.length > MAX_LISTED_VALUES ? text : texts.map(each => toValue(each.trim(), items))
+  }
+  const choices = oneOf ?? anyOf
+  const titled = Array.isArray(choices)
+    ? choices.find(each => isJsonObject(each) && isSame(each.title, text))
+    : undefined
   if (isJsonObject(titled) && titled.const !== undefined) return titled.const
   const index = Array.isArray(enumNames) ? enumNames.findIndex(each => isSame(each, text)) : -1
   return (Array.isArray(values) ? (values[index] ?? values.find(each => isSame(each, text))) : undefined) ?? text

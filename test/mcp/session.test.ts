@@ -1,4 +1,9 @@
-import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  inputRequired,
+  McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { registerCountDown, registerCountWords } from '../../examples/mcp-server/tools.ts'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -233,6 +238,41 @@ describe('a request of the server', () => {
     const response = await responseTo({ method: 'elicitation/create', params }, options, script)
     expect(response).toMatchObject({ result: { action } })
   })
+})
+
+it('passes on the question of a server whose versions have no `initialize`, and repeats the call with the answer', async () => {
+  const createServer = () => {
+    const server = new McpServer({ name: 'New', version: '1' })
+    server.registerTool('look', {}, async ({ mcpReq }) => {
+      const answered = mcpReq.inputResponses?.where
+      if (answered) return { content: [{ type: 'text', text: JSON.stringify(answered) }] }
+      const requestedSchema = { type: 'object' as const, properties: { city: { type: 'string' as const } } }
+      return inputRequired({
+        inputRequests: { where: inputRequired.elicit({ mode: 'form', message: 'Where?', requestedSchema }) },
+      })
+    })
+    return server
+  }
+  const handler = createMcpHandler(createServer, { legacy: 'reject' })
+  const session = await open(request => handler.fetch(request), { questions: 'any' })
+  const questions: unknown[] = []
+  const result = await callTool(
+    session,
+    'look',
+    {},
+    {
+      onQuestion: async question => {
+        questions.push(question)
+        return { action: 'accept', content: { city: 'Rome' } }
+      },
+    },
+  )
+  await session.close()
+  expect([session.isStateless, questions, result]).toMatchObject([
+    false,
+    [{ message: 'Where?', schema: { properties: { city: { type: 'string' } } } }],
+    { result: { content: [{ text: expect.stringContaining('"city":"Rome"') }] } },
+  ])
 })
 
 it('opens no session once its signal is aborted', async () => {

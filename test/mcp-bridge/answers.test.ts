@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { Question } from '../../src/mcp/questions.ts'
+import { isAskable, questionMessage, readAnswer } from '../../src/mcp-bridge/answers.ts'
+
+/** A question for these members. */
+const asking = (properties: JsonObject, required?: string[]): Question => ({
+  message: 'What?',
+  schema: { type: 'object', properties, ...(required && { required }) },
+})
+
+/** Reads a message with these parts. Returns the content of the answer, its action if it has none, or the problem. */
+const read = (question: Question, ...parts: Json[]) => {
+  const result = readAnswer({ parts }, question)
+  if ('problem' in result) return result
+  return 'content' in result.answer ? result.answer.content : result.answer.action
+}
+
+const problem = { problem: expect.stringContaining('Answer with data') }
+
+describe('a text as the answer to a question for one member', () => {
+  const hero = {
+    type: 'string',
+    oneOf: [
+      { const: 'hero-1', title: 'Superman' },
+      { const: 'hero-2', title: 'Batman' },
+    ],
+  }
+
+  it.each<[text: string, schema: JsonObject, value: Json]>([
+    ['Rome', { type: 'string' }, 'Rome'],
+    ['7', { type: 'string' }, '7'],
+    ['7', { type: 'integer' }, 7],
+    ['-1.5', { type: 'number' }, -1.5],
+    ['Yes', { type: 'boolean' }, true],
+    ['false', { type: 'boolean' }, false],
+    ['GREEN', { type: 'string', enum: ['red', 'green'] }, 'green'],
+    ['Cats', { type: 'string', enum: ['pet-1', 'pet-2'], enumNames: ['Dogs', 'Cats'] }, 'pet-2'],
+    ['batman', hero, 'hero-2'],
+    ['hero-1', hero, 'hero-1'],
+    ['tuna', { type: 'array', items: { anyOf: [{ const: 'fish-1', title: 'Tuna' }] } }, ['fish-1']],
+    ['Guitar, drums', { type: 'array', items: { type: 'string', enum: ['Guitar', 'Drums'] } }, ['Guitar', 'Drums']],
+  ])('%j is a value of %j', (text, schema, value) => {
+    expect(read(asking({ it: schema }), { text })).toEqual({ it: value })
+  })
+
+  it.each<[text: string, schema: JsonObject, description: string]>([
+    ['seven', { type: 'integer' }, 'it must be of type integer.'],
+    ['1.5', { type: 'integer' }, 'it must be of type integer.'],
+    ['perhaps', { type: 'boolean' }, 'it must be of type boolean.'],
+    ['blue', { type: 'string', enum: ['red'] }, 'it must be one of ["red"].'],
+  ])('%j is no value of %j', (text, schema, description) => {
+    expect(read(asking({ it: schema }), { text })).toEqual({ problem: description })
+  })
+})
+
+describe('readAnswer', () => {
+  const two = asking({ city: { type: 'string' }, days: { type: 'integer' } })
+
+  it.each<[title: string, question: Question, parts: Json[], expected: unknown]>([
+    ['the only required one of several members', asking({ a: {}, b: {} }, ['b']), [{ text: 'x' }], { b: 'x' }],
+    ['a question without members', asking({}), [{ text: 'fine' }], {}],
+    ['a question without members with no', asking({}), [{ text: 'No' }], 'decline'],
+    ['a URL with no', { message: 'Open', url: 'https://a.example/' }, [{ text: 'no' }], 'decline'],
+    ['data among texts', two, [{ text: 'Here:' }, { data: { city: 'Rome' } }], { city: 'Rome' }],
+    [
+      'a member that is called `action`',
+      asking({ action: {} }),
+      [{ data: { action: 'decline' } }],
+      { action: 'decline' },
+    ],
+    [
+      'data with a member besides `action`',
+      two,
+      [{ data: { action: 'accept', city: 'Rome' } }],
+      { action: 'accept', city: 'Rome' },
+    ],
+    ['an acceptance without content', asking({}), [{ data: { action: 'accept' } }], {}],
+    ['a URL', { message: 'Open', url: 'https://a.example/' }, [{ text: 'ok' }], 'accept'],
+    ['a URL that is refused', { message: 'Open', url: 'https://a.example/' }, [{ text: 'decline' }], 'decline'],
+    ['a text for several members', two, [{ text: 'Rome' }], problem],
+    ['an unknown action', two, [{ data: { action: 'later' } }], problem],
+    ['content that is not an object', two, [{ data: { action: 'accept', content: 7 } }], problem],
+    ['nothing', two, [], problem],
+    ['a text that is too long', asking({ a: {} }), [{ text: 'x'.repeat(131_073) }], problem],
+    [
+      'more than a hundred values in one text',
+      asking({ a: { type: 'array' } }),
+      [{ text: ','.repeat(100) }],
+      { problem: 'a must be of type array.' },
+    ],
+  ])('reads the answer to %s', (_, question, parts, expected) => {
+    expect(read(question, ...parts)).toEqual(expected)
+  })
+})
+
+describe('a question', () => {
+  it('is not put to callers if it is too large, nests too deeply, or opens another scheme than http', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`) as JsonObject
+    expect(
+      [
+        asking({ a: { type: 'string' } }),
+        { message: 'Open', url: 'https://a.example/' },
+        asking({ a: { description: 'x'.repeat(65_536) } }),
+        asking(deep),
+        { message: 'Open', url: 'javascript:alert(1)' },
+      ].map(isAskable),
+    ).toEqual([true, true, false, false, false])
+  })
+
+  it('has the problem with the last answer before it', () => {
+    expect(questionMessage(asking({}), 'No.').parts[0]?.text).toBe('No.\n\nWhat?')
+  })
+})
