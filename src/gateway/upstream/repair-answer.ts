@@ -22,7 +22,7 @@ export const repairAnswer = (
   call: AnsweredCall,
   task?: StreamTask,
 ): RepairedAnswer | undefined => {
-  const json = text.replace(RECORD_SEPARATORS, '')
+  const json = withoutSeparators(text)
   if (place === 'event' && /^\s*(?:\[DONE\]\s*)?$/.test(json)) return { text: '', repairs: ['end-of-stream'] }
   const separated: readonly AnswerRepair[] = json === text ? [] : ['record-separator']
   const parsed = parseJsonLossless(json)
@@ -40,8 +40,18 @@ type Repairing = { call: AnsweredCall; task?: StreamTask | undefined; repairs: S
 type ResultRepairing = Repairing & { form: Form }
 
 /** Of RFC 7464, with which some servers mark each JSON text of a stream. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: U+001E is what this removes
-const RECORD_SEPARATORS = /^\ufeff?\u001e+|\u001e+\s*$/g
+const RECORD_SEPARATOR = '\u001e'
+
+/** Removes the record separators before and after a text, with a byte order mark before them. */
+const withoutSeparators = (text: string): string => {
+  const first = text.startsWith('\ufeff') ? 1 : 0
+  let start = first
+  while (text[start] === RECORD_SEPARATOR) start++
+  const last = text.trimEnd().length
+  let end = last
+  while (end > start && text[end - 1] === RECORD_SEPARATOR) end--
+  return text.slice(start > first ? start : 0, end < last ? end : undefined)
+}
 
 const repairBody = (body: JsonObject, place: AnswerPlace, repairing: Repairing): JsonObject => {
   const { call, repairs } = repairing

@@ -37,38 +37,48 @@ const removeMember = (name: string, value: Json): Json | undefined => {
   return name === 'stack' && (cleaned !== value || Array.isArray(value)) ? undefined : cleaned
 }
 
-/** The first line of a stack trace, as the runtimes write it that agents are built on. No part matches more than its line. */
-const TRACE_START = new RegExp(
-  [
-    // JavaScript: `at handle (/srv/agent.js:12:7)`, `at async file:///srv/agent.js:12:7`.
-    /[ \t]*at \S.*:\d+:\d+\)?/,
-    // Java: `at com.example.Agent.handle(Agent.java:12)`. .NET: `at Agent.Handle(String text) in /srv/Agent.cs:line 12`.
-    /[ \t]*at [\w$<>`+[\],/]+(?:\.[\w$<>`+[\],/]+)+\(.*\)(?: in .+)?/,
-    // Python.
-    /[ \t]*Traceback \(most recent call last\):/,
-    /[ \t]*File ".+", line \d+(?:, in .+)?/,
-    // Go.
-    /goroutine \d+ \[.+\]:/,
-    // Ruby: `/srv/agent.rb:12:in 'handle'`. PHP: `#0 /srv/agent.php(12): handle()`.
-    /[ \t]*(?:from )?\S+\.rb:\d+:in .+/,
-    /#\d+ \S+\(\d+\): .+/,
-    // Rust.
-    /stack backtrace:/,
-  ]
-    .map(({ source }) => `^${source}$`)
-    .join('|'),
-  'm',
-)
+/** Lines of stack traces, as the runtimes write them that agents are built on. */
+const FRAMES: readonly RegExp[] = [
+  // JavaScript: `at handle (/srv/agent.js:12:7)`, `at async file:///srv/agent.js:12:7`.
+  /^\s*at \S.*:\d+:\d+\)?$/,
+  // Java: `at com.example.Agent.handle(Agent.java:12)`. .NET: `at Agent.Handle(String text) in /srv/Agent.cs:line 12`.
+  /^\s*at [\w$<>`+[\],/]+(?:\.[\w$<>`+[\],/]+)+\(.*\)(?: in .+)?$/,
+  // Python.
+  /^\s*Traceback \(most recent call last\):$/,
+  /^\s*File ".+", line \d+(?:, in .+)?$/,
+  // Go.
+  /^goroutine \d+ \[.+\]:$/,
+  // Ruby: `/srv/agent.rb:12:in 'handle'`. PHP: `#0 /srv/agent.php(12): handle()`.
+  /^\s*(?:from )?\S+\.rb:\d+:in .+$/,
+  /^#\d+ \S+\(\d+\): .+$/,
+  // Rust.
+  /^stack backtrace:$/,
+]
+
+/** The bounds of what can be a line of a stack trace, in characters. */
+const MIN_LINE_LENGTH = 8
+const MAX_LINE_LENGTH = 1000
+
+const isFrame = (line: string): boolean =>
+  line.length >= MIN_LINE_LENGTH && line.length <= MAX_LINE_LENGTH && FRAMES.some(frame => frame.test(line))
+
+/** Returns the index at which a stack trace begins in a text, or -1. */
+const findTrace = (text: string): number => {
+  for (let start = 0, end = 0; end >= 0; start = end + 1) {
+    end = text.indexOf('\n', start)
+    const line = text.slice(start, end < 0 ? undefined : end)
+    if (isFrame(line.trimEnd())) return start
+  }
+  return -1
+}
 
 /** Returns a text up to its stack trace; where a trace of Python is all, the error at its end. Undefined if nothing is left. */
 const beforeTrace = (text: string): string | undefined => {
-  const start = text.search(TRACE_START)
+  const start = findTrace(text)
   if (start < 0) return text
   const before = text.slice(0, start).trim()
   if (before !== '') return before
-  const last = /(?:^|[\r\n])(\w.*)\s*$/.exec(text.slice(-MAX_ERROR_LENGTH))?.[1]
-  return text.trimStart().startsWith('Traceback ') ? last?.trim() : undefined
+  const trace = text.trim()
+  const last = trace.slice(trace.lastIndexOf('\n') + 1)
+  return trace.startsWith('Traceback ') && /^\w/.test(last) && !isFrame(last) ? last : undefined
 }
-
-/** Of the error at the end of a trace, in characters. */
-const MAX_ERROR_LENGTH = 1000
