@@ -141,7 +141,9 @@ const createAnswerPolicy = (
     const decision = owned.inspect(facts)
     return decision instanceof Promise ? decision.then(inspectShown) : inspectShown(decision)
   }
-  return { ...policy, level: 'enforce', inspect }
+  // A repair of the tasks of others would show that they exist, as a warning about them would.
+  const onRepair = call.operation === 'listTasks' ? undefined : policy.onRepair
+  return { ...policy, level: 'enforce', inspect, onRepair }
 }
 
 /** A warning about the tasks of others would show that they exist. */

@@ -138,6 +138,53 @@ describe('a list of tasks that are kept apart', () => {
   })
 })
 
+describe('the repairs of answers', () => {
+  const open = (
+    operation: 'send' | 'listTasks' = 'send',
+    changes: Partial<CallProfile['gate']> = {},
+    isOwned = false,
+  ) => {
+    const call = callWith({ operation })
+    const profile = profileWith()
+    const owned: OwnedCall | undefined = isOwned ? { call, inspect: async () => undefined } : undefined
+    const context = contextOf()
+    const gated = { ...profile, gate: { ...profile.gate, ...changes } }
+    return { context, policy: observeAnswers(context, { call, profile: gated, owned, hasPushConfig: false }).policy }
+  }
+
+  it.each([{}, { modes: 'off' }, { responses: 'off' }] as const)('are each reported once, with %j', gate => {
+    const { context, policy } = open('send', gate)
+    policy.onRepair?.(['kind'], 'response')
+    policy.onRepair?.(['kind', 'id'], 'response')
+    policy.onRepair?.(['id'], 'response')
+    expect(context.warnings).toEqual([
+      { kind: 'repaired', repairs: ['kind'] },
+      { kind: 'repaired', repairs: ['id'] },
+    ])
+  })
+
+  it('of an event are logged, because the headers of its stream were sent', () => {
+    const info = vi.spyOn(console, 'info').mockImplementation(() => undefined)
+    const { context, policy } = open()
+    policy.onRepair?.(['record-separator', 'kind'], 'event')
+    policy.onRepair?.(['kind'], 'event')
+    const warnings = info.mock.calls.map(([line]) => JSON.parse(line)['calling_card.warnings'])
+    expect([context.warnings, warnings]).toEqual([[], ['repaired (record-separator kind)']])
+  })
+
+  it('are not reported of a list in which others have tasks', () => {
+    expect(open('listTasks', {}, true).policy.onRepair).toBeUndefined()
+    expect(open('send', {}, true).policy.onRepair).toBeDefined()
+  })
+
+  it('are not made with warn, which reports a stack trace once', () => {
+    const { context, policy } = open('send', { responses: 'warn' })
+    policy.onStackTrace?.('response')
+    policy.onStackTrace?.('response')
+    expect(context.warnings).toEqual([{ kind: 'stack-trace' }])
+  })
+})
+
 describe('what is observed of a call', () => {
   const observe = (gate: Partial<CallProfile['gate']> = {}, operation: 'send' | 'stream' = 'send') => {
     const profile = profileWith({ modes: modesWith('text/plain') })
