@@ -7,7 +7,6 @@ import { safeFetch } from '../../http/safe-fetch.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
 import type { AnswerPolicy } from './check-answer.ts'
 import { appendVia, type UpstreamCall, upstreamHeaders, upstreamUrl } from './request.ts'
-import { readUpstreamResponse, toClientResponse, unreachable } from './response.ts'
 
 /** The limits of one forwarded call. */
 export type ForwardOptions = {
@@ -53,8 +52,14 @@ const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<V
     promise.then(resolve, reject).then(() => clearTimeout(timer))
   })
 
-type AnswerChecks = typeof import('./check-answer.ts')
-let answerChecks: AnswerChecks | undefined
+type AnswerModules = typeof import('./check-answer.ts') & typeof import('./response.ts')
+let answerModules: AnswerModules | undefined
+
+/** Loaded on first use, because an isolate that serves only cards never needs them. */
+const loadAnswerModules = async (): Promise<AnswerModules> => {
+  answerModules ??= { ...(await import('./check-answer.ts')), ...(await import('./response.ts')) }
+  return answerModules
+}
 
 const exchange = async (
   url: string,
@@ -65,11 +70,10 @@ const exchange = async (
   const { form, answered, translate, method, streams, credentials } = upstream
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
-  // Loaded on first use, because an isolate that serves only cards never needs it.
-  answerChecks ??= await import('./check-answer.ts')
-  const { checkAnswer } = answerChecks
+  const modules = await loadAnswerModules()
+  const { checkAnswer, readUpstreamResponse } = modules
   if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
-    return streamResponse(response, upstream, options, answerChecks)
+    return streamResponse(response, upstream, options, modules)
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
@@ -94,7 +98,7 @@ const send = async (
     const response = await (service ? fetchService(service, url, init) : safeFetch(url, init, allowedOrigins))
     return 'blocked' in response ? misconfigured(`The agent's address is ${response.blocked}.`) : response
   } catch (error) {
-    return unreachable(error)
+    return (await loadAnswerModules()).unreachable(error)
   }
 }
 
@@ -102,7 +106,7 @@ const streamResponse = async (
   response: Response,
   { form, answered, translate }: UpstreamCall,
   { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS, answers }: ForwardOptions,
-  { checkEvent, readsAnswers }: AnswerChecks,
+  { checkEvent, readsAnswers, toClientResponse }: AnswerModules,
 ): Promise<Response> => {
   // Loaded on first use, because most calls are not streams.
   const { relaySse } = await import('../../a2a/sse.ts')
