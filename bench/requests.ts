@@ -90,6 +90,18 @@ export const callBody = (
     },
   })
 
+/** Returns the body of a call of A2A 0.3 that asks for a stream about one line of text. */
+export const oldStreamBody = (text: string): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'message/stream',
+    params: {
+      message: { kind: 'message', messageId: 'm-1', role: 'user', parts: [{ kind: 'text', text }] },
+      configuration: { acceptedOutputModes: ['text/plain'] },
+    },
+  })
+
 /** Sends one call to an agent again and again. */
 export const sameCall = (id: string, body: string): Requests =>
   samePost(callPath(id), body, { 'Content-Type': 'application/json', 'A2A-Version': '1.0' })

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { EXIT_CODE_MEANINGS } from '../cli/exit-codes.ts'
 import packageJson from '../package.json' with { type: 'json' }
-import { ERRORS, PASSTHROUGH_STATUSES } from '../src/a2a/errors.ts'
+import { ERRORS } from '../src/a2a/error-catalogue.ts'
+import { PASSTHROUGH_STATUSES } from '../src/a2a/errors.ts'
 import { routes } from '../src/app.ts'
 import { type ChangeRule, changeReasons, changeRules } from '../src/card/diff/change-rules.ts'
 import { observedRules } from '../src/card/diff/observed.ts'
@@ -116,7 +117,7 @@ describe('docs/reference.md', () => {
     )
   })
 
-  it('lists every error of a call in src/a2a/errors.ts', () => {
+  it('lists every error of a call in src/a2a/error-catalogue.ts', () => {
     expectTable(
       'Calls',
       Object.entries(ERRORS).map(([kind, { code, reason, httpStatus, jsonRpcStatus }]) => {

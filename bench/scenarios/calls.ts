@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { compare, type Effort, type Entrant, type Setting } from '../compare.ts'
-import { callBody, callPath, quickCard, sameCall, samePost } from '../requests.ts'
+import { callBody, callPath, oldStreamBody, quickCard, sameCall, samePost } from '../requests.ts'
 import {
   answerBindings,
   cores,
@@ -16,13 +16,17 @@ import {
   startPortkey,
   startWorker,
 } from '../servers.ts'
-import { exact, type Figure, interval, median } from '../stats.ts'
+import { exact, type Figure, type Interval, interval, median } from '../stats.ts'
 
 const id = 'weather'
 const text = 'weather in Tokyo'
 const accepted = callBody('SendMessage', text)
 const refused = callBody('SendMessage', text, ['image/png'])
-const streamed = callBody('SendStreamingMessage', text)
+/** A request for a stream, in the version that its caller names. */
+type StreamRequest = { body: string; version: '1.0' | '0.3' }
+const streamed: StreamRequest = { body: callBody('SendStreamingMessage', text), version: '1.0' }
+/** What the agent, which speaks 1.0, gets translated. */
+const bridged: StreamRequest = { body: oldStreamBody(text), version: '0.3' }
 const starting = callBody('SendMessage', 'start a task')
 const reading = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'task-1' } })
 
@@ -64,7 +68,9 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
     ...(await besideGateways(upstream, effort, { name: 'gate', ...gate })),
     await firstEvents('a blind forwarder', [originOf(blind) + callPath(id), url], effort.rounds),
     await firstEvents('a careful forwarder', [originOf(careful) + callPath(id), url], effort.rounds),
-    await longStream(host, url),
+    await firstTranslatedEvents(url, effort.rounds),
+    await longStream('100 MB streamed', host, url, { ...streamed, body: callBody('SendStreamingMessage', 'flood') }),
+    await longStream('100 MB translated', host, url, { ...bridged, body: oldStreamBody('flood') }),
   ]
   await Promise.all([kv, agent, host, reader, logger, blind, careful].map(server => server.stop()))
   return figures
@@ -140,9 +146,9 @@ const checkForwarding = async (server: Server, path: string, init: RequestInit):
   if (!body.includes('Sunny in Tokyo')) throw new Error(`not forwarded: ${response.status} ${body}`)
 }
 
-const post = (body: string): RequestInit => ({
+const post = (body: string, version = '1.0'): RequestInit => ({
   method: 'POST',
-  headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0', Accept: '*/*' },
+  headers: { 'Content-Type': 'application/json', 'A2A-Version': version, Accept: '*/*' },
   body,
 })
 
@@ -150,38 +156,57 @@ const STREAMS_PER_BATCH = 20
 /** The runtime interprets what has just started; it compiles code that runs often. */
 const WARM_UP_BATCHES = 25
 
+type StreamSource = StreamRequest & { url: string }
+
 /** Measures the time to the first event of a stream, one call at a time, host and forwarder in turn. */
 const firstEvents = async (
   name: string,
   [forwarder, host]: readonly [forwarder: string, host: string],
   rounds: number,
-): Promise<Figure> => {
+): Promise<Figure> => ({
+  name: `time to the first event, beside ${name}`,
+  unit: 'ratio',
+  value: await compareFirstEvents({ url: forwarder, ...streamed }, { url: host, ...streamed }, rounds),
+  better: 'lower',
+})
+
+/** Compares a stream that is translated with the same as it passes. */
+const firstTranslatedEvents = async (url: string, rounds: number): Promise<Figure> => ({
+  name: 'time to the first translated event, beside one that passes',
+  unit: 'ratio',
+  value: await compareFirstEvents({ url, ...streamed }, { url, ...bridged }, rounds),
+  better: 'lower',
+  bound: { max: 1.3 },
+})
+
+/** Returns how long the first event of a stream takes beside that of another one. */
+const compareFirstEvents = async (other: StreamSource, measured: StreamSource, rounds: number): Promise<Interval> => {
   const agent = new Agent({ keepAlive: true })
-  const batch = async (url: string) => {
+  const batch = async (source: StreamSource) => {
     const waits: number[] = []
-    for (let call = 0; call < STREAMS_PER_BATCH; call++) waits.push(await firstEvent(url, agent))
+    for (let call = 0; call < STREAMS_PER_BATCH; call++) waits.push(await firstEvent(source, agent))
     return median(waits)
   }
-  for (let warm = 0; warm < WARM_UP_BATCHES; warm++) for (const url of [forwarder, host]) await batch(url)
+  for (let warm = 0; warm < WARM_UP_BATCHES; warm++) for (const each of [other, measured]) await batch(each)
   const ratios: number[] = []
   for (let round = 0; round < rounds; round++) {
-    const waits = new Map<string, number>()
-    for (const url of round % 2 === 0 ? [forwarder, host] : [host, forwarder]) waits.set(url, await batch(url))
-    ratios.push((waits.get(host) ?? Number.NaN) / (waits.get(forwarder) ?? Number.NaN))
+    const waits = new Map<StreamSource, number>()
+    for (const each of round % 2 === 0 ? [other, measured] : [measured, other]) waits.set(each, await batch(each))
+    ratios.push((waits.get(measured) ?? Number.NaN) / (waits.get(other) ?? Number.NaN))
   }
   agent.destroy()
-  return { name: `time to the first event, beside ${name}`, unit: 'ratio', value: interval(ratios), better: 'lower' }
+  return interval(ratios)
 }
 
 /** Reads a whole stream. Returns the milliseconds until its first event. */
-const firstEvent = (url: string, agent: Agent): Promise<number> =>
+const firstEvent = ({ url, body, version }: StreamSource, agent: Agent): Promise<number> =>
   new Promise((resolve, reject) => {
     const begin = performance.now()
     let first = 0
     const headers = {
       'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(streamed),
-      'A2A-Version': '1.0',
+      'Content-Length': Buffer.byteLength(body),
+      'A2A-Version': version,
       Accept: 'text/event-stream',
     }
     const sent = request(url, { method: 'POST', agent, headers }, response => {
@@ -194,24 +219,29 @@ const firstEvent = (url: string, agent: Agent): Promise<number> =>
       response.on('error', reject)
     })
     sent.on('error', reject)
-    sent.end(streamed)
+    sent.end(body)
   })
 
 const MEGABYTE = 1024 * 1024
 
 /** Measures how far the host's process grows while 100 MB of events pass through it. A gateway that buffers fails. */
-const longStream = async (host: Server, url: string): Promise<Figure> => {
+const longStream = async (
+  name: string,
+  host: Server,
+  url: string,
+  { body, version }: StreamRequest,
+): Promise<Figure> => {
   const before = residentBytes(host.pid)
   let peak = before
   let [bytes, chunks] = [0, 0]
-  const response = await fetch(url, post(callBody('SendStreamingMessage', 'flood')))
+  const response = await fetch(url, post(body, version))
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
     if (++chunks % 64 === 0) peak = Math.max(peak, residentBytes(host.pid))
   }
   if (bytes < 100 * MEGABYTE) throw new Error(`the stream ended after ${bytes} bytes`)
   return {
-    name: '100 MB streamed: growth of the host',
+    name: `${name}: growth of the host`,
     unit: 'bytes',
     value: exact(Math.max(peak, residentBytes(host.pid)) - before),
     bound: { max: 64 * MEGABYTE },

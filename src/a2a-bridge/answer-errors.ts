@@ -1,97 +1,116 @@
+import { type SpecifiedError, specifiedErrors } from '../a2a/call-outcome.ts'
 import type { AnswerPlace } from '../a2a/results.ts'
 import type { Protocol } from '../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../json/json.ts'
+import type { Loss } from './translation.ts'
 
-/** The errors that have a code of their own: in JSON-RPC the code, in 1.0 the reason, over HTTP+JSON the status and the gRPC code. */
-const KNOWN_ERRORS: readonly { code: number; reason: string; status: number; grpcStatus: string }[] = [
-  { code: -32700, reason: 'PARSE_ERROR', status: 400, grpcStatus: 'INVALID_ARGUMENT' },
-  { code: -32600, reason: 'INVALID_REQUEST', status: 400, grpcStatus: 'INVALID_ARGUMENT' },
-  { code: -32601, reason: 'METHOD_NOT_FOUND', status: 404, grpcStatus: 'NOT_FOUND' },
-  { code: -32602, reason: 'INVALID_PARAMS', status: 400, grpcStatus: 'INVALID_ARGUMENT' },
-  { code: -32001, reason: 'TASK_NOT_FOUND', status: 404, grpcStatus: 'NOT_FOUND' },
-  { code: -32002, reason: 'TASK_NOT_CANCELABLE', status: 400, grpcStatus: 'FAILED_PRECONDITION' },
-  { code: -32003, reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED', status: 400, grpcStatus: 'FAILED_PRECONDITION' },
-  { code: -32004, reason: 'UNSUPPORTED_OPERATION', status: 400, grpcStatus: 'FAILED_PRECONDITION' },
-  { code: -32005, reason: 'CONTENT_TYPE_NOT_SUPPORTED', status: 400, grpcStatus: 'INVALID_ARGUMENT' },
-  { code: -32006, reason: 'INVALID_AGENT_RESPONSE', status: 500, grpcStatus: 'INTERNAL' },
-  { code: -32007, reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED', status: 400, grpcStatus: 'FAILED_PRECONDITION' },
-  { code: -32008, reason: 'EXTENSION_SUPPORT_REQUIRED', status: 400, grpcStatus: 'FAILED_PRECONDITION' },
-  { code: -32009, reason: 'VERSION_NOT_SUPPORTED', status: 400, grpcStatus: 'FAILED_PRECONDITION' },
-]
-
-const INTERNAL = { code: -32603, reason: 'INTERNAL_ERROR', status: 500, grpcStatus: 'INTERNAL' }
+const INTERNAL: SpecifiedError = { code: -32603, reason: 'INTERNAL_ERROR', status: 500, grpcStatus: 'INTERNAL' }
 
 /** The codes of JSON-RPC for statuses of HTTP, where an error of HTTP+JSON has no reason of A2A. */
 const CODES_OF_STATUSES: ReadonlyMap<number, number> = new Map([
   [400, -32602],
   [404, -32001],
   [405, -32601],
+  [500, INTERNAL.code],
   [501, -32004],
 ])
 
 /** An error of an agent, whatever its version and binding. `status` is the one of HTTP+JSON. */
-type AnsweredError = { code: number; message: string; status: number; data?: Json | undefined }
+type AnsweredError = { code: number; message: string; status: number; data?: Json | undefined; losses: Loss[] }
 
-/** Translates the error in an answer; over HTTP+JSON, `status` is the one of the response. */
+/** How an error is translated. Over HTTP+JSON, `status` is the one of the agent's response. */
+type ErrorTranslation = { from: Protocol; to: Protocol; place: AnswerPlace; status: number }
+
+/** Translates the error in an answer. Returns it with the status of HTTP+JSON. */
 export const translateError = (
   body: JsonObject,
-  { from, to, place, status }: { from: Protocol; to: Protocol; place: AnswerPlace; status: number },
-): { body: JsonObject; status: number } => {
+  { from, to, place, status }: ErrorTranslation,
+): { body: JsonObject; status: number; losses: Loss[] } => {
   const error =
     from.binding === 'JSONRPC' ? readJsonRpcError(body.error) : readRestError(body, place === 'event' ? 500 : status)
-  const data = to.version === '1.0' ? toDetails(error) : error.data
-  const { code, message } = error
-  const rpcError: JsonObject = { code, message, ...(data !== undefined && { data }) }
-  if (to.binding === 'JSONRPC') return { body: { error: rpcError }, status: 200 }
-  if (to.version === '0.3') return { body: rpcError, status: error.status }
-  const { grpcStatus } = knownError(code)
+  const data = to.version === '1.0' ? toDetails(error) : from.version === '1.0' ? toData(error) : error.data
+  const { code, message, losses } = error
+  const written: JsonObject = { code, message, ...(isEmpty(data) ? {} : { data }) }
+  if (to.binding === 'JSONRPC') return { body: { error: written }, status: error.status, losses }
+  const own = { status: error.status, losses: losses.filter(loss => loss !== 'error.status') }
+  if (to.version === '0.3') return { ...own, body: written }
+  const known = errorOf(code)
+  const { grpcStatus } = known ?? INTERNAL
   return {
-    body: { error: { code: error.status, status: grpcStatus, message, ...(data !== undefined && { details: data }) } },
+    body: {
+      error: { code: error.status, status: grpcStatus, message, ...(isEmpty(data) ? {} : { details: data }) },
+    },
     status: error.status,
+    losses: known ? own.losses : [...own.losses, 'error.code'],
   }
 }
 
-const knownError = (code: number) => KNOWN_ERRORS.find(known => known.code === code) ?? INTERNAL
+const errorOf = (code: number): SpecifiedError | undefined =>
+  [...specifiedErrors, INTERNAL].find(each => each.code === code)
+
+const isEmpty = (data: Json | undefined): boolean =>
+  data === undefined || data === null || (Array.isArray(data) && data.length === 0)
 
 const readJsonRpcError = (error: Json | undefined): AnsweredError => {
   const { code, message, data } = isJsonObject(error) ? error : {}
   const number = typeof code === 'number' ? code : INTERNAL.code
-  return { code: number, message: typeof message === 'string' ? message : '', status: knownError(number).status, data }
+  const { status } = errorOf(number) ?? INTERNAL
+  return { code: number, message: toMessage(message), status, data, losses: [] }
 }
 
+const toMessage = (message: Json | undefined): string => (typeof message === 'string' ? message : '')
+
+/** Reads a google.rpc.Status, or a bare error of 0.3, which has the code of JSON-RPC. */
 const readRestError = (body: JsonObject, status: number): AnsweredError => {
-  const error = isJsonObject(body.error) ? body.error : body
-  const { code, message, data, details = data } = error
-  const reason = (Array.isArray(details) ? details : []).flatMap(detail =>
-    isJsonObject(detail) ? (detail.reason ?? []) : [],
-  )[0]
-  const known = KNOWN_ERRORS.find(each => each.reason === reason)
-  // The bare errors of 0.3 have the code of JSON-RPC.
+  const { code, message, data, details = data } = isJsonObject(body.error) ? body.error : body
+  const reason = reasonIn(details)
   const own = typeof code === 'number' && code < 0 ? code : undefined
+  const named = own ?? specifiedErrors.find(each => each.reason === reason)?.code ?? CODES_OF_STATUSES.get(status)
   return {
-    code: own ?? known?.code ?? CODES_OF_STATUSES.get(status) ?? INTERNAL.code,
-    message: typeof message === 'string' ? message : '',
+    code: named ?? INTERNAL.code,
+    message: toMessage(message),
     status,
     data: details,
+    losses: named === undefined ? ['error.status'] : [],
   }
 }
 
-const A2A_ERRORS = -32001
+const reasonIn = (details: Json | undefined): Json | undefined =>
+  (Array.isArray(details) ? details : [])
+    .map(detail => (isJsonObject(detail) ? detail.reason : undefined))
+    .find(reason => typeof reason === 'string')
 
-/** 1.0 has typed details. What 0.3 has in `data`, in any form, is kept as a detail of the type Struct or Value. */
-const toDetails = ({ code, data }: AnsweredError): Json | undefined => {
-  if (Array.isArray(data) && data.every(detail => isJsonObject(detail) && typeof detail['@type'] === 'string'))
-    return data
-  const known = KNOWN_ERRORS.find(each => each.code === code && code <= A2A_ERRORS && code > -32100)
-  const info = known && {
-    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-    reason: known.reason,
-    domain: 'a2a-protocol.org',
-  }
-  const kept =
-    data === undefined || data === null
-      ? undefined
-      : { '@type': `type.googleapis.com/google.protobuf.${isJsonObject(data) ? 'Struct' : 'Value'}`, value: data }
-  const details = [info, kept].filter(detail => detail !== undefined)
-  return details.length > 0 ? details : undefined
+const TYPES = 'type.googleapis.com/google'
+
+/**
+ * Returns the typed details of 1.0, which name the error, because over HTTP nothing else does. What 0.3 has in `data`, in any form,
+ * is kept as a detail of the type Struct or Value.
+ */
+const toDetails = ({ code, data }: AnsweredError): Json[] => {
+  const isTyped =
+    Array.isArray(data) && data.every(detail => isJsonObject(detail) && typeof detail['@type'] === 'string')
+  const details = isTyped ? data : isEmpty(data) ? [] : [toDetail(data ?? null)]
+  const info = infoOf(code)
+  return info === undefined || reasonIn(details) !== undefined ? details : [info, ...details]
+}
+
+/** Returns the detail that says no more than a code does; undefined if the code is not specified. */
+const infoOf = (code: number): JsonObject | undefined => {
+  const known = specifiedErrors.find(each => each.code === code)
+  return known && { '@type': `${TYPES}.rpc.ErrorInfo`, reason: known.reason, domain: 'a2a-protocol.org' }
+}
+
+const toDetail = (value: Json): JsonObject => ({
+  '@type': `${TYPES}.protobuf.${isJsonObject(value) && !JSON.isRawJSON(value) ? 'Struct' : 'Value'}`,
+  value,
+})
+
+/** Returns the details of 1.0 as `data` of 0.3: the value of a Struct or Value that is alone, and no detail that the code implies. */
+const toData = ({ code, data }: AnsweredError): Json | undefined => {
+  if (!Array.isArray(data)) return data
+  const details = data.filter(detail => !jsonEquals(detail, infoOf(code)))
+  const [only] = details
+  return details.length === 1 && isJsonObject(only) && jsonEquals(only, toDetail(only.value ?? null))
+    ? only.value
+    : details
 }

@@ -7,36 +7,45 @@ import { translateError } from './answer-errors.ts'
 import { type ObjectName, translateObject } from './objects.ts'
 import { translateTaskPushConfig } from './push-configs.ts'
 import { formOf } from './requests.ts'
-import { type Loss, readProto, type Translation } from './translation.ts'
+import { isPresent, type Loss, readProto, type Translation } from './translation.ts'
 
-/** How an answer is translated: from the protocol of the agent to that of the caller, who gets `id` over JSON-RPC. */
-export type AnswerTranslation = { operation: OperationName; from: Protocol; to: Protocol; id: Json }
+/**
+ * How an answer is translated: from the protocol of the agent to that of the caller, who gets `id` over JSON-RPC. `task` is the one
+ * that the call names.
+ */
+export type AnswerTranslation = {
+  operation: OperationName
+  from: Protocol
+  to: Protocol
+  id: Json
+  task?: Json | undefined
+}
 
-/** An answer for the caller. Over HTTP+JSON, it is sent with `status`. */
-export type TranslatedAnswer = { body: Json; status: number; losses: Loss[] }
+/** An answer for the caller. Its response has the `status`; an event with an error has a type of its own over HTTP+JSON. */
+export type TranslatedAnswer = { body: Json; status: number; isError: boolean; losses: Loss[] }
 
 /** Translates an answer or event of an agent, which must have the shape that its version requires. */
 export const translateAnswer = (
   answer: Json,
   place: AnswerPlace,
   status: number,
-  { operation, from, to, id }: AnswerTranslation,
+  { operation, from, to, id, task }: AnswerTranslation,
 ): TranslatedAnswer => {
   const body = isJsonObject(answer) ? answer : {}
+  const write = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id, ...result })
   if (isError(body, place, from)) {
     const error = translateError(body, { from, to, place, status })
-    return {
-      body: to.binding === 'JSONRPC' ? { jsonrpc: '2.0', id, ...error.body } : error.body,
-      status: error.status,
-      losses: [],
-    }
+    if (to.binding !== 'JSONRPC') return { ...error, isError: true }
+    // Over JSON-RPC, a status says nothing of the error, but an agent may have its own.
+    return { ...error, isError: true, body: write(error.body), status: from.binding === 'JSONRPC' ? status : 200 }
   }
   const result = (from.binding === 'JSONRPC' ? body.result : answer) ?? null
   const translation: Translation = { from: formOfResult(from, result), to: formOf(to), losses: [] }
-  const translated = translateResult(operation, result, translation)
+  const translated = translateResult(operation, result, translation, task)
   return {
-    body: to.binding === 'JSONRPC' ? { jsonrpc: '2.0', id, result: translated } : translated,
+    body: to.binding === 'JSONRPC' ? write({ result: translated }) : translated,
     status: 200,
+    isError: false,
     losses: translation.losses,
   }
 }
@@ -47,31 +56,37 @@ const isError = (body: JsonObject, place: AnswerPlace, { binding }: Protocol): b
   return binding === 'HTTP+JSON' && place === 'event' && typeof body.message === 'string'
 }
 
-const translateResult = (operation: OperationName, result: Json, translation: Translation): Json => {
+const translateResult = (
+  operation: OperationName,
+  result: Json,
+  translation: Translation,
+  task: Json | undefined,
+): Json => {
   switch (operation) {
     case 'deletePushConfig':
       return translation.to === 'kinds' ? null : {}
     case 'listPushConfigs':
-      return translatePushConfigs(result, translation)
+      return translatePushConfigs(result, translation, task)
     case 'listTasks':
     case 'extendedCard':
       return result
   }
   if (!isJsonObject(result)) return result
   if (operation === 'getTask' || operation === 'cancel') return translateObject('task', result, translation)
-  if (operations[operation].needs === 'pushNotifications') return translateTaskPushConfig(result, translation)
+  if (operations[operation].needs === 'pushNotifications') return translateTaskPushConfig(result, translation, task)
   return translateWrapped(result, translation)
 }
 
 /** The form with `kind` has a list; ProtoJSON an object with pages, which is empty if there are none. */
-const translatePushConfigs = (result: Json, translation: Translation): Json => {
+const translatePushConfigs = (result: Json, translation: Translation, task: Json | undefined): Json => {
   const page = isJsonObject(result) ? result : {}
   const configs = Array.isArray(result) ? result : page.configs
   const translated = (Array.isArray(configs) ? configs : []).map(config =>
-    isJsonObject(config) ? translateTaskPushConfig(config, translation) : config,
+    isJsonObject(config) ? translateTaskPushConfig(config, translation, task) : config,
   )
   if (translation.to !== 'kinds') return { ...page, configs: translated }
-  if ((readProto(page, 'nextPageToken') ?? '') !== '') translation.losses.push('nextPageToken')
+  const others = Object.keys(page).filter(name => name !== 'configs' && isPresent(page[name]))
+  translation.losses.push(...others.map(name => (/^next_?page_?token$/i.test(name) ? 'nextPageToken' : '*')))
   return translated
 }
 
@@ -85,10 +100,12 @@ type WrappedName = keyof typeof KINDS
 
 /** Translates one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
 const translateWrapped = (result: JsonObject, translation: Translation): JsonObject => {
-  const found = unwrap(result, translation.from)
+  const { from, to, losses } = translation
+  const found = unwrap(result, from)
   if (!found) return result
+  if (from !== 'kinds' && Object.values(result).filter(isPresent).length > 1) losses.push('*')
   const object = translateObject(found.name, found.object, translation)
-  return translation.to === 'kinds' ? object : { [found.name]: object }
+  return to === 'kinds' ? object : { [found.name]: object }
 }
 
 const unwrap = (result: JsonObject, from: Form): { name: WrappedName; object: JsonObject } | undefined => {

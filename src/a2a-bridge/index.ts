@@ -1,14 +1,14 @@
 import type { CallError } from '../a2a/errors.ts'
 import { parseJsonLossless } from '../a2a/jsonrpc.ts'
-import { type A2ACall, operations } from '../a2a/operations.ts'
+import type { A2ACall } from '../a2a/operations.ts'
 import type { AnswerPlace } from '../a2a/results.ts'
 import type { Protocol } from '../card/model/calls.ts'
 import { translateAnswer } from './answers.ts'
-import { translateRequest } from './requests.ts'
+import { taskOf, translateRequest } from './requests.ts'
 import type { Loss } from './translation.ts'
 
-/** An answer in the form of the caller: JSON text, and the status of the response that it is the body of. */
-export type AnswerForCaller = { text: string; status: number }
+/** An answer in the form of the caller: JSON text, the status of the response that it is the body of, and what was lost. */
+export type AnswerForCaller = { text: string; status: number; isError: boolean; losses: readonly Loss[] }
 
 /** A call as an agent reads it that has another version or binding than the caller. */
 export type BridgedCall = {
@@ -18,29 +18,32 @@ export type BridgedCall = {
   /** Over HTTP+JSON, the path below the agent's endpoint. */
   path?: string
   hasBody: boolean
-  /** What the call lost, and how answers are translated. They must have been checked. */
+  /** What the call lost. */
   losses: readonly Loss[]
-  translate: (text: string, place: AnswerPlace, status: number) => AnswerForCaller & { losses: readonly Loss[] }
+  /** Translates an answer that was checked: one with the shape of the agent's version. */
+  translate: (text: string, place: AnswerPlace, status: number) => AnswerForCaller | CallError
 }
 
 /** Translates a call for its agent. Refuses an operation that the version of the agent does not have. */
-export const bridgeCall = (call: A2ACall, to: Protocol): BridgedCall | CallError => {
+export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): BridgedCall | CallError => {
   const { operation, id } = call
-  const request = translateRequest(call, to)
-  if (request === undefined)
-    return { kind: 'operation-missing', method: operations[operation][call.version] ?? operation, version: to.version }
+  const agent: Protocol = { binding, version }
+  const request = translateRequest(call, agent)
+  if ('kind' in request) return request
   const { httpMethod, path, params, losses } = request
-  const answers = { operation, from: to, to: call, id }
+  const answers = { operation, from: agent, to: call, id, task: taskOf(call) }
   return {
-    call: { ...call, ...to, params: params ?? {} },
+    call: { ...call, ...agent, params: params ?? {} },
     httpMethod,
     ...(path !== undefined && { path }),
     hasBody: params !== undefined,
     losses,
     translate: (text, place, status) => {
       const parsed = parseJsonLossless(text === '' ? 'null' : text)
-      const { body, ...translated } = translateAnswer('value' in parsed ? parsed.value : null, place, status, answers)
-      return { text: JSON.stringify(body), ...translated }
+      // What JavaScript can read, but not write as it was.
+      if ('kind' in parsed) return { kind: 'invalid-response', status, detail: 'the body must be JSON' }
+      const { body, ...translated } = translateAnswer(parsed.value, place, status, answers)
+      return { ...translated, text: JSON.stringify(body) }
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Form } from '../a2a/result-shapes.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { translatePart } from './parts.ts'
-import { protoNames, type Translation } from './translation.ts'
+import { keepUnknown, protoNames, readProto, type Translation } from './translation.ts'
 
 /** The objects of A2A that have another form in each version. */
 export type ObjectName = 'message' | 'status' | 'artifact' | 'task' | 'statusUpdate' | 'artifactUpdate'
@@ -19,20 +19,18 @@ export const translateObject = (
   const { from, to, losses } = translation
   const { kind, members } = OBJECTS[name]
   const translated: JsonObject = kind !== undefined && to === 'kinds' ? { kind } : {}
-  const known = new Set(from === 'kinds' ? ['kind'] : [])
   for (const member of members) {
-    const place = path + member.name
-    const value = takeMember(object, nameIn(from, member), from, known)
-    const written = nameIn(to, member)
+    const value = readMember(object, member, from)
     const result =
-      value === undefined ? absentValue(member, object, translation) : memberValue(member, value, translation, place)
+      value === undefined
+        ? absentValue(member, object, translation, path)
+        : memberValue(member, value, translation, path + member.name)
+    const written = nameIn(to, member)
     if (written !== undefined && result !== undefined) translated[written] = result
-    if (value === undefined && result !== undefined && member.is === 'role') losses.push(place)
+    if (member.is === 'final' && written === undefined && value !== undefined && value !== endsStream(object, from))
+      losses.push(path + member.name)
   }
-  // In the other form, the name may mean something else.
-  for (const unknown of Object.keys(object).filter(each => !known.has(each)))
-    if (Object.hasOwn(translated, unknown) || unknown === '__proto__') losses.push(`${path}*`)
-    else translated[unknown] = object[unknown]
+  keepUnknown(object, translated, { from: KNOWN[name][from], to: KNOWN[name][to] }, () => losses.push(`${path}*`))
   return translated
 }
 
@@ -107,15 +105,27 @@ const nameIn = (form: Form, { name, names }: Member): string | undefined => {
   return other === null ? undefined : (other ?? name)
 }
 
-/** Reads a member and adds its names to those that are known. ProtoJSON has two names for a member, and null is like its absence. */
-const takeMember = (object: JsonObject, name: string | undefined, form: Form, known: Set<string>): Json | undefined => {
+const knownNames = ({ members }: ObjectForm, form: Form): ReadonlySet<string> => {
+  const names = members.flatMap(member => nameIn(form, member) ?? [])
+  return new Set(form === 'kinds' ? ['kind', ...names] : names.flatMap(protoNames))
+}
+
+/** Every name that a form has for the members of an object. */
+const KNOWN = Object.fromEntries(
+  Object.entries(OBJECTS).map(([name, object]) => [
+    name,
+    Object.fromEntries((['kinds', 'proto 0.3', 'proto 1.0'] as const).map(form => [form, knownNames(object, form)])),
+  ]),
+) as Readonly<Record<ObjectName, Readonly<Record<Form, ReadonlySet<string>>>>>
+
+/** Reads a member; undefined if it is absent or null. ProtoJSON has two names for it, and an empty text is like its absence. */
+const readMember = (object: JsonObject, member: Member, form: Form): Json | undefined => {
+  const name = nameIn(form, member)
   if (name === undefined) return undefined
-  known.add(name)
-  const value = object[name] ?? undefined
-  if (form === 'kinds') return value
-  const [, snakeCase] = protoNames(name)
-  known.add(snakeCase)
-  return value ?? object[snakeCase] ?? undefined
+  if (form === 'kinds') return object[name] ?? undefined
+  const value = readProto(object, name)
+  const isUnspecified = member.is === 'role' && (value === 0 || value === 'ROLE_UNSPECIFIED')
+  return value === '' || isUnspecified ? undefined : value
 }
 
 const memberValue = ({ is }: Member, value: Json, translation: Translation, path: string): Json | undefined => {
@@ -138,23 +148,27 @@ const objectValue = (
     : translateObject(is, value, translation, `${path}.`)
 }
 
-/** Returns what the form with `kind` has for a member that ProtoJSON leaves out; undefined for nothing. */
-const absentValue = ({ is, empty }: Member, object: JsonObject, { from, to }: Translation): Json | undefined => {
-  if (is === 'final') return to === 'kinds' || from === 'proto 1.0' ? hasEnded(object, from) : undefined
-  return to === 'kinds' ? empty : undefined
+/** Returns what a form has for a member that another one leaves out; undefined for nothing. */
+const absentValue = (
+  { name, is, empty }: Member,
+  object: JsonObject,
+  { from, to, losses }: Translation,
+  path: string,
+): Json | undefined => {
+  if (is === 'final' && from === 'proto 1.0') return endsStream(object, from)
+  if (to !== 'kinds') return undefined
+  // ProtoJSON leaves out what is false.
+  if (is === 'final') return false
+  if (is === 'role') losses.push(path + name)
+  return empty
 }
 
 /** A value of an enumeration in each form. Its index is its number in ProtoJSON. */
-type EnumValue = Readonly<Record<Form, string>>
+type EnumValue = Readonly<Partial<Record<Form, string>>>
 
 const sameInProto = (kinds: string, proto: string): EnumValue => ({ kinds, 'proto 0.3': proto, 'proto 1.0': proto })
 
-const ROLES: readonly EnumValue[] = [
-  // The message of a task is from its agent, unless it says otherwise.
-  sameInProto('agent', 'ROLE_UNSPECIFIED'),
-  sameInProto('user', 'ROLE_USER'),
-  sameInProto('agent', 'ROLE_AGENT'),
-]
+const ROLES: readonly EnumValue[] = [{}, sameInProto('user', 'ROLE_USER'), sameInProto('agent', 'ROLE_AGENT')]
 
 const STATES: readonly EnumValue[] = [
   sameInProto('unknown', 'TASK_STATE_UNSPECIFIED'),
@@ -168,15 +182,16 @@ const STATES: readonly EnumValue[] = [
   sameInProto('auth-required', 'TASK_STATE_AUTH_REQUIRED'),
 ]
 
-const ENDED: readonly Json[] = ['completed', 'failed', 'canceled', 'rejected']
-
-const enumValue = (values: readonly EnumValue[], value: Json, { from, to }: Translation): Json => {
-  const found = values.findLast((names, number) => names[from] === value || (from !== 'kinds' && number === value))
+const enumValue = (values: readonly EnumValue[], value: Json, { from, to }: Pick<Translation, 'from' | 'to'>): Json => {
+  const found = values.find((names, number) => names[from] === value || (from !== 'kinds' && number === value))
   return found?.[to] ?? value
 }
 
-const hasEnded = ({ status }: JsonObject, from: Form): boolean =>
-  isJsonObject(status) && ENDED.includes(enumValue(STATES, status.state ?? null, { from, to: 'kinds', losses: [] }))
+/** After an update to one of these, the official servers of 1.0 end the stream, which 0.3 announces with `final`. */
+const LAST_STATES: readonly Json[] = ['completed', 'failed', 'canceled', 'rejected', 'input-required']
+
+const endsStream = ({ status }: JsonObject, from: Form): boolean =>
+  isJsonObject(status) && LAST_STATES.includes(enumValue(STATES, status.state ?? null, { from, to: 'kinds' }))
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 

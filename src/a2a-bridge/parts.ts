@@ -1,16 +1,32 @@
 import type { Form } from '../a2a/result-shapes.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
-import { definedMembers, protoNames, readProto, type Translation } from './translation.ts'
+import { definedMembers, isPresent, keepUnknown, protoNames, readProto, type Translation } from './translation.ts'
 
-/** Translates a part, which must have the shape of its form; `path` ends in a period. */
+/**
+ * Translates a part, which must have the shape of its form; `path` ends in a period. Of a part with several contents, which only
+ * hand-written agents send, only the first is translated.
+ */
 export const translatePart = (part: JsonObject, { from, to, losses }: Translation, path: string): JsonObject => {
-  const { others, ...read } = readers[from](part)
-  const { written, lost } = writers[to](read)
-  losses.push(...lost.map(name => path + name))
-  for (const name of Object.keys(others))
-    if (Object.hasOwn(written, name) || name === '__proto__') losses.push(`${path}*`)
-    else written[name] = others[name]
+  const { member, unread = [], ...content } = readers[from](part)
+  const { written, lost } = writers[to](content)
+  const ignored = CONTENTS[from].filter(name => name !== member && (part[name] ?? null) !== null)
+  losses.push(...[...unread, ...lost, ...ignored].map(name => path + name))
+  keepUnknown(part, written, { from: KNOWN[from], to: KNOWN[to] }, () => losses.push(`${path}*`))
   return written
+}
+
+/** The members of a part that are its content. */
+const CONTENTS: Readonly<Record<Form, readonly string[]>> = {
+  kinds: ['text', 'data', 'file'],
+  'proto 0.3': ['text', 'data', 'file'],
+  'proto 1.0': ['text', 'raw', 'url', 'data'],
+}
+
+/** Every name that a form has for the members of a part. */
+const KNOWN: Readonly<Record<Form, ReadonlySet<string>>> = {
+  kinds: new Set(['kind', 'metadata', ...CONTENTS.kinds]),
+  'proto 0.3': new Set(['metadata', ...CONTENTS['proto 0.3']]),
+  'proto 1.0': new Set(['metadata', 'filename', 'mediaType', 'media_type', ...CONTENTS['proto 1.0']]),
 }
 
 /** What a part has, whatever its form. */
@@ -24,8 +40,8 @@ type Content = {
   ofFile?: JsonObject
 }
 
-/** A part as it is read, with its members that the specification does not know. */
-type ReadPart = Content & { others: JsonObject }
+/** A part as it is read, the member that its content is from, and the names of what no other form has. */
+type ReadPart = Content & { member: string; unread?: string[] }
 
 /** A part as it is written, and the names of what its form cannot express. */
 type WrittenPart = { written: JsonObject; lost: string[] }
@@ -33,33 +49,35 @@ type WrittenPart = { written: JsonObject; lost: string[] }
 /** Set in the metadata of a part of 0.3 whose `data` is `{value}`: 0.3 has only objects there. The official SDK does the same. */
 const WRAPPED = 'data_part_compat'
 
+const isFlagged = (metadata: Json | undefined): metadata is JsonObject =>
+  isJsonObject(metadata) && metadata[WRAPPED] === true
+
+/** Returns metadata without the flag of a wrapped value; undefined if nothing is left. */
+const withoutFlag = (metadata: JsonObject): JsonObject | undefined => {
+  const others = omit(metadata, WRAPPED)
+  return Object.keys(others).length > 0 ? others : undefined
+}
+
 // 1.0
 
 const readV1 = (part: JsonObject): ReadPart => {
   const kind = (['text', 'raw', 'url'] as const).find(name => (part[name] ?? null) !== null) ?? 'data'
   return {
     kind,
+    member: kind,
     value: part[kind] ?? null,
-    filename: part.filename ?? undefined,
-    mediaType: part.mediaType ?? part.media_type ?? undefined,
+    filename: presentOf(part.filename),
+    mediaType: presentOf(part.mediaType ?? part.media_type),
     metadata: part.metadata ?? undefined,
-    others: omit(part, 'text', 'raw', 'url', 'data', 'filename', 'mediaType', 'media_type', 'metadata'),
   }
 }
 
-const writeV1 = ({ kind, value, filename, mediaType, metadata, ofFile }: Content): WrittenPart => {
-  const isWrapped = kind === 'data' && isJsonObject(metadata) && metadata[WRAPPED] === true && isJsonObject(value)
-  const unwrapped = isWrapped ? omit(metadata, WRAPPED) : metadata
-  return {
-    written: definedMembers({
-      [kind]: isWrapped ? (value.value ?? null) : value,
-      filename,
-      mediaType,
-      metadata: isWrapped && isJsonObject(unwrapped) && Object.keys(unwrapped).length === 0 ? undefined : unwrapped,
-    }),
-    lost: Object.keys(ofFile ?? {}).length > 0 ? ['file.*'] : [],
-  }
-}
+const presentOf = (value: Json | undefined): Json | undefined => (isPresent(value) ? value : undefined)
+
+const writeV1 = ({ kind, value, filename, mediaType, metadata, ofFile = {} }: Content): WrittenPart => ({
+  written: definedMembers({ [kind]: value, filename, mediaType, metadata }),
+  lost: Object.keys(ofFile).length > 0 ? ['file.*'] : [],
+})
 
 // 0.3
 
@@ -74,39 +92,47 @@ type FormV03 = keyof typeof FILE_CONTENTS
 const readV03 =
   (form: FormV03) =>
   (part: JsonObject): ReadPart => {
-    const { file, text, data } = part
+    const named = form === 'kinds' && CONTENTS.kinds.find(name => name === part.kind)
+    const member = named || (CONTENTS[form].find(name => (part[name] ?? null) !== null) ?? 'data')
     const metadata = part.metadata ?? undefined
-    const others = omit(part, 'file', 'text', 'data', 'metadata', ...(form === 'kinds' ? ['kind'] : []))
-    if (isJsonObject(file) && part.kind !== 'text' && part.kind !== 'data') {
-      const names = FILE_CONTENTS[form]
-      const kind = readProto(file, names.raw) === undefined ? 'url' : 'raw'
-      const known = [...Object.values(names), 'mimeType', 'name'].flatMap(protoNames)
-      return {
-        kind,
-        value: readProto(file, names[kind]) ?? null,
-        filename: file.name ?? undefined,
-        mediaType: readProto(file, 'mimeType'),
-        metadata,
-        ofFile: omit(file, ...known),
-        others,
-      }
-    }
-    if (part.kind !== 'data' && (text ?? null) !== null) return { kind: 'text', value: text ?? null, metadata, others }
-    const value = form === 'kinds' ? data : isJsonObject(data) ? data.data : undefined
-    return { kind: 'data', value: value ?? {}, metadata, others }
+    const value = part[member] ?? null
+    if (member === 'text') return { kind: 'text', member, value, metadata }
+    if (member === 'file' && isJsonObject(value)) return { ...readFile(value, form), member, metadata }
+    const data = (form === 'kinds' || !isJsonObject(value) ? value : value.data) ?? {}
+    const isMixed = form !== 'kinds' && isJsonObject(value) && Object.keys(value).some(name => name !== 'data')
+    const read = { kind: 'data', member, ...(isMixed && { unread: ['data.*'] }) } as const
+    const isWrapped = isFlagged(metadata) && isJsonObject(data) && Object.keys(data).every(name => name === 'value')
+    return isWrapped
+      ? { ...read, value: data.value ?? null, metadata: withoutFlag(metadata) }
+      : { ...read, value: data, metadata }
   }
+
+const readFile = (file: JsonObject, form: FormV03): Content => {
+  const names = FILE_CONTENTS[form]
+  const kind = readProto(file, names.raw) === undefined ? 'url' : 'raw'
+  const known = [...Object.values(names), 'mimeType', 'name'].flatMap(protoNames)
+  return {
+    kind,
+    value: readProto(file, names[kind]) ?? null,
+    filename: presentOf(file.name),
+    mediaType: presentOf(readProto(file, 'mimeType')),
+    ofFile: omit(file, ...known),
+  }
+}
 
 const writeV03 =
   (form: FormV03) =>
-  ({ kind, value, filename, mediaType, metadata, ofFile }: Content): WrittenPart => {
+  ({ kind, value, filename, mediaType, metadata, ofFile = {} }: Content): WrittenPart => {
     if (kind === 'raw' || kind === 'url') {
+      const others = omit(ofFile, ...Object.values(FILE_CONTENTS[form]).flatMap(protoNames), '__proto__')
       const file = definedMembers({
         [FILE_CONTENTS[form][kind]]: kind === 'raw' ? toBase64(value) : value,
         name: filename,
         mimeType: mediaType,
-        ...ofFile,
+        ...others,
       })
-      return { written: withKind(form, 'file', { file, metadata }), lost: [] }
+      const isKept = Object.keys(others).length === Object.keys(ofFile).length
+      return { written: withKind(form, 'file', { file, metadata }), lost: isKept ? [] : ['file.*'] }
     }
     const implied = kind === 'text' ? 'text/plain' : 'application/json'
     const lost = [
@@ -114,9 +140,12 @@ const writeV03 =
       ...(mediaType === undefined || mediaType === implied ? [] : ['mediaType']),
     ]
     if (kind === 'text') return { written: withKind(form, 'text', { text: value, metadata }), lost }
-    const isWrapped = !isJsonObject(value) || JSON.isRawJSON(value)
-    const data = isWrapped ? { value } : value
-    const flagged = isWrapped ? { ...(isJsonObject(metadata) && metadata), [WRAPPED]: true } : metadata
+    // The caller's own flag would unwrap a value that is not wrapped.
+    const own = isFlagged(metadata) ? withoutFlag(metadata) : metadata
+    if (own !== metadata) lost.push(`metadata.${WRAPPED}`)
+    const isObject = isJsonObject(value) && !JSON.isRawJSON(value)
+    const data = isObject ? value : { value }
+    const flagged = isObject ? own : { ...(isJsonObject(own) && own), [WRAPPED]: true }
     return { written: withKind(form, 'data', { data: form === 'kinds' ? data : { data }, metadata: flagged }), lost }
   }
 

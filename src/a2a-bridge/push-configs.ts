@@ -1,18 +1,19 @@
 import type { Form } from '../a2a/result-shapes.ts'
-import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
-import { definedMembers, protoNames, readProto, type Translation } from './translation.ts'
+import { isJsonObject, type Json, type JsonObject, omit, toText } from '../json/json.ts'
+import { definedMembers, isPresent, protoNames, readProto, type Translation } from './translation.ts'
 
 /** Translates a push configuration; `path` ends in a period. */
 export const translatePushConfig = (config: JsonObject, { from, to, losses }: Translation, path = ''): JsonObject => {
   const { authentication } = config
   const isRewritten = isJsonObject(authentication) && (from === 'proto 1.0') !== (to === 'proto 1.0')
   const lose = (name: string) => losses.push(path + name)
-  // 1.0 has the tenant in each request, 0.3 has none.
-  if (to !== 'proto 1.0' && (config.tenant ?? '') !== '') lose('tenant')
+  // 1.0 has the tenant and the task in each configuration, 0.3 has neither.
+  const ofTask = to === 'proto 1.0' ? [] : ['tenant', ...protoNames('taskId')].filter(name => isPresent(config[name]))
+  for (const name of ofTask) lose(name)
   return definedMembers({
-    ...(to === 'proto 1.0' ? config : omit(config, 'tenant')),
+    ...omit(config, ...ofTask),
     ...(isRewritten && {
-      authentication: to === 'proto 1.0' ? toOneScheme(authentication, lose) : toSchemes(authentication),
+      authentication: to === 'proto 1.0' ? toOneScheme(authentication, lose) : toSchemes(authentication, lose),
     }),
   })
 }
@@ -22,42 +23,70 @@ const toOneScheme = (authentication: JsonObject, lose: (name: string) => void): 
   const { schemes } = authentication
   const [scheme = '', ...others] = Array.isArray(schemes) ? schemes : []
   if (others.length > 0) lose('authentication.schemes')
-  return { scheme, ...omit(authentication, 'schemes') }
+  if (isPresent(authentication.scheme)) lose('authentication.*')
+  return { ...omit(authentication, 'schemes'), scheme }
 }
 
-const toSchemes = (authentication: JsonObject): JsonObject => ({
-  schemes: [authentication.scheme ?? ''].filter(scheme => scheme !== ''),
-  ...omit(authentication, 'scheme'),
-})
+const toSchemes = (authentication: JsonObject, lose: (name: string) => void): JsonObject => {
+  if (isPresent(authentication.schemes)) lose('authentication.*')
+  const { scheme } = authentication
+  return { ...omit(authentication, 'scheme'), schemes: isPresent(scheme) ? [scheme ?? null] : [] }
+}
 
-/** Translates the push configuration of a task, which is nested in 0.3, and whose task is in its `name` over HTTP. */
-export const translateTaskPushConfig = (object: JsonObject, translation: Translation): JsonObject => {
+/**
+ * Translates the push configuration of a task, which is nested in 0.3, and whose task is in its `name` over HTTP. `ofCall` is the task
+ * that the call names: some agents leave it out of their answers.
+ */
+export const translateTaskPushConfig = (
+  object: JsonObject,
+  translation: Translation,
+  ofCall: Json | undefined = '',
+): JsonObject => {
   const { from, to } = translation
-  const { taskId, config } = from === 'proto 1.0' ? readV1(object) : readV03(object, from)
+  const { taskId = ofCall, config } = from === 'proto 1.0' ? readV1(object) : readV03(object, translation)
   const written = translatePushConfig(config, translation)
-  if (to === 'proto 1.0') return { taskId, ...written }
+  if (to === 'proto 1.0') return { ...written, taskId }
   if (to === 'kinds') return { taskId, pushNotificationConfig: written }
-  return { name: `tasks/${toId(taskId)}/pushNotificationConfigs/${toId(config.id)}`, pushNotificationConfig: written }
+  const ids = [toText(taskId), toText(config.id)]
+  if (ids.some(id => id.includes('/'))) translation.losses.push('name')
+  return { name: `tasks/${ids.join('/pushNotificationConfigs/')}`, pushNotificationConfig: written }
 }
 
-type TaskPushConfig = { taskId: Json; config: JsonObject }
+/** Returns the task and id that are in the name of a push configuration of 0.3. */
+export const namesInPushConfig = (name: Json | undefined): { taskId?: string; id?: string } => {
+  const [, taskId, id] = /^tasks\/([^/]+)(?:\/pushNotificationConfigs\/([^/]+))?/.exec(toText(name)) ?? []
+  return { ...(taskId !== undefined && { taskId }), ...(id !== undefined && { id }) }
+}
 
-const toId = (id: Json | undefined): string => (typeof id === 'string' ? id : '')
+type TaskPushConfig = { taskId?: Json | undefined; config: JsonObject }
 
 const readV1 = (object: JsonObject): TaskPushConfig => ({
-  taskId: readProto(object, 'taskId') ?? '',
+  taskId: readProto(object, 'taskId'),
   config: omit(object, ...protoNames('taskId')),
 })
 
-/** Over HTTP, the official clients of Python wrap the object in `config`, and name the task in `parent`. */
-const readV03 = (object: JsonObject, form: Form): TaskPushConfig => {
-  const wrapped = form !== 'kinds' && isJsonObject(object.config) ? object.config : object
-  const name = [wrapped.name, object.parent].find(each => toId(each) !== '')
-  const [, ofTask, ofConfig] = /^tasks\/([^/]+)(?:\/pushNotificationConfigs\/([^/]+))?/.exec(toId(name)) ?? []
+/**
+ * Over HTTP, what creates a configuration is wrapped in `config`, and names the task in the path and in `parent`; the official
+ * JavaScript client sends the configuration itself.
+ */
+const readV03 = (object: JsonObject, { from, losses }: Translation): TaskPushConfig => {
+  const wrapped = from === 'proto 0.3' && isJsonObject(object.config) ? object.config : object
+  const ofName = namesInPushConfig([wrapped.name, object.parent].find(isPresent))
   const config = readProto(wrapped, 'pushNotificationConfig')
-  const id = readProto(object, 'configId') ?? ofConfig
+  const id = [readProto(object, 'configId'), ofName.id].find(isPresent)
+  const known = new Set(KNOWN_V03[from === 'kinds' ? from : 'proto 0.3'])
+  if ([...Object.keys(wrapped), ...Object.keys(object)].some(name => !known.has(name))) losses.push('*')
   return {
-    taskId: readProto(wrapped, 'taskId') ?? readProto(object, 'taskId') ?? ofTask ?? '',
-    config: { ...(id !== undefined && { id }), ...(isJsonObject(config) && config) },
+    taskId: [readProto(object, 'taskId'), readProto(wrapped, 'taskId'), ofName.taskId].find(isPresent),
+    config: withId(isJsonObject(config) ? config : {}, id),
   }
+}
+
+const withId = (config: JsonObject, id: Json | undefined): JsonObject =>
+  isPresent(config.id) || id === undefined ? config : { ...config, id }
+
+/** The names around a push configuration of 0.3. */
+const KNOWN_V03: Readonly<Record<Exclude<Form, 'proto 1.0'>, readonly string[]>> = {
+  kinds: ['taskId', 'pushNotificationConfig'],
+  'proto 0.3': ['config', 'name', 'parent', ...['taskId', 'configId', 'pushNotificationConfig'].flatMap(protoNames)],
 }

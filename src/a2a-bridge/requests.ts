@@ -1,11 +1,12 @@
+import { type CallError, invalidParam } from '../a2a/errors.ts'
 import { type A2ACall, type OperationName, operations } from '../a2a/operations.ts'
-import { pathOf } from '../a2a/rest-paths.ts'
-import type { Form } from '../a2a/result-shapes.ts'
-import type { Protocol, WireVersion } from '../card/model/calls.ts'
+import { matchRestPath, normalizeRestPath, pathOf } from '../a2a/rest-paths.ts'
+import { type Form, shapes } from '../a2a/result-shapes.ts'
+import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../json/json.ts'
 import { translateObject } from './objects.ts'
-import { translatePushConfig, translateTaskPushConfig } from './push-configs.ts'
-import { definedMembers, type Loss, protoNames, readProto, type Translation } from './translation.ts'
+import { namesInPushConfig, translatePushConfig, translateTaskPushConfig } from './push-configs.ts'
+import { definedMembers, isPresent, type Loss, protoNames, readProto, type Translation } from './translation.ts'
 
 /**
  * A call as its agent gets it: `params` are those of JSON-RPC, or the body of HTTP+JSON, which has also a `path` below the agent's
@@ -14,19 +15,23 @@ import { definedMembers, type Loss, protoNames, readProto, type Translation } fr
 export type TranslatedRequest = { httpMethod: string; path?: string; params?: JsonObject; losses: Loss[] }
 
 /**
- * Translates a call to the version and binding of an agent. Returns undefined if they cannot express the operation: 0.3 has no list
- * of tasks.
+ * Translates a call to the version and binding of an agent. Refuses an operation that the version does not have, as 0.3 has no list
+ * of tasks, and parameters that cannot be read.
  */
-export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest | undefined => {
+export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest | CallError => {
   const { operation } = call
-  if (operations[operation][to.version] === undefined) return undefined
+  if (operations[operation][to.version] === undefined) {
+    const method = operations[operation][call.version] ?? operation
+    return { kind: 'operation-missing', method, version: to.version }
+  }
   const translation: Translation = { from: formOfCall(call), to: formOf(to), losses: [] }
+  const invalid = checkParams(call, translation.from)
+  if (invalid) return invalid
   const params = translateParams(operation, readParams(call), translation)
+  const sent = { ...params, others: supportedOthers(operation, params.others, to, translation.losses) }
   const request =
-    to.binding === 'JSONRPC'
-      ? { httpMethod: 'POST', params: definedMembers(jsonRpcParams(operation, params, to.version)) }
-      : writeRest(operation, params, to.version)
-  return { ...request, losses: translation.losses }
+    to.binding === 'JSONRPC' ? writeJsonRpc(operation, sent, to) : writeRest(operation, sent, to, translation.losses)
+  return 'kind' in request ? request : { ...request, losses: translation.losses }
 }
 
 /** Returns the form of objects in a binding and version. Over HTTP, the official agents and clients of 0.3 write ProtoJSON. */
@@ -37,9 +42,18 @@ export const formOf = ({ binding, version }: Protocol): Form => {
 
 /** Over HTTP, some clients of 0.3 write messages with `kind`. */
 const formOfCall = (call: A2ACall): Form => {
-  const { message } = call.params
+  const message = messageOf(call.params)
   const form = formOf(call)
   return form === 'proto 0.3' && isJsonObject(message) && Array.isArray(message.parts) ? 'kinds' : form
+}
+
+/** Over HTTP, 0.3 has two names for the message. */
+const messageOf = ({ message, request }: JsonObject): Json | undefined => message ?? request
+
+/** Returns the task that a call about a task names. */
+export const taskOf = (call: A2ACall): Json | undefined => {
+  const { task, pushConfig } = readParams(call)
+  return task ?? (pushConfig && (readProto(pushConfig, 'taskId') ?? namesInPushConfig(pushConfig.name).taskId))
 }
 
 /** What the parameters of a call name, whatever its version and binding. */
@@ -56,25 +70,62 @@ type Params = {
 
 const TASK_OPERATIONS: readonly OperationName[] = ['getTask', 'cancel', 'resubscribe']
 
+// Check
+
+/** Rejects what agents of one version might read in another way than those of the other. Other calls are the agent's to check. */
+const checkParams = (call: A2ACall, form: Form): CallError | undefined => {
+  const { operation, params } = call
+  if (operations[operation].sends) return checkSendParams(params, form)
+  if (operation === 'listTasks' || operation === 'extendedCard') return undefined
+  const { config } = readParams(call)
+  const isId = (id: Json | undefined): boolean => typeof id === 'string' && id !== ''
+  const isV03 = call.version === '0.3' && call.binding === 'JSONRPC' && operation !== 'createPushConfig'
+  const taskField = isV03 || TASK_OPERATIONS.includes(operation) ? 'id' : 'taskId'
+  if (!isId(taskOf(call))) return invalidParam(taskField, 'must be the id of a task')
+  const namesConfig = operation === 'getPushConfig' || operation === 'deletePushConfig'
+  return namesConfig && !isId(config)
+    ? invalidParam(isV03 ? 'pushNotificationConfigId' : 'id', 'must be the id of a push configuration')
+    : undefined
+}
+
+const checkSendParams = (params: JsonObject, form: Form): CallError | undefined => {
+  const { configuration } = params
+  const fault = shapes[form].sentMessage(messageOf(params))
+  if (fault !== undefined) {
+    const [, path = '', description = ''] = /^(\S*) (.*)$/.exec(fault) ?? []
+    return invalidParam(`message${path}`, description)
+  }
+  if ((configuration ?? null) !== null && !isJsonObject(configuration))
+    return invalidParam('configuration', 'must be an object')
+  const pushConfig = isJsonObject(configuration) ? readProto(configuration, PUSH_CONFIG[form]) : undefined
+  return pushConfig === undefined || isJsonObject(pushConfig)
+    ? undefined
+    : invalidParam(`configuration.${PUSH_CONFIG[form]}`, 'must be an object')
+}
+
 // Read
 
 const readParams = ({ operation, binding, version, params }: A2ACall): Params => {
   if (operations[operation].sends) return readSendParams(params)
   if (operation === 'createPushConfig') return { pushConfig: params, others: {} }
-  if (TASK_OPERATIONS.includes(operation)) return { task: params.id, others: omit(params, 'id') }
-  if (operations[operation].needs !== 'pushNotifications') return { others: params }
+  // Over HTTP, the path has what 0.3 also has in a name.
+  const isNamed = binding === 'HTTP+JSON' && version === '0.3'
+  const others = isNamed ? omit(params, 'name', 'parent') : params
+  if (TASK_OPERATIONS.includes(operation)) return { task: params.id, others: omit(others, 'id') }
+  if (operations[operation].needs !== 'pushNotifications') return { others }
   if (binding === 'JSONRPC' && version === '0.3')
     return {
       task: params.id,
-      config: params.pushNotificationConfigId,
-      others: omit(params, 'id', 'pushNotificationConfigId'),
+      // In 0.2, a configuration has the id of its task.
+      config: params.pushNotificationConfigId ?? (operation === 'getPushConfig' ? params.id : undefined),
+      others: omit(others, 'id', 'pushNotificationConfigId'),
     }
-  return { task: readProto(params, 'taskId'), config: params.id, others: omit(params, 'id', ...protoNames('taskId')) }
+  return { task: readProto(params, 'taskId'), config: params.id, others: omit(others, 'id', ...protoNames('taskId')) }
 }
 
-/** Over HTTP, 0.3 has two names for the message. */
 const readSendParams = (params: JsonObject): Params => {
-  const { message = params.request, configuration } = params
+  const message = messageOf(params)
+  const { configuration } = params
   return {
     ...(isJsonObject(message) && { message }),
     ...(isJsonObject(configuration) && { configuration }),
@@ -85,14 +136,14 @@ const readSendParams = (params: JsonObject): Params => {
 // Translate
 
 const translateParams = (operation: OperationName, params: Params, translation: Translation): Params => {
-  const { message, configuration, pushConfig, others } = params
-  const waits = operation === 'send'
+  const { message, configuration, pushConfig } = params
   return {
     ...params,
     ...(message && { message: translateObject('message', message, translation, 'message.') }),
-    ...(operations[operation].sends && { configuration: translateConfiguration(configuration, translation, waits) }),
+    ...(operations[operation].sends && {
+      configuration: translateConfiguration(configuration, translation, operation === 'send'),
+    }),
     ...(pushConfig && { pushConfig: translateTaskPushConfig(pushConfig, translation) }),
-    others: translation.to === 'proto 1.0' ? others : omit(others, 'tenant'),
   }
 }
 
@@ -103,46 +154,85 @@ const PUSH_CONFIG: Readonly<Record<Form, string>> = {
   'proto 1.0': 'taskPushNotificationConfig',
 }
 
+/** The members of a configuration that have the same name everywhere. */
+const COMMON_CONFIGURATION = ['acceptedOutputModes', 'historyLength'] as const
+
+/** Every name that some form has in the configuration of a message. */
+const CONFIGURATION_NAMES = [
+  ...[...COMMON_CONFIGURATION, ...Object.values(PUSH_CONFIG), 'returnImmediately'].flatMap(protoNames),
+  'blocking',
+]
+
 /**
  * Translates the configuration of a message. A call that names neither `blocking` nor `returnImmediately` waits in both versions, as
- * the official servers do. `waits` is set where that matters: then 0.3 is told, because some of its agents do not.
+ * at the official servers. `waits` is set where that matters: then 0.3 is told, because some of its agents do not.
  */
 const translateConfiguration = (
   configuration: JsonObject | undefined,
   translation: Translation,
   waits: boolean,
 ): JsonObject | undefined => {
-  const { from, to } = translation
+  const { from, to, losses } = translation
   const given = configuration ?? {}
   const pushConfig = readProto(given, PUSH_CONFIG[from])
-  const returnsImmediately =
-    from === 'proto 1.0' ? readProto(given, 'returnImmediately') === true : given.blocking === false
-  const known = [PUSH_CONFIG[from], 'acceptedOutputModes', 'historyLength', 'returnImmediately'].flatMap(protoNames)
+  const wait = from === 'proto 1.0' ? 'returnImmediately' : 'blocking'
+  const read = [...COMMON_CONFIGURATION, PUSH_CONFIG[from], wait].flatMap(protoNames)
+  if (CONFIGURATION_NAMES.some(name => !read.includes(name) && isPresent(given[name]))) losses.push('configuration.*')
+  const returns = returnsImmediately(configuration, from)
+  // Over HTTP, a configuration of 0.3 that says nothing does not wait.
+  const mustSay = waits || returns || (to === 'proto 0.3' && configuration !== undefined)
   const translated = definedMembers({
-    ...omit(given, ...known, 'blocking'),
-    acceptedOutputModes: readProto(given, 'acceptedOutputModes'),
-    historyLength: readProto(given, 'historyLength'),
+    ...omit(given, ...CONFIGURATION_NAMES),
+    ...Object.fromEntries(COMMON_CONFIGURATION.map(name => [name, readProto(given, name)])),
     ...(isJsonObject(pushConfig) && {
       [PUSH_CONFIG[to]]: translatePushConfig(pushConfig, translation, `configuration.${PUSH_CONFIG[from]}.`),
     }),
-    ...(to === 'proto 1.0'
-      ? { returnImmediately: returnsImmediately || undefined }
-      : { blocking: waits ? !returnsImmediately : undefined }),
+    ...(to === 'proto 1.0' ? returns && { returnImmediately: true } : mustSay && { blocking: !returns }),
   })
-  return Object.keys(translated).length > 0 || configuration ? translated : undefined
+  return Object.keys(translated).length > 0 ? translated : undefined
+}
+
+/** ProtoJSON leaves out what is false: over HTTP, a configuration of 0.3 without `blocking` does not wait. */
+const returnsImmediately = (configuration: JsonObject | undefined, form: Form): boolean => {
+  if (!configuration) return false
+  if (form === 'proto 1.0') return readProto(configuration, 'returnImmediately') === true
+  return form === 'kinds' ? configuration.blocking === false : configuration.blocking !== true
+}
+
+/** Returns the parameters that a binding and version have for an operation, and reports the others that have a value. */
+const supportedOthers = (
+  operation: OperationName,
+  others: JsonObject,
+  { binding, version }: Protocol,
+  losses: Loss[],
+): JsonObject => {
+  const { sends = false } = operations[operation]
+  const hasMetadata = sends || (version === '0.3' ? binding === 'JSONRPC' : operation === 'cancel')
+  const hasPages = operation !== 'listPushConfigs' || formOf({ binding, version }) !== 'kinds'
+  const unsupported = [
+    ...(hasMetadata ? [] : ['metadata']),
+    ...(version === '1.0' ? [] : ['tenant']),
+    ...(hasPages ? [] : ['pageSize', 'pageToken'].flatMap(protoNames)),
+  ]
+  losses.push(...unsupported.filter(name => isPresent(others[name])))
+  return omit(others, ...unsupported)
 }
 
 // Write
 
-const jsonRpcParams = (operation: OperationName, params: Params, version: WireVersion): JsonObject => {
-  const { task, config, message, configuration, pushConfig, others } = params
-  if (pushConfig) return pushConfig
-  if (operations[operation].sends) return { message, configuration, ...withNumbers(others) }
-  if (TASK_OPERATIONS.includes(operation)) return { id: task, ...withNumbers(others) }
-  if (operations[operation].needs !== 'pushNotifications') return withNumbers(others)
+type WrittenRequest = Omit<TranslatedRequest, 'losses'>
+
+const writeJsonRpc = (operation: OperationName, params: Params, { version }: Protocol): WrittenRequest => {
+  const { task, config, message, configuration, pushConfig } = params
+  const others = withNumbers(params.others)
+  const write = (written: JsonObject) => ({ httpMethod: 'POST', params: definedMembers(written) })
+  if (pushConfig) return write(pushConfig)
+  if (operations[operation].sends) return write({ message, configuration, ...others })
+  if (TASK_OPERATIONS.includes(operation)) return write({ id: task, ...others })
+  if (operations[operation].needs !== 'pushNotifications') return write(others)
   return version === '0.3'
-    ? { id: task, pushNotificationConfigId: config, ...omit(others, 'pageSize', 'pageToken') }
-    : { taskId: task, id: config, ...withNumbers(others) }
+    ? write({ id: task, pushNotificationConfigId: config, ...others })
+    : write({ taskId: task, id: config, ...others })
 }
 
 /** The members that HTTP+JSON has in its query, as text. */
@@ -151,35 +241,44 @@ const withNumbers = (others: JsonObject): JsonObject =>
 
 const fromQuery = (name: string, value: Json): Json => {
   if (typeof value !== 'string') return value
-  if (/^(?:historyLength|pageSize)$/.test(name) && /^\d{1,9}$/.test(value)) return Number(value)
-  return name === 'includeArtifacts' && /^(?:true|false)$/.test(value) ? value === 'true' : value
+  if (/^(?:history_?length|page_?size)$/i.test(name) && /^\d{1,9}$/.test(value)) return Number(value)
+  return /^include_?artifacts$/i.test(name) && /^(?:true|false)$/.test(value) ? value === 'true' : value
 }
 
 const writeRest = (
   operation: OperationName,
   { task, config, message, configuration, pushConfig, others }: Params,
-  version: WireVersion,
-): Pick<TranslatedRequest, 'httpMethod' | 'path' | 'params'> => {
+  { version }: Protocol,
+  losses: Loss[],
+): WrittenRequest | CallError => {
   const [httpMethod = 'GET'] = operations[operation].http[0]
-  const template = pathOf(operation, version) ?? ''
-  const owner = pushConfig ? (pushConfig.taskId ?? nameOfTask(pushConfig)) : task
-  const path = template
-    .replace(
-      operations[operation].needs === 'pushNotifications' ? '{taskId}' : '{id}',
-      encodeURIComponent(toText(owner)),
-    )
-    .replace('{id}', encodeURIComponent(toText(config)))
-  if (pushConfig) return { httpMethod, path, params: pushConfig }
-  if (message) return { httpMethod, path, params: definedMembers({ message, configuration, ...others }) }
-  if (httpMethod === 'POST') return { httpMethod, path, params: others }
-  const query = new URLSearchParams(jsonEntries(others).flatMap(([name, value]) => toQuery(name, value)))
-  return { httpMethod, path: query.size > 0 ? `${path}?${query}` : path }
+  const owner = pushConfig ? (pushConfig.taskId ?? namesInPushConfig(pushConfig.name).taskId) : task
+  const isAboutTask = operations[operation].needs !== 'pushNotifications'
+  const path = (pathOf(operation, version) ?? '')
+    .replace(isAboutTask ? '{id}' : '{taskId}', () => encodeURIComponent(toText(owner)))
+    .replace('{id}', () => encodeURIComponent(toText(config)))
+  // An id could be another path, to a server that decodes before it routes.
+  const match = matchRestPath(httpMethod, normalizeRestPath(path))
+  if ('kind' in match || match.operation !== operation) return invalidParam('id', 'must be an id that a path can have')
+  const { tenant } = pushConfig ?? others
+  // Over HTTP, 1.0 has the tenant in the path.
+  const below = isPresent(tenant) ? `${encodeURIComponent(toText(tenant))}/${path}` : path
+  const rest = omit(others, 'tenant')
+  if (pushConfig) return { httpMethod, path: below, params: version === '0.3' ? toCreate(pushConfig) : pushConfig }
+  if (message) return { httpMethod, path: below, params: definedMembers({ message, configuration, ...rest }) }
+  if (httpMethod === 'POST') return { httpMethod, path: below, params: rest }
+  const query = new URLSearchParams()
+  for (const [name, value] of jsonEntries(rest)) {
+    const text = JSON.isRawJSON(value) ? JSON.stringify(value) : toText(value)
+    if (text !== '') query.append(name, text)
+    // An object or a list has no place in a query.
+    else if (isPresent(value)) losses.push('*')
+  }
+  return { httpMethod, path: query.size > 0 ? `${below}?${query}` : below }
 }
 
-const nameOfTask = ({ name }: JsonObject): string => /^tasks\/([^/]+)/.exec(toText(name))?.[1] ?? ''
-
-/** Objects such as `metadata` have no place in a query. */
-const toQuery = (name: string, value: Json): [string, string][] => {
-  const text = toText(value)
-  return text === '' ? [] : [[name, text]]
+/** Wraps a configuration of 0.3 over HTTP in what creates it there. */
+const toCreate = (config: JsonObject): JsonObject => {
+  const { taskId = '', id } = namesInPushConfig(config.name)
+  return { parent: `tasks/${taskId}`, ...(id !== undefined && { configId: id }), config }
 }

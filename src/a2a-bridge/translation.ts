@@ -25,3 +25,26 @@ export const readProto = (object: JsonObject, name: string): Json | undefined =>
 /** Returns an object without the members that are undefined. */
 export const definedMembers = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+
+/** Whether a member has a value. Null, and in ProtoJSON an empty text, is like its absence. */
+export const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== ''
+
+/** The names that two forms of an object have for its members. */
+type KnownNames = { from: ReadonlySet<string>; to: ReadonlySet<string> }
+
+/**
+ * Adds the members of an object that its form does not know to its translation. Those whose names mean something in the other form
+ * are left out, and reported as a loss.
+ */
+export const keepUnknown = (
+  object: JsonObject,
+  translated: JsonObject,
+  { from, to }: KnownNames,
+  lose: () => void,
+): void => {
+  for (const [name, value] of Object.entries(object)) {
+    if (from.has(name)) continue
+    if (to.has(name) || name === '__proto__') lose()
+    else translated[name] = value
+  }
+}

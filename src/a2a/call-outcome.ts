@@ -19,19 +19,42 @@ const UNSUPPORTED_OPERATION = -32004
 const EXTENDED_CARD_NOT_CONFIGURED = -32007
 const VERSION_NOT_SUPPORTED = -32009
 
-/** The errors of A2A as HTTP+JSON names them. */
-const CODES: ReadonlyMap<string, number> = new Map([
-  ['TASK_NOT_FOUND', -32001],
-  ['TASK_NOT_CANCELABLE', -32002],
-  ['PUSH_NOTIFICATION_NOT_SUPPORTED', PUSH_NOTIFICATION_NOT_SUPPORTED],
-  ['UNSUPPORTED_OPERATION', UNSUPPORTED_OPERATION],
-  ['CONTENT_TYPE_NOT_SUPPORTED', -32005],
-  ['INVALID_AGENT_RESPONSE', -32006],
-  ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', EXTENDED_CARD_NOT_CONFIGURED],
-  ['EXTENSION_SUPPORT_REQUIRED', -32008],
-  ['VERSION_NOT_SUPPORTED', VERSION_NOT_SUPPORTED],
-  ['METHOD_NOT_FOUND', METHOD_NOT_FOUND],
-])
+/** An error that a specification defines: its code in JSON-RPC, its reason in 1.0, and its statuses over HTTP+JSON. */
+export type SpecifiedError = { code: number; reason: string; status: number; grpcStatus: string }
+
+/** A row of the table below. */
+type Row = readonly [code: number, reason: string, status: number, grpcStatus: string]
+
+const rows: readonly Row[] = [
+  [-32700, 'PARSE_ERROR', 400, 'INVALID_ARGUMENT'],
+  [-32600, 'INVALID_REQUEST', 400, 'INVALID_ARGUMENT'],
+  [METHOD_NOT_FOUND, 'METHOD_NOT_FOUND', 404, 'NOT_FOUND'],
+  [-32602, 'INVALID_PARAMS', 400, 'INVALID_ARGUMENT'],
+  [-32001, 'TASK_NOT_FOUND', 404, 'NOT_FOUND'],
+  [-32002, 'TASK_NOT_CANCELABLE', 400, 'FAILED_PRECONDITION'],
+  [PUSH_NOTIFICATION_NOT_SUPPORTED, 'PUSH_NOTIFICATION_NOT_SUPPORTED', 400, 'FAILED_PRECONDITION'],
+  [UNSUPPORTED_OPERATION, 'UNSUPPORTED_OPERATION', 400, 'FAILED_PRECONDITION'],
+  [-32005, 'CONTENT_TYPE_NOT_SUPPORTED', 400, 'INVALID_ARGUMENT'],
+  [-32006, 'INVALID_AGENT_RESPONSE', 500, 'INTERNAL'],
+  [EXTENDED_CARD_NOT_CONFIGURED, 'EXTENDED_AGENT_CARD_NOT_CONFIGURED', 400, 'FAILED_PRECONDITION'],
+  [-32008, 'EXTENSION_SUPPORT_REQUIRED', 400, 'FAILED_PRECONDITION'],
+  [VERSION_NOT_SUPPORTED, 'VERSION_NOT_SUPPORTED', 400, 'FAILED_PRECONDITION'],
+]
+
+/** The errors of JSON-RPC and A2A, but for an internal one. */
+export const specifiedErrors: readonly SpecifiedError[] = rows.map(([code, reason, status, grpcStatus]) => ({
+  code,
+  reason,
+  status,
+  grpcStatus,
+}))
+
+/** The errors that show what an agent supports, as HTTP+JSON names them. */
+const CODES: ReadonlyMap<string, number> = new Map(
+  specifiedErrors
+    .filter(({ code }) => code === METHOD_NOT_FOUND || (code <= -32001 && code >= -32009))
+    .map(({ code, reason }) => [reason, code]),
+)
 
 /** The statuses of a server that does not know a method or path. */
 const UNKNOWN_OPERATION_STATUSES = [405, 501]

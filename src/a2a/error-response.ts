@@ -1,7 +1,8 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import { a2aResponse } from '../http/responses.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import { type CallError, ERRORS, type ErrorMetadata, type ErrorSpec, type FieldViolation } from './errors.ts'
+import { ERRORS, type ErrorMetadata, type ErrorSpec } from './error-catalogue.ts'
+import type { CallError, FieldViolation } from './errors.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** A JSON-RPC error object. */

@@ -10,6 +10,8 @@ type ReadMember = (object: JsonObject, field: string) => Json | undefined
 /** The objects of A2A in one form. */
 export type Shapes = Readonly<
   Record<'task' | 'message' | 'statusUpdate' | 'artifactUpdate' | 'pushConfig', Check> & {
+    /** A message of a caller, who may leave out its `kind`, but not its role. */
+    sentMessage: Check
     read: ReadMember
     form: Form
     /** The name of the parts of a message. */
@@ -174,6 +176,7 @@ const kindShapes = (): Shapes => {
     messageParts: 'parts',
     version: '0.3',
     message,
+    sentMessage: innerMessage,
     task: objectWith(
       readPlain,
       { ...kind('task'), id: nonEmpty, contextId: string, status },
@@ -202,6 +205,7 @@ const protoShapes = (version: WireVersion): Shapes => {
     { messageId: nonEmpty },
     { ...metadata, role, [messageParts]: list(part), taskId: string, contextId: string },
   )
+  const sender = oneOf('ROLE_USER or ROLE_AGENT', ['ROLE_USER', 'ROLE_AGENT', 1, 2])
   const state = protoEnum(
     'a task state',
     ['UNSPECIFIED', 'SUBMITTED', 'WORKING', 'COMPLETED', 'FAILED', version === '0.3' ? 'CANCELLED' : 'CANCELED']
@@ -222,6 +226,7 @@ const protoShapes = (version: WireVersion): Shapes => {
     messageParts,
     version,
     message,
+    sentMessage: both(message, objectWith(readProto, { role: sender })),
     task: objectWith(
       readProto,
       { id: nonEmpty, status },
@@ -263,7 +268,8 @@ const protoPartV1 = (): Check =>
   )
 
 const protoPartV03 = (): Check => {
-  const file = objectWith(readProto, {}, { fileWithBytes: string, fileWithUri: string, mimeType: string, name: string })
+  const fields = { fileWithBytes: string, fileWithUri: string, mimeType: string, name: string }
+  const file = both(objectWith(readProto, {}, fields), hasOne(readProto, ['fileWithBytes', 'fileWithUri']))
   return both(
     objectWith(readProto, {}, { ...metadata, text: string, file, data: object }),
     hasOne(readProto, ['text', 'file', 'data']),

@@ -51,9 +51,9 @@ export type Inspected = CallError | { list: VisibleTasks } | undefined
 
 /**
  * What becomes of an answer: undefined if it passes as it is, the text that replaces it (empty for an event that is left out), or the
- * error in its place.
+ * error in its place. An event keeps its type, unless `eventType` replaces it.
  */
-export type CheckedAnswer = { text: string } | CallError | undefined
+export type CheckedAnswer = { text: string; eventType?: 'message' | 'error' } | CallError | undefined
 
 type ResultKind = (typeof objectKinds)[ObjectName] | 'task-list' | 'push-config-list' | 'card' | 'empty' | 'error'
 

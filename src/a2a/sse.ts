@@ -338,7 +338,7 @@ const checkEvents = async (
     if (checked === undefined) continue
     passed += text.slice(copied, event.start)
     if ('kind' in checked) return { text: passed, error: checked }
-    if (checked.text !== '') passed += replaceData(text.slice(event.start, event.end), checked.text)
+    if (checked.text !== '') passed += replaceEvent(text.slice(event.start, event.end), checked.text, checked.eventType)
     copied = event.end
   }
   return copied === 0 ? undefined : { text: passed + text.slice(copied) }
@@ -374,13 +374,15 @@ const dataOf = (line: string): string | undefined => {
   return line.slice(line[5] === ' ' ? 6 : 5)
 }
 
-/** Replaces the data of an event, and keeps its other lines. */
-const replaceData = (event: string, data: string): string => {
+/** Replaces the data of an event, and its type if there is another one, and keeps its other lines. */
+const replaceEvent = (event: string, data: string, type: 'message' | 'error' | undefined): string => {
+  const written = type === 'error' ? `event: error\ndata: ${data}` : `data: ${data}`
   let isReplaced = false
   return event.replace(/([^\r\n]+)(\r\n?|\n|$)/g, (line, content: string) => {
+    if (type !== undefined && /^event(?::|$)/.test(content)) return ''
     if (dataOf(content) === undefined) return line
     if (isReplaced) return ''
     isReplaced = true
-    return line.replace(content, () => `data: ${data}`)
+    return line.replace(content, () => written)
   })
 }

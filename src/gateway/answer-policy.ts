@@ -3,7 +3,6 @@ import type { CallError } from '../a2a/errors.ts'
 import { readAcceptedOutputModes } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { AnswerPlace, Inspected, ResultFacts, VisibleTasks } from '../a2a/results.ts'
-import type { BridgedCall } from '../a2a-bridge/index.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { essence } from '../http/media-type.ts'
 import { observeCall, observeMediaTypes } from '../registry/edge/observations.ts'
@@ -20,8 +19,8 @@ type ForwardedCall = {
   call: A2ACall
   profile: CallProfile
   owned: OwnedCall | undefined
-  /** How answers are translated for the caller, if they are. */
-  bridged?: BridgedCall | undefined
+  /** Whether answers are translated for the caller. */
+  isTranslated?: boolean
   /** Whether the call configures push notifications in its message. */
   hasPushConfig: boolean
 }
@@ -29,11 +28,11 @@ type ForwardedCall = {
 /** Builds how the answers to a call are checked, and observes them for the counts of its agent. */
 export const observeAnswers = (
   context: CallContext,
-  { call, profile, owned, bridged, hasPushConfig }: ForwardedCall,
+  { call, profile, owned, isTranslated = false, hasPushConfig }: ForwardedCall,
 ): AnswerObserver => {
   const policy = createAnswerPolicy(context, call, profile, owned)
   // Only what has the shape of its version can be translated.
-  return new AnswerObserver(context, { call, hasPushConfig }, bridged ? { ...policy, level: 'enforce' } : policy)
+  return new AnswerObserver(context, { call, hasPushConfig }, isTranslated ? { ...policy, level: 'enforce' } : policy)
 }
 
 /**

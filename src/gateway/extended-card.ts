@@ -69,7 +69,8 @@ const fetchDocuments = async (
   if (denied) return denied
   const extendedCall: A2ACall = { ...call, operation: 'extendedCard', params: {} }
   const message = writeMessage(extendedCall, target)
-  const response = await forwardCall(context, { call: extendedCall, profile, target, toUpstream: () => message })
+  const inbound = { toUpstream: () => message }
+  const response = await forwardCall(context, { call: extendedCall, profile, target, inbound })
   if ('kind' in response) return response
   const text = await response.text()
   const read = readCard(text, response, call)

@@ -1,34 +1,24 @@
 import type { CallError } from '../a2a/errors.ts'
 import { nameBlocking } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
-import type { BridgedCall } from '../a2a-bridge/index.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { containsHostToken } from '../auth/token.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { type CallTarget, findBridgedTarget, isSameProtocol } from '../card/model/calls.ts'
 import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
-import { omit } from '../json/json.ts'
 import type { OwnedCall } from '../task-owners/agent-owners.ts'
 import { checkReadAccess } from './access.ts'
-import type { CallContext, GateWarning, InboundCall } from './call-context.ts'
-import { logStream } from './call-log.ts'
+import type { CallContext, InboundCall } from './call-context.ts'
+import type { TranslatedCall } from './translate-call.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
-import {
-  rewriteRoutingParams,
-  type TranslateAnswer,
-  type UpstreamCredentials,
-  type UpstreamMessage,
-  type UpstreamRoute,
-} from './upstream/request.ts'
+import type { UpstreamCredentials, UpstreamRoute } from './upstream/request.ts'
 
-/** A call that passed every check of its agent's card, and how it is written for the agent. */
+/** A call that passed every check of its agent's card, and how it was received. */
 type PermittedCall = {
   call: A2ACall
   profile: CallProfile
   target: CallTarget
-  toUpstream: InboundCall['toUpstream']
-  /** The parameter that selected the agent at this host. */
-  selector?: InboundCall['selector']
+  inbound: Pick<InboundCall, 'toUpstream' | 'selector'>
   /** Whether the call's message configures push notifications. */
   hasPushConfig?: boolean
 }
@@ -47,10 +37,10 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
   if (owned && 'kind' in owned) return owned
   const call = nameBlocking(owned?.call ?? routed)
-  const bridged = await bridge(call, permitted)
-  if (bridged && 'kind' in bridged) return bridged
-  const sent = bridged?.call ?? call
-  const message = bridged ? writeMessage(bridged, target) : permitted.toUpstream(call, target)
+  const translated = await translate(context, call, permitted)
+  if (translated && 'kind' in translated) return translated
+  const sent = translated?.call ?? call
+  const message = translated?.message ?? permitted.inbound.toUpstream(call, target)
   const { mcp } = profile
   // Loaded on first use, because few agents are MCP servers.
   const route = mcp
@@ -67,14 +57,17 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
   answers ??= await import('./answer-policy.ts')
-  const observer = answers.observeAnswers(context, { call: sent, profile, owned, hasPushConfig, bridged })
+  const observer = answers.observeAnswers(context, {
+    ...{ call: sent, profile, owned, hasPushConfig },
+    isTranslated: translated !== undefined,
+  })
   timing?.lap('gate')
   const response = await forward(
     {
       ...message,
       form: call,
       answered: sent,
-      ...(bridged && { translate: translateFor(context, bridged) }),
+      ...(translated && { translate: translated.translate }),
       target,
       service,
       credentials,
@@ -103,40 +96,14 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
  * Translates a call for an agent of another version or binding. One that the manifest lets pass although the agent does not support
  * its version goes as it is. Loaded on first use, because most callers speak as their agents do.
  */
-const bridge = async (
+const translate = async (
+  context: CallContext,
   call: A2ACall,
-  { profile, target, selector }: PermittedCall,
-): Promise<BridgedCall | CallError | undefined> => {
+  { profile, target, inbound }: PermittedCall,
+): Promise<TranslatedCall | CallError | undefined> => {
   if (isSameProtocol(call, target) || findBridgedTarget(call, [target], profile.bridge) === undefined) return undefined
-  const { bridgeCall } = await import('../a2a-bridge/index.ts')
-  return bridgeCall(selector === undefined ? call : { ...call, params: omit(call.params, selector) }, target)
-}
-
-/** Translates answers for the caller, and reports each loss once: in `Gate-Warning`, or in the log once a stream has begun. */
-const translateFor = (context: CallContext, { losses, translate }: BridgedCall): TranslateAnswer => {
-  const reported = new Set<string>()
-  const report = (lost: readonly string[], isEvent: boolean): void => {
-    const found = [...new Set(lost.map(path => path.replaceAll(/\[\d+\]/g, '[]')))].filter(path => !reported.has(path))
-    if (found.length === 0) return
-    for (const path of found) reported.add(path)
-    const warning: GateWarning = { kind: 'lossy', losses: found }
-    if (isEvent) logStream(context, { warning })
-    else context.warnings = [...context.warnings, warning]
-  }
-  report(losses, false)
-  return (text, place, status) => {
-    const translated = translate(text, place, status)
-    report(translated.losses, place === 'event')
-    return translated
-  }
-}
-
-/** Writes a translated call, with the tenant and agent name of the card. */
-const writeMessage = ({ call, httpMethod, path, hasBody }: BridgedCall, target: CallTarget): UpstreamMessage => {
-  const params = rewriteRoutingParams(call.params, target)
-  const { operation, version, id, binding } = call
-  const body = binding === 'JSONRPC' ? { jsonrpc: '2.0', id, method: operations[operation][version], params } : params
-  return { method: httpMethod, ...(path !== undefined && { path }), ...(hasBody && { body: JSON.stringify(body) }) }
+  const { translateCall } = await import('./translate-call.ts')
+  return translateCall(context, call, target, inbound.selector)
 }
 
 /** Whether callers may select the agent's tenant: with credentials of their own, they reach nothing there that is not theirs. */

@@ -86,8 +86,7 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   if (call.operation === 'extendedCard')
     return (await import('./extended-card.ts')).fetchExtendedCard(context, { call, profile, target }, inbound)
   const { hasPushConfig = false } = permitted
-  const toUpstream: InboundCall['toUpstream'] = (...sent) => inbound.toUpstream(...sent)
-  return forwardCall(context, { call, profile, target, toUpstream, selector: inbound.selector, hasPushConfig })
+  return forwardCall(context, { call, profile, target, inbound, hasPushConfig })
 }
 
 /** Evaluates the policy; if the media types are refused, again with the modes of the extended card that the caller may read. */

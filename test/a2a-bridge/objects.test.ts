@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Form, shapes } from '../../src/a2a/result-shapes.ts'
 import { type ObjectName, translateObject } from '../../src/a2a-bridge/objects.ts'
 import type { JsonObject } from '../../src/json/json.ts'
+import { arbitraryObjects as objects } from '../support/a2a-objects.ts'
 
 const forms: Form[] = ['kinds', 'proto 0.3', 'proto 1.0']
 
@@ -11,109 +12,161 @@ const translate = (name: ObjectName, object: JsonObject, from: Form, to: Form) =
   return { object: translateObject(name, object, { from, to, losses }), losses }
 }
 
-// Objects of 1.0, from which those of the other forms are made.
-const text = fc.string({ minLength: 1, maxLength: 8 })
-const optional = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined })
-const metadata = optional(fc.dictionary(text, fc.jsonValue({ maxDepth: 2 }), { minKeys: 1, maxKeys: 3 }))
-const compact = (object: object): JsonObject => JSON.parse(JSON.stringify(object))
-
-const part = fc
-  .record({
-    content: fc.oneof(
-      text.map(value => ({ text: value })),
-      fc.uint8Array({ maxLength: 9 }).map(bytes => ({ raw: Buffer.from(bytes).toString('base64') })),
-      fc.webUrl().map(url => ({ url })),
-      fc.jsonValue({ maxDepth: 3 }).map(data => ({ data })),
-    ),
-    file: fc.record({ filename: optional(text), mediaType: optional(fc.constantFrom('image/png', 'text/csv')) }),
-    metadata,
-  })
-  .map(({ content, file, metadata }) =>
-    compact({ ...content, ...('raw' in content || 'url' in content ? file : {}), metadata }),
-  )
-
-const message = fc
-  .record({
-    messageId: text,
-    taskId: optional(text),
-    contextId: optional(text),
-    role: fc.constantFrom('ROLE_USER', 'ROLE_AGENT'),
-    parts: fc.array(part, { minLength: 1, maxLength: 4 }),
-    metadata,
-    extensions: optional(fc.array(fc.webUrl(), { minLength: 1, maxLength: 2 })),
-    referenceTaskIds: optional(fc.array(text, { minLength: 1, maxLength: 2 })),
-  })
-  .map(compact)
-
-const states = [
-  'UNSPECIFIED',
-  'SUBMITTED',
-  'WORKING',
-  'COMPLETED',
-  'FAILED',
-  'CANCELED',
-  'INPUT_REQUIRED',
-  'REJECTED',
-  'AUTH_REQUIRED',
-]
-
-const status = fc
-  .record({
-    state: fc.constantFrom(...states.map(state => `TASK_STATE_${state}`)),
-    message: optional(message),
-    timestamp: optional(
-      fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map(date => date.toISOString()),
-    ),
-  })
-  .map(compact)
-
-const artifact = fc
-  .record({
-    artifactId: text,
-    name: optional(text),
-    description: optional(text),
-    parts: fc.array(part, { minLength: 1, maxLength: 3 }),
-    metadata,
-    extensions: optional(fc.array(fc.webUrl(), { minLength: 1, maxLength: 2 })),
-  })
-  .map(compact)
-
-const ids = { taskId: text, contextId: text }
-const objects: Record<Exclude<ObjectName, 'status' | 'artifact'>, fc.Arbitrary<JsonObject>> = {
-  message,
-  task: fc
-    .record({
-      id: text,
-      contextId: text,
-      status,
-      artifacts: optional(fc.array(artifact, { minLength: 1, maxLength: 2 })),
-      history: optional(fc.array(message, { minLength: 1, maxLength: 2 })),
-      metadata,
-    })
-    .map(compact),
-  statusUpdate: fc.record({ ...ids, status, metadata }).map(compact),
-  artifactUpdate: fc
-    .record({ ...ids, artifact, append: optional(fc.boolean()), lastChunk: optional(fc.boolean()), metadata })
-    .map(compact),
-}
-
 describe('an object of A2A', () => {
   for (const name of Object.keys(objects) as (keyof typeof objects)[])
     for (const form of forms)
       for (const other of forms.filter(each => each !== form))
         it(`is the same ${name} of ${form} after its translation to ${other} and back, unless a loss is reported`, () => {
           fc.assert(
-            fc.property(objects[name], original => {
-              const written = translate(name, original, 'proto 1.0', form).object
+            fc.property(objects[name], fc.boolean(), (original, final) => {
+              const made = translate(name, original, 'proto 1.0', form).object
+              const written = 'final' in made ? { ...made, final } : made
               expect(shapes[form][name](written)).toBeUndefined()
               const there = translate(name, written, form, other)
               expect(shapes[other][name](there.object)).toBeUndefined()
               const back = translate(name, there.object, other, form)
               expect(back.losses).toEqual([])
               if (there.losses.length === 0) expect(back.object).toEqual(written)
-              return there.losses.length === 0
+              expect(there.losses.filter(loss => loss !== 'final')).toEqual([])
             }),
             { numRuns: 60 },
           )
         })
+})
+
+const messageWith = (part: JsonObject, more: JsonObject = {}): JsonObject => ({
+  kind: 'message',
+  messageId: 'm',
+  role: 'user',
+  parts: [part],
+  ...more,
+})
+const v1Message = (part: JsonObject, more: JsonObject = {}): JsonObject => ({
+  messageId: 'm',
+  role: 'ROLE_USER',
+  parts: [part],
+  ...more,
+})
+
+describe('what a form cannot express', () => {
+  it.each<[string, ObjectName, JsonObject, Form, Form, JsonObject, string[]]>([
+    [
+      'the name and type of a text',
+      'message',
+      v1Message({ text: 'a', filename: 'a.md', mediaType: 'text/markdown' }),
+      ...(['proto 1.0', 'kinds'] as const),
+      messageWith({ kind: 'text', text: 'a' }),
+      ['parts[0].filename', 'parts[0].mediaType'],
+    ],
+    [
+      'the second content of a part',
+      'message',
+      messageWith({ text: 'a', data: { b: 1 } }),
+      ...(['kinds', 'proto 1.0'] as const),
+      v1Message({ text: 'a' }),
+      ['parts[0].data'],
+    ],
+    [
+      'an unknown member with a name that means something',
+      'message',
+      messageWith({ kind: 'text', text: 'a', raw: 'YQ==' }, { context_id: 'c' }),
+      ...(['kinds', 'proto 1.0'] as const),
+      v1Message({ text: 'a' }),
+      ['parts[0].*', '*'],
+    ],
+    [
+      'a role that is not specified',
+      'message',
+      { messageId: 'm', role: 'ROLE_UNSPECIFIED', parts: [{ text: 'a' }] },
+      ...(['proto 1.0', 'kinds'] as const),
+      messageWith({ kind: 'text', text: 'a' }, { role: 'agent' }),
+      ['role'],
+    ],
+    [
+      'the end of a stream before that of its task',
+      'statusUpdate',
+      { kind: 'status-update', taskId: 't', contextId: 'c', status: { state: 'working' }, final: true },
+      ...(['kinds', 'proto 1.0'] as const),
+      { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } },
+      ['final'],
+    ],
+    [
+      'a time without a time zone',
+      'status',
+      { state: 'working', timestamp: '2026-11-22T10:00:00' },
+      ...(['kinds', 'proto 0.3'] as const),
+      { state: 'TASK_STATE_WORKING', timestamp: '2026-11-22T10:00:00.000Z' },
+      ['timestamp'],
+    ],
+    [
+      'a flag that would unwrap data',
+      'message',
+      v1Message({ data: { value: 1 }, metadata: { data_part_compat: true } }),
+      ...(['proto 1.0', 'kinds'] as const),
+      messageWith({ kind: 'data', data: { value: 1 } }),
+      ['parts[0].metadata.data_part_compat'],
+    ],
+  ])('is reported: %s', (_, name, object, from, to, expected, losses) => {
+    expect(translate(name, object, from, to)).toEqual({ object: expected, losses })
+  })
+})
+
+describe('what forms write in different ways', () => {
+  it.each<[string, ObjectName, JsonObject, Form, Form, JsonObject]>([
+    [
+      'the numbers of enumerations',
+      'status',
+      { state: 5, message: { messageId: 'm', role: 2, parts: [] } },
+      ...(['proto 1.0', 'kinds'] as const),
+      { state: 'canceled', message: { kind: 'message', messageId: 'm', role: 'agent', parts: [] } },
+    ],
+    [
+      'the spelling of canceled',
+      'status',
+      { state: 'TASK_STATE_CANCELED' },
+      ...(['proto 1.0', 'proto 0.3'] as const),
+      { state: 'TASK_STATE_CANCELLED' },
+    ],
+    [
+      'what is empty',
+      'message',
+      v1Message({ text: 'a' }, { taskId: '', context_id: '' }),
+      ...(['proto 1.0', 'kinds'] as const),
+      messageWith({ kind: 'text', text: 'a' }),
+    ],
+    [
+      'a question, which ends a stream',
+      'statusUpdate',
+      { taskId: 't', status: { state: 'TASK_STATE_INPUT_REQUIRED' } },
+      ...(['proto 1.0', 'kinds'] as const),
+      { kind: 'status-update', taskId: 't', contextId: '', status: { state: 'input-required' }, final: true },
+    ],
+    [
+      'what is false',
+      'statusUpdate',
+      { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } },
+      ...(['proto 0.3', 'kinds'] as const),
+      { kind: 'status-update', taskId: 't', contextId: 'c', status: { state: 'completed' }, final: false },
+    ],
+    [
+      'the alphabet of base64',
+      'message',
+      v1Message({ raw: '-_8' }),
+      ...(['proto 1.0', 'kinds'] as const),
+      messageWith({ kind: 'file', file: { bytes: '+/8=' } }),
+    ],
+    [
+      'data that is no object',
+      'message',
+      v1Message({ data: [1] }),
+      ...(['proto 1.0', 'proto 0.3'] as const),
+      {
+        messageId: 'm',
+        role: 'ROLE_USER',
+        content: [{ data: { data: { value: [1] } }, metadata: { data_part_compat: true } }],
+      },
+    ],
+  ])('is translated: %s', (_, name, object, from, to, expected) => {
+    expect(translate(name, object, from, to)).toEqual({ object: expected, losses: [] })
+  })
 })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ERRORS } from '../../src/a2a/error-catalogue.ts'
 import { describeError, errorResponse, toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
-import { type CallError, ERRORS } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/errors.ts'
 import { anyCharacter } from '../support/cards/generated.ts'
 
 const info = (reason: string, domain: string, metadata?: Record<string, string>) => ({
@@ -65,6 +66,14 @@ const table: readonly (readonly [CallError, code: number, reason: string, rpc: n
       { kind: 'version', offered: '1.0', accepted: [] },
       -32009,
       'VERSION_NOT_SUPPORTED',
+      200,
+      400,
+      'FAILED_PRECONDITION',
+    ],
+    [
+      { kind: 'operation-missing', method: 'ListTasks', version: '0.3' },
+      -32004,
+      'UNSUPPORTED_OPERATION',
       200,
       400,
       'FAILED_PRECONDITION',

@@ -341,6 +341,15 @@ describe('relaySse with a check', () => {
     expect(text).toBe('data: 1\n\ndata: 3\n\n')
   })
 
+  it.each([
+    ['an error', 'data: 1\n\n', 'error', 'event: error\ndata: new\n\n'],
+    ['an error', 'event:x\nid: 1\ndata: 1\n\n', 'error', 'id: 1\nevent: error\ndata: new\n\n'],
+    ['no error', 'event: error\r\ndata: 1\r\n\r\n', 'message', 'data: new\r\n\r\n'],
+  ] as const)('marks an event as %s: %j', async (_, text, eventType, expected) => {
+    const { text: relayed } = await relayText(text, () => ({ text: 'new', eventType }))
+    expect(relayed).toBe(expected)
+  })
+
   it('ends with an error event in place of the first bad one, and cancels the stream of the agent', async () => {
     const agent = startAgent()
     const check: Check = data => (data === 'bad' ? { kind: 'invalid-response', status: 200 } : undefined)

@@ -30,6 +30,7 @@ describe('POST /lint', () => {
         filled: expect.any(Array),
         converted: [],
         dropped: expect.any(Object),
+        lossy: [],
         issues: expect.any(Array),
       },
     ])

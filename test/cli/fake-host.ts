@@ -198,7 +198,7 @@ export class FakeHost {
       root: this.agents.size === 1,
       etags: { manifest: etag, 'agent-card.json': etag },
       urls: { card: `${this.url}/agents/${id}/.well-known/agent-card.json`, agent: `${this.url}/agents/${id}` },
-      report: { dialect: 'gopherhole', filled: [], converted: [], dropped: {}, issues: [] },
+      report: { dialect: 'gopherhole', filled: [], converted: [], dropped: {}, lossy: [], issues: [] },
     }
   }
 }

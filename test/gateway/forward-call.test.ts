@@ -40,9 +40,11 @@ const forwardToService = async (
     call: callWith(changes),
     profile: profileWith({ service: 'WEATHER', ...profile }),
     target: { binding: 'JSONRPC', version: '1.0', url: 'https://weather.internal/a2a' },
-    toUpstream: call => {
-      sent = call
-      return { method: 'POST', body: '{}' }
+    inbound: {
+      toUpstream: call => {
+        sent = call
+        return { method: 'POST', body: '{}' }
+      },
     },
   })
   return { received, sent, body, result }
@@ -147,6 +149,6 @@ describe('`blocking` in the configuration of a message', () => {
     const { body } = await forward({ params: params(configuration) }, { bridge: 'all' })
     const sent = JSON.parse(body ?? '').params.configuration
     expect(sent?.returnImmediately === true).toBe(expected?.returnImmediately === true)
-    expect(sent).not.toHaveProperty('blocking')
+    expect(sent ?? {}).not.toHaveProperty('blocking')
   })
 })

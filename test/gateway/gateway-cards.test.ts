@@ -245,6 +245,7 @@ describe('every interface in a gateway card', () => {
       'JSONRPC 1.0',
       'HTTP+JSON 1.0',
       'JSONRPC 0.3',
+      'HTTP+JSON 0.3',
     ])
   })
 })

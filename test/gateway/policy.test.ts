@@ -26,6 +26,30 @@ describe('an unrestricted agent', () => {
   })
 })
 
+describe('a translated call', () => {
+  const own = [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0')]
+
+  it.each([
+    ['the same version before the same binding', 'all', own, 'JSONRPC', '1.0', 'HTTP+JSON 1.0'],
+    ['the same version before the same binding', 'all', own, 'HTTP+JSON', '0.3', 'JSONRPC 0.3'],
+    ['the same binding', 'versions', own, 'JSONRPC', '1.0', 'JSONRPC 0.3'],
+    ['the same version', 'bindings', own, 'JSONRPC', '1.0', 'HTTP+JSON 1.0'],
+    ['what there is', 'all', [target('HTTP+JSON', '0.3')], 'JSONRPC', '1.0', 'HTTP+JSON 0.3'],
+    ['nothing', 'versions', [target('HTTP+JSON', '0.3')], 'JSONRPC', '1.0', undefined],
+    ['nothing', 'bindings', [target('JSONRPC', '0.3')], 'JSONRPC', '1.0', undefined],
+    ['nothing', 'off', [target('HTTP+JSON', '1.0')], 'JSONRPC', '1.0', undefined],
+    ['itself', 'all', own, 'JSONRPC', '0.3', 'JSONRPC 0.3'],
+  ] as const)('goes to %s with `bridge: %s`', (_, bridge, targets, binding, version, expected) => {
+    const call = callWith({ binding, version })
+    const profile = profileWith({ targets: [...targets], bridge })
+    const result = evaluatePolicy(call, profile)
+    expect('kind' in result ? result.kind : 'passes').toBe(expected === undefined ? 'version' : 'passes')
+    const found = targetOf(call, profile)
+    const isUntranslated = expected === undefined && found?.binding === binding
+    if (!isUntranslated) expect(found && `${found.binding} ${found.version}`).toBe(expected)
+  })
+})
+
 describe('the version check', () => {
   it.each([
     ['JSONRPC', '1.0', ['0.3']],

@@ -97,7 +97,8 @@ export const eventsOf = (form: ResultForm): JsonObject[] => {
         { task: tasks[form] },
         { statusUpdate: { ...ids, status } },
         { artifactUpdate: { ...ids, artifact: artifact as JsonObject, append: false, lastChunk: true } },
-        { statusUpdate: { ...ids, status: done } },
+        // ProtoJSON leaves out what is false.
+        { statusUpdate: { ...ids, status: done, ...(form === '0.3 over HTTP' && { final: true }) } },
       ]
 }
 

@@ -15,6 +15,7 @@ import { type CardError, type Note, type Report, truncateNotes, truncatePointers
 import { detectForeignDocument } from '../read/foreign.ts'
 import { Provenance } from '../read/provenance.ts'
 import { checkDocument } from '../read/validate.ts'
+import { bridgeLosses } from '../rewrite/bridge-losses.ts'
 import { bridgeProfile, withBridgeInterfaces } from '../rewrite/mcp-bridge.ts'
 import { createServing } from '../rewrite/serving.ts'
 import { readCanonicalCard } from './canonical-card.ts'
@@ -72,6 +73,7 @@ export const compile = (document: Json, context: CompileContext): Compilation =>
     filled: redact(report.filled),
     converted: redact(report.converted),
     dropped: Object.fromEntries(Object.entries(report.dropped).map(([name, list]) => [name, redactPointers(list)])),
+    lossy: redact(report.lossy),
     issues: redact(report.issues),
   }
   return { compiled: { ...result.compiled, report: { ...report, ...redacted } } }
@@ -112,6 +114,8 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
 
   const { extended, findings } = tiers
   const dropped = toAuthoredPointers(served.dropped, manifest.route, provenance)
+  const toAuthored = (pointer: Pointer) => reportPointer(provenance.sourceOf(pointer))
+  const agentCard = withBridgeInterfaces(manifest, direct)
   const report: Report = {
     dialect,
     filled: [...truncateNotes([...filled, ...findings.filled], reportPointer), ...noteTaskPolicy(manifest)],
@@ -119,10 +123,11 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
     dropped: Object.fromEntries(
       dropped.map(([name, pointers]) => [name, truncatePointers(pointers.map(reportPointer))]),
     ),
+    lossy: truncateNotes(bridgeLosses(manifest, agentCard), toAuthored),
     issues: truncateNotes([...issues, ...findings.issues], reportPointer),
   }
   const profile: CallProfile = {
-    ...buildCallProfile(manifest, withBridgeInterfaces(manifest, direct), {
+    ...buildCallProfile(manifest, agentCard, {
       tiers: extended.map(({ tier }) => tier),
       issuers: trustedIssuers(direct, ownerCard),
       origin,
@@ -130,7 +135,6 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
     }),
     ...bridgeProfile(manifest, authored, direct),
   }
-  const toAuthored = (pointer: Pointer) => reportPointer(provenance.sourceOf(pointer))
   const { documents } = served
   const secrets = truncateNotes(findDisallowedSecrets(merged), pointer => pointer)
   return { compiled: { manifest, card, direct, documents, profile, extended, origin, report, secrets, toAuthored } }

@@ -22,6 +22,8 @@ export type Report = {
   converted: Note[]
   /** By dialect: the fields that it cannot express. */
   dropped: Record<string, Pointer[]>
+  /** What is lost where this host translates calls between versions of A2A. */
+  lossy: Note[]
   /** What the linter found. */
   issues: Issue[]
 }

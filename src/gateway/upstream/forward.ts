@@ -1,6 +1,7 @@
 import { toErrorEvent } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
 import type { CheckedAnswer } from '../../a2a/results.ts'
+import type { AnswerForCaller } from '../../a2a-bridge/index.ts'
 import { fetchService } from '../../http/bindings.ts'
 import { essence } from '../../http/media-type.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
@@ -122,10 +123,11 @@ const streamResponse = async (
       check: (data: string | undefined) => {
         const checked = checkEvent(data, answered, policy)
         if (!translate || data === undefined) return checked
-        const toCaller = (passed: CheckedAnswer): CheckedAnswer =>
-          passed && ('kind' in passed || passed.text === '')
-            ? passed
-            : { text: translate(passed?.text ?? data, 'event', 200).text }
+        const toCaller = (passed: CheckedAnswer): CheckedAnswer => {
+          if (passed && ('kind' in passed || passed.text === '')) return passed
+          const translated = translate(passed?.text ?? data, 'event', 200)
+          return 'kind' in translated ? translated : toEvent(translated, form)
+        }
         return checked instanceof Promise ? checked.then(toCaller) : toCaller(checked)
       },
     }),
@@ -137,3 +139,9 @@ const streamResponse = async (
     translate && form.version,
   )
 }
+
+/** Over HTTP+JSON, only the type of an event marks an error. */
+const toEvent = ({ text, isError }: AnswerForCaller, { binding }: UpstreamCall['form']): CheckedAnswer => ({
+  text,
+  eventType: isError && binding === 'HTTP+JSON' ? 'error' : 'message',
+})

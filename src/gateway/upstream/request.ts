@@ -1,6 +1,8 @@
 import type { ErrorForm } from '../../a2a/error-response.ts'
+import type { CallError } from '../../a2a/errors.ts'
 import type { A2ACall } from '../../a2a/operations.ts'
 import type { AnswerPlace } from '../../a2a/results.ts'
+import type { AnswerForCaller } from '../../a2a-bridge/index.ts'
 import type { CallTarget, WireVersion } from '../../card/model/calls.ts'
 import { endToEndHeader } from '../../http/headers.ts'
 import { essence } from '../../http/media-type.ts'
@@ -55,8 +57,8 @@ export type AnswerRepair =
   | 'state'
   | 'wrapper'
 
-/** Translates the text of a checked answer for the caller. Returns it with the status of the response that it is the body of. */
-export type TranslateAnswer = (text: string, place: AnswerPlace, status: number) => { text: string; status: number }
+/** Translates the text of a checked answer for a caller who has another version or binding than the agent. */
+export type TranslateAnswer = (text: string, place: AnswerPlace, status: number) => AnswerForCaller | CallError
 
 /** A call that passed every check, on its way to the agent. */
 export type UpstreamCall = UpstreamMessage &
@@ -102,7 +104,15 @@ export const rewriteRoutingParams = (
 /** What the headers of a call to an agent are built from. */
 export type HeaderSource = Pick<
   UpstreamCall,
-  'target' | 'headers' | 'extensions' | 'trace' | 'credentials' | 'assertion' | 'streams' | 'containsHostToken'
+  | 'target'
+  | 'headers'
+  | 'extensions'
+  | 'trace'
+  | 'credentials'
+  | 'assertion'
+  | 'streams'
+  | 'translate'
+  | 'containsHostToken'
 > & {
   /** The version in which the call is written. */
   version: WireVersion
@@ -125,7 +135,8 @@ export const upstreamHeaders = (source: HeaderSource): Record<string, string> =>
   const sent = removeHostTokens(received, containsHostToken)
   sent.Accept = accept(target, version, streams)
   sent['A2A-Version'] = version
-  if (hasBody) sent['Content-Type'] = contentType(headers.get('Content-Type'))
+  // Only one binding has a type of its own.
+  if (hasBody) sent['Content-Type'] = source.translate ? 'application/json' : contentType(headers.get('Content-Type'))
   if ('secret' in credentials) sent.Authorization = `Bearer ${credentials.secret}`
   if (source.assertion !== undefined) sent['Calling-Card-Assertion'] = source.assertion
   return sent

@@ -31,6 +31,7 @@ const fieldsForV0 = (document: JsonObject) =>
   [...v0Fields, 'supportsAuthenticatedExtendedCard'].filter(name => name in document)
 const documentsOf = (card: JsonObject, manifest: JsonObject = {}) => compileCard({ card, ...manifest }).documents
 const behindGateway = { route: 'gateway', upstream: { url: 'https://inner.example/a2a' } }
+const withoutBridge = { ...behindGateway, bridge: 'off' }
 
 /** Returns a `fetch` that responds with a document to every request. */
 const fetchWith = (document: JsonObject) => (async () => Response.json(document)) as unknown as typeof fetch
@@ -112,8 +113,10 @@ describe('the fields of v0.x in agent-card.json', () => {
     ['an MCP server', { ...mcpCard, protocolVersion: '2025-06-18' }, {}, true],
     ["a card of GopherHole's, whose `url` is its own field", gopherholeCard, {}, true],
     ['a card without a version', { ...gopherholeCard, protocolVersion: undefined }, {}, true],
-    ["a card of GopherHole's behind the gateway, which refuses calls of 0.3", gopherholeCard, behindGateway, false],
-    ['a card of 1.0 behind the gateway', v1Card, behindGateway, false],
+    ["a card of GopherHole's behind the gateway, which translates calls of 0.3", gopherholeCard, behindGateway, true],
+    ['a card of 1.0 behind the gateway', v1Card, behindGateway, true],
+    ["a card of GopherHole's behind the gateway, which refuses calls of 0.3", gopherholeCard, withoutBridge, false],
+    ['a card of 1.0 behind the gateway, which refuses calls of 0.3', v1Card, withoutBridge, false],
     ['a card of 1.0 with `route: closed`', v1Card, { route: 'closed' }, false],
   ])('%s', (_, card, manifest, expected) => {
     const documents = documentsOf(JSON.parse(JSON.stringify(card)), manifest)

@@ -53,7 +53,7 @@ describe('a manifest', () => {
       'an unknown field',
       { card, visibilty: 'public' },
       '/visibilty',
-      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, compatibility, jwt, set, allowSecrets. Fields of the card go under `card`',
+      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, bridge, compatibility, jwt, set, allowSecrets. Fields of the card go under `card`',
     ],
     [
       'an unknown field of upstream',
@@ -152,6 +152,7 @@ describe('a manifest', () => {
       '/id',
       'is "other", but the agent is registered as "weather": use one id',
     ],
+    ['an unknown bridge', { card, bridge: true }, '/bridge', 'must be off, versions, bindings or all'],
     ['an invalid card', { card: { ...card, name: 5 } }, '/card/name', 'must be a string'],
   ])('is rejected with %s', (_, manifest, pointer, message) => {
     expect(getCompileErrors(manifest)).toStrictEqual([{ pointer, message }])

@@ -15,13 +15,15 @@ describe('a card from an MCP server', () => {
     expect(compileCard({ upstream, route }, exa).documents.superx).toStrictEqual(exa)
   })
 
-  it("advertises this host's bridge in both versions of A2A, with its capabilities", () => {
+  it("advertises this host's bridge in both versions and bindings of A2A, with its capabilities", () => {
     const { card, manifest } = compileCard({ upstream }, exa)
     expect([manifest.route, card.supportedInterfaces, card.capabilities]).toStrictEqual([
       'gateway',
       [
         { url: ownUrl, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
         { url: ownUrl, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+        { url: ownUrl, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url: ownUrl, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
       ],
       {
         ...(exa.capabilities as JsonObject),

@@ -56,7 +56,7 @@ describe('a relative URL of an interface', () => {
   })
 
   it('is hidden behind the gateway, as an absolute one is', () => {
-    const { documents } = compileCard({ upstream, route: 'gateway' }, fetched)
+    const { documents } = compileCard({ upstream, route: 'gateway', bridge: 'off' }, fetched)
     expect(documents['1.0'].supportedInterfaces).toMatchObject([{ url: 'https://host.example/agents/weather/a2a' }])
     expect(JSON.stringify(documents)).not.toContain('a.example')
   })

@@ -50,10 +50,34 @@ describe('route: gateway', () => {
 
   it("lists each of the agent's bindings and versions once, with the URL of this host", () => {
     const url = 'https://host.example/agents/weather/a2a'
-    expect(compileCard({ card: cards['1.0'] as Json, route: 'gateway' }).card.supportedInterfaces).toStrictEqual([
+    const { card } = compileCard({ card: cards['1.0'] as Json, route: 'gateway', bridge: 'off' })
+    expect(card.supportedInterfaces).toStrictEqual([
       { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     ])
+  })
+
+  it.each<[string, string, string[]]>([
+    ['1.0', 'all', ['JSONRPC 1.0', 'JSONRPC 0.3', 'HTTP+JSON 1.0', 'HTTP+JSON 0.3']],
+    ['1.0', 'versions', ['JSONRPC 1.0', 'JSONRPC 0.3']],
+    ['0.3', 'all', ['JSONRPC 0.3', 'HTTP+JSON 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0']],
+    ['0.3', 'versions', ['JSONRPC 0.3', 'HTTP+JSON 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0']],
+    ['0.3', 'bindings', ['JSONRPC 0.3', 'HTTP+JSON 0.3']],
+    ['gopherhole', 'all', ['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3']],
+    ['gopherhole', 'versions', ['JSONRPC 1.0', 'JSONRPC 0.3']],
+    ['gopherhole', 'bindings', ['JSONRPC 1.0', 'HTTP+JSON 1.0']],
+    ['gopherhole', 'off', ['JSONRPC 1.0']],
+  ])(
+    'lists what a %s card is translated from with `bridge: %s`, after the interfaces of the agent',
+    (dialect, bridge, expected) => {
+      const { card } = compileCard({ card: cards[dialect] as Json, route: 'gateway', bridge })
+      expect(card.supportedInterfaces.map(each => `${each.protocolBinding} ${each.protocolVersion}`)).toEqual(expected)
+    },
+  )
+
+  it.each(['direct', 'closed'])('does not list what is not translated: `route: %s`', route => {
+    const { card, profile } = compileCard({ card: cards.gopherhole as Json, route, bridge: 'all' })
+    expect([card.supportedInterfaces.map(({ url }) => url), profile.bridge]).toEqual([[upstream], 'off'])
   })
 
   it.each<[string, JsonObject]>([
@@ -119,7 +143,7 @@ describe('route: gateway', () => {
   })
 
   it("replaces the URL of SuperX's agentCard by that of the served card", () => {
-    const { documents } = compileCard({ card: cards.superx as Json, route: 'gateway' })
+    const { documents } = compileCard({ card: cards.superx as Json, route: 'gateway', bridge: 'off' })
     expect(documents.superx).toStrictEqual({
       ...base,
       protocol: 'a2a',

@@ -1,0 +1,60 @@
+import type { CallError } from '../a2a/errors.ts'
+import { type A2ACall, operations } from '../a2a/operations.ts'
+import { type BridgedCall, bridgeCall } from '../a2a-bridge/index.ts'
+import type { CallTarget } from '../card/model/calls.ts'
+import { omit } from '../json/json.ts'
+import type { CallContext, GateWarning } from './call-context.ts'
+import { logStream } from './call-log.ts'
+import {
+  type AgentParameter,
+  rewriteRoutingParams,
+  type TranslateAnswer,
+  type UpstreamMessage,
+} from './upstream/request.ts'
+
+/** A call as its agent gets it, and how answers are translated for the caller. */
+export type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }
+
+/** Translates a call for an agent of another version or binding. `selector` is the parameter that selected the agent. */
+export const translateCall = (
+  context: CallContext,
+  call: A2ACall,
+  target: CallTarget,
+  selector: AgentParameter | undefined,
+): TranslatedCall | CallError => {
+  // These are for this host, or replaced by those of the card.
+  const replaced = [
+    ...(selector === undefined ? [] : [selector]),
+    ...(['tenant', 'agentName'] as const).filter(name => target[name] !== undefined),
+  ]
+  const bridged = bridgeCall({ ...call, params: omit(call.params, ...replaced) }, target)
+  if ('kind' in bridged) return bridged
+  return { call: bridged.call, message: writeMessage(bridged, target), translate: reportLosses(context, bridged) }
+}
+
+/** Writes a translated call, with the tenant and agent name of the card. */
+const writeMessage = ({ call, httpMethod, path, hasBody }: BridgedCall, target: CallTarget): UpstreamMessage => {
+  const params = rewriteRoutingParams(call.params, target)
+  const { operation, version, id, binding } = call
+  const body = binding === 'JSONRPC' ? { jsonrpc: '2.0', id, method: operations[operation][version], params } : params
+  return { method: httpMethod, ...(path !== undefined && { path }), ...(hasBody && { body: JSON.stringify(body) }) }
+}
+
+/** Reports what the translation of a call and its answers loses, each member once: in `Gate-Warning`, for events in the log. */
+const reportLosses = (context: CallContext, { losses, translate }: BridgedCall): TranslateAnswer => {
+  const reported = new Set<string>()
+  const report = (lost: readonly string[], isEvent: boolean): void => {
+    const found = [...new Set(lost.map(path => path.replaceAll(/\[\d+\]/g, '[]')))].filter(path => !reported.has(path))
+    if (found.length === 0) return
+    for (const path of found) reported.add(path)
+    const warning: GateWarning = { kind: 'lossy', losses: found }
+    if (isEvent) logStream(context, { warning })
+    else context.warnings = [...context.warnings, warning]
+  }
+  report(losses, false)
+  return (text, place, status) => {
+    const translated = translate(text, place, status)
+    if ('losses' in translated) report(translated.losses, place === 'event')
+    return translated
+  }
+}

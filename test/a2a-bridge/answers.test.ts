@@ -1,0 +1,197 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { specifiedErrors } from '../../src/a2a/call-outcome.ts'
+import type { OperationName } from '../../src/a2a/operations.ts'
+import type { AnswerPlace } from '../../src/a2a/results.ts'
+import { translateAnswer } from '../../src/a2a-bridge/answers.ts'
+import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { eventsOf, type ResultForm, resultOf } from '../support/answers.ts'
+
+const protocols: Protocol[] = wireVersions.flatMap(version => callBindings.map(binding => ({ binding, version })))
+const v1: Protocol = { binding: 'JSONRPC', version: '1.0' }
+const v03: Protocol = { binding: 'JSONRPC', version: '0.3' }
+const restV1: Protocol = { binding: 'HTTP+JSON', version: '1.0' }
+const restV03: Protocol = { binding: 'HTTP+JSON', version: '0.3' }
+const nameOf = ({ binding, version }: Protocol): string => `${binding} ${version}`
+
+const translate = (
+  answer: Json,
+  from: Protocol,
+  to: Protocol,
+  {
+    operation = 'send',
+    place = 'response',
+    status = 200,
+  }: { operation?: OperationName; place?: AnswerPlace; status?: number } = {},
+) => translateAnswer(answer, place, status, { operation, from, to, id: 7, task: 't-1' })
+
+const formOf = ({ binding, version }: Protocol): ResultForm =>
+  version === '0.3' && binding === 'HTTP+JSON' ? '0.3 over HTTP' : version
+
+/** Returns an answer as an agent writes it. */
+const answerOf = (result: Json, { binding }: Protocol): Json =>
+  binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, result } : result
+
+const pairs = protocols.flatMap(from =>
+  protocols.filter(to => !isSameProtocol(from, to)).map(to => [nameOf(from), nameOf(to), from, to] as const),
+)
+
+describe.each(pairs)('an answer over %s to a caller over %s', (_from, _to, from, to) => {
+  const operations: OperationName[] = [
+    ...(['send', 'stream', 'getTask', 'cancel', 'resubscribe', 'createPushConfig', 'getPushConfig'] as const),
+    ...(['listPushConfigs', 'deletePushConfig'] as const),
+  ]
+  it.each(operations)('is what an agent of that version answers: %s', operation => {
+    const expected = answerOf(resultOf(operation, formOf(to)), to)
+    const translated = translate(answerOf(resultOf(operation, formOf(from)), from), from, to, { operation })
+    const listed = operation === 'listPushConfigs' && from.version !== '1.0' && from.binding === 'JSONRPC'
+    const { nextPageToken: _, ...withoutPages } = expected as JsonObject
+    expect(translated).toMatchObject({ status: 200, isError: false, losses: [] })
+    if (listed && to.binding === 'HTTP+JSON') expect(translated.body).toEqual(withoutPages)
+    else if (listed) expect(translated.body).toMatchObject({ result: { configs: [expect.any(Object)] } })
+    else expect(translated.body).toEqual(expected)
+  })
+
+  it('has the events that an agent of that version sends', () => {
+    const translated = eventsOf(formOf(from)).map(
+      event => translate(answerOf(event, from), from, to, { operation: 'stream', place: 'event' }).body,
+    )
+    const withFinal = eventsOf(formOf(to)).map(event => answerOf(event, to))
+    expect(translated).toMatchObject(withFinal)
+  })
+
+  it.each(specifiedErrors)(
+    'has the same error, and after it is translated back: $reason',
+    ({ code, reason, status }) => {
+      const errorOf = ({ binding, version }: Protocol, data?: Json): JsonObject => {
+        const details = data === undefined ? {} : { data }
+        if (binding === 'JSONRPC') return { jsonrpc: '2.0', id: 7, error: { code, message: 'M', ...details } }
+        if (version === '0.3') return { code, message: 'M', ...details }
+        return { error: { code: status, status: expect.any(String), message: 'M', details: [info] } }
+      }
+      const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }
+      const own = JSON.parse(JSON.stringify(errorOf(from, from.version === '1.0' ? [info] : undefined)))
+      if (own.error?.status !== undefined) own.error.status = 'UNKNOWN'
+      const place = from.binding === 'JSONRPC' ? 'response' : 'error-response'
+      const there = translate(own, from, to, { place, status: from.binding === 'JSONRPC' ? 200 : status })
+      expect(there).toEqual({
+        body: errorOf(to, to.version === '1.0' ? [info] : undefined),
+        status: to.binding === 'JSONRPC' ? 200 : status,
+        isError: true,
+        losses: [],
+      })
+      const back = translate(there.body, to, from, {
+        place: to.binding === 'JSONRPC' ? 'response' : 'error-response',
+        status: there.status,
+      })
+      expect(back.body).toEqual(errorOf(from, from.version === '1.0' ? [info] : undefined))
+    },
+  )
+})
+
+describe('an error', () => {
+  const data = fc.oneof(
+    fc.dictionary(fc.string({ minLength: 1, maxLength: 4 }), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 }),
+    fc.string(),
+    fc.integer(),
+    fc.array(fc.integer(), { minLength: 1 }),
+  )
+
+  it('keeps what 0.3 has in data on its way to 1.0 and back', () => {
+    fc.assert(
+      fc.property(data, fc.constantFrom(-32001, -32602, -32603, -32050), (data, code) => {
+        const answer = { jsonrpc: '2.0', id: 7, error: { code, message: 'M', data: JSON.parse(JSON.stringify(data)) } }
+        const there = translate(answer, v03, v1)
+        const details = (there.body as { error: { data: JsonObject[] } }).error.data
+        expect(details.map(detail => typeof detail['@type'])).toEqual(details.map(() => 'string'))
+        expect(translate(there.body, v1, v03).body).toEqual(answer)
+      }),
+    )
+  })
+
+  it('keeps the details of 1.0 in the data of 0.3', () => {
+    const details = [
+      {
+        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+        reason: 'TASK_NOT_FOUND',
+        domain: 'x',
+        metadata: { a: 'b' },
+      },
+      { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [] },
+    ]
+    const answer = { jsonrpc: '2.0', id: 7, error: { code: -32001, message: 'M', data: details } }
+    const there = translate(answer, v1, v03)
+    expect(there.body).toEqual(answer)
+    expect(translate(there.body, v03, v1).body).toEqual(answer)
+  })
+
+  it.each<[string, Protocol, Json, number, Protocol, Json, string[]]>([
+    [
+      "an agent's own code",
+      v03,
+      { jsonrpc: '2.0', id: 7, error: { code: -32050, message: 'M' } },
+      200,
+      restV1,
+      { error: { code: 500, status: 'INTERNAL', message: 'M' } },
+      ['error.code'],
+    ],
+    [
+      'a status that no code stands for',
+      restV1,
+      { error: { code: 503, status: 'UNAVAILABLE', message: 'M' } },
+      503,
+      v1,
+      { jsonrpc: '2.0', id: 7, error: { code: -32603, message: 'M' } },
+      ['error.status'],
+    ],
+    [
+      'a status without a reason',
+      restV1,
+      { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'M' } },
+      400,
+      v03,
+      { jsonrpc: '2.0', id: 7, error: { code: -32602, message: 'M' } },
+      [],
+    ],
+    [
+      'only a message',
+      restV03,
+      { message: 'M' },
+      404,
+      restV1,
+      {
+        error: {
+          code: 404,
+          status: 'NOT_FOUND',
+          message: 'M',
+          details: [expect.objectContaining({ reason: 'TASK_NOT_FOUND' })],
+        },
+      },
+      [],
+    ],
+  ])('is translated as far as it can be: %s', (_, from, answer, status, to, body, losses) => {
+    const place = from.binding === 'JSONRPC' ? 'response' : 'error-response'
+    expect(translate(answer, from, to, { place, status })).toMatchObject({ body, losses })
+  })
+
+  it('in an event of a stream is one for the caller', () => {
+    const event = { code: -32603, message: 'M' }
+    expect(translate(event, restV03, restV1, { operation: 'stream', place: 'event' })).toMatchObject({
+      body: { error: { code: 500, message: 'M' } },
+      isError: true,
+    })
+  })
+})
+
+it('has the task of the call where the agent leaves it out of a push configuration', () => {
+  const config = { id: 'p', url: 'https://a.example' }
+  expect(translate(answerOf(config, v1), v1, v03, { operation: 'createPushConfig' }).body).toEqual(
+    answerOf({ taskId: 't-1', pushNotificationConfig: config }, v03),
+  )
+})
+
+it('reports what is beside the object of an answer', () => {
+  const { message } = resultOf('send', '1.0') as { message: JsonObject }
+  expect(translate(answerOf({ message, other: 1 }, v1), v1, v03).losses).toEqual(['*'])
+})

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { JsonObject } from '../../src/json/json.ts'
+import { type CalledHost, nextAddress, useSharedHost } from '../support/called-host.ts'
+import type { Host } from '../support/host.ts'
+import { agentKinds, agentPath, createOfficialAgents, extendedDescription } from '../support/sdk/agents.ts'
+import { errorNameOf, type OfficialClient, openClient, pushText } from '../support/sdk/clients.ts'
+
+/** Every operation of every official client against every kind of official agent. */
+let called: CalledHost<Host>
+beforeAll(async () => {
+  called = await useSharedHost()
+  const { origin } = called.agent
+  called.agent.listenWith(createOfficialAgents(origin))
+  for (const kind of agentKinds)
+    await called.register(idOf(kind), {
+      upstream: { card: `${origin}${agentPath(kind)}/card.json` },
+      route: 'gateway',
+      gate: { modes: 'off' },
+    })
+})
+afterAll(() => called.close())
+// The official servers log what they refuse.
+beforeEach(() => {
+  for (const level of ['error', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)
+})
+
+const idOf = (kind: string): string => `official-${kind.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
+
+const fetchImpl = ((input, { headers, ...init } = {}) => {
+  const sent = new Headers(headers)
+  sent.set('CF-Connecting-IP', nextAddress())
+  return called.host.fetch(`${input}`.replace(called.host.url.origin, ''), {
+    ...init,
+    headers: Object.fromEntries(sent),
+  })
+}) as typeof fetch
+
+// What clients read, in words that do not depend on the version
+
+type Part = { text?: string; data?: unknown; raw?: string; url?: string; mediaType?: string; file?: File }
+type File = { bytes?: string; uri?: string; mimeType?: string }
+
+const partText = ({ text, data, raw, url, mediaType, file = {} }: Part): string => {
+  const { bytes = raw, uri = url, mimeType = mediaType } = file
+  if (text !== undefined) return text
+  return data === undefined ? `${mimeType} ${bytes ?? uri}` : JSON.stringify(data)
+}
+
+const stateText = (state: unknown): string =>
+  `${state}`
+    .replace(/^TASK_STATE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-')
+
+/** Describes a task, message or update. */
+const describeObject = (object: JsonObject): string => {
+  const inner = (object.task ?? object.message ?? object.statusUpdate ?? object.artifactUpdate ?? object) as JsonObject
+  const { parts, artifact, artifacts, status, final, append, lastChunk } = inner
+  const list = (items: unknown) => (items as { parts: Part[] }[]).flatMap(item => item.parts.map(partText)).join(', ')
+  if (parts) return `message: ${list([inner])}`
+  if (artifact) return `artifact${append ? ' more' : ''}${lastChunk ? ' last' : ''}: ${list([artifact])}`
+  const results = artifacts && (artifacts as unknown[]).length > 0 ? `: ${list(artifacts)}` : ''
+  // Clients of 1.0 see that the stream ends.
+  return `${stateText((status as JsonObject).state)}${final ? ' (final)' : ''}${results}`
+}
+
+const described = async (events: AsyncIterable<JsonObject>): Promise<string[]> =>
+  (await Array.fromAsync(events)).map(describeObject)
+
+const files = '{"rain":1}, image/png aGk=, text/csv https://files.example/a.csv'
+const completed = `completed: It rains, ${files}`
+
+/** The official clients of 0.3 over HTTP+JSON do not read that a chunk is appended. */
+const readsAppend = (client: string): boolean => !client.endsWith('0.3 over HTTP+JSON')
+
+const streamEvents = (client: string) => [
+  'submitted',
+  'working',
+  'artifact: It rains',
+  `artifact${readsAppend(client) ? ' more' : ''} last: ${files}`,
+  client.startsWith('1.0') ? 'completed' : 'completed (final)',
+]
+
+/** Follows a task that waits, and cancels it after the first event. */
+const followAndCancel = async (client: OfficialClient, id: string) => {
+  const seen: string[] = []
+  let canceled: Promise<JsonObject> | undefined
+  for await (const event of client.resubscribe(id)) {
+    seen.push(describeObject(event))
+    canceled ??= client.cancel(id)
+  }
+  return [...seen, await canceled?.then(describeObject)]
+}
+
+const clientNames = Object.keys(openClient)
+
+describe.each(agentKinds)('an agent of %s', kind => {
+  /** The official server of 0.3 over HTTP+JSON fails where it should answer a request for a stream with an error. */
+  const isFaulty = kind === '0.3 over HTTP+JSON'
+  /** It does not read the push configurations of clients of 0.3 over HTTP+JSON either, which this host passes as they are. */
+  const isUnreadable = (name: string) => isFaulty && name.endsWith('0.3 over HTTP+JSON')
+
+  it.each(clientNames)('answers every call of the client of %s', async name => {
+    const client = await openClient[name]?.(`${called.host.url.origin}/agents/${idOf(kind)}`, fetchImpl)
+    if (!client) throw new Error('no client')
+    // The client with compatibility shows events of 1.0, without `final`.
+    const isV1 = name.startsWith('1.0')
+    const sent = await client.send('task')
+    const id = `${sent.id}`
+    const waiting = await client.send('wait', true)
+    expect({
+      message: describeObject(await client.send('message')),
+      task: describeObject(sent),
+      stream: await described(client.stream('task')),
+      question: (await described(client.stream('ask'))).at(-1),
+      got: describeObject(await client.getTask(id)),
+      history: ((await client.getTask(id)).history as JsonObject[]).length,
+      followed: await followAndCancel(client, `${waiting.id}`),
+      extended: await client.describe(),
+      unknown: await errorNameOf(() => client.getTask('unknown')),
+      unknownStream: await errorNameOf(() => described(client.resubscribe('unknown'))),
+      ended: await errorNameOf(() => client.cancel(id)),
+    }).toEqual({
+      message: 'message: It rains',
+      task: completed,
+      stream: streamEvents(name),
+      question: isV1 ? 'input-required' : 'input-required (final)',
+      got: completed,
+      history: 1,
+      followed: ['working', isV1 ? 'canceled' : 'canceled (final)', 'canceled'],
+      extended: extendedDescription,
+      unknown: 'TaskNotFoundError',
+      unknownStream: isFaulty ? expect.not.stringMatching(/^none$/) : 'TaskNotFoundError',
+      ended: 'TaskNotCancelableError',
+    })
+  })
+
+  it.each(clientNames.filter(name => !isUnreadable(name)))(
+    'keeps the push configurations of the client of %s',
+    async name => {
+      const client = await openClient[name]?.(`${called.host.url.origin}/agents/${idOf(kind)}`, fetchImpl)
+      if (!client) throw new Error('no client')
+      const id = `${(await client.send('task')).id}`
+      expect([
+        await client.setPush(id),
+        await client.getPush(id),
+        await client.listPush(id),
+        await client.deletePush(id).then(() => 'deleted'),
+        await client.listPush(id),
+      ]).toEqual([pushText, pushText, [pushText], 'deleted', []])
+    },
+  )
+
+  it.each(['1.0 over JSON-RPC', '1.0 over HTTP+JSON'])(
+    'lists its tasks for the client of %s, if its version has a list',
+    async name => {
+      const client = await openClient[name]?.(`${called.host.url.origin}/agents/${idOf(kind)}`, fetchImpl)
+      const sent = await client?.send('task')
+      const found: string[] = []
+      const error = await errorNameOf(async () => {
+        for (const task of (await client?.listTasks?.()) ?? [])
+          if (task.id === sent?.id) found.push(describeObject(task))
+      })
+      expect([found, error]).toEqual(kind.startsWith('1.0') ? [[completed], 'none'] : [[], 'UnsupportedOperationError'])
+    },
+  )
+})

@@ -1,0 +1,238 @@
+import type { ServerResponse } from 'node:http'
+import { createParser } from 'eventsource-parser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { MAX_EVENT_BYTES } from '../../src/limits.ts'
+import { numberedEvent } from '../support/answers.ts'
+import { type CalledHost, nextAddress, startCalledHost } from '../support/called-host.ts'
+import { call, message, messageV03 } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { json, reply, stream } from '../support/upstream.ts'
+
+let called: CalledHost
+beforeAll(async () => {
+  called = await startCalledHost()
+  for (const to of protocols)
+    await called.register(idOf(to), { card: cardOf(to), route: 'gateway', gate: { modes: 'off', responses: 'warn' } })
+})
+afterAll(() => called.close())
+
+const protocols: Protocol[] = wireVersions.flatMap(version => callBindings.map(binding => ({ binding, version })))
+const nameOf = ({ binding, version }: Protocol): string => `${binding} ${version}`
+const idOf = (to: Protocol): string => `bridged-${nameOf(to).toLowerCase().replace(/\W/g, '-')}`
+const cardOf = ({ binding, version }: Protocol): JsonObject =>
+  agentCard(called.agent.origin, {
+    supportedInterfaces: [{ url: called.agent.origin, protocolBinding: binding, protocolVersion: version }],
+  })
+
+/** Opens a stream, or sends a message, in the protocol of a caller. */
+const open = ({ binding, version }: Protocol, to: Protocol, method: 'stream' | 'send', init: RequestInit = {}) => {
+  const isV03 = version === '0.3'
+  const names = isV03 ? { stream: 'message/stream', send: 'message/send' } : undefined
+  const rpcMethod = names?.[method] ?? (method === 'stream' ? 'SendStreamingMessage' : 'SendMessage')
+  const body = isV03 ? messageV03() : message()
+  const path = binding === 'JSONRPC' ? '' : `/${isV03 ? 'v1/' : ''}message:${method}`
+  return called.host.fetch(`/agents/${idOf(to)}/a2a${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Accept-Encoding': 'identity', 'CF-Connecting-IP': nextAddress() },
+    body: JSON.stringify(binding === 'JSONRPC' ? call(rpcMethod, body) : body),
+    ...init,
+  })
+}
+
+type ParsedEvent = { event?: string; data: JsonObject }
+const parseEvents = (text: string): ParsedEvent[] => {
+  const events: ParsedEvent[] = []
+  createParser({ onEvent: ({ event, data }) => events.push({ ...(event && { event }), data: JSON.parse(data) }) }).feed(
+    text,
+  )
+  return events
+}
+
+const eventText = (data: Json, type = ''): string => `${type}data: ${JSON.stringify(data)}\n\n`
+
+/** Returns an event as callers get it. */
+const expectedEvent = (number: number, { binding, version }: Protocol): JsonObject => {
+  const event = numberedEvent(number, binding, version)
+  if (version === '0.3' && binding === 'HTTP+JSON')
+    return { statusUpdate: { ...(event.statusUpdate as JsonObject), final: false } }
+  return event
+}
+
+const pairs = protocols.flatMap(from =>
+  protocols.filter(to => !isSameProtocol(from, to)).map(to => [nameOf(from), nameOf(to), from, to] as const),
+)
+
+describe.each(pairs)('a stream to a caller over %s from an agent over %s', (_from, _to, from, to) => {
+  const ofAgent = (number: number) => eventText(numberedEvent(number, to.binding, to.version))
+
+  it('delivers each event before the agent sends the next, and is closed at the agent with the caller', async () => {
+    let connection: ServerResponse | undefined
+    called.agent.respond(response => {
+      connection = response
+      response.writeHead(200, stream).write(ofAgent(0))
+    })
+    const response = await open(from, to, 'stream')
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    for (let n = 0; n < 4; n++) {
+      const { value = new Uint8Array() } = await reader.read()
+      expect(parseEvents(Buffer.from(value).toString())).toEqual([{ data: expectedEvent(n, from) }])
+      connection?.write(ofAgent(n + 1))
+    }
+    const sending = setInterval(() => connection?.write(ofAgent(0)), 5)
+    await reader.cancel()
+    await called.agent.disconnected()
+    clearInterval(sending)
+  })
+
+  it('ends with the error of the agent', async () => {
+    const error = { code: -32603, message: 'Out of rain' }
+    const answered = to.version === '1.0' ? { error: { code: 500, status: 'INTERNAL', message: 'Out of rain' } } : error
+    const text =
+      to.binding === 'JSONRPC' ? eventText({ jsonrpc: '2.0', id: 7, error }) : eventText(answered, 'event: error\n')
+    called.agent.respond(reply(200, stream, ofAgent(0) + text))
+    const [, last] = parseEvents(await (await open(from, to, 'stream')).text())
+    expect(last).toMatchObject(
+      from.binding === 'JSONRPC'
+        ? { data: { jsonrpc: '2.0', id: 7, error } }
+        : { event: 'error', data: from.version === '1.0' ? { error: { code: 500, message: 'Out of rain' } } : error },
+    )
+    expect(last?.event).toBe(from.binding === 'JSONRPC' ? undefined : 'error')
+  })
+
+  /** Answers that are not A2A in the version of the agent, or could be read in two ways. */
+  const badEvents = (): [string, JsonObject][] => {
+    const other: Protocol = { binding: to.binding, version: to.version === '1.0' ? '0.3' : '1.0' }
+    const v03 = { kind: 'status-update', taskId: 't-1', contextId: 'c-1', final: false }
+    const isKinds = nameOf(to) === 'JSONRPC 0.3'
+    const update = (status: JsonObject) =>
+      isKinds ? { ...v03, status } : { statusUpdate: { taskId: 't-1', contextId: 'c-1', status } }
+    const sent = (parts: JsonObject[]) => {
+      const named = nameOf(to) === 'HTTP+JSON 0.3' ? { content: parts } : { parts }
+      const role = isKinds ? 'agent' : 'ROLE_AGENT'
+      const found = { ...(isKinds && { kind: 'message' }), messageId: 'm', role, ...named }
+      return isKinds ? found : { message: found }
+    }
+    const wrap = (result: JsonObject) => (to.binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, result } : result)
+    return [
+      // Over HTTP, both versions have the same form of an update.
+      ...(to.binding === 'JSONRPC'
+        ? [['the other version', numberedEvent(1, other.binding, other.version)] as [string, JsonObject]]
+        : []),
+      ['an unknown state', wrap(update({ state: isKinds ? 'raining' : 'TASK_STATE_RAINING' }))],
+      ['a number that no state has', wrap(update({ state: 99 }))],
+      ...(isKinds
+        ? []
+        : [['a part with two contents', wrap(sent([{ text: 'a', data: { a: 1 } }]))] as [string, JsonObject]]),
+      ['a part without content', wrap(sent([{}]))],
+      ['nothing', {}],
+    ]
+  }
+
+  it('ends where the agent sends what is not A2A, whatever the level of `responses`', async () => {
+    for (const [name, bad] of badEvents()) {
+      called.agent.respond(reply(200, stream, ofAgent(0) + eventText(bad) + ofAgent(2)))
+      const events = parseEvents(await (await open(from, to, 'stream')).text())
+      expect([name, events.length, JSON.stringify(events[1]).includes('not A2A')]).toEqual([name, 2, true])
+    }
+  })
+
+  it('is refused with -32006 where an answer is not A2A', async () => {
+    for (const [name, bad] of badEvents()) {
+      called.agent.respond(reply(200, json, JSON.stringify(bad)))
+      const response = await open(from, to, 'send')
+      const body = (await response.json()) as { error?: JsonObject; code?: number }
+      const found = from.binding === 'JSONRPC' ? body.error?.code : (body.code ?? body.error?.code)
+      const isRestV1 = nameOf(from) === 'HTTP+JSON 1.0'
+      expect([name, response.status, found]).toEqual([name, 502, isRestV1 ? 502 : -32006])
+    }
+  })
+})
+
+const v1: Protocol = { binding: 'JSONRPC', version: '1.0' }
+const v03: Protocol = { binding: 'JSONRPC', version: '0.3' }
+
+it('ends a stream with an event that is too large to be translated', async () => {
+  const large = numberedEvent(1, 'JSONRPC', '1.0')
+  const text = eventText({ ...large, padding: 'x'.repeat(MAX_EVENT_BYTES) })
+  called.agent.respond(reply(200, stream, eventText(numberedEvent(0, 'JSONRPC', '1.0')) + text))
+  const events = parseEvents(await (await open(v03, v1, 'stream')).text())
+  expect(events).toMatchObject([{ data: expectedEvent(0, v03) }, { data: { error: { code: -32006 } } }])
+})
+
+it('answers with one event where a client of 0.3 asked for a stream and the agent refuses', async () => {
+  const error = { code: -32004, message: 'No streams today' }
+  called.agent.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, error })))
+  const response = await open(v03, v1, 'stream')
+  expect([response.headers.get('content-type'), parseEvents(await response.text())]).toEqual([
+    'text/event-stream',
+    [{ data: { jsonrpc: '2.0', id: 7, error } }],
+  ])
+})
+
+describe('what a translation loses', () => {
+  it('is in Gate-Warning and in the log, each member once', async () => {
+    const parts = [1, 2].map(() => ({ text: 'a', filename: 'a.md', mediaType: 'text/markdown' }))
+    const answer = { message: { messageId: 'm', role: 'ROLE_AGENT', parts } }
+    called.agent.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, result: answer })))
+    const response = await open(v03, v1, 'send')
+    expect(response.headers.get('Gate-Warning')).toBe('lossy (parts[].filename parts[].mediaType)')
+    const log = () => called.host.logged().filter(line => line.includes(idOf(v1)))
+    await expect
+      .poll(() => log().at(-1))
+      .toContain('"calling_card.warnings":"lossy (parts[].filename parts[].mediaType)"')
+  })
+
+  it('is in the log for an event of a stream', async () => {
+    const status = { state: 'working', timestamp: 'yesterday' }
+    const event = { kind: 'status-update', taskId: 't', contextId: 'c', status, final: true }
+    const text = eventText({ jsonrpc: '2.0', id: 7, result: event })
+    called.agent.respond(reply(200, stream, text + text))
+    expect(parseEvents(await (await open(v1, v03, 'stream')).text())).toHaveLength(2)
+    const log = () => called.host.logged().filter(line => line.includes(idOf(v03)) && line.includes('lossy'))
+    await expect.poll(() => log().length).toBe(1)
+    expect(log()[0]).toContain('"calling_card.warnings":"lossy (status.timestamp final)"')
+  })
+})
+
+describe('the level of `bridge`', () => {
+  it.each<[string, Protocol, number]>([
+    ['off', v03, -32009],
+    ['versions', { binding: 'HTTP+JSON', version: '1.0' }, 400],
+    ['bindings', v03, -32009],
+  ])('%s refuses what is not translated', async (bridge, from, code) => {
+    called.agent.respond(reply(500, {}, 'must not be called'))
+    const id = `${idOf(v1)}-${bridge}`
+    await called.register(id, { card: cardOf(v1), route: 'gateway', bridge })
+    const path = from.binding === 'JSONRPC' ? '' : '/message:send'
+    const body = from.binding === 'JSONRPC' ? call('message/send', messageV03()) : message()
+    const { body: answer } = await called.send(`/agents/${id}/a2a${path}`, { body })
+    expect((answer as { error: { code: number } }).error.code).toBe(code)
+    expect(called.agent.requests).toEqual([])
+  })
+})
+
+describe('the report of a registration', () => {
+  const modes = {
+    capabilities: { streaming: true, pushNotifications: true },
+    defaultInputModes: ['text/plain', 'text/markdown'],
+    defaultOutputModes: ['text/html'],
+  }
+
+  it.each<[string, Protocol, JsonObject, string[]]>([
+    ['an agent of 0.3', v03, {}, ['/supportedInterfaces', '/capabilities/pushNotifications', '/defaultInputModes']],
+    ['an agent of 1.0', v1, {}, ['/capabilities/pushNotifications', '/defaultOutputModes']],
+    ['an agent whose calls are not translated', v03, { bridge: 'off' }, []],
+    ['an agent whose versions are not translated', v03, { bridge: 'bindings' }, []],
+    ['an agent that is called directly', v03, { route: 'direct' }, []],
+  ])('lists what is lost: %s', async (_, { binding, version }, manifest, expected) => {
+    const card = agentCard(called.agent.origin, {
+      ...modes,
+      supportedInterfaces: [{ url: called.agent.origin, protocolBinding: binding, protocolVersion: version }],
+    })
+    const { report } = await called.register('bridged-report', { card, route: 'gateway', ...manifest })
+    expect((report as { lossy: { pointer: string }[] }).lossy.map(({ pointer }) => pointer)).toEqual(expected)
+  })
+})
