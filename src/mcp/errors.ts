@@ -26,6 +26,16 @@ export const tooLarge = (maxBytes: number): McpError => ({
   maxBytes,
 })
 
+/** A tool that needs more of its client than answers to questions. */
+export const inputDeclined: McpError = {
+  code: 'refused',
+  message:
+    'The tool needs a language model or other services of its client (sampling, roots), which this host declines.',
+}
+
+/** A tool that asks for input again and again. */
+export const tooManyQuestions: McpError = { code: 'refused', message: 'The tool asked for input too many times.' }
+
 /** Describes a server that runs but does not do what MCP requires; `what` completes the sentence "The MCP server …". */
 export const notReady = (what: string): McpError => ({ code: 'not-ready', message: `The MCP server ${what}.` })
 
@@ -101,13 +111,6 @@ export const toMcpError = (error: unknown): McpError => {
 }
 
 const sdkErrors: Readonly<Record<string, McpError>> = {
-  // The server asked in its result for what this host does not offer: see `declineRequest` in session.ts.
-  CAPABILITY_NOT_SUPPORTED: {
-    code: 'refused',
-    message:
-      'The tool needs a language model or other services of its client (sampling, roots), which this host declines.',
-  },
-  INPUT_REQUIRED_ROUNDS_EXCEEDED: { code: 'refused', message: 'The tool asked for input too many times.' },
   REQUEST_TIMEOUT: timedOut,
   CONNECTION_CLOSED: notReady('ended the session'),
   NOT_CONNECTED: notReady('ended the session'),

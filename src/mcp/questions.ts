@@ -1,5 +1,7 @@
-import type { ElicitRequest } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../json/json.ts'
+import type { CallToolRequest, CallToolResult, ElicitRequest } from '@modelcontextprotocol/client'
+import * as v from 'valibot'
+import { isJsonObject, type JsonObject } from '../json/json.ts'
+import { inputDeclined, type McpError, tooManyQuestions } from './errors.ts'
 
 /** A question that a server asks while a tool runs (elicitation). It asks for data of a schema, or to open a URL. */
 export type Question = { message: string; schema: JsonObject } | { message: string; url: string }
@@ -15,9 +17,10 @@ export type OnQuestion = (question: Question, signal: AbortSignal) => Promise<An
 
 /**
  * Which questions a session passes on to the caller of a running tool: those of any call, where all calls are of one caller, or only
- * those that are certain to be of the one call that runs.
+ * those that are certain to be of the one call that runs. `none` is for a session without calls, in which the server is to offer its
+ * tools that ask.
  */
-export type QuestionPolicy = 'any' | 'only-call'
+export type QuestionPolicy = 'any' | 'only-call' | 'none'
 
 /** Aborts a call that is silent for too long, unless it waits for an answer of the caller. */
 export class SilenceTimer {
@@ -97,6 +100,69 @@ export class RunningCalls {
     const isAmbiguous = this.#policy !== 'any' && this.#calls.size > 1
     if (call === undefined || this.#policy === undefined || isAmbiguous) return { action: 'cancel' }
     return call.timer.pause(call.onQuestion(toQuestion(params), signal))
+  }
+}
+
+/** What a server of MCP 2026-07-28 returns in place of a result: what it needs to know before it can go on. */
+type InputRequired = v.InferOutput<typeof InputRequired>
+const schema = v.custom<JsonObject>(isJsonObject)
+const InputRequired = v.object({
+  resultType: v.literal('input_required'),
+  inputRequests: v.optional(v.record(v.string(), v.looseObject({ method: v.string() })), {}),
+  requestState: v.optional(v.string()),
+})
+const Elicitation = v.union([
+  v.object({ params: v.object({ mode: v.literal('url'), message: v.string(), url: v.string() }) }),
+  v.object({ params: v.object({ message: v.string(), requestedSchema: schema }) }),
+])
+
+/** Returns what a result asks for; undefined for a result that asks for nothing. */
+const readInputRequired = (result: unknown): InputRequired | undefined => {
+  const { output, success } = v.safeParse(InputRequired, result)
+  return success ? output : undefined
+}
+
+/** Asks all questions of a result. Returns undefined if it asks for something else, such as sampling. */
+const answerAll = async (
+  { inputRequests }: InputRequired,
+  ask: (question: Question) => Promise<Answer>,
+): Promise<Record<string, Answer> | undefined> => {
+  const answers: Record<string, Answer> = {}
+  for (const [key, request] of Object.entries(inputRequests)) {
+    const { output, success } = v.safeParse(Elicitation, request)
+    if (request.method !== 'elicitation/create' || !success) return undefined
+    const { params } = output
+    answers[key] = await ask(
+      'url' in params
+        ? { message: params.message, url: params.url }
+        : { message: params.message, schema: params.requestedSchema },
+    )
+  }
+  return answers
+}
+
+/** How often a tool may ask for input, and how long to wait where it only wants to be called again. */
+const MAX_INPUT_ROUNDS = 10
+const RECALL_MS = 250
+
+/** Calls a tool, and again with the answers whenever its result asks questions (MCP 2026-07-28). */
+export const callWithAnswers = async (
+  params: CallToolRequest['params'],
+  call: (params: CallToolRequest['params']) => Promise<CallToolResult>,
+  ask: (question: Question) => Promise<Answer>,
+): Promise<{ result: CallToolResult } | { failure: McpError }> => {
+  let more: object = {}
+  for (let round = 0; ; round++) {
+    const result = await call({ ...params, ...more })
+    const required = readInputRequired(result)
+    if (required === undefined) return { result }
+    if (round === MAX_INPUT_ROUNDS) return { failure: tooManyQuestions }
+    const inputResponses = await answerAll(required, ask)
+    if (inputResponses === undefined) return { failure: inputDeclined }
+    const { requestState } = required
+    const isAnswered = Object.keys(inputResponses).length > 0
+    if (!isAnswered) await new Promise(resolve => setTimeout(resolve, RECALL_MS))
+    more = { ...(isAnswered && { inputResponses }), ...(requestState !== undefined && { requestState }) }
   }
 }
 

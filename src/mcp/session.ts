@@ -1,4 +1,5 @@
 import type {
+  CallToolRequest,
   CallToolResult,
   Client,
   ClientOptions,
@@ -12,7 +13,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { VERSION } from '../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
-import { type OnQuestion, type QuestionPolicy, RunningCalls, SilenceTimer } from './questions.ts'
+import { callWithAnswers, type OnQuestion, type QuestionPolicy, RunningCalls, SilenceTimer } from './questions.ts'
 
 /** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
 export type Session = {
@@ -22,7 +23,7 @@ export type Session = {
   readResource: (uri: string, options: RequestOptions) => Promise<{ contents: ResourceContents[] } | Failed>
   /** Requests one page of a list, from its beginning or from `cursor`. */
   listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
-  /** Whether the server keeps nothing between two requests. Such a session may serve several callers, and passes no question on. */
+  /** Whether the server keeps nothing between two requests. Such a session may serve several callers: no question is of the wrong one. */
   isStateless: boolean
   /** Whether the session has ended, so that no request can succeed any more. */
   isClosed: () => boolean
@@ -96,11 +97,23 @@ export const openSession = async (
   options: SessionOptions = {},
 ): Promise<{ session: Session } | Failed> => {
   const opened = await open(url, fetch, options, { mode: 'legacy' })
-  if ('session' in opened || !['refused', 'session-lost'].includes(opened.failure.code)) return opened
+  const mayBeNewer =
+    'session' in opened
+      ? opened.session.isStateless && asksCallers(options)
+      : ['refused', 'session-lost'].includes(opened.failure.code)
+  if (!mayBeNewer) return opened
   const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
-  if ('session' in newer) return newer
-  return opened.failure.code === 'session-lost' ? { failure: neverOpened(opened.failure) } : opened
+  if ('session' in newer) {
+    if ('session' in opened) await opened.session.close()
+    return newer
+  }
+  return 'failure' in opened && opened.failure.code === 'session-lost'
+    ? { failure: neverOpened(opened.failure) }
+    : opened
 }
+
+/** Without a session, a server can ask only in the newest version, in which a question is part of the response to a call. */
+const asksCallers = ({ questions = 'none' }: SessionOptions): boolean => questions !== 'none'
 
 /** The server did not lose a session: there was none. */
 const neverOpened = ({ status, message, quote }: Extract<McpError, { code: 'session-lost' }>): McpError =>
@@ -123,7 +136,7 @@ const open = async (
   deadline.addEventListener('abort', onDeadline)
   try {
     const server = await initialize(connection, timeoutMs)
-    const isStateless = versionNegotiation.mode === 'legacy' && connection.transport.sessionId === undefined
+    const isStateless = connection.transport.sessionId === undefined
     if (isStateless) connection.calls.declineQuestions()
     return { session: toSession(connection, server, isStateless) }
   } catch (error) {
@@ -168,17 +181,25 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
       // Not the client's own timeout, which would count while the caller answers a question.
       const silence = new SilenceTimer(timeoutMs)
       const remove = calls.add(silence, onQuestion)
-      const options = {
-        signal: AbortSignal.any([signal, silence.signal]),
-        timeout: maxTimeoutMs,
-        maxTotalTimeout: maxTimeoutMs,
-        onprogress: (progress: Progress) => {
-          silence.restart()
-          onProgress(progress)
-        },
+      const ended = AbortSignal.any([signal, silence.signal])
+      const begun = Date.now()
+      const callOnce = (params: CallToolRequest['params']) => {
+        const remainingMs = Math.max(1, maxTimeoutMs - (Date.now() - begun))
+        return client.callTool(params, {
+          signal: ended,
+          timeout: remainingMs,
+          maxTotalTimeout: remainingMs,
+          allowInputRequired: true,
+          onprogress: progress => {
+            silence.restart()
+            onProgress(progress)
+          },
+        })
       }
       try {
-        return { result: await client.callTool({ name, arguments: args }, options) }
+        return await callWithAnswers({ name, arguments: args }, callOnce, question =>
+          silence.pause(onQuestion(question, ended)),
+        )
       } catch (error) {
         return { failure: toFailure(error) }
       } finally {

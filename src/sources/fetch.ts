@@ -34,7 +34,7 @@ export const fetchMcpCard = async (source: Source, id: string, env: Env): Promis
   const fetch = createUpstreamFetch(source, env)
   if ('misconfigured' in fetch)
     return fetchFailed(source, { status: 503, code: 'not-ready', message: fetch.misconfigured }, 'not-ready')
-  const questions = source.session === 'shared' ? {} : { questions: 'any' as const }
+  const questions = source.session === 'shared' ? {} : { questions: 'none' as const }
   const discovery = await discover(source.url, fetch, { ...discoveryLimits, ...questions })
   if ('failure' in discovery) {
     const { failure } = discovery

@@ -21,6 +21,9 @@ const callLook = (client: ToolClient, timeoutSeconds: number, caller: CallerIden
 }
 const cancelled = { action: 'cancel' as const }
 
+/** Opens one session, in which the server cannot ask: it is not opened again in a newer version of MCP. */
+const shared = { session: 'shared' }
+
 afterEach(() => void vi.useRealTimers())
 
 describe('a response stream that ends before the result', () => {
@@ -43,7 +46,7 @@ describe('a response stream that ends before the result', () => {
     const client = clientOf((url, init) =>
       init.method === 'GET' ? resume(new Headers(init.headers).get('Last-Event-ID')) : respond(new Request(url, init)),
     )
-    const outcome = callLook(client, 60).finally(() => client.close())
+    const outcome = callLook(client, 60, alice, shared).finally(() => client.close())
     await called.promise
     // The client reads the stream to its end.
     for (let turn = 0; turn < 20; turn++) await setImmediate()
@@ -110,10 +113,10 @@ it('closes a session whose server sends too much between calls, and opens a new 
     const isFirst = methods.filter(each => each === 'GET').length === 1
     return new Response(isFirst ? endlessBody() : null, { status: isFirst ? 200 : 405, headers: eventStream })
   })
-  const first = await callLook(client, 5)
+  const first = await callLook(client, 5, alice, shared)
   called.resolve()
   await aborted.promise
-  const second = await callLook(client, 5)
+  const second = await callLook(client, 5, alice, shared)
   const sessionMethods = ['initialize', 'notifications/initialized', 'GET', 'tools/call']
   expect([first, second, methods]).toEqual([{ result }, { result }, [...sessionMethods, ...sessionMethods]])
   client.close()

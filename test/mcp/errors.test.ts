@@ -56,11 +56,6 @@ describe('toMcpError', () => {
       message: 'The MCP server answered with HTTP 500.',
     })
   })
-
-  it('returns an error for a request that this host declines', () => {
-    const error = Object.assign(new Error('no handler'), { name: 'SdkError', code: 'CAPABILITY_NOT_SUPPORTED' })
-    expect(toMcpError(error)).toEqual({ code: 'refused', message: expect.stringContaining('sampling') })
-  })
 })
 
 describe('describeFailure', () => {

@@ -240,7 +240,10 @@ describe('a request of the server', () => {
   })
 })
 
-it('passes on the question of a server whose versions have no `initialize`, and repeats the call with the answer', async () => {
+it.each([
+  ['have no `initialize`', 'reject' as const],
+  ['have no sessions', 'stateless' as const],
+])('passes on the question of a server whose versions %s, and repeats the call with the answer', async (_, legacy) => {
   const createServer = () => {
     const server = new McpServer({ name: 'New', version: '1' })
     server.registerTool('look', {}, async ({ mcpReq }) => {
@@ -253,7 +256,7 @@ it('passes on the question of a server whose versions have no `initialize`, and 
     })
     return server
   }
-  const handler = createMcpHandler(createServer, { legacy: 'reject' })
+  const handler = createMcpHandler(createServer, { legacy })
   const session = await open(request => handler.fetch(request), { questions: 'any' })
   const questions: unknown[] = []
   const result = await callTool(
@@ -269,7 +272,7 @@ it('passes on the question of a server whose versions have no `initialize`, and 
   )
   await session.close()
   expect([session.isStateless, questions, result]).toMatchObject([
-    false,
+    true,
     [{ message: 'Where?', schema: { properties: { city: { type: 'string' } } } }],
     { result: { content: [{ text: expect.stringContaining('"city":"Rome"') }] } },
   ])
