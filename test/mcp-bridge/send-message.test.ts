@@ -2,7 +2,7 @@ import { ProtocolError } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { token } from '../support/host.ts'
-import { type BridgedAgent, calls, message, message0, startBridgedAgent } from './bridged-agent.ts'
+import { type BridgedAgent, calls, message, message0, startBridgedAgent, type Task } from './bridged-agent.ts'
 
 const pixel = 'iVBORw0KGgo='
 
@@ -336,6 +336,27 @@ describe('a question of a tool', () => {
       task.id,
       'TASK_STATE_COMPLETED',
       [{ text: '{"action":"accept","content":{"city":"Rome"}}', mediaType: 'text/plain' }],
+    ])
+  })
+})
+
+describe('a question of a tool over HTTP+JSON', () => {
+  const send = async (parts: Json, more: JsonObject = {}): Promise<Task> => {
+    const response = await agent.host.fetch('/agents/tools/a2a/message:send', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
+      body: JSON.stringify(message(parts, more)),
+    })
+    return ((await response.json()) as { task: Task }).task
+  }
+
+  it('is answered by the next message, too', async () => {
+    const { id, status } = await send(calls('ask'))
+    const done = await send([{ text: 'Rome' }], { taskId: id })
+    expect([status.state, done.status.state, done.artifacts?.[0]?.parts[0]?.text]).toEqual([
+      'TASK_STATE_INPUT_REQUIRED',
+      'TASK_STATE_COMPLETED',
+      expect.stringContaining('Rome'),
     ])
   })
 })
