@@ -138,6 +138,7 @@ const cardUrl = (name: string): string =>
 const repairsOf = (header: string | null): string | null => header?.match(/repaired \(.*?\)/)?.[0] ?? null
 const send = (name: string, params: JsonObject = messageV03(), headers: Record<string, string> = {}) =>
   called.send(`/agents/field-${name}/a2a`, { body: call('message/send', params), headers })
+const DONE = 'TASK_STATE_COMPLETED'
 const failing = messageV03({ metadata: { fail: true } })
 
 describe('the answer of a framework in the field', () => {
@@ -180,6 +181,24 @@ describe('the answer of a framework in the field', () => {
       if ('status' in event) states.push(event.status.state)
     }
     expect(states.at(-1)).toBe('completed')
+  })
+
+  it.each(names)('is repaired and translated for a client of 1.0: %s', async name => {
+    const [sent, streamed] = await Promise.all(
+      ['SendMessage', 'SendStreamingMessage'].map(method =>
+        called.send(`/agents/field-${name}/a2a`, { body: call(method), headers: { 'A2A-Version': '1.0' } }),
+      ),
+    )
+    expect(sent?.body).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      result: { task: expect.objectContaining({ id: 't-1', status: expect.objectContaining({ state: DONE }) }) },
+    })
+    const results = (streamed?.text ?? '').split('\n\n').filter(event => event !== '')
+    const states = results.map(event => /"state":"(\w+)"/.exec(event)?.[1] ?? 'an artifact')
+    expect(states).toContain(DONE)
+    expect(results.every(event => event.startsWith('data: {"jsonrpc":"2.0","id":7,"result":{"'))).toBe(true)
+    expect(streamed?.text).not.toContain('"kind"')
   })
 
   it('is named in the log, once for each repair of a stream', async () => {
