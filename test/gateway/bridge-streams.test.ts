@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { MAX_EVENT_BYTES } from '../../src/limits.ts'
-import { numberedEvent } from '../support/answers.ts'
+import { answerCalls, numberedEvent, resultOf } from '../support/answers.ts'
 import { type CalledHost, nextAddress, startCalledHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -194,6 +194,81 @@ describe('what a translation loses', () => {
     const log = () => called.host.logged().filter(line => line.includes(idOf(v03)) && line.includes('lossy'))
     await expect.poll(() => log().length).toBe(1)
     expect(log()[0]).toContain('"calling_card.warnings":"lossy (status.timestamp final)"')
+  })
+})
+
+describe('a call in the protocol of its agent', () => {
+  it('has the headers of its version and binding, and so has the answer', async () => {
+    called.agent.respond((response, request, body) => {
+      response.setHeader('X-A2A-Extensions', 'urn:rain')
+      response.setHeader('A2A-Version', '0.3')
+      answerCalls(response, request, body)
+    })
+    const { headers, body } = await called.send(`/agents/${idOf(v03)}/a2a/message:send`, {
+      headers: { 'Content-Type': 'application/a2a+json', 'A2A-Version': '1.0', 'A2A-Extensions': 'urn:rain, urn:sun' },
+      body: message(),
+    })
+    const [received] = called.agent.requests
+    expect([received?.method, received?.path, JSON.parse(received?.body ?? '').method]).toEqual([
+      'POST',
+      '/',
+      'message/send',
+    ])
+    expect(received?.headers).toMatchObject({
+      'a2a-version': '0.3',
+      'x-a2a-extensions': 'urn:rain, urn:sun',
+      'content-type': 'application/json',
+      accept: 'application/json',
+    })
+    expect(received?.headers).not.toHaveProperty('a2a-extensions')
+    expect([headers.get('A2A-Extensions'), headers.get('X-A2A-Extensions'), headers.get('A2A-Version')]).toEqual([
+      'urn:rain',
+      null,
+      '1.0',
+    ])
+    expect([headers.get('Content-Type'), body]).toEqual(['application/a2a+json', resultOf('send', '1.0')])
+  })
+
+  it('has the tenant of the card, and not the one of the caller', async () => {
+    const supportedInterfaces = [
+      { url: called.agent.origin, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'north' },
+    ]
+    await called.register('bridged-tenant', {
+      card: agentCard(called.agent.origin, { supportedInterfaces }),
+      route: 'gateway',
+    })
+    called.agent.respond(answerCalls)
+    for (const [method, params] of [
+      ['SendMessage', message({ tenant: 'south' })],
+      ['GetTask', { id: 't-1', tenant: 'south' }],
+    ] as const)
+      expect((await called.send('/agents/bridged-tenant/a2a', { body: call(method, params) })).status).toBe(200)
+    const [sent, got] = called.agent.requests
+    expect([sent?.path, JSON.parse(sent?.body ?? ''), got?.path]).toEqual([
+      '/north/message:send',
+      message({ tenant: 'north' }),
+      '/north/tasks/t-1',
+    ])
+  })
+
+  it('reaches the tasks of its caller only, if they are kept apart', async () => {
+    await called.register('bridged-owner', { card: cardOf(v1), route: 'gateway', gate: { tasks: 'owner' } })
+    const task = (resultOf('resubscribe', '1.0') as { task: JsonObject }).task
+    called.agent.respond((response, _, body) => {
+      const { id, method } = JSON.parse(body.toString())
+      const result = method === 'SendMessage' ? { task } : task
+      response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+    const [mine, theirs] = await Promise.all([1, 2].map(() => called.issue({ scopes: ['read'] })))
+    const path = '/agents/bridged-owner/a2a'
+    const started = await called.send(path, { body: call('message/send', messageV03()), token: mine?.token })
+    expect(started.body).toMatchObject({ result: { kind: 'task', id: 't-1' } })
+    const get = (token: string | undefined) => called.send(path, { body: call('tasks/get', { id: 't-1' }), token })
+    expect((await get(mine?.token)).body).toMatchObject({ result: { kind: 'task', id: 't-1' } })
+    called.agent.requests.length = 0
+    expect((await get(theirs?.token)).body).toMatchObject({ error: { code: -32001 } })
+    const other = await called.send(`${path}/v1/tasks/t-1`, { method: 'GET', token: theirs?.token })
+    expect([other.status, called.agent.requests]).toEqual([404, []])
   })
 })
 
