@@ -27,8 +27,8 @@ export const translateObject = (
         : memberValue(member, value, translation, path + member.name)
     const written = nameIn(to, member)
     if (written !== undefined && result !== undefined) translated[written] = result
-    if (member.is === 'final' && written === undefined && value !== undefined && value !== endsStream(object, from))
-      losses.push(path + member.name)
+    const isImplied = member.is === 'final' && value === endsStream(object, from)
+    if (written === undefined && value !== undefined && !isImplied) losses.push(path + member.name)
   }
   keepUnknown(object, translated, { from: KNOWN[name][from], to: KNOWN[name][to] }, () => losses.push(`${path}*`))
   return translated
@@ -57,7 +57,8 @@ const OBJECTS: Readonly<Record<ObjectName, ObjectForm>> = {
       ...plain('messageId', 'taskId', 'contextId'),
       { name: 'role', is: 'role', empty: 'agent' },
       { name: 'parts', is: 'part', names: { 'proto 0.3': 'content' }, empty: [] },
-      ...plain('metadata', 'extensions', 'referenceTaskIds'),
+      ...plain('metadata', 'extensions'),
+      { name: 'referenceTaskIds', names: { 'proto 0.3': null } },
     ],
   },
   status: {

@@ -27,7 +27,7 @@ describe('an object of A2A', () => {
               const back = translate(name, there.object, other, form)
               expect(back.losses).toEqual([])
               if (there.losses.length === 0) expect(back.object).toEqual(written)
-              expect(there.losses.filter(loss => loss !== 'final')).toEqual([])
+              expect(there.losses.filter(loss => !/(?:^final|referenceTaskIds)$/.test(loss))).toEqual([])
             }),
             { numRuns: 60 },
           )

@@ -49,7 +49,8 @@ const pushConfig = {
   authentication: optional(fc.record({ scheme: id, credentials: optional(id) })),
 }
 const message = {
-  message: arbitraryObjects.message,
+  // The proto of 0.3 has no references.
+  message: arbitraryObjects.message.map(({ referenceTaskIds: _, ...others }) => others),
   configuration: optional(
     fc.record({
       acceptedOutputModes: optional(fc.constant(['text/plain'])),
