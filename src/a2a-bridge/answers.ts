@@ -1,8 +1,8 @@
 import { type OperationName, operations } from '../a2a/operations.ts'
 import type { Form } from '../a2a/result-shapes.ts'
-import { type AnswerPlace, formOfResult } from '../a2a/results.ts'
+import { type AnswerPlace, formOfResult, isRestError } from '../a2a/results.ts'
 import type { Protocol } from '../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
 import { translateError } from './answer-errors.ts'
 import { type ObjectName, translateObject } from './objects.ts'
 import { translateTaskPushConfig } from './push-configs.ts'
@@ -50,10 +50,10 @@ export const translateAnswer = (
   }
 }
 
+/** Over HTTP+JSON, the status of a response marks an error, and nothing in it. */
 const isError = (body: JsonObject, place: AnswerPlace, { binding }: Protocol): boolean => {
-  if (place === 'error-response' || (body.error ?? null) !== null)
-    return binding === 'HTTP+JSON' || body.error !== undefined
-  return binding === 'HTTP+JSON' && place === 'event' && typeof body.message === 'string'
+  if (binding === 'JSONRPC') return body.error !== undefined
+  return place === 'error-response' || (place === 'event' && isRestError(body))
 }
 
 const translateResult = (
@@ -84,7 +84,8 @@ const translatePushConfigs = (result: Json, translation: Translation, task: Json
   const translated = (Array.isArray(configs) ? configs : []).map(config =>
     isJsonObject(config) ? translateTaskPushConfig(config, translation, task) : config,
   )
-  if (translation.to !== 'kinds') return { ...page, configs: translated }
+  if (translation.to === 'proto 1.0') return { ...page, configs: translated }
+  if (translation.to === 'proto 0.3') return { ...omit(page, 'kind'), configs: translated }
   const others = Object.keys(page).filter(name => name !== 'configs' && isPresent(page[name]))
   translation.losses.push(...others.map(name => (/^next_?page_?token$/i.test(name) ? 'nextPageToken' : '*')))
   return translated

@@ -30,7 +30,10 @@ export const translateObject = (
     const isImplied = member.is === 'final' && value === endsStream(object, from)
     if (written === undefined && value !== undefined && !isImplied) losses.push(path + member.name)
   }
-  keepUnknown(object, translated, { from: KNOWN[name][from], to: KNOWN[name][to] }, () => losses.push(`${path}*`))
+  keepUnknown(object, translated, { from: KNOWN[name][from], to: KNOWN[name][to] }, unknown => {
+    // Some agents of 1.0 still write what 0.3 has.
+    if (unknown !== 'kind' || object.kind !== kind) losses.push(`${path}*`)
+  })
   return translated
 }
 

@@ -11,7 +11,9 @@ export const translatePart = (part: JsonObject, { from, to, losses }: Translatio
   const { written, lost } = writers[to](content)
   const ignored = CONTENTS[from].filter(name => name !== member && (part[name] ?? null) !== null)
   losses.push(...[...unread, ...lost, ...ignored].map(name => path + name))
-  keepUnknown(part, written, { from: KNOWN[from], to: KNOWN[to] }, () => losses.push(`${path}*`))
+  keepUnknown(part, written, { from: KNOWN[from], to: KNOWN[to] }, unknown => {
+    if (unknown !== 'kind' || !CONTENTS.kinds.includes(`${part.kind}`)) losses.push(`${path}*`)
+  })
   return written
 }
 

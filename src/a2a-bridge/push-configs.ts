@@ -43,7 +43,7 @@ export const translateTaskPushConfig = (
   ofCall: Json | undefined = '',
 ): JsonObject => {
   const { from, to } = translation
-  const { taskId = ofCall, config } = from === 'proto 1.0' ? readV1(object) : readV03(object, translation)
+  const { taskId = ofCall, config } = from === 'proto 1.0' ? readV1(object, translation) : readV03(object, translation)
   const written = translatePushConfig(config, translation)
   if (to === 'proto 1.0') return { ...written, taskId }
   if (to === 'kinds') return { taskId, pushNotificationConfig: written }
@@ -60,24 +60,29 @@ export const namesInPushConfig = (name: Json | undefined): { taskId?: string; id
 
 type TaskPushConfig = { taskId?: Json | undefined; config: JsonObject }
 
-const readV1 = (object: JsonObject): TaskPushConfig => ({
-  taskId: readProto(object, 'taskId'),
-  config: omit(object, ...protoNames('taskId')),
-})
+const readV1 = (object: JsonObject, { losses }: Translation): TaskPushConfig => {
+  const taskId = readProto(object, 'taskId')
+  if (isPresent(taskId) && !isId(taskId)) losses.push('taskId')
+  return { taskId: isId(taskId) ? taskId : undefined, config: omit(object, ...protoNames('taskId')) }
+}
+
+const isId = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''
 
 /**
  * Over HTTP, what creates a configuration is wrapped in `config`, and names the task in the path and in `parent`; the official
  * JavaScript client sends the configuration itself.
  */
 const readV03 = (object: JsonObject, { from, losses }: Translation): TaskPushConfig => {
-  const wrapped = from === 'proto 0.3' && isJsonObject(object.config) ? object.config : object
+  const isWrapped = from === 'proto 0.3' && readProto(object, 'pushNotificationConfig') === undefined
+  const wrapped = isWrapped && isJsonObject(object.config) ? object.config : object
   const ofName = namesInPushConfig([wrapped.name, object.parent].find(isPresent))
   const config = readProto(wrapped, 'pushNotificationConfig')
   const id = [readProto(object, 'configId'), ofName.id].find(isPresent)
   const known = new Set(KNOWN_V03[from === 'kinds' ? from : 'proto 0.3'])
+  if (wrapped === object) known.delete('config')
   if ([...Object.keys(wrapped), ...Object.keys(object)].some(name => !known.has(name))) losses.push('*')
   return {
-    taskId: [readProto(object, 'taskId'), readProto(wrapped, 'taskId'), ofName.taskId].find(isPresent),
+    taskId: [readProto(object, 'taskId'), readProto(wrapped, 'taskId'), ofName.taskId].find(isId),
     config: withId(isJsonObject(config) ? config : {}, id),
   }
 }

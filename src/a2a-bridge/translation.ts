@@ -34,17 +34,17 @@ type KnownNames = { from: ReadonlySet<string>; to: ReadonlySet<string> }
 
 /**
  * Adds the members of an object that its form does not know to its translation. Those whose names mean something in the other form
- * are left out, and reported as a loss.
+ * are left out, and reported as a loss. Where ProtoJSON has a `kind`, readers of 0.3 would take it for the form with `kind`.
  */
 export const keepUnknown = (
   object: JsonObject,
   translated: JsonObject,
   { from, to }: KnownNames,
-  lose: () => void,
+  lose: (name: string) => void,
 ): void => {
   for (const [name, value] of Object.entries(object)) {
     if (from.has(name)) continue
-    if (to.has(name) || name === '__proto__') lose()
+    if (to.has(name) || name === 'kind' || name === '__proto__') lose(name)
     else translated[name] = value
   }
 }

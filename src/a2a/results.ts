@@ -128,7 +128,7 @@ const reasonOf = (details: unknown): string | undefined => {
 }
 
 /** Whether the data of an event is an error: a google.rpc.Status, or a bare error. */
-const isRestError = (body: unknown): boolean =>
+export const isRestError = (body: unknown): boolean =>
   isJsonObject(body) && (body.error !== undefined || typeof body.message === 'string')
 
 /**

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { specifiedErrors } from '../../src/a2a/call-outcome.ts'
-import type { OperationName } from '../../src/a2a/operations.ts'
-import type { AnswerPlace } from '../../src/a2a/results.ts'
+import { type OperationName, operationNames } from '../../src/a2a/operations.ts'
+import { type AnswerPlace, readResult } from '../../src/a2a/results.ts'
 import { translateAnswer } from '../../src/a2a-bridge/answers.ts'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { arbitraryJson } from '../support/a2a-objects.ts'
 import { eventsOf, type ResultForm, resultOf } from '../support/answers.ts'
 
 const protocols: Protocol[] = wireVersions.flatMap(version => callBindings.map(binding => ({ binding, version })))
@@ -88,6 +89,32 @@ describe.each(pairs)('an answer over %s to a caller over %s', (_from, _to, from,
       expect(back.body).toEqual(errorOf(from, from.version === '1.0' ? [info] : undefined))
     },
   )
+})
+
+it('writes an answer that clients can read, whatever the agent sends and its check lets pass', () => {
+  let passed = 0
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...operationNames.filter(name => name !== 'extendedCard')),
+      arbitraryJson,
+      fc.constantFrom(...pairs),
+      (operation, json, [, , from, to]) => {
+        if (operation === 'listTasks' && [from, to].some(({ version }) => version === '0.3')) return
+        const valid = resultOf(operation, formOf(from))
+        for (const result of [json, { ...(valid as JsonObject), ...(json as JsonObject) }]) {
+          const answer = answerOf(result, from)
+          const there = translate(answer, from, to, { operation })
+          if ('fault' in readResult({ ...from, operation }, answer)) continue
+          // JSON-RPC of 0.3 has empty ids, which ProtoJSON cannot tell from none.
+          if (/"(?:messageId|artifactId)":""/.test(JSON.stringify(answer))) continue
+          passed++
+          expect(readResult({ ...to, operation }, there.body)).not.toHaveProperty('fault')
+        }
+      },
+    ),
+    { numRuns: 2000 },
+  )
+  expect(passed).toBeGreaterThan(200)
 })
 
 describe('an error', () => {

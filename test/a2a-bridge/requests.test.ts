@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type A2ACall, type OperationName, operations } from '../../src/a2a/operations.ts'
+import { type A2ACall, type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { matchRestPath, restParams } from '../../src/a2a/rest-paths.ts'
 import { type TranslatedRequest, translateRequest } from '../../src/a2a-bridge/requests.ts'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { arbitraryObjects } from '../support/a2a-objects.ts'
+import { arbitraryJson, arbitraryObjects } from '../support/a2a-objects.ts'
 import { callWith } from '../support/calls.ts'
 
 const protocols: Protocol[] = wireVersions.flatMap(version => callBindings.map(binding => ({ binding, version })))
@@ -89,6 +89,25 @@ describe.each(protocols.map(from => [nameOf(from), from] as const))('a call over
         { numRuns: 30 },
       )
     })
+})
+
+it('translates or refuses a call, whatever its parameters are', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...operationNames),
+      fc.dictionary(id, arbitraryJson).chain(others => arbitraryJson.map(json => ({ ...others, ...(json as object) }))),
+      fc.constantFrom(...protocols),
+      fc.constantFrom(...protocols),
+      (operation, params, from, to) => {
+        // A tenant is in the path, where this host expects none.
+        const { tenant: _, ...others } = params as JsonObject
+        const request = translateRequest(callOf(operation, others, from), to)
+        if ('kind' in request) expect(['invalid-params', 'operation-missing']).toContain(request.kind)
+        else expect(paramsOf(request)).toBeTypeOf('object')
+      },
+    ),
+    { numRuns: 2000 },
+  )
 })
 
 describe('a call in another protocol', () => {
