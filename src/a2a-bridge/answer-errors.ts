@@ -94,7 +94,7 @@ const toDetails = ({ code, data }: AnsweredError): Json[] => {
   return info === undefined || reasonIn(details) !== undefined ? details : [info, ...details]
 }
 
-/** Returns the detail that says no more than a code does; undefined if the code is not specified. */
+/** Returns the detail that carries no more than a code does; undefined if the code is not specified. */
 const infoOf = (code: number): JsonObject | undefined => {
   const known = specifiedErrors.find(each => each.code === code)
   return known && { '@type': `${TYPES}.rpc.ErrorInfo`, reason: known.reason, domain: 'a2a-protocol.org' }

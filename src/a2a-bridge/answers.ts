@@ -36,7 +36,7 @@ export const translateAnswer = (
   if (isError(body, place, from)) {
     const error = translateError(body, { from, to, place, status })
     if (to.binding !== 'JSONRPC') return { ...error, isError: true }
-    // Over JSON-RPC, a status says nothing of the error, but an agent may have its own.
+    // Over JSON-RPC, the status is not part of the error, but an agent may have its own.
     return { ...error, isError: true, body: write(error.body), status: from.binding === 'JSONRPC' ? status : 200 }
   }
   const result = (from.binding === 'JSONRPC' ? body.result : answer) ?? null

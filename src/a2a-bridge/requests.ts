@@ -165,7 +165,7 @@ const CONFIGURATION_NAMES = [
 
 /**
  * Translates the configuration of a message. A call that names neither `blocking` nor `returnImmediately` waits in both versions, as
- * at the official servers. `waits` is set where that matters: then 0.3 is told, because some of its agents do not.
+ * at the official servers. `waits` is set where that matters: then a call of 0.3 states it, because some agents do not.
  */
 const translateConfiguration = (
   configuration: JsonObject | undefined,
@@ -179,15 +179,15 @@ const translateConfiguration = (
   const read = [...COMMON_CONFIGURATION, PUSH_CONFIG[from], wait].flatMap(protoNames)
   if (CONFIGURATION_NAMES.some(name => !read.includes(name) && isPresent(given[name]))) losses.push('configuration.*')
   const returns = returnsImmediately(configuration, from)
-  // Over HTTP, a configuration of 0.3 that says nothing does not wait.
-  const mustSay = waits || returns || (to === 'proto 0.3' && configuration !== undefined)
+  // Over HTTP, a configuration of 0.3 without `blocking` does not wait.
+  const isStated = waits || returns || (to === 'proto 0.3' && configuration !== undefined)
   const translated = definedMembers({
     ...omit(given, ...CONFIGURATION_NAMES),
     ...Object.fromEntries(COMMON_CONFIGURATION.map(name => [name, readProto(given, name)])),
     ...(isJsonObject(pushConfig) && {
       [PUSH_CONFIG[to]]: translatePushConfig(pushConfig, translation, `configuration.${PUSH_CONFIG[from]}.`),
     }),
-    ...(to === 'proto 1.0' ? returns && { returnImmediately: true } : mustSay && { blocking: !returns }),
+    ...(to === 'proto 1.0' ? returns && { returnImmediately: true } : isStated && { blocking: !returns }),
   })
   return Object.keys(translated).length > 0 ? translated : undefined
 }

@@ -33,7 +33,7 @@ const paramsOf = ({ httpMethod, path, params = {} }: TranslatedRequest): JsonObj
   return restParams(match.pathParams, new URLSearchParams(query), params)
 }
 
-/** Without the waiting that is said only where it is not the default. */
+/** Removes `blocking: true`, which is the default, and a configuration without anything else. */
 const withoutDefaults = ({ configuration, ...params }: JsonObject): JsonObject => {
   const { blocking, ...others } = (configuration ?? {}) as JsonObject
   const left = { ...others, ...(blocking === false && { blocking }) }
@@ -127,7 +127,7 @@ describe('a call in another protocol', () => {
       [],
     ],
     [
-      'does not wait if it says so',
+      'does not wait if its caller does not',
       'send',
       v03,
       { message: textV03, configuration: { blocking: false } },
