@@ -4,7 +4,7 @@ import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { containsHostToken } from '../auth/token.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { type CallTarget, findBridgedTarget, isSameProtocol } from '../card/model/calls.ts'
+import { type CallTarget, canTranslate, isSameProtocol } from '../card/model/calls.ts'
 import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
 import type { OwnedCall } from '../task-owners/agent-owners.ts'
 import { checkReadAccess } from './access.ts'
@@ -37,7 +37,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
   if (owned && 'kind' in owned) return owned
   const call = nameBlocking(owned?.call ?? routed)
-  const translated = await translate(context, call, permitted)
+  const translated = needsTranslation(call, permitted) ? await translate(context, call, permitted) : undefined
   if (translated && 'kind' in translated) return translated
   const sent = translated?.call ?? call
   const message = translated?.message ?? permitted.inbound.toUpstream(call, target)
@@ -57,10 +57,8 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
   answers ??= await import('./answer-policy.ts')
-  const observer = answers.observeAnswers(context, {
-    ...{ call: sent, profile, owned, hasPushConfig },
-    isTranslated: translated !== undefined,
-  })
+  const isTranslated = translated !== undefined
+  const observer = answers.observeAnswers(context, { call: sent, profile, owned, isTranslated, hasPushConfig })
   timing?.lap('gate')
   const response = await forward(
     {
@@ -93,15 +91,18 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
 }
 
 /**
- * Translates a call for an agent of another version or binding. One that the manifest lets pass although the agent does not support
- * its version goes as it is. Loaded on first use, because most callers speak as their agents do.
+ * Whether the agent has another version or binding than the call. One that the manifest lets pass although the agent does not support
+ * its version goes as it is.
  */
+const needsTranslation = (call: A2ACall, { profile, target }: PermittedCall): boolean =>
+  !isSameProtocol(call, target) && canTranslate(call, target, profile.bridge)
+
+/** Loaded on first use, because most callers have the version and binding of their agents. */
 const translate = async (
   context: CallContext,
   call: A2ACall,
-  { profile, target, inbound }: PermittedCall,
-): Promise<TranslatedCall | CallError | undefined> => {
-  if (isSameProtocol(call, target) || findBridgedTarget(call, [target], profile.bridge) === undefined) return undefined
+  { target, inbound }: PermittedCall,
+): Promise<TranslatedCall | CallError> => {
   const { translateCall } = await import('./translate-call.ts')
   return translateCall(context, call, target, inbound.selector)
 }

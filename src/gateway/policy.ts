@@ -6,8 +6,8 @@ import {
   type CallBinding,
   type CallTarget,
   findBridgedTarget,
+  isReachable,
   isSameProtocol,
-  translatedProtocols,
   type WireVersion,
   wireVersions,
 } from '../card/model/calls.ts'
@@ -140,10 +140,7 @@ const versionError = ({ version, binding }: A2ACall, profile: CallProfile): Call
 export const supportedVersions = (
   { targets, bridge }: Pick<CallProfile, 'targets' | 'bridge'>,
   binding: CallBinding,
-): WireVersion[] => {
-  const protocols = [...targets, ...translatedProtocols(targets, bridge)]
-  return wireVersions.filter(version => protocols.some(each => isSameProtocol(each, { binding, version })))
-}
+): WireVersion[] => wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
 
 /**
  * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the agent

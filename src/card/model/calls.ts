@@ -27,8 +27,8 @@ export type BridgeLevel = (typeof bridgeLevels)[number]
 export const isSameProtocol = (one: Protocol, other: Protocol): boolean =>
   one.binding === other.binding && one.version === other.version
 
-/** Whether a call in one protocol can be translated to another. */
-const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel): boolean => {
+/** Whether `bridge` allows to translate calls of one protocol to another. */
+export const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel): boolean => {
   const [isSameBinding, isSameVersion] = [from.binding === to.binding, from.version === to.version]
   return bridge === 'all' || (bridge === 'versions' && isSameBinding) || (bridge === 'bindings' && isSameVersion)
 }
@@ -47,12 +47,16 @@ export const findBridgedTarget = (
   )
 }
 
+/** Whether an agent with these targets can be called in a protocol, with or without translation. */
+export const isReachable = (from: Protocol, targets: readonly Protocol[], bridge: BridgeLevel): boolean =>
+  targets.some(to => isSameProtocol(from, to) || canTranslate(from, to, bridge))
+
 /** Returns the protocols from which calls are translated for an agent that has others, the newest version first. */
 export const translatedProtocols = (own: readonly Protocol[], bridge: BridgeLevel): Protocol[] =>
   wireVersions
     .toReversed()
     .flatMap(version => callBindings.map(binding => ({ binding, version })))
-    .filter(from => !own.some(to => isSameProtocol(from, to)) && own.some(to => canTranslate(from, to, bridge)))
+    .filter(from => !own.some(to => isSameProtocol(from, to)) && isReachable(from, own, bridge))
 
 /** Where calls of one binding and version are forwarded. */
 export type CallTarget = Protocol & {

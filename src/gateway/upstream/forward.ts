@@ -54,12 +54,13 @@ const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<V
   })
 
 type AnswerModules = typeof import('./check-answer.ts') & typeof import('./response.ts')
+
+/** Loaded with the first call, because an isolate that serves only cards never needs them. */
 let answerModules: AnswerModules | undefined
 
-/** Loaded on first use, because an isolate that serves only cards never needs them. */
 const loadAnswerModules = async (): Promise<AnswerModules> => {
-  answerModules ??= { ...(await import('./check-answer.ts')), ...(await import('./response.ts')) }
-  return answerModules
+  const [checks, responses] = await Promise.all([import('./check-answer.ts'), import('./response.ts')])
+  return { ...checks, ...responses }
 }
 
 const exchange = async (
@@ -71,10 +72,10 @@ const exchange = async (
   const { form, answered, translate, method, streams, credentials } = upstream
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
-  const modules = await loadAnswerModules()
-  const { checkAnswer, readUpstreamResponse } = modules
+  answerModules ??= await loadAnswerModules()
+  const { checkAnswer, readUpstreamResponse } = answerModules
   if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
-    return streamResponse(response, upstream, options, modules)
+    return streamResponse(response, upstream, options, answerModules)
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
@@ -99,7 +100,8 @@ const send = async (
     const response = await (service ? fetchService(service, url, init) : safeFetch(url, init, allowedOrigins))
     return 'blocked' in response ? misconfigured(`The agent's address is ${response.blocked}.`) : response
   } catch (error) {
-    return (await loadAnswerModules()).unreachable(error)
+    answerModules ??= await loadAnswerModules()
+    return answerModules.unreachable(error)
   }
 }
 

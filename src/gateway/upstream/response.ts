@@ -41,8 +41,9 @@ export const readUpstreamResponse = async (
     return { kind: 'misconfigured', detail: `The agent responds with ${status} to the Worker's own credentials.` }
   let invalid: CallError = { kind: 'invalid-response', status }
   const type = headers.get('Content-Type')
-  const isPlainText = upstream.ok && essence(type) === 'text/plain'
-  const isJson = isJsonType(type) || isPlainText
+  const isDeclared = isJsonType(type)
+  const isPlainText = !isDeclared && upstream.ok && essence(type) === 'text/plain'
+  const isJson = isDeclared || isPlainText
   if (isJson || mayBeEmpty) {
     const read = await readBody(upstream, maxBytes)
     if ('kind' in read) return read
@@ -70,12 +71,12 @@ export const readUpstreamResponse = async (
 }
 
 /** Builds the response for a caller of another version or binding. An error of a stream is an event for clients of 0.3. */
-const translatedResponse = async (
+const translatedResponse = (
   text: string,
   upstream: Response,
   form: ErrorForm,
   translate: TranslateAnswer,
-): Promise<Response | CallError> => {
+): Response | CallError => {
   const translated = translate(text, upstream.ok ? 'response' : 'error-response', upstream.status)
   if ('kind' in translated) return translated
   // What concerns the caller's credentials or limits has the same status in every binding.
@@ -112,12 +113,12 @@ const PASSED_HEADERS = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Re
  * Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. `translatedTo` is the version
  * of a caller for whom the body was translated.
  */
-export const toClientResponse = async (
+export const toClientResponse = (
   body: BodyInit | null,
   type: string | null,
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   translatedTo?: WireVersion,
-): Promise<Response> => {
+): Response => {
   const response = a2aResponse(body, status)
   if (type === null) response.headers.delete('Content-Type')
   else if (type !== 'application/json') response.headers.set('Content-Type', type)
@@ -127,11 +128,7 @@ export const toClientResponse = async (
   }
   if (translatedTo !== undefined) renameHeaders(response.headers, translatedTo)
   const challenges = status === 401 ? headers.get('WWW-Authenticate') : null
-  if (challenges !== null) {
-    // Loaded on first use, because most calls are not refused.
-    const { sanitizeChallenges } = await import('./challenges.ts')
-    response.headers.set('WWW-Authenticate', sanitizeChallenges(challenges))
-  }
+  if (challenges !== null) response.headers.set('WWW-Authenticate', sanitizeChallenges(challenges))
   return response
 }
 
@@ -142,3 +139,36 @@ const renameHeaders = (headers: Headers, version: WireVersion): void => {
   if (extensions.length > 0) headers.set(EXTENSIONS_HEADER[version], extensions.join(', '))
   if (headers.has('A2A-Version')) headers.set('A2A-Version', version)
 }
+
+/** The parameters of a challenge that are passed on, and the values that cannot reveal an address. */
+const CHALLENGE_PARAMS: ReadonlyMap<string, RegExp> = new Map([
+  ['realm', /^[\w -]{1,64}$/],
+  ['error', /^[a-z_]{1,64}$/],
+  ['scope', /^[\w:. -]{1,256}$/],
+  ['charset', /^[\w-]{1,16}$/],
+  // Digest (RFC 7616) cannot be answered without these.
+  ...['algorithm', 'qop', 'nonce', 'opaque', 'stale'].map((name): [string, RegExp] => [name, /^[\w+/=, -]{1,256}$/]),
+])
+
+/** Longer than any real list of challenges, in characters. */
+const MAX_CHALLENGES_LENGTH = 2048
+
+/**
+ * Rewrites an agent's challenges: keeps the scheme of each, and the parameters that cannot reveal where the agent is. Several header
+ * lines arrive as one list (RFC 9110 §11.6.1), in which commas separate both challenges and their parameters.
+ */
+const sanitizeChallenges = (header: string): string => {
+  const challenges: { scheme: string; params: string[] }[] = []
+  for (const [item] of header.slice(0, MAX_CHALLENGES_LENGTH).matchAll(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g)) {
+    const [, scheme, name, quoted, token = ''] = challengeItem.exec(item.trim()) ?? []
+    if (scheme !== undefined) challenges.push({ scheme, params: [] })
+    const value = quoted ?? token
+    if (name !== undefined && CHALLENGE_PARAMS.get(name.toLowerCase())?.test(value))
+      challenges.at(-1)?.params.push(quoted === undefined ? `${name}=${value}` : `${name}="${value}"`)
+  }
+  return challenges.map(({ scheme, params }) => `${scheme} ${params.join(', ')}`.trim()).join(', ')
+}
+
+/** One item of the list: a scheme, a parameter, or a scheme with its first parameter. */
+const challengeItem =
+  /^(?:([\w-]{1,32})[\w-]*(?=\s|$)(?!\s*=)\s*)?(?:([a-z]{1,32})\s*=\s*(?:"([^"\\]*)"|([^\s",\\]*)))?/i
