@@ -1,13 +1,20 @@
+import {
+  type Form,
+  formOf,
+  formOfResult,
+  type ResultName,
+  readWrapped,
+  resultKinds,
+  resultNames,
+} from '../a2a/forms.ts'
 import { type OperationName, operations } from '../a2a/operations.ts'
-import type { Form } from '../a2a/result-shapes.ts'
-import { type AnswerPlace, formOfResult, isRestError } from '../a2a/results.ts'
+import { type AnswerPlace, isRestError } from '../a2a/results.ts'
 import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
 import { translateError } from './answer-errors.ts'
-import { type ObjectName, translateObject } from './objects.ts'
+import { translateObject } from './objects.ts'
 import { translateTaskPushConfig } from './push-configs.ts'
-import { formOf } from './requests.ts'
-import { isPresent, type Loss, readProto, type Translation } from './translation.ts'
+import { isPresent, type Loss, type Translation } from './translation.ts'
 
 /**
  * How an answer is translated: from the protocol of the agent to that of the caller, who gets `id` over JSON-RPC. `task` is the one
@@ -91,14 +98,6 @@ const translatePushConfigs = (result: Json, translation: Translation, task: Json
   return translated
 }
 
-const KINDS = {
-  task: 'task',
-  message: 'message',
-  statusUpdate: 'status-update',
-  artifactUpdate: 'artifact-update',
-} as const satisfies Partial<Record<ObjectName, string>>
-type WrappedName = keyof typeof KINDS
-
 /** Translates one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
 const translateWrapped = (result: JsonObject, translation: Translation): JsonObject => {
   const { from, to, losses } = translation
@@ -109,10 +108,10 @@ const translateWrapped = (result: JsonObject, translation: Translation): JsonObj
   return to === 'kinds' ? object : { [found.name]: object }
 }
 
-const unwrap = (result: JsonObject, from: Form): { name: WrappedName; object: JsonObject } | undefined => {
-  for (const name of Object.keys(KINDS) as WrappedName[]) {
-    const wrapped = readProto(result, name) ?? (name === 'message' && from === 'proto 0.3' ? result.msg : undefined)
-    const object = from !== 'kinds' ? wrapped : result.kind === KINDS[name] ? result : undefined
+const unwrap = (result: JsonObject, from: Form): { name: ResultName; object: JsonObject } | undefined => {
+  for (const name of resultNames) {
+    const object =
+      from !== 'kinds' ? readWrapped(result, name, from) : result.kind === resultKinds[name] ? result : null
     if (isJsonObject(object)) return { name, object }
   }
   return undefined

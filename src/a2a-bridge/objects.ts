@@ -1,7 +1,16 @@
-import type { Form } from '../a2a/result-shapes.ts'
+import {
+  type EnumValue,
+  type Form,
+  forms,
+  protoNames,
+  readProto,
+  resultKinds,
+  roles,
+  taskStates,
+} from '../a2a/forms.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { translatePart } from './parts.ts'
-import { keepUnknown, protoNames, readProto, type Translation } from './translation.ts'
+import { keepUnknown, type Translation } from './translation.ts'
 
 /** The objects of A2A that have another form in each version. */
 export type ObjectName = 'message' | 'status' | 'artifact' | 'task' | 'statusUpdate' | 'artifactUpdate'
@@ -55,7 +64,7 @@ const ids: readonly Member[] = [{ name: 'taskId' }, { name: 'contextId', empty: 
 
 const OBJECTS: Readonly<Record<ObjectName, ObjectForm>> = {
   message: {
-    kind: 'message',
+    kind: resultKinds.message,
     members: [
       ...plain('messageId', 'taskId', 'contextId'),
       { name: 'role', is: 'role', empty: 'agent' },
@@ -79,7 +88,7 @@ const OBJECTS: Readonly<Record<ObjectName, ObjectForm>> = {
     ],
   },
   task: {
-    kind: 'task',
+    kind: resultKinds.task,
     members: [
       { name: 'id' },
       { name: 'contextId', empty: '' },
@@ -90,7 +99,7 @@ const OBJECTS: Readonly<Record<ObjectName, ObjectForm>> = {
     ],
   },
   statusUpdate: {
-    kind: 'status-update',
+    kind: resultKinds.statusUpdate,
     members: [
       ...ids,
       { name: 'status', is: 'status' },
@@ -99,7 +108,7 @@ const OBJECTS: Readonly<Record<ObjectName, ObjectForm>> = {
     ],
   },
   artifactUpdate: {
-    kind: 'artifact-update',
+    kind: resultKinds.artifactUpdate,
     members: [...ids, { name: 'artifact', is: 'artifact' }, ...plain('append', 'lastChunk', 'metadata')],
   },
 }
@@ -118,7 +127,7 @@ const knownNames = ({ members }: ObjectForm, form: Form): ReadonlySet<string> =>
 const KNOWN = Object.fromEntries(
   Object.entries(OBJECTS).map(([name, object]) => [
     name,
-    Object.fromEntries((['kinds', 'proto 0.3', 'proto 1.0'] as const).map(form => [form, knownNames(object, form)])),
+    Object.fromEntries(forms.map(form => [form, knownNames(object, form)])),
   ]),
 ) as Readonly<Record<ObjectName, Readonly<Record<Form, ReadonlySet<string>>>>>
 
@@ -144,8 +153,8 @@ const objectValue = (
   translation: Translation,
   path: string,
 ): Json => {
-  if (is === 'role') return enumValue(ROLES, value, translation)
-  if (is === 'state') return enumValue(STATES, value, translation)
+  if (is === 'role') return enumValue(roles, value, translation)
+  if (is === 'state') return enumValue(taskStates, value, translation)
   if (!isJsonObject(value) || is === 'timestamp' || is === 'final') return value
   return is === 'part'
     ? translatePart(value, translation, `${path}.`)
@@ -167,25 +176,6 @@ const absentValue = (
   return empty
 }
 
-/** A value of an enumeration in each form. Its index is its number in ProtoJSON. */
-type EnumValue = Readonly<Partial<Record<Form, string>>>
-
-const sameInProto = (kinds: string, proto: string): EnumValue => ({ kinds, 'proto 0.3': proto, 'proto 1.0': proto })
-
-const ROLES: readonly EnumValue[] = [{}, sameInProto('user', 'ROLE_USER'), sameInProto('agent', 'ROLE_AGENT')]
-
-const STATES: readonly EnumValue[] = [
-  sameInProto('unknown', 'TASK_STATE_UNSPECIFIED'),
-  sameInProto('submitted', 'TASK_STATE_SUBMITTED'),
-  sameInProto('working', 'TASK_STATE_WORKING'),
-  sameInProto('completed', 'TASK_STATE_COMPLETED'),
-  sameInProto('failed', 'TASK_STATE_FAILED'),
-  { kinds: 'canceled', 'proto 0.3': 'TASK_STATE_CANCELLED', 'proto 1.0': 'TASK_STATE_CANCELED' },
-  sameInProto('input-required', 'TASK_STATE_INPUT_REQUIRED'),
-  sameInProto('rejected', 'TASK_STATE_REJECTED'),
-  sameInProto('auth-required', 'TASK_STATE_AUTH_REQUIRED'),
-]
-
 const enumValue = (values: readonly EnumValue[], value: Json, { from, to }: Pick<Translation, 'from' | 'to'>): Json => {
   const found = values.find((names, number) => names[from] === value || (from !== 'kinds' && number === value))
   return found?.[to] ?? value
@@ -195,7 +185,7 @@ const enumValue = (values: readonly EnumValue[], value: Json, { from, to }: Pick
 const LAST_STATES: readonly Json[] = ['completed', 'failed', 'canceled', 'rejected', 'input-required']
 
 const endsStream = ({ status }: JsonObject, from: Form): boolean =>
-  isJsonObject(status) && LAST_STATES.includes(enumValue(STATES, status.state ?? null, { from, to: 'kinds' }))
+  isJsonObject(status) && LAST_STATES.includes(enumValue(taskStates, status.state ?? null, { from, to: 'kinds' }))
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 

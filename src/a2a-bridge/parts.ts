@@ -1,6 +1,6 @@
-import type { Form } from '../a2a/result-shapes.ts'
+import { type Form, protoNames, readProto } from '../a2a/forms.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
-import { definedMembers, isPresent, keepUnknown, protoNames, readProto, type Translation } from './translation.ts'
+import { definedMembers, isPresent, keepUnknown, type Translation } from './translation.ts'
 
 /**
  * Translates a part, which must have the shape of its form; `path` ends in a period. Of a part with several contents, which only

@@ -1,6 +1,6 @@
-import type { Form } from '../a2a/result-shapes.ts'
+import { type Form, protoNames, readProto } from '../a2a/forms.ts'
 import { isJsonObject, type Json, type JsonObject, omit, toText } from '../json/json.ts'
-import { definedMembers, isPresent, protoNames, readProto, type Translation } from './translation.ts'
+import { definedMembers, isPresent, type Translation } from './translation.ts'
 
 /** Translates a push configuration; `path` ends in a period. */
 export const translatePushConfig = (config: JsonObject, { from, to, losses }: Translation, path = ''): JsonObject => {

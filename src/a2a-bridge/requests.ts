@@ -1,12 +1,13 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
+import { type Form, formOf, protoNames, readProto } from '../a2a/forms.ts'
 import { type A2ACall, type OperationName, operations } from '../a2a/operations.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../a2a/rest-paths.ts'
-import { type Form, shapes } from '../a2a/result-shapes.ts'
+import { shapes } from '../a2a/result-shapes.ts'
 import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../json/json.ts'
 import { translateObject } from './objects.ts'
 import { namesInPushConfig, translatePushConfig, translateTaskPushConfig } from './push-configs.ts'
-import { definedMembers, isPresent, type Loss, protoNames, readProto, type Translation } from './translation.ts'
+import { definedMembers, isPresent, type Loss, type Translation } from './translation.ts'
 
 /**
  * A call as its agent gets it: `params` are those of JSON-RPC, or the body of HTTP+JSON, which has also a `path` below the agent's
@@ -32,12 +33,6 @@ export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest
   const request =
     to.binding === 'JSONRPC' ? writeJsonRpc(operation, sent, to) : writeRest(operation, sent, to, translation.losses)
   return 'kind' in request ? request : { ...request, losses: translation.losses }
-}
-
-/** Returns the form of objects in a binding and version. Over HTTP, the official agents and clients of 0.3 write ProtoJSON. */
-export const formOf = ({ binding, version }: Protocol): Form => {
-  if (version === '1.0') return 'proto 1.0'
-  return binding === 'JSONRPC' ? 'kinds' : 'proto 0.3'
 }
 
 /** Over HTTP, some clients of 0.3 write messages with `kind`. */

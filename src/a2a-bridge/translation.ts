@@ -1,4 +1,4 @@
-import type { Form } from '../a2a/result-shapes.ts'
+import type { Form } from '../a2a/forms.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 
 /**
@@ -9,18 +9,6 @@ export type Loss = string
 
 /** How objects are translated: the form that they are in, the one that they get, and what was lost so far. */
 export type Translation = { readonly from: Form; readonly to: Form; readonly losses: Loss[] }
-
-/** Returns the two names that ProtoJSON has for a member. */
-export const protoNames = (name: string): [camelCase: string, snakeCase: string] => [
-  name,
-  name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
-]
-
-/** Reads a member under either name; undefined if it is absent or null. */
-export const readProto = (object: JsonObject, name: string): Json | undefined => {
-  const [camelCase, snakeCase] = protoNames(name)
-  return object[camelCase] ?? object[snakeCase] ?? undefined
-}
 
 /** Returns an object without the members that are undefined. */
 export const definedMembers = (members: JsonObject): JsonObject =>

@@ -1,5 +1,6 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { type EnumValue, type Form, readProto, roles, taskStates } from './forms.ts'
 
 /** Returns what is wrong with a value: a path and what must be there, such as `.status.state must be a task state`. */
 export type Check = (value: unknown) => string | undefined
@@ -20,12 +21,6 @@ export type Shapes = Readonly<
     version: WireVersion
   }
 >
-
-/**
- * The forms in which agents write objects of A2A: plain JSON with `kind`, which is 0.3's over JSON-RPC; and ProtoJSON, which is that
- * of 1.0, and of 0.3 over HTTP.
- */
-export type Form = 'kinds' | 'proto 0.3' | 'proto 1.0'
 
 const check =
   (description: string, isValid: (value: unknown) => boolean): Check =>
@@ -81,25 +76,6 @@ const objectWith = (read: ReadMember, required: Fields, optional: Fields = {}): 
 
 const readPlain: ReadMember = (value, field) => value[field] ?? undefined
 
-/** Readers of ProtoJSON accept two names of a field. */
-const readProto: ReadMember = (value, field) => value[field] ?? value[snakeNames[field] ?? field] ?? undefined
-
-const snakeNames: Readonly<Record<string, string>> = Object.fromEntries(
-  [
-    ...[
-      'artifactId',
-      'artifactUpdate',
-      'contextId',
-      'lastChunk',
-      'mediaType',
-      'messageId',
-      'mimeType',
-      'nextPageToken',
-    ],
-    ...['fileWithBytes', 'fileWithUri', 'pageSize', 'pushNotificationConfig', 'statusUpdate', 'taskId', 'totalSize'],
-  ].map(name => [name, name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]),
-)
-
 // Errors
 
 /** Whether an object has no members but those with the given names. */
@@ -135,6 +111,8 @@ export const checkCard: Check = objectWith(readPlain, { name: string })
 
 const metadata = { metadata: object }
 
+const namesIn = (form: Form, values: readonly EnumValue[]): string[] => values.flatMap(value => value[form] ?? [])
+
 /**
  * JSON with `kind`, whose official clients require every member that the schema requires, but for the `kind` of what is inside a
  * result: hand-written agents leave it out of parts.
@@ -155,14 +133,11 @@ const kindShapes = (): Shapes => {
   })
   const innerMessage = objectWith(
     readPlain,
-    { messageId: string, role: oneOf('user or agent', ['user', 'agent']), parts: list(part) },
+    { messageId: string, role: oneOf('user or agent', namesIn('kinds', roles)), parts: list(part) },
     { ...kind('message'), ...metadata, taskId: string, contextId: string },
   )
   const message = both(objectWith(readPlain, kind('message')), innerMessage)
-  const state = oneOf('a task state', [
-    ...['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected', 'auth-required'],
-    'unknown',
-  ])
+  const state = oneOf('a task state', namesIn('kinds', taskStates))
   const status = objectWith(readPlain, { state }, { message: innerMessage, timestamp: string })
   const artifact = objectWith(
     readPlain,
@@ -199,19 +174,15 @@ const kindShapes = (): Shapes => {
 const protoShapes = (version: WireVersion): Shapes => {
   const messageParts = version === '0.3' ? 'content' : 'parts'
   const part = version === '0.3' ? protoPartV03() : protoPartV1()
-  const role = protoEnum('a role', ['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT'])
+  const form = `proto ${version}` as const
+  const role = protoEnum('a role', namesIn(form, roles))
   const message = objectWith(
     readProto,
     { messageId: nonEmpty },
     { ...metadata, role, [messageParts]: list(part), taskId: string, contextId: string },
   )
   const sender = oneOf('ROLE_USER or ROLE_AGENT', ['ROLE_USER', 'ROLE_AGENT', 1, 2])
-  const state = protoEnum(
-    'a task state',
-    ['UNSPECIFIED', 'SUBMITTED', 'WORKING', 'COMPLETED', 'FAILED', version === '0.3' ? 'CANCELLED' : 'CANCELED']
-      .concat('INPUT_REQUIRED', 'REJECTED', 'AUTH_REQUIRED')
-      .map(name => `TASK_STATE_${name}`),
-  )
+  const state = protoEnum('a task state', namesIn(form, taskStates))
   const status = objectWith(readProto, { state }, { message, timestamp: string })
   const artifact = objectWith(
     readProto,
@@ -222,7 +193,7 @@ const protoShapes = (version: WireVersion): Shapes => {
   const config = objectWith(readProto, { url: string })
   return {
     read: readProto,
-    form: `proto ${version}`,
+    form,
     messageParts,
     version,
     message,

@@ -1,6 +1,7 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { CallError } from './errors.ts'
+import { type Form, formOfResult, protoNames, readProto, readWrapped, resultKinds, resultNames } from './forms.ts'
 import { partMediaTypes } from './message.ts'
 import type { A2ACall, OperationName } from './operations.ts'
 import {
@@ -9,7 +10,6 @@ import {
   checkCard,
   checkError,
   checkStatus,
-  type Form,
   hasOnly,
   type Shapes,
   shapes,
@@ -59,13 +59,7 @@ type ResultKind = (typeof objectKinds)[ObjectName] | 'task-list' | 'push-config-
 
 const NOTHING: Omit<ResultFacts, 'kind'> = { tasks: [], contexts: [], mediaTypes: [] }
 
-const objectKinds = {
-  task: 'task',
-  message: 'message',
-  statusUpdate: 'status-update',
-  artifactUpdate: 'artifact-update',
-  pushConfig: 'push-config',
-} as const
+const objectKinds = { ...resultKinds, pushConfig: 'push-config' } as const
 type ObjectName = keyof typeof objectKinds
 
 /**
@@ -143,14 +137,6 @@ const readRestError = (body: unknown, version: WireVersion): ReadResult => {
 
 // Results
 
-/** Returns the form in which a result is written. Over HTTP, 0.3 has two; the one with `kind` shows it. */
-export const formOfResult = ({ binding, version }: Pick<A2ACall, 'version' | 'binding'>, result: unknown): Form => {
-  if (version === '1.0') return 'proto 1.0'
-  if (binding === 'JSONRPC') return 'kinds'
-  const first = Array.isArray(result) ? result[0] : result
-  return isJsonObject(first) && (typeof first.kind === 'string' || Array.isArray(result)) ? 'kinds' : 'proto 0.3'
-}
-
 type Answer = { value: unknown; form: Form }
 type ResultReader = (answer: Answer) => ReadResult
 
@@ -190,10 +176,6 @@ const oneOf = (...names: ObjectName[]): ResultReader => {
   }
 }
 
-/** The proto of 0.3 calls a message `msg`, and its JSON `message`. */
-const readWrapped = (value: JsonObject, name: ObjectName, form: Form): Json | undefined =>
-  shapes[form].read(value, name) ?? (form === 'proto 0.3' && name === 'message' ? (value.msg ?? undefined) : undefined)
-
 /** Reads a list: in the form with `kind` it is the value itself, in ProtoJSON a member that is absent if the list is empty. */
 const listOf =
   (member: string, name: ObjectName, kind: ResultKind): ResultReader =>
@@ -214,13 +196,11 @@ const listOf =
 
 /** ProtoJSON may leave out an empty token. */
 const readPageToken = (value: unknown): string => {
-  const token = isJsonObject(value) ? (value.nextPageToken ?? value.next_page_token) : undefined
+  const token = isJsonObject(value) ? readProto(value, 'nextPageToken') : undefined
   return typeof token === 'string' ? token : ''
 }
 
-const PAGE_FIELDS = new Set(
-  ['nextPageToken', 'pageSize', 'totalSize'].flatMap(field => [field, field.replace(/[A-Z]/g, '_$&').toLowerCase()]),
-)
+const PAGE_FIELDS = new Set(['nextPageToken', 'pageSize', 'totalSize'].flatMap(protoNames))
 
 /** An object with other members than those of a page is no empty list. */
 const readList = (value: unknown, member: string): unknown => {
@@ -239,7 +219,7 @@ const extendedCard: ResultReader = ({ value }) => {
   return fault === undefined ? { ...NOTHING, kind: 'card' } : { fault: `result${fault}` }
 }
 
-const events = oneOf('task', 'message', 'statusUpdate', 'artifactUpdate')
+const events = oneOf(...resultNames)
 
 const resultReaders: Readonly<Record<OperationName, ResultReader>> = {
   send: oneOf('task', 'message'),

@@ -1,7 +1,15 @@
+import {
+  type Form,
+  formOfResult,
+  protoNames,
+  type ResultName,
+  resultKinds,
+  resultNames,
+  WRAPPED_MESSAGE_V03,
+} from '../../a2a/forms.ts'
 import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
 import { type OperationName, operations } from '../../a2a/operations.ts'
-import type { Form } from '../../a2a/result-shapes.ts'
-import { type AnswerPlace, formOfResult } from '../../a2a/results.ts'
+import type { AnswerPlace } from '../../a2a/results.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
 import type { AnsweredCall, AnswerRepair } from './request.ts'
 import { removeStackTraces } from './stack-traces.ts'
@@ -83,29 +91,17 @@ const repairError = (error: JsonObject, repairs: Set<AnswerRepair>): JsonObject 
 
 // Results
 
-type ResultName = 'task' | 'message' | 'statusUpdate' | 'artifactUpdate'
-
-const KINDS: Readonly<Record<ResultName, string>> = {
-  task: 'task',
-  message: 'message',
-  statusUpdate: 'status-update',
-  artifactUpdate: 'artifact-update',
-}
-const RESULT_NAMES = Object.keys(KINDS) as ResultName[]
-
-/** The names of the result in ProtoJSON, where it is a member. 0.3 has another one for a message. */
-const WRAPPERS: readonly [string, ResultName][] = [
-  ...RESULT_NAMES.map((name): [string, ResultName] => [name, name]),
-  ['status_update', 'statusUpdate'],
-  ['artifact_update', 'artifactUpdate'],
-  ['msg', 'message'],
+/** The names of the result in ProtoJSON, where it is a member. */
+const WRAPPERS: readonly (readonly [wrapper: string, name: ResultName])[] = [
+  ...resultNames.flatMap(name => protoNames(name).map(wrapper => [wrapper, name] as const)),
+  [WRAPPED_MESSAGE_V03, 'message'],
 ]
 
 /** What the result of an operation can be; empty for other objects, of which nothing is repaired. */
 const namesOf = (operation: OperationName): readonly ResultName[] => {
   if (operation === 'getTask' || operation === 'cancel') return ['task']
   if (operation === 'send') return ['task', 'message']
-  return operations[operation].streams ? RESULT_NAMES : []
+  return operations[operation].streams ? resultNames : []
 }
 
 const repairResult = (result: JsonObject, given: Repairing): JsonObject => {
@@ -122,12 +118,12 @@ const repairResult = (result: JsonObject, given: Repairing): JsonObject => {
 
 const repairKinds = (result: JsonObject, names: readonly ResultName[], repairing: ResultRepairing): JsonObject => {
   const isNamed = (result.kind ?? null) !== null
-  const name = isNamed ? names.find(each => KINDS[each] === result.kind) : recognize(result, names)
+  const name = isNamed ? names.find(each => resultKinds[each] === result.kind) : recognize(result, names)
   if (name === undefined) return result
   const repaired = repairObject(name, result, repairing)
   if (isNamed) return repaired
   repairing.repairs.add('kind')
-  return { ...repaired, kind: KINDS[name] }
+  return { ...repaired, kind: resultKinds[name] }
 }
 
 /** ProtoJSON has a result that can be several objects as a member with the name of one. */
