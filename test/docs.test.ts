@@ -76,7 +76,7 @@ const formatLimit = (name: string, value: number): string => {
 
 describe('docs/gateway.md', () => {
   it('lists every repair of an answer', () => {
-    const [, union = ''] = /export type AnswerRepair =([^/]*)/.exec(read('src/gateway/upstream/request.ts')) ?? []
+    const [, union = ''] = /export type AnswerRepair =([^/]*)/.exec(read('src/gateway/upstream/repair-answer.ts')) ?? []
     const repairs = [...union.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name)
     const documented = tableRows('What is repaired in an answer', read('docs/gateway.md')).map(firstCode).slice(1)
     expect(documented.toSorted()).toEqual(repairs.toSorted())

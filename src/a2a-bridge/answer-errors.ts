@@ -1,4 +1,6 @@
 import { type SpecifiedError, specifiedErrors } from '../a2a/call-outcome.ts'
+import { A2A_DOMAIN } from '../a2a/error-catalogue.ts'
+import { ERROR_INFO } from '../a2a/error-response.ts'
 import type { AnswerPlace } from '../a2a/results.ts'
 import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../json/json.ts'
@@ -80,8 +82,6 @@ const reasonIn = (details: Json | undefined): Json | undefined =>
     .map(detail => (isJsonObject(detail) ? detail.reason : undefined))
     .find(reason => typeof reason === 'string')
 
-const TYPES = 'type.googleapis.com/google'
-
 /**
  * Returns the typed details of 1.0, which name the error, because over HTTP nothing else does. What 0.3 has in `data`, in any form,
  * is kept as a detail of the type Struct or Value.
@@ -94,14 +94,14 @@ const toDetails = ({ code, data }: AnsweredError): Json[] => {
   return info === undefined || reasonIn(details) !== undefined ? details : [info, ...details]
 }
 
-/** Returns the detail that carries no more than a code does; undefined if the code is not specified. */
+/** Returns the detail that a code implies; undefined if the code is not specified. */
 const infoOf = (code: number): JsonObject | undefined => {
   const known = specifiedErrors.find(each => each.code === code)
-  return known && { '@type': `${TYPES}.rpc.ErrorInfo`, reason: known.reason, domain: 'a2a-protocol.org' }
+  return known && { '@type': ERROR_INFO, reason: known.reason, domain: A2A_DOMAIN }
 }
 
 const toDetail = (value: Json): JsonObject => ({
-  '@type': `${TYPES}.protobuf.${isJsonObject(value) && !JSON.isRawJSON(value) ? 'Struct' : 'Value'}`,
+  '@type': `type.googleapis.com/google.protobuf.${isJsonObject(value) && !JSON.isRawJSON(value) ? 'Struct' : 'Value'}`,
   value,
 })
 

@@ -24,7 +24,8 @@ export type ErrorSpec<Tagged> = {
   metadata?: (error: Tagged) => ErrorMetadata
 }
 
-const A2A_DOMAIN = 'a2a-protocol.org'
+/** The domain of the reasons that the specification defines. */
+export const A2A_DOMAIN = 'a2a-protocol.org'
 
 const badRequest = { httpStatus: 400, grpcStatus: 'INVALID_ARGUMENT' } as const
 const invalidArgument = { httpStatus: 400, jsonRpcStatus: 200, grpcStatus: 'INVALID_ARGUMENT' } as const

@@ -76,6 +76,9 @@ const toData = ({ reason, metadata, violations }: ErrorDescription): JsonObject 
 
 const toJson = (value: string | number | readonly string[]): Json => (typeof value === 'object' ? [...value] : value)
 
+/** The type of the detail of 1.0 that names an error by its reason. */
+export const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
+
 /** The `data` and `details` of 1.0: google.rpc.ErrorInfo, and google.rpc.BadRequest where parameters are wrong. */
 const toDetails = ({ reason, domain, metadata, violations }: ErrorDescription): JsonObject[] => {
   const entries = Object.entries(metadata).map(([name, value]) => [
@@ -83,7 +86,7 @@ const toDetails = ({ reason, domain, metadata, violations }: ErrorDescription): 
     typeof value === 'object' ? value.join(', ') : String(value),
   ])
   const info: JsonObject = {
-    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    '@type': ERROR_INFO,
     reason,
     domain,
     ...(entries.length > 0 && { metadata: Object.fromEntries(entries) }),

@@ -11,8 +11,7 @@ import { readExtendedModes } from './access.ts'
 import type { CallContext, GateWarning } from './call-context.ts'
 import { logStream } from './call-log.ts'
 import { createOutputComparison } from './content-negotiation.ts'
-import type { AnswerPolicy } from './upstream/check-answer.ts'
-import type { AnswerRepair } from './upstream/request.ts'
+import type { AnswerPolicy, AnswerRepair } from './upstream/check-answer.ts'
 
 /** A call that is forwarded. */
 type ForwardedCall = {

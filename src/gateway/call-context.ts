@@ -7,7 +7,8 @@ import type { CallTarget } from '../card/model/calls.ts'
 import type { RequestContext } from '../http/handler.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import type { OutputWarning } from './content-negotiation.ts'
-import type { AgentParameter, AnswerRepair, UpstreamMessage } from './upstream/request.ts'
+import type { AnswerRepair } from './upstream/check-answer.ts'
+import type { AgentParameter, UpstreamMessage } from './upstream/request.ts'
 import type { TraceContext } from './upstream/trace-context.ts'
 
 /** An agent by its id, and as the caller named it: errors repeat only what the caller wrote. The id is empty if there is none. */

@@ -13,7 +13,10 @@ import type { CallProfile } from '../../card/call-profile.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { isDeeperThan } from '../../json/parse.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
-import type { AnsweredCall, AnswerRepair } from './request.ts'
+import type { AnswerRepair } from './repair-answer.ts'
+import type { AnsweredCall } from './request.ts'
+
+export type { AnswerRepair } from './repair-answer.ts'
 
 /** How answers are checked. */
 export type AnswerPolicy = {

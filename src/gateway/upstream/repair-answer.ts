@@ -11,10 +11,30 @@ import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
 import { type OperationName, operations } from '../../a2a/operations.ts'
 import type { AnswerPlace } from '../../a2a/results.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
-import type { AnsweredCall, AnswerRepair } from './request.ts'
+import type { AnsweredCall } from './request.ts'
 import { removeStackTraces } from './stack-traces.ts'
 
-/** An answer with its repairs. The text is empty if it was an event that says nothing, which is left out. */
+/**
+ * What this host corrects in an answer whose meaning is certain, as `Gate-Warning` and the log name it: mostly the member that was
+ * absent or wrong.
+ */
+export type AnswerRepair =
+  | 'content-type'
+  | 'context'
+  | 'end-of-stream'
+  | 'error'
+  | 'final'
+  | 'id'
+  | 'jsonrpc'
+  | 'kind'
+  | 'message'
+  | 'record-separator'
+  | 'role'
+  | 'stack-trace'
+  | 'state'
+  | 'wrapper'
+
+/** An answer with its repairs. The text is empty for an event without data, which is left out. */
 type RepairedAnswer = { text: string; repairs: readonly AnswerRepair[] }
 
 /** A task that a stream has named, for updates that leave out its context. */

@@ -37,26 +37,6 @@ export type UpstreamCredentials = { secret: string } | { pass: readonly string[]
 /** The call that an agent answers. */
 export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
 
-/**
- * What this host corrects in an answer whose meaning is certain, as `Gate-Warning` and the log name it: mostly the member that was
- * absent or wrong.
- */
-export type AnswerRepair =
-  | 'content-type'
-  | 'context'
-  | 'end-of-stream'
-  | 'error'
-  | 'final'
-  | 'id'
-  | 'jsonrpc'
-  | 'kind'
-  | 'message'
-  | 'record-separator'
-  | 'role'
-  | 'stack-trace'
-  | 'state'
-  | 'wrapper'
-
 /** Translates the text of a checked answer for a caller who has another version or binding than the agent. */
 export type TranslateAnswer = (text: string, place: AnswerPlace, status: number) => AnswerForCaller | CallError
 
