@@ -219,7 +219,7 @@ type WrittenRequest = Omit<TranslatedRequest, 'losses'>
 
 const writeJsonRpc = (operation: OperationName, params: Params, { version }: Protocol): WrittenRequest => {
   const { task, config, message, configuration, pushConfig } = params
-  const others = withNumbers(params.others)
+  const others = readQueryMembers(params.others)
   const write = (written: JsonObject) => ({ httpMethod: 'POST', params: definedMembers(written) })
   if (pushConfig) return write(pushConfig)
   if (operations[operation].sends) return write({ message, configuration, ...others })
@@ -230,8 +230,8 @@ const writeJsonRpc = (operation: OperationName, params: Params, { version }: Pro
     : write({ taskId: task, id: config, ...others })
 }
 
-/** The members that HTTP+JSON has in its query, as text. */
-const withNumbers = (others: JsonObject): JsonObject =>
+/** Returns members with numbers and booleans in place of the text that a query of HTTP+JSON has. */
+const readQueryMembers = (others: JsonObject): JsonObject =>
   Object.fromEntries(jsonEntries(others).map(([name, value]) => [name, fromQuery(name, value)]))
 
 const fromQuery = (name: string, value: Json): Json => {

@@ -16,7 +16,7 @@ import { checkReadAccess, UNAVAILABLE } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import { forwardCall } from './forward-call.ts'
 import { targetOf } from './policy.ts'
-import { rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
+import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
 
 /** A call for the extended card, or one that is checked against it. */
 type CheckedCall = { call: A2ACall; profile: CallProfile; target: CallTarget }
@@ -81,9 +81,7 @@ const fetchDocuments = async (
 /** Writes the call for the agent: callers may use the name that another host has for the method. */
 const writeMessage = ({ binding, version, id }: A2ACall, target: CallTarget): UpstreamMessage => {
   if (binding === 'HTTP+JSON') return { method: 'GET', path: pathOf('extendedCard', version) ?? '' }
-  const method = operations.extendedCard[version]
-  const params = rewriteRoutingParams({}, target)
-  return { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method, params }) }
+  return jsonRpcMessage(id, operations.extendedCard[version] ?? '', rewriteRoutingParams({}, target))
 }
 
 /** Reads the card in the agent's response. Returns undefined if the response is an error of the agent. */

@@ -13,7 +13,7 @@ import type { CachedDocument } from '../registry/edge/cards.ts'
 import { readCallBody } from './call-body.ts'
 import { type AgentRef, agentById, type CallContext, type InboundCall } from './call-context.ts'
 import { preferVersionError, supportedVersions } from './policy.ts'
-import { type AgentParameter, rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
+import { type AgentParameter, jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
 
 /** An endpoint at which a parameter of the call selects the agent. */
 type AgentSelector = {
@@ -65,7 +65,7 @@ export class JsonRpcCall implements InboundCall {
 
   toUpstream({ id, params }: A2ACall, target: CallTarget): UpstreamMessage {
     const sent = rewriteRoutingParams(params, target, this.#selector?.parameter)
-    return { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method: this.#rpc.method, params: sent }) }
+    return jsonRpcMessage(id, this.#rpc.method, sent)
   }
 
   get selector(): AgentParameter | undefined {

@@ -7,6 +7,7 @@ import type { CallContext, GateWarning } from './call-context.ts'
 import { logStream } from './call-log.ts'
 import {
   type AgentParameter,
+  jsonRpcMessage,
   rewriteRoutingParams,
   type TranslateAnswer,
   type UpstreamMessage,
@@ -36,8 +37,8 @@ export const translateCall = (
 const writeMessage = ({ call, httpMethod, path, hasBody }: BridgedCall, target: CallTarget): UpstreamMessage => {
   const params = rewriteRoutingParams(call.params, target)
   const { operation, version, id, binding } = call
-  const body = binding === 'JSONRPC' ? { jsonrpc: '2.0', id, method: operations[operation][version], params } : params
-  return { method: httpMethod, ...(path !== undefined && { path }), ...(hasBody && { body: JSON.stringify(body) }) }
+  if (binding === 'JSONRPC') return jsonRpcMessage(id, operations[operation][version] ?? '', params)
+  return { method: httpMethod, ...(path !== undefined && { path }), ...(hasBody && { body: JSON.stringify(params) }) }
 }
 
 /** Reports what the translation of a call and its answers loses, each member once: in `Gate-Warning`, for events in the log. */

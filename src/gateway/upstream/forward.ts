@@ -1,7 +1,6 @@
 import { toErrorEvent } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
 import type { CheckedAnswer } from '../../a2a/results.ts'
-import type { AnswerForCaller } from '../../a2a-bridge/index.ts'
 import { fetchService } from '../../http/bindings.ts'
 import { essence } from '../../http/media-type.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
@@ -109,7 +108,7 @@ const streamResponse = async (
   response: Response,
   { form, answered, translate }: UpstreamCall,
   { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS, answers }: ForwardOptions,
-  { checkEvent, readsAnswers, toClientResponse }: AnswerModules,
+  { checkEvent, readsAnswers, toClientResponse, translatedEvent }: AnswerModules,
 ): Promise<Response> => {
   // Loaded on first use, because most calls are not streams.
   const { relaySse } = await import('../../a2a/sse.ts')
@@ -125,11 +124,7 @@ const streamResponse = async (
       check: (data: string | undefined) => {
         const checked = checkEvent(data, answered, policy)
         if (!translate || data === undefined) return checked
-        const toCaller = (passed: CheckedAnswer): CheckedAnswer => {
-          if (passed && ('kind' in passed || passed.text === '')) return passed
-          const translated = translate(passed?.text ?? data, 'event', 200)
-          return 'kind' in translated ? translated : toEvent(translated, form)
-        }
+        const toCaller = (passed: CheckedAnswer) => translatedEvent(data, passed, form, translate)
         return checked instanceof Promise ? checked.then(toCaller) : toCaller(checked)
       },
     }),
@@ -141,9 +136,3 @@ const streamResponse = async (
     translate && form.version,
   )
 }
-
-/** Over HTTP+JSON, only the type of an event marks an error. */
-const toEvent = ({ text, isError }: AnswerForCaller, { binding }: UpstreamCall['form']): CheckedAnswer => ({
-  text,
-  eventType: isError && binding === 'HTTP+JSON' ? 'error' : 'message',
-})

@@ -6,7 +6,7 @@ import type { AnswerForCaller } from '../../a2a-bridge/index.ts'
 import type { CallTarget, WireVersion } from '../../card/model/calls.ts'
 import { endToEndHeader } from '../../http/headers.ts'
 import { essence } from '../../http/media-type.ts'
-import { type JsonObject, omit } from '../../json/json.ts'
+import { type Json, type JsonObject, omit } from '../../json/json.ts'
 import { MAX_HOPS } from '../../limits.ts'
 import { parseUrl } from '../../net/urls.ts'
 import type { TraceContext } from './trace-context.ts'
@@ -19,6 +19,12 @@ export type UpstreamMessage = {
   /** JSON text. */
   body?: string | undefined
 }
+
+/** Writes a call over JSON-RPC. */
+export const jsonRpcMessage = (id: Json, method: string, params: JsonObject): UpstreamMessage => ({
+  method: 'POST',
+  body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+})
 
 /** How a call reaches its agent, and how long that may take. */
 export type UpstreamRoute = {

@@ -87,6 +87,23 @@ const translatedResponse = (
     : toClientResponse(translated.text, jsonTypeOf(form), { status, headers }, form.version)
 }
 
+/**
+ * Builds the event for a caller of another version or binding, unless its check has refused it or leaves it out. Over HTTP+JSON, only
+ * the type of an event marks an error.
+ */
+export const translatedEvent = (
+  data: string,
+  checked: CheckedAnswer,
+  { binding }: ErrorForm,
+  translate: TranslateAnswer,
+): CheckedAnswer => {
+  if (checked && ('kind' in checked || checked.text === '')) return checked
+  const translated = translate(checked?.text ?? data, 'event', 200)
+  if ('kind' in translated) return translated
+  const { text, isError } = translated
+  return { text, eventType: isError && binding === 'HTTP+JSON' ? 'error' : 'message' }
+}
+
 const readBody = async (upstream: Response, maxBytes: number): Promise<{ text: string } | CallError> => {
   const { status } = upstream
   try {
