@@ -120,9 +120,12 @@ export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallP
   cardMissing: true,
 })
 
-/** Only calls that this host forwards can be translated. */
-export const bridgeLevel = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>): BridgeLevel =>
-  route === 'gateway' ? bridge : 'off'
+/**
+ * Only a gateway's card lists what is translated. A client that has such a card of an agent that was closed since then must be told
+ * so, not that its version is unsupported: it would try the others.
+ */
+const bridgeLevel = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>): BridgeLevel =>
+  route === 'direct' ? 'off' : bridge
 
 const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
   capabilities: gate.capabilities ?? 'enforce',

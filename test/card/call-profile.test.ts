@@ -32,6 +32,18 @@ describe('the policy for tasks', () => {
   })
 })
 
+describe('the level of the bridge', () => {
+  it.each<[string, string, JsonObject]>([
+    ['all', 'a gateway', { route: 'gateway' }],
+    ['versions', 'a gateway with that level', { route: 'gateway', bridge: 'versions' }],
+    ['off', 'an agent whose card has its own addresses', { route: 'direct', bridge: 'all' }],
+    ['all', 'a closed agent, so that every client reads that it is closed', { route: 'closed' }],
+    ['off', 'a closed agent with that level', { route: 'closed', bridge: 'off' }],
+  ])('is %s for %s', (level, _, manifest) => {
+    expect(compileCard({ card, ...manifest }).profile.bridge).toBe(level)
+  })
+})
+
 describe('the OpenID Connect issuers whose tokens are accepted', () => {
   it.each<[string, JsonObject, JsonObject | undefined]>([
     ['a card in the manifest', { card }, undefined],

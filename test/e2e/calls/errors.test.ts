@@ -20,11 +20,13 @@ const agents: Record<string, ManifestChanges> = {
   unconfigured: { ...capable({ extendedAgentCard: true }), manifest: { extended: null } },
 }
 
-/** The versions of A2A that an agent speaks, by the suffix of its id. */
-const versionsBySuffix = [
-  ['', ['1.0', '0.3']],
-  ['-1', ['1.0']],
-  ['-0', ['0.3']],
+/** The versions of A2A that an agent speaks, and whether calls in others are translated, by the suffix of its id. */
+const protocolsBySuffix = [
+  ['', ['1.0', '0.3'], 'all'],
+  ['-1', ['1.0'], 'all'],
+  ['-0', ['0.3'], 'all'],
+  ['-only-1', ['1.0'], 'off'],
+  ['-only-0', ['0.3'], 'off'],
 ] as const
 
 const host = sharedHost()
@@ -32,13 +34,18 @@ let express: ExpressAgent
 let tokenForOtherAgent: string
 beforeAll(async () => {
   express = await startExpressAgent()
-  for (const [suffix, versions] of versionsBySuffix)
+  for (const [suffix, versions, bridge] of protocolsBySuffix)
     await register(
       host,
       Object.fromEntries(
-        Object.entries(agents).map(([id, change]) => [
+        Object.entries(agents).map(([id, { card, manifest }]) => [
           `errors-${id}${suffix}`,
-          echoManifestWith({ ...change, versions, origin: express.origin }),
+          echoManifestWith({
+            ...(card && { card }),
+            manifest: { ...manifest, bridge },
+            versions,
+            origin: express.origin,
+          }),
         ]),
       ),
     )
@@ -137,8 +144,15 @@ const rows: Row[] = [
   },
 ]
 
-/** Returns the id of the variant of an agent that makes a client speak its version. */
-const agentFor = ({ legacyCompat }: Sdk, agent: string): string => `errors-${agent}${legacyCompat ? '-0' : ''}`
+/**
+ * Returns the id of the variant of an agent that makes a client speak its version. The compatibility of 1.x speaks 0.3 only if the
+ * card has nothing else.
+ */
+const agentFor = ({ legacyCompat }: Sdk, agent: string): string => `errors-${agent}${legacyCompat ? '-only-0' : ''}`
+
+/** Returns the id of the variant of an agent for which the calls of a client are translated. */
+const translatedAgentFor = ({ version }: Sdk, agent: string): string =>
+  `errors-${agent}${version === '1.0' ? '-0' : '-1'}`
 
 describe.each(sdks)('an error of the host in $title', sdk => {
   const connectTo = (agent: string, setup?: ConnectOptions) =>
@@ -155,14 +169,26 @@ describe.each(sdks)('an error of the host in $title', sdk => {
     },
   )
 
-  it('a call of an agent that no longer accepts calls is UnsupportedOperation', async () => {
-    const versions = sdk.legacyCompat ? ['0.3'] : ['1.0', '0.3']
-    await host.put('errors-closed', echoManifestWith({ versions, origin: express.origin }))
+  it.runIf(!sdk.legacyCompat).each(rows)(
+    '$title is $expected, without a request to the agent, if the call would be translated',
+    async ({ agent, expected, code, setup, call }) => {
+      const connected = await connectTo(translatedAgentFor(sdk, agent), setup?.())
+      express.takeCalls()
+      expect(await errorOf(call(connected))).toBe(isSdk03 && code !== undefined ? `code ${code}` : expected)
+      expect(express.takeCalls()).toEqual([])
+    },
+  )
+
+  it.each([
+    ['', sdk.legacyCompat ? ['0.3'] : ['1.0', '0.3'], 'off'],
+    [', and whose calls were translated,', sdk.version === '1.0' || sdk.legacyCompat ? ['0.3'] : ['1.0'], 'all'],
+  ])('a call of an agent that no longer accepts calls%s is UnsupportedOperation', async (_, versions, bridge) => {
+    const put = (manifest: JsonObject) =>
+      host.put('errors-closed', echoManifestWith({ versions, origin: express.origin, manifest }))
+    await put({ bridge })
     const { send } = await connectTo('errors-closed')
-    await host.put(
-      'errors-closed',
-      echoManifestWith({ versions, origin: express.origin, manifest: { route: 'closed' } }),
-    )
+    expect(await send('hello')).toMatchObject({ state: 'completed', text: 'hello' })
+    await put({ bridge, route: 'closed' })
     express.takeCalls()
     expect(await errorOf(send('hello'))).toBe('UnsupportedOperation')
     expect(express.takeCalls()).toEqual([])
@@ -174,20 +200,30 @@ describe.each(sdks)('an error of the host in $title', sdk => {
   })
 
   it.runIf(!sdk.legacyCompat && !isSdk03)(
-    'a version that the agent does not speak is VersionNotSupported',
+    'a version that the agent does not speak, and that is not translated, is VersionNotSupported',
     async () => {
-      const { send } = await connectTo('errors-plain-0')
+      const { send } = await connectTo('errors-plain-only-0')
       express.takeCalls()
       expect(await errorOf(send('hello'))).toBe('VersionNotSupported')
       expect(express.takeCalls()).toEqual([])
     },
   )
 
-  it.runIf(isSdk03)('the card of an agent that speaks 1.0 only leads the client to no call', async () => {
+  it.runIf(isSdk03)('the card of an agent that can be called in 1.0 only leads the client to no call', async () => {
     express.takeCalls()
-    expect(await errorOf(connectTo('errors-plain-1'))).toContain('No compatible transport found')
+    expect(await errorOf(connectTo('errors-plain-only-1'))).toContain('No compatible transport found')
     expect(express.takeCalls()).toEqual([])
   })
+
+  it.runIf(!sdk.legacyCompat)(
+    'does not occur in a version that the agent does not speak, but is translated',
+    async () => {
+      const { send } = await connectTo(translatedAgentFor(sdk, 'plain'))
+      express.takeCalls()
+      expect(await send('hello')).toMatchObject({ state: 'completed', text: 'hello' })
+      expect(express.takeCalls()).toHaveLength(1)
+    },
+  )
 
   // No SDK has a class for these. 1.x over HTTP+JSON has the status, all others have the code.
   const untyped = (status: number) =>

@@ -22,17 +22,18 @@ let express: ExpressAgent
 beforeAll(async () => {
   express = await startExpressAgent()
   host = await startHost({ ALLOWED_ORIGINS: express.origin }, { examples: ['echo-agent'] })
+  // The compatibility of 1.x speaks 0.3 only if the card has nothing else.
   for (const [name, location] of [
     ['bound', {}],
     ['express', { origin: express.origin }],
   ] as const)
-    for (const [suffix, versions] of [
-      ['', ['1.0', '0.3']],
-      ['-old', ['0.3']],
+    for (const [suffix, versions, manifest] of [
+      ['', ['1.0', '0.3'], {}],
+      ['-old', ['0.3'], { bridge: 'off' }],
     ] as const)
       await register(host, {
-        [name + suffix]: echoManifestWith({ ...location, versions }),
-        [`${name}${suffix}-secured`]: echoManifestWith({ ...location, versions, card: { securitySchemes } }),
+        [name + suffix]: echoManifestWith({ ...location, versions, manifest }),
+        [`${name}${suffix}-secured`]: echoManifestWith({ ...location, versions, manifest, card: { securitySchemes } }),
       })
 })
 afterAll(async () => {
@@ -55,6 +56,7 @@ describe.each([
       expect(card.name).toBe('Echo Agent')
       expect(card.skills).toEqual(['echo', 'stream', 'ask', 'slow'])
       expect(card.endpoints.some(endpoint => patternOf(binding.replace('+', '\\+')).test(endpoint))).toBe(true)
+      if (legacyCompat) expect(card.endpoints.filter(endpoint => !endpoint.includes(' 0.3'))).toEqual([])
       for (const endpoint of card.endpoints)
         expect(endpoint).toMatch(new RegExp(` ${host.url.origin.replaceAll('.', '\\.')}/agents/${id}/a2a$`))
     })

@@ -10,13 +10,13 @@ let express: ExpressAgent
 beforeAll(async () => {
   host = sharedHost()
   express = await startExpressAgent()
-  for (const [id, versions] of [
-    ['owned-sdk', ['1.0', '0.3']],
-    ['owned-sdk-old', ['0.3']],
+  const upstream = { secret: 'AGENT_TOKEN' }
+  // The compatibility of 1.x speaks 0.3 only if the card has nothing else.
+  for (const [id, versions, manifest] of [
+    ['owned-sdk', ['1.0', '0.3'], { upstream }],
+    ['owned-sdk-old', ['0.3'], { upstream, bridge: 'off' }],
   ] as const)
-    await register(host, {
-      [id]: echoManifestWith({ origin: express.origin, versions, manifest: { upstream: { secret: 'AGENT_TOKEN' } } }),
-    })
+    await register(host, { [id]: echoManifestWith({ origin: express.origin, versions, manifest }) })
 })
 afterAll(() => express.close())
 
