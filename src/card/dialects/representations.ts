@@ -53,7 +53,7 @@ const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect }: Author
 
 /**
  * Whether readers of v0.x could not call an agent. In a card that is not in the form of 1.0, `url` is its author's own field, and
- * the version may be a default; behind the gateway, calls in another version are refused.
+ * the version may be a default; behind the gateway, calls in a version that the card does not list are refused.
  */
 const speaksV1Only = (
   { supportedInterfaces }: AgentCard,
