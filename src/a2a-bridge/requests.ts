@@ -1,5 +1,9 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
+
 import { type Form, formOf, protoNames, readProto } from '../a2a/forms.ts'
+
+import { foldName } from '../a2a/member-names.ts'
+
 import { type A2ACall, type OperationName, operations } from '../a2a/operations.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../a2a/rest-paths.ts'
 import { shapes } from '../a2a/result-shapes.ts'
@@ -29,7 +33,11 @@ export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest
   const invalid = checkParams(call, translation.from)
   if (invalid) return invalid
   const params = translateParams(operation, readParams(call), translation)
-  const sent = { ...params, others: supportedOthers(operation, params.others, to, translation.losses) }
+  const sent = {
+    ...params,
+    task: taskOf(call),
+    others: supportedOthers(operation, params.others, to, translation.losses),
+  }
   const request =
     to.binding === 'JSONRPC' ? writeJsonRpc(operation, sent, to) : writeRest(operation, sent, to, translation.losses)
   return 'kind' in request ? request : { ...request, losses: translation.losses }
@@ -209,9 +217,16 @@ const supportedOthers = (
     ...(version === '1.0' ? [] : ['tenant']),
     ...(hasPages ? [] : ['pageSize', 'pageToken'].flatMap(protoNames)),
   ]
+  const ids = sends || operation === 'listTasks' ? [] : Object.keys(others).filter(name => ID_NAMES.has(foldName(name)))
   losses.push(...unsupported.filter(name => isPresent(others[name])))
-  return omit(others, ...unsupported)
+  if (ids.some(name => isPresent(others[name]))) losses.push('*')
+  return omit(others, ...unsupported, ...ids)
 }
+
+/** Every name of an id in some form, folded: what means nothing to the caller's version could be another task in the agent's. */
+const ID_NAMES: ReadonlySet<string> = new Set([
+  ...['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid', 'pushnotificationconfigid'],
+])
 
 // Write
 
@@ -247,15 +262,17 @@ const writeRest = (
   losses: Loss[],
 ): WrittenRequest | CallError => {
   const [httpMethod = 'GET'] = operations[operation].http[0]
-  const owner = pushConfig ? (pushConfig.taskId ?? namesInPushConfig(pushConfig.name).taskId) : task
+  const { tenant } = pushConfig ?? others
+  if (isPresent(tenant) && !fitsPath(tenant)) return invalidParam('tenant', 'must be a tenant that a path can have')
   const isAboutTask = operations[operation].needs !== 'pushNotifications'
   const path = (pathOf(operation, version) ?? '')
-    .replace(isAboutTask ? '{id}' : '{taskId}', () => encodeURIComponent(toText(owner)))
-    .replace('{id}', () => encodeURIComponent(toText(config)))
+    .replace(isAboutTask ? '{id}' : '{taskId}', () => encodeSegment(task))
+    .replace('{id}', () => encodeSegment(config))
   // An id could be another path, to a server that decodes before it routes.
   const match = matchRestPath(httpMethod, normalizeRestPath(path))
-  if ('kind' in match || match.operation !== operation) return invalidParam('id', 'must be an id that a path can have')
-  const { tenant } = pushConfig ?? others
+  const isMisread = pushConfig && version === '0.3' && namesInPushConfig(pushConfig.name).taskId !== task
+  if ('kind' in match || match.operation !== operation || isMisread)
+    return invalidParam('id', 'must be an id that a path can have')
   // Over HTTP, 1.0 has the tenant in the path.
   const below = isPresent(tenant) ? `${encodeURIComponent(toText(tenant))}/${path}` : path
   const rest = omit(others, 'tenant')
@@ -271,6 +288,16 @@ const writeRest = (
   }
   return { httpMethod, path: query.size > 0 ? `${below}?${query}` : below }
 }
+
+/** Encodes a segment of a path. One that UTF-8 cannot express becomes one that no path can have. */
+const encodeSegment = (value: Json | undefined): string => {
+  const text = toText(value)
+  return text.isWellFormed() ? encodeURIComponent(text) : '..'
+}
+
+/** Whether a value means the same in a path, even to a server that decodes before it routes. */
+const fitsPath = (value: Json | undefined): boolean =>
+  'operation' in matchRestPath('GET', `tasks/${encodeSegment(value)}`)
 
 /** Wraps a configuration of 0.3 over HTTP in what creates it there. */
 const toCreate = (config: JsonObject): JsonObject => {

@@ -267,4 +267,41 @@ describe('a call in another protocol', () => {
     const { path, losses } = translated(callOf('getTask', { id: 't', other: value }), restV1)
     expect([path, losses]).toEqual(['tasks/t', ['*']])
   })
+
+  it.each([
+    ['ID', 'getPushConfig', v1, v03],
+    ['Ids', 'deletePushConfig', v1, v03],
+    ['TaskID', 'getPushConfig', v1, restV03],
+    ['taskId', 'getTask', v03, restV1],
+    ['name', 'getTask', v1, restV03],
+    ['Parent', 'listPushConfigs', v1, restV03],
+    ['pushNotificationConfigId', 'getPushConfig', v1, v03],
+  ] as const)('has no other %s, in which the agent could read another task: %s', (name, operation, from, to) => {
+    const own = operation === 'getTask' ? { id: 't' } : { taskId: 't', id: 'c' }
+    const isV03 = from.version === '0.3' && operation !== 'getTask'
+    const call = callOf(operation, { ...own, ...(isV03 && { id: 't' }), [name]: 'victim' }, from)
+    const request = translated(call, to)
+    expect(JSON.stringify(request)).not.toContain('victim')
+    expect(request.losses).toContain('*')
+  })
+
+  it.each([
+    ['a/b', restV03],
+    ['victim/pushNotificationConfigs/c', restV03],
+    ['victim/', restV03],
+  ])('of a push configuration is never for another task than %j', (taskId, to) => {
+    const config = { taskId, id: 'c', url: 'https://caller.example' }
+    expect(translateRequest(callOf('createPushConfig', config), to)).toMatchObject({ kind: 'invalid-params' })
+  })
+
+  it.each(['..', '.', 'a/../b', 'tasks/t', 'x:cancel', 'a\\b', '\ud800'])('has no tenant %j in its path', tenant => {
+    expect(translateRequest(callOf('getTask', { id: 't', tenant }), restV1)).toMatchObject({
+      kind: 'invalid-params',
+      violations: [expect.objectContaining({ field: 'tenant' })],
+    })
+  })
+
+  it('has no id in its path that UTF-8 cannot express', () => {
+    expect(translateRequest(callOf('getTask', { id: '\ud800' }), restV1)).toMatchObject({ kind: 'invalid-params' })
+  })
 })
