@@ -244,12 +244,16 @@ export const MAX_RUNNING_TOOLS = 16
 /** How long a tool waits for an answer of its caller. */
 export const TOOL_INPUT_SECONDS = 10 * 60
 
+/** Questions that a tool may ask its caller in one call: each is stored with the task, and a server may withdraw them at once. */
+export const MAX_TOOL_QUESTIONS = 50
+
 /** Sessions of one agent with its MCP server, and how long an unused one stays open. More than tools can run at once. */
 export const MAX_MCP_SESSIONS = 32
 export const MCP_SESSION_IDLE_SECONDS = 5 * 60
 
 /** Resources that one such session remembers because results of its tools have linked them. */
 export const MAX_LINKED_RESOURCES = 1000
+export const MAX_RESOURCE_URI_LENGTH = 2048
 
 /** Event streams of one agent that is an MCP server. */
 export const MAX_OPEN_STREAMS = 32

@@ -289,10 +289,10 @@ const writeRest = (
   return { httpMethod, path: query.size > 0 ? `${below}?${query}` : below }
 }
 
-/** Encodes a segment of a path. One that UTF-8 cannot express becomes one that no path can have. */
+/** Encodes a segment of a path. One that is empty or that UTF-8 cannot express becomes one that no path can have. */
 const encodeSegment = (value: Json | undefined): string => {
   const text = toText(value)
-  return text.isWellFormed() ? encodeURIComponent(text) : '..'
+  return text !== '' && text.isWellFormed() ? encodeURIComponent(text) : '..'
 }
 
 /** Whether a value means the same in a path, even to a server that decodes before it routes. */

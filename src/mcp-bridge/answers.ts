@@ -8,9 +8,9 @@ import { validateArguments } from './validate-arguments.ts'
 
 /** Whether a question is one that this host can put to a caller. */
 export const isAskable = (question: Question): boolean => {
-  if ('url' in question) return isWebUrl(question.url)
   const text = JSON.stringify(question)
-  return text.length <= MAX_TOOL_SCHEMA_LENGTH && !isDeeperThan(text, MAX_JSON_DEPTH)
+  if (text.length > MAX_TOOL_SCHEMA_LENGTH || isDeeperThan(text, MAX_JSON_DEPTH)) return false
+  return !('url' in question) || isWebUrl(question.url)
 }
 
 /** Returns the status message that puts a question to the caller, with what was wrong with the last answer. */

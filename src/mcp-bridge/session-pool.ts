@@ -1,5 +1,11 @@
 import type { UpstreamFetch } from '../http/bindings.ts'
-import { MAX_LINKED_RESOURCES, MAX_MCP_SESSIONS, MAX_TOOL_RESULT_BYTES, MCP_SESSION_IDLE_SECONDS } from '../limits.ts'
+import {
+  MAX_LINKED_RESOURCES,
+  MAX_MCP_SESSIONS,
+  MAX_RESOURCE_URI_LENGTH,
+  MAX_TOOL_RESULT_BYTES,
+  MCP_SESSION_IDLE_SECONDS,
+} from '../limits.ts'
 import type { McpError } from '../mcp/errors.ts'
 import { openSession, type Session } from '../mcp/session.ts'
 import type { BridgeCall } from './bridge-call.ts'
@@ -22,7 +28,9 @@ export type PooledSession = {
 class LinkedResources {
   readonly #keys = new Set<string>()
 
+  /** Adds a resource, unless its URI is so long that a few of them would fill the memory. */
   add(caller: CallerIdentity, uri: string): void {
+    if (uri.length > MAX_RESOURCE_URI_LENGTH) return
     this.#keys.add(keyOf(caller, uri))
     const [oldest] = this.#keys
     if (this.#keys.size > MAX_LINKED_RESOURCES && oldest !== undefined) this.#keys.delete(oldest)

@@ -3,7 +3,7 @@ import { AgentEvent, type AgentExecutionEvent } from '@a2a-js/sdk/server'
 import type { Progress } from '@modelcontextprotocol/client'
 import { logUnexpected } from '../http/errors.ts'
 import type { JsonObject } from '../json/json.ts'
-import { TOOL_INPUT_SECONDS } from '../limits.ts'
+import { MAX_TOOL_QUESTIONS, TOOL_INPUT_SECONDS } from '../limits.ts'
 import type { Answer, Question } from '../mcp/questions.ts'
 import { isAskable, questionMessage } from './answers.ts'
 import { failureMessage, type StatusMessage, type ToolOutcome, textMessage, toParts } from './results.ts'
@@ -61,6 +61,7 @@ export class ToolRun {
   #answered = Promise.withResolvers<void>()
   #open: { question: Question; answer: (answer: Answer) => void } | undefined
   #lastQuestion: Promise<unknown> = Promise.resolve()
+  #questions = 0
 
   constructor(tool: BoundTool, context: RunContext) {
     this.#tool = tool
@@ -115,6 +116,7 @@ export class ToolRun {
 
   /** Asks the caller once the questions before are answered. */
   #ask(question: Question, withdrawn: AbortSignal): Promise<Answer> {
+    if (++this.#questions > MAX_TOOL_QUESTIONS) return Promise.resolve({ action: 'cancel' })
     const answer = this.#lastQuestion.then(() => this.#askNow(question, withdrawn))
     this.#lastQuestion = answer
     return answer

@@ -294,12 +294,15 @@ describe('a call in another protocol', () => {
     expect(translateRequest(callOf('createPushConfig', config), to)).toMatchObject({ kind: 'invalid-params' })
   })
 
-  it.each(['..', '.', 'a/../b', 'tasks/t', 'x:cancel', 'a\\b', '\ud800'])('has no tenant %j in its path', tenant => {
-    expect(translateRequest(callOf('getTask', { id: 't', tenant }), restV1)).toMatchObject({
-      kind: 'invalid-params',
-      violations: [expect.objectContaining({ field: 'tenant' })],
-    })
-  })
+  it.each(['..', '.', 'a/../b', 'tasks/t', 'x:cancel', 'a\\b', '\ud800', { a: 1 }])(
+    'has no tenant %j in its path',
+    tenant => {
+      expect(translateRequest(callOf('getTask', { id: 't', tenant }), restV1)).toMatchObject({
+        kind: 'invalid-params',
+        violations: [expect.objectContaining({ field: 'tenant' })],
+      })
+    },
+  )
 
   it('has no id in its path that UTF-8 cannot express', () => {
     expect(translateRequest(callOf('getTask', { id: '\ud800' }), restV1)).toMatchObject({ kind: 'invalid-params' })

@@ -104,8 +104,9 @@ describe('a question', () => {
         asking({ a: { description: 'x'.repeat(65_536) } }),
         asking(deep),
         { message: 'Open', url: 'javascript:alert(1)' },
+        { message: 'x'.repeat(65_536), url: 'https://a.example/' },
       ].map(isAskable),
-    ).toEqual([true, true, false, false, false])
+    ).toEqual([true, true, false, false, false, false])
   })
 
   it('has the problem with the last answer before it', () => {

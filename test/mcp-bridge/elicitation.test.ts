@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
+import { type BoundTool, ToolRun } from '../../src/mcp-bridge/tool-run.ts'
 import type { TestTool } from '../support/mcp-server.ts'
 import { calls, message, type Task } from './bridged-agent.ts'
 import { type NodeAgent, startNodeAgent } from './node-agent.ts'
@@ -232,6 +234,34 @@ describe('a question of a server', () => {
     const other = await agent.callTool('ask', anonymous)
     expect(resultOf(other)).toEqual([{ action: 'cancel' }])
     expect(stateOf(await agent.answer(task, { text: 'Rome' }, anonymous))).toBe('COMPLETED')
+  })
+})
+
+describe('the questions of one call', () => {
+  it('are at most 50, however quickly the server withdraws them: each is stored', async () => {
+    const states: string[] = []
+    const reporter = {
+      publishStatus: (state: string) => void states.push(state),
+      publishArtifact: () => undefined,
+      end: () => undefined,
+    }
+    const answers: string[] = []
+    const call: BoundTool['call'] = async ({ onQuestion }) => {
+      for (let asked = 0; asked < 60; asked++) {
+        const withdrawal = new AbortController()
+        const answer = onQuestion({ message: 'Where to?', schema: requestedSchema }, withdrawal.signal)
+        await setImmediate()
+        withdrawal.abort()
+        answers.push((await answer).action)
+      }
+      return { result: { content: [] } }
+    }
+    const { signal } = new AbortController()
+    const context = { signal, reporter, background: reporter, onEnd: () => undefined }
+    await new ToolRun({ name: 'flood', call }, context).start()
+    expect(answers).toEqual(Array(60).fill('cancel'))
+    expect(states.filter(state => state === 'TASK_STATE_INPUT_REQUIRED')).toHaveLength(50)
+    expect(states.at(-1)).toBe('TASK_STATE_COMPLETED')
   })
 })
 

@@ -299,6 +299,18 @@ describe('a resource', () => {
     client.close()
   })
 
+  it('with a URI longer than 2,048 characters is not remembered, because it would fill the memory', async () => {
+    const uriOf = (length: number) => `memo://${'m'.repeat(length - 7)}`
+    const links = [2048, 2049].map(length => ({ type: 'resource_link', uri: uriOf(length), name: 'linked' }))
+    const { client } = sessionServer({ ...readable, 'tools/call': { content: links } })
+    await callLook(client, 5)
+    expect([await read(client, uriOf(2048), false), await read(client, uriOf(2049), false)]).toEqual([
+      expect.objectContaining({ result: expect.anything() }),
+      unknown,
+    ])
+    client.close()
+  })
+
   it('fails with what the server says', async () => {
     const { client } = sessionServer({ 'resources/read': () => rpc({ error: { code: -32002, message: 'No memo' } }) })
     expect(await read(client, 'memo://x', true)).toEqual({
