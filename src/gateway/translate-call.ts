@@ -1,6 +1,7 @@
 import type { CallError } from '../a2a/errors.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import { type BridgedCall, bridgeCall } from '../a2a-bridge/index.ts'
+import { containsHostToken } from '../auth/token.ts'
 import type { CallTarget } from '../card/model/calls.ts'
 import { omit } from '../json/json.ts'
 import type { CallContext, GateWarning } from './call-context.ts'
@@ -27,11 +28,18 @@ export const translateCall = (
   const replaced = [
     ...(selector === undefined ? [] : [selector]),
     ...(['tenant', 'agentName'] as const).filter(name => target[name] !== undefined),
+    ...queryWithTokens(call, context.env),
   ]
   const bridged = bridgeCall({ ...call, params: omit(call.params, ...replaced) }, target)
   if ('kind' in bridged) return bridged
   return { call: bridged.call, message: writeMessage(bridged, target), translate: reportLosses(context, bridged) }
 }
+
+/** Returns the parameters of the query that contain a token of this host, which no agent may see in a body either. */
+const queryWithTokens = ({ params, sources }: A2ACall, env: Env): string[] =>
+  Object.entries(sources?.query ?? {}).flatMap(([name, value]) =>
+    params[name] === value && [name, value].some(text => containsHostToken(text, env)) ? [name] : [],
+  )
 
 /** Writes a translated call, with the tenant and agent name of the card. */
 const writeMessage = ({ call, httpMethod, path, hasBody }: BridgedCall, target: CallTarget): UpstreamMessage => {

@@ -113,6 +113,22 @@ describe('the tenant that a caller names', () => {
   })
 })
 
+describe('a token of this host in the query', () => {
+  it('is left out of the body that an agent of another binding gets', async () => {
+    const query = { access_token: 'cc_abcdefghijkl_x', historyLength: '2' }
+    const { body } = await forwardToService(
+      {},
+      { bridge: 'all' },
+      {
+        ...{ binding: 'HTTP+JSON', operation: 'getTask', params: { ...query, id: 't' } },
+        sources: { path: { id: 't' }, query, body: {} },
+      },
+    )
+    expect(JSON.parse(body ?? '')).toMatchObject({ method: 'GetTask', params: { id: 't', historyLength: 2 } })
+    expect(body).not.toContain('cc_')
+  })
+})
+
 describe('`blocking` in the configuration of a message', () => {
   const params = (configuration?: JsonObject) => messageV03({ ...(configuration && { configuration }) })
   const forward = async (changes: Partial<A2ACall>, profile: Partial<CallProfile> = {}) =>
