@@ -27,7 +27,7 @@ export type CallError =
   | { kind: 'unavailable' }
   // The agent's card does not allow it.
   | { kind: 'version'; offered: string; accepted: string[] }
-  /** The agent speaks another version, which does not have the operation. */
+  /** The agent has another version, in which there is no such operation. */
   | { kind: 'operation-missing'; method: string; version: WireVersion }
   | { kind: 'streaming' }
   | { kind: 'push-notifications' }

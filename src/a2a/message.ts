@@ -56,7 +56,7 @@ export const readMessage = (call: Pick<A2ACall, 'operation' | 'params' | 'versio
 
 /**
  * Names `blocking` in a message of 0.3 over JSON-RPC whose configuration leaves it out. The official agents of 0.3 wait then, but those
- * of 1.x that still speak 0.3 do not. Over HTTP+JSON its absence means false.
+ * of 1.x that also support 0.3 do not. Over HTTP+JSON its absence means false.
  */
 export const nameBlocking = (call: A2ACall): A2ACall => {
   const { operation, version, binding, params } = call

@@ -31,7 +31,7 @@ export type ResultFacts = {
   error?: { code?: number; reason?: string }
   /** Of a list of tasks: the token of its next page, empty for none. */
   nextPageToken?: string
-  /** Whether parts or inner messages leave out their `kind`, by which some clients of 0.3 tell them apart. */
+  /** Whether parts or inner messages leave out their `kind`, by which some clients of 0.3 distinguish them. */
   lacksKinds?: true
 }
 

@@ -126,7 +126,7 @@ class ToolRequestHandler extends DefaultRequestHandler {
     yield* super.sendMessageStream(await this.#check(request, context), context)
   }
 
-  /** Rejects a message to a task that has asked nothing. Removes references to other tasks: the SDK would look up each of them. */
+  /** Rejects a message to a task without an open question. Removes references to other tasks: the SDK would look up each of them. */
   async #check(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageRequest> {
     const { message } = request
     if (message === undefined) return request

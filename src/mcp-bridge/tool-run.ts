@@ -4,8 +4,8 @@ import type { Progress } from '@modelcontextprotocol/client'
 import { logUnexpected } from '../http/errors.ts'
 import type { JsonObject } from '../json/json.ts'
 import { MAX_TOOL_QUESTIONS, TOOL_INPUT_SECONDS } from '../limits.ts'
-import type { Answer, Question } from '../mcp/questions.ts'
-import { isAskable, questionMessage } from './answers.ts'
+import type { Answer, Question } from '../mcp/elicitation.ts'
+import { isAskable, questionMessage } from './elicitation.ts'
 import { failureMessage, type StatusMessage, type ToolOutcome, textMessage, toParts } from './results.ts'
 import type { CallOptions } from './tool-client.ts'
 
@@ -48,7 +48,7 @@ type RunContext = {
   signal: AbortSignal
   /** For the events while a message of the caller is being answered. */
   reporter: TaskReporter
-  /** For the events while the caller has been asked and has not answered. */
+  /** For the events while a question waits for the caller's answer. */
   background: TaskReporter
   onEnd: () => void
 }

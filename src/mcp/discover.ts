@@ -1,8 +1,8 @@
 import type { UpstreamFetch } from '../http/bindings.ts'
 import type { Json } from '../json/json.ts'
 import { DISCOVERY_TIMEOUT_SECONDS, MAX_DISCOVERY_BYTES, MAX_DISCOVERY_RESPONSE_BYTES, MAX_SKILLS } from '../limits.ts'
+import type { QuestionPolicy } from './elicitation.ts'
 import { type McpError, notReady } from './errors.ts'
-import type { QuestionPolicy } from './questions.ts'
 import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
 
 /** Everything that an MCP server declares about itself. */

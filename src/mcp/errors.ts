@@ -147,7 +147,7 @@ const fromStatus = (status: number, body: unknown): McpError => {
   return { code: 'not-ready', message: `The MCP server answered with HTTP ${status}.`, ...quoted }
 }
 
-/** Returns what the body of an HTTP error says, as one line; undefined for none, and for the page of a proxy. */
+/** Returns the description in the body of an HTTP error, as one line; undefined for none, and for the page of a proxy. */
 const quoteOf = (body: unknown): string | undefined => {
   if (typeof body !== 'string' || /^\s*</.test(body)) return undefined
   const { output, success } = v.safeParse(ErrorDescription, body)

@@ -43,8 +43,8 @@ export const toSuperxCard = (
 const MAX_DESCRIPTION_LENGTH = 4_000
 
 /**
- * Returns what a server says of itself: its title, or else its name, what it is and how to use it. Leaves out a text with the server's
- * host, which the card of a gateway must not show.
+ * Returns how a server describes itself: its title, or else its name, its description and its instructions. Leaves out a text with the
+ * server's host, which the card of a gateway must not show.
  */
 const describeServer = (
   { title, name, description }: JsonObject,

@@ -12,8 +12,8 @@ import type { UpstreamFetch } from '../http/bindings.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { VERSION } from '../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
+import { callWithAnswers, type OnQuestion, type QuestionPolicy, RunningCalls, SilenceTimer } from './elicitation.ts'
 import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
-import { callWithAnswers, type OnQuestion, type QuestionPolicy, RunningCalls, SilenceTimer } from './questions.ts'
 
 /** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
 export type Session = {
@@ -319,7 +319,7 @@ const createConnection = async (
   }
 }
 
-/** Says to a server why this host does not do what it asks of its client. */
+/** Returns the message with which this host declines a request of a server. */
 const declineRequest = (method: string): string =>
   method === 'sampling/createMessage'
     ? 'This client declines sampling: it is a gateway, and has no language model.'

@@ -213,7 +213,7 @@ const repairMessage = (message: JsonObject, repairing: ResultRepairing): JsonObj
   }
 }
 
-/** Adds the kinds of the parts of a message or an artifact, by which some clients of 0.3 tell them apart. */
+/** Adds the kinds of the parts of a message or an artifact, by which some clients of 0.3 distinguish them. */
 const repairParts = (object: JsonObject, { form, repairs }: ResultRepairing): JsonObject => {
   if (form !== 'kinds' || !Array.isArray(object.parts)) return object
   const parts = mapObjects(object.parts, part => {
@@ -265,9 +265,9 @@ const repairStatusOf = (object: JsonObject, repairing: ResultRepairing): JsonObj
   const { status } = object
   if (!isJsonObject(status)) return object
   const { state, message } = status
-  const spelled = typeof state === 'string' ? spellState(state, form) : state
-  if (spelled !== state) repairs.add('state')
-  const repaired = spelled === undefined ? status : { ...status, state: spelled }
+  const normalized = typeof state === 'string' ? normalizeState(state, form) : state
+  if (normalized !== state) repairs.add('state')
+  const repaired = normalized === undefined ? status : { ...status, state: normalized }
   if (isJsonObject(message)) return { ...object, status: { ...repaired, message: repairMessage(message, repairing) } }
   if (typeof message !== 'string') return { ...object, status: repaired }
   repairs.add('message')
@@ -276,7 +276,7 @@ const repairStatusOf = (object: JsonObject, repairing: ResultRepairing): JsonObj
 }
 
 /** Writes a state with the hyphens and the one L or two of its version. */
-const spellState = (state: string, form: Form): string => {
+const normalizeState = (state: string, form: Form): string => {
   if (form === 'proto 0.3') return state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state
   if (form === 'proto 1.0') return state === 'TASK_STATE_CANCELLED' ? 'TASK_STATE_CANCELED' : state
   return state === 'cancelled' ? 'canceled' : /^(?:input|auth)_required$/.test(state) ? state.replace('_', '-') : state

@@ -33,7 +33,7 @@ const removeMember = (name: string, value: Json): Json | undefined => {
   if (value === null || typeof value === 'boolean') return value
   if (TRACE_NAME.test(name)) return undefined
   const cleaned = removeFrom(value)
-  // The property of JavaScript. Elsewhere, a stack may be something else.
+  // The property of JavaScript. In other languages, a stack may be something else.
   return name === 'stack' && (cleaned !== value || Array.isArray(value)) ? undefined : cleaned
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { isDeeperThan, parseJson } from '../json/parse.ts'
 import { MAX_JSON_DEPTH, MAX_TOOL_ARGUMENTS_LENGTH, MAX_TOOL_SCHEMA_LENGTH } from '../limits.ts'
-import type { Answer, Question } from '../mcp/questions.ts'
+import type { Answer, Question } from '../mcp/elicitation.ts'
 import { isWebUrl, type StatusMessage } from './results.ts'
 import { validateArguments } from './validate-arguments.ts'
 
@@ -16,11 +16,11 @@ export const isAskable = (question: Question): boolean => {
 /** Returns the status message that puts a question to the caller, with what was wrong with the last answer. */
 export const questionMessage = (question: Question, problem?: string): StatusMessage => {
   const text = problem === undefined ? question.message : `${problem}\n\n${question.message}`
-  const asked: JsonObject =
+  const content: JsonObject =
     'url' in question
       ? { url: question.url }
       : { data: { requestedSchema: question.schema }, mediaType: 'application/json' }
-  return { parts: [{ text, mediaType: 'text/plain' }, asked], metadata: { reason: 'MCP_ELICITATION' } }
+  return { parts: [{ text, mediaType: 'text/plain' }, content], metadata: { reason: 'MCP_ELICITATION' } }
 }
 
 /** Words that refuse an answer, as the whole text of a message. */

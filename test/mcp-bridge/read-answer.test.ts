@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import type { Question } from '../../src/mcp/questions.ts'
-import { isAskable, questionMessage, readAnswer } from '../../src/mcp-bridge/answers.ts'
+import type { Question } from '../../src/mcp/elicitation.ts'
+import { isAskable, questionMessage, readAnswer } from '../../src/mcp-bridge/elicitation.ts'
 
 /** A question for these members. */
 const asking = (properties: JsonObject, required?: string[]): Question => ({

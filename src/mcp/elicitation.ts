@@ -12,7 +12,7 @@ export type Answer = { action: 'accept'; content?: AnswerData } | { action: 'dec
 /** The members of an answer. MCP allows no deeper values. */
 type AnswerData = Record<string, string | number | boolean | string[]>
 
-/** Passes a question to the caller of a tool. The signal tells that the server no longer waits for the answer. */
+/** Passes a question to the caller of a tool. The signal is aborted when the server no longer waits for the answer. */
 export type OnQuestion = (question: Question, signal: AbortSignal) => Promise<Answer>
 
 /**
@@ -46,7 +46,7 @@ export class SilenceTimer {
     this.#timer = setTimeout(() => this.#controller.abort('The tool was silent for too long.'), this.#timeoutMs)
   }
 
-  /** Does not count until an answer has come. */
+  /** Does not count until there is an answer. */
   async pause<Result>(answer: Promise<Result>): Promise<Result> {
     this.#questions++
     this.#stop()
@@ -69,7 +69,7 @@ export class SilenceTimer {
   }
 }
 
-/** The calls of tools that run in one session, with those who answer the questions of each. */
+/** The calls of tools that run in one session, and the function that answers the questions of each. */
 export class RunningCalls {
   #policy: QuestionPolicy | undefined
   readonly #calls = new Set<{ timer: SilenceTimer; onQuestion: OnQuestion }>()
@@ -92,7 +92,7 @@ export class RunningCalls {
   }
 
   /**
-   * Passes a question on to the call that began last. A server does not say which of its running tools asks; the answer reaches the
+   * Passes a question on to the call that began last. A server does not name the tool that asks; the answer reaches the
    * right one in any case.
    */
   async ask(params: ElicitRequest['params'], signal: AbortSignal): Promise<Answer> {
@@ -116,13 +116,13 @@ const Elicitation = v.union([
   v.object({ params: v.object({ message: v.string(), requestedSchema: schema }) }),
 ])
 
-/** Returns what a result asks for; undefined for a result that asks for nothing. */
+/** Returns the input that a result requires; undefined for a result that requires none. */
 const readInputRequired = (result: unknown): InputRequired | undefined => {
   const { output, success } = v.safeParse(InputRequired, result)
   return success ? output : undefined
 }
 
-/** Asks all questions of a result. Returns undefined if it asks for something else, such as sampling. */
+/** Asks all questions of a result. Returns undefined if it requires something else, such as sampling. */
 const answerAll = async (
   { inputRequests }: InputRequired,
   ask: (question: Question) => Promise<Answer>,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Answer, callWithAnswers, SilenceTimer } from '../../src/mcp/questions.ts'
+import { type Answer, callWithAnswers, SilenceTimer } from '../../src/mcp/elicitation.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 
