@@ -4,7 +4,7 @@ import type { A2ACall } from '../a2a/operations.ts'
 import type { AnswerPlace } from '../a2a/results.ts'
 import type { Protocol } from '../card/model/calls.ts'
 import { translateAnswer } from './answers.ts'
-import { taskOf, translateRequest } from './requests.ts'
+import { translateRequest } from './requests.ts'
 import type { Loss } from './translation.ts'
 
 /** An answer in the form of the caller: JSON text, the status of the response that it is the body of, and what was lost. */
@@ -30,8 +30,8 @@ export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): Bridg
   const agent: Protocol = { binding, version }
   const request = translateRequest(call, agent)
   if ('kind' in request) return request
-  const { httpMethod, path, params, losses } = request
-  const answers = { operation, from: agent, to: call, id, task: taskOf(call) }
+  const { httpMethod, path, params, task, losses } = request
+  const answers = { operation, from: agent, to: call, id, task }
   return {
     call: { ...call, ...agent, params: params ?? {} },
     httpMethod,

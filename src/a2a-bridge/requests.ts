@@ -12,9 +12,15 @@ import { definedMembers, isPresent, type Loss, type Translation } from './transl
 
 /**
  * A call as its agent gets it: `params` are those of JSON-RPC, or the body of HTTP+JSON, which has also a `path` below the agent's
- * endpoint.
+ * endpoint. `task` is the one that a call about a task names.
  */
-export type TranslatedRequest = { httpMethod: string; path?: string; params?: JsonObject; losses: Loss[] }
+export type TranslatedRequest = {
+  httpMethod: string
+  path?: string
+  params?: JsonObject
+  task: Json | undefined
+  losses: Loss[]
+}
 
 /**
  * Translates a call to the version and binding of an agent. Refuses an operation that the version does not have, as 0.3 has no list
@@ -27,17 +33,19 @@ export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest
     return { kind: 'operation-missing', method, version: to.version }
   }
   const translation: Translation = { from: formOfCall(call), to: formOf(to), losses: [] }
-  const invalid = checkParams(call, translation.from)
+  const read = readParams(call)
+  const invalid = checkParams(call, read, translation.from)
   if (invalid) return invalid
-  const params = translateParams(operation, readParams(call), translation)
+  const params = translateParams(operation, read, translation)
+  const task = taskOf(read)
   const sent = {
     ...params,
-    task: taskOf(call),
+    task,
     others: supportedOthers(operation, params.others, to, translation.losses),
   }
   const request =
     to.binding === 'JSONRPC' ? writeJsonRpc(operation, sent, to) : writeRest(operation, sent, to, translation.losses)
-  return 'kind' in request ? request : { ...request, losses: translation.losses }
+  return 'kind' in request ? request : { ...request, task, losses: translation.losses }
 }
 
 /** Over HTTP, some clients of 0.3 write messages with `kind`. */
@@ -49,12 +57,6 @@ const formOfCall = (call: A2ACall): Form => {
 
 /** Over HTTP, 0.3 has two names for the message. */
 const messageOf = ({ message, request }: JsonObject): Json | undefined => message ?? request
-
-/** Returns the task that a call about a task names. */
-export const taskOf = (call: A2ACall): Json | undefined => {
-  const { task, pushConfig } = readParams(call)
-  return task ?? (pushConfig && (readProto(pushConfig, 'taskId') ?? namesInPushConfig(pushConfig.name).taskId))
-}
 
 /** What the parameters of a call name, whatever its version and binding. */
 type Params = {
@@ -68,22 +70,25 @@ type Params = {
   others: JsonObject
 }
 
+/** Returns the task that a call about a task names. */
+const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
+  task ?? (pushConfig && (readProto(pushConfig, 'taskId') ?? namesInPushConfig(pushConfig.name).taskId))
+
 const TASK_OPERATIONS: readonly OperationName[] = ['getTask', 'cancel', 'resubscribe']
 
 // Check
 
 /** Rejects what agents of one version might read in another way than those of the other. Other calls are the agent's to check. */
-const checkParams = (call: A2ACall, form: Form): CallError | undefined => {
+const checkParams = (call: A2ACall, read: Params, form: Form): CallError | undefined => {
   const { operation, params } = call
   if (operations[operation].sends) return checkSendParams(params, form)
   if (operation === 'listTasks' || operation === 'extendedCard') return undefined
-  const { config } = readParams(call)
   const isId = (id: Json | undefined): boolean => typeof id === 'string' && id !== ''
   const isV03 = call.version === '0.3' && call.binding === 'JSONRPC' && operation !== 'createPushConfig'
   const taskField = isV03 || TASK_OPERATIONS.includes(operation) ? 'id' : 'taskId'
-  if (!isId(taskOf(call))) return invalidParam(taskField, 'must be the id of a task')
+  if (!isId(taskOf(read))) return invalidParam(taskField, 'must be the id of a task')
   const namesConfig = operation === 'getPushConfig' || operation === 'deletePushConfig'
-  return namesConfig && !isId(config)
+  return namesConfig && !isId(read.config)
     ? invalidParam(isV03 ? 'pushNotificationConfigId' : 'id', 'must be the id of a push configuration')
     : undefined
 }
@@ -227,7 +232,7 @@ const ID_NAMES: ReadonlySet<string> = new Set([
 
 // Write
 
-type WrittenRequest = Omit<TranslatedRequest, 'losses'>
+type WrittenRequest = Omit<TranslatedRequest, 'task' | 'losses'>
 
 const writeJsonRpc = (operation: OperationName, params: Params, { version }: Protocol): WrittenRequest => {
   const { task, config, message, configuration, pushConfig } = params

@@ -3,7 +3,7 @@ import { toJsonRpcError } from '../a2a/error-response.ts'
 import type { CallError } from '../a2a/errors.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { MAX_JSON_DEPTH } from '../limits.ts'
-import type { McpError } from '../mcp/errors.ts'
+import { type McpError, withQuote } from '../mcp/errors.ts'
 import type { QuotaExceeded } from './quotas.ts'
 
 /** The outcome of a tool's call. `detail` is for the owner's log. */
@@ -145,10 +145,11 @@ export const failureMessage = (outcome: ToolOutcome): StatusMessage => {
       : textMessage('The tool failed without a message.', 'TOOL_FAILED')
   }
   if ('refused' in outcome) return textMessage(outcome.refused, 'MCP_SERVER_REFUSED')
-  if ('notReady' in outcome) {
-    const quoted = outcome.quote === undefined ? '' : ` It wrote: ${outcome.quote}`
-    return textMessage(`The tool's server is not ready. Try again later.${quoted}`, 'MCP_SERVER_NOT_READY')
-  }
+  if ('notReady' in outcome)
+    return textMessage(
+      withQuote("The tool's server is not ready. Try again later.", outcome.quote),
+      'MCP_SERVER_NOT_READY',
+    )
   if ('invalid' in outcome) return textMessage(outcome.invalid, 'INVALID_AGENT_RESPONSE')
   const { message, data } = toJsonRpcError(outcome.failure, '0.3')
   return { ...textMessage(message), ...(data && !Array.isArray(data) && { metadata: data }) }

@@ -157,7 +157,11 @@ const quoteOf = (body: unknown): string | undefined => {
 
 /** Describes a failure to the owner of the agent, with what the server itself wrote. */
 export const describeFailure = (failure: McpError): string =>
-  'quote' in failure && failure.quote !== undefined ? `${failure.message} It wrote: ${failure.quote}` : failure.message
+  withQuote(failure.message, 'quote' in failure ? failure.quote : undefined)
+
+/** Appends what a server wrote to the description of its failure. */
+export const withQuote = (description: string, quote: string | undefined): string =>
+  quote === undefined ? description : `${description} It wrote: ${quote}`
 
 /** Owners read what a server says, and the log stores it: the first 200 characters are enough. */
 const truncate = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)
