@@ -219,11 +219,22 @@ const supportedOthers = (
     ...(version === '1.0' ? [] : ['tenant']),
     ...(hasPages ? [] : ['pageSize', 'pageToken'].flatMap(protoNames)),
   ]
-  const ids = sends || operation === 'listTasks' ? [] : Object.keys(others).filter(name => ID_NAMES.has(foldName(name)))
+  const mayHide = ([name, value]: readonly [string, Json]): boolean =>
+    ID_NAMES.has(foldName(name)) || hasMembers(name, value)
+  const ids =
+    sends || operation === 'listTasks'
+      ? []
+      : jsonEntries(others)
+          .filter(mayHide)
+          .map(([name]) => name)
   losses.push(...unsupported.filter(name => isPresent(others[name])))
   if (ids.some(name => isPresent(others[name]))) losses.push('*')
   return omit(others, ...unsupported, ...ids)
 }
+
+/** Whether a parameter is an object or a list, which no operation on a task has but for its metadata. */
+const hasMembers = (name: string, value: Json): boolean =>
+  name !== 'metadata' && typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
 
 /** Every name of an id in some form, folded: what means nothing to the caller's version could be another task in the agent's. */
 const ID_NAMES: ReadonlySet<string> = new Set([
@@ -235,7 +246,9 @@ const ID_NAMES: ReadonlySet<string> = new Set([
 type WrittenRequest = Omit<TranslatedRequest, 'task' | 'losses'>
 
 const writeJsonRpc = (operation: OperationName, params: Params, { version }: Protocol): WrittenRequest => {
-  const { task, config, message, configuration, pushConfig } = params
+  const { task, message, configuration, pushConfig } = params
+  // A list names none.
+  const config = operation === 'listPushConfigs' ? undefined : params.config
   const others = readQueryMembers(params.others)
   const write = (written: JsonObject) => ({ httpMethod: 'POST', params: definedMembers(written) })
   if (pushConfig) return write(pushConfig)
@@ -272,7 +285,7 @@ const writeRest = (
     .replace('{id}', () => encodeSegment(config))
   // An id could be another path, to a server that decodes before it routes.
   const match = matchRestPath(httpMethod, normalizeRestPath(path))
-  const isMisread = pushConfig && version === '0.3' && namesInPushConfig(pushConfig.name).taskId !== task
+  const isMisread = pushConfig && version === '0.3' && !namesConfig(pushConfig, task)
   if ('kind' in match || match.operation !== operation || isMisread)
     return invalidParam('id', 'must be an id that a path can have')
   // Over HTTP, 1.0 has the tenant in the path.
@@ -300,6 +313,12 @@ const encodeSegment = (value: Json | undefined): string => {
 /** Whether a value means the same in a path, even to a server that decodes before it routes. */
 const fitsPath = (value: Json | undefined): boolean =>
   'operation' in matchRestPath('GET', `tasks/${encodeSegment(value)}`)
+
+/** Whether a configuration of 0.3 over HTTP has its task and its own id in its name, in which a slash would end them. */
+const namesConfig = ({ name, pushNotificationConfig: config }: JsonObject, task: Json | undefined): boolean => {
+  const { taskId, id = '' } = namesInPushConfig(name)
+  return taskId === task && id === toText(isJsonObject(config) ? config.id : undefined)
+}
 
 /** Wraps a configuration of 0.3 over HTTP in what creates it there. */
 const toCreate = (config: JsonObject): JsonObject => {

@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type A2ACall, type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { matchRestPath, restParams } from '../../src/a2a/rest-paths.ts'
+import { readTaskReferences } from '../../src/a2a/task-references.ts'
 import { type TranslatedRequest, translateRequest } from '../../src/a2a-bridge/requests.ts'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../src/json/json.ts'
 import { arbitraryJson, arbitraryObjects } from '../support/a2a-objects.ts'
 import { callWith } from '../support/calls.ts'
 
@@ -107,6 +108,54 @@ it('translates or refuses a call, whatever its parameters are', () => {
       },
     ),
     { numRuns: 2000 },
+  )
+})
+
+/** Parameters with names under which some agent could find a task, at any depth. */
+const hidingPlaces = fc.letrec<{ object: JsonObject; value: Json }>(tie => ({
+  object: fc.dictionary(
+    fc.constantFrom(
+      ...['id', 'ID', 'ids', 'taskId', 'task_id', 'TaskID', 'name', 'parent', 'config', 'config_id', 'token', 'url'],
+      ...['pushNotificationConfigId', 'pushNotificationConfig', 'pushNotification', 'message', 'request', 'contextId'],
+    ),
+    tie('value'),
+    { maxKeys: 4 },
+  ) as fc.Arbitrary<JsonObject>,
+  value: fc.oneof(
+    { maxDepth: 2 },
+    { weight: 3, arbitrary: fc.constantFrom<Json>('t', 'v', 'v/w', 'tasks/v', 'v/pushNotificationConfigs/c', ['v']) },
+    { weight: 1, arbitrary: tie('object') },
+  ),
+})).object
+
+it('names no task that it does not name in the protocol of the caller', () => {
+  const about = operationNames.filter(
+    name => !operations[name].sends && name !== 'listTasks' && name !== 'extendedCard',
+  )
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...about),
+      fc.constantFrom(...protocols),
+      fc.constantFrom(...protocols),
+      hidingPlaces,
+      (operation, from, to, others) => {
+        const call = callOf(operation, { id: 't', taskId: 't', ...others }, from)
+        const named = readTaskReferences(call)
+        const request = translateRequest(call, to)
+        fc.pre(!isSameProtocol(from, to) && !('kind' in named) && !('kind' in request))
+        const { version, binding } = to
+        const written = paramsOf(request)
+        const params =
+          // The name of a configuration without an id ends in a slash.
+          isJsonObject(written.config) && /^tasks.[^/]+.pushNotificationConfigs.$/.test(String(written.config.name))
+            ? { ...written, config: omit(written.config, 'name') }
+            : written
+        const found = readTaskReferences(callWith({ operation, version, binding, params }))
+        expect(found).toHaveProperty('tasks')
+        expect(named.tasks).toEqual(expect.arrayContaining('tasks' in found ? found.tasks : []))
+      },
+    ),
+    { numRuns: 3000 },
   )
 })
 
@@ -294,15 +343,12 @@ describe('a call in another protocol', () => {
     expect(translateRequest(callOf('createPushConfig', config), to)).toMatchObject({ kind: 'invalid-params' })
   })
 
-  it.each(['..', '.', 'a/../b', 'tasks/t', 'x:cancel', 'a\\b', '\ud800', { a: 1 }])(
-    'has no tenant %j in its path',
-    tenant => {
-      expect(translateRequest(callOf('getTask', { id: 't', tenant }), restV1)).toMatchObject({
-        kind: 'invalid-params',
-        violations: [expect.objectContaining({ field: 'tenant' })],
-      })
-    },
-  )
+  it.each(['..', '.', 'a/../b', 'tasks/t', 'x:cancel', 'a\\b', '\ud800'])('has no tenant %j in its path', tenant => {
+    expect(translateRequest(callOf('getTask', { id: 't', tenant }), restV1)).toMatchObject({
+      kind: 'invalid-params',
+      violations: [expect.objectContaining({ field: 'tenant' })],
+    })
+  })
 
   it('has no id in its path that UTF-8 cannot express', () => {
     expect(translateRequest(callOf('getTask', { id: '\ud800' }), restV1)).toMatchObject({ kind: 'invalid-params' })
