@@ -39,10 +39,15 @@ export const translateObject = (
     const isImplied = member.is === 'final' && value === endsStream(object, from)
     if (written === undefined && value !== undefined && !isImplied) losses.push(path + member.name)
   }
-  keepUnknown(object, translated, { from: KNOWN[name][from], to: KNOWN[name][to] }, unknown => {
-    // Some agents of 1.0 still write what 0.3 has.
-    if (unknown !== 'kind' || object.kind !== kind) losses.push(`${path}*`)
-  })
+  keepUnknown(
+    object,
+    translated,
+    { from: KNOWN[name][from], to: from === to ? KNOWN[name][to] : EVERY_NAME[name] },
+    unknown => {
+      // Some agents of 1.0 still write what 0.3 has.
+      if (unknown !== 'kind' || object.kind !== kind) losses.push(`${path}*`)
+    },
+  )
   return translated
 }
 
@@ -130,6 +135,11 @@ const KNOWN = Object.fromEntries(
     Object.fromEntries(forms.map(form => [form, knownNames(object, form)])),
   ]),
 ) as Readonly<Record<ObjectName, Readonly<Record<Form, ReadonlySet<string>>>>>
+
+/** Every name of a member in any form: what no form here reads there, an agent of several forms might read unchecked. */
+const EVERY_NAME = Object.fromEntries<ReadonlySet<string>>(
+  Object.entries(KNOWN).map(([name, known]) => [name, new Set(forms.flatMap(form => [...known[form]]))]),
+) as Readonly<Record<ObjectName, ReadonlySet<string>>>
 
 /** Reads a member; undefined if it is absent or null. ProtoJSON has two names for it, and an empty text is like its absence. */
 const readMember = (object: JsonObject, member: Member, form: Form): Json | undefined => {

@@ -69,7 +69,7 @@ const readV1 = (part: JsonObject): ReadPart => {
     member: kind,
     value: part[kind] ?? null,
     filename: presentOf(part.filename),
-    mediaType: presentOf(part.mediaType ?? part.media_type),
+    mediaType: [part.mediaType, part.media_type].find(isPresent),
     metadata: part.metadata ?? undefined,
   }
 }
@@ -117,7 +117,7 @@ const readFile = (file: JsonObject, form: FormV03): Content => {
     kind,
     value: readProto(file, names[kind]) ?? null,
     filename: presentOf(file.name),
-    mediaType: presentOf(readProto(file, 'mimeType')),
+    mediaType: [file.mimeType, file.mime_type].find(isPresent),
     ofFile: omit(file, ...known),
   }
 }

@@ -171,3 +171,25 @@ describe('what forms write in different ways', () => {
     expect(translate(name, object, from, to)).toEqual({ object: expected, losses: [] })
   })
 })
+
+describe('a message that can be read in two ways', () => {
+  it.each<[Form, Form]>([
+    ['proto 1.0', 'kinds'],
+    ['kinds', 'proto 1.0'],
+  ])('has no parts of a third form: %s to %s', (from, to) => {
+    const role = from === 'kinds' ? 'user' : 'ROLE_USER'
+    const content = [{ file: { fileWithUri: 'https://a.example', mimeType: 'text/html' } }]
+    const { object, losses } = translate('message', { messageId: 'm', role, parts: [], content }, from, to)
+    expect([Object.hasOwn(object, 'content'), losses]).toEqual([false, ['*']])
+  })
+
+  it('has the media type that is not empty, whichever of its names that has', () => {
+    const part = { raw: 'aGk=', mediaType: '', media_type: 'image/png' }
+    const file = { fileWithBytes: 'aGk=', mimeType: '', mime_type: 'image/png' }
+    const message = { messageId: 'm', role: 'ROLE_USER' }
+    expect([
+      translate('message', { ...message, parts: [part] }, 'proto 1.0', 'kinds').object.parts,
+      translate('message', { ...message, content: [{ file }] }, 'proto 0.3', 'kinds').object.parts,
+    ]).toEqual(Array(2).fill([{ kind: 'file', file: { bytes: 'aGk=', mimeType: 'image/png' } }]))
+  })
+})
