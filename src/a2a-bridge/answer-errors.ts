@@ -1,6 +1,7 @@
 import { type SpecifiedError, specifiedErrors } from '../a2a/call-outcome.ts'
 import { A2A_DOMAIN } from '../a2a/error-catalogue.ts'
 import { ERROR_INFO } from '../a2a/error-response.ts'
+import { isPlainObject, readNumber } from '../a2a/jsonrpc.ts'
 import type { AnswerPlace } from '../a2a/results.ts'
 import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../json/json.ts'
@@ -54,7 +55,8 @@ const isEmpty = (data: Json | undefined): boolean =>
   data === undefined || data === null || (Array.isArray(data) && data.length === 0)
 
 const readJsonRpcError = (error: Json | undefined): AnsweredError => {
-  const { code, message, data } = isJsonObject(error) ? error : {}
+  const { code: written, message, data } = isJsonObject(error) ? error : {}
+  const code = readNumber(written)
   const number = typeof code === 'number' ? code : INTERNAL.code
   const { status } = errorOf(number) ?? INTERNAL
   return { code: number, message: toMessage(message), status, data, losses: [] }
@@ -64,7 +66,8 @@ const toMessage = (message: Json | undefined): string => (typeof message === 'st
 
 /** Reads a google.rpc.Status, or a bare error of 0.3, which has the code of JSON-RPC. */
 const readRestError = (body: JsonObject, status: number): AnsweredError => {
-  const { code, message, data, details = data } = isJsonObject(body.error) ? body.error : body
+  const { code: written, message, data, details = data } = isJsonObject(body.error) ? body.error : body
+  const code = readNumber(written)
   const reason = reasonIn(details)
   const own = typeof code === 'number' && code < 0 ? code : undefined
   const named = own ?? specifiedErrors.find(each => each.reason === reason)?.code ?? CODES_OF_STATUSES.get(status)
@@ -101,7 +104,7 @@ const infoOf = (code: number): JsonObject | undefined => {
 }
 
 const toDetail = (value: Json): JsonObject => ({
-  '@type': `type.googleapis.com/google.protobuf.${isJsonObject(value) && !JSON.isRawJSON(value) ? 'Struct' : 'Value'}`,
+  '@type': `type.googleapis.com/google.protobuf.${isPlainObject(value) ? 'Struct' : 'Value'}`,
   value,
 })
 

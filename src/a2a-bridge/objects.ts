@@ -8,6 +8,7 @@ import {
   roles,
   taskStates,
 } from '../a2a/forms.ts'
+import { readNumber } from '../a2a/jsonrpc.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { translatePart } from './parts.ts'
 import { keepUnknown, type Translation } from './translation.ts'
@@ -147,7 +148,7 @@ const readMember = (object: JsonObject, member: Member, form: Form): Json | unde
   if (name === undefined) return undefined
   if (form === 'kinds') return object[name] ?? undefined
   const value = readProto(object, name)
-  const isUnspecified = member.is === 'role' && (value === 0 || value === 'ROLE_UNSPECIFIED')
+  const isUnspecified = member.is === 'role' && (readNumber(value) === 0 || value === 'ROLE_UNSPECIFIED')
   return value === '' || isUnspecified ? undefined : value
 }
 
@@ -187,7 +188,8 @@ const absentValue = (
 }
 
 const enumValue = (values: readonly EnumValue[], value: Json, { from, to }: Pick<Translation, 'from' | 'to'>): Json => {
-  const found = values.find((names, number) => names[from] === value || (from !== 'kinds' && number === value))
+  const sent = readNumber(value)
+  const found = values.find((names, number) => names[from] === sent || (from !== 'kinds' && number === sent))
   return found?.[to] ?? value
 }
 

@@ -1,4 +1,5 @@
 import { type Form, protoNames, readProto } from '../a2a/forms.ts'
+import { isPlainObject } from '../a2a/jsonrpc.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
 import { definedMembers, isPresent, keepUnknown, type Translation } from './translation.ts'
 
@@ -145,7 +146,7 @@ const writeV03 =
     // The caller's own flag would unwrap a value that is not wrapped.
     const own = isFlagged(metadata) ? withoutFlag(metadata) : metadata
     if (own !== metadata) lost.push(`metadata.${WRAPPED}`)
-    const isObject = isJsonObject(value) && !JSON.isRawJSON(value)
+    const isObject = isPlainObject(value)
     const data = isObject ? value : { value }
     const flagged = isObject ? own : { ...(isJsonObject(own) && own), [WRAPPED]: true }
     return { written: withKind(form, 'data', { data: form === 'kinds' ? data : { data }, metadata: flagged }), lost }

@@ -1,11 +1,12 @@
 import { type Form, protoNames, readProto } from '../a2a/forms.ts'
+import { isPlainObject } from '../a2a/jsonrpc.ts'
 import { isJsonObject, type Json, type JsonObject, omit, toText } from '../json/json.ts'
 import { definedMembers, isPresent, type Translation } from './translation.ts'
 
 /** Translates a push configuration; `path` ends in a period. */
 export const translatePushConfig = (config: JsonObject, { from, to, losses }: Translation, path = ''): JsonObject => {
   const { authentication } = config
-  const isRewritten = isJsonObject(authentication) && (from === 'proto 1.0') !== (to === 'proto 1.0')
+  const isRewritten = isPlainObject(authentication) && (from === 'proto 1.0') !== (to === 'proto 1.0')
   const lose = (name: string) => losses.push(path + name)
   // 1.0 has the tenant and the task in each configuration, 0.3 has neither.
   const ofTask = to === 'proto 1.0' ? [] : ['tenant', ...protoNames('taskId')].filter(name => isPresent(config[name]))
@@ -83,7 +84,7 @@ const readV03 = (object: JsonObject, { from, losses }: Translation): TaskPushCon
   if ([...Object.keys(wrapped), ...Object.keys(object)].some(name => !known.has(name))) losses.push('*')
   return {
     taskId: [readProto(object, 'taskId'), readProto(wrapped, 'taskId'), ofName.taskId].find(isId),
-    config: withId(isJsonObject(config) ? config : {}, id),
+    config: withId(isPlainObject(config) ? config : {}, id),
   }
 }
 

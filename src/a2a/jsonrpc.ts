@@ -20,7 +20,7 @@ export const parseJsonRpcRequest = (value: Json): JsonRpcRequest => {
   const method = isMethod(request.method) ? request.method : ''
   if (detail !== undefined) return { id, method, error: { kind: 'not-a-request', detail } }
   const { params = {} } = request
-  if (!isJsonObject(params) || JSON.isRawJSON(params))
+  if (!isPlainObject(params))
     return { id, method, error: invalidParam('params', 'must be an object of named parameters') }
   return request.id === undefined ? { id, method, params, error: MISSING_ID } : { id, method, params }
 }
@@ -32,8 +32,7 @@ const MISSING_ID: CallError = {
 
 const findFault = (value: Json): string | undefined => {
   if (Array.isArray(value)) return 'A2A does not support batches. Send each call in a request of its own.'
-  if (!isJsonObject(value) || JSON.isRawJSON(value))
-    return 'A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.'
+  if (!isPlainObject(value)) return 'A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.'
   if (value.jsonrpc !== '2.0') return '`jsonrpc` must be the string "2.0".'
   if (value.id !== undefined && !isId(value.id)) return '`id` must be a string, a number or null.'
   if (typeof value.method !== 'string') return '`method` must be a string.'
@@ -71,6 +70,13 @@ export const parseJsonLossless = (text: string): { value: Json } | CallError => 
   if ('value' in parsed) return unusualNumber.test(text) ? parseWithRawNumbers(text.replace(/^\ufeff/, '')) : parsed
   return { kind: parsed.refused === 'too-deep' ? 'not-a-request' : 'not-json', detail: parsed.detail }
 }
+
+/** Whether a value is a JSON object, and not a number that stays as it was sent. */
+export const isPlainObject = (value: unknown): value is JsonObject => isJsonObject(value) && !JSON.isRawJSON(value)
+
+/** Returns a number that stays as it was sent as one of JavaScript, and any other value unchanged. */
+export const readNumber = (value: Json | undefined): Json | undefined =>
+  JSON.isRawJSON(value) ? Number(JSON.stringify(value)) : value
 
 /**
  * Parses valid JSON in three linear passes: replaces each unusual number by a marked string, parses, and replaces the marked

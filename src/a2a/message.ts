@@ -1,6 +1,7 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
+import { isPlainObject } from './jsonrpc.ts'
 import { type A2ACall, operations } from './operations.ts'
 
 /** What a call requests, as far as this host checks it. */
@@ -61,7 +62,7 @@ export const readMessage = (call: Pick<A2ACall, 'operation' | 'params' | 'versio
 export const nameBlocking = (call: A2ACall): A2ACall => {
   const { operation, version, binding, params } = call
   const { configuration } = params
-  if (operation !== 'send' || version !== '0.3' || binding !== 'JSONRPC' || !isJsonObject(configuration)) return call
+  if (operation !== 'send' || version !== '0.3' || binding !== 'JSONRPC' || !isPlainObject(configuration)) return call
   // Some agents read names in any case.
   const isNamed = Object.entries(configuration).some(([name, value]) => /^blocking$/i.test(name) && value !== null)
   return isNamed ? call : { ...call, params: { ...params, configuration: { ...configuration, blocking: true } } }

@@ -1,6 +1,7 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { type EnumValue, type Form, readProto, roles, taskStates } from './forms.ts'
+import { isPlainObject } from './jsonrpc.ts'
 
 /** Returns what is wrong with a value: a path and what must be there, such as `.status.state must be a task state`. */
 export type Check = (value: unknown) => string | undefined
@@ -31,7 +32,7 @@ const string = check('a string', value => typeof value === 'string')
 const nonEmpty = check('a string that is not empty', value => typeof value === 'string' && value !== '')
 const integer = check('an integer', value => Number.isInteger(value))
 const boolean = check('true or false', value => typeof value === 'boolean')
-const object = check('an object', isJsonObject)
+const object = check('an object', isPlainObject)
 
 const oneOf = (description: string, values: readonly unknown[]): Check => {
   const known = new Set(values)
@@ -63,7 +64,7 @@ const objectWith = (read: ReadMember, required: Fields, optional: Fields = {}): 
     ...Object.entries(optional).map(([name, checkMember]) => ({ name, checkMember, isRequired: false })),
   ]
   return value => {
-    if (!isJsonObject(value)) return ' must be an object'
+    if (!isPlainObject(value)) return ' must be an object'
     for (const { name, checkMember, isRequired } of fields) {
       const member = read(value, name)
       if (member === undefined && !isRequired) continue

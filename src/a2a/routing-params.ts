@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../json/json.ts'
+import { type Json, type JsonObject, jsonEntries } from '../json/json.ts'
+import { isPlainObject } from './jsonrpc.ts'
 import { foldName, isFreeForm } from './member-names.ts'
 import type { A2ACall } from './operations.ts'
 
@@ -37,5 +38,5 @@ const withoutRouting = (object: JsonObject): JsonObject =>
 
 const withoutNestedRouting = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(withoutNestedRouting)
-  return isJsonObject(value) && !JSON.isRawJSON(value) ? withoutRouting(value) : value
+  return isPlainObject(value) ? withoutRouting(value) : value
 }

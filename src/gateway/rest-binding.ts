@@ -1,5 +1,6 @@
 import type { ErrorForm } from '../a2a/error-response.ts'
 import type { CallError } from '../a2a/errors.ts'
+import { isPlainObject } from '../a2a/jsonrpc.ts'
 import type { A2ACall } from '../a2a/operations.ts'
 import {
   matchRestPath,
@@ -69,7 +70,7 @@ class RestCall implements InboundCall {
     const mismatch = rejectVersionMismatch(this.#request.method, this.#match, requested.version)
     if (mismatch) return preferVersionError(mismatch, 'HTTP+JSON', profile)
     const { value } = this.#body
-    if (value !== null && (!isJsonObject(value) || JSON.isRawJSON(value)))
+    if (value !== null && !isPlainObject(value))
       return { kind: 'not-a-request', detail: 'The body must be a JSON object.' }
     const { operation, version, pathParams } = this.#match
     const query = this.#query

@@ -1,5 +1,5 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
-import { parseJsonLossless } from '../a2a/jsonrpc.ts'
+import { isPlainObject, parseJsonLossless } from '../a2a/jsonrpc.ts'
 import { firstDefined } from '../a2a/message.ts'
 import { type McpAgentProfile, type McpTool, textArgument } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
@@ -39,7 +39,7 @@ export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall
   const { text, data } = isJsonObject(part) ? part : {}
   const field = `message.parts[${index}]`
   if (data === undefined && typeof text === 'string') return fromText(text, named, agent, `${field}.text`)
-  if (isJsonObject(data) && text === undefined) return fromData(data, named, agent, `${field}.data`)
+  if (isPlainObject(data) && text === undefined) return fromData(data, named, agent, `${field}.data`)
   return invalidParam(field, `must be a data part, such as ${example}, or a text part`)
 }
 
@@ -77,9 +77,6 @@ const parseObject = (text: string): JsonObject | undefined => {
   const parsed = text.trimStart().startsWith('{') ? parseJsonLossless(text) : undefined
   return parsed && 'value' in parsed && isPlainObject(parsed.value) ? parsed.value : undefined
 }
-
-/** Numbers that must stay as they were written are objects, too. */
-const isPlainObject = (value: Json | undefined): value is JsonObject => isJsonObject(value) && !JSON.isRawJSON(value)
 
 /** Whether an object has the required argument, and nothing but declared ones. */
 const isArgumentsOf = (data: JsonObject, tool: McpTool, required: string): boolean =>

@@ -164,6 +164,15 @@ describe('an error', () => {
       ['error.code'],
     ],
     [
+      'a code that stays as it was sent',
+      v1,
+      { jsonrpc: '2.0', id: 7, error: { code: JSON.rawJSON('-32001.0'), message: 'M' } },
+      200,
+      v03,
+      { jsonrpc: '2.0', id: 7, error: { code: -32001, message: 'M' } },
+      [],
+    ],
+    [
       'a status that no code stands for',
       restV1,
       { error: { code: 503, status: 'UNAVAILABLE', message: 'M' } },

@@ -122,6 +122,13 @@ describe('what forms write in different ways', () => {
       { state: 'canceled', message: { kind: 'message', messageId: 'm', role: 'agent', parts: [] } },
     ],
     [
+      'numbers that stay as they were sent',
+      'status',
+      { state: JSON.rawJSON('5.0'), message: { messageId: 'm', role: JSON.rawJSON('2e0'), parts: [] } },
+      ...(['proto 1.0', 'kinds'] as const),
+      { state: 'canceled', message: { kind: 'message', messageId: 'm', role: 'agent', parts: [] } },
+    ],
+    [
       'the spelling of canceled',
       'status',
       { state: 'TASK_STATE_CANCELED' },

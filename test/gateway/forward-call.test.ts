@@ -149,6 +149,7 @@ describe('`blocking` in the configuration of a message', () => {
     ['a call that names it', { params: params({ blocking: false }) }],
     ['a call that names it in another case', { params: params({ Blocking: false }) }],
     ['a configuration that is none', { params: params([] as never) }],
+    ['a configuration that is a number with an exponent', { params: params(JSON.rawJSON('1e5') as never) }],
     ['a stream', { operation: 'stream', params: params({}) }],
     ['a call of 1.0', { version: '1.0', params: params({}) }],
     ['a call over HTTP+JSON, where absence is false', { binding: 'HTTP+JSON', params: params({}) }],

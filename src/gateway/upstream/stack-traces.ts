@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../a2a/jsonrpc.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 
 /**
@@ -21,7 +22,7 @@ const removeFrom = (value: Json): Json | undefined => {
     const cleaned = value.map(removeFrom)
     return cleaned.some((item, index) => item !== value[index]) ? cleaned.filter(item => item !== undefined) : value
   }
-  if (!isJsonObject(value) || JSON.isRawJSON(value)) return value
+  if (!isPlainObject(value)) return value
   const entries = Object.entries(value) as [string, Json][]
   const cleaned = entries.map(([name, member]): [string, Json | undefined] => [name, removeMember(name, member)])
   return cleaned.some(([, member], index) => member !== entries[index]?.[1])
