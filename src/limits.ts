@@ -178,6 +178,9 @@ export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 /** An event of an agent's stream, if `gate.responses` checks it. */
 export const MAX_EVENT_BYTES = 1024 * 1024
 
+/** Characters of the path and query of a call that is translated to HTTP+JSON. */
+export const MAX_TRANSLATED_PATH_LENGTH = 16 * 1024
+
 /** Characters of a JSON-RPC method. */
 export const MAX_METHOD_LENGTH = 256
 

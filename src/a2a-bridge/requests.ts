@@ -1,11 +1,13 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
 import { type Form, formOf, protoNames, readProto } from '../a2a/forms.ts'
+import { isPlainObject } from '../a2a/jsonrpc.ts'
 import { foldName } from '../a2a/member-names.ts'
 import { type A2ACall, type OperationName, operations } from '../a2a/operations.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../a2a/rest-paths.ts'
 import { shapes } from '../a2a/result-shapes.ts'
 import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../json/json.ts'
+import { MAX_TRANSLATED_PATH_LENGTH } from '../limits.ts'
 import { translateObject } from './objects.ts'
 import { namesInPushConfig, translatePushConfig, translateTaskPushConfig } from './push-configs.ts'
 import { definedMembers, isPresent, type Loss, type Translation } from './translation.ts'
@@ -45,7 +47,11 @@ export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest
   }
   const request =
     to.binding === 'JSONRPC' ? writeJsonRpc(operation, sent, to) : writeRest(operation, sent, to, translation.losses)
-  return 'kind' in request ? request : { ...request, task, losses: translation.losses }
+  if ('kind' in request) return request
+  const { path = '' } = request
+  if (path.length > MAX_TRANSLATED_PATH_LENGTH)
+    return invalidParam('params', `must fit into ${MAX_TRANSLATED_PATH_LENGTH} characters of a path and query`)
+  return { ...request, task, losses: translation.losses }
 }
 
 /** Over HTTP, some clients of 0.3 write messages with `kind`. */
@@ -100,10 +106,10 @@ const checkSendParams = (params: JsonObject, form: Form): CallError | undefined 
     const [, path = '', description = ''] = /^(\S*) (.*)$/.exec(fault) ?? []
     return invalidParam(`message${path}`, description)
   }
-  if ((configuration ?? null) !== null && !isJsonObject(configuration))
+  if ((configuration ?? null) !== null && !isPlainObject(configuration))
     return invalidParam('configuration', 'must be an object')
-  const pushConfig = isJsonObject(configuration) ? readProto(configuration, PUSH_CONFIG[form]) : undefined
-  return pushConfig === undefined || isJsonObject(pushConfig)
+  const pushConfig = isPlainObject(configuration) ? readProto(configuration, PUSH_CONFIG[form]) : undefined
+  return pushConfig === undefined || isPlainObject(pushConfig)
     ? undefined
     : invalidParam(`configuration.${PUSH_CONFIG[form]}`, 'must be an object')
 }
@@ -219,17 +225,18 @@ const supportedOthers = (
     ...(version === '1.0' ? [] : ['tenant']),
     ...(hasPages ? [] : ['pageSize', 'pageToken'].flatMap(protoNames)),
   ]
-  const mayHide = ([name, value]: readonly [string, Json]): boolean =>
-    ID_NAMES.has(foldName(name)) || hasMembers(name, value)
-  const ids =
-    sends || operation === 'listTasks'
-      ? []
-      : jsonEntries(others)
-          .filter(mayHide)
-          .map(([name]) => name)
-  losses.push(...unsupported.filter(name => isPresent(others[name])))
-  if (ids.some(name => isPresent(others[name]))) losses.push('*')
-  return omit(others, ...unsupported, ...ids)
+  const namesTask = !sends && operation !== 'listTasks'
+  const mayHideId = (name: string, value: Json): boolean =>
+    namesTask && (ID_NAMES.has(foldName(name)) || hasMembers(name, value))
+  const lost = new Set<Loss>()
+  const supported = jsonEntries(others).filter(([name, value]) => {
+    const isUnsupported = unsupported.includes(name)
+    if (!isUnsupported && !mayHideId(name, value)) return true
+    if (isPresent(value)) lost.add(isUnsupported ? name : '*')
+    return false
+  })
+  losses.push(...lost)
+  return Object.fromEntries(supported)
 }
 
 /** Whether a parameter is an object or a list, which no operation on a task has but for its metadata. */

@@ -6,8 +6,10 @@ import { readTaskReferences } from '../../src/a2a/task-references.ts'
 import { type TranslatedRequest, translateRequest } from '../../src/a2a-bridge/requests.ts'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../src/json/json.ts'
+import { MAX_TRANSLATED_PATH_LENGTH } from '../../src/limits.ts'
 import { arbitraryJson, arbitraryObjects } from '../support/a2a-objects.ts'
 import { callWith } from '../support/calls.ts'
+import { growth, linear } from '../support/cpu-time.ts'
 
 const protocols: Protocol[] = wireVersions.flatMap(version => callBindings.map(binding => ({ binding, version })))
 const nameOf = ({ binding, version }: Protocol): string => `${binding} ${version}`
@@ -15,6 +17,9 @@ const v1: Protocol = { binding: 'JSONRPC', version: '1.0' }
 const v03: Protocol = { binding: 'JSONRPC', version: '0.3' }
 const restV1: Protocol = { binding: 'HTTP+JSON', version: '1.0' }
 const restV03: Protocol = { binding: 'HTTP+JSON', version: '0.3' }
+
+/** A number that stays as the caller wrote it. */
+const exact = JSON.rawJSON('1.0')
 
 const callOf = (operation: OperationName, params: JsonObject, { binding, version }: Protocol = v1): A2ACall =>
   callWith({ operation, params, binding, version })
@@ -283,7 +288,36 @@ describe('a call in another protocol', () => {
       v1,
       'configuration.taskPushNotificationConfig',
     ],
+    [
+      'a number with an exponent as its configuration',
+      'send',
+      { message: text, configuration: exact },
+      v1,
+      'configuration',
+    ],
+    [
+      'such a number as its push configuration',
+      'send',
+      { message: text, configuration: { taskPushNotificationConfig: exact } },
+      v1,
+      'configuration.taskPushNotificationConfig',
+    ],
+    [
+      'such a number as data',
+      'send',
+      { message: { ...textV03, parts: [{ kind: 'data', data: exact }] } },
+      v03,
+      'message.parts[0].data',
+    ],
     ['no id', 'getTask', {}, v1, 'id'],
+    ['an id that is too long for a path', 'cancel', { id: 'a'.repeat(MAX_TRANSLATED_PATH_LENGTH) }, v1, 'params'],
+    [
+      'more than fits into a query',
+      'getTask',
+      { id: 't', other: '%'.repeat(MAX_TRANSLATED_PATH_LENGTH / 3) },
+      v1,
+      'params',
+    ],
     ['no task', 'listPushConfigs', {}, v1, 'taskId'],
     ['no push configuration', 'deletePushConfig', { id: 't' }, v03, 'pushNotificationConfigId'],
     ['an id that is no text', 'cancel', { id: 5 }, v1, 'id'],
@@ -348,6 +382,14 @@ describe('a call in another protocol', () => {
       kind: 'invalid-params',
       violations: [expect.objectContaining({ field: 'tenant' })],
     })
+  })
+
+  it('is translated in time proportional to the number of its parameters', () => {
+    const translateMany = (count: number) => {
+      const others = Array.from({ length: count }, (_, index) => [`other${index}`, []])
+      translated(callOf('getTask', { id: 't', ...Object.fromEntries(others) }), restV1)
+    }
+    expect(growth(10_000, translateMany)).toBeLessThan(linear)
   })
 
   it('has no id in its path that UTF-8 cannot express', () => {

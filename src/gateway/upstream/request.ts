@@ -184,11 +184,13 @@ export const upstreamUrl = (
   // Some cards of 0.3 have the prefix in their endpoint, others leave it to the client.
   const hasPrefix = version === '0.3' && base.endsWith('/v1') && below.startsWith('v1/')
   target.pathname = `${base}/${hasPrefix ? below.slice('v1/'.length) : below}`
-  for (const [name, value] of new URLSearchParams(query)) {
+  const params = [...new URLSearchParams(query)].filter(([name, value]) => {
     // The version is sent as a header, and the tenant of the card in the path.
     const isSentElsewhere = name.toLowerCase() === 'a2a-version' || (name === 'tenant' && tenant !== undefined)
-    if (!isSentElsewhere && ![name, value].some(containsHostToken)) target.searchParams.append(name, value)
-  }
+    return !isSentElsewhere && ![name, value].some(containsHostToken)
+  })
+  // All at once: each change to the parameters of a URL writes all of them again.
+  if (params.length > 0) target.search = `${new URLSearchParams([...target.searchParams, ...params])}`
   return target.href
 }
 
