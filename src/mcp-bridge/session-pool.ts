@@ -47,13 +47,16 @@ const keyOf = ({ authenticated, name }: CallerIdentity, detail = ''): string =>
 /** The key of a session that all callers share. */
 const SHARED = ''
 
+/** A session that is being opened, and the calls that wait for it. */
+type Opening = { pooled: Promise<PooledSession | McpError>; calls: number }
+
 /**
  * The sessions of one agent with its MCP server: one for each caller, or one for all where the owner wants that, or where the server
  * keeps nothing between two requests.
  */
 export class SessionPool {
   readonly #sessions = new Map<string, PooledSession>()
-  readonly #opening = new Map<string, Promise<PooledSession | McpError>>()
+  readonly #openings = new Map<string, Opening>()
   readonly #onToolsChanged: () => void
 
   constructor(onToolsChanged: () => void) {
@@ -71,11 +74,14 @@ export class SessionPool {
       if (pooled.upstream !== target || pooled.session.isClosed()) this.retire(pooled)
     const owner = upstream.session === 'shared' ? undefined : caller
     const key = owner ? keyOf(owner) : SHARED
-    const pooled = this.#sessions.get(SHARED) ?? this.#sessions.get(key) ?? (await this.#open(upstream, owner, fetch))
-    if ('code' in pooled) return pooled
-    pooled.calls++
-    this.#evict()
-    return pooled
+    const pooled = this.#sessions.get(SHARED) ?? this.#sessions.get(key)
+    if (pooled) {
+      pooled.calls++
+      return pooled
+    }
+    const opening = this.#openings.get(`${target} ${key}`) ?? this.#open(upstream, owner, fetch)
+    opening.calls++
+    return opening.pooled
   }
 
   /** Gives a session back after a call. */
@@ -83,6 +89,7 @@ export class SessionPool {
     pooled.calls--
     pooled.lastUsed = Date.now()
     if (pooled.isRetired) this.retire(pooled)
+    this.#evict()
   }
 
   /** Stops using a session for new calls. It closes with its last call. */
@@ -106,55 +113,54 @@ export class SessionPool {
   }
 
   /** Opens a session; two calls of one caller wait for the same one. */
-  async #open(
-    upstream: BridgeCall['upstream'],
-    owner: CallerIdentity | undefined,
-    fetch: UpstreamFetch,
-  ): Promise<PooledSession | McpError> {
+  #open(upstream: BridgeCall['upstream'], owner: CallerIdentity | undefined, fetch: UpstreamFetch): Opening {
     const target = JSON.stringify(upstream)
     const key = `${target} ${owner ? keyOf(owner) : SHARED}`
-    const pending = this.#opening.get(key)
-    if (pending) return pending
-    const opening = this.#openSession(upstream, owner, fetch)
-    this.#opening.set(key, opening)
-    try {
-      return await opening
-    } finally {
-      this.#opening.delete(key)
+    const open = async (): Promise<PooledSession | McpError> => {
+      try {
+        const opened = await openSession(upstream.url, fetch, {
+          maxResponseBytes: MAX_TOOL_RESULT_BYTES,
+          onToolsChanged: this.#onToolsChanged,
+          // Callers without a token may share an address, and with it a session.
+          ...(owner && { questions: owner.authenticated ? 'any' : 'only-call' }),
+        })
+        return 'failure' in opened ? opened.failure : this.#add(opened.session, target, owner, opening.calls)
+      } finally {
+        this.#openings.delete(key)
+      }
     }
+    const opening: Opening = { pooled: open(), calls: 0 }
+    this.#openings.set(key, opening)
+    return opening
   }
 
-  async #openSession(
-    upstream: BridgeCall['upstream'],
-    owner: CallerIdentity | undefined,
-    fetch: UpstreamFetch,
-  ): Promise<PooledSession | McpError> {
-    const opened = await openSession(upstream.url, fetch, {
-      maxResponseBytes: MAX_TOOL_RESULT_BYTES,
-      onToolsChanged: this.#onToolsChanged,
-      // Callers without a token may share an address, and with it a session.
-      ...(owner && { questions: owner.authenticated ? 'any' : 'only-call' }),
-    })
-    if ('failure' in opened) return opened.failure
-    const { session } = opened
+  /** Adds a session, with the calls that wait for it: nothing may close it before they get it. */
+  #add(session: Session, upstream: string, owner: CallerIdentity | undefined, calls: number): PooledSession {
     const caller = session.isStateless ? undefined : owner
     const key = caller ? keyOf(caller) : SHARED
-    const target = JSON.stringify(upstream)
-    const [linked, lastUsed] = [new LinkedResources(), Date.now()]
-    const pooled = { session, upstream: target, caller, linked, calls: 0, isRetired: false, lastUsed }
-    // Another caller, or a call to another URL, may have opened one meanwhile.
     const other = this.#sessions.get(key)
+    // Another caller of a server without sessions was faster.
+    if (other?.upstream === upstream && !other.session.isClosed()) {
+      void session.close()
+      other.calls += calls
+      return other
+    }
     if (other) this.retire(other)
+    const [linked, lastUsed] = [new LinkedResources(), Date.now()]
+    const pooled = { session, upstream, caller, linked, calls, isRetired: false, lastUsed }
     this.#sessions.set(key, pooled)
+    this.#evict()
     return pooled
   }
 
-  /** Closes the session that was unused longest, those of callers without a token first, if there are too many. */
+  /** Closes the sessions that were unused longest, those of callers without a token first, while there are too many. */
   #evict(): void {
-    if (this.#sessions.size <= MAX_MCP_SESSIONS) return
-    const idle = this.#idle()
-    const evicted = idle.find(({ caller }) => caller?.authenticated === false) ?? idle[0]
-    if (evicted) this.retire(evicted)
+    while (this.#sessions.size > MAX_MCP_SESSIONS) {
+      const idle = this.#idle()
+      const evicted = idle.find(({ caller }) => caller?.authenticated === false) ?? idle[0]
+      if (!evicted) return
+      this.retire(evicted)
+    }
   }
 
   /** Returns the sessions that no call uses, the one first that was unused longest. */

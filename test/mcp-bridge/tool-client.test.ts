@@ -218,6 +218,24 @@ describe('the sessions of an agent', () => {
     client.close()
   })
 
+  it('are one for callers who are the first at the same time, of a server without sessions', async () => {
+    const { client, takeRequests } = sessionServer({}, true)
+    const outcomes = await Promise.all([alice, bob, alice, visitor('1')].map(caller => callLook(client, 5, caller)))
+    const again = await callLook(client, 5, bob)
+    expect([outcomes, again, takeRequests().length]).toEqual([Array(4).fill({ result }), { result }, 5])
+    // No call is counted any more.
+    expect(client.closeIdle(0)).toBeDefined()
+    client.close()
+  })
+
+  it('stay open for the calls that waited for them, however many open at once', async () => {
+    const { client } = sessionServer()
+    const callers = Array.from({ length: 40 }, (_, index) => ({ ...alice, name: `a${index}` }))
+    const outcomes = await Promise.all([...callers, ...callers].map(caller => callLook(client, 5, caller)))
+    expect(outcomes).toEqual(Array(80).fill({ result }))
+    client.close()
+  })
+
   it('are at most 32: that which was unused longest is closed, those of callers without a token first', async () => {
     const { client, open, takeRequests } = sessionServer()
     vi.useFakeTimers({ toFake: ['Date'] })
