@@ -84,7 +84,7 @@ export class A2AServer {
         client.call(upstream, tool.name, parseArguments(tool.arguments), { ...options, caller, timeoutSeconds }),
       )
     if (!resource) return undefined
-    return bound('resource', ({ signal }) => client.read(upstream, resource, { signal, caller, timeoutSeconds }))
+    return bound('resource', options => client.read(upstream, resource, { ...options, caller, timeoutSeconds }))
   }
 }
 

@@ -55,7 +55,7 @@ export class ToolExecutor implements AgentExecutor {
     if ('exceeded' in begun) return reporter.publishStatus('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
     const onEnd = () => this.#running.end(taskId)
     const background = this.#reportInBackground(ids, bus)
-    const run = new ToolRun(tool, { signal: begun.signal, reporter, background, onEnd })
+    const run = new ToolRun(tool, { context: contextId, signal: begun.signal, reporter, background, onEnd })
     this.#running.attach(taskId, run)
     void run.start()
     await run.answered

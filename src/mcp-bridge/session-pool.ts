@@ -11,38 +11,48 @@ import { openSession, type Session } from '../mcp/session.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import type { CallerIdentity } from './quotas.ts'
 
+/**
+ * Whose state a server keeps in a session: that of an authenticated caller, or of one context of an address. Several people may share an
+ * address, and only they know the ids of their contexts.
+ */
+export type SessionOwner = CallerIdentity & { context?: string }
+
+/** Returns the owner of a session for a call in this context. */
+export const ownerOf = (caller: CallerIdentity, context: string): SessionOwner =>
+  caller.authenticated ? caller : { ...caller, context }
+
 /** An open session with an MCP server. One that is retired closes with its last call. */
 export type PooledSession = {
   readonly session: Session
   /** The server and how it is reached, as JSON. */
   readonly upstream: string
   /** Absent where all callers share the session. */
-  readonly caller: CallerIdentity | undefined
+  readonly owner: SessionOwner | undefined
   readonly linked: LinkedResources
   calls: number
   isRetired: boolean
   lastUsed: number
 }
 
-/** The resources that results of tools have linked, for each caller. */
+/** The resources that results of tools have linked, for each owner of a session: several may share one. */
 class LinkedResources {
   readonly #keys = new Set<string>()
 
   /** Adds a resource, unless its URI is so long that a few of them would fill the memory. */
-  add(caller: CallerIdentity, uri: string): void {
+  add(owner: SessionOwner, uri: string): void {
     if (uri.length > MAX_RESOURCE_URI_LENGTH) return
-    this.#keys.add(keyOf(caller, uri))
+    this.#keys.add(keyOf(owner, uri))
     const [oldest] = this.#keys
     if (this.#keys.size > MAX_LINKED_RESOURCES && oldest !== undefined) this.#keys.delete(oldest)
   }
 
-  has(caller: CallerIdentity, uri: string): boolean {
-    return this.#keys.has(keyOf(caller, uri))
+  has(owner: SessionOwner, uri: string): boolean {
+    return this.#keys.has(keyOf(owner, uri))
   }
 }
 
-const keyOf = ({ authenticated, name }: CallerIdentity, detail = ''): string =>
-  JSON.stringify([authenticated, name, detail])
+const keyOf = ({ authenticated, name, context = '' }: SessionOwner, detail = ''): string =>
+  JSON.stringify([authenticated, name, context, detail])
 
 /** The key of a session that all callers share. */
 const SHARED = ''
@@ -51,8 +61,8 @@ const SHARED = ''
 type Opening = { pooled: Promise<PooledSession | McpError>; calls: number }
 
 /**
- * The sessions of one agent with its MCP server: one for each caller, or one for all where the owner wants that, or where the server
- * keeps nothing between two requests.
+ * The sessions of one agent with its MCP server: one for each authenticated caller and each context of the others, or one for all
+ * where the manifest has that, or where the server keeps nothing between two requests.
  */
 export class SessionPool {
   readonly #sessions = new Map<string, PooledSession>()
@@ -63,23 +73,23 @@ export class SessionPool {
     this.#onToolsChanged = onToolsChanged
   }
 
-  /** Returns the caller's session, which opens if there is none. It stays open at least until it is released. */
+  /** Returns the session of an owner, which opens if there is none. It stays open at least until it is released. */
   async acquire(
     upstream: BridgeCall['upstream'],
-    caller: CallerIdentity,
+    owner: SessionOwner,
     fetch: UpstreamFetch,
   ): Promise<PooledSession | McpError> {
     const target = JSON.stringify(upstream)
     for (const pooled of this.#sessions.values())
       if (pooled.upstream !== target || pooled.session.isClosed()) this.retire(pooled)
-    const owner = upstream.session === 'shared' ? undefined : caller
-    const key = owner ? keyOf(owner) : SHARED
+    const opener = upstream.session === 'shared' ? undefined : owner
+    const key = opener ? keyOf(opener) : SHARED
     const pooled = this.#sessions.get(SHARED) ?? this.#sessions.get(key)
     if (pooled) {
       pooled.calls++
       return pooled
     }
-    const opening = this.#openings.get(`${target} ${key}`) ?? this.#open(upstream, owner, fetch)
+    const opening = this.#openings.get(`${target} ${key}`) ?? this.#open(upstream, opener, fetch)
     opening.calls++
     return opening.pooled
   }
@@ -113,7 +123,7 @@ export class SessionPool {
   }
 
   /** Opens a session; two calls of one caller wait for the same one. */
-  #open(upstream: BridgeCall['upstream'], owner: CallerIdentity | undefined, fetch: UpstreamFetch): Opening {
+  #open(upstream: BridgeCall['upstream'], owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
     const target = JSON.stringify(upstream)
     const key = `${target} ${owner ? keyOf(owner) : SHARED}`
     const open = async (): Promise<PooledSession | McpError> => {
@@ -121,7 +131,7 @@ export class SessionPool {
         const opened = await openSession(upstream.url, fetch, {
           maxResponseBytes: MAX_TOOL_RESULT_BYTES,
           onToolsChanged: this.#onToolsChanged,
-          // Callers without a token may share an address, and with it a session.
+          // Callers who share an address may have chosen the same context.
           ...(owner && { questions: owner.authenticated ? 'any' : 'only-call' }),
         })
         return 'failure' in opened ? opened.failure : this.#add(opened.session, target, owner, opening.calls)
@@ -135,9 +145,9 @@ export class SessionPool {
   }
 
   /** Adds a session, with the calls that wait for it: nothing may close it before they get it. */
-  #add(session: Session, upstream: string, owner: CallerIdentity | undefined, calls: number): PooledSession {
-    const caller = session.isStateless ? undefined : owner
-    const key = caller ? keyOf(caller) : SHARED
+  #add(session: Session, upstream: string, caller: SessionOwner | undefined, calls: number): PooledSession {
+    const owner = session.isStateless ? undefined : caller
+    const key = owner ? keyOf(owner) : SHARED
     const other = this.#sessions.get(key)
     // Another caller of a server without sessions was faster.
     if (other?.upstream === upstream && !other.session.isClosed()) {
@@ -147,17 +157,21 @@ export class SessionPool {
     }
     if (other) this.retire(other)
     const [linked, lastUsed] = [new LinkedResources(), Date.now()]
-    const pooled = { session, upstream, caller, linked, calls, isRetired: false, lastUsed }
+    const pooled = { session, upstream, owner, linked, calls, isRetired: false, lastUsed }
     this.#sessions.set(key, pooled)
     this.#evict()
     return pooled
   }
 
-  /** Closes the sessions that were unused longest, those of callers without a token first, while there are too many. */
+  /** Closes sessions while there are too many: those of the address that has most, else the one that was unused longest. */
   #evict(): void {
     while (this.#sessions.size > MAX_MCP_SESSIONS) {
       const idle = this.#idle()
-      const evicted = idle.find(({ caller }) => caller?.authenticated === false) ?? idle[0]
+      const sizes = new Map<string, number>()
+      for (const { owner } of this.#sessions.values())
+        if (owner?.authenticated === false) sizes.set(owner.name, (sizes.get(owner.name) ?? 0) + 1)
+      const sizeOf = ({ owner }: PooledSession): number => (owner && !owner.authenticated && sizes.get(owner.name)) || 0
+      const [evicted] = idle.sort((one, other) => sizeOf(other) - sizeOf(one))
       if (!evicted) return
       this.retire(evicted)
     }

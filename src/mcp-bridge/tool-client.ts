@@ -7,11 +7,13 @@ import type { McpError } from '../mcp/errors.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import type { CallerIdentity } from './quotas.ts'
 import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './results.ts'
-import { type PooledSession, SessionPool } from './session-pool.ts'
+import { ownerOf, type PooledSession, type SessionOwner, SessionPool } from './session-pool.ts'
 
 /** How to call a tool. */
 export type CallOptions = {
   caller: CallerIdentity
+  /** The id of the A2A context. */
+  context: string
   signal: AbortSignal
   /** How long the tool may take without reporting progress. */
   timeoutSeconds: number
@@ -36,24 +38,25 @@ export class ToolClient {
     args: JsonObject,
     options: CallOptions,
   ): Promise<ToolOutcome> {
-    const { caller, signal, timeoutSeconds, onProgress, onQuestion } = options
+    const { caller, context, signal, timeoutSeconds, onProgress, onQuestion } = options
+    const owner = ownerOf(caller, context)
     const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
-    return this.#inSession(upstream, options, async ({ session, linked }) => {
+    return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
       const called = await session.callTool(name, args, { signal, timeoutMs, maxTimeoutMs, onProgress, onQuestion })
-      if ('result' in called) for (const uri of linkedBy(called.result)) linked.add(caller, uri)
+      if ('result' in called) for (const uri of linkedBy(called.result)) linked.add(owner, uri)
       return called
     })
   }
 
-  /** Reads a resource that the card lists or that a result has linked for this caller. */
+  /** Reads a resource that the card lists or that a result has linked for the owner of the session. */
   async read(
     upstream: BridgeCall['upstream'],
     { uri, isListed }: NonNullable<BridgeCall['resource']>,
-    options: Pick<CallOptions, 'caller' | 'signal' | 'timeoutSeconds'>,
+    { caller, context, signal, timeoutSeconds }: Pick<CallOptions, 'caller' | 'context' | 'signal' | 'timeoutSeconds'>,
   ): Promise<ToolOutcome> {
-    const { caller, signal, timeoutSeconds } = options
-    return this.#inSession(upstream, options, async ({ session, linked }) => {
-      if (!isListed && !linked.has(caller, uri)) return { failure: unknownResource }
+    const owner = ownerOf(caller, context)
+    return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
+      if (!isListed && !linked.has(owner, uri)) return { failure: unknownResource }
       const read = await session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
       if ('failure' in read) return read
       return { result: { content: read.contents.map(resource => ({ type: 'resource' as const, resource })) } }
@@ -70,16 +73,16 @@ export class ToolClient {
     this.#pool.close()
   }
 
-  /** Does some work in the caller's session, and again if the server has lost the session: then it has done nothing. */
+  /** Does some work in the owner's session, and again if the server has lost the session: then it has done nothing. */
   async #inSession(
     upstream: BridgeCall['upstream'],
-    { caller, timeoutSeconds }: Pick<CallOptions, 'caller' | 'timeoutSeconds'>,
+    { owner, timeoutSeconds }: { owner: SessionOwner; timeoutSeconds: number },
     work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
   ): Promise<ToolOutcome> {
     const fetch = createUpstreamFetch(upstream, this.#env)
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {
-      const pooled = await this.#pool.acquire(upstream, caller, fetch)
+      const pooled = await this.#pool.acquire(upstream, owner, fetch)
       if ('code' in pooled) return toFailedOutcome(pooled, timeoutSeconds)
       try {
         const done = await work(pooled)

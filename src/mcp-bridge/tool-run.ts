@@ -12,7 +12,7 @@ import type { CallOptions } from './tool-client.ts'
 /** The tool that a message calls, with its arguments. */
 export type BoundTool = {
   name: string
-  call: (options: Pick<CallOptions, 'signal' | 'onProgress' | 'onQuestion'>) => Promise<ToolOutcome>
+  call: (options: Pick<CallOptions, 'context' | 'signal' | 'onProgress' | 'onQuestion'>) => Promise<ToolOutcome>
 }
 
 /** Publishes the events of one task. */
@@ -44,6 +44,8 @@ export const createReporter = (
 
 /** What a run of a tool needs of its task. */
 type RunContext = {
+  /** The id of the A2A context. */
+  context: string
   /** Aborted when the task is cancelled. */
   signal: AbortSignal
   /** For the events while a message of the caller is being answered. */
@@ -81,13 +83,13 @@ export class ToolRun {
 
   /** Runs the tool to its end. Never rejects. */
   async start(): Promise<void> {
-    const { signal, onEnd } = this.#context
+    const { context, signal, onEnd } = this.#context
     try {
       const onProgress = throttleProgress(text => {
         if (!signal.aborted && !this.#open) this.#reporter.publishStatus('TASK_STATE_WORKING', textMessage(text))
       })
       const onQuestion: CallOptions['onQuestion'] = (question, withdrawn) => this.#ask(question, withdrawn)
-      const outcome = await this.#tool.call({ signal, onProgress, onQuestion })
+      const outcome = await this.#tool.call({ context, signal, onProgress, onQuestion })
       if (!signal.aborted) reportOutcome(this.#tool.name, outcome, this.#reporter)
     } catch (error) {
       // The SDK would send the error's message to the caller.

@@ -226,13 +226,21 @@ describe('a question of a server', () => {
     expect(artifacts?.[0]?.parts[0]?.text).toMatch(/does not support .*elicitation/)
   })
 
-  it('reaches a caller without a token, whose address has no other call', async () => {
+  it('reaches a caller without a token in the context of the call, which the answer need not name', async () => {
     const anonymous = { caller: '', address: '203.0.113.9' }
     const task = await agent.callTool('ask', anonymous)
-    expect(stateOf(task)).toBe('INPUT_REQUIRED')
-    // The server cannot say which of the two asks, and the callers may be two people.
     const other = await agent.callTool('ask', anonymous)
-    expect(resultOf(other)).toEqual([{ action: 'cancel' }])
+    expect([stateOf(task), stateOf(other)]).toEqual(['INPUT_REQUIRED', 'INPUT_REQUIRED'])
+    const [city, otherCity] = [{ text: 'Rome' }, { text: 'Oslo' }]
+    expect(resultOf(await agent.answer(other, otherCity, anonymous))).toEqual(accepted({ city: 'Oslo' }))
+    expect(resultOf(await agent.answer(task, city, anonymous))).toEqual(accepted({ city: 'Rome' }))
+  })
+
+  it('is cancelled while another call of a context runs, because two people may have chosen the same one', async () => {
+    const anonymous = { caller: '', address: '203.0.113.9' }
+    const task = await agent.callTool('ask', anonymous)
+    const other = await agent.callTool('ask', anonymous, {}, { contextId: task.contextId })
+    expect([other.contextId, resultOf(other)]).toEqual([task.contextId, [{ action: 'cancel' }]])
     expect(stateOf(await agent.answer(task, { text: 'Rome' }, anonymous))).toBe('COMPLETED')
   })
 })
@@ -257,7 +265,7 @@ describe('the questions of one call', () => {
       return { result: { content: [] } }
     }
     const { signal } = new AbortController()
-    const context = { signal, reporter, background: reporter, onEnd: () => undefined }
+    const context = { context: 'c1', signal, reporter, background: reporter, onEnd: () => undefined }
     await new ToolRun({ name: 'flood', call }, context).start()
     expect(answers).toEqual(Array(60).fill('cancel'))
     expect(states.filter(state => state === 'TASK_STATE_INPUT_REQUIRED')).toHaveLength(50)

@@ -13,8 +13,8 @@ export type NodeAgent = {
   call: (method: string, params: JsonObject, more?: Partial<BridgeCall>) => Promise<JsonObject>
   /** Makes a streaming call, and returns the results of all its events. */
   stream: (method: string, params: JsonObject, more?: Partial<BridgeCall>) => Promise<JsonObject[]>
-  /** Calls a tool and returns its task. */
-  callTool: (name: string, more?: Partial<BridgeCall>, args?: JsonObject) => Promise<Task>
+  /** Calls a tool and returns its task. `members` are those of the message. */
+  callTool: (name: string, more?: Partial<BridgeCall>, args?: JsonObject, members?: JsonObject) => Promise<Task>
   /** Sends a message to a task and returns the task, or the error. */
   answer: (task: Pick<Task, 'id'>, part: JsonObject, more?: Partial<BridgeCall>) => Promise<Task>
   /** Reads a task. */
@@ -60,9 +60,9 @@ export const startNodeAgent = async (
       const text = await (await fetch(method, params, { ...more, streams: true })).text()
       return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data).result)
     },
-    callTool: async (name, more = {}, args = {}) => {
+    callTool: async (name, more = {}, args = {}, members = {}) => {
       const tool = { name, arguments: JSON.stringify(args), inputSchema: {}, field: 'message.parts[0].data.arguments' }
-      return taskOf(await call('SendMessage', message(calls(name)), { tool, ...more }))
+      return taskOf(await call('SendMessage', message(calls(name), members), { tool, ...more }))
     },
     answer: async ({ id }, part, more) =>
       taskOf(await call('SendMessage', message([part], { taskId: id, messageId: crypto.randomUUID() }), more)),

@@ -14,10 +14,15 @@ const clientOf = (fetch: (url: string, init: RequestInit) => Promise<unknown> | 
 const alice = { authenticated: true, name: 'alice' }
 const bob = { authenticated: true, name: 'bob' }
 
-const callLook = (client: ToolClient, timeoutSeconds: number, caller: CallerIdentity = alice, more: object = {}) => {
+const callLook = (
+  client: ToolClient,
+  timeoutSeconds: number,
+  { context = 'c1', ...caller }: CallerIdentity & { context?: string } = alice,
+  more: object = {},
+) => {
   const { signal } = new AbortController()
-  const options = { caller, signal, timeoutSeconds, onProgress: () => undefined, onQuestion: async () => cancelled }
-  return client.call({ ...upstream, ...more }, 'look', {}, options)
+  const handlers = { onProgress: () => undefined, onQuestion: async () => cancelled }
+  return client.call({ ...upstream, ...more }, 'look', {}, { caller, context, signal, timeoutSeconds, ...handlers })
 }
 const cancelled = { action: 'cancel' as const }
 
@@ -195,12 +200,20 @@ describe('a session that the server has lost', () => {
 })
 
 describe('the sessions of an agent', () => {
-  const visitor = (name: string) => ({ authenticated: false, name })
+  const visitor = (name: string, context = 'c1') => ({ authenticated: false, name, context })
 
   it('are one for each caller: none sees what the server keeps for another', async () => {
     const { client, takeRequests } = sessionServer()
     for (const caller of [alice, bob, alice, visitor('alice'), visitor('1')]) await callLook(client, 5, caller)
     expect(takeRequests()).toEqual(['s1', 's2', 's1', 's3', 's4'])
+    client.close()
+  })
+
+  it('are one for each context of an address, and one for all contexts of an authenticated caller', async () => {
+    const { client, takeRequests } = sessionServer()
+    const callers = [visitor('1', 'c1'), visitor('1', 'c2'), visitor('2', 'c1'), visitor('1', 'c1')]
+    for (const caller of [...callers, alice, { ...alice, context: 'c2' }]) await callLook(client, 5, caller)
+    expect(takeRequests()).toEqual(['s1', 's2', 's3', 's1', 's4', 's4'])
     client.close()
   })
 
@@ -254,6 +267,19 @@ describe('the sessions of an agent', () => {
     client.close()
   })
 
+  it('of the address that has most are closed first, so that it closes none of others', async () => {
+    const { client, open } = sessionServer()
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const contexts = Array.from({ length: 32 }, (_, index) => visitor('2', `c${index}`))
+    for (const caller of [alice, visitor('1'), ...contexts]) {
+      await callLook(client, 5, caller)
+      vi.advanceTimersByTime(1_000)
+    }
+    await vi.waitFor(() => expect(open.size).toBe(32))
+    expect(['s1', 's2', 's3', 's4', 's5'].filter(id => open.has(id))).toEqual(['s1', 's2', 's5'])
+    client.close()
+  })
+
   it('are closed when they were unused for five minutes, but not while a tool runs', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
     const called = Promise.withResolvers<void>()
@@ -281,9 +307,9 @@ describe('the sessions of an agent', () => {
 
 describe('a resource', () => {
   const link = { content: [{ type: 'resource_link', uri: 'memo://linked', name: 'linked' }] }
-  const read = (client: ToolClient, uri: string, isListed: boolean, caller = alice) => {
+  const read = (client: ToolClient, uri: string, isListed: boolean, caller = alice, context = 'c1') => {
     const { signal } = new AbortController()
-    return client.read(upstream, { uri, isListed }, { caller, signal, timeoutSeconds: 5 })
+    return client.read(upstream, { uri, isListed }, { caller, context, signal, timeoutSeconds: 5 })
   }
   const contents = [{ uri: 'memo://linked', mimeType: 'text/markdown', text: '# hello' }]
   const readable = { 'tools/call': link, 'resources/read': { contents } }
@@ -314,6 +340,15 @@ describe('a resource', () => {
     const { client } = sessionServer(readable, true)
     await callLook(client, 5)
     expect(await read(client, 'memo://linked', false, bob)).toEqual(unknown)
+    client.close()
+  })
+
+  it('is known for its context only, of a caller without a token, even in a session without state', async () => {
+    const { client } = sessionServer(readable, true)
+    const visitor = { authenticated: false, name: '1' }
+    await callLook(client, 5, visitor)
+    expect(await read(client, 'memo://linked', false, visitor, 'c2')).toEqual(unknown)
+    expect(await read(client, 'memo://linked', false, visitor, 'c1')).toHaveProperty('result')
     client.close()
   })
 

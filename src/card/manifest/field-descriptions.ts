@@ -26,7 +26,7 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
     'Whether a fetched card that widens access waits until it is accepted. Default: true with `secret` or `service`, else false.',
   'upstream.mayShow': 'Host names of the agent that its card may show although calls go through this host.',
   'upstream.session':
-    'caller: each caller has a session of its own with the MCP server. shared: all callers share one, and the server cannot ask them anything. Default: caller.',
+    'caller: each caller has a session of its own with the MCP server, and each context of those without a token. shared: all callers share one, and the server cannot ask them anything. Default: caller.',
   'upstream.defaultTool': 'The tool of the MCP server, or the id of its skill, that a message calls which names none.',
   gate: 'How calls are checked. off: not at all. warn: only reported. enforce: refused. Every check is on enforce by default.',
   'gate.capabilities': 'Whether the card declares the capability that a call needs, such as streaming.',
