@@ -1,5 +1,4 @@
-import { type SpecifiedError, specifiedErrors } from '../a2a/call-outcome.ts'
-import { A2A_DOMAIN } from '../a2a/error-catalogue.ts'
+import { A2A_DOMAIN, type SpecifiedError, specifiedErrors } from '../a2a/error-catalogue.ts'
 import { ERROR_INFO } from '../a2a/error-response.ts'
 import { isPlainObject, readNumber } from '../a2a/jsonrpc.ts'
 import type { AnswerPlace } from '../a2a/results.ts'
@@ -7,7 +6,7 @@ import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../json/json.ts'
 import type { Loss } from './translation.ts'
 
-const INTERNAL: SpecifiedError = { code: -32603, reason: 'INTERNAL_ERROR', status: 500, grpcStatus: 'INTERNAL' }
+const INTERNAL: SpecifiedError = { code: -32603, reason: 'INTERNAL_ERROR', httpStatus: 500, grpcStatus: 'INTERNAL' }
 
 /** The codes of JSON-RPC for statuses of HTTP, where an error of HTTP+JSON has no reason of A2A. */
 const CODES_OF_STATUSES: ReadonlyMap<number, number> = new Map([
@@ -58,7 +57,7 @@ const readJsonRpcError = (error: Json | undefined): AnsweredError => {
   const { code: written, message, data } = isJsonObject(error) ? error : {}
   const code = readNumber(written)
   const number = typeof code === 'number' ? code : INTERNAL.code
-  const { status } = errorOf(number) ?? INTERNAL
+  const { httpStatus: status } = errorOf(number) ?? INTERNAL
   return { code: number, message: toMessage(message), status, data, losses: [] }
 }
 

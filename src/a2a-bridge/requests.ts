@@ -1,7 +1,7 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
 import { type Form, formOf, protoNames, readProto } from '../a2a/forms.ts'
 import { isPlainObject } from '../a2a/jsonrpc.ts'
-import { foldName } from '../a2a/member-names.ts'
+import { foldName } from '../a2a/message.ts'
 import { type A2ACall, type OperationName, operations } from '../a2a/operations.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../a2a/rest-paths.ts'
 import { shapes } from '../a2a/result-shapes.ts'

@@ -1,4 +1,5 @@
 import type { ObservedCall, Outcome } from '../card/model/observations.ts'
+import { specifiedError, specifiedErrors } from './error-catalogue.ts'
 import type { CallError } from './errors.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 import type { ResultFacts } from './results.ts'
@@ -13,41 +14,11 @@ export type CallEnd =
 /** The error of an agent, as `readResult` returns it. */
 type AgentError = NonNullable<ResultFacts['error']>
 
-const METHOD_NOT_FOUND = -32601
-const PUSH_NOTIFICATION_NOT_SUPPORTED = -32003
-const UNSUPPORTED_OPERATION = -32004
-const EXTENDED_CARD_NOT_CONFIGURED = -32007
-const VERSION_NOT_SUPPORTED = -32009
-
-/** An error that a specification defines: its code in JSON-RPC, its reason in 1.0, and its statuses over HTTP+JSON. */
-export type SpecifiedError = { code: number; reason: string; status: number; grpcStatus: string }
-
-/** A row of the table below. */
-type Row = readonly [code: number, reason: string, status: number, grpcStatus: string]
-
-const rows: readonly Row[] = [
-  [-32700, 'PARSE_ERROR', 400, 'INVALID_ARGUMENT'],
-  [-32600, 'INVALID_REQUEST', 400, 'INVALID_ARGUMENT'],
-  [METHOD_NOT_FOUND, 'METHOD_NOT_FOUND', 404, 'NOT_FOUND'],
-  [-32602, 'INVALID_PARAMS', 400, 'INVALID_ARGUMENT'],
-  [-32001, 'TASK_NOT_FOUND', 404, 'NOT_FOUND'],
-  [-32002, 'TASK_NOT_CANCELABLE', 400, 'FAILED_PRECONDITION'],
-  [PUSH_NOTIFICATION_NOT_SUPPORTED, 'PUSH_NOTIFICATION_NOT_SUPPORTED', 400, 'FAILED_PRECONDITION'],
-  [UNSUPPORTED_OPERATION, 'UNSUPPORTED_OPERATION', 400, 'FAILED_PRECONDITION'],
-  [-32005, 'CONTENT_TYPE_NOT_SUPPORTED', 400, 'INVALID_ARGUMENT'],
-  [-32006, 'INVALID_AGENT_RESPONSE', 500, 'INTERNAL'],
-  [EXTENDED_CARD_NOT_CONFIGURED, 'EXTENDED_AGENT_CARD_NOT_CONFIGURED', 400, 'FAILED_PRECONDITION'],
-  [-32008, 'EXTENSION_SUPPORT_REQUIRED', 400, 'FAILED_PRECONDITION'],
-  [VERSION_NOT_SUPPORTED, 'VERSION_NOT_SUPPORTED', 400, 'FAILED_PRECONDITION'],
-]
-
-/** The errors of JSON-RPC and A2A, but for an internal one. */
-export const specifiedErrors: readonly SpecifiedError[] = rows.map(([code, reason, status, grpcStatus]) => ({
-  code,
-  reason,
-  status,
-  grpcStatus,
-}))
+const METHOD_NOT_FOUND = specifiedError('METHOD_NOT_FOUND').code
+const PUSH_NOTIFICATION_NOT_SUPPORTED = specifiedError('PUSH_NOTIFICATION_NOT_SUPPORTED').code
+const UNSUPPORTED_OPERATION = specifiedError('UNSUPPORTED_OPERATION').code
+const EXTENDED_CARD_NOT_CONFIGURED = specifiedError('EXTENDED_AGENT_CARD_NOT_CONFIGURED').code
+const VERSION_NOT_SUPPORTED = specifiedError('VERSION_NOT_SUPPORTED').code
 
 /** The errors that show what an agent supports, as HTTP+JSON names them. */
 const CODES: ReadonlyMap<string, number> = new Map(

@@ -27,17 +27,43 @@ export type ErrorSpec<Tagged> = {
 /** The domain of the reasons that the specification defines. */
 export const A2A_DOMAIN = 'a2a-protocol.org'
 
-const badRequest = { httpStatus: 400, grpcStatus: 'INVALID_ARGUMENT' } as const
-const invalidArgument = { httpStatus: 400, jsonRpcStatus: 200, grpcStatus: 'INVALID_ARGUMENT' } as const
-/** Of calls that another agent might accept. */
-const failedPrecondition = { httpStatus: 400, jsonRpcStatus: 200, grpcStatus: 'FAILED_PRECONDITION' } as const
+/** The errors that JSON-RPC and A2A define, but for an internal one. */
+const specification = {
+  PARSE_ERROR: [-32700, 400, 'INVALID_ARGUMENT'],
+  INVALID_REQUEST: [-32600, 400, 'INVALID_ARGUMENT'],
+  METHOD_NOT_FOUND: [-32601, 404, 'NOT_FOUND'],
+  INVALID_PARAMS: [-32602, 400, 'INVALID_ARGUMENT'],
+  TASK_NOT_FOUND: [-32001, 404, 'NOT_FOUND'],
+  TASK_NOT_CANCELABLE: [-32002, 400, 'FAILED_PRECONDITION'],
+  PUSH_NOTIFICATION_NOT_SUPPORTED: [-32003, 400, 'FAILED_PRECONDITION'],
+  UNSUPPORTED_OPERATION: [-32004, 400, 'FAILED_PRECONDITION'],
+  CONTENT_TYPE_NOT_SUPPORTED: [-32005, 400, 'INVALID_ARGUMENT'],
+  INVALID_AGENT_RESPONSE: [-32006, 500, 'INTERNAL'],
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: [-32007, 400, 'FAILED_PRECONDITION'],
+  EXTENSION_SUPPORT_REQUIRED: [-32008, 400, 'FAILED_PRECONDITION'],
+  VERSION_NOT_SUPPORTED: [-32009, 400, 'FAILED_PRECONDITION'],
+} as const satisfies Readonly<Record<string, readonly [code: number, httpStatus: number, grpcStatus: string]>>
+type SpecifiedReason = keyof typeof specification
+
+/** An error that a specification defines: its code in JSON-RPC, its reason in 1.0, and its statuses over HTTP+JSON. */
+export type SpecifiedError = { code: number; reason: string; httpStatus: number; grpcStatus: string }
+
+/** Returns the error with this reason. */
+export const specifiedError = (reason: SpecifiedReason): SpecifiedError => {
+  const [code, httpStatus, grpcStatus] = specification[reason]
+  return { code, reason, httpStatus, grpcStatus }
+}
+
+/** Every error that a specification defines. */
+export const specifiedErrors: readonly SpecifiedError[] = (Object.keys(specification) as SpecifiedReason[]).map(
+  specifiedError,
+)
+
+/** An error of A2A for a call that was read. */
+const a2aError = (reason: SpecifiedReason) =>
+  ({ ...specifiedError(reason), domain: A2A_DOMAIN, jsonRpcStatus: 200 }) as const
 /** Of operations that an agent does not support. */
-const unsupported = {
-  code: -32004,
-  reason: 'UNSUPPORTED_OPERATION',
-  domain: A2A_DOMAIN,
-  ...failedPrecondition,
-} as const
+const unsupported = a2aError('UNSUPPORTED_OPERATION')
 const badGateway = { httpStatus: 502, grpcStatus: 'UNAVAILABLE' } as const
 const gatewayTimeout = { httpStatus: 504, grpcStatus: 'DEADLINE_EXCEEDED' } as const
 const serviceUnavailable = {
@@ -54,38 +80,31 @@ const list = (items: readonly string[]): string => (items.length > 0 ? items.joi
 
 /** Every error of a call. Messages never reveal where the agent is, nor what it responded. */
 export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError, { kind: Kind }>> } = {
-  'not-json': { code: -32700, reason: 'PARSE_ERROR', ...badRequest, message: ({ detail }) => detail },
-  'not-a-request': { code: -32600, reason: 'INVALID_REQUEST', ...invalidArgument, message: ({ detail }) => detail },
+  'not-json': { ...specifiedError('PARSE_ERROR'), message: ({ detail }) => detail },
+  'not-a-request': { ...specifiedError('INVALID_REQUEST'), jsonRpcStatus: 200, message: ({ detail }) => detail },
   'too-large': {
-    code: -32600,
+    ...specifiedError('INVALID_REQUEST'),
     reason: 'REQUEST_TOO_LARGE',
     httpStatus: 413,
-    grpcStatus: 'INVALID_ARGUMENT',
     message: ({ maxBytes }) => `The call is larger than ${maxBytes} bytes, the limit of this host.`,
     metadata: ({ maxBytes }) => ({ maxBytes }),
   },
   'content-type': {
-    code: -32005,
-    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
+    ...specifiedError('CONTENT_TYPE_NOT_SUPPORTED'),
     domain: A2A_DOMAIN,
     httpStatus: 415,
-    grpcStatus: 'INVALID_ARGUMENT',
     message: ({ offered }) =>
       `Send the call as JSON, with \`Content-Type: application/json\`, not ${offered === null ? 'without a content type' : `"${offered}"`}.`,
     metadata: ({ offered }) => ({ offered: offered === null ? [] : [offered], accepted: ['application/json'] }),
   },
   aborted: {
-    code: -32600,
+    ...specifiedError('INVALID_REQUEST'),
     reason: 'REQUEST_ABORTED',
-    ...badRequest,
     message: 'The connection closed before the whole body arrived.',
   },
   method: {
-    code: -32601,
-    reason: 'METHOD_NOT_FOUND',
-    httpStatus: 404,
+    ...specifiedError('METHOD_NOT_FOUND'),
     jsonRpcStatus: 200,
-    grpcStatus: 'NOT_FOUND',
     message: ({ method, version, currentName }) =>
       `Method "${method}" does not exist in A2A ${version}.${currentName === undefined ? '' : ` Use "${currentName}".`}`,
     metadata: ({ method, version, currentName }) => ({
@@ -95,8 +114,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     }),
   },
   'http-method': {
-    code: -32601,
-    reason: 'METHOD_NOT_FOUND',
+    ...specifiedError('METHOD_NOT_FOUND'),
     httpStatus: 405,
     grpcStatus: 'UNIMPLEMENTED',
     headers: ({ allow }) => ({ Allow: allow.join(', ') }),
@@ -104,14 +122,11 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     metadata: ({ method, path, allow }) => ({ method: `${method} /${path}`, allow }),
   },
   'invalid-params': {
-    code: -32602,
-    reason: 'INVALID_PARAMS',
-    domain: A2A_DOMAIN,
-    ...invalidArgument,
+    ...a2aError('INVALID_PARAMS'),
     message: ({ detail }) => detail,
   },
   'unknown-agent': {
-    code: -32602,
+    ...specifiedError('INVALID_PARAMS'),
     reason: 'AGENT_NOT_FOUND',
     httpStatus: 404,
     jsonRpcStatus: 200,
@@ -165,10 +180,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     message: 'This host cannot look up its agents right now. Try again in a moment.',
   },
   version: {
-    code: -32009,
-    reason: 'VERSION_NOT_SUPPORTED',
-    domain: A2A_DOMAIN,
-    ...failedPrecondition,
+    ...a2aError('VERSION_NOT_SUPPORTED'),
     message: ({ offered, accepted }) =>
       accepted.length === 0
         ? 'This agent does not support this protocol binding. See supportedInterfaces in its card.'
@@ -186,10 +198,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     metadata: () => ({ capability: 'streaming' }),
   },
   'push-notifications': {
-    code: -32003,
-    reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
-    domain: A2A_DOMAIN,
-    ...failedPrecondition,
+    ...a2aError('PUSH_NOTIFICATION_NOT_SUPPORTED'),
     message: 'Push notifications are not supported by this agent. Leave out their configuration, and poll the task.',
     metadata: () => ({ capability: 'pushNotifications' }),
   },
@@ -199,45 +208,28 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     metadata: () => ({ capability: 'extendedAgentCard' }),
   },
   'extended-card-not-configured': {
-    code: -32007,
-    reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
-    domain: A2A_DOMAIN,
-    ...failedPrecondition,
+    ...a2aError('EXTENDED_AGENT_CARD_NOT_CONFIGURED'),
     message: 'This agent declares an extended card, but none is configured on this host.',
   },
   extensions: {
-    code: -32008,
-    reason: 'EXTENSION_SUPPORT_REQUIRED',
-    domain: A2A_DOMAIN,
-    ...failedPrecondition,
+    ...a2aError('EXTENSION_SUPPORT_REQUIRED'),
     message: ({ missing }) => `This agent requires extensions that \`A2A-Extensions\` does not name: ${list(missing)}.`,
     metadata: ({ required, missing }) => ({ required, missing }),
   },
   'input-modes': {
-    code: -32005,
-    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
-    domain: A2A_DOMAIN,
-    ...invalidArgument,
+    ...a2aError('CONTENT_TYPE_NOT_SUPPORTED'),
     message: ({ offered, accepted }) =>
       `Unsupported input media type: ${list(offered)}. This agent accepts ${list(accepted)}.`,
     metadata: ({ offered, accepted }) => ({ offered, accepted }),
   },
   'output-modes': {
-    code: -32005,
-    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
-    domain: A2A_DOMAIN,
-    ...invalidArgument,
+    ...a2aError('CONTENT_TYPE_NOT_SUPPORTED'),
     message: ({ offered, accepted }) =>
       `This agent cannot produce any of acceptedOutputModes (${list(offered)}). It produces ${list(accepted)}.`,
     metadata: ({ offered, accepted }) => ({ offered, accepted }),
   },
   'task-not-found': {
-    code: -32001,
-    reason: 'TASK_NOT_FOUND',
-    domain: A2A_DOMAIN,
-    httpStatus: 404,
-    jsonRpcStatus: 200,
-    grpcStatus: 'NOT_FOUND',
+    ...a2aError('TASK_NOT_FOUND'),
     message: 'This task or context does not exist, or another caller started it.',
   },
   closed: {
@@ -280,24 +272,21 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     message: "Loop detected: the agent's endpoint forwards back to this host.",
   },
   'invalid-response': {
-    code: -32006,
-    reason: 'INVALID_AGENT_RESPONSE',
+    ...specifiedError('INVALID_AGENT_RESPONSE'),
     domain: A2A_DOMAIN,
     ...badGateway,
     message: ({ status }) => `The agent's response is not A2A (HTTP ${status}).`,
     metadata: ({ status }) => ({ status }),
   },
   'response-too-large': {
-    code: -32006,
-    reason: 'INVALID_AGENT_RESPONSE',
+    ...specifiedError('INVALID_AGENT_RESPONSE'),
     domain: A2A_DOMAIN,
     ...badGateway,
     message: ({ maxBytes }) => `The agent's response is larger than ${maxBytes} bytes, the limit of this host.`,
     metadata: ({ maxBytes }) => ({ maxBytes }),
   },
   redirect: {
-    code: -32006,
-    reason: 'INVALID_AGENT_RESPONSE',
+    ...specifiedError('INVALID_AGENT_RESPONSE'),
     domain: A2A_DOMAIN,
     ...badGateway,
     message: 'The agent responded with a redirect, which this host does not follow.',

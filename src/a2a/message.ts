@@ -203,7 +203,18 @@ type FieldNames = {
 }
 
 /** Folds the case of a name. Upper case first: the long s and the Kelvin sign are variants of S and K only in that direction. */
-export const foldCase = (name: string): string => name.toUpperCase().toLowerCase()
+const foldCase = (name: string): string => name.toUpperCase().toLowerCase()
+
+/** Folds the names that an agent might read as one: in any case, with any separators, and as an item of a list in a query. */
+export const foldName = (name: string): string =>
+  foldCase(name)
+    .replace(/\[\d*\]/g, '')
+    .replace(/[^a-z0-9]/g, '')
+
+const FREE_FORM = new Set(['metadata', 'parts', 'content', 'extensions', 'authentication'])
+
+/** Checks whether A2A leaves the content of a member to its caller, or to schemes of authentication. The name is folded. */
+export const isFreeForm = (folded: string): boolean => FREE_FORM.has(folded)
 
 const foldField = (name: string): string => foldCase(name).replaceAll('_', '')
 

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, jsonEntries } from '../json/json.ts'
 import { isPlainObject } from './jsonrpc.ts'
-import { foldName, isFreeForm } from './member-names.ts'
+import { foldName, isFreeForm } from './message.ts'
 import type { A2ACall } from './operations.ts'
 
 /** In folded form. */

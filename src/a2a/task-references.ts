@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
-import { foldName, isFreeForm } from './member-names.ts'
+import { foldName, isFreeForm } from './message.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** The tasks and contexts that a call names, each once. */

@@ -1,5 +1,5 @@
 import { type CallError, invalidParam } from '../a2a/errors.ts'
-import { foldName } from '../a2a/member-names.ts'
+import { foldName } from '../a2a/message.ts'
 import type { A2ACall } from '../a2a/operations.ts'
 import { type Json, type JsonObject, toText } from '../json/json.ts'
 import { MAX_PAGE_TOKEN_LENGTH } from '../limits.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { specifiedErrors } from '../../src/a2a/call-outcome.ts'
+import { specifiedErrors } from '../../src/a2a/error-catalogue.ts'
 import { type OperationName, operationNames } from '../../src/a2a/operations.ts'
 import { type AnswerPlace, readResult } from '../../src/a2a/results.ts'
 import { translateAnswer } from '../../src/a2a-bridge/answers.ts'
@@ -64,7 +64,7 @@ describe.each(pairs)('an answer over %s to a caller over %s', (_from, _to, from,
 
   it.each(specifiedErrors)(
     'has the same error, and after it is translated back: $reason',
-    ({ code, reason, status }) => {
+    ({ code, reason, httpStatus: status }) => {
       const errorOf = ({ binding, version }: Protocol, data?: Json): JsonObject => {
         const details = data === undefined ? {} : { data }
         if (binding === 'JSONRPC') return { jsonrpc: '2.0', id: 7, error: { code, message: 'M', ...details } }
