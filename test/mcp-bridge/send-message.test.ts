@@ -129,10 +129,13 @@ describe('SendMessage to an agent that is an MCP server', () => {
     })
   })
 
-  it('uses one session for concurrent calls', async () => {
+  it('uses one session for concurrent calls of a context', async () => {
+    const context = { contextId: 'sums' }
+    await callTool(calls('nothing'), context)
+    agent.server.takeRequests()
     const sums = await Promise.all(
       Array.from({ length: 4 }, (_, a) =>
-        callTool(calls('add', { a, b: 1 })).then(({ artifacts }) => artifacts?.[0]?.parts),
+        callTool(calls('add', { a, b: 1 }), context).then(({ artifacts }) => artifacts?.[0]?.parts),
       ),
     )
     expect(sums).toEqual(Array.from({ length: 4 }, (_, a) => [{ data: { sum: a + 1 }, mediaType: 'application/json' }]))
@@ -377,12 +380,13 @@ describe('a resource of the server', () => {
     expect(await read('memo://listed')).toEqual(contents('memo://listed', '# Listed'))
   })
 
-  it('is read through the agent once a result has linked it', async () => {
-    const before = await read('memo://hidden')
-    const { artifacts } = await callTool(calls('link'))
+  it('is read through the agent once a result has linked it in the same context', async () => {
+    const context = { contextId: 'links' }
+    const before = await callTool([{ data: { resource: 'memo://hidden' } }], context)
+    const { artifacts } = await callTool(calls('link'), context)
     const [link] = artifacts?.[0]?.parts ?? []
     expect(link).toEqual({ data: { resource: 'memo://hidden', name: 'hidden' }, mediaType: 'application/json' })
-    expect([before, await callTool([link ?? {}])]).toEqual([
+    expect([before, await callTool([link ?? {}], context)]).toEqual([
       expect.objectContaining({ state: 'FAILED', reason: 'MCP_SERVER_REFUSED' }),
       contents('memo://hidden', '# Hidden'),
     ])
@@ -408,11 +412,12 @@ describe('a failing server', () => {
   }
 
   it('is called in a new session when it has dropped the old one, once for each call', async () => {
-    await callTool(calls('nothing'))
+    const context = { contextId: 'dropped' }
+    await callTool(calls('nothing'), context)
     agent.server.dropSessions()
     agent.server.takeRequests()
     agent.server.takeCalls()
-    expect(await Promise.all([callTool(calls('nothing')), callTool(calls('nothing'))])).toEqual(
+    expect(await Promise.all([callTool(calls('nothing'), context), callTool(calls('nothing'), context)])).toEqual(
       Array(2).fill({ state: 'COMPLETED' }),
     )
     expect(agent.server.takeCalls()).toHaveLength(2)
