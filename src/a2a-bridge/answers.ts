@@ -20,7 +20,7 @@ import { isPresent, type Loss, type Translation } from './translation.ts'
  * How an answer is translated: from the protocol of the agent to that of the caller, who gets `id` over JSON-RPC. `task` is the one
  * that the call names.
  */
-export type AnswerTranslation = {
+type AnswerTranslation = {
   operation: OperationName
   from: Protocol
   to: Protocol
@@ -29,7 +29,7 @@ export type AnswerTranslation = {
 }
 
 /** An answer for the caller. Its response has the `status`; an event with an error has a type of its own over HTTP+JSON. */
-export type TranslatedAnswer = { body: Json; status: number; isError: boolean; losses: Loss[] }
+type TranslatedAnswer = { body: Json; status: number; isError: boolean; losses: Loss[] }
 
 /** Translates an answer or event of an agent, which must have the shape that its version requires. */
 export const translateAnswer = (

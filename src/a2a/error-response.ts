@@ -45,7 +45,7 @@ export const errorResponse = (error: CallError, form: ErrorForm): Response => {
 export const jsonTypeOf = ({ binding, version }: Pick<ErrorForm, 'binding' | 'version'>): string =>
   binding === 'HTTP+JSON' && version === '1.0' ? 'application/a2a+json' : 'application/json'
 
-/** Whether an error is sent as an event: a client of 0.3 that asked for a stream reads nothing else with status 200. */
+/** Whether an error is sent as an event: a client of 0.3 that requested a stream reads nothing else with status 200. */
 export const isEventForm = ({ binding, version, operation }: ErrorForm): boolean =>
   binding === 'JSONRPC' && version === '0.3' && operation !== undefined && operations[operation].streams === true
 

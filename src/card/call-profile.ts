@@ -121,8 +121,8 @@ export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallP
 })
 
 /**
- * Only a gateway's card lists what is translated. A client that has such a card of an agent that was closed since then must be told
- * so, not that its version is unsupported: it would try the others.
+ * Only a gateway's card lists what is translated. For a client that still has the card of an agent that is closed now, the error
+ * must be `closed`: with an unsupported version, it would try the others.
  */
 const bridgeLevel = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>): BridgeLevel =>
   route === 'direct' ? 'off' : bridge

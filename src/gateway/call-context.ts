@@ -41,10 +41,10 @@ export type InboundCall = {
 export type GateWarning = CallError | OutputWarning | LossWarning | RepairWarning
 
 /** What a translation between versions or bindings could not carry; `losses` are paths of members. */
-export type LossWarning = { kind: 'lossy'; losses: readonly string[] }
+type LossWarning = { kind: 'lossy'; losses: readonly string[] }
 
 /** What was repaired in an answer of the agent, or the stack trace that a `warn` level lets pass. */
-export type RepairWarning = { kind: 'repaired'; repairs: readonly AnswerRepair[] } | { kind: 'stack-trace' }
+type RepairWarning = { kind: 'repaired'; repairs: readonly AnswerRepair[] } | { kind: 'stack-trace' }
 
 /** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
 export type CallContext = Readonly<RequestContext> & {

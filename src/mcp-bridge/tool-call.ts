@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 export type ToolCall = { tool: McpTool; arguments: JsonObject; field: string }
 
 /** The resource that a message reads, and whether the card lists it. */
-export type ResourceRead = { resource: { uri: string; isListed: boolean } }
+type ResourceRead = { resource: { uri: string; isListed: boolean } }
 
 type Tools = Pick<McpAgentProfile, 'tools' | 'defaultTool' | 'resources'>
 

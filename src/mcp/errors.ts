@@ -163,5 +163,5 @@ export const describeFailure = (failure: McpError): string =>
 export const withQuote = (description: string, quote: string | undefined): string =>
   quote === undefined ? description : `${description} It wrote: ${quote}`
 
-/** Owners read what a server says, and the log stores it: the first 200 characters are enough. */
+/** Returns the first 200 characters of what a server wrote: they are enough for owners and the log. */
 const truncate = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)

@@ -105,7 +105,7 @@ it('writes an answer that clients can read, whatever the agent sends and its che
           const answer = answerOf(result, from)
           const there = translate(answer, from, to, { operation })
           if ('fault' in readResult({ ...from, operation }, answer)) continue
-          // JSON-RPC of 0.3 has empty ids, which ProtoJSON cannot tell from none.
+          // JSON-RPC of 0.3 has empty ids, which ProtoJSON cannot distinguish from none.
           if (/"(?:messageId|artifactId)":""/.test(JSON.stringify(answer))) continue
           passed++
           expect(readResult({ ...to, operation }, there.body)).not.toHaveProperty('fault')

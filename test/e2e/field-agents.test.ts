@@ -15,16 +15,16 @@ const ids = { taskId: 't-1', contextId: 'c-1' }
 const timestamp = '2026-11-22T23:05:38.588Z'
 
 /** VoltAgent's task has no `kind`. Its stream is the task over and over. */
-const voltTask = (state: string, said?: string): JsonObject => {
-  const message = { kind: 'message', role: 'agent', messageId: 'm-2', ...text(said ?? ''), ...ids }
+const voltTask = (state: string, answer?: string): JsonObject => {
+  const message = { kind: 'message', role: 'agent', messageId: 'm-2', ...text(answer ?? ''), ...ids }
   return {
     id: 't-1',
     contextId: 'c-1',
     history: [
       { kind: 'message', messageId: 'm', role: 'user', ...text('Does it rain?'), ...ids },
-      ...(said === undefined ? [] : [message]),
+      ...(answer === undefined ? [] : [message]),
     ],
-    status: { state, timestamp, ...(said !== undefined && { message }) },
+    status: { state, timestamp, ...(answer !== undefined && { message }) },
     ...(state === 'completed' && { metadata: { finishReason: 'stop', usage: { promptTokens: 1 } } }),
   }
 }

@@ -140,7 +140,7 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
     await expect.poll(() => called.host.logged().some(line => line.includes('"event":"stream"'))).toBe(true)
   })
 
-  it.each(['', '[DONE]'])('leaves out an event that says nothing: %j', async data => {
+  it.each(['', '[DONE]'])('leaves out an event without content: %j', async data => {
     called.agent.respond(reply(200, stream, `: hi\n\n${event(1)}data: ${data}\n\n${event(2)}`))
     const { text } = await open()
     expect(text).toBe(`: hi\n\n${event(1)}${event(2)}`)

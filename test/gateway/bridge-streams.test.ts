@@ -162,7 +162,7 @@ it('ends a stream with an event that is too large to be translated', async () =>
   expect(events).toMatchObject([{ data: expectedEvent(0, v03) }, { data: { error: { code: -32006 } } }])
 })
 
-it('answers with one event where a client of 0.3 asked for a stream and the agent refuses', async () => {
+it('answers with one event where a client of 0.3 requested a stream and the agent refuses', async () => {
   const error = { code: -32004, message: 'No streams today' }
   called.agent.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, error })))
   const response = await open(v03, v1, 'stream')

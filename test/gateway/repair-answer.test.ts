@@ -163,7 +163,7 @@ describe('an answer whose meaning is certain is repaired', () => {
     ['a status update', statusUpdate, { operation: 'stream' }, statusUpdate],
     ['an artifact update', artifactUpdate, { operation: 'stream' }, artifactUpdate],
   ])(
-    'parts and inner messages without `kind`, by which clients tell them apart: %s',
+    'parts and inner messages without `kind`, by which clients distinguish them: %s',
     async (_, result, call, expected) => {
       const text = JSON.stringify(result).replaceAll('"kind":"text",', '').replaceAll(':{"kind":"message",', ':{')
       const { body, repairs } = await check(answer(JSON.parse(text)), call)

@@ -36,7 +36,7 @@ describe('removeStackTraces', () => {
     ['Ruby', "boom\n/srv/agent.rb:12:in 'handle'\n\tfrom /srv/agent.rb:20:in 'run'", 'boom'],
     ['PHP', 'boom\n#0 /srv/agent.php(12): handle()\n#1 {main}', 'boom'],
     ['Rust', 'boom\nstack backtrace:\n   0: agent::handle', 'boom'],
-  ])('keeps what a text says before the trace: %s', (_, text, expected) => {
+  ])('keeps the text before the trace: %s', (_, text, expected) => {
     expect(clean(text)).toBe(expected)
     expect(clean({ reason: { deep: [text] } })).toEqual({ reason: { deep: expected === undefined ? [] : [expected] } })
   })

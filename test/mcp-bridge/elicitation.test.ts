@@ -160,7 +160,7 @@ describe('a question of a server', () => {
     ])
   })
 
-  it('is told in the words of A2A 0.3 to its clients', async () => {
+  it('reaches clients of A2A 0.3 in its form', async () => {
     const tool = { name: 'ask', arguments: '{}', inputSchema: {}, field: '' }
     const ask = (part: JsonObject, more: JsonObject = {}, bound: object = {}) =>
       agent.call(
@@ -187,7 +187,7 @@ describe('a question of a server', () => {
     expect(await agent.answer(task, { text: 'Rome' })).toMatchObject({ error: { code: -32004 } })
   })
 
-  it('ends with the tool: what the server says is stored although nobody waits for it', async () => {
+  it('ends with the tool, whose outcome is stored although nobody waits for it', async () => {
     const task = await agent.callTool('impatient')
     expect(stateOf(task)).toBe('INPUT_REQUIRED')
     withdraw()
@@ -220,7 +220,7 @@ describe('a question of a server', () => {
     }
   })
 
-  it('is impossible in a session that all callers share: the server is told so', async () => {
+  it('is impossible in a session that all callers share, and the server knows it', async () => {
     const upstream = { url: agent.server.url, session: 'shared' as const }
     const { artifacts } = await agent.callTool('capable', { upstream })
     expect(artifacts?.[0]?.parts[0]?.text).toMatch(/does not support .*elicitation/)
@@ -274,7 +274,7 @@ describe('the questions of one call', () => {
 })
 
 describe('a request for sampling', () => {
-  it('is declined: the failure of the tool says why', async () => {
+  it('is declined: the failure of the tool has the reason', async () => {
     const { status } = await agent.callTool('samples')
     expect([status.state, status.message?.parts[0]?.text]).toEqual([
       'TASK_STATE_FAILED',

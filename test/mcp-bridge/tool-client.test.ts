@@ -179,7 +179,7 @@ describe('a session that the server has lost', () => {
     client.close()
   })
 
-  it('fails the call if it is lost again at once, with what the server says', async () => {
+  it('fails the call if it is lost again at once, with the message of the server', async () => {
     const answer = () => new Response('Unknown session.', { status: 400 })
     const { client } = sessionServer({ 'tools/call': answer })
     expect(await callLook(client, 5)).toEqual({
@@ -364,7 +364,7 @@ describe('a resource', () => {
     client.close()
   })
 
-  it('fails with what the server says', async () => {
+  it('fails with the message of the server', async () => {
     const { client } = sessionServer({ 'resources/read': () => rpc({ error: { code: -32002, message: 'No memo' } }) })
     expect(await read(client, 'memo://x', true)).toEqual({
       refused: 'The MCP server answered with error -32002: No memo',

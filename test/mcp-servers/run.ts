@@ -102,7 +102,7 @@ const host = await SoakHost.start(directory, origins.join(' '))
 
 type Task = { id: string; status: { state: string; message?: { parts: object[] } }; artifacts?: { parts: object[] }[] }
 
-/** Sends a message and returns its task as one line: the state, and what the tool or the host says. */
+/** Sends a message and returns its task as one line: the state, and the parts of the tool or the host. */
 const send = async (agent: string, part: object, more: object = {}): Promise<{ id: string; line: string }> => {
   const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [part], ...more }
   const response = await host.send('POST', `/agents/${agent}`, {
@@ -111,8 +111,8 @@ const send = async (agent: string, part: object, more: object = {}): Promise<{ i
   const { result, error } = (await response.json()) as { result?: { task: Task }; error?: object }
   if (!result) return { id: '', line: `ERROR ${JSON.stringify(error)}` }
   const { id, status, artifacts } = result.task
-  const said = artifacts?.flatMap(({ parts }) => parts) ?? status.message?.parts ?? []
-  return { id, line: `${status.state.replace('TASK_STATE_', '')} ${JSON.stringify(said)}` }
+  const shown = artifacts?.flatMap(({ parts }) => parts) ?? status.message?.parts ?? []
+  return { id, line: `${status.state.replace('TASK_STATE_', '')} ${JSON.stringify(shown)}` }
 }
 
 let failures = 0

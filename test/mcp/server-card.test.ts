@@ -80,7 +80,7 @@ describe('toSuperxCard', () => {
     ['its instructions alone', { instructions: 'Ask.' }, 'Ask.'],
     ['the first 4,000 characters of each', { instructions: 'x'.repeat(5_000) }, `${'x'.repeat(4_000)}…`],
     ['nothing of another type', { serverInfo: { title: 7, description: [] } as never }, 'agent'],
-  ])('describes the agent by what the server says of itself: %s', (_, server, description) => {
+  ])('describes the agent as the server describes itself: %s', (_, server, description) => {
     expect(cardOf(server).card.description).toBe(description)
   })
 

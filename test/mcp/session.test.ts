@@ -172,7 +172,7 @@ describe('a session', () => {
 const withSession = () =>
   Response.json({ jsonrpc: '2.0', id: 0, result: initialized() }, { headers: { 'Mcp-Session-Id': 'one' } })
 
-describe('what a session tells of the server', () => {
+describe('what a session knows of the server', () => {
   it.each([
     [scripted(), true],
     [scripted({ initialize: withSession }), false],
