@@ -24,6 +24,9 @@ export type BridgedCall = {
   translate: (text: string, place: AnswerPlace, status: number) => AnswerForCaller | CallError
 }
 
+/** The id of a call that has none, as over HTTP+JSON: A2A requires a string or an integer over JSON-RPC. */
+const ID = 1
+
 /** Translates a call for its agent. Refuses an operation that the version of the agent does not have. */
 export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): BridgedCall | CallError => {
   const { operation, id } = call
@@ -33,7 +36,7 @@ export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): Bridg
   const { httpMethod, path, params, task, losses } = request
   const answers = { operation, from: agent, to: call, id, task }
   return {
-    call: { ...call, ...agent, params: params ?? {} },
+    call: { ...call, ...agent, id: id ?? ID, params: params ?? {} },
     httpMethod,
     ...(path !== undefined && { path }),
     hasBody: params !== undefined,

@@ -4,7 +4,7 @@ import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { forwardCall } from '../../src/gateway/forward-call.ts'
-import type { JsonObject } from '../../src/json/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { agentResponse, callWith, messageV03, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
@@ -126,6 +126,17 @@ describe('a token of this host in the query', () => {
     )
     expect(JSON.parse(body ?? '')).toMatchObject({ method: 'GetTask', params: { id: 't', historyLength: 2 } })
     expect(body).not.toContain('cc_')
+  })
+})
+
+describe('the id of a call to an agent over JSON-RPC', () => {
+  it.each<[string, Partial<A2ACall>, Json]>([
+    ['is an integer for a caller over HTTP+JSON', { binding: 'HTTP+JSON', id: null }, 1],
+    ["is the caller's over JSON-RPC", { version: '0.3', id: 'a' }, 'a'],
+  ])('%s', async (_, changes, id) => {
+    const params = { id: 't' }
+    const { body } = await forwardToService({}, { bridge: 'all' }, { operation: 'getTask', params, ...changes })
+    expect(JSON.parse(body ?? '')).toMatchObject({ method: 'GetTask', id })
   })
 })
 
