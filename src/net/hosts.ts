@@ -8,10 +8,14 @@ import { isPrivateName } from './names.ts'
  */
 export const isPrivateHost = (hostname: string): boolean => {
   const name = hostname.replace(/^\[|\]$|\.$/g, '')
-  if (!ipaddr.isValid(name)) return isPrivateName(name) || !name.includes('.')
+  if (!isAddress(name)) return isPrivateName(name) || !name.includes('.')
   const address = ipaddr.process(name)
   return address.range() !== 'unicast' || (address instanceof ipaddr.IPv6 && isIpv4Compatible(address))
 }
+
+/** Does what `ipaddr.isValid` does, which throws and catches an error for every name. */
+const isAddress = (name: string): boolean =>
+  ipaddr.IPv6.isValid(name) || (ipaddr.IPv4.isIPv4(name) && ipaddr.IPv4.isValid(name))
 
 /** `::a.b.c.d` (RFC 4291 §2.5.5.1), which ipaddr.js takes for unicast. */
 const isIpv4Compatible = ({ parts }: ipaddr.IPv6): boolean => parts.slice(0, 6).every(part => part === 0)
