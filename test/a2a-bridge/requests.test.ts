@@ -9,6 +9,7 @@ import { isJsonObject, type Json, type JsonObject, omit } from '../../src/json/j
 import { MAX_TRANSLATED_PATH_LENGTH } from '../../src/limits.ts'
 import { arbitraryJson, arbitraryObjects } from '../support/a2a-objects.ts'
 import { callWith } from '../support/calls.ts'
+import { webUrl } from '../support/cards/generated.ts'
 import { growth, linear } from '../support/cpu-time.ts'
 
 const protocols: Protocol[] = wireVersions.flatMap(version => callBindings.map(binding => ({ binding, version })))
@@ -50,7 +51,7 @@ const id = fc.stringMatching(/^[a-z0-9-]{1,8}$/)
 const optional = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined })
 const compact = (object: object): JsonObject => JSON.parse(JSON.stringify(object))
 const pushConfig = {
-  url: fc.webUrl(),
+  url: webUrl,
   token: optional(id),
   authentication: optional(fc.record({ scheme: id, credentials: optional(id) })),
 }

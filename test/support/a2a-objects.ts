@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { ObjectName } from '../../src/a2a-bridge/objects.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { webUrl } from './cards/generated.ts'
 
 const text = fc.string({ minLength: 1, maxLength: 8 })
 const optional = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined })
@@ -12,7 +13,7 @@ const part = fc
     content: fc.oneof(
       text.map(value => ({ text: value })),
       fc.uint8Array({ maxLength: 9 }).map(bytes => ({ raw: Buffer.from(bytes).toString('base64') })),
-      fc.webUrl().map(url => ({ url })),
+      webUrl.map(url => ({ url })),
       fc.jsonValue({ maxDepth: 3 }).map(data => ({ data })),
     ),
     file: fc.record({ filename: optional(text), mediaType: optional(fc.constantFrom('image/png', 'text/csv')) }),
@@ -30,7 +31,7 @@ const message = fc
     role: fc.constantFrom('ROLE_USER', 'ROLE_AGENT'),
     parts: fc.array(part, { minLength: 1, maxLength: 4 }),
     metadata,
-    extensions: optional(fc.array(fc.webUrl(), { minLength: 1, maxLength: 2 })),
+    extensions: optional(fc.array(webUrl, { minLength: 1, maxLength: 2 })),
     referenceTaskIds: optional(fc.array(text, { minLength: 1, maxLength: 2 })),
   })
   .map(compact)
@@ -64,7 +65,7 @@ const artifact = fc
     description: optional(text),
     parts: fc.array(part, { minLength: 1, maxLength: 3 }),
     metadata,
-    extensions: optional(fc.array(fc.webUrl(), { minLength: 1, maxLength: 2 })),
+    extensions: optional(fc.array(webUrl, { minLength: 1, maxLength: 2 })),
   })
   .map(compact)
 

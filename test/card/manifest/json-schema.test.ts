@@ -7,6 +7,7 @@ import { createManifestSchema } from '../../../src/card/manifest/json-schema.ts'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
 import { knownFields } from '../../../src/card/read/field-names.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../../src/json/json.ts'
+import { webUrl } from '../../support/cards/generated.ts'
 
 const schema = createManifestSchema()
 // `if` and conditions on objects are written without repeating the type.
@@ -139,7 +140,7 @@ describe('createManifestSchema', () => {
     const value = fc.oneof(
       fc.constantFrom(...others),
       fc.jsonValue().map(any => any as Json),
-      fc.webUrl(),
+      webUrl,
     )
     const anyOf = (...names: string[]) =>
       fc.record(Object.fromEntries(names.map(name => [name, value])), { requiredKeys: [] })

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TokenRecord, WriteResult } from '../../../src/registry/records.ts'
 import { createTables } from '../../../src/registry/store/tables.ts'
 import { issueToken, revokeToken } from '../../../src/registry/store/tokens.ts'
@@ -21,14 +21,16 @@ const outcomeOf = (result: WriteResult<{ outcome: string }, { outcome: string }>
   'error' in result ? result.error.outcome : result.value.outcome
 
 let sql: SqlStorage
-// Each test starts with one token less than the limit.
-beforeEach(() => {
+// Each test starts with one token less than the limit, and what it changes is rolled back.
+beforeAll(() => {
   sql = openSql()
   createTables(sql)
   sql.exec('BEGIN')
   for (let count = 1; count < maxTokens; count++) issueToken(sql, record(`t${count}`), `h${count}`, 'admin')
   sql.exec('COMMIT')
 })
+beforeEach(() => void sql.exec('BEGIN'))
+afterEach(() => void sql.exec('ROLLBACK'))
 
 describe('the limit of tokens', () => {
   it('rejects another token until one is revoked', () => {

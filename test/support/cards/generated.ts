@@ -13,6 +13,23 @@ export const anyCharacter = fc
   )
   .map(code => String.fromCodePoint(code))
 
+const pathCharacter = fc.oneof(
+  fc.constantFrom(..."-._~!$&'()*+,;=:@"),
+  anyCharacter.map(character => encodeURIComponent(character.toWellFormed())),
+)
+
+/** A URL with a path of any characters. fast-check's own `webUrl` takes seconds to initialize. */
+export const webUrl = fc
+  .tuple(
+    fc.constantFrom('http', 'https'),
+    fc.webAuthority(),
+    fc.array(
+      fc.array(pathCharacter, { maxLength: 8 }).map(characters => characters.join('')),
+      { maxLength: 3 },
+    ),
+  )
+  .map(([scheme, authority, segments]) => [`${scheme}://${authority}`, ...segments].join('/'))
+
 /** Unknown names, and names with a meaning in a dialect or in JavaScript. */
 const awkwardNames = [
   'x-note',
