@@ -84,7 +84,9 @@ class AnswerObserver {
     }
     const { status, headers } = response
     const { streams = false } = operations[this.#forwarded.call.operation]
-    const isStream = streams && essence(headers.get('Content-Type')) === 'text/event-stream'
+    // What was read already is no stream, even where it is an event for the caller.
+    const isRead = this.#facts !== undefined
+    const isStream = streams && !isRead && essence(headers.get('Content-Type')) === 'text/event-stream'
     const awaitsEvents = isStream && this.policy.inspect !== undefined
     if (!awaitsEvents) this.#end(this.#fault, { status, isStream })
   }

@@ -262,6 +262,20 @@ describe('GET /agents/{id}/observed', () => {
     ])
   })
 
+  it('counts what an agent answers in place of a stream, also where it is translated', async () => {
+    await called.register('observed-translated', { card: agentCard(called.agent.origin), route: 'gateway' })
+    const version = { 'A2A-Version': '0.3' }
+    called.agent.respond(answer(result({ text: 'Rain' })))
+    await callTimes(1, 'observed-translated', call('message/stream', messageV03()), version)
+    called.agent.respond(answer(error(-32004)))
+    await callTimes(2, 'observed-translated', call('message/stream', messageV03()), version)
+    expect(await observed('observed-translated')).toMatchObject({
+      calls: 3,
+      streaming: { answered: 0, refused: 2, failed: 1 },
+      failures: { '-32004': 2 },
+    })
+  })
+
   it('starts anew when the agent is removed', async () => {
     await register('observed-removed')
     called.agent.respond(answer(result({ text: 'Rain' })))

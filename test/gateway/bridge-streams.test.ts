@@ -162,6 +162,17 @@ it('ends a stream with an event that is too large to be translated', async () =>
   expect(events).toMatchObject([{ data: expectedEvent(0, v03) }, { data: { error: { code: -32006 } } }])
 })
 
+it.each(protocols.flatMap(from => protocols.map(to => [nameOf(from), nameOf(to), from, to] as const)))(
+  'passes a result in place of a stream as one, without a stream: to %s from %s',
+  async (_from, _to, from, to) => {
+    called.agent.respond(reply(200, json, JSON.stringify(numberedEvent(0, to.binding, to.version))))
+    const response = await open(from, to, 'stream')
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringContaining('json')])
+    const sent = isSameProtocol(from, to) ? numberedEvent(0, to.binding, to.version) : expectedEvent(0, from)
+    expect(await response.json()).toEqual(sent)
+  },
+)
+
 it('answers with one event where a client of 0.3 requested a stream and the agent refuses', async () => {
   const error = { code: -32004, message: 'No streams today' }
   called.agent.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, error })))

@@ -70,7 +70,10 @@ export const readUpstreamResponse = async (
   return networkError ? { kind: networkError.failed } : invalid
 }
 
-/** Builds the response for a caller of another version or binding. An error of a stream is an event for clients of 0.3. */
+/**
+ * Builds the response for a caller of another version or binding. An error in place of a stream is an event for clients of 0.3, as
+ * this host's own errors are; a result stays what it is, as where nothing is translated.
+ */
 const translatedResponse = (
   text: string,
   upstream: Response,
@@ -82,7 +85,7 @@ const translatedResponse = (
   // What concerns the caller's credentials or limits has the same status in every binding.
   const status = upstream.status in PASSTHROUGH_STATUSES ? upstream.status : translated.status
   const { headers } = upstream
-  return isEventForm(form) && status === 200
+  return isEventForm(form) && status === 200 && translated.isError
     ? toClientResponse(eventText(translated.text), 'text/event-stream', { status, headers }, form.version)
     : toClientResponse(translated.text, jsonTypeOf(form), { status, headers }, form.version)
 }
