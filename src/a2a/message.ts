@@ -1,4 +1,5 @@
 import type { WireVersion } from '../card/model/calls.ts'
+import { isJsonType } from '../http/media-type.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
 import { isPlainObject } from './jsonrpc.ts'
@@ -24,9 +25,13 @@ export type MessageFacts = {
 /**
  * Reads the parameters of a call in both versions and bindings. ProtoJSON has two names for a field, and 0.3 over HTTP has others,
  * so the fields are found under every name that an agent might read. Rejects what agents could read in two ways: a field
- * under two names, and a name in another case, which some agents (in Go and .NET) accept.
+ * under two names, and a name in another case, which some agents (in Go and .NET) accept. `agentVersion` is that of the agent, if the
+ * call is translated.
  */
-export const readMessage = (call: Pick<A2ACall, 'operation' | 'params' | 'version'>): MessageFacts | InvalidParams => {
+export const readMessage = (
+  call: Pick<A2ACall, 'operation' | 'params' | 'version'>,
+  agentVersion = call.version,
+): MessageFacts | InvalidParams => {
   const { operation, params, version } = call
   const { sends } = operations[operation]
   const { configuration } = params
@@ -45,7 +50,7 @@ export const readMessage = (call: Pick<A2ACall, 'operation' | 'params' | 'versio
   const ambiguousPart = parts.findIndex(hasAmbiguousMediaType)
   return {
     parts,
-    mediaTypes: [...new Set(parts.flatMap(part => partMediaTypes(part, version)))],
+    mediaTypes: [...new Set(parts.flatMap(part => mediaTypesFor(agentVersion, part, version)))],
     ambiguousPart: ambiguousPart < 0 ? undefined : ambiguousPart,
     skillId: typeof skillId === 'string' ? skillId : undefined,
     acceptedOutputModes: readAcceptedOutputModes(params),
@@ -120,6 +125,14 @@ const readParts = (params: JsonObject): Json[] => {
       if (Array.isArray(parts)) lists.push(parts)
     }
   return lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
+}
+
+/** Returns the media types of a part as its agent gets it: in 0.3, data has no other type than JSON. */
+const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersion): string[] => {
+  const types = partMediaTypes(part, version)
+  const becomesJson =
+    agentVersion !== version && agentVersion === '0.3' && isJsonObject(part) && part.data !== undefined
+  return becomesJson ? types.map(type => (isJsonType(type) ? type : 'application/json')) : types
 }
 
 /** Returns the media types that a part declares or implies. */

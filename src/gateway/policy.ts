@@ -72,7 +72,7 @@ export type Permitted = { warnings: CallError[]; hasPushConfig?: boolean }
 /** Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has. */
 export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigins = ''): Permitted | CallError => {
   if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) return checkExtendedCard(profile)
-  const read = readMessage(call)
+  const read = readMessage(call, translatableTarget(call, profile)?.version)
   const [message, invalid] = 'kind' in read ? [undefined, read] : [read, undefined]
   const input = { call, profile, message, invalid, allowedOrigins }
   const warnings: CallError[] = []

@@ -50,6 +50,38 @@ describe('a translated call', () => {
   })
 })
 
+describe('the media type of data in a translated call', () => {
+  const agent = (version: A2ACall['version'], input: string[]) => {
+    const modes = { input, output: [] }
+    return profileWith({
+      targets: [target('JSONRPC', version)],
+      bridge: 'all',
+      modes: { defaults: modes, union: modes, skills: {} },
+    })
+  }
+
+  it.each<[declared: string | undefined, version: A2ACall['version'], input: string, offered: string[]]>([
+    ['text/plain', '0.3', 'text/plain', ['application/json']],
+    ['text/plain', '0.3', 'application/json', []],
+    ['text/plain', '1.0', 'text/plain', []],
+    ['text/plain', '1.0', 'application/json', ['text/plain']],
+    ['application/geo+json', '0.3', 'application/geo+json', []],
+    [undefined, '0.3', 'text/plain', ['application/json']],
+  ])('declared as %s: an agent of %s that accepts %s refuses %j', (mediaType, version, input, offered) => {
+    const part = { data: 'rain', ...(mediaType !== undefined && { mediaType }) }
+    const call = callWith({ version: '1.0', params: { message: { parts: [part] } } })
+    expect(evaluatePolicy(call, agent(version, [input]))).toEqual(
+      offered.length === 0 ? passes : { kind: 'input-modes', offered, accepted: [input] },
+    )
+  })
+
+  it('does not change the type of text', () => {
+    const part = { text: 'a: 1', mediaType: 'application/yaml' }
+    const call = callWith({ version: '1.0', params: { message: { parts: [part] } } })
+    expect(evaluatePolicy(call, agent('0.3', ['application/yaml']))).toEqual(passes)
+  })
+})
+
 describe('the version check', () => {
   it.each([
     ['JSONRPC', '1.0', ['0.3']],
