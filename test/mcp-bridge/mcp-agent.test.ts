@@ -6,6 +6,7 @@ import { TaskTable } from '../../src/mcp-bridge/task-table.ts'
 import { startToolServer, type ToolServer } from '../support/mcp-server.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
 import { calls, message } from './bridged-agent.ts'
+import { bridgeRequest } from './node-agent.ts'
 
 let server: ToolServer
 /** Functions that complete the pending calls of the tool `wait`. */
@@ -52,26 +53,8 @@ afterEach(() => {
   completions = []
 })
 
-const send = (
-  method: string,
-  params: JsonObject,
-  more: Partial<BridgeCall> = {},
-  target = agent,
-): Promise<Response> => {
-  const call: BridgeCall = {
-    agent: 'tools',
-    caller: 'alice',
-    address: '',
-    upstream: { url: server.url },
-    timeoutSeconds: 5,
-    version: '1.0',
-    streams: false,
-    request: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    id: '1',
-    ...more,
-  }
-  return target.fetch(new Request('https://x.internal/', { method: 'POST', body: JSON.stringify(call) }))
-}
+const send = (method: string, params: JsonObject, more: Partial<BridgeCall> = {}, target = agent): Promise<Response> =>
+  target.fetch(bridgeRequest(server, method, params, more))
 
 const sendForJson = async (...call: Parameters<typeof send>): Promise<JsonObject> =>
   (await (await send(...call)).json()) as JsonObject

@@ -23,6 +23,28 @@ export type NodeAgent = {
   untilState: (task: Pick<Task, 'id'>, state: string) => Promise<Task>
 }
 
+/** Returns the request for a call, as the gateway sends it to the object. */
+export const bridgeRequest = (
+  server: ToolServer,
+  method: string,
+  params: JsonObject,
+  more: Partial<BridgeCall> = {},
+): Request => {
+  const call: BridgeCall = {
+    agent: 'tools',
+    caller: 'alice',
+    address: '',
+    upstream: { url: server.url },
+    timeoutSeconds: 5,
+    version: '1.0',
+    streams: false,
+    request: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    id: '1',
+    ...more,
+  }
+  return new Request('https://x.internal/', { method: 'POST', body: JSON.stringify(call) })
+}
+
 /** Starts the server and the object. */
 export const startNodeAgent = async (
   tools: Record<string, TestTool>,
@@ -31,21 +53,8 @@ export const startNodeAgent = async (
   const server = await startToolServer(tools, resources)
   const ctx = { storage: openStorage().storage, waitUntil: () => undefined }
   const agent = new McpAgent(ctx as never, { ALLOWED_ORIGINS: server.origin } as Env)
-  const fetch = (method: string, params: JsonObject, more: Partial<BridgeCall>): Promise<Response> => {
-    const call: BridgeCall = {
-      agent: 'tools',
-      caller: 'alice',
-      address: '',
-      upstream: { url: server.url },
-      timeoutSeconds: 5,
-      version: '1.0',
-      streams: false,
-      request: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      id: '1',
-      ...more,
-    }
-    return agent.fetch(new Request('https://x.internal/', { method: 'POST', body: JSON.stringify(call) }))
-  }
+  const fetch = (method: string, params: JsonObject, more: Partial<BridgeCall>): Promise<Response> =>
+    agent.fetch(bridgeRequest(server, method, params, more))
   const call: NodeAgent['call'] = async (method, params, more = {}) =>
     (await (await fetch(method, params, more)).json()) as JsonObject
   const taskOf = (response: JsonObject): Task => {
