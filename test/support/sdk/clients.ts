@@ -149,6 +149,21 @@ const openV03 = (client: JsonRpcTransport | RestTransport): OfficialClient => ({
   describe: async () => (await client.getExtendedAgentCard()).description,
 })
 
+/** Creates a push configuration in the form that the official server of 0.3 reads over HTTP+JSON, which its client does not send. */
+export const createPushV03 = async (url: string, fetchImpl: typeof fetch, taskId: string): Promise<string> => {
+  const { pushNotificationConfig } = pushConfigV03(taskId)
+  const parent = `tasks/${taskId}`
+  const response = await fetchImpl(`${url}/a2a/v1/${parent}/pushNotificationConfigs`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      ...{ parent, configId: 'p-1' },
+      config: { name: `${parent}/pushNotificationConfigs/p-1`, pushNotificationConfig },
+    }),
+  })
+  return pushOfV03((await response.json()) as PushV03)
+}
+
 // 0.2, whose push configurations have the id of their task
 
 const openV02 = (url: string, fetchImpl: typeof fetch): OfficialClient => {
