@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { removeStackTraces } from '../../src/gateway/upstream/stack-traces.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { isFasterThan } from '../support/cpu-time.ts'
 
 const clean = (data: Json): Json | undefined => removeStackTraces({ code: -32603, message: 'boom', data }).data
 
@@ -62,6 +63,14 @@ describe('removeStackTraces', () => {
   ])('returns the same error where there is none: %j', data => {
     const error = { code: -32603, message: 'boom', data }
     expect(removeStackTraces(error)).toBe(error)
+  })
+
+  it.each([
+    ['Java', `at a.b(${') in '.repeat(190)}\r.\n`],
+    ['Python', `File "a${'", line 1, in '.repeat(70)}\u2028.\n`],
+  ])('tries each place of a line once, whatever line terminators are in it: %s', (_, line) => {
+    const error = { code: 1, message: 'boom', data: line.repeat(1000) }
+    expect(isFasterThan(100, () => removeStackTraces(error))).toBe(true)
   })
 
   // Anything quadratic takes longer than a test may.

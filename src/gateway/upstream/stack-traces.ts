@@ -38,15 +38,18 @@ const removeMember = (name: string, value: Json): Json | undefined => {
   return name === 'stack' && (cleaned !== value || Array.isArray(value)) ? undefined : cleaned
 }
 
-/** Lines of stack traces, as the runtimes write them that agents are built on. */
+/**
+ * Lines of stack traces, as the runtimes write them that agents are built on. Where a frame may end with any text, the flag `s` lets
+ * that text reach the end of the line, whatever is in it: else each place at which it may begin would be tried up to the same character.
+ */
 const FRAMES: readonly RegExp[] = [
   // JavaScript: `at handle (/srv/agent.js:12:7)`, `at async file:///srv/agent.js:12:7`.
   /^\s*at \S.*:\d+:\d+\)?$/,
   // Java: `at com.example.Agent.handle(Agent.java:12)`. .NET: `at Agent.Handle(String text) in /srv/Agent.cs:line 12`.
-  /^\s*at [\w$<>`+[\],/]+(?:\.[\w$<>`+[\],/]+)+\(.*\)(?: in .+)?$/,
+  /^\s*at [\w$<>`+[\],/]+(?:\.[\w$<>`+[\],/]+)+\(.*\)(?: in .+)?$/s,
   // Python.
   /^\s*Traceback \(most recent call last\):$/,
-  /^\s*File ".+", line \d+(?:, in .+)?$/,
+  /^\s*File ".+", line \d+(?:, in .+)?$/s,
   // Go.
   /^goroutine \d+ \[.+\]:$/,
   // Ruby: `/srv/agent.rb:12:in 'handle'`. PHP: `#0 /srv/agent.php(12): handle()`.
