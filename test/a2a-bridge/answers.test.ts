@@ -4,10 +4,12 @@ import { specifiedErrors } from '../../src/a2a/error-catalogue.ts'
 import { type OperationName, operationNames } from '../../src/a2a/operations.ts'
 import { type AnswerPlace, readResult } from '../../src/a2a/results.ts'
 import { translateAnswer } from '../../src/a2a-bridge/answers.ts'
+import { bridgeCall } from '../../src/a2a-bridge/index.ts'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { arbitraryJson } from '../support/a2a-objects.ts'
 import { eventsOf, type ResultForm, resultOf } from '../support/answers.ts'
+import { callWith } from '../support/calls.ts'
 
 const protocols: Protocol[] = wireVersions.flatMap(version => callBindings.map(binding => ({ binding, version })))
 const v1: Protocol = { binding: 'JSONRPC', version: '1.0' }
@@ -211,6 +213,13 @@ describe('an error', () => {
     expect(translate(answer, from, to, { place, status })).toMatchObject({ body, losses })
   })
 
+  it.each([
+    [v1, { jsonrpc: '2.0', id: 7, error: { code: -32602, message: 'M' } }, 400],
+    [restV1, { error: { code: 400, message: 'M' } }, 200],
+  ])("has the agent's own status only if that speaks JSON-RPC, too: %j", (from, answer, expected) => {
+    expect(translate(answer, from, v03, { place: 'error-response', status: 400 }).status).toBe(expected)
+  })
+
   it('in an event of a stream is one for the caller', () => {
     const event = { code: -32603, message: 'M' }
     expect(translate(event, restV03, restV1, { operation: 'stream', place: 'event' })).toMatchObject({
@@ -218,6 +227,13 @@ describe('an error', () => {
       isError: true,
     })
   })
+})
+
+it('is null for a caller of 0.3 where an agent over HTTP+JSON deletes something, and answers without a body', () => {
+  const params = { id: 't-1', pushNotificationConfigId: 'p' }
+  const bridged = bridgeCall(callWith({ operation: 'deletePushConfig', version: '0.3', id: 7, params }), restV1)
+  const translated = 'kind' in bridged ? bridged : bridged.translate('', 'response', 204)
+  expect(translated).toMatchObject({ text: JSON.stringify(answerOf(null, v03)), status: 200 })
 })
 
 it('has the task of the call where the agent leaves it out of a push configuration', () => {
