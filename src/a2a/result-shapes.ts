@@ -176,7 +176,7 @@ const protoShapes = (version: WireVersion): Shapes => {
   const messageParts = version === '0.3' ? 'content' : 'parts'
   const part = version === '0.3' ? protoPartV03() : protoPartV1()
   const form = `proto ${version}` as const
-  const role = protoEnum('a role', namesIn(form, roles))
+  const role = protoEnum('ROLE_USER or ROLE_AGENT', namesIn(form, roles))
   const message = objectWith(
     readProto,
     { messageId: nonEmpty },
@@ -254,7 +254,7 @@ const hasOne =
   value => {
     let count = 0
     for (const field of fields) if (read(value as JsonObject, field) !== undefined) count++
-    return count === 1 ? undefined : ` must have one of ${fields.join(', ')}`
+    return count === 1 ? undefined : ` must have exactly one of ${fields.join(', ')}`
   }
 
 /** The shapes of every form. */

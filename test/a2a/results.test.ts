@@ -221,7 +221,7 @@ describe('a result', () => {
     [v1('getTask'), 'status.state', 'working', 'result.status.state must be a task state'],
     [v1('getTask'), 'status.state', 9, 'result.status.state must be a task state'],
     [v1('getTask'), 'status.message', 'Hello', 'result.status.message must be an object'],
-    [v1('getTask'), 'status.message.role', 'agent', 'result.status.message.role must be a role'],
+    [v1('getTask'), 'status.message.role', 'agent', 'result.status.message.role must be ROLE_USER or ROLE_AGENT'],
     [v1('getTask'), 'status.message.parts', {}, 'result.status.message.parts must be a list'],
     [v1('getTask'), 'artifacts', {}, 'result.artifacts must be a list'],
     [
@@ -231,12 +231,12 @@ describe('a result', () => {
       'result.artifacts[0].artifactId must be a string that is not empty',
     ],
     [v1('getTask'), 'artifacts.0.parts.0.text', 7, 'result.artifacts[0].parts[0].text must be a string'],
-    [v1('getTask'), 'artifacts.0.parts.0', {}, 'result.artifacts[0].parts[0] must have one of text, raw, url, data'],
+    [v1('getTask'), 'artifacts.0.parts.0', {}, 'result.artifacts[0].parts[0] must have exactly one of text, raw, url, data'],
     [
       v1('getTask'),
       'artifacts.0.parts.0.raw',
       'AA==',
-      'result.artifacts[0].parts[0] must have one of text, raw, url, data',
+      'result.artifacts[0].parts[0] must have exactly one of text, raw, url, data',
     ],
     [v1('getTask'), 'history.0', null, 'result.history[0] must be an object'],
     [v1('getTask'), 'history.0.messageId', undefined, 'result.history[0].messageId must be a string that is not empty'],
@@ -260,7 +260,7 @@ describe('a result', () => {
       v03('getTask'),
       'artifacts.0.parts.0',
       { kind: 'file', file: {} },
-      'result.artifacts[0].parts[0].file must have one of bytes, uri',
+      'result.artifacts[0].parts[0].file must have exactly one of bytes, uri',
     ],
     [
       v03('getTask'),
