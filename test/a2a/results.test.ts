@@ -231,7 +231,12 @@ describe('a result', () => {
       'result.artifacts[0].artifactId must be a string that is not empty',
     ],
     [v1('getTask'), 'artifacts.0.parts.0.text', 7, 'result.artifacts[0].parts[0].text must be a string'],
-    [v1('getTask'), 'artifacts.0.parts.0', {}, 'result.artifacts[0].parts[0] must have exactly one of text, raw, url, data'],
+    [
+      v1('getTask'),
+      'artifacts.0.parts.0',
+      {},
+      'result.artifacts[0].parts[0] must have exactly one of text, raw, url, data',
+    ],
     [
       v1('getTask'),
       'artifacts.0.parts.0.raw',
