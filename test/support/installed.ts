@@ -50,8 +50,11 @@ export const startServer = async (
   const begin = async () => {
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env, PORT: `${port}` }, stdio: 'ignore' })
     process.once('exit', () => child.kill())
-    for (let tries = 0; tries < 300 && !(await listensAt(port)); tries++) await sleep(100)
-    return child
+    for (let tries = 0; tries < 900; tries++) {
+      if (await listensAt(port)) return child
+      await sleep(100)
+    }
+    throw new Error(`${args.join(' ')} does not listen`)
   }
   let child = await begin()
   return async () => {
