@@ -68,5 +68,6 @@ export const startServer = async (
 export const check = (title: string, line: string, expected: RegExp): void => {
   const isExpected = expected.test(line)
   if (!isExpected) process.exitCode = 1
-  console.log(`${isExpected ? 'ok    ' : 'FAILED'} ${title}: ${isExpected ? line.slice(0, 160) : line.slice(0, 2000)}`)
+  const shown = line.slice(0, isExpected ? 160 : 2000).replaceAll('\n', ' ')
+  console.log(`${isExpected ? 'ok    ' : 'FAILED'} ${title}: ${shown}`)
 }
