@@ -247,8 +247,8 @@ export const MAX_RUNNING_TOOLS = 16
 /** How long a tool waits for an answer of its caller. */
 export const TOOL_INPUT_SECONDS = 10 * 60
 
-/** Questions that a tool may ask its caller in one call: each is stored with the task, and a server may withdraw them at once. */
-export const MAX_TOOL_QUESTIONS = 50
+/** Elicitations of a tool in one call: each is stored with the task, and a server may withdraw them at once. */
+export const MAX_TOOL_ELICITATIONS = 50
 
 /** Sessions of one agent with its MCP server, and how long an unused one stays open. More than tools can run at once. */
 export const MAX_MCP_SESSIONS = 32

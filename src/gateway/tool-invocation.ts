@@ -19,7 +19,7 @@ export const createToolInvocation = (
   body: string,
 ): UpstreamRoute | CallError => {
   const { sends, streams = false } = operations[call.operation]
-  // A message to a task is an answer to the question of its tool.
+  // A message to a task is an answer to the elicitation of its tool.
   const continues = sends && hasTaskId(call)
   const toolCall = sends && !continues ? resolveToolCall(call.params, mcp) : undefined
   if (toolCall && 'kind' in toolCall) return toolCall

@@ -104,7 +104,7 @@ const parseArguments = (text: string): JsonObject => {
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
-/** A request handler whose tasks take one message each, and then only answers to the questions of their tools. */
+/** A request handler whose tasks take one message each, and then only answers to the elicitations of their tools. */
 class ToolRequestHandler extends DefaultRequestHandler {
   readonly #running: RunningTasks
   readonly #tasks: TaskStore
@@ -126,7 +126,7 @@ class ToolRequestHandler extends DefaultRequestHandler {
     yield* super.sendMessageStream(await this.#check(request, context), context)
   }
 
-  /** Rejects a message to a task without an open question. Removes references to other tasks: the SDK would look up each of them. */
+  /** Rejects a message to a task without an open elicitation. Removes references to other tasks: the SDK would look up each of them. */
   async #check(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageRequest> {
     const { message } = request
     if (message === undefined) return request
@@ -136,7 +136,7 @@ class ToolRequestHandler extends DefaultRequestHandler {
     const checked = { ...request, message: { ...message, referenceTaskIds: [] } }
     if (taskId === '') return checked
     if ((await this.#tasks.load(taskId, context)) === undefined) throw new TaskNotFoundError('Task not found.')
-    if (this.#running.find(taskId)?.question) return checked
+    if (this.#running.find(taskId)?.elicitation) return checked
     throw new UnsupportedOperationError(
       'A task of a tool takes one message, and answers while it requires input. To call the tool again, leave `message.taskId` out; `contextId` may stay.',
     )

@@ -2,24 +2,24 @@ import * as v from 'valibot'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { isDeeperThan, parseJson } from '../json/parse.ts'
 import { MAX_JSON_DEPTH, MAX_TOOL_ARGUMENTS_LENGTH, MAX_TOOL_SCHEMA_LENGTH } from '../limits.ts'
-import type { Answer, Question } from '../mcp/elicitation.ts'
+import type { Elicitation, ElicitResult } from '../mcp/elicitation.ts'
 import { isWebUrl, type StatusMessage } from './results.ts'
 import { validateArguments } from './validate-arguments.ts'
 
-/** Whether a question is one that this host can put to a caller. */
-export const isAskable = (question: Question): boolean => {
-  const text = JSON.stringify(question)
+/** Whether an elicitation is one that this host can put to a caller. */
+export const isAskable = (elicitation: Elicitation): boolean => {
+  const text = JSON.stringify(elicitation)
   if (text.length > MAX_TOOL_SCHEMA_LENGTH || isDeeperThan(text, MAX_JSON_DEPTH)) return false
-  return !('url' in question) || isWebUrl(question.url)
+  return !('url' in elicitation) || isWebUrl(elicitation.url)
 }
 
-/** Returns the status message that puts a question to the caller, with what was wrong with the last answer. */
-export const questionMessage = (question: Question, problem?: string): StatusMessage => {
-  const text = problem === undefined ? question.message : `${problem}\n\n${question.message}`
+/** Returns the status message that puts an elicitation to the caller, with what was wrong with the last answer. */
+export const elicitationMessage = (elicitation: Elicitation, problem?: string): StatusMessage => {
+  const text = problem === undefined ? elicitation.message : `${problem}\n\n${elicitation.message}`
   const content: JsonObject =
-    'url' in question
-      ? { url: question.url }
-      : { data: { requestedSchema: question.schema }, mediaType: 'application/json' }
+    'url' in elicitation
+      ? { url: elicitation.url }
+      : { data: { requestedSchema: elicitation.requestedSchema }, mediaType: 'application/json' }
   return { parts: [{ text, mediaType: 'text/plain' }, content], metadata: { reason: 'MCP_ELICITATION' } }
 }
 
@@ -32,40 +32,43 @@ const refusals: ReadonlyMap<string, 'decline' | 'cancel'> = new Map([
 const example = 'Answer with data, such as {"action": "accept", "content": {…}}, or with "decline" or "cancel".'
 
 /**
- * Reads a message of A2A 1.0 as the answer to a question. Data is the answer, or `{action, content}` as MCP has it; a text may be the
- * same as JSON, `decline` or `cancel`, or the value of the only member that the question asks for.
+ * Reads a message of A2A 1.0 as the result of an elicitation. Data is its content, or `{action, content}` as MCP has it; a text may be
+ * the same as JSON, `decline` or `cancel`, or the value of the only member that is requested.
  */
-export const readAnswer = ({ parts }: JsonObject, question: Question): { answer: Answer } | { problem: string } => {
+export const readElicitResult = (
+  { parts }: JsonObject,
+  elicitation: Elicitation,
+): { answer: ElicitResult } | { problem: string } => {
   const given = Array.isArray(parts) ? parts.filter(isJsonObject) : []
   const data = given.find(part => part.data !== undefined)?.data
   const text = given.flatMap(part => (typeof part.text === 'string' ? [part.text.trim()] : [])).join('\n')
-  if (data !== undefined) return isJsonObject(data) ? readData(data, question) : { problem: example }
+  if (data !== undefined) return isJsonObject(data) ? readData(data, elicitation) : { problem: example }
   const refusal = refusals.get(text.toLowerCase())
   if (refusal) return { answer: { action: refusal } }
   const parsed = text.startsWith('{') ? parseJson(text) : undefined
-  if (parsed && 'value' in parsed && isJsonObject(parsed.value)) return readData(parsed.value, question)
-  return text === '' || text.length > MAX_TOOL_ARGUMENTS_LENGTH ? { problem: example } : readText(text, question)
+  if (parsed && 'value' in parsed && isJsonObject(parsed.value)) return readData(parsed.value, elicitation)
+  return text === '' || text.length > MAX_TOOL_ARGUMENTS_LENGTH ? { problem: example } : readText(text, elicitation)
 }
 
-const readData = (data: JsonObject, question: Question): { answer: Answer } | { problem: string } => {
+const readData = (data: JsonObject, elicitation: Elicitation): { answer: ElicitResult } | { problem: string } => {
   const { action, content = {}, ...others } = data
-  const names = 'url' in question ? {} : propertiesOf(question.schema)
+  const names = 'url' in elicitation ? {} : propertiesOf(elicitation.requestedSchema)
   const isAnswer = typeof action === 'string' && !Object.hasOwn(names, 'action') && Object.keys(others).length === 0
-  if (!isAnswer) return accept(data, question)
+  if (!isAnswer) return accept(data, elicitation)
   if (action === 'decline' || action === 'cancel') return { answer: { action } }
-  return action === 'accept' && isJsonObject(content) ? accept(content, question) : { problem: example }
+  return action === 'accept' && isJsonObject(content) ? accept(content, elicitation) : { problem: example }
 }
 
-const readText = (text: string, question: Question): { answer: Answer } | { problem: string } => {
-  const properties = 'url' in question ? {} : propertiesOf(question.schema)
+const readText = (text: string, elicitation: Elicitation): { answer: ElicitResult } | { problem: string } => {
+  const properties = 'url' in elicitation ? {} : propertiesOf(elicitation.requestedSchema)
   const names = Object.keys(properties)
   // There is nothing to answer but whether to go on.
   if (names.length === 0)
-    return booleans.get(text.toLowerCase()) === false ? { answer: { action: 'decline' } } : accept({}, question)
-  const { required } = 'url' in question ? {} : question.schema
+    return booleans.get(text.toLowerCase()) === false ? { answer: { action: 'decline' } } : accept({}, elicitation)
+  const { required } = 'url' in elicitation ? {} : elicitation.requestedSchema
   const [name, ...others] = names.length > 1 && Array.isArray(required) ? required : names
   if (typeof name !== 'string' || others.length > 0) return { problem: example }
-  return accept({ [name]: toValue(text, properties[name]) }, question)
+  return accept({ [name]: toValue(text, properties[name]) }, elicitation)
 }
 
 const propertiesOf = ({ properties }: JsonObject): JsonObject => (isJsonObject(properties) ? properties : {})
@@ -102,12 +105,12 @@ const isSame = (value: Json | undefined, text: string): boolean =>
 /** What MCP allows as content of an answer. */
 const Content = v.record(v.string(), v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]))
 
-const accept = (content: JsonObject, question: Question): { answer: Answer } | { problem: string } => {
-  if ('url' in question) return { answer: { action: 'accept' } }
+const accept = (content: JsonObject, elicitation: Elicitation): { answer: ElicitResult } | { problem: string } => {
+  if ('url' in elicitation) return { answer: { action: 'accept' } }
   const text = JSON.stringify(content)
   const { output, success } = v.safeParse(Content, content)
   if (!success || text.length > MAX_TOOL_ARGUMENTS_LENGTH) return { problem: example }
-  const { violations } = validateArguments(text, question.schema)
+  const { violations } = validateArguments(text, elicitation.requestedSchema)
   const problems = violations.map(
     ({ path, description }) => `${path === '' ? 'The answer' : path.slice(1)} ${description}.`,
   )

@@ -10,7 +10,7 @@ import { logUnexpected } from '../http/errors.ts'
 import { log } from '../http/log.ts'
 import type { JsonObject } from '../json/json.ts'
 import { MAX_RUNNING_TOOLS } from '../limits.ts'
-import { questionMessage, readAnswer } from './elicitation.ts'
+import { elicitationMessage, readElicitResult } from './elicitation.ts'
 import { type CallerIdentity, Quota, type QuotaExceeded } from './quotas.ts'
 import { quotaMessage, type ToolOutcome } from './results.ts'
 import { type BoundTool, createReporter, type TaskReporter, ToolRun } from './tool-run.ts'
@@ -44,8 +44,8 @@ export class ToolExecutor implements AgentExecutor {
     const status = { state: 'TASK_STATE_WORKING', timestamp: new Date().toISOString() }
     const working = Task.fromJSON({ id: taskId, contextId, status })
     const current = this.#running.find(taskId)
-    // Another message has answered the question meanwhile.
-    if (current && !current.question) return current.answered
+    // Another message has answered the elicitation meanwhile.
+    if (current && !current.elicitation) return current.answered
     // Every stream begins with the task.
     bus.publish(AgentEvent.task(task ? { ...task, status: working.status } : { ...working, history: [userMessage] }))
     if (current) return continueRun(current, userMessage, reporter)
@@ -84,13 +84,13 @@ export class ToolExecutor implements AgentExecutor {
   }
 }
 
-/** Answers the question of a tool with a message of the caller, or repeats it where the message is no answer. */
+/** Answers the elicitation of a tool with a message of the caller, or repeats it where the message is no answer. */
 const continueRun = async (run: ToolRun, message: Message, reporter: TaskReporter): Promise<void> => {
-  const { question } = run
-  if (question === undefined) return run.answered
-  const read = readAnswer(Message.toJSON(message) as JsonObject, question)
+  const { elicitation } = run
+  if (elicitation === undefined) return run.answered
+  const read = readElicitResult(Message.toJSON(message) as JsonObject, elicitation)
   if ('problem' in read)
-    return reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', questionMessage(question, read.problem))
+    return reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', elicitationMessage(elicitation, read.problem))
   run.resume(read.answer, reporter)
   await run.answered
 }

@@ -132,7 +132,7 @@ export class SessionPool {
           maxResponseBytes: MAX_TOOL_RESULT_BYTES,
           onToolsChanged: this.#onToolsChanged,
           // Callers who share an address may have chosen the same context.
-          ...(owner && { questions: owner.authenticated ? 'any' : 'only-call' }),
+          ...(owner && { elicitations: owner.authenticated ? 'any' : 'only-call' }),
         })
         return 'failure' in opened ? opened.failure : this.#add(opened.session, target, owner, opening.calls)
       } finally {

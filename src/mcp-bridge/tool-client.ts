@@ -2,7 +2,7 @@ import type { Progress } from '@modelcontextprotocol/client'
 import { createUpstreamFetch } from '../http/bindings.ts'
 import type { JsonObject } from '../json/json.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
-import type { OnQuestion } from '../mcp/elicitation.ts'
+import type { OnElicitation } from '../mcp/elicitation.ts'
 import type { McpError } from '../mcp/errors.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import type { CallerIdentity } from './quotas.ts'
@@ -18,7 +18,7 @@ export type CallOptions = {
   /** How long the tool may take without reporting progress. */
   timeoutSeconds: number
   onProgress: (progress: Progress) => void
-  onQuestion: OnQuestion
+  onElicitation: OnElicitation
 }
 
 /** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call and stay open. */
@@ -38,11 +38,11 @@ export class ToolClient {
     args: JsonObject,
     options: CallOptions,
   ): Promise<ToolOutcome> {
-    const { caller, context, signal, timeoutSeconds, onProgress, onQuestion } = options
+    const { caller, context, signal, timeoutSeconds, onProgress, onElicitation } = options
     const owner = ownerOf(caller, context)
     const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
     return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
-      const called = await session.callTool(name, args, { signal, timeoutMs, maxTimeoutMs, onProgress, onQuestion })
+      const called = await session.callTool(name, args, { signal, timeoutMs, maxTimeoutMs, onProgress, onElicitation })
       if ('result' in called) for (const uri of linkedBy(called.result)) linked.add(owner, uri)
       return called
     })

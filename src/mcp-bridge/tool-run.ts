@@ -3,16 +3,16 @@ import { AgentEvent, type AgentExecutionEvent } from '@a2a-js/sdk/server'
 import type { Progress } from '@modelcontextprotocol/client'
 import { logUnexpected } from '../http/errors.ts'
 import type { JsonObject } from '../json/json.ts'
-import { MAX_TOOL_QUESTIONS, TOOL_INPUT_SECONDS } from '../limits.ts'
-import type { Answer, Question } from '../mcp/elicitation.ts'
-import { isAskable, questionMessage } from './elicitation.ts'
+import { MAX_TOOL_ELICITATIONS, TOOL_INPUT_SECONDS } from '../limits.ts'
+import type { Elicitation, ElicitResult } from '../mcp/elicitation.ts'
+import { elicitationMessage, isAskable } from './elicitation.ts'
 import { failureMessage, type StatusMessage, type ToolOutcome, textMessage, toParts } from './results.ts'
 import type { CallOptions } from './tool-client.ts'
 
 /** The tool that a message calls, with its arguments. */
 export type BoundTool = {
   name: string
-  call: (options: Pick<CallOptions, 'context' | 'signal' | 'onProgress' | 'onQuestion'>) => Promise<ToolOutcome>
+  call: (options: Pick<CallOptions, 'context' | 'signal' | 'onProgress' | 'onElicitation'>) => Promise<ToolOutcome>
 }
 
 /** Publishes the events of one task. */
@@ -50,20 +50,20 @@ type RunContext = {
   signal: AbortSignal
   /** For the events while a message of the caller is being answered. */
   reporter: TaskReporter
-  /** For the events while a question waits for the caller's answer. */
+  /** For the events while an elicitation waits for the caller's answer. */
   background: TaskReporter
   onEnd: () => void
 }
 
-/** A tool that runs for a task, from the first message of the task to its end, with the questions in between. */
+/** A tool that runs for a task, from the first message of the task to its end, with the elicitations in between. */
 export class ToolRun {
   readonly #tool: BoundTool
   readonly #context: RunContext
   #reporter: TaskReporter
   #answered = Promise.withResolvers<void>()
-  #open: { question: Question; answer: (answer: Answer) => void } | undefined
-  #lastQuestion: Promise<unknown> = Promise.resolve()
-  #questions = 0
+  #open: { elicitation: Elicitation; answer: (answer: ElicitResult) => void } | undefined
+  #lastElicitation: Promise<unknown> = Promise.resolve()
+  #elicitations = 0
 
   constructor(tool: BoundTool, context: RunContext) {
     this.#tool = tool
@@ -71,12 +71,12 @@ export class ToolRun {
     this.#reporter = context.reporter
   }
 
-  /** The question that the caller has to answer. */
-  get question(): Question | undefined {
-    return this.#open?.question
+  /** The elicitation that the caller has to answer. */
+  get elicitation(): Elicitation | undefined {
+    return this.#open?.elicitation
   }
 
-  /** Resolves when the message of the caller is answered: the tool has ended, or asks a question. */
+  /** Resolves when the message of the caller is answered: the tool has ended, or elicits something. */
   get answered(): Promise<void> {
     return this.#answered.promise
   }
@@ -88,8 +88,8 @@ export class ToolRun {
       const onProgress = throttleProgress(text => {
         if (!signal.aborted && !this.#open) this.#reporter.publishStatus('TASK_STATE_WORKING', textMessage(text))
       })
-      const onQuestion: CallOptions['onQuestion'] = (question, withdrawn) => this.#ask(question, withdrawn)
-      const outcome = await this.#tool.call({ context, signal, onProgress, onQuestion })
+      const onElicitation: CallOptions['onElicitation'] = (elicitation, withdrawn) => this.#ask(elicitation, withdrawn)
+      const outcome = await this.#tool.call({ context, signal, onProgress, onElicitation })
       if (!signal.aborted) reportOutcome(this.#tool.name, outcome, this.#reporter)
     } catch (error) {
       // The SDK would send the error's message to the caller.
@@ -103,37 +103,37 @@ export class ToolRun {
     }
   }
 
-  /** Answers the question. The events that follow go to `reporter`. */
-  resume(answer: Answer, reporter: TaskReporter): void {
+  /** Answers the elicitation. The events that follow go to `reporter`. */
+  resume(answer: ElicitResult, reporter: TaskReporter): void {
     this.#reporter = reporter
     this.#answered = Promise.withResolvers()
     this.#close(answer)
   }
 
-  #close(answer: Answer): void {
+  #close(answer: ElicitResult): void {
     const open = this.#open
     this.#open = undefined
     open?.answer(answer)
   }
 
-  /** Asks the caller once the questions before are answered. */
-  #ask(question: Question, withdrawn: AbortSignal): Promise<Answer> {
-    if (++this.#questions > MAX_TOOL_QUESTIONS) return Promise.resolve({ action: 'cancel' })
-    const answer = this.#lastQuestion.then(() => this.#askNow(question, withdrawn))
-    this.#lastQuestion = answer
+  /** Asks the caller once the elicitations before are answered. */
+  #ask(elicitation: Elicitation, withdrawn: AbortSignal): Promise<ElicitResult> {
+    if (++this.#elicitations > MAX_TOOL_ELICITATIONS) return Promise.resolve({ action: 'cancel' })
+    const answer = this.#lastElicitation.then(() => this.#askNow(elicitation, withdrawn))
+    this.#lastElicitation = answer
     return answer
   }
 
-  async #askNow(question: Question, withdrawn: AbortSignal): Promise<Answer> {
+  async #askNow(elicitation: Elicitation, withdrawn: AbortSignal): Promise<ElicitResult> {
     const { signal, background } = this.#context
     const ended = AbortSignal.any([signal, withdrawn])
-    if (ended.aborted || !isAskable(question)) return { action: 'cancel' }
-    const { promise, resolve } = Promise.withResolvers<Answer | undefined>()
+    if (ended.aborted || !isAskable(elicitation)) return { action: 'cancel' }
+    const { promise, resolve } = Promise.withResolvers<ElicitResult | undefined>()
     const expire = (): void => resolve(undefined)
     const timer = setTimeout(expire, TOOL_INPUT_SECONDS * 1000)
     ended.addEventListener('abort', expire)
-    this.#open = { question, answer: resolve }
-    this.#reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', questionMessage(question))
+    this.#open = { elicitation, answer: resolve }
+    this.#reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', elicitationMessage(elicitation))
     this.#reporter = background
     this.#answered.resolve()
     const answer = await promise

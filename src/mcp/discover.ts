@@ -1,7 +1,7 @@
 import type { UpstreamFetch } from '../http/bindings.ts'
 import type { Json } from '../json/json.ts'
 import { DISCOVERY_TIMEOUT_SECONDS, MAX_DISCOVERY_BYTES, MAX_DISCOVERY_RESPONSE_BYTES, MAX_SKILLS } from '../limits.ts'
-import type { QuestionPolicy } from './elicitation.ts'
+import type { ElicitationPolicy } from './elicitation.ts'
 import { type McpError, notReady } from './errors.ts'
 import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
 
@@ -25,8 +25,8 @@ export const discoveryLimits = {
   maxPages: 100,
 }
 type DiscoveryLimits = typeof discoveryLimits & {
-  /** Servers offer the tools that ask questions only to clients that answer them. */
-  questions?: QuestionPolicy
+  /** Servers offer the tools that use elicitation only to clients that support it. */
+  elicitations?: ElicitationPolicy
 }
 
 /** Asks an MCP server for everything that it declares, in a session of its own. */
@@ -52,8 +52,8 @@ const discoverOnce = async (
   limits: DiscoveryLimits,
   signal: AbortSignal,
 ): Promise<Discovery> => {
-  const { requestTimeoutMs: timeoutMs, maxResponseBytes, maxSessionBytes, questions } = limits
-  const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(questions && { questions }) }
+  const { requestTimeoutMs: timeoutMs, maxResponseBytes, maxSessionBytes, elicitations } = limits
+  const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(elicitations && { elicitations }) }
   const opened = await openSession(url, fetch, options)
   if ('failure' in opened) return opened
   try {

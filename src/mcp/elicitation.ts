@@ -1,33 +1,33 @@
 import type { CallToolRequest, CallToolResult, ElicitRequest } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
-import { inputDeclined, type McpError, tooManyQuestions } from './errors.ts'
+import { inputDeclined, type McpError, tooManyElicitations } from './errors.ts'
 
-/** A question that a server asks while a tool runs (elicitation). It asks for data of a schema, or to open a URL. */
-export type Question = { message: string; schema: JsonObject } | { message: string; url: string }
+/** An elicitation: what a server requests of its user while a tool runs. It is data of a schema, or to open a URL. */
+export type Elicitation = { message: string; requestedSchema: JsonObject } | { message: string; url: string }
 
-/** The answer to a question: data that its schema allows, or why there is none. */
-export type Answer = { action: 'accept'; content?: AnswerData } | { action: 'decline' | 'cancel' }
+/** The result of an elicitation: data that its schema allows, or why there is none. */
+export type ElicitResult = { action: 'accept'; content?: ElicitContent } | { action: 'decline' | 'cancel' }
 
 /** The members of an answer. MCP allows no deeper values. */
-type AnswerData = Record<string, string | number | boolean | string[]>
+type ElicitContent = Record<string, string | number | boolean | string[]>
 
-/** Passes a question to the caller of a tool. The signal is aborted when the server no longer waits for the answer. */
-export type OnQuestion = (question: Question, signal: AbortSignal) => Promise<Answer>
+/** Passes an elicitation to the caller of a tool. The signal is aborted when the server no longer waits for the result. */
+export type OnElicitation = (elicitation: Elicitation, signal: AbortSignal) => Promise<ElicitResult>
 
 /**
- * Which questions a session passes on to the caller of a running tool: those of any call, where all calls are of one caller, or only
+ * Which elicitations a session passes on to the caller of a running tool: those of any call, where all calls are of one caller, or only
  * those that are certain to be of the one call that runs. `none` is for a session without calls, in which the server is to offer its
  * tools that ask.
  */
-export type QuestionPolicy = 'any' | 'only-call' | 'none'
+export type ElicitationPolicy = 'any' | 'only-call' | 'none'
 
 /** Aborts a call that is silent for too long, unless it waits for an answer of the caller. */
 export class SilenceTimer {
   readonly #controller = new AbortController()
   readonly #timeoutMs: number
   #timer: ReturnType<typeof setTimeout> | undefined
-  #questions = 0
+  #elicitations = 0
   #hasEnded = false
 
   constructor(timeoutMs: number) {
@@ -42,18 +42,18 @@ export class SilenceTimer {
   /** Begins to count again. */
   restart(): void {
     this.#stop()
-    if (this.#hasEnded || this.#questions > 0) return
+    if (this.#hasEnded || this.#elicitations > 0) return
     this.#timer = setTimeout(() => this.#controller.abort('The tool was silent for too long.'), this.#timeoutMs)
   }
 
   /** Does not count until there is an answer. */
   async pause<Result>(answer: Promise<Result>): Promise<Result> {
-    this.#questions++
+    this.#elicitations++
     this.#stop()
     try {
       return await answer
     } finally {
-      this.#questions--
+      this.#elicitations--
       this.restart()
     }
   }
@@ -69,37 +69,37 @@ export class SilenceTimer {
   }
 }
 
-/** The calls of tools that run in one session, and the function that answers the questions of each. */
+/** The calls of tools that run in one session, and the function that passes on the elicitations of each. */
 export class RunningCalls {
-  #policy: QuestionPolicy | undefined
-  readonly #calls = new Set<{ timer: SilenceTimer; onQuestion: OnQuestion }>()
+  #policy: ElicitationPolicy | undefined
+  readonly #calls = new Set<{ timer: SilenceTimer; onElicitation: OnElicitation }>()
 
   /** Without a policy, nobody answers. */
-  constructor(policy: QuestionPolicy | undefined) {
+  constructor(policy: ElicitationPolicy | undefined) {
     this.#policy = policy
   }
 
-  /** Answers no more questions: several callers use the session. */
-  declineQuestions(): void {
+  /** Passes on no more elicitations: several callers use the session. */
+  declineElicitations(): void {
     this.#policy = undefined
   }
 
   /** Adds a call. Returns the function that removes it. */
-  add(timer: SilenceTimer, onQuestion: OnQuestion): () => void {
-    const call = { timer, onQuestion }
+  add(timer: SilenceTimer, onElicitation: OnElicitation): () => void {
+    const call = { timer, onElicitation }
     this.#calls.add(call)
     return () => this.#calls.delete(call)
   }
 
   /**
-   * Passes a question on to the call that began last. A server does not name the tool that asks; the answer reaches the
+   * Passes an elicitation on to the call that began last. A server does not name the tool that elicits; the result reaches the
    * right one in any case.
    */
-  async ask(params: ElicitRequest['params'], signal: AbortSignal): Promise<Answer> {
+  async ask(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
     const call = [...this.#calls].at(-1)
     const isAmbiguous = this.#policy !== 'any' && this.#calls.size > 1
     if (call === undefined || this.#policy === undefined || isAmbiguous) return { action: 'cancel' }
-    return call.timer.pause(call.onQuestion(toQuestion(params), signal))
+    return call.timer.pause(call.onElicitation(toElicitation(params), signal))
   }
 }
 
@@ -111,7 +111,7 @@ const InputRequired = v.object({
   inputRequests: v.optional(v.record(v.string(), v.looseObject({ method: v.string() })), {}),
   requestState: v.optional(v.string()),
 })
-const Elicitation = v.union([
+const ElicitationRequest = v.union([
   v.object({ params: v.object({ mode: v.literal('url'), message: v.string(), url: v.string() }) }),
   v.object({ params: v.object({ message: v.string(), requestedSchema: schema }) }),
 ])
@@ -122,20 +122,20 @@ const readInputRequired = (result: unknown): InputRequired | undefined => {
   return success ? output : undefined
 }
 
-/** Asks all questions of a result. Returns undefined if it requires something else, such as sampling. */
-const answerAll = async (
+/** Passes on all elicitations of a result. Returns undefined if it requires something else, such as sampling. */
+const elicitAll = async (
   { inputRequests }: InputRequired,
-  ask: (question: Question) => Promise<Answer>,
-): Promise<Record<string, Answer> | undefined> => {
-  const answers: Record<string, Answer> = {}
+  ask: (elicitation: Elicitation) => Promise<ElicitResult>,
+): Promise<Record<string, ElicitResult> | undefined> => {
+  const answers: Record<string, ElicitResult> = {}
   for (const [key, request] of Object.entries(inputRequests)) {
-    const { output, success } = v.safeParse(Elicitation, request)
+    const { output, success } = v.safeParse(ElicitationRequest, request)
     if (request.method !== 'elicitation/create' || !success) return undefined
     const { params } = output
     answers[key] = await ask(
       'url' in params
         ? { message: params.message, url: params.url }
-        : { message: params.message, schema: params.requestedSchema },
+        : { message: params.message, requestedSchema: params.requestedSchema },
     )
   }
   return answers
@@ -145,19 +145,19 @@ const answerAll = async (
 const MAX_INPUT_ROUNDS = 10
 const RECALL_MS = 250
 
-/** Calls a tool, and again with the answers whenever its result asks questions (MCP 2026-07-28). */
-export const callWithAnswers = async (
+/** Calls a tool, and again with the answers whenever its result has elicitations (MCP 2026-07-28). */
+export const callWithElicitation = async (
   params: CallToolRequest['params'],
   call: (params: CallToolRequest['params']) => Promise<CallToolResult>,
-  ask: (question: Question) => Promise<Answer>,
+  ask: (elicitation: Elicitation) => Promise<ElicitResult>,
 ): Promise<{ result: CallToolResult } | { failure: McpError }> => {
   let more: object = {}
   for (let round = 0; ; round++) {
     const result = await call({ ...params, ...more })
     const required = readInputRequired(result)
     if (required === undefined) return { result }
-    if (round === MAX_INPUT_ROUNDS) return { failure: tooManyQuestions }
-    const inputResponses = await answerAll(required, ask)
+    if (round === MAX_INPUT_ROUNDS) return { failure: tooManyElicitations }
+    const inputResponses = await elicitAll(required, ask)
     if (inputResponses === undefined) return { failure: inputDeclined }
     const { requestState } = required
     const isAnswered = Object.keys(inputResponses).length > 0
@@ -166,7 +166,7 @@ export const callWithAnswers = async (
   }
 }
 
-const toQuestion = (params: ElicitRequest['params']): Question =>
+const toElicitation = (params: ElicitRequest['params']): Elicitation =>
   params.mode === 'url'
     ? { message: params.message, url: params.url }
-    : { message: params.message, schema: JSON.parse(JSON.stringify(params.requestedSchema)) }
+    : { message: params.message, requestedSchema: JSON.parse(JSON.stringify(params.requestedSchema)) }

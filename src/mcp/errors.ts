@@ -26,7 +26,7 @@ export const tooLarge = (maxBytes: number): McpError => ({
   maxBytes,
 })
 
-/** A tool that needs more of its client than answers to questions. */
+/** A tool that needs more of its client than elicitation. */
 export const inputDeclined: McpError = {
   code: 'refused',
   message:
@@ -34,7 +34,7 @@ export const inputDeclined: McpError = {
 }
 
 /** A tool that asks for input again and again. */
-export const tooManyQuestions: McpError = { code: 'refused', message: 'The tool asked for input too many times.' }
+export const tooManyElicitations: McpError = { code: 'refused', message: 'The tool asked for input too many times.' }
 
 /** Describes a server that runs but does not do what MCP requires; `what` completes the sentence "The MCP server …". */
 export const notReady = (what: string): McpError => ({ code: 'not-ready', message: `The MCP server ${what}.` })

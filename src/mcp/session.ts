@@ -12,7 +12,13 @@ import type { UpstreamFetch } from '../http/bindings.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { VERSION } from '../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import { callWithAnswers, type OnQuestion, type QuestionPolicy, RunningCalls, SilenceTimer } from './elicitation.ts'
+import {
+  callWithElicitation,
+  type ElicitationPolicy,
+  type OnElicitation,
+  RunningCalls,
+  SilenceTimer,
+} from './elicitation.ts'
 import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
 
 /** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
@@ -23,7 +29,7 @@ export type Session = {
   readResource: (uri: string, options: RequestOptions) => Promise<{ contents: ResourceContents[] } | Failed>
   /** Requests one page of a list, from its beginning or from `cursor`. */
   listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
-  /** Whether the server keeps nothing between two requests. Such a session may serve several callers: no question is of the wrong one. */
+  /** Whether the server keeps nothing between two requests. Such a session may serve several callers: no elicitation is of the wrong one. */
   isStateless: boolean
   /** Whether the session has ended, so that no request can succeed any more. */
   isClosed: () => boolean
@@ -62,7 +68,7 @@ type ToolCallOptions = RequestOptions & {
   /** However much progress the tool reports; `timeoutMs` starts again with each report, and with each answer. */
   maxTimeoutMs: number
   onProgress: (progress: Progress) => void
-  onQuestion: OnQuestion
+  onElicitation: OnElicitation
 }
 
 /** What opening a session may cost, and what the session may receive. */
@@ -75,8 +81,8 @@ export type SessionOptions = {
   maxResponseBytes?: number
   /** Of all responses: a session that receives more ends. */
   maxSessionBytes?: number
-  /** Which questions of the server are passed on. Without it, the server gets to know that it cannot ask. */
-  questions?: QuestionPolicy
+  /** Which elicitations of the server are passed on. Without it, the server gets to know that there is no elicitation. */
+  elicitations?: ElicitationPolicy
   /** Called when the server announces other tools. Without it, the server gets no stream for its own messages. */
   onToolsChanged?: () => void
 }
@@ -112,8 +118,8 @@ export const openSession = async (
     : opened
 }
 
-/** Without a session, a server can ask only in the newest version, in which a question is part of the response to a call. */
-const asksCallers = ({ questions = 'none' }: SessionOptions): boolean => questions !== 'none'
+/** Without a session, a server can elicit only in the newest version, in which an elicitation is part of the response to a call. */
+const asksCallers = ({ elicitations = 'none' }: SessionOptions): boolean => elicitations !== 'none'
 
 /** The server did not lose a session: there was none. */
 const neverOpened = ({ status, message, quote }: Extract<McpError, { code: 'session-lost' }>): McpError =>
@@ -137,7 +143,7 @@ const open = async (
   try {
     const server = await initialize(connection, timeoutMs)
     const isStateless = connection.transport.sessionId === undefined
-    if (isStateless) connection.calls.declineQuestions()
+    if (isStateless) connection.calls.declineElicitations()
     return { session: toSession(connection, server, isStateless) }
   } catch (error) {
     try {
@@ -177,10 +183,10 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
     isStateless,
     isClosed,
     close,
-    callTool: async (name, args, { timeoutMs, maxTimeoutMs, signal, onProgress, onQuestion }) => {
-      // Not the client's own timeout, which would count while the caller answers a question.
+    callTool: async (name, args, { timeoutMs, maxTimeoutMs, signal, onProgress, onElicitation }) => {
+      // Not the client's own timeout, which would count while the caller answers an elicitation.
       const silence = new SilenceTimer(timeoutMs)
-      const remove = calls.add(silence, onQuestion)
+      const remove = calls.add(silence, onElicitation)
       const ended = AbortSignal.any([signal, silence.signal])
       const begun = Date.now()
       const callOnce = (params: CallToolRequest['params']) => {
@@ -197,8 +203,8 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
         })
       }
       try {
-        return await callWithAnswers({ name, arguments: args }, callOnce, question =>
-          silence.pause(onQuestion(question, ended)),
+        return await callWithElicitation({ name, arguments: args }, callOnce, elicitation =>
+          silence.pause(onElicitation(elicitation, ended)),
         )
       } catch (error) {
         return { failure: toFailure(error) }
@@ -255,7 +261,7 @@ const createConnection = async (
   {
     maxResponseBytes = Number.POSITIVE_INFINITY,
     maxSessionBytes = Number.POSITIVE_INFINITY,
-    questions,
+    elicitations,
     onToolsChanged,
   }: SessionOptions,
   versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
@@ -265,10 +271,10 @@ const createConnection = async (
   const client = new mcp.Client(clientInfo, {
     versionNegotiation,
     ...(onToolsChanged && { listChanged }),
-    ...(questions && { capabilities: { elicitation: { form: {}, url: {} } } }),
+    ...(elicitations && { capabilities: { elicitation: { form: {}, url: {} } } }),
   })
-  const calls = new RunningCalls(questions)
-  if (questions)
+  const calls = new RunningCalls(elicitations)
+  if (elicitations)
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => calls.ask(params, mcpReq.signal))
   client.fallbackRequestHandler = async ({ method }) => {
     throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, declineRequest(method))

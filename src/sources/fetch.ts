@@ -34,8 +34,8 @@ export const fetchMcpCard = async (source: Source, id: string, env: Env): Promis
   const fetch = createUpstreamFetch(source, env)
   if ('misconfigured' in fetch)
     return fetchFailed(source, { status: 503, code: 'not-ready', message: fetch.misconfigured }, 'not-ready')
-  const questions = source.session === 'shared' ? {} : { questions: 'none' as const }
-  const discovery = await discover(source.url, fetch, { ...discoveryLimits, ...questions })
+  const elicitations = source.session === 'shared' ? {} : { elicitations: 'none' as const }
+  const discovery = await discover(source.url, fetch, { ...discoveryLimits, ...elicitations })
   if ('failure' in discovery) {
     const { failure } = discovery
     const reason = failure.code === 'unreachable' ? failure.why : failure.code

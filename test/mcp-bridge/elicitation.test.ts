@@ -13,16 +13,16 @@ const requestedSchema = {
 }
 
 /** A tool that asks for these values, and returns the answer as its text. */
-const asks = (...questions: object[]): TestTool => ({
+const asks = (...elicitations: object[]): TestTool => ({
   run: async (_, { mcpReq }) => {
     const answers = []
-    for (const question of questions)
-      answers.push(await mcpReq.elicitInput(question as never, { timeout: 60 * 60 * 1000 }))
+    for (const elicitation of elicitations)
+      answers.push(await mcpReq.elicitInput(elicitation as never, { timeout: 60 * 60 * 1000 }))
     return { content: [{ type: 'text', text: JSON.stringify(answers) }] }
   },
 })
 
-const question = { message: 'Where to?', requestedSchema }
+const elicitation = { message: 'Where to?', requestedSchema }
 const confirmation = { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } }
 const link = { mode: 'url', message: 'Sign in.', url: 'https://login.example/', elicitationId: 'e1' }
 
@@ -39,19 +39,19 @@ const createWithdrawal = (): AbortSignal => {
 let agent: NodeAgent
 beforeAll(async () => {
   agent = await startNodeAgent({
-    ask: asks(question),
-    ask_twice: asks(question, confirmation),
+    ask: asks(elicitation),
+    ask_twice: asks(elicitation, confirmation),
     sign_in: asks(link),
     sign_in_elsewhere: asks({ ...link, url: 'file:///etc/passwd' }),
     impatient: {
       run: async (_, { mcpReq }) => {
-        await mcpReq.elicitInput(question, { signal: createWithdrawal() })
+        await mcpReq.elicitInput(elicitation, { signal: createWithdrawal() })
         return { content: [] }
       },
     },
     patient: {
       run: async (_, { mcpReq }) => {
-        const answer = await mcpReq.elicitInput(question, { signal: createWithdrawal() }).catch(() => 'no answer')
+        const answer = await mcpReq.elicitInput(elicitation, { signal: createWithdrawal() }).catch(() => 'no answer')
         await new Promise<void>(resolve => {
           release = resolve
         })
@@ -69,7 +69,7 @@ beforeAll(async () => {
     },
     capable: {
       run: async (_, { mcpReq }) => ({
-        content: [{ type: 'text', text: await mcpReq.elicitInput(question).then(String, error => error.message) }],
+        content: [{ type: 'text', text: await mcpReq.elicitInput(elicitation).then(String, error => error.message) }],
       }),
     },
   })
@@ -254,10 +254,10 @@ describe('the questions of one call', () => {
       end: () => undefined,
     }
     const answers: string[] = []
-    const call: BoundTool['call'] = async ({ onQuestion }) => {
+    const call: BoundTool['call'] = async ({ onElicitation }) => {
       for (let asked = 0; asked < 60; asked++) {
         const withdrawal = new AbortController()
-        const answer = onQuestion({ message: 'Where to?', schema: requestedSchema }, withdrawal.signal)
+        const answer = onElicitation({ message: 'Where to?', requestedSchema }, withdrawal.signal)
         await setImmediate()
         withdrawal.abort()
         answers.push((await answer).action)

@@ -21,7 +21,7 @@ const callLook = (
   more: object = {},
 ) => {
   const { signal } = new AbortController()
-  const handlers = { onProgress: () => undefined, onQuestion: async () => cancelled }
+  const handlers = { onProgress: () => undefined, onElicitation: async () => cancelled }
   return client.call({ ...upstream, ...more }, 'look', {}, { caller, context, signal, timeoutSeconds, ...handlers })
 }
 const cancelled = { action: 'cancel' as const }

@@ -96,7 +96,7 @@ describe('an open session', () => {
         timeoutMs: 60_000,
         maxTimeoutMs: 60_000,
         onProgress: () => undefined,
-        onQuestion: async () => ({ action: 'cancel' }),
+        onElicitation: async () => ({ action: 'cancel' }),
       },
     )
   /** An event stream that ends at once and asks the client to reconnect at once. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Answer, callWithAnswers, SilenceTimer } from '../../src/mcp/elicitation.ts'
+import { callWithElicitation, type ElicitResult, SilenceTimer } from '../../src/mcp/elicitation.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 
@@ -19,26 +19,26 @@ describe('callWithAnswers', () => {
   /** Calls a tool that returns these results, the last one for ever. Returns the outcome, the calls and the questions. */
   const call = async (...results: object[]) => {
     const calls: object[] = []
-    const questions: object[] = []
+    const elicitations: object[] = []
     const respond = async (given: object) => {
       calls.push(given)
       return (results.length > 1 ? results.shift() : results[0]) as never
     }
-    const outcome = callWithAnswers(params, respond, async (question): Promise<Answer> => {
-      questions.push(question)
-      return { action: 'accept', content: { n: questions.length } }
+    const outcome = callWithElicitation(params, respond, async (elicitation): Promise<ElicitResult> => {
+      elicitations.push(elicitation)
+      return { action: 'accept', content: { n: elicitations.length } }
     })
     await vi.advanceTimersByTimeAsync(60_000)
-    return { outcome: await outcome, calls, questions }
+    return { outcome: await outcome, calls, elicitations }
   }
 
   it('repeats the call with the answers to all questions, and with the state of the server', async () => {
     const link = { method: 'elicitation/create', params: { mode: 'url', message: 'C', url: 'https://c.example/' } }
-    const { outcome, calls, questions } = await call(asks({ a: elicit('A'), c: link }, 'state-1'), done)
-    expect([outcome, questions]).toEqual([
+    const { outcome, calls, elicitations } = await call(asks({ a: elicit('A'), c: link }, 'state-1'), done)
+    expect([outcome, elicitations]).toEqual([
       { result: done },
       [
-        { message: 'A', schema: { type: 'object', properties: {} } },
+        { message: 'A', requestedSchema: { type: 'object', properties: {} } },
         { message: 'C', url: 'https://c.example/' },
       ],
     ])
@@ -57,13 +57,13 @@ describe('callWithAnswers', () => {
   ])('declines a request for %s', async (_, requests) => {
     expect(await call(asks(requests))).toMatchObject({
       outcome: { failure: { code: 'refused', message: expect.stringContaining('this host declines') } },
-      questions: [],
+      elicitations: [],
     })
   })
 
   it('gives up after ten rounds of questions', async () => {
-    const { outcome, questions } = await call(asks({ a: elicit('Again?') }))
-    expect([outcome, questions.length]).toEqual([
+    const { outcome, elicitations } = await call(asks({ a: elicit('Again?') }))
+    expect([outcome, elicitations.length]).toEqual([
       { failure: { code: 'refused', message: 'The tool asked for input too many times.' } },
       10,
     ])

@@ -45,7 +45,7 @@ const callTool = (
     timeoutMs: 60_000,
     maxTimeoutMs: 60_000,
     onProgress: () => undefined,
-    onQuestion: async () => ({ action: 'cancel' }),
+    onElicitation: async () => ({ action: 'cancel' }),
     ...options,
   })
 
@@ -205,7 +205,7 @@ describe('a request of the server', () => {
       responded.resolve(response)
       return new Response(null, { status: 202 })
     }, options)
-    const calling = callTool(session, 'look', {}, { onQuestion: async () => ({ action: 'decline' }) })
+    const calling = callTool(session, 'look', {}, { onElicitation: async () => ({ action: 'decline' }) })
     const response = await responded.promise
     await session.close()
     await calling
@@ -231,8 +231,8 @@ describe('a request of the server', () => {
   })
 
   it.each<[title: string, more: SessionOptions, script: Parameters<typeof scripted>[0], action: string]>([
-    ['passed to the call that runs', { questions: 'any' }, { initialize: withSession }, 'decline'],
-    ['cancelled in a session without state, which may serve several callers', { questions: 'any' }, {}, 'cancel'],
+    ['passed to the call that runs', { elicitations: 'any' }, { initialize: withSession }, 'decline'],
+    ['cancelled in a session without state, which may serve several callers', { elicitations: 'any' }, {}, 'cancel'],
   ])('for input is %s', async (_, options, script, action) => {
     const params = { message: 'Why?', requestedSchema: { type: 'object', properties: {} } }
     const response = await responseTo({ method: 'elicitation/create', params }, options, script)
@@ -257,23 +257,23 @@ it.each([
     return server
   }
   const handler = createMcpHandler(createServer, { legacy })
-  const session = await open(request => handler.fetch(request), { questions: 'any' })
-  const questions: unknown[] = []
+  const session = await open(request => handler.fetch(request), { elicitations: 'any' })
+  const elicitations: unknown[] = []
   const result = await callTool(
     session,
     'look',
     {},
     {
-      onQuestion: async question => {
-        questions.push(question)
+      onElicitation: async elicitation => {
+        elicitations.push(elicitation)
         return { action: 'accept', content: { city: 'Rome' } }
       },
     },
   )
   await session.close()
-  expect([session.isStateless, questions, result]).toMatchObject([
+  expect([session.isStateless, elicitations, result]).toMatchObject([
     true,
-    [{ message: 'Where?', schema: { properties: { city: { type: 'string' } } } }],
+    [{ message: 'Where?', requestedSchema: { properties: { city: { type: 'string' } } } }],
     { result: { content: [{ text: expect.stringContaining('"city":"Rome"') }] } },
   ])
 })

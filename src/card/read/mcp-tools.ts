@@ -135,7 +135,7 @@ const tagsOf = ({ annotations }: JsonObject): string[] => [
     : []),
 ]
 
-/** Arguments are data, JSON as text, or the text of the only required argument. Answers to questions may be texts, too. */
+/** Arguments are data, JSON as text, or the text of the only required argument. Answers to elicitations may be texts, too. */
 const inputModes = ['application/json', 'text/plain'] as const
 
 /** A tool with an output schema returns data first. Any tool may return images too, but none declares them. */

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import type { Question } from '../../src/mcp/elicitation.ts'
-import { isAskable, questionMessage, readAnswer } from '../../src/mcp-bridge/elicitation.ts'
+import type { Elicitation } from '../../src/mcp/elicitation.ts'
+import { elicitationMessage, isAskable, readElicitResult } from '../../src/mcp-bridge/elicitation.ts'
 
 /** A question for these members. */
-const asking = (properties: JsonObject, required?: string[]): Question => ({
+const asking = (properties: JsonObject, required?: string[]): Elicitation => ({
   message: 'What?',
-  schema: { type: 'object', properties, ...(required && { required }) },
+  requestedSchema: { type: 'object', properties, ...(required && { required }) },
 })
 
 /** Reads a message with these parts. Returns the content of the answer, its action if it has none, or the problem. */
-const read = (question: Question, ...parts: Json[]) => {
-  const result = readAnswer({ parts }, question)
+const read = (elicitation: Elicitation, ...parts: Json[]) => {
+  const result = readElicitResult({ parts }, elicitation)
   if ('problem' in result) return result
   return 'content' in result.answer ? result.answer.content : result.answer.action
 }
@@ -57,7 +57,7 @@ describe('a text as the answer to a question for one member', () => {
 describe('readAnswer', () => {
   const two = asking({ city: { type: 'string' }, days: { type: 'integer' } })
 
-  it.each<[title: string, question: Question, parts: Json[], expected: unknown]>([
+  it.each<[title: string, elicitation: Elicitation, parts: Json[], expected: unknown]>([
     ['the only required one of several members', asking({ a: {}, b: {} }, ['b']), [{ text: 'x' }], { b: 'x' }],
     ['a question without members', asking({}), [{ text: 'fine' }], {}],
     ['a question without members with no', asking({}), [{ text: 'No' }], 'decline'],
@@ -89,8 +89,8 @@ describe('readAnswer', () => {
       [{ text: ','.repeat(100) }],
       { problem: 'a must be of type array.' },
     ],
-  ])('reads the answer to %s', (_, question, parts, expected) => {
-    expect(read(question, ...parts)).toEqual(expected)
+  ])('reads the answer to %s', (_, elicitation, parts, expected) => {
+    expect(read(elicitation, ...parts)).toEqual(expected)
   })
 })
 
@@ -110,6 +110,6 @@ describe('a question', () => {
   })
 
   it('has the problem with the last answer before it', () => {
-    expect(questionMessage(asking({}), 'No.').parts[0]?.text).toBe('No.\n\nWhat?')
+    expect(elicitationMessage(asking({}), 'No.').parts[0]?.text).toBe('No.\n\nWhat?')
   })
 })
