@@ -69,7 +69,7 @@ describe('removeStackTraces', () => {
     ['Java', `at a.b(${') in '.repeat(190)}\r.\n`],
     ['Python', `File "a${'", line 1, in '.repeat(70)}\u2028.\n`],
   ])('tries each place of a line once, whatever line terminators are in it: %s', (_, line) => {
-    const error = { code: 1, message: 'boom', data: line.repeat(1000) }
+    const error = { code: 1, message: 'boom', data: line.repeat(4000) }
     expect(isFasterThan(100, () => removeStackTraces(error))).toBe(true)
   })
 
