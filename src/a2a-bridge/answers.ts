@@ -92,7 +92,10 @@ const translatePushConfigs = (result: Json, translation: Translation, task: Json
     isJsonObject(config) ? translateTaskPushConfig(config, translation, task) : config,
   )
   if (translation.to === 'proto 1.0') return { ...page, configs: translated }
-  if (translation.to === 'proto 0.3') return { ...omit(page, 'kind'), configs: translated }
+  if (translation.to === 'proto 0.3') {
+    if (isPresent(page.kind)) translation.losses.push('*')
+    return { ...omit(page, 'kind'), configs: translated }
+  }
   const others = Object.keys(page).filter(name => name !== 'configs' && isPresent(page[name]))
   translation.losses.push(...new Set(others.map(name => (/^next_?page_?token$/i.test(name) ? 'nextPageToken' : '*'))))
   return translated

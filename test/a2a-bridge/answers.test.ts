@@ -184,6 +184,15 @@ describe('an error', () => {
       ['error.status'],
     ],
     [
+      'such a status for a caller who gets it, too',
+      restV1,
+      { error: { code: 503, status: 'UNAVAILABLE', message: 'M' } },
+      503,
+      restV03,
+      { code: -32603, message: 'M' },
+      [],
+    ],
+    [
       'a status without a reason',
       restV1,
       { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'M' } },
@@ -234,6 +243,15 @@ it('is null for a caller of 0.3 where an agent over HTTP+JSON deletes something,
   const bridged = bridgeCall(callWith({ operation: 'deletePushConfig', version: '0.3', id: 7, params }), restV1)
   const translated = 'kind' in bridged ? bridged : bridged.translate('', 'response', 204)
   expect(translated).toMatchObject({ text: JSON.stringify(answerOf(null, v03)), status: 200 })
+})
+
+it.each([
+  [v03, answerOf([], v03), ['nextPageToken', '*']],
+  [restV03, { configs: [], nextPageToken: 'n', other: 1 }, ['*']],
+])('reports what a page of push configurations has, but not that of the caller: %j', (to, body, losses) => {
+  const page = { configs: [], nextPageToken: 'n', kind: 'page', ...(to === restV03 && { other: 1 }) }
+  const translated = translate(page, restV1, to, { operation: 'listPushConfigs' })
+  expect([translated.body, translated.losses]).toEqual([body, losses])
 })
 
 it('has the task of the call where the agent leaves it out of a push configuration', () => {

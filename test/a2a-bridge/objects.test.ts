@@ -157,6 +157,13 @@ describe('what forms write in different ways', () => {
       { kind: 'status-update', taskId: 't', contextId: 'c', status: { state: 'completed' }, final: false },
     ],
     [
+      'a kind that some agents of 1.0 still write',
+      'message',
+      v1Message({ text: 'a' }, { kind: 'message' }),
+      ...(['proto 1.0', 'kinds'] as const),
+      messageWith({ kind: 'text', text: 'a' }),
+    ],
+    [
       'the alphabet of base64',
       'message',
       v1Message({ raw: '-_8' }),
