@@ -49,7 +49,8 @@ export const startServer = async (
 ): Promise<() => Promise<void>> => {
   const begin = async () => {
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env, PORT: `${port}` }, stdio: 'ignore' })
-    process.once('exit', () => child.kill())
+    // Before the folder is deleted, in which it may still write.
+    process.prependOnceListener('exit', () => child.kill())
     for (let tries = 0; tries < 900; tries++) {
       if (await listensAt(port)) return child
       await sleep(100)
