@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { build, type InputOptions } from 'rolldown'
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { build, type InputOptions, type RolldownOutput } from 'rolldown'
 
 const root = import.meta.dirname
 
@@ -27,10 +28,15 @@ export const workerOptions = {
  * the Registry loads is in one, `store.js`, because many small modules are larger than one.
  */
 export const buildWorker = async (directory: string): Promise<void> => {
+  const { files, paths } = await buildAssets()
   const { output } = await build({
     cwd: root,
     input: 'src/index.ts',
     ...workerOptions,
+    transform: {
+      ...workerOptions.transform,
+      define: { ...workerOptions.transform.define, ASSET_PATHS: JSON.stringify(paths) },
+    },
     write: false,
     output: {
       dir: directory,
@@ -49,15 +55,71 @@ export const buildWorker = async (directory: string): Promise<void> => {
       },
     },
   })
-  replaceFiles(directory, new Map(output.map(file => [file.fileName, file.type === 'chunk' ? file.code : file.source])))
+  const modules = output.map((file): [string, Content] => [file.fileName, contentOf(file)])
+  const assets = [...files].map(([path, content]): [string, Content] => [`public${path}`, content])
+  replaceFiles(directory, new Map([...modules, ...assets]))
 }
 
+type Content = string | Uint8Array
+
+const contentOf = (file: RolldownOutput['output'][number]): Content => (file.type === 'chunk' ? file.code : file.source)
+
+/**
+ * Builds what pages load in the browser: a script for each module of src/pages/browser, and one style sheet. Their names have hashes,
+ * so that browsers keep them for good. Returns the files by their paths in URLs, and these paths by the names in the source.
+ */
+const buildAssets = async (): Promise<{ files: Map<string, Content>; paths: Record<string, string> }> => {
+  const { output } = await build({
+    cwd: root,
+    input: globSync('src/pages/browser/*.ts', { cwd: root }).sort(),
+    platform: 'browser',
+    transform: { target: 'es2022', define: { 'process.env.NODE_ENV': '"production"' } },
+    write: false,
+    output: {
+      format: 'esm',
+      minify: true,
+      comments: { annotation: false, jsdoc: false },
+      entryFileNames: 'assets/[name]-[hash].js',
+      chunkFileNames: 'assets/[name]-[hash].js',
+    },
+  })
+  const styles = globSync('src/pages/styles/*.css', { cwd: root }).sort()
+  const styleSheet = styles.map(path => readFileSync(join(root, path), 'utf8')).join('\n')
+  const stylePath = `/assets/site-${createHash('sha256').update(styleSheet).digest('hex').slice(0, 8)}.css`
+  const scripts = output.filter(file => file.type === 'chunk' && file.isEntry)
+  return {
+    files: new Map<string, Content>([
+      ...output.map((file): [string, Content] => [`/${file.fileName}`, contentOf(file)]),
+      [stylePath, styleSheet],
+      ['/favicon.svg', readFileSync(join(root, 'src/pages/favicon.svg'))],
+      ['/_headers', ASSET_HEADERS],
+    ]),
+    paths: {
+      'site.css': stylePath,
+      ...Object.fromEntries(scripts.map(({ name, fileName }) => [`${name}.js`, `/${fileName}`])),
+    },
+  }
+}
+
+/** The headers of static assets, as Cloudflare reads them. */
+const ASSET_HEADERS = `/assets/*
+  Cache-Control: public, max-age=31536000, immutable
+  X-Content-Type-Options: nosniff
+/favicon.svg
+  Cache-Control: public, max-age=86400
+`
+
 /** Writes only what changed and removes what is left of other builds: tests and `wrangler dev` may be reading the directory. */
-const replaceFiles = (directory: string, files: ReadonlyMap<string, string | Uint8Array>): void => {
-  mkdirSync(directory, { recursive: true })
-  for (const name of readdirSync(directory)) if (!files.has(name)) rmSync(join(directory, name), { recursive: true })
+const replaceFiles = (directory: string, files: ReadonlyMap<string, Content>): void => {
+  for (const { name, parentPath } of globSync('**', { cwd: directory, withFileTypes: true }).filter(file =>
+    file.isFile(),
+  )) {
+    const path = join(parentPath, name)
+    if (!files.has(relative(directory, path))) rmSync(path)
+  }
   for (const [name, content] of files) {
     const path = join(directory, name)
+    mkdirSync(dirname(path), { recursive: true })
     if (!existsSync(path) || !readFileSync(path).equals(Buffer.from(content))) writeFileSync(path, content)
   }
 }

@@ -4,6 +4,8 @@ export default defineConfig({
   resolve: {
     alias: { 'cloudflare:workers': `${import.meta.dirname}/test/support/workers/cloudflare-workers.ts` },
   },
+  // build.ts defines it: a test reads no assets.
+  define: { ASSET_PATHS: '{}' },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',

@@ -3,7 +3,7 @@ import { agentCard, hostCard } from './api/cards.ts'
 import { agentCall, hostCall, namedCall } from './gateway/index.ts'
 import { HttpError, toErrorResponse } from './http/errors.ts'
 import { type Handler, lazy, type PathParams } from './http/handler.ts'
-import { preflightResponse } from './http/headers.ts'
+import { prefersHtml, preflightResponse } from './http/headers.ts'
 import { parseUrl } from './net/urls.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
@@ -19,12 +19,25 @@ const observed = () => import('./api/agents/observed.ts')
 const rest = () => import('./gateway/rest-binding.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const keySet = () => import('./signing/key-set.ts')
+const pages = () => import('./pages/index.ts')
 const revisions = () => import('./api/agents/revisions.ts')
 const schema = () => import('./api/schema.ts')
 const sources = () => import('./api/agents/sources.ts')
 const superx = () => import('./api/compat/superx.ts')
 const tokens = () => import('./api/tokens.ts')
 const unserved = () => import('./unserved.ts')
+
+/** Answers with a page for people who ask with a browser, and with the document for every other client. */
+const pageOr =
+  (page: 'getCatalogPage' | 'getCardPage' | 'getNotFoundPage', document: Handler): Handler =>
+  async (...args) => {
+    if (prefersHtml(args[0])) return (await pages())[page](...args)
+    const response = await document(...args)
+    response.headers.append('Vary', 'Accept')
+    return response
+  }
+
+const notFound = lazy(unserved, 'notFound')
 
 type Route = readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, handler: Handler]
 
@@ -43,7 +56,7 @@ const frequentRoutes: readonly Route[] = [
 export const routes: readonly Route[] = [
   ...frequentRoutes,
   ['POST', '/a2a/v1', namedCall],
-  ['GET', '/agents/:id', agentCard('agent-card.json')],
+  ['GET', '/agents/:id', pageOr('getCardPage', agentCard('agent-card.json'))],
   ['GET', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
   ['POST', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
   ['DELETE', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
@@ -60,7 +73,8 @@ export const routes: readonly Route[] = [
   ['GET', '/agents/:id/events', lazy(events, 'getEvents')],
   ['GET', '/events', lazy(events, 'getEvents')],
   ['GET', '/agents/.well-known/:file', lazy(unserved, 'missingAgentId')],
-  ['GET', '/agents', lazy(lists, 'listAgents')],
+  ['GET', '/', pageOr('getCatalogPage', notFound)],
+  ['GET', '/agents', pageOr('getCatalogPage', lazy(lists, 'listAgents'))],
   ['POST', '/agents:batch', lazy(batch, 'postBatch')],
   ['GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')],
   ['GET', '/.well-known/jwks.json', lazy(keySet, 'getKeySet')],
@@ -81,7 +95,9 @@ export const routes: readonly Route[] = [
   ['GET', '/audit', lazy(admin, 'getAudit')],
   ['GET', '/export', lazy(admin, 'getExport')],
   ['POST', '/import', lazy(admin, 'postImport')],
+  ['GET', '/lint', lazy(pages, 'getLintPage')],
   ['POST', '/lint', lazy(lint, 'postLint')],
+  ['GET', '/manage', lazy(pages, 'getManagePage')],
   ['GET', '/schema/manifest.json', lazy(schema, 'getManifestSchema')],
   ['GET', '/health', lazy(health, 'getHealth')],
 ]
@@ -116,7 +132,7 @@ for (const [method, path, handler] of routes) {
   if (method === 'GET') router.head?.(toPattern(path), routed(handler))
 }
 for (const path of new Set(routes.map(([, path]) => path))) router.all(toPattern(path), routed(otherMethods(path)))
-router.all('*', routed(lazy(unserved, 'notFound')))
+router.all('*', routed(pageOr('getNotFoundPage', notFound)))
 
 /**
  * The frequent routes as expressions for whole URLs without a query. The router parses each URL and tries all routes in turn, which

@@ -65,3 +65,18 @@ export const endToEndHeader = (name: string, headers: Headers): string | null =>
     .split(/[\s,]+/)
   return hopByHop?.includes(name) ? null : value
 }
+
+/** Checks whether a client prefers HTML to JSON, as a browser does for a page. One that accepts anything, or JSON as gladly, does not. */
+export const prefersHtml = ({ method, headers }: Request): boolean => {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  const accept = headers.get('Accept')?.toLowerCase()
+  if (!accept?.includes('text/html')) return false
+  return qualityOf('text/html', accept) > qualityOf('application/json', accept)
+}
+
+/** Returns the weight that an `Accept` gives to a media type which it names; 0 for any other. */
+const qualityOf = (type: string, accept: string): number => {
+  const parameters = accept.split(',').find(range => range.split(';', 1)[0]?.trim() === type)
+  if (parameters === undefined) return 0
+  return Number(/;\s*q=([\d.]{1,5})/.exec(parameters)?.[1] ?? 1)
+}

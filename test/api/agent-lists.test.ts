@@ -46,10 +46,10 @@ describe('GET /agents', () => {
     ])
   })
 
-  it('returns 304 for its entity tag, and varies by Authorization', async () => {
+  it('returns 304 for its entity tag, and varies by Authorization and, as browsers get a page, by Accept', async () => {
     const { headers } = await host.fetch('/agents')
     const again = await host.fetch('/agents', { headers: { 'If-None-Match': headers.get('etag') ?? '' } })
-    expect([again.status, again.headers.get('vary')]).toEqual([304, 'Authorization'])
+    expect([again.status, again.headers.get('vary')]).toEqual([304, 'Authorization, Accept'])
   })
 
   it('lists internal agents too for a token with the scope read, in a response that no cache stores', async () => {

@@ -16,10 +16,11 @@ const getJson = async (path: string, init?: RequestInit) =>
   (await host.fetch(path, init)).json() as Promise<Record<string, unknown>>
 
 describe.each([
-  '/agents/minimal/.well-known/agent-card.json',
-  '/agents/minimal/.well-known/agent.json',
-  '/agents/minimal',
-])('GET %s', path => {
+  ['/agents/minimal/.well-known/agent-card.json', 'A2A-Version, Authorization'],
+  ['/agents/minimal/.well-known/agent.json', 'A2A-Version, Authorization'],
+  // Browsers get a page here.
+  ['/agents/minimal', 'A2A-Version, Authorization, Accept'],
+])('GET %s', (path, vary) => {
   it('returns a body whose SHA-256 is its strong entity tag, with the headers of a public card', async () => {
     const response = await host.fetch(path)
     const body = Buffer.from(await response.arrayBuffer())
@@ -32,7 +33,7 @@ describe.each([
       'content-length': String(body.byteLength),
       'content-type': 'application/json',
       etag: `"${createHash('sha256').update(body).digest('hex')}"`,
-      vary: 'A2A-Version, Authorization',
+      vary,
       'x-content-type-options': 'nosniff',
     })
     expect(Math.abs(Date.parse(modified ?? '') - Date.now())).toBeLessThan(60_000)

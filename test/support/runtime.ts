@@ -33,6 +33,8 @@ export type HostOptions = {
   faults?: boolean
   /** The example agents that run beside the host, by their folders. */
   examples?: readonly (keyof typeof exampleWorkers)[]
+  /** Serves the static assets of the build, for browsers. */
+  assets?: boolean
 }
 
 /** Workers in one runtime. Each has a socket of its own, with nothing between it and the network. */
@@ -73,7 +75,7 @@ export const startHostRuntime = async <Name extends string>(
 const hostWorker = async (
   name: string,
   config: HostConfig,
-  { vars = {}, rateLimits = {}, faults = false, examples = [] }: HostOptions,
+  { vars = {}, rateLimits = {}, faults = false, examples = [], assets = false }: HostOptions,
 ): Promise<Worker> => {
   const env = {
     ...textBindings({ ...config.vars, ...vars }),
@@ -95,7 +97,7 @@ const hostWorker = async (
     ...(faults && { 'faults.js': await faultsModule() }),
     ...(await builtModules()),
   }
-  return worker(name, modules, { ...config, env })
+  return worker(name, modules, { ...config, env, ...(assets && { assets: join(root, 'out/public') }) })
 }
 
 /** The modules of the production build, the main one first. */
@@ -121,13 +123,15 @@ type WorkerOptions = {
   compatibilityFlags?: string[]
   durableObjects?: Record<string, string>
   env?: Worker['config']['env']
+  /** The directory of the static assets. */
+  assets?: string
 }
 
 /** Describes a Worker whose main module is the first. */
 const worker = (
   name: string,
   modules: Record<string, string>,
-  { compatibilityDate, compatibilityFlags = [], durableObjects = {}, env = {} }: WorkerOptions,
+  { compatibilityDate, compatibilityFlags = [], durableObjects = {}, env = {}, assets }: WorkerOptions,
 ): Worker => ({
   config: {
     name,
@@ -137,6 +141,7 @@ const worker = (
       mainModule: Object.keys(modules)[0] ?? '',
       modules: mapValues(modules, contents => ({ type: 'esm' as const, contents })),
     },
+    ...(assets !== undefined && { assets: { directory: assets, hasUserWorker: true } }),
     exports: Object.fromEntries(
       Object.values(durableObjects).map(className => [className, { type: 'durable-object', storage: 'sqlite' }]),
     ),

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { chromium } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+
+const candidates = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+]
+
+/** The Chromium of this machine: the one that `CHROME_PATH` names, else that of a package. Undefined for none. */
+export const executablePath = [process.env.CHROME_PATH ?? '', ...candidates].find(path => existsSync(path))
+
+/** A browser for the tests of a file. Each context that it opens is closed after its test. */
+export type TestBrowser = {
+  /** Opens a tab of its own: nothing is shared with other tabs. */
+  open: (options?: BrowserContextOptions) => Promise<Page>
+}
+
+/** Describes tests in a real browser, which are skipped with a message on a machine without one. */
+export const describeInBrowser = (name: string, define: (browser: TestBrowser) => void): void => {
+  if (executablePath === undefined) {
+    describe.skip(`${name} (no Chromium here: install it, or set CHROME_PATH)`, () => define({ open: noBrowser }))
+    return
+  }
+  describe(name, () => {
+    let browser: Browser | undefined
+    const contexts: BrowserContext[] = []
+    beforeAll(async () => {
+      browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+    })
+    afterEach(async () => {
+      await Promise.all(contexts.splice(0).map(context => context.close()))
+    })
+    afterAll(() => browser?.close())
+    define({
+      open: async (options = {}) => {
+        const context = await (browser ?? (await noBrowser())).newContext(options)
+        contexts.push(context)
+        context.setDefaultTimeout(10_000)
+        return context.newPage()
+      },
+    })
+  })
+}
+
+const noBrowser = (): Promise<never> => Promise.reject(new Error('there is no browser'))
