@@ -42,6 +42,7 @@ export const createDescriber = (): ((number: number) => Described) => {
         capabilities: number % 3 === 0 ? ['streaming', 'pushNotifications'] : ['streaming'],
         inputModes: ['text/plain', number % 5 === 0 ? 'image/png' : 'application/json'],
         outputModes: ['text/plain'],
+        signed: false,
         text: `For every agent: ${words(60)}`,
       },
     }

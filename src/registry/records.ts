@@ -100,6 +100,8 @@ export type SearchFields = {
   inputModes: string[]
   outputModes: string[]
   protocolVersions: string[]
+  /** Whether the card has signatures. */
+  signed: boolean
   /** The descriptions and examples of the skills, for the full-text index only. */
   text: string
 }
@@ -150,7 +152,10 @@ export type SearchQuery = Omit<ListQuery, 'after'> & {
 }
 
 /** One agent that was found. The higher the score, the better it matches; a search without words has none. */
-export type SearchHit = ListedAgent & Pick<SearchFields, 'skillIds' | 'tags'> & { score?: number }
+export type SearchHit = ListedAgent & Pick<SearchFields, ShownField> & { score?: number }
+
+/** What a search shows of each agent, besides what every list does. */
+type ShownField = 'skillIds' | 'tags' | 'provider' | 'capabilities' | 'protocolVersions' | 'signed'
 
 /**
  * A page of a search. The next one has the agents of `rest`, or those after the number `after` if there is no ranking. `isApproximate`

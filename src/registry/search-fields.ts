@@ -20,6 +20,7 @@ export const collectSearchFields = (card: AgentCard): SearchFields => {
     inputModes: unique([...defaultInputModes, ...skills.flatMap(skill => skill.inputModes ?? [])]),
     outputModes: unique([...defaultOutputModes, ...skills.flatMap(skill => skill.outputModes ?? [])]),
     protocolVersions: unique(supportedInterfaces.map(({ protocolVersion }) => protocolVersion)),
+    signed: card.signatures !== undefined && card.signatures.length > 0,
     text: toSearchText(skills),
   }
 }
@@ -35,7 +36,7 @@ export const toSearchText = (
 /** The fields of an agent without a card. */
 export const noSearchFields: SearchFields = {
   ...{ provider: '', skillIds: [], skillNames: [], tags: [], examples: [], capabilities: [] },
-  ...{ inputModes: [], outputModes: [], protocolVersions: [], text: '' },
+  ...{ inputModes: [], outputModes: [], protocolVersions: [], signed: false, text: '' },
 }
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)].slice(0, MAX_FIELD_VALUES)

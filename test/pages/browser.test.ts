@@ -1,23 +1,82 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
+import { minimalCard } from '../support/cards/cards.ts'
 import { type OwnHost, startHost } from '../support/host.ts'
+
+/** Returns the rules of accessibility that a page breaks, and where. */
+const findViolations = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
 
 describeInBrowser('the pages in a browser', browser => {
   let host: OwnHost
   beforeAll(async () => {
     host = await startHost({}, { assets: true })
-    await host.put('weather', { name: 'Weather', description: 'Tells the weather.', url: 'https://agent.test/' })
+    const skill = { id: 'forecast', name: 'Forecast', description: 'Forecasts.', tags: ['rain', 'sun'] }
+    await host.put('weather', { ...minimalCard, name: 'Weather', skills: [skill], capabilities: { streaming: true } })
+    await host.put('painter', { ...minimalCard, name: 'Painter' })
   })
   afterAll(() => host.close())
 
-  it('has the style sheet and the icon of the host, and breaks no rule of its policy', async () => {
+  const urlOf = (path: string): string => new URL(path, host.url).href
+  const namesOf = (page: Page) => page.getByRole('heading', { level: 2 }).allTextContents()
+
+  it('have their style sheet and scripts, and break no rule of their policy', async () => {
     const page = await browser.open()
     const problems: string[] = []
     page.on('console', message => void (message.type() === 'error' && problems.push(message.text())))
-    await page.goto(new URL('/agents', host.url).href)
+    for (const path of ['/agents', '/agents/weather', '/lint', '/manage']) {
+      const { length } = problems
+      await page.goto(urlOf(path), { waitUntil: 'load' })
+      expect(await page.evaluate('getComputedStyle(document.body).display'), path).toBe('flex')
+      expect(problems.slice(length), path).toStrictEqual([])
+    }
+  })
+
+  it.each(['/', '/agents?q=weather', '/agents?q=nothing', '/agents?cursor=bad', '/nowhere', '/lint', '/manage'])(
+    'are accessible, in light and dark, and no wider than a small phone: %s',
+    async path => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await browser.open({ colorScheme, viewport: { width: 320, height: 640 } })
+        await page.goto(urlOf(path))
+        expect(await findViolations(page), colorScheme).toStrictEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+      }
+    },
+  )
+
+  it('find agents while somebody types, and announce how many', async () => {
+    const page = await browser.open()
+    await page.goto(urlOf('/agents'))
+    await page.getByRole('searchbox').fill('weath')
+    await page.getByText('1 agent found').waitFor()
+    expect(await namesOf(page)).toEqual(['Weather'])
+    expect(new URL(page.url()).search).toBe('?q=weath')
+    expect(await page.getByRole('status').textContent()).toBe('1 agent found')
+  })
+
+  it('find agents by the boxes of the filters, with the keyboard only', async () => {
+    const page = await browser.open()
+    await page.goto(urlOf('/agents'))
+    const box = page.getByRole('checkbox', { name: 'rain' })
+    await box.focus()
+    await page.keyboard.press('Space')
+    await page.getByText('1 agent found').waitFor()
+    expect(await box.isChecked()).toBe(true)
+    expect(await page.evaluate('document.activeElement.value')).toBe('rain')
+  })
+
+  it('find agents without JavaScript, too', async () => {
+    const page = await browser.open({ javaScriptEnabled: false })
+    await page.goto(urlOf('/'))
+    await page.getByRole('searchbox').fill('weather')
+    await page.getByRole('button', { name: 'Search' }).click()
+    expect(await page.getByRole('status').textContent()).toBe('1 agent found')
     await page.getByRole('link', { name: 'Weather' }).click()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Weather')
-    expect(await page.evaluate('getComputedStyle(document.body).display')).toBe('flex')
-    expect(problems).toStrictEqual([])
   })
 })

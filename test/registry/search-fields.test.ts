@@ -47,6 +47,7 @@ describe('collectSearchFields', () => {
       inputModes: ['text/plain', 'image/png'],
       outputModes: ['text/plain', 'application/json'],
       protocolVersions: expect.arrayContaining([expect.stringMatching(/^\d\.\d/)]),
+      signed: false,
       text: 'Does one\nDoes two\nTry one',
     })
     expect(fields.capabilities).not.toContain('pushNotifications')

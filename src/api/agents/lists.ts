@@ -8,7 +8,7 @@ import type { Handler, RequestContext } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { jsonResponse } from '../../http/responses.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
-import type { ListedAgent, ListQuery } from '../../registry/records.ts'
+import type { ListedAgent, ListQuery, SearchHit } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { type PageQuery, paginate, parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
@@ -75,11 +75,7 @@ const readSearch =
     })
     const cursor = query.matches === undefined ? String(after) : encodeCursor(digest, rest)
     const list = {
-      agents: agents.map(({ skillIds, tags, score, ...agent }) => ({
-        ...formatAgent(agent),
-        ...{ skills: skillIds, tags },
-        ...(score !== undefined && { score }),
-      })),
+      agents: agents.map(formatHit),
       ...(!isLast && { cursor }),
       ...(facets && { facets, ...(isApproximate && { approximate: true }) }),
     }
@@ -141,6 +137,25 @@ export const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST
 
 const formatAgent = ({ id, origin, name, description, version, url }: ListedAgent) => ({
   ...{ id, name, description, version, card: cardUrl({ origin, id }), url },
+})
+
+/** An agent in the response to a search. */
+export type FoundAgent = ReturnType<typeof formatHit>
+
+const formatHit = ({
+  skillIds,
+  tags,
+  provider,
+  capabilities,
+  protocolVersions,
+  signed,
+  score,
+  ...agent
+}: SearchHit) => ({
+  ...formatAgent(agent),
+  ...{ skills: skillIds, tags, capabilities, protocolVersions, signed },
+  ...(provider !== '' && { provider }),
+  ...(score !== undefined && { score }),
 })
 
 /** Returns a page of a list: for everybody if it `isPublic`, and for callers with the scope `read`. */

@@ -1,1 +1,62 @@
-export {}
+/** Milliseconds without a key after which the page searches. */
+const PAUSE_MS = 200
+
+const form = document.querySelector<HTMLFormElement>('form.catalog')
+
+/** Returns the address of the search that the form describes. */
+const searchUrl = (form: HTMLFormElement): string => {
+  const fields = [...new FormData(form)].filter(([, value]) => value !== '') as [string, string][]
+  return fields.length === 0 ? '/agents' : `/agents?${new URLSearchParams(fields)}`
+}
+
+/** Replaces results and filters by those of another search; what the host renders is escaped. */
+const show = (text: string): void => {
+  const received = new DOMParser().parseFromString(text, 'text/html')
+  for (const id of ['results', 'filters']) {
+    const [old, fresh] = [document.getElementById(id), received.getElementById(id)]
+    if (!old || !fresh) continue
+    if (old instanceof HTMLDetailsElement && fresh instanceof HTMLDetailsElement) fresh.open = old.open
+    const focused = document.activeElement
+    const isInside = focused instanceof HTMLInputElement && old.contains(focused)
+    old.replaceWith(document.adoptNode(fresh))
+    if (isInside) focusBox(focused)
+  }
+  document.title = received.title
+}
+
+/** Keyboards stay where they were: the box of the same filter has the focus again. */
+const focusBox = ({ name, value }: HTMLInputElement): void => {
+  const boxes = document.querySelectorAll<HTMLInputElement>('#filters input')
+  for (const box of boxes) if (box.name === name && box.value === value) box.focus()
+}
+
+if (form) {
+  let timer: number | undefined
+  let pending: AbortController | undefined
+
+  const search = async (): Promise<void> => {
+    pending?.abort()
+    pending = new AbortController()
+    const { signal } = pending
+    const url = searchUrl(form)
+    try {
+      const response = await fetch(url, { headers: { Accept: 'text/html' }, signal })
+      const text = await response.text()
+      if (signal.aborted) return
+      show(text)
+      history.replaceState(null, '', url)
+    } catch {
+      // Another search has begun, or the network is away: then the button still works.
+    }
+  }
+
+  form.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(search, PAUSE_MS)
+  })
+  form.addEventListener('submit', event => {
+    event.preventDefault()
+    clearTimeout(timer)
+    void search()
+  })
+}

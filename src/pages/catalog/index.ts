@@ -1,33 +1,93 @@
 import { html } from 'hono/html'
-import { countList } from '../../api/agents/lists.ts'
+import { countList, type FoundAgent } from '../../api/agents/lists.ts'
 import { fetchCacheable } from '../../api/shared-cache.ts'
 import { ANONYMOUS } from '../../auth/principal.ts'
-import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
-import { publicCacheControl } from '../../http/headers.ts'
-import { pageResponse } from '../layout/page.ts'
+import { NO_STORE, publicCacheControl } from '../../http/headers.ts'
+import { type Html, pageResponse } from '../layout/page.ts'
+import { type FacetName, facetNames, renderFilters } from './filters.ts'
+import { renderAgents } from './results.ts'
 
-type ListedAgent = { id: string; name: string; description: string; version: string }
+const AGENTS_PER_PAGE = 24
 
-/** `GET /` and `GET /agents` for browsers: the public agents that match a search. */
+/** A page of agents as the search of this host returns it. */
+type Found = {
+  agents: FoundAgent[]
+  cursor?: string
+  facets: Record<FacetName, { value: string; count: number }[]>
+  approximate?: boolean
+}
+
+/**
+ * `GET /` and `GET /agents` for browsers: the public agents that match a search. Its parameters are those of the API; an empty one, which
+ * a form sends, counts as absent, and one that the page does not know is ignored.
+ */
 export const getCatalogPage: Handler = async (request, env, ctx) => {
-  const { searchParams } = new URL(request.url)
+  const asked = readQuery(new URL(request.url).searchParams)
   await countList(ANONYMOUS, request, env)
-  const response = await fetchCacheable('/agents', searchParams, ctx)
-  if (!response.ok) {
-    const { code, detail } = (await response.json()) as { code: string; detail: string }
-    throw new HttpError(response.status, code, detail)
-  }
-  const { agents } = (await response.json()) as { agents: ListedAgent[] }
+  const query = new URLSearchParams([...asked, ['facets', facetNames.join(',')], ['limit', String(AGENTS_PER_PAGE)]])
+  const response = await fetchCacheable('/agents', query, ctx)
+  const [results, filters] = response.ok
+    ? renderFound(await response.json<Found>(), asked)
+    : [renderProblem(await response.json<{ detail: string }>()), renderFilters(asked, {})]
+  const words = asked.get('q')
   const main = html`<h1>Agents</h1>
-<ul class="agents">${agents.map(
-    ({ id, name, description, version }) => html`<li class="agent">
-<h2 dir="auto"><a href="/agents/${id}">${name}</a></h2>
-<p dir="auto">${description}</p>
-<p class="version">${version}</p>
-</li>`,
-  )}</ul>`
-  return pageResponse({ title: 'Agents', section: 'agents', main, script: 'catalog.js' }, request, {
-    cacheControl: publicCacheControl(env),
+<form class="catalog" action="/agents" role="search">
+<div class="search-row">
+<label class="visually-hidden" for="q">Search agents</label>
+<input id="q" name="q" type="search" value="${words ?? ''}" maxlength="200" placeholder="Search by name, skill, tag …" autocomplete="off">
+<button class="primary">Search</button>
+</div>
+${filters}
+<section id="results" class="results" aria-labelledby="count">${results}</section>
+</form>`
+  const title = words === null ? 'Agents' : `Agents: ${words}`
+  return pageResponse({ title, section: 'agents', main, script: 'catalog.js' }, request, {
+    status: response.status,
+    cacheControl: response.ok ? publicCacheControl(env) : NO_STORE,
+    headers: response.ok ? {} : retryHeaders(response),
   })
 }
+
+/** Returns the parameters of the search that have a value. */
+const readQuery = (query: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...query].filter(([name, value]) => isParameter(name) && value.trim() !== ''))
+
+const isParameter = (name: string): boolean =>
+  name === 'q' || name === 'cursor' || facetNames.some(facet => facet === name)
+
+const retryHeaders = ({ headers }: Response): Record<string, string> => {
+  const retryAfter = headers.get('Retry-After')
+  return retryAfter === null ? {} : { 'Retry-After': retryAfter }
+}
+
+const renderFound = ({ agents, cursor, facets, approximate }: Found, asked: URLSearchParams): [Html, Html] => {
+  const isSearch = asked.size > (asked.has('cursor') ? 1 : 0)
+  const more =
+    cursor === undefined
+      ? ''
+      : html`<p><a class="button" rel="next" href="${nextPage(asked, cursor)}">Next page</a></p>`
+  const results = html`<p id="count" class="muted" role="status">${countAgents(agents.length, cursor !== undefined, isSearch)}</p>
+${agents.length > 0 ? renderAgents(agents) : isSearch ? NOTHING_FOUND : NO_AGENTS}
+${more}`
+  return [results, renderFilters(asked, facets, approximate)]
+}
+
+const nextPage = (asked: URLSearchParams, cursor: string): string => {
+  const query = new URLSearchParams(asked)
+  query.set('cursor', cursor)
+  return `/agents?${query}`
+}
+
+const countAgents = (count: number, hasMore: boolean, isSearch: boolean): string => {
+  const agents = `${count}${hasMore ? ' or more' : ''} ${count === 1 && !hasMore ? 'agent' : 'agents'}`
+  return isSearch ? `${agents} found` : agents
+}
+
+const NOTHING_FOUND = html`<p>No agent matches. Try fewer words or filters, or <a href="/agents">see all agents</a>.</p>`
+
+const NO_AGENTS = html`<p>No agent is registered here yet. <code>npx sync-card</code> registers the cards of a folder, and
+<a href="/lint">Check a card</a> shows what could be better in one.</p>`
+
+const renderProblem = ({ detail }: { detail: string }): Html =>
+  html`<p id="count" class="message bad" role="alert">${detail}</p><p><a href="/agents">See all agents</a></p>`

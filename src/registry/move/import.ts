@@ -290,7 +290,8 @@ const FIELD_LISTS = ['skillIds', 'skillNames', 'tags', 'examples', 'capabilities
 /** Whether lists and the search can show an agent: without what they need of it, they would fail for everybody. */
 const isListable = ({ summary, search_fields: fields }: JsonObject): boolean => {
   const [shown, indexed] = [JSON.parse(String(summary)), JSON.parse(String(fields))] as Json[]
-  return hasTexts(shown, SUMMARY_TEXTS) && hasTexts(indexed, ['provider']) && hasLists(indexed, FIELD_LISTS)
+  if (!hasTexts(shown, SUMMARY_TEXTS) || !hasTexts(indexed, ['provider'])) return false
+  return hasLists(indexed, FIELD_LISTS) && typeof indexed.signed === 'boolean'
 }
 
 const hasTexts = (value: Json | undefined, names: readonly string[]): value is JsonObject =>

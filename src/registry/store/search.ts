@@ -210,9 +210,10 @@ const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly Fou
     const row = byId.get(id)
     if (!row) return []
     const { summary, fields, origin, visibility, ownSet } = row
-    const { skillIds, tags } = JSON.parse(fields) as SearchFields
+    const { skillIds, tags, provider, capabilities, protocolVersions, signed } = JSON.parse(fields) as SearchFields
     const ownedBy = isCovered(covered, id) && ownSet !== null ? { set: ownSet } : {}
-    const hit = { ...(JSON.parse(summary) as Summary), id, origin, visibility, ...ownedBy, skillIds, tags }
+    const shown = { skillIds, tags, provider, capabilities, protocolVersions, signed }
+    const hit = { ...(JSON.parse(summary) as Summary), id, origin, visibility, ...ownedBy, ...shown }
     return [{ ...hit, ...(score !== undefined && { score }) }]
   })
 }

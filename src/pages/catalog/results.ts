@@ -1,0 +1,52 @@
+import { html } from 'hono/html'
+import type { FoundAgent } from '../../api/agents/lists.ts'
+import type { Html } from '../layout/page.ts'
+
+/** Tags that an agent shows in the list; its page has all of them. */
+const MAX_TAGS = 6
+
+/** Characters of a description, of which the style sheet shows a few lines. */
+const MAX_DESCRIPTION_LENGTH = 400
+
+const badges = [
+  ['streaming', 'streaming'],
+  ['pushNotifications', 'push'],
+  ['extendedAgentCard', 'extended card'],
+] as const
+
+/** Returns agents as a list. */
+export const renderAgents = (agents: readonly FoundAgent[]): Html =>
+  html`<ul class="agents">${agents.map(renderAgent)}</ul>`
+
+const renderAgent = ({
+  id,
+  name,
+  description,
+  version,
+  provider,
+  tags,
+  ...declared
+}: FoundAgent): Html => html`<li class="panel agent">
+<h2 dir="auto"><a href="/agents/${id}">${shorten(name, 120)}</a></h2>
+<p class="muted byline" dir="auto">${shorten(version, 40)}${provider === undefined ? '' : ` · ${shorten(provider, 120)}`}</p>
+<p class="description" dir="auto">${shorten(description, MAX_DESCRIPTION_LENGTH)}</p>
+<ul class="tags" aria-label="What it declares">${describe(declared).map(text => html`<li class="badge">${text}</li>`)}
+${tags.slice(0, MAX_TAGS).map(tag => html`<li class="tag" dir="auto">${shorten(tag, 40)}</li>`)}</ul>
+</li>`
+
+const describe = ({
+  capabilities,
+  protocolVersions,
+  signed,
+}: Pick<FoundAgent, 'capabilities' | 'protocolVersions' | 'signed'>): string[] => [
+  ...(protocolVersions.length > 0 ? [`A2A ${protocolVersions.slice(0, 4).join(', ')}`] : []),
+  ...badges.flatMap(([capability, label]) => (capabilities.includes(capability) ? [label] : [])),
+  ...(signed ? ['signed'] : []),
+]
+
+/** Cuts a text between characters. */
+const shorten = (text: string, length: number): string => {
+  if (text.length <= length) return text
+  const cut = text.slice(0, length)
+  return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`
+}
