@@ -1,10 +1,8 @@
-import * as v from 'valibot'
 import { parseAuthorization } from '../auth/authenticate.ts'
 import { actorOf } from '../auth/principal.ts'
 import { audited } from '../auth/refusals.ts'
 import { requirePrincipal, requireScope, unauthorized } from '../auth/require.ts'
 import { createToken, tokenId } from '../auth/token.ts'
-import { scopes } from '../card/model/constants.ts'
 import type { CardError } from '../card/model/report.ts'
 import { validate } from '../card/model/schema.ts'
 import { sha256Hex } from '../http/conditional.ts'
@@ -14,11 +12,12 @@ import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { formatPointer, isJsonObject, type Json } from '../json/json.ts'
-import { MAX_TOKEN_ENTRIES, MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../limits.ts'
+import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../limits.ts'
 import { cacheToken, readToken } from '../registry/edge/lookups.ts'
 import type { TokenRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { paginate, parsePageQuery } from './pagination.ts'
+import { TokenRequest } from './requests.ts'
 import { parseTime } from './times.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
@@ -84,53 +83,6 @@ const serializeToken = ({ id, note, scopes, agents, tiers, created, expires }: T
   created: new Date(created).toISOString(),
   expires: expires === null ? null : new Date(expires).toISOString(),
 })
-
-const uniqueList = <Item extends v.GenericSchema<string>>(item: Item, message: string) =>
-  v.pipe(
-    v.array(item, message),
-    v.check(({ length }) => length <= MAX_TOKEN_ENTRIES, `must have at most ${MAX_TOKEN_ENTRIES} entries`),
-    v.transform(items => [...new Set(items)]),
-  )
-
-const scopeNames = `${scopes.slice(0, -1).join(', ')} or ${scopes.at(-1)}`
-const scopesMessage = `must be a list of ${scopeNames}, with at least one of them`
-const agentsMessage = 'must be a list of agent ids, in which * matches any characters; omit it for all agents'
-
-/** The body of `POST /tokens`. */
-const TokenRequest = v.object(
-  {
-    note: v.optional(v.pipe(v.string(), v.regex(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')), ''),
-    scopes: v.pipe(uniqueList(v.picklist(scopes, `must be ${scopeNames}`), scopesMessage), v.nonEmpty(scopesMessage)),
-    agents: v.optional(
-      v.pipe(
-        uniqueList(
-          v.pipe(
-            v.string(),
-            v.regex(/^[a-z0-9*][a-z0-9*-]{0,62}$/, 'must be an agent id, in which * matches any characters'),
-          ),
-          agentsMessage,
-        ),
-        v.nonEmpty(agentsMessage),
-      ),
-      ['*'],
-    ),
-    tiers: v.optional(
-      uniqueList(
-        v.pipe(v.string(), v.regex(/^(?:\*|[a-z][a-z0-9-]{0,31})$/, 'must be the name of a tier, or * for all')),
-        'must be a list of tier names',
-      ),
-      [],
-    ),
-    expires: v.optional(
-      v.custom<string | number | null>(
-        value => ['string', 'number'].includes(typeof value) || value === null,
-        'must be seconds from now, or a date such as 2027-01-31',
-      ),
-      null,
-    ),
-  },
-  'must be an object with scopes and, optionally, note, agents, tiers and expires',
-)
 
 /** Parses the body of `POST /tokens` into a record without an id. `now` is in ms since 1970. */
 const parseTokenRequest = (

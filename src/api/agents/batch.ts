@@ -1,10 +1,9 @@
-import * as v from 'valibot'
 import { isAdmin } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { audited, reportRefusal } from '../../auth/refusals.ts'
 import { assertWriter, requireAnyAgent } from '../../auth/require.ts'
 import type { CardError } from '../../card/model/report.ts'
-import { json, strictObject, validate } from '../../card/model/schema.ts'
+import { validate } from '../../card/model/schema.ts'
 import { parsePrecondition } from '../../http/conditional.ts'
 import { HttpError, toHttpError, toProblem } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
@@ -15,15 +14,11 @@ import { MAX_ATOMIC_BATCH_BYTES, MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTE
 import { cacheRegistered, purgeLists } from '../../registry/edge/write-through.ts'
 import type { BatchResult, WriteRejection } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
+import { BatchLine } from '../requests.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { rejectionError, retryOnConflict, serializeReceipt } from './register.ts'
 
 const NDJSON = 'application/x-ndjson'
-
-const headerText = v.optional(v.pipe(v.string(), v.regex(/^[\x20-\x7e]*$/, 'must be the value of a header')))
-
-/** A line of a batch: the body of `PUT /agents/{id}`, with its conditions. */
-const BatchLine = strictObject({ id: v.string(), manifest: json, ifMatch: headerText, ifNoneMatch: headerText })
 
 /**
  * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or why it is refused. What

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { audited } from '../../auth/refusals.ts'
 import { requireWriter } from '../../auth/require.ts'
 import { classifyChanges, type Offer } from '../../card/diff/changes.ts'
@@ -9,12 +10,13 @@ import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { readJson } from '../../http/json-body.ts'
 import { jsonResponse } from '../../http/responses.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
 import { toOffer } from '../../registry/compare.ts'
 import type { RevisionRow, StoredRevision } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { agentNotFound } from '../errors.ts'
 import { parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
+import { RollbackRequest } from '../requests.ts'
 import { registerDocument } from './register.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
@@ -102,8 +104,7 @@ const notRestorableAsIs = ({ code, message, errors }: HttpError, id: string, seq
   )
 
 const parseRollback = (body: Json): number => {
-  const { seq, ...unknown } = isJsonObject(body) ? body : { seq: undefined }
-  if (typeof seq === 'number' && seqPattern.test(String(seq)) && Object.keys(unknown).length === 0) return seq
+  if (v.is(RollbackRequest, body)) return body.seq
   throw new HttpError(422, 'invalid-rollback', 'The body must be {"seq": <the number of a revision>}.')
 }
 

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { isAdmin } from '../../auth/permissions.ts'
 import { actorOf } from '../../auth/principal.ts'
 import { audited } from '../../auth/refusals.ts'
@@ -7,12 +8,12 @@ import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { readJson } from '../../http/json-body.ts'
 import { jsonResponse } from '../../http/responses.ts'
-import { isJsonObject } from '../../json/json.ts'
 import type { PendingCard, SourceRecord, SourceState } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
 import { requestRefresh } from '../../sources/revalidate.ts'
 import { agentConflict, agentNotFound } from '../errors.ts'
+import { RefreshRequest } from '../requests.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 
@@ -42,10 +43,8 @@ export const getSource: Handler = async (request, env, ctx, params) => {
 const readAcceptedEtag = async (request: Request): Promise<string | undefined> => {
   if (request.body === null || request.headers.get('Content-Length') === '0') return undefined
   const body = await readJson(request)
-  const { accept, ...unknown } = isJsonObject(body) ? body : { body }
-  if (Object.keys(unknown).length > 0 || (accept !== undefined && typeof accept !== 'string'))
-    throw new HttpError(422, 'invalid-refresh', 'The body must be empty, or {"accept": "<etag of the pending card>"}.')
-  return accept
+  if (v.is(RefreshRequest, body)) return body.accept
+  throw new HttpError(422, 'invalid-refresh', 'The body must be empty, or {"accept": "<etag of the pending card>"}.')
 }
 
 const noSource = async (id: string, env: Env): Promise<HttpError> =>
