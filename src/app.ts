@@ -1,5 +1,6 @@
 import { type IRequest, Router } from 'itty-router'
 import { agentCard, hostCard } from './api/cards.ts'
+import type { RouteName } from './api/openapi/index.ts'
 import { agentCall, hostCall, namedCall } from './gateway/index.ts'
 import { HttpError, toErrorResponse } from './http/errors.ts'
 import { type Handler, lazy, type PathParams } from './http/handler.ts'
@@ -16,6 +17,7 @@ const health = () => import('./api/health.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agents/lists.ts')
 const observed = () => import('./api/agents/observed.ts')
+const openApi = () => import('./api/openapi/index.ts')
 const rest = () => import('./gateway/rest-binding.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const keySet = () => import('./signing/key-set.ts')
@@ -39,7 +41,14 @@ const pageOr =
 
 const notFound = lazy(unserved, 'notFound')
 
-type Route = readonly [method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, handler: Handler]
+type Method = 'GET' | 'PUT' | 'DELETE' | 'POST'
+
+/** A route that GET /openapi.json describes: any other does not compile. */
+type Route = {
+  [Name in RouteName]: Name extends `${infer Verb extends Method} ${infer Path}`
+    ? readonly [method: Verb, path: Path, handler: Handler]
+    : never
+}[RouteName]
 
 /** The most frequent routes, which are matched before all others. A path has at most one parameter. */
 const frequentRoutes: readonly Route[] = [
@@ -98,6 +107,7 @@ export const routes: readonly Route[] = [
   ['GET', '/lint', lazy(pages, 'getLintPage')],
   ['POST', '/lint', lazy(lint, 'postLint')],
   ['GET', '/manage', lazy(pages, 'getManagePage')],
+  ['GET', '/openapi.json', lazy(openApi, 'getOpenApi')],
   ['GET', '/schema/manifest.json', lazy(schema, 'getManifestSchema')],
   ['GET', '/health', lazy(health, 'getHealth')],
 ]

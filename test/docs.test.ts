@@ -5,6 +5,7 @@ import { EXIT_CODE_MEANINGS } from '../cli/exit-codes.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { ERRORS } from '../src/a2a/error-catalogue.ts'
 import { PASSTHROUGH_STATUSES } from '../src/a2a/errors.ts'
+import { problems } from '../src/api/openapi/problems.ts'
 import { routes } from '../src/app.ts'
 import { type ChangeRule, changeReasons, changeRules } from '../src/card/diff/change-rules.ts'
 import { observedRules } from '../src/card/diff/observed.ts'
@@ -138,6 +139,15 @@ describe('docs/reference.md', () => {
     const documented = tableRows('Other requests').map(([code = '', status]) => `${code.replaceAll('`', '')} ${status}`)
     const built = documented.filter(entry => isBuilt(entry.replace(/ .*/, '')))
     expectSame('Other requests', documented, [...new Set(used), ...built])
+  })
+
+  it('lists the same errors as the OpenAPI document', () => {
+    const withoutLinks = (cell: string | undefined) => cell?.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+    const documented = tableRows('Other requests').map(([code = '', status, when]) => [
+      code.replaceAll('`', ''),
+      [Number(status), withoutLinks(when)],
+    ])
+    expect(Object.fromEntries(documented)).toEqual(problems)
   })
 
   it('lists every metric of Server-Timing', () => {

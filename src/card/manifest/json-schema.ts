@@ -49,7 +49,8 @@ const card: JsonObject = {
 /** The schema of a value may depend on the value. These values lead to each of them. */
 const probes = ['', [], {}, { scope: '' }, { claim: '' }]
 
-const config: ConversionConfig = {
+/** How the schemas of this host are converted: with what they have besides valibot's own types. */
+export const conversionConfig: ConversionConfig = {
   // JSON Schema has no functions: `conditions` has what it can express of the checks.
   ignoreActions: ['check', 'transform'],
   overrideSchema: ({ valibotSchema }) => {
@@ -85,7 +86,7 @@ const anyOf = (schemas: readonly v.GenericSchema[]): JsonObject => {
 }
 
 const convert = (schema: v.GenericSchema): JsonObject => {
-  const converted: JsonObject = JSON.parse(JSON.stringify(toJsonSchema(schema, config)))
+  const converted: JsonObject = JSON.parse(JSON.stringify(toJsonSchema(schema, conversionConfig)))
   return omit(converted, '$schema', '$defs')
 }
 

@@ -1,0 +1,82 @@
+import { toJsonSchemaDefs } from '@valibot/to-json-schema'
+import { conversionConfig, createManifestSchema } from '../../card/manifest/json-schema.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { VERSION } from '../../version.ts'
+import * as requests from '../requests.ts'
+import { rateLimits, tags } from './operation.ts'
+import { createPaths } from './paths.ts'
+import { schemas } from './schemas/index.ts'
+
+/** Returns the OpenAPI 3.1 document of this host: its routes, and the JSON Schemas that are made from their valibot schemas. */
+export const createOpenApiDocument = (): JsonObject => {
+  const { paths, responses } = createPaths()
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Calling Card',
+      version: VERSION,
+      summary: 'A host for A2A Agent Cards.',
+      description: INTRODUCTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: { ...convertSchemas(), ...cardSchemas() },
+      responses,
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A token of this host, from `POST /tokens`. The roles of an operation are the scopes `read`, `write` and `admin`, which a token has for some or all agents.',
+        },
+      },
+    },
+  }
+}
+
+const limitNotes = Object.values(rateLimits).map(
+  ({ requests, seconds, per }) => `${requests} requests in ${seconds} seconds for ${per}`,
+)
+
+const INTRODUCTION = [
+  'HEAD works wherever GET does, and OPTIONS everywhere. A known path with another method is 405 with `Allow`. Pages of any origin can read every response (CORS).',
+  `Rate limits, unless the owner has changed them: ${limitNotes.join('; ')}. Past one of them the response is 429 with \`Retry-After\`; \`x-rate-limits\` of an operation names those that apply.`,
+  'Where a body consists of several JSON documents, one a line or in the data of each server-sent event, `x-item-schema` is the schema of one.',
+].join('\n\n')
+
+const refOf = (name: string): string => `#/components/schemas/${name}`
+
+const convertSchemas = (): JsonObject => {
+  const converted = toJsonSchemaDefs(
+    { ...schemas, ...requests },
+    {
+      ...conversionConfig,
+      target: 'draft-2020-12',
+      typeMode: 'input',
+      overrideRef: ({ referenceId }) => refOf(referenceId),
+    },
+  )
+  // Its handler rejects unknown members after its schema.
+  const closed = { ...converted, TokenRequest: { ...converted.TokenRequest, additionalProperties: false } }
+  // Only JSON is left: members that are undefined are not.
+  return JSON.parse(JSON.stringify(closed))
+}
+
+/** The schemas of cards and manifests are made apart, in draft 7, which means the same in these parts. Their references have another base here. */
+const cardSchemas = (): JsonObject => {
+  const { $schema, definitions, ...manifest } = createManifestSchema()
+  const fields = (definitions as JsonObject).card as JsonObject
+  return {
+    Manifest: JSON.parse(JSON.stringify(manifest).replaceAll('#/definitions/card', refOf('CardFields'))),
+    CardFields: fields,
+    AgentCard: {
+      description: 'An Agent Card. Which of the fields it has depends on its dialect.',
+      type: 'object',
+      required: ['name'],
+      $ref: refOf('CardFields'),
+    },
+  }
+}

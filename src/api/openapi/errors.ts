@@ -1,0 +1,169 @@
+import { ERRORS } from '../../a2a/error-catalogue.ts'
+import { PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { isSequence, toContent } from './content.ts'
+import type { Content, Operation, SchemaName } from './operation.ts'
+import { type ProblemCode, problems } from './problems.ts'
+
+/** Returns the responses of an operation for its errors, by status. */
+export const listErrors = (path: string, operation: Operation): Record<string, JsonObject> => ({
+  ...listOwnErrors(path, operation),
+  500: { description: 'An unexpected error, which the host has logged. The body is empty.' },
+})
+
+const listOwnErrors = (path: string, operation: Operation): Record<string, JsonObject> => {
+  const { errors = 'problem' } = operation
+  switch (errors) {
+    case 'problem':
+      return groupByStatus(problemsOf(path, operation))
+    case 'ard':
+      return withInvalidUrl(
+        mapValues(groupByStatus(problemsOf(path, operation)), ({ description, headers }) => ({
+          ...{ description, headers },
+          content: toContent({ 'application/json': 'ArdError' }),
+        })),
+      )
+    case 'superx':
+      return withInvalidUrl(
+        Object.fromEntries(SUPERX_STATUSES.map(status => [status, errorOf(JSON_RPC, 'A JSON-RPC error.', status)])),
+      )
+    case 'JSONRPC':
+      return withInvalidUrl(callErrors('JSONRPC', JSON_RPC))
+    default:
+      return withInvalidUrl(
+        callErrors('HTTP+JSON', {
+          [errors === '1.0' ? 'application/a2a+json' : 'application/json']: REST_ERRORS[errors],
+        }),
+      )
+  }
+}
+
+const JSON_RPC: Content = { 'application/json': 'JsonRpcResponse' }
+
+const REST_ERRORS: Record<'0.3' | '1.0', SchemaName> = { '0.3': 'RestErrorV0', '1.0': 'RestErrorV1' }
+
+const SUPERX_STATUSES = [400, 401, 403, 413, 415, 429, 502, 503, 504]
+
+const mapValues = (object: Record<string, JsonObject>, map: (value: JsonObject) => JsonObject) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]))
+
+/** Such a request reaches no endpoint, so its error has the form of this host. */
+const withInvalidUrl = (errors: Record<string, JsonObject>): Record<string, JsonObject> => {
+  const { 400: invalidUrl } = groupByStatus(['invalid-url'])
+  const { description, content } = errors[400] ?? { description: '', content: {} }
+  return {
+    ...errors,
+    400: {
+      ...invalidUrl,
+      description: `${description}\n${invalidUrl?.description}`.trim(),
+      content: { ...(content as JsonObject), ...(invalidUrl?.content as JsonObject) },
+    },
+  }
+}
+
+// Problem details
+
+const authentication: readonly ProblemCode[] = ['no-token', 'bad-token', 'too-many-attempts']
+
+const accessProblems: Readonly<Record<Operation['access'], readonly ProblemCode[]>> = {
+  public: [],
+  card: [],
+  optional: ['too-many-attempts'],
+  token: authentication,
+  read: [...authentication, 'forbidden'],
+  write: [...authentication, 'forbidden', 'admin-token-missing'],
+  admin: [...authentication, 'forbidden', 'admin-token-missing'],
+}
+
+const textProblems: readonly ProblemCode[] = ['not-json', 'incomplete-body', 'too-large', 'unsupported-media-type']
+
+/** In a sequence of documents, these are the problem of one of them. */
+const documentProblems: readonly ProblemCode[] = ['too-deep', 'duplicate-name']
+
+const bodyProblems = (content: Content): readonly ProblemCode[] =>
+  Object.values(content).some(isSequence) ? textProblems : [...textProblems, ...documentProblems]
+
+const problemsOf = (path: string, operation: Operation): ProblemCode[] => {
+  const { access, body, limits = [], problems: own = [] } = operation
+  const isWriteOfAgent = access === 'write' && path.startsWith('/agents/{id}')
+  const isCounted = limits.some(name => name !== 'AUTH_LIMIT')
+  const all: ProblemCode[] = [
+    ...(['invalid-url', 'unavailable'] as const),
+    ...accessProblems[access],
+    ...(isWriteOfAgent ? (['bad-agent-id'] as const) : []),
+    ...(isCounted ? (['too-many-requests'] as const) : []),
+    ...(body ? bodyProblems(body.content) : []),
+    ...own,
+  ]
+  return [...new Set(all)]
+}
+
+const groupByStatus = (codes: readonly ProblemCode[]): Record<string, JsonObject> =>
+  Object.fromEntries(
+    [...Map.groupBy(codes, code => problems[code][0])].map(([status, codes]) => [
+      status,
+      problemResponse(status, codes),
+    ]),
+  )
+
+const problemResponse = (status: number, codes: readonly ProblemCode[]): JsonObject => ({
+  ...errorOf({}, codes.map(code => `- \`${code}\`: ${problems[code][1]}`).join('\n'), status),
+  content: {
+    'application/problem+json': {
+      schema: {
+        allOf: [
+          { $ref: '#/components/schemas/Problem' },
+          { properties: { status: { const: status }, code: { enum: [...codes] } } },
+        ],
+      },
+    },
+  },
+})
+
+// A2A calls
+
+const callErrors = (binding: 'JSONRPC' | 'HTTP+JSON', content: Content): Record<string, JsonObject> => {
+  const statuses = Object.entries(ERRORS).flatMap(([kind, { httpStatus, jsonRpcStatus }]) => {
+    const own = typeof httpStatus === 'number' ? [httpStatus] : Object.keys(PASSTHROUGH_STATUSES).map(Number)
+    return (binding === 'JSONRPC' && jsonRpcStatus !== undefined ? [jsonRpcStatus] : own).map(status => ({
+      status,
+      kind,
+    }))
+  })
+  return Object.fromEntries(
+    [...Map.groupBy(statuses, ({ status }) => status)].map(([status, errors]) => [
+      status,
+      errorOf(content, errors.map(({ kind }) => `- \`${kind}\`: ${ERRORS_BY_KIND[kind]}`).join('\n'), status),
+    ]),
+  )
+}
+
+const ERRORS_BY_KIND: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(ERRORS).map(([kind, { code, reason }]) => [kind, `${reason}, ${code}`]),
+)
+
+const retryAfter = { 'Retry-After': 'Seconds after which the request may succeed.' }
+
+/** Headers that a response with a status can have. */
+const RESPONSE_HEADERS: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'WWW-Authenticate': 'How to authenticate (RFC 6750).' },
+  403: { 'WWW-Authenticate': 'The scope that the token lacks (RFC 6750).' },
+  409: retryAfter,
+  429: retryAfter,
+  502: retryAfter,
+  503: retryAfter,
+  504: retryAfter,
+}
+
+const errorOf = (content: Content, description: string, status = 0): JsonObject => {
+  const headers = RESPONSE_HEADERS[status]
+  return {
+    description,
+    ...(headers && {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+      ),
+    }),
+    content: toContent(content),
+  }
+}

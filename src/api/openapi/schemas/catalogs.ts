@@ -1,0 +1,81 @@
+import * as v from 'valibot'
+import { json } from '../../../card/model/schema.ts'
+import { text, texts, time, url } from './parts.ts'
+
+const catalogEntry = {
+  identifier: text('`urn:air:`, the publisher, and the name of the entry there.'),
+  displayName: v.string(),
+  type: text('The media type of the document at `url`.'),
+  mediaType: text('The same, for readers of older versions.'),
+  url: url('The address of the document.'),
+  description: v.optional(v.string()),
+  version: v.optional(v.string()),
+  updatedAt: v.optional(time('When the registration last changed.')),
+  tags: v.optional(v.array(v.string())),
+  capabilities: v.optional(texts('The ids of the skills.')),
+  representativeQueries: v.optional(texts('Examples of the skills.')),
+}
+
+const CatalogEntry = v.object(catalogEntry)
+
+const AiCatalog = v.object({
+  specVersion: v.literal('1.0'),
+  host: v.object({ displayName: v.string(), identifier: v.optional(v.string()) }),
+  entries: v.array(CatalogEntry),
+})
+
+const Link = v.object({ href: v.string(), type: v.optional(v.string()), title: v.optional(v.string()) })
+
+const LinkSet = v.object({
+  linkset: v.array(
+    v.object({
+      anchor: text('What the links are of.'),
+      item: v.optional(v.array(Link)),
+      'api-catalog': v.optional(v.array(Link)),
+      'service-desc': v.optional(v.array(Link)),
+      'service-doc': v.optional(v.array(Link)),
+    }),
+  ),
+})
+
+const ardTexts = v.union([v.string(), v.array(v.string())])
+
+const ArdSearchRequest = v.strictObject({
+  query: v.strictObject({
+    '@context': v.optional(json),
+    text: text('What the agent should do, in natural language.'),
+    filter: v.optional(
+      v.strictObject({ type: v.optional(ardTexts), tags: v.optional(ardTexts), capabilities: v.optional(ardTexts) }),
+    ),
+  }),
+  federation: v.optional(v.picklist(['auto', 'referrals', 'none'])),
+  pageSize: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)), 10),
+  pageToken: v.optional(text('The `pageToken` of the page before.')),
+})
+
+const ArdSearchResult = v.object({
+  results: v.array(
+    v.object({
+      ...catalogEntry,
+      score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
+      source: url('The registry that has the agent.'),
+    }),
+  ),
+  referrals: v.array(json),
+  pageToken: v.optional(text('The token of the next page. The last page has none.')),
+})
+
+const ArdError = v.object({
+  errorCode: v.picklist(['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INVALID_ARGUMENT', 'INTERNAL_ERROR']),
+  message: v.string(),
+})
+
+/** What catalogs and the search of ARD consist of. */
+export const catalogSchemas = {
+  AiCatalog,
+  ArdError,
+  ArdSearchRequest,
+  ArdSearchResult,
+  CatalogEntry,
+  LinkSet,
+}

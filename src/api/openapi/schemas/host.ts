@@ -1,0 +1,138 @@
+import * as v from 'valibot'
+import { scopes } from '../../../card/model/constants.ts'
+import { json } from '../../../card/model/schema.ts'
+import { anyObject, count, cursor, described, flag, id, seq, text, texts, time } from './parts.ts'
+
+const token = {
+  id: text('The id of the token.'),
+  scopes: v.array(v.picklist(scopes)),
+  agents: texts('Agent ids, in which `*` matches any characters.'),
+  tiers: texts('The tiers of extended cards that the token may read.'),
+  expires: v.nullable(time('When the token ends. Null for never.')),
+}
+
+const Token = v.object({ ...token, note: text('A remark for people.'), created: time('When it was issued.') })
+
+const IssuedToken = v.object({
+  ...Token.entries,
+  token: text('The token itself. No other response has it.'),
+  published: flag('Whether every location accepts it.'),
+})
+
+const TokenList = v.object({ tokens: v.array(Token), cursor })
+
+const OwnToken = v.object({
+  ...token,
+  id: text('The id of the token; `admin` for `ADMIN_TOKEN`.'),
+  note: v.optional(text('A remark for people.')),
+})
+
+const AuditEntry = v.object({
+  number: count('Counts the entries from 1.'),
+  time: time('When it happened.'),
+  actor: text('`admin`, the id of a token, `host`, or `anonymous`.'),
+  what: text('What happened.'),
+  agent: v.optional(id),
+  seq: v.optional(seq),
+  details: v.optional(anyObject('What else is known of it. Never a secret.')),
+  previous: text('The hash of the entry before.'),
+  hash: text('The SHA-256 of the entry without this member, in the canonical form of RFC 8785.'),
+})
+
+const AuditPage = v.object({
+  entries: v.array(AuditEntry),
+  head: v.nullable(
+    v.object({
+      number: v.number(),
+      time: time('When it happened.'),
+      hash: v.string(),
+      signature: v.optional(text('A JWT with number and hash, if this host has a signing key.')),
+    }),
+  ),
+  cursor,
+})
+
+const ImportResult = v.object({
+  agents: count('Imported agents.'),
+  revisions: count('Imported revisions.'),
+  tokens: count('Imported tokens.'),
+})
+
+const Health = v.object({
+  service: v.literal('calling-card'),
+  version: text('The version of the host.'),
+  status: v.picklist(['ok', 'degraded']),
+  registry: v.picklist(['reachable', 'unreachable']),
+  unpublished: v.nullable(count('Keys that are not published yet.')),
+  oldestStaleCard: v.nullable(time('When the oldest stale remote card was last confirmed.')),
+  webhook: v.nullable(
+    v.object({
+      pending: v.nullable(count('Changes that wait for the webhook.')),
+      failingSince: v.nullable(time('Since when its receiver fails.')),
+    }),
+  ),
+  missing: texts('The secrets that the host needs and lacks.'),
+})
+
+const JwkSet = v.object({
+  keys: v.array(
+    v.object({
+      ...{ kty: v.string(), crv: v.string(), x: v.string(), y: v.string() },
+      ...{ kid: v.string(), alg: v.string(), use: v.string() },
+    }),
+  ),
+})
+
+const JsonRpcId = described(v.union([v.string(), v.number(), v.null()]), 'Repeated in the response.')
+
+const JsonRpcRequest = v.object({
+  jsonrpc: v.literal('2.0'),
+  id: JsonRpcId,
+  method: text('The method, such as `SendMessage` of A2A 1.0 or `message/send` of A2A 0.3.'),
+  params: v.optional(anyObject('The parameters of the method, as the version of A2A defines them.')),
+})
+
+const JsonRpcResponse = v.object({
+  jsonrpc: v.literal('2.0'),
+  id: JsonRpcId,
+  result: v.optional(described(json, 'The result, as the version of A2A defines it.')),
+  error: v.optional(
+    v.object({
+      code: v.pipe(v.number(), v.integer()),
+      message: v.string(),
+      data: v.optional(described(json, 'The reason and details: a list of `google.rpc` details in A2A 1.0.')),
+    }),
+  ),
+})
+
+const RestErrorV1 = v.object({
+  error: v.object({
+    code: v.pipe(v.number(), v.integer(), v.description('The HTTP status.')),
+    status: text('The name of the `google.rpc.Code`.'),
+    message: v.string(),
+    details: v.optional(v.array(anyObject('A detail of `google.rpc`, such as ErrorInfo.'))),
+  }),
+})
+
+const RestErrorV0 = v.object({
+  code: v.pipe(v.number(), v.integer()),
+  message: v.string(),
+  data: v.optional(json),
+})
+
+/** What responses about the host, and A2A calls, consist of. */
+export const hostSchemas = {
+  AuditEntry,
+  AuditPage,
+  Health,
+  ImportResult,
+  IssuedToken,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  JwkSet,
+  OwnToken,
+  RestErrorV0,
+  RestErrorV1,
+  Token,
+  TokenList,
+}

@@ -1,0 +1,48 @@
+import * as v from 'valibot'
+import { json } from '../../../card/model/schema.ts'
+
+// A client must expect more members than these: objects are open. The tests reject answers with members that are not here.
+
+/** Adds the sentence that documents a schema. */
+export const described = <Schema extends v.GenericSchema>(schema: Schema, description: string) =>
+  v.pipe(schema, v.description(description))
+
+/** A text. */
+export const text = (description: string) => described(v.string(), description)
+/** A boolean. */
+export const flag = (description: string) => described(v.boolean(), description)
+/** A whole number that is not negative. */
+export const count = (description: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(description))
+/** A time in ISO 8601, in UTC. */
+export const time = (description: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(description))
+/** A URL. */
+export const url = (description: string) => v.pipe(v.string(), v.url(), v.description(description))
+/** One of a few texts. */
+export const oneOf = <const Options extends readonly string[]>(options: Options, description: string) =>
+  described(v.picklist(options), description)
+/** A list of texts. */
+export const texts = (description: string) => described(v.array(v.string()), description)
+/** An object whose members are not described here. */
+export const anyObject = (description: string) => described(v.record(v.string(), json), description)
+/** The cursor of a page. */
+export const cursor = v.optional(text('The `cursor` of the next page. The last page has none.'))
+/** The number of a revision. */
+export const seq = v.pipe(v.number(), v.integer(), v.minValue(1), v.description('The number of the revision, from 1.'))
+/** The id of an agent. */
+export const id = text('The id of the agent.')
+
+/** A JSON Pointer. */
+export const Pointer = text('A JSON Pointer (RFC 6901).')
+
+/** One thing that is wrong with a body. */
+export const FieldError = v.object({ pointer: Pointer, message: text('What is wrong, as a clause for people.') })
+
+/** Problem details (RFC 9457). */
+export const Problem = v.object({
+  type: v.literal('about:blank'),
+  title: text('The name of the status.'),
+  status: v.pipe(v.number(), v.integer()),
+  code: text('The stable code of the error.'),
+  detail: text('What is wrong, for people.'),
+  errors: v.optional(described(v.array(FieldError), 'What is wrong with the body, place by place.')),
+})
