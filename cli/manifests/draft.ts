@@ -1,4 +1,12 @@
 import { type Compiled, compile } from '../../src/card/compile/index.ts'
+import { emptyMessage } from '../../src/card/file/index.ts'
+import {
+  createSourceMap,
+  type Diagnostic,
+  type InvalidFile,
+  type ParsedFile,
+  type SourceMap,
+} from '../../src/card/file/source-map.ts'
 import { containsSecret, createRedaction, findDisallowedSecrets } from '../../src/card/lint/index.ts'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern } from '../../src/card/model/constants.ts'
@@ -9,8 +17,6 @@ import { suggestField, suggestMisspelling } from '../did-you-mean.ts'
 import { isExternalAgents, readExternalAgents } from './external-agents.ts'
 import { applyDefaults, type Defaults } from './folder-defaults.ts'
 import { agentIdFor, type ManifestSource, normalizeDocument } from './normalize.ts'
-import { emptyMessage } from './parse-file.ts'
-import { createSourceMap, type Diagnostic, type InvalidFile, type ParsedFile, type SourceMap } from './source-map.ts'
 
 /** A file, or an entry of one, that can be sent to a host. */
 export type Draft = {

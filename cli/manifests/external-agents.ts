@@ -1,5 +1,11 @@
 import { basename } from 'node:path'
 import * as v from 'valibot'
+import {
+  type InvalidFile,
+  type ParsedFile,
+  type PointerMapping,
+  pointerInCard,
+} from '../../src/card/file/source-map.ts'
 import { Manifest } from '../../src/card/manifest/manifest.ts'
 import { toSlug } from '../../src/card/model/constants.ts'
 import { hostname as Hostname } from '../../src/card/model/schema.ts'
@@ -14,7 +20,6 @@ import {
 } from '../../src/json/json.ts'
 import { parseUrl } from '../../src/net/urls.ts'
 import type { ManifestSource } from './normalize.ts'
-import { type InvalidFile, type ParsedFile, type PointerMapping, pointerInCard } from './source-map.ts'
 
 /** Whether a file has the name under which Shaman keeps external agents. */
 export const isExternalAgentsName = (file: string): boolean => basename(file) === 'agents.json'

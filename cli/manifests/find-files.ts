@@ -1,10 +1,10 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import picomatch from 'picomatch'
+import { CARD_EXTENSIONS } from '../../src/card/file/index.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { DEFAULTS_NAMES, foldersAbove } from './folder-defaults.ts'
-import { CARD_EXTENSIONS } from './parse-file.ts'
 import { isSystemError } from './read-file.ts'
 
 /** The folder that is read if no file is named. */

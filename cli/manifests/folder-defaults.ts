@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, normalize, relative, resolve, sep } from 'node:path'
+import type { Diagnostic, ParsedFile } from '../../src/card/file/source-map.ts'
 import { Manifest } from '../../src/card/manifest/manifest.ts'
 import { formatPointer, isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import type { Diagnostic, ParsedFile } from './source-map.ts'
 
 /** The file names, in order of preference, of what every other file of a folder inherits. */
 export const DEFAULTS_NAMES = ['defaults.yaml', 'defaults.yml', 'defaults.json']

@@ -1,3 +1,4 @@
+export type { Diagnostic } from '../../src/card/file/source-map.ts'
 export { type Draft, type LocatedIssue, locateInCard, locateIssues } from './draft.ts'
 export {
   CARDS_FOLDER,
@@ -19,6 +20,5 @@ export {
 } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
 export { isSystemError, readFile } from './read-file.ts'
-export type { Diagnostic } from './source-map.ts'
 export { isUneditedStarter, STARTER_DEFAULTS, type StarterAnswers, starterCard, starterDefaults } from './starter.ts'
 export { addMissingLines, createFile, renderManifest, replaceFile } from './write.ts'

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Diagnostic, InvalidFile } from '../../src/card/file/source-map.ts'
 import type { JsonObject, Pointer } from '../../src/json/json.ts'
 import { UsageError } from '../exit-codes.ts'
 import { withoutControls } from '../terminal.ts'
@@ -15,7 +16,6 @@ import {
   readDefaults,
 } from './folder-defaults.ts'
 import { readFile } from './read-file.ts'
-import type { Diagnostic, InvalidFile } from './source-map.ts'
 import { isUneditedStarter } from './starter.ts'
 
 /** A file that is not sent, and why: a clause such as "it is a FIFO". */

@@ -1,8 +1,8 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseFile } from '../../src/card/file/index.ts'
+import type { Diagnostic, ParsedFile, Position } from '../../src/card/file/source-map.ts'
 import { decodeUtf8 } from '../../src/json/utf8.ts'
-import { parseFile } from './parse-file.ts'
-import type { Diagnostic, ParsedFile, Position } from './source-map.ts'
 
 /** Reads and parses a file. Returns a reason, a clause, if the path is no file to read. */
 export const readFile = (file: string, cwd: string): ParsedFile | { problems: Diagnostic[] } | { reason: string } => {

@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, resolve } from 'node:path'
 import { stringify } from 'yaml'
+import { parseFile } from '../../src/card/file/index.ts'
 import { type JsonObject, jsonEquals } from '../../src/json/json.ts'
 import { UsageError } from '../exit-codes.ts'
-import { parseFile } from './parse-file.ts'
 import { isSystemError } from './read-file.ts'
 
 /**

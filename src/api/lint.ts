@@ -5,7 +5,7 @@ import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { findIdentityErrors } from '../signing/identity-errors.ts'
 
-/** `POST /lint`: returns the report on a card or manifest. Stores nothing. */
+/** `POST /lint`: returns the report on a card or manifest; with `?representations=true`, also what each client would get. Stores nothing. */
 export const postLint: Handler = async (request, env) => {
   const { success } = await env.LINT_LIMIT.limit({ key: clientKey(request) })
   if (!success) throw tooManyRequests('Too many cards to lint: the limit is 60 a minute for each address.')
@@ -18,6 +18,8 @@ export const postLint: Handler = async (request, env) => {
   const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
   const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
   if ('errors' in result || errors.length > 0) return jsonResponse({ valid: false, errors })
-  const { report, secrets } = result.compiled
-  return jsonResponse({ valid: secrets.length === 0, errors: secrets, ...report })
+  const { report, secrets, documents: representations } = result.compiled
+  const valid = secrets.length === 0
+  const isShown = valid && new URL(request.url).searchParams.get('representations') === 'true'
+  return jsonResponse({ valid, errors: secrets, ...report, ...(isShown && { representations }) })
 }

@@ -79,4 +79,34 @@ describeInBrowser('the pages in a browser', browser => {
     await page.getByRole('link', { name: 'Weather' }).click()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Weather')
   })
+
+  it('check a card in YAML, and mark what is to say at its lines', async () => {
+    const page = await browser.open()
+    await page.goto(urlOf('/lint'))
+    await page
+      .getByLabel('Card', { exact: true })
+      .fill('name: Weather\ndescription: Forecasts.\nurl: https://agent.test/a2a\nskils: []\n')
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByText('The card can be published. Found:').waitFor()
+    const line = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'Go to line 4' }) })
+    expect(await line.textContent()).toMatch(/skils: \[\].*skills/s)
+    await page.getByRole('heading', { name: 'Filled in' }).waitFor()
+    await page.getByText('telex', { exact: true }).click()
+    expect(await page.getByRole('region', { name: 'The card as telex' }).textContent()).toContain('"name": "Weather"')
+    expect(await findViolations(page)).toStrictEqual([])
+    expect(page.url()).toBe(urlOf('/lint'))
+  })
+
+  it.each([
+    ['is not JSON', '{"name": "x",\n "url": }', 'This text cannot be read.'],
+    ['is no card', '{"hello": "<img src=x onerror=alert(1)>"}', 'The card cannot be published'],
+    ['is empty', ' ', 'Paste a card first.'],
+  ])('say what is wrong with a text that %s', async (_, text, message) => {
+    const page = await browser.open()
+    await page.goto(urlOf('/lint'))
+    await page.getByLabel('Card', { exact: true }).fill(text)
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByRole('status').getByText(message).waitFor()
+    expect(await page.locator('#report img').count()).toBe(0)
+  })
 })

@@ -12,9 +12,9 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import { hideSecret } from '../../src/card/lint/index.ts'
-import type { Json } from '../../src/json/json.ts'
-import { MAX_JSON_DEPTH } from '../../src/limits.ts'
+import type { Json } from '../../json/json.ts'
+import { MAX_JSON_DEPTH } from '../../limits.ts'
+import { hideSecret } from '../lint/index.ts'
 import { createLocator, offsetOf, type ParsedDocument, type Position } from './source-map.ts'
 
 /** What is wrong with a text, and where. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Document } from 'yaml'
-import { readDrafts } from '../../cli/manifests/draft.ts'
-import { parseFile } from '../../cli/manifests/parse-file.ts'
+import { readDrafts } from '../../../cli/manifests/draft.ts'
+import { parseFile } from '../../../src/card/file/index.ts'
 
 const locate = (file: string, text: string, pointer: string) => {
   const source = parseFile(file, text)

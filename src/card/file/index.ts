@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
-import { parseJson as parseJsonText } from '../../src/json/parse.ts'
+import { parseJson as parseJsonText } from '../../json/parse.ts'
 import { createLocator, type Diagnostic, type ParsedFile, type Position } from './source-map.ts'
 import { locateDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
 
