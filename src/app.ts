@@ -14,6 +14,7 @@ const catalogs = () => import('./api/catalogs/index.ts')
 const batch = () => import('./api/agents/batch.ts')
 const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
+const images = () => import('./pages/images/index.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agents/lists.ts')
 const observed = () => import('./api/agents/observed.ts')
@@ -80,6 +81,8 @@ export const routes: readonly Route[] = [
   ['GET', '/agents/:id/observed', lazy(observed, 'getObserved')],
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
   ['GET', '/agents/:id/events', lazy(events, 'getEvents')],
+  ['GET', '/agents/:id/card.svg', lazy(images, 'getCardImage')],
+  ['GET', '/agents/:id/badge.svg', lazy(images, 'getBadge')],
   ['GET', '/events', lazy(events, 'getEvents')],
   ['GET', '/agents/.well-known/:file', lazy(unserved, 'missingAgentId')],
   ['GET', '/', pageOr('getCatalogPage', notFound)],

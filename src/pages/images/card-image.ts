@@ -1,0 +1,203 @@
+import { html } from 'hono/html'
+import { encode } from 'uqr'
+import type { AgentCard } from '../../card/model/agent-card.ts'
+import { declaredVersions } from './badge.ts'
+import { renderMonogram } from './monogram.ts'
+import { FONTS, firstSentence, fitLine, isRightToLeft, lineWidth, toLine, wrapLine } from './text.ts'
+
+/** What a business card shows. `url` is the page that its QR code opens. */
+export type BusinessCard = { id: string; card: AgentCard; url: string }
+
+const WIDTH = 640
+const HEIGHT = 320
+const MARGIN = 28
+const INNER_WIDTH = WIDTH - 2 * MARGIN
+const QR_SIZE = 144
+/** Of the column beside the QR code. */
+const COLUMN_WIDTH = INNER_WIDTH - QR_SIZE - 24
+const MONOGRAM_SIZE = 64
+const CHIPS_TOP = 196
+const FOOTER_TOP = 272
+
+/** The colors of a business card by their class, in light and dark. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
+export const CARD_COLORS = {
+  surface: ['#ffffff', '#151b23'],
+  line: ['#d1d9e0', '#3d444d'],
+  text: ['#1f2328', '#f0f6fc'],
+  muted: ['#59636e', '#9fa9b4'],
+  chip: ['#eff2f5', '#262c36'],
+  accent: ['#2f5bd0', '#8fb2ff'],
+} as const
+
+/** The style sheet of business cards: the colors of dark mode. Those of light mode are attributes, for readers without style sheets. */
+export const CARD_STYLE = `@media(prefers-color-scheme:dark){${Object.entries(CARD_COLORS)
+  .map(([name, [, dark]]) => `.${name}{fill:${dark}}`)
+  .join('')}}`
+
+const fill = (name: keyof typeof CARD_COLORS) => html`class="${name}" fill="${CARD_COLORS[name][0]}"`
+
+/** Renders the business card of an agent. A card whose name is written from right to left is mirrored. */
+export const renderBusinessCard = ({ id, card, url }: BusinessCard) => {
+  const name = toLine(card.name) || id
+  const layout = createLayout(isRightToLeft(name))
+  const organization = toLine(card.provider?.organization ?? '')
+  const tagline = firstSentence(card.description)
+  const skills = {
+    names: card.skills.slice(0, MAX_CHIPS).map(skill => toLine(skill.name) || toLine(skill.id)),
+    total: card.skills.length,
+  }
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title><desc>${describe(tagline, skills, url)}</desc><style>${CARD_STYLE}</style><rect width="${WIDTH}" height="${HEIGHT}" rx="16" ${fill('line')}/><rect x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="15" ${fill('surface')}/>${renderMonogram({ id, name }, { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN })}${renderHeader(name, organization, tagline, layout)}${renderQrCode(url, layout.place(WIDTH - MARGIN - QR_SIZE, QR_SIZE))}${renderSkills(skills, layout)}${renderFooter(url, card, layout)}</svg>`
+}
+
+/** Characters of the text that screen readers get, in em as all widths. */
+const MAX_LABEL_WIDTH = 100
+const MAX_DESCRIBED_SKILLS = 10
+
+const describe = (tagline: string, skills: Skills, url: string): string => {
+  const names = skills.names.slice(0, MAX_DESCRIBED_SKILLS).map(skill => fitLine(skill, MAX_LABEL_WIDTH))
+  const more = skills.total > names.length ? ` and ${skills.total - names.length} more` : ''
+  return `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${names.join(', ')}${more}. QR code: ${url}`
+}
+
+/** Where things are on a card, mirrored or not. */
+type Layout = {
+  isMirrored: boolean
+  /** Returns the left edge of something of this width that begins at `x` on a card that is not mirrored. */
+  place: (x: number, width: number) => number
+}
+
+const createLayout = (isMirrored: boolean): Layout => ({
+  isMirrored,
+  place: (x, width) => (isMirrored ? WIDTH - x - width : x),
+})
+
+/** Lines of one text in a box, which hides what a font draws outside it. `baseline` is that of the first line, from the box's top. */
+type TextBlock = {
+  x: number
+  y: number
+  width: number
+  height: number
+  baseline: number
+  lineHeight: number
+  fontSize: number
+  color: keyof typeof CARD_COLORS
+  weight?: number
+  /** By default that of the text. */
+  direction?: 'ltr'
+  /** The side to which the lines are aligned: by default the one where the card begins. */
+  side?: 'start' | 'end'
+}
+
+const renderText = (lines: readonly string[], block: TextBlock, { isMirrored, place }: Layout) => {
+  const { x, y, width, height, baseline, lineHeight, fontSize, color, weight = 400 } = block
+  const direction = block.direction ?? (isRightToLeft(lines.join(' ')) ? 'rtl' : 'ltr')
+  const isAtRight = isMirrored === (block.side !== 'end')
+  const anchor = (direction === 'rtl') === isAtRight ? 'start' : 'end'
+  return html`<svg x="${place(x, width)}" y="${y}" width="${width}" height="${height}" direction="${direction}" text-anchor="${anchor}" font-size="${fontSize}" font-weight="${weight}" ${fill(color)}>${lines.map(
+    (line, index) => html`<text x="${isAtRight ? width : 0}" y="${baseline + index * lineHeight}">${line}</text>`,
+  )}</svg>`
+}
+
+const NAME = { fontSize: 24, weight: 600, lineHeight: 29, baseline: 26, color: 'text' } as const
+const ORGANIZATION = { fontSize: 14, height: 24, lineHeight: 21, baseline: 15, color: 'muted' } as const
+const TAGLINE = { fontSize: 15, height: 82, lineHeight: 21, baseline: 28, color: 'text' } as const
+
+/** Renders the name and the organization beside the monogram, and the tagline below it. */
+const renderHeader = (name: string, organization: string, tagline: string, layout: Layout) => {
+  const x = MARGIN + MONOGRAM_SIZE + 16
+  const width = COLUMN_WIDTH - MONOGRAM_SIZE - 16
+  const nameLines = wrapLine(name, width / NAME.fontSize, 2)
+  const nameHeight = nameLines.length * NAME.lineHeight
+  const height = nameHeight + (organization ? ORGANIZATION.lineHeight : 0)
+  const top = MARGIN + Math.max(0, (MONOGRAM_SIZE - height) / 2)
+  const bottom = Math.max(MARGIN + MONOGRAM_SIZE, top + height)
+  const organizationLine = fitLine(organization, width / ORGANIZATION.fontSize)
+  const taglineLines = wrapLine(tagline, COLUMN_WIDTH / TAGLINE.fontSize, 3)
+  return [
+    renderText(nameLines, { ...NAME, x, y: top - 4, width, height: nameHeight + 8 }, layout),
+    organization && renderText([organizationLine], { ...ORGANIZATION, x, y: top + nameHeight, width }, layout),
+    renderText(taglineLines, { ...TAGLINE, x: MARGIN, y: bottom, width: COLUMN_WIDTH }, layout),
+  ]
+}
+
+/**
+ * Renders the QR code of a URL, dark on white with the margin that ISO/IEC 18004 requires: not all readers know inverted codes. The
+ * smallest code is the one with the largest modules; what room it has is used to correct more errors.
+ */
+const renderQrCode = (url: string, x: number) => {
+  const { size, data } = encode(url, { ecc: 'L', boostEcc: true, border: 4 })
+  return html`<svg x="${x}" y="${MARGIN}" width="${QR_SIZE}" height="${QR_SIZE}" viewBox="0 0 ${size} ${size}"><rect width="${size}" height="${size}" rx="2.5" fill="#fff"/><path shape-rendering="crispEdges" d="${toPath(data)}"/></svg>`
+}
+
+/** Draws each run of dark modules in a row as one rectangle. */
+const toPath = (rows: readonly (readonly boolean[])[]): string =>
+  rows
+    .flatMap((row, y) =>
+      row.flatMap((isDark, x) => {
+        if (!isDark || row[x - 1]) return []
+        const end = row.indexOf(false, x)
+        const length = (end === -1 ? row.length : end) - x
+        return `M${x} ${y}h${length}v1h-${length}z`
+      }),
+    )
+    .join('')
+
+const CHIP = { fontSize: 13, height: 26, padding: 12, gap: 8, rows: 2, maxWidth: 280 } as const
+/** More than fit, however short their names are. */
+const MAX_CHIPS = 40
+
+/** The names of the first skills, and the number of all. */
+type Skills = { names: readonly string[]; total: number }
+
+/** Renders the names of skills in two rows, and how many more there are. */
+const renderSkills = (skills: Skills, { place }: Layout) => {
+  const chips = arrangeChips(skills)
+  const isOneRow = chips.at(-1)?.row === 0
+  const top = CHIPS_TOP + (isOneRow ? (CHIP.height + CHIP.gap) / 2 : 0)
+  return chips.map(
+    ({ label, x, row, width }) =>
+      html`<g text-anchor="middle" font-size="${CHIP.fontSize}" direction="${isRightToLeft(label) ? 'rtl' : 'ltr'}"><svg x="${place(MARGIN + x, width)}" y="${top + row * (CHIP.height + CHIP.gap)}" width="${width}" height="${CHIP.height}"><rect width="${width}" height="${CHIP.height}" rx="${CHIP.height / 2}" ${fill('chip')}/><text x="${width / 2}" y="17.5" ${fill('text')}>${label}</text></svg></g>`,
+  )
+}
+
+/** A label in a row, `x` from where the rows begin. */
+type Chip = { label: string; x: number; row: number; width: number }
+
+/** Arranges skills in rows. The last chip counts those that do not fit. */
+export const arrangeChips = ({ names, total }: Skills): Chip[] => {
+  const chips: Chip[] = []
+  for (const name of names) {
+    const chip = nextChip(name, chips.at(-1))
+    if (chip === undefined) break
+    chips.push(chip)
+  }
+  while (chips.length < total) {
+    const more = nextChip(`+${total - chips.length}`, chips.at(-1))
+    if (more) return [...chips, more]
+    chips.pop()
+  }
+  return chips
+}
+
+/** Returns the chip after another one; undefined if the rows are full. */
+const nextChip = (text: string, last: Chip | undefined): Chip | undefined => {
+  const label = fitLine(text, (CHIP.maxWidth - 2 * CHIP.padding) / CHIP.fontSize)
+  const width = Math.ceil(lineWidth(label) * CHIP.fontSize) + 2 * CHIP.padding
+  const [x, row] = last ? [last.x + last.width + CHIP.gap, last.row] : [0, 0]
+  if (x + width <= INNER_WIDTH) return { label, x, row, width }
+  return row + 1 < CHIP.rows ? { label, x: 0, row: row + 1, width } : undefined
+}
+
+const FOOTER = { y: FOOTER_TOP, height: 36, fontSize: 13, lineHeight: 20, baseline: 27, direction: 'ltr' } as const
+const MAX_VERSIONS_WIDTH = 16
+
+/** Renders the address of the agent, and the versions of A2A that its card declares. */
+const renderFooter = (url: string, { supportedInterfaces }: AgentCard, layout: Layout) => {
+  const versions = fitLine(toLine(declaredVersions(supportedInterfaces).join(', ')), MAX_VERSIONS_WIDTH)
+  const label = versions && `A2A ${versions}`
+  const labelWidth = Math.ceil(lineWidth(label) * FOOTER.fontSize)
+  const width = INNER_WIDTH - labelWidth - 16
+  const address = fitLine(url.replace(/^https?:\/\//, ''), width / FOOTER.fontSize)
+  const labelBlock = { ...FOOTER, x: WIDTH - MARGIN - labelWidth, width: labelWidth, weight: 600, side: 'end' } as const
+  return html`<rect x="${MARGIN}" y="${FOOTER_TOP}" width="${INNER_WIDTH}" height="1" ${fill('line')}/>${renderText([address], { ...FOOTER, x: MARGIN, width, color: 'muted' }, layout)}${renderText([label], { ...labelBlock, color: 'accent' }, layout)}`
+}

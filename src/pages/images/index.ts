@@ -1,0 +1,74 @@
+import { loadCard } from '../../api/cards.ts'
+import { agentNotFound } from '../../api/errors.ts'
+import type { AgentCard } from '../../card/model/agent-card.ts'
+import { agentIdPattern } from '../../card/model/constants.ts'
+import { matchesIfNoneMatch, strongEtag } from '../../http/conditional.ts'
+import type { Handler, RequestContext } from '../../http/handler.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../../http/headers.ts'
+import { parseUrl } from '../../net/urls.ts'
+import type { CachedDocument } from '../../registry/edge/cards.ts'
+import { isStale, staleHeaders } from '../../registry/staleness.ts'
+import { renderBadge } from './badge.ts'
+import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
+
+export { FAVICON } from './favicon.ts'
+export { type Monogram, monogramOf, renderMonogram } from './monogram.ts'
+
+/** `GET /agents/{id}/card.svg`: the business card of an agent, for READMEs. */
+export const getCardImage: Handler = (request, env, ctx, { id = '' }) =>
+  respondWithPicture(id, { request, env, ctx }, card => {
+    const { origin } = parseUrl(env.PUBLIC_URL) ?? new URL(request.url)
+    return renderBusinessCard({ id, card, url: `${origin}/agents/${id}` })
+  })
+
+/** `GET /agents/{id}/badge.svg`: the versions of A2A that the card of an agent declares, for READMEs. */
+export const getBadge: Handler = (request, env, ctx, { id = '' }) =>
+  respondWithPicture(id, { request, env, ctx }, renderBadge)
+
+/** Answers with a picture of the card that the caller may read, whose hybrid has all that pictures show. */
+const respondWithPicture = async (
+  id: string,
+  context: RequestContext,
+  render: (card: AgentCard) => ReturnType<typeof renderBadge>,
+): Promise<Response> => {
+  const document = agentIdPattern.test(id) ? await loadCard(id, 'agent-card.json', context) : null
+  if (!document) throw agentNotFound(id)
+  const card: AgentCard = JSON.parse(new TextDecoder().decode(document.body))
+  return pictureResponse(String(await render(card)), document, context)
+}
+
+/** Returns the response with a picture, or 304, cached as the card that it shows. */
+const pictureResponse = async (
+  svg: string,
+  { modified, source }: CachedDocument,
+  { request, env }: RequestContext,
+): Promise<Response> => {
+  const body = new TextEncoder().encode(svg)
+  const etag = await strongEtag(body)
+  const headers = {
+    ...CORS_HEADERS,
+    'Cache-Control': request.headers.has('Authorization') ? PRIVATE_NO_STORE : publicCacheControl(env),
+    // A picture is made to be embedded, also in pages that are isolated from other origins.
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    ETag: etag,
+    Vary: 'Authorization',
+    ...(source && isStale(source) && staleHeaders(source)),
+  }
+  return matchesIfNoneMatch(request.headers.get('If-None-Match'), etag)
+    ? new Response(null, { status: 304, headers })
+    : new Response(body, {
+        headers: {
+          ...headers,
+          'Content-Type': 'image/svg+xml',
+          'Content-Security-Policy': await contentSecurityPolicy(),
+          'Last-Modified': modified,
+        },
+      })
+}
+
+/** The browser that opens a picture as a page runs and loads nothing, whatever the card says. */
+const contentSecurityPolicy = async (): Promise<string> => {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(CARD_STYLE))
+  const style = btoa(String.fromCharCode(...new Uint8Array(hash)))
+  return `default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+}

@@ -1,0 +1,163 @@
+/** The fonts of pictures: those of the reader's system, since a picture loads nothing. */
+export const FONTS = "-apple-system,BlinkMacSystemFont,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif"
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Iterates over the characters of a text as readers see them (UAX #29): with their marks, and an emoji as a whole. */
+export const graphemes = function* (text: string): Generator<string> {
+  for (const { segment } of segmenter.segment(text)) yield segment
+}
+
+const ELLIPSIS = '…'
+
+/** Characters that are read of a text: many times what any picture shows, so that longer texts cost no more. */
+const MAX_READ_LENGTH = 4096
+
+/** What no picture draws: controls, which XML forbids too, invisible characters, and those that reorder others. */
+const undrawable =
+  /[\p{Cc}\p{Noncharacter_Code_Point}[\p{Default_Ignorable_Code_Point}--[\u061c\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}]]]/gv
+
+/** Longer than in any language. More marks would cover the lines around them. */
+const markRuns = /(\p{M}{8})\p{M}+/gu
+
+/** Returns a text as one line that a picture can show: without characters that XML forbids, that are invisible or reorder others. */
+export const toLine = (text: string): string => {
+  const line = text
+    .slice(0, MAX_READ_LENGTH)
+    .toWellFormed()
+    .replace(/\s+/gu, ' ')
+    .replace(undrawable, '')
+    .replace(markRuns, '$1')
+    .replace(/ {2,}/g, ' ')
+    .trim()
+  // The last character that was read may be a part of one.
+  return text.length > MAX_READ_LENGTH ? `${[...graphemes(line)].slice(0, -1).join('').trimEnd()}${ELLIPSIS}` : line
+}
+
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
+
+/** Returns the first sentence of a text, or its first paragraph if that ends earlier. */
+export const firstSentence = (text: string): string => {
+  const [paragraph = ''] = text
+    .slice(0, MAX_READ_LENGTH)
+    .trimStart()
+    .split(/\n\s*\n/, 1)
+  const line = toLine(paragraph)
+  for (const { segment } of sentences.segment(line)) return segment.trim()
+  return line
+}
+
+const EMOJI_WIDTH = 1.4
+
+/**
+ * Widths in em by classes of characters; the first class that matches counts. The fonts of the reader are unknown, so these are upper
+ * bounds for nearly all letters of the bold system fonts: a text may be cut early, but fits.
+ */
+const widthClasses: readonly (readonly [pattern: RegExp, width: number])[] = [
+  [/^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/u, 0],
+  [/^[ !',.:;()[\]ijl-]/, 0.36],
+  [/^["/\\_`{}Ifrt]/, 0.47],
+  [/^[?*^Jcsz]/, 0.57],
+  [/^[0-9$+<=>~|aevxy]/, 0.62],
+  [/^[DGHNOQU&w]/, 0.86],
+  [/^[mMW%@]/, 1],
+  [/^[!-~]/, 0.7],
+  [/^\p{Extended_Pictographic}/u, EMOJI_WIDTH],
+  [/^[æœмшщжюыфњљωϖ\p{Script=Armenian}]/iu, 1.05],
+  [/^[[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Georgian}]&&\p{Lu}]/v, 0.86],
+  [/^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Georgian}]/u, 0.72],
+  [/^\ufdfd/, 8],
+  [/^[\ufd50-\ufdff\u{12000}-\u{1254f}\u2e3a\u2e3b]/u, 3],
+  [/^[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}\p{Script=Lao}]/u, 0.68],
+  [/^[\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Khmer}]/u, 0.8],
+]
+/** Of ideographs, and of all that has no class. */
+const FULL_WIDTH = 1.05
+
+const graphemeWidth = (grapheme: string): number => {
+  // An emoji of several is one picture.
+  if (/^\p{RGI_Emoji}$/v.test(grapheme)) return EMOJI_WIDTH
+  let width = 0
+  for (const character of grapheme)
+    width += widthClasses.find(([pattern]) => pattern.test(character))?.[1] ?? FULL_WIDTH
+  return width
+}
+
+/** Returns an upper bound of the width of a line in em. */
+export const lineWidth = (line: string): number => {
+  let width = 0
+  for (const grapheme of graphemes(line)) width += graphemeWidth(grapheme)
+  return width
+}
+
+const ideographic = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}]/u
+const closing = /^[\p{Pe}\p{Pf}\p{Po}ーァィゥェォッャュョぁぃぅぇぉっゃゅょ々]/u
+const opening = /^[\p{Ps}\p{Pi}]/u
+
+const withoutSpaces = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const words = new Intl.Segmenter('en', { granularity: 'word' })
+
+/** Returns where words begin in a text of a script without spaces, found with a dictionary. */
+const findWords = (text: string): ReadonlySet<number> =>
+  new Set(withoutSpaces.test(text) ? Array.from(words.segment(text), ({ index }) => index) : [])
+
+/** Whether a line may end between two characters: after spaces and hyphens, and between ideographs (a small part of UAX #14). */
+const isBreak = (before: string, after: string): boolean =>
+  after !== ' ' &&
+  (/^[ /-]$/.test(before) ||
+    ((ideographic.test(before) || ideographic.test(after)) && !closing.test(after) && !opening.test(before)))
+
+/**
+ * Breaks a line into at most `maxLines` lines that are at most `maxWidth` em wide. A text that is longer ends with an ellipsis; it is
+ * never cut within a character.
+ */
+export const wrapLine = (text: string, maxWidth: number, maxLines: number): string[] => {
+  const lines: string[] = []
+  let line: Placed[] = []
+  let breakAt = 0
+  let index = 0
+  const wordStarts = findWords(text)
+  for (const grapheme of graphemes(text)) {
+    const last = line.at(-1)
+    const isWord = wordStarts.has(index) && withoutSpaces.test(grapheme)
+    if (last && (isWord || isBreak(last.grapheme, grapheme))) breakAt = line.length
+    index += grapheme.length
+    if (last === undefined && grapheme === ' ') continue
+    const end = (last?.end ?? 0) + graphemeWidth(grapheme)
+    line.push({ grapheme, end })
+    if (end <= maxWidth || grapheme === ' ') continue
+    if (lines.length + 1 >= maxLines || line.length === 1) return [...lines, cut(line, maxWidth)]
+    const at = breakAt || line.length - 1
+    lines.push(join(line.slice(0, at)))
+    const start = line[at - 1]?.end ?? 0
+    line = line.slice(at).map(({ grapheme, end }) => ({ grapheme, end: end - start }))
+    breakAt = 0
+  }
+  return line.length > 0 ? [...lines, join(line)] : lines
+}
+
+/** A character of a line, and where it ends in em. */
+type Placed = { grapheme: string; end: number }
+
+const join = (line: readonly Placed[]): string =>
+  line
+    .map(({ grapheme }) => grapheme)
+    .join('')
+    .trimEnd()
+
+/** Returns what of a line fits before an ellipsis. */
+const cut = (line: readonly Placed[], maxWidth: number): string => {
+  const fitting = line.filter(({ end }) => end + graphemeWidth(ELLIPSIS) <= maxWidth)
+  return `${join(fitting).replace(/[\s\p{Po}\p{Pd}]+$/u, '')}${ELLIPSIS}`
+}
+
+/** Returns a line of at most `maxWidth` em. */
+export const fitLine = (text: string, maxWidth: number): string => wrapLine(text, maxWidth, 1).join('')
+
+const rightToLeft = /^[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
+
+/** Whether a text begins with a script that is written from right to left (UAX #9, P2 and P3). */
+export const isRightToLeft = (text: string): boolean => {
+  const [first = ''] = /[\p{L}\u061c\u200e\u200f]/u.exec(text) ?? []
+  return rightToLeft.test(first)
+}
