@@ -12,7 +12,7 @@ const WIDTH = 640
 const HEIGHT = 320
 const MARGIN = 28
 const INNER_WIDTH = WIDTH - 2 * MARGIN
-const QR_SIZE = 144
+const QR_SIZE = 152
 /** Of the column beside the QR code. */
 const COLUMN_WIDTH = INNER_WIDTH - QR_SIZE - 24
 const MONOGRAM_SIZE = 64

@@ -24,6 +24,7 @@ const markRuns = /(\p{M}{8})\p{M}+/gu
 export const toLine = (text: string): string => {
   const line = text
     .slice(0, MAX_READ_LENGTH)
+    .replace(/[\ud800-\udbff]$/, '')
     .toWellFormed()
     .replace(/\s+/gu, ' ')
     .replace(undrawable, '')
@@ -123,21 +124,23 @@ export const wrapLine = (text: string, maxWidth: number, maxLines: number): stri
     if (last && (isWord || isBreak(last.grapheme, grapheme))) breakAt = line.length
     index += grapheme.length
     if (last === undefined && grapheme === ' ') continue
-    const end = (last?.end ?? 0) + graphemeWidth(grapheme)
-    line.push({ grapheme, end })
-    if (end <= maxWidth || grapheme === ' ') continue
-    if (lines.length + 1 >= maxLines || line.length === 1) return [...lines, cut(line, maxWidth)]
-    const at = breakAt || line.length - 1
-    lines.push(join(line.slice(0, at)))
-    const start = line[at - 1]?.end ?? 0
-    line = line.slice(at).map(({ grapheme, end }) => ({ grapheme, end: end - start }))
-    breakAt = 0
+    line.push({ grapheme, end: widthOf(line) + graphemeWidth(grapheme) })
+    while (grapheme !== ' ' && widthOf(line) > maxWidth) {
+      if (lines.length + 1 >= maxLines || line.length === 1) return [...lines, cut(line, maxWidth)]
+      const at = breakAt || line.length - 1
+      const start = line[at - 1]?.end ?? 0
+      lines.push(join(line.slice(0, at)))
+      line = line.slice(at).map(({ grapheme, end }) => ({ grapheme, end: end - start }))
+      breakAt = 0
+    }
   }
   return line.length > 0 ? [...lines, join(line)] : lines
 }
 
 /** A character of a line, and where it ends in em. */
 type Placed = { grapheme: string; end: number }
+
+const widthOf = (line: readonly Placed[]): number => line.at(-1)?.end ?? 0
 
 const join = (line: readonly Placed[]): string =>
   line

@@ -1,0 +1,194 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  firstSentence,
+  fitLine,
+  graphemes,
+  isRightToLeft,
+  lineWidth,
+  toLine,
+  wrapLine,
+} from '../../../src/pages/images/text.ts'
+
+const family = '👨‍👩‍👧‍👦'
+const england = '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}'
+
+/** Texts of every script, with characters that form others with their neighbours. */
+const texts = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc
+    .array(
+      fc.constantFrom(
+        ' ',
+        'a',
+        'W',
+        '-',
+        '。',
+        '天',
+        'ー',
+        'ส',
+        'บ',
+        'ע',
+        'م',
+        '\u0301',
+        '\u200d',
+        '🌦️',
+        family,
+        england,
+        '🇯🇵',
+        '﷽',
+      ),
+      { maxLength: 60 },
+    )
+    .map(parts => parts.join('')),
+)
+
+describe('toLine', () => {
+  it.each([
+    ['line breaks and runs of spaces', ' a\r\n\tb\u2028 \u3000c ', 'a b c'],
+    ['control characters', 'a\u0000\u0007\u001b\u007f\u009fb', 'ab'],
+    ['halves of characters', 'a\ud83c!', 'a\ufffd!'],
+    ['characters that are none', 'a\ufffe\uffffb', 'ab'],
+    ['invisible characters', '\ufeffa\u00ad\u200b\u2060\u3164b', 'ab'],
+    ['bidi embeddings, overrides and isolates', '\u202egpj.exe\u202c\u2066\u2069', 'gpj.exe'],
+    ['a text of nothing else', '\u200b\u2060 \n', ''],
+  ])('removes %s', (_, text, line) => {
+    expect(toLine(text)).toBe(line)
+  })
+
+  it.each([
+    ['an emoji of several people', family],
+    ['a flag of tags', england],
+    ['an emoji with a variation selector', '☀\ufe0f'],
+    ['joiners of Persian', 'می\u200cخواهم'],
+    ['the marks of Burmese', 'ကျွှို့'],
+    ['marks of direction', 'C++\u200e'],
+    ['an ideograph with a variation selector', '葛\u{e0100}'],
+  ])('keeps %s', (_, text) => {
+    expect(toLine(text)).toBe(text)
+  })
+
+  it('keeps eight marks of a run', () => {
+    expect(toLine(`a${'\u0301'.repeat(1000)}b`)).toBe(`a${'\u0301'.repeat(8)}b`)
+  })
+
+  it('reads a bounded part of a text, and marks that it ends early', () => {
+    const line = toLine(family.repeat(100_000))
+    expect(line.length).toBeLessThan(5000)
+    expect(new Set(graphemes(line.replace(/…$/, '')))).toEqual(new Set([family]))
+    expect(line.endsWith('…')).toBe(true)
+  })
+
+  it('returns one line that it would not change again', () => {
+    fc.assert(
+      fc.property(texts, text => {
+        const line = toLine(text)
+        expect(line).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]|^ | {2}| $/u)
+        expect(toLine(line)).toBe(line)
+      }),
+    )
+  })
+})
+
+describe('firstSentence', () => {
+  it.each([
+    ['Finds flights. Books them too.', 'Finds flights.'],
+    ['Reads version 1.0 of cards, e.g. yours. And more.', 'Reads version 1.0 of cards, e.g. yours.'],
+    ['Really? Yes.', 'Really?'],
+    ['天気を予報します。警報もあります。', '天気を予報します。'],
+    ['यह मौसम बताता है। और भी।', 'यह मौसम बताता है।'],
+    ['\n\nWeather\n\nAnd more.', 'Weather'],
+    ['One line\nand another.', 'One line and another.'],
+    ['', ''],
+  ])('returns that of %j', (text, sentence) => {
+    expect(firstSentence(text)).toBe(sentence)
+  })
+})
+
+describe('lineWidth', () => {
+  it.each([
+    ['letters of Latin', 'Weather', 4, 5],
+    ['ideographs', '天気予報', 4, 4.5],
+    ['an emoji of several people as one', family, 1.2, 1.5],
+    ['a letter with marks as the letter', 'a\u0301\u0302\u0303', 0.5, 0.7],
+    ['no character', '', 0, 0],
+  ])('measures %s', (_, text, min, max) => {
+    expect(lineWidth(text)).toBeGreaterThanOrEqual(min)
+    expect(lineWidth(text)).toBeLessThanOrEqual(max)
+  })
+
+  it('measures wide letters as wider than narrow ones', () => {
+    expect(lineWidth('WWW')).toBeGreaterThan(2 * lineWidth('iii'))
+  })
+})
+
+describe('wrapLine', () => {
+  it.each([
+    ['a text that fits', 'Weather', 10, 2, ['Weather']],
+    ['a text without characters', '', 10, 2, []],
+    ['words between them', 'Weather and more', 8, 2, ['Weather and', 'more']],
+    ['a long word within it', 'Wwwwwwwwwwww', 6, 3, ['Wwwwww', 'wwwwww']],
+    ['words at hyphens', 'Baden-Baden', 5, 2, ['Baden-', 'Baden']],
+    ['ideographs anywhere', '天気予報', 3, 2, ['天気', '予報']],
+    ['no line before a closing mark', '天気予報。', 4.3, 2, ['天気予', '報。']],
+    ['Thai between words', 'ผู้ช่วยอากาศ', 4.5, 2, ['ผู้ช่วย', 'อากาศ']],
+    ['what is longer with an ellipsis', 'Weather and much more', 8, 1, ['Weather and…']],
+    ['what is longer without a space before the ellipsis', 'Weather - more', 6.2, 1, ['Weather…']],
+    ['a character that is wider than a line as an ellipsis', '﷽﷽', 4, 2, ['…']],
+  ])('breaks %s', (_, text, width, lines, expected) => {
+    expect(wrapLine(text, width, lines)).toEqual(expected)
+  })
+
+  it('returns lines that fit, of whole characters, that are the beginning of the text', () => {
+    fc.assert(
+      fc.property(
+        texts.map(toLine),
+        fc.double({ min: 2, max: 30, noNaN: true }),
+        fc.integer({ min: 1, max: 4 }),
+        (text, width, count) => {
+          const lines = wrapLine(text, width, count)
+          expect(lines.length).toBeLessThanOrEqual(count)
+          for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width + 1e-9)
+          const characters = (value: string) => [...graphemes(value)].filter(character => character !== ' ')
+          const whole = characters(text)
+          const isCut = lines.flatMap(characters).join('') !== whole.join('')
+          const shown = lines.flatMap((line, index) =>
+            characters(isCut && index === lines.length - 1 ? line.replace(/…$/, '') : line),
+          )
+          expect(shown).toEqual(whole.slice(0, shown.length))
+          if (isCut) expect(lines.at(-1)).toMatch(/…$/)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('fitLine', () => {
+  it.each([
+    ['Echo', 'Echo'],
+    ['Echo of the agent', 'Echo of…'],
+    [family.repeat(9), `${family.repeat(3)}…`],
+  ])('returns the part of %j that fits', (text, fitting) => {
+    expect(fitLine(text, 5.3)).toBe(fitting)
+  })
+})
+
+describe('isRightToLeft', () => {
+  it.each([
+    ['Weather', false],
+    ['天気', false],
+    ['סוכן', true],
+    ['وكيل', true],
+    ['12 🌦️ وكيل Weather', true],
+    ['Weather وكيل', false],
+    ['\u200fWeather', true],
+    ['\u200eوكيل', false],
+    ['\u{1e900}', true],
+    ['🌦️ 1.0', false],
+    ['', false],
+  ])('finds the direction of %j', (text, expected) => {
+    expect(isRightToLeft(text)).toBe(expected)
+  })
+})
