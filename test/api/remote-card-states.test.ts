@@ -81,6 +81,8 @@ describe('a stale card whose upstream fails', () => {
     ['its host name', 'https://old.example/.well-known/agent-card.json', {}],
     ['another dialect', '/agents/old?dialect=0.3', {}],
     ['HEAD', '/agents/old', { method: 'HEAD' }],
+    ['its business card', '/agents/old/card.svg', {}],
+    ['its badge', '/agents/old/badge.svg', {}],
     ['a request with a token', '/agents/old', { headers: bearer }],
   ])('is served with Age and Warning: %s', async (_, path, init) => {
     const response = await host.fetch(path, init)
@@ -129,6 +131,13 @@ describe('an expired or missing card whose upstream fails', () => {
     const id = `expired-${name.toLowerCase().replace(' ', '-')}`
     await registerExpired(id, 502)
     expect((await getCard(id, init)).status).toBe(502)
+  })
+
+  it.each(['card.svg', 'badge.svg'])('gets the same error for its %s', async file => {
+    const id = `expired-${file.replace('.', '-')}`
+    await registerExpired(id, 503)
+    const [picture, card] = await Promise.all([host.fetch(`/agents/${id}/${file}`), getCard(id)])
+    expect([picture.status, await picture.json()]).toEqual([503, await card.json()])
   })
 
   it('gets 504 at its own host name too', async () => {

@@ -80,6 +80,8 @@ export const requestSamples: Record<string, RequestSample> = {
     },
   },
   'a card by name': { path: ['a2a', 'v1', 'agents', 'Weather'] },
+  'a business card': { path: ['agents', 'echo', 'card.svg'], headers: { 'If-None-Match': '"a"' } },
+  'a badge': { path: ['agents', 'echo', 'badge.svg'], query: { a: 'b' } },
   'a list': { path: ['agents'], query: { limit: '5', cursor: 'a' }, headers: admin },
   'a search': {
     path: ['agents'],

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { encode } from 'uqr'
+import encodeQR from 'qr'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import { declaredVersions } from './badge.ts'
 import { renderMonogram } from './monogram.ts'
@@ -54,7 +54,7 @@ const MAX_LABEL_WIDTH = 100
 const MAX_DESCRIBED_SKILLS = 10
 
 const describe = (tagline: string, skills: Skills, url: string): string => {
-  const names = skills.names.slice(0, MAX_DESCRIBED_SKILLS).map(skill => fitLine(skill, MAX_LABEL_WIDTH))
+  const names = skills.names.slice(0, MAX_DESCRIBED_SKILLS).map(skill => fitLine(skill, MAX_LABEL_WIDTH / 2))
   const more = skills.total > names.length ? ` and ${skills.total - names.length} more` : ''
   return `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${names.join(', ')}${more}. QR code: ${url}`
 }
@@ -120,13 +120,15 @@ const renderHeader = (name: string, organization: string, tagline: string, layou
   ]
 }
 
-/**
- * Renders the QR code of a URL, dark on white with the margin that ISO/IEC 18004 requires: not all readers know inverted codes. The
- * smallest code is the one with the largest modules; what room it has is used to correct more errors.
- */
+/** Longer URLs get the lowest level of error correction: on a screen, large modules matter more. */
+const MAX_CORRECTED_LENGTH = 100
+
+/** Renders a URL as a QR code, dark on white with the margin that ISO/IEC 18004 requires: not all readers know inverted codes. */
 const renderQrCode = (url: string, x: number) => {
-  const { size, data } = encode(url, { ecc: 'L', boostEcc: true, border: 4 })
-  return html`<svg x="${x}" y="${MARGIN}" width="${QR_SIZE}" height="${QR_SIZE}" viewBox="0 0 ${size} ${size}"><rect width="${size}" height="${size}" rx="2.5" fill="#fff"/><path shape-rendering="crispEdges" d="${toPath(data)}"/></svg>`
+  const ecc = url.length > MAX_CORRECTED_LENGTH ? 'low' : 'medium'
+  const rows = encodeQR(url, 'raw', { ecc, border: 4 })
+  const size = rows.length
+  return html`<svg x="${x}" y="${MARGIN}" width="${QR_SIZE}" height="${QR_SIZE}" viewBox="0 0 ${size} ${size}"><rect width="${size}" height="${size}" rx="2.5" fill="#fff"/><path shape-rendering="crispEdges" d="${toPath(rows)}"/></svg>`
 }
 
 /** Draws each run of dark modules in a row as one rectangle. */

@@ -11,7 +11,7 @@ export const graphemes = function* (text: string): Generator<string> {
 const ELLIPSIS = '…'
 
 /** Characters that are read of a text: many times what any picture shows, so that longer texts cost no more. */
-const MAX_READ_LENGTH = 4096
+const MAX_READ_LENGTH = 1024
 
 /** What no picture draws: controls, which XML forbids too, invisible characters, and those that reorder others. */
 const undrawable =
@@ -31,8 +31,10 @@ export const toLine = (text: string): string => {
     .replace(markRuns, '$1')
     .replace(/ {2,}/g, ' ')
     .trim()
+  if (text.length <= MAX_READ_LENGTH) return line
   // The last character that was read may be a part of one.
-  return text.length > MAX_READ_LENGTH ? `${[...graphemes(line)].slice(0, -1).join('').trimEnd()}${ELLIPSIS}` : line
+  const { index = 0 } = segmenter.segment(line).containing(line.length - 1) ?? {}
+  return `${line.slice(0, index).trimEnd()}${ELLIPSIS}`
 }
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
@@ -92,6 +94,8 @@ export const lineWidth = (line: string): number => {
 }
 
 const ideographic = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}]/u
+/** Compares first, because most letters come before all of these, and the pattern is slow. */
+const isIdeographic = (grapheme: string): boolean => grapheme > '\u2000' && ideographic.test(grapheme)
 const closing = /^[\p{Pe}\p{Pf}\p{Po}ーァィゥェォッャュョぁぃぅぇぉっゃゅょ々]/u
 const opening = /^[\p{Ps}\p{Pi}]/u
 
@@ -106,7 +110,7 @@ const findWords = (text: string): ReadonlySet<number> =>
 const isBreak = (before: string, after: string): boolean =>
   after !== ' ' &&
   (/^[ /-]$/.test(before) ||
-    ((ideographic.test(before) || ideographic.test(after)) && !closing.test(after) && !opening.test(before)))
+    ((isIdeographic(before) || isIdeographic(after)) && !closing.test(after) && !opening.test(before)))
 
 /**
  * Breaks a line into at most `maxLines` lines that are at most `maxWidth` em wide. A text that is longer ends with an ellipsis; it is
@@ -117,7 +121,7 @@ export const wrapLine = (text: string, maxWidth: number, maxLines: number): stri
   let line: Placed[] = []
   let breakAt = 0
   let index = 0
-  const wordStarts = findWords(text)
+  const wordStarts = maxLines > 1 ? findWords(text) : new Set()
   for (const grapheme of graphemes(text)) {
     const last = line.at(-1)
     const isWord = wordStarts.has(index) && withoutSpaces.test(grapheme)
