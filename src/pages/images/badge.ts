@@ -20,7 +20,7 @@ export const renderBadge = ({ supportedInterfaces }: Pick<AgentCard, 'supportedI
 const LABEL = 'A2A'
 
 /** The colors of badges. Text has a contrast of at least 4.5 on both (WCAG 2.2, 1.4.3). */
-export const BADGE_COLORS = { label: '#40474f', value: '#2f5bd0', text: '#fff' } as const
+export const BADGE_COLORS = { label: '#40474f', value: '#0b7a74', text: '#fff' } as const
 
 const widthOf = (text: string): number => Math.ceil(lineWidth(text) * FONT_SIZE) + 2 * MARGIN
 

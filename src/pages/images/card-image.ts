@@ -19,14 +19,14 @@ const MONOGRAM_SIZE = 64
 const CHIPS_TOP = 196
 const FOOTER_TOP = 272
 
-/** The colors of a business card by their class, in light and dark. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
+/** The colors of a business card by their class, in light and dark: those of the pages. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
 export const CARD_COLORS = {
-  surface: ['#ffffff', '#151b23'],
-  line: ['#d1d9e0', '#3d444d'],
-  text: ['#1f2328', '#f0f6fc'],
-  muted: ['#59636e', '#9fa9b4'],
-  chip: ['#eff2f5', '#262c36'],
-  accent: ['#2f5bd0', '#8fb2ff'],
+  surface: ['#ffffff', '#1d2024'],
+  line: ['#dcd8ce', '#363b42'],
+  text: ['#1c1e21', '#eceae4'],
+  muted: ['#585d64', '#a9aeb5'],
+  chip: ['#f1efe9', '#2b3036'],
+  accent: ['#0b5c58', '#6cd3c8'],
 } as const
 
 /** The style sheet of business cards: the colors of dark mode. Those of light mode are attributes, for readers without style sheets. */

@@ -11,7 +11,6 @@ import { isStale, staleHeaders } from '../../registry/staleness.ts'
 import { renderBadge } from './badge.ts'
 import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
 
-export { FAVICON } from './favicon.ts'
 export { type Monogram, monogramOf, renderMonogram } from './monogram.ts'
 
 /** `GET /agents/{id}/card.svg`: the business card of an agent, for READMEs. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import jsQR from 'jsqr'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +11,6 @@ import {
   CARD_STYLE,
   renderBusinessCard,
 } from '../../../src/pages/images/card-image.ts'
-import { FAVICON } from '../../../src/pages/images/favicon.ts'
 import { MONOGRAM_COLORS, monogramOf, renderMonogram } from '../../../src/pages/images/monogram.ts'
 import { bilingualCard } from '../../support/cards/cards.ts'
 import { parseSvg, type SvgElement, textsOf } from './svg.ts'
@@ -331,6 +331,6 @@ describe('the contrast', () => {
 
 describe('the favicon', () => {
   it('is well-formed XML', () => {
-    expect(parseSvg(FAVICON)[0]?.name).toBe('svg')
+    expect(parseSvg(readFileSync('src/pages/favicon.svg', 'utf8'))[0]?.name).toBe('svg')
   })
 })
