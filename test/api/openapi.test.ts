@@ -133,6 +133,13 @@ const samples: Sample[] = [
     (path): Sample => ['GET', path, 200, { headers: { Accept: 'text/html' } }],
   ),
   ['GET', '/', 404],
+  // Pictures
+  ...['card.svg', 'badge.svg'].flatMap((file): Sample[] => [
+    ['GET', `/agents/weather/${file}`, 200],
+    ['GET', `/agents/weather/${file}`, 304, { headers: { 'If-None-Match': '*' } }],
+    ['GET', `/agents/none/${file}`, 404],
+    ['GET', `/agents/unavailable/${file}`, 502],
+  ]),
   // Registrations
   ['PUT', '/agents/new', 201, { ...admin, body: { ...shortCard } }],
   ['PUT', '/agents/new', 200, { ...admin, body: { ...shortCard, name: 'Other', version: 'v2' } }],

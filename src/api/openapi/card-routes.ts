@@ -43,6 +43,19 @@ const agentCard = (id: string, summary: string): Operation => ({
   problems: ['agent-not-found', ...cardProblems],
 })
 
+const picture = (id: string, summary: string): Operation => ({
+  id,
+  tag: 'pages',
+  summary,
+  description: 'Shows what the caller may read of the card.',
+  access: 'optional',
+  answers: {
+    200: { description: 'The picture.', content: { 'image/svg+xml': { type: 'string' } }, headers: ['Last-Modified'] },
+  },
+  validated: true,
+  problems: ['agent-not-found', 'upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'],
+})
+
 const hostCard = (id: string, summary: string): Operation => ({
   ...card,
   id,
@@ -87,6 +100,8 @@ export const cardRoutes = {
     ...agentCard('getAgentCard', 'Get the card of an agent, or its page'),
     answers: { 200: { ...card.answers[200], content: { ...jsonBody('AgentCard'), ...page } } },
   },
+  'GET /agents/:id/card.svg': picture('getCardImage', 'Get the business card of an agent as a picture'),
+  'GET /agents/:id/badge.svg': picture('getBadge', 'Get the badge with the versions of A2A that a card declares'),
   'GET /': {
     id: 'getCatalogPage',
     tag: 'pages',
