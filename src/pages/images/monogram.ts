@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { FONTS, graphemes, toLine } from './text.ts'
+import { FONTS, graphemes, lineWidth, toLine } from './text.ts'
 
 /** What the picture of an agent is made of. */
 type Subject = { id: string; name: string }
@@ -15,9 +15,12 @@ export const MONOGRAM_COLORS = [
 
 /** Returns the monogram of an agent: one or two characters of its name, and a color that only depends on its id. */
 export const monogramOf = ({ id, name }: Subject): Monogram => ({
-  initials: initialsOf(toLine(name)) || initialsOf(id),
+  initials: [toLine(name), id].map(initialsOf).find(isDrawable) ?? '',
   color: MONOGRAM_COLORS[hash(id) % MONOGRAM_COLORS.length] ?? MONOGRAM_COLORS[0],
 })
+
+/** Whether initials are visible, and fit. In em. */
+const isDrawable = (initials: string): boolean => initials !== '' && lineWidth(initials) <= 2.1
 
 /** Only letters with upper and lower case make two initials: letters of other scripts may join, or be words. */
 const initialsOf = (name: string): string => {

@@ -31,7 +31,7 @@ export const toLine = (text: string): string => {
     .replace(markRuns, '$1')
     .replace(/ {2,}/g, ' ')
     .trim()
-  if (text.length <= MAX_READ_LENGTH) return line
+  if (text.length <= MAX_READ_LENGTH || line === '') return line
   // The last character that was read may be a part of one.
   const { index = 0 } = segmenter.segment(line).containing(line.length - 1) ?? {}
   return `${line.slice(0, index).trimEnd()}${ELLIPSIS}`

@@ -271,6 +271,9 @@ describe('the monogram', () => {
     ['🌦️ Weather', 'W'],
     ['🌦️', '🌦️'],
     ['\u200b', 'I'],
+    ['WW', 'W'],
+    ['\ufdfd', 'I'],
+    ['\u1100'.repeat(99), 'I'],
   ])('has the initials of %j', (name, initials) => {
     expect(monogramOf({ id: 'id', name }).initials).toBe(initials)
   })

@@ -53,6 +53,7 @@ describe('toLine', () => {
     ['invisible characters', '\ufeffa\u00ad\u200b\u2060\u3164b', 'ab'],
     ['bidi embeddings, overrides and isolates', '\u202egpj.exe\u202c\u2066\u2069', 'gpj.exe'],
     ['a text of nothing else', '\u200b\u2060 \n', ''],
+    ['a long text of nothing else', '\u200b'.repeat(16_384), ''],
   ])('removes %s', (_, text, line) => {
     expect(toLine(text)).toBe(line)
   })
