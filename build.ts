@@ -93,6 +93,7 @@ const buildAssets = async (): Promise<{ files: Map<string, Content>; paths: Reco
       [stylePath, styleSheet],
       ['/favicon.svg', readFileSync(join(root, 'src/pages/favicon.svg'))],
       ['/_headers', ASSET_HEADERS],
+      ['/_redirects', ASSET_REDIRECTS],
     ]),
     paths: {
       'site.css': stylePath,
@@ -108,6 +109,9 @@ const ASSET_HEADERS = `/assets/*
 /favicon.svg
   Cache-Control: public, max-age=86400
 `
+
+/** Browsers ask for this icon where a document names none, as JSON does. */
+const ASSET_REDIRECTS = '/favicon.ico /favicon.svg 302\n'
 
 /** Writes only what changed and removes what is left of other builds: tests and `wrangler dev` may be reading the directory. */
 const replaceFiles = (directory: string, files: ReadonlyMap<string, Content>): void => {

@@ -98,6 +98,7 @@ export const routes: readonly Route[] = [
   ['GET', '/ard/agents/:identifier', lazy(catalogs, 'getEntry')],
   ['GET', '/llms.txt', lazy(catalogs, 'getCatalog')],
   ['GET', '/robots.txt', lazy(catalogs, 'getCatalog')],
+  ['GET', '/sitemap.xml', lazy(catalogs, 'getCatalog')],
   ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],
   ['POST', '/rpc', lazy(superx, 'handleSuperxRpc')],
   ['POST', '/tokens', lazy(tokens, 'postToken')],

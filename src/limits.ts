@@ -104,6 +104,9 @@ export const MAX_SEARCH_TEXT_LENGTH = 1000
 /** Agents in one catalog document, and the default of its `limit`. */
 export const MAX_CATALOG_ENTRIES = 500
 
+/** Agents in one sitemap; of more, there is an index of sitemaps. The protocol allows ten times as many. */
+export const MAX_SITEMAP_URLS = 5000
+
 /** Lines of a batch, and its body. */
 export const MAX_BATCH_LINES = 500
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024

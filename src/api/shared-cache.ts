@@ -12,10 +12,16 @@ export const CATALOG_DOCUMENTS = {
   },
 } as const
 
-/** Relative, so that they hold for every host name. */
-const CATALOG_LINKS = Object.entries(CATALOG_DOCUMENTS)
-  .map(([path, { rel, type }]) => `<${path}>; rel="${rel}"; type="${type.replace(/;.*/, '')}"`)
-  .join(', ')
+/** The path of the OpenAPI document. */
+export const OPENAPI_PATH = '/openapi.json'
+
+/** Relative, so that they hold for every host name. The last one is of RFC 8631. */
+const CATALOG_LINKS = [
+  ...Object.entries(CATALOG_DOCUMENTS).map(
+    ([path, { rel, type }]) => `<${path}>; rel="${rel}"; type="${type.replace(/;.*/, '')}"`,
+  ),
+  `<${OPENAPI_PATH}>; rel="service-desc"; type="application/json"`,
+].join(', ')
 
 /**
  * Returns a list or catalog for everybody, with links to the catalogs of this host and the headers by which Workers Cache stores it.

@@ -12,6 +12,7 @@ const links = [
   '</.well-known/ai-catalog.json>; rel="ai-catalog"; type="application/ai-catalog+json"',
   '</.well-known/ard.json>; rel="ard"; type="application/json"',
   '</.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"',
+  '</openapi.json>; rel="service-desc"; type="application/json"',
 ].join(', ')
 const paths = [
   '/.well-known/ai-catalog.json',
@@ -19,6 +20,7 @@ const paths = [
   '/.well-known/api-catalog',
   '/llms.txt',
   '/robots.txt',
+  '/sitemap.xml',
 ] as const
 
 type Entry = { identifier: string; url: string; type: string; description?: string; [name: string]: unknown }
@@ -93,9 +95,10 @@ describe.each(paths)('GET %s', path => {
   })
 
   it.each([
-    ['?limit=0', 'bad-limit'],
-    ['?limit=501', 'bad-limit'],
-    ['?cursor=..%2F', 'bad-cursor'],
+    // A sitemap has pages of its own kind.
+    ['?limit=0', path === '/sitemap.xml' ? 'unknown-query' : 'bad-limit'],
+    ['?limit=501', path === '/sitemap.xml' ? 'unknown-query' : 'bad-limit'],
+    ['?cursor=..%2F', path === '/sitemap.xml' ? 'unknown-query' : 'bad-cursor'],
     ['?owner=secret', 'unknown-query'],
     ['?origin=https://evil.example', 'unknown-query'],
   ])('rejects %s', async (query, code) => {
@@ -188,7 +191,12 @@ describe('GET /.well-known/api-catalog', () => {
       title,
     })
     expect(await getLinkSet()).toEqual([
-      { anchor: `${origin}${path}`, item: [{ href: endpoint }] },
+      { anchor: `${origin}${path}`, item: [{ href: `${origin}/` }, { href: endpoint }] },
+      {
+        anchor: `${origin}/`,
+        'service-desc': [{ href: `${origin}/openapi.json`, type: 'application/json', title: 'OpenAPI' }],
+        status: [{ href: `${origin}/health`, type: 'application/json' }],
+      },
       {
         anchor: endpoint,
         'service-desc': [card('a', 'Agent [A]\u202e'), card('b', 'Agent B'), card('weather', 'Weather')],
@@ -235,7 +243,9 @@ describe('GET /robots.txt', () => {
     const response = await host.fetch('/robots.txt?limit=1')
     expect(response.headers.get('Link')).toBe(links)
     expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
-    expect(await response.text()).toBe(`User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\n`)
+    expect(await response.text()).toBe(
+      `User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\nSitemap: ${origin}/sitemap.xml\n`,
+    )
   })
 })
 

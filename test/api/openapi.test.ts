@@ -121,6 +121,11 @@ const samples: Sample[] = [
     ],
   ),
   ['GET', '/robots.txt', 200],
+  ['GET', '/sitemap.xml', 200],
+  ['GET', '/sitemap.xml?page=1', 200],
+  ['GET', '/sitemap.xml', 304, { headers: { 'If-None-Match': '*' } }],
+  ['GET', '/sitemap.xml?page=2', 404],
+  ['GET', '/sitemap.xml?page=0', 400],
   ['POST', '/search', 200, { body: { query: { text: 'weather' } } }],
   ['POST', '/ard/search', 200, { body: { query: { text: 'my agent', filter: { tags: 'general' } }, pageSize: 1 } }],
   ['POST', '/ard/search', 400, { body: { query: {} } }],
@@ -399,6 +404,15 @@ describe('the document', () => {
     const documented = contract.operations.filter(each => /^[A-Z]+ \/agents\/\{id\}\/a2a\//.test(each))
     // Some clients subscribe with GET.
     expect(documented.length).toBe(paths.length + wireVersions.length)
+  })
+
+  it('refers to every schema, and only to schemas that it has', () => {
+    const references = new Set(JSON.stringify(document).match(/(?<=#\/components\/schemas\/)[^"]+/g))
+    const { schemas } = (document as { components: { schemas: JsonObject } }).components
+    // Of these, parts of other schemas are made.
+    const unused = Object.keys(schemas).filter(name => !references.has(name))
+    expect(unused).toEqual([])
+    expect([...references].filter(name => !(name in schemas))).toEqual([])
   })
 
   it('names every operation once, and describes each with its security and its errors', () => {

@@ -2,9 +2,10 @@ import { agentIdPattern, cardUrl } from '../../card/model/constants.ts'
 import { MAX_CATALOG_ENTRIES } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { paginate, parsePageQuery } from '../pagination.ts'
-import { CATALOG_DOCUMENTS, cacheableResponse } from '../shared-cache.ts'
+import { CATALOG_DOCUMENTS, cacheableResponse, OPENAPI_PATH } from '../shared-cache.ts'
 import { AI_CATALOG_TYPE, AI_REGISTRY_TYPE, agentEntry, type CatalogEntry, entry, registryUrl } from './entries.ts'
 import { type CatalogPage, fromQuery, SITE_PARAMETERS } from './site.ts'
+import { parseSitemapQuery, renderSitemap, SITEMAP_PATH } from './sitemap.ts'
 import { renderLlmsText, renderRobotsText } from './texts.ts'
 
 /** A document that `isPaged` lists agents. */
@@ -34,14 +35,21 @@ const documents: Record<string, Document> = {
 
 /** Renders a catalog as everybody gets it. The query must be valid. */
 export const renderCatalog = async (url: URL, env: Env): Promise<Response> => {
+  if (url.pathname === SITEMAP_PATH) return renderSitemap(url, env)
   const document = documents[url.pathname]
   if (!document) throw new Error(`There is no catalog at ${url.pathname}`)
   const page = await readPage(url, document.isPaged, env)
   return cacheableResponse(document.render(page), document.type, env, page.next)
 }
 
+/** Throws for an invalid query of a catalog, before anything is counted or read. */
+export const checkCatalogQuery = (url: URL): void => {
+  if (url.pathname === SITEMAP_PATH) parseSitemapQuery(url)
+  else parseCatalogQuery(url)
+}
+
 /** Parses the query of a catalog. */
-export const parseCatalogQuery = (url: URL, others: readonly string[] = []) =>
+const parseCatalogQuery = (url: URL, others: readonly string[] = []) =>
   parsePageQuery(url, agentIdPattern, others, MAX_CATALOG_ENTRIES)
 
 const readPage = async (url: URL, isPaged: boolean, env: Env): Promise<CatalogPage> => {
@@ -97,11 +105,14 @@ const nextEntry = (origin: string, next: string): CatalogEntry => {
 }
 
 /** Returns the links of the APIs of this host and of its agents (RFC 9727, in the form of RFC 9264 §4.2). */
-const renderLinkSet = ({ agents, origin = '', next }: CatalogPage) => {
+const renderLinkSet = ({ agents, origin = '', owner, next }: CatalogPage) => {
   const endpoints = Map.groupBy(agents, ({ url, origin, id }) => url || `${origin}/agents/${id}`)
+  // The catalog of one agent's host name has that agent only.
+  const own = owner === undefined ? [ownApi(origin)] : []
+  const items = [...own.map(({ anchor }) => anchor), ...endpoints.keys()]
   const catalog = {
     anchor: `${origin}/.well-known/api-catalog`,
-    ...(endpoints.size > 0 && { item: [...endpoints.keys()].map(href => ({ href })) }),
+    ...(items.length > 0 && { item: items.map(href => ({ href })) }),
     ...(next !== undefined && { 'api-catalog': [{ href: `${origin}${next}` }] }),
   }
   const apis = [...endpoints].map(([anchor, agents]) => {
@@ -112,5 +123,12 @@ const renderLinkSet = ({ agents, origin = '', next }: CatalogPage) => {
       ...(documentation.length > 0 && { 'service-doc': documentation.map(href => ({ href })) }),
     }
   })
-  return { linkset: [catalog, ...apis] }
+  return { linkset: [catalog, ...own, ...apis] }
 }
+
+/** Returns the links of the API of this host (RFC 8631). */
+const ownApi = (origin: string) => ({
+  anchor: `${origin}/`,
+  'service-desc': [{ href: `${origin}${OPENAPI_PATH}`, type: 'application/json', title: 'OpenAPI' }],
+  status: [{ href: `${origin}/health`, type: 'application/json' }],
+})

@@ -2,14 +2,14 @@ import { ANONYMOUS } from '../../auth/principal.ts'
 import type { Handler } from '../../http/handler.ts'
 import { countList } from '../agents/lists.ts'
 import { respondFromCache } from '../shared-cache.ts'
-import { parseCatalogQuery } from './documents.ts'
+import { checkCatalogQuery } from './documents.ts'
 import { resolveSite, toQuery } from './site.ts'
 
 export { getEntry, postSearch } from './ard-api.ts'
 
 /**
- * `GET /.well-known/ai-catalog.json`, `ard.json`, `api-catalog`, `/llms.txt` and `/robots.txt`: the public agents of the host name,
- * for directories, crawlers and language models. The same for callers with a token.
+ * `GET /.well-known/ai-catalog.json`, `ard.json`, `api-catalog`, `/llms.txt`, `/sitemap.xml` and `/robots.txt`: the public agents of the
+ * host name, for directories, crawlers and language models. The same for callers with a token.
  */
 export const getCatalog: Handler = async (request, env, ctx) => {
   const { pathname, searchParams } = parseRequestUrl(request)
@@ -24,6 +24,6 @@ const parseRequestUrl = (request: Request): URL => {
   const url = new URL(request.url)
   // The router ignores slashes at the end.
   url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '')
-  parseCatalogQuery(url)
+  checkCatalogQuery(url)
   return url
 }

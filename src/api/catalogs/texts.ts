@@ -25,9 +25,9 @@ export const renderLlmsText = ({ agents, origin, next }: CatalogPage): string =>
   return `${sections.join('\n\n')}\n`
 }
 
-/** Returns the rules for crawlers (RFC 9309), with the address of the ARD manifest. */
+/** Returns the rules for crawlers (RFC 9309), with the addresses of the ARD manifest and of the sitemap, which must be absolute. */
 export const renderRobotsText = ({ origin = '' }: CatalogPage): string =>
-  `User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\n`
+  `User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\n${origin === '' ? '' : `Sitemap: ${origin}/sitemap.xml\n`}`
 
 /** Puts a text of a card into one short line, without characters that show nothing or change its direction. */
 const toLine = (text: string): string => {

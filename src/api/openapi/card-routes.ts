@@ -196,6 +196,28 @@ export const cardRoutes = {
     'text/plain': { type: 'string' },
   }),
   'GET /robots.txt': catalog('getRobotsText', 'Get the rules for crawlers', { 'text/plain': { type: 'string' } }),
+  'GET /sitemap.xml': {
+    id: 'getSitemap',
+    tag: 'catalogs',
+    summary: 'Get the sitemap of the pages of agents',
+    access: 'public',
+    query: {
+      page: {
+        description: 'The page of a sitemap that is too large for one document. Without it, that is an index of pages.',
+        schema: { type: 'integer', minimum: 1 },
+      },
+    },
+    answers: {
+      200: {
+        description: 'A sitemap or an index.',
+        content: { 'application/xml': { type: 'string' } },
+        headers: ['Link'],
+      },
+    },
+    validated: true,
+    problems: ['bad-page', 'unknown-query', 'not-found'],
+    limits: ['CALL_LIMIT'],
+  },
   'POST /search': {
     id: 'search',
     ...ardSearch(),

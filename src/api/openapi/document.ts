@@ -1,6 +1,7 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema'
 import { conversionConfig, createManifestSchema } from '../../card/manifest/json-schema.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { mapMembers } from '../../json/tree.ts'
 import { VERSION } from '../../version.ts'
 import * as requests from '../requests.ts'
 import { rateLimits, tags } from './operation.ts'
@@ -50,20 +51,23 @@ const INTRODUCTION = [
 const refOf = (name: string): string => `#/components/schemas/${name}`
 
 const convertSchemas = (): JsonObject => {
-  const converted = toJsonSchemaDefs(
-    { ...schemas, ...requests },
-    {
+  const definitions = { ...schemas, ...requests }
+  const converted: JsonObject = toPlainJson(
+    toJsonSchemaDefs(definitions, {
       ...conversionConfig,
       target: 'draft-2020-12',
       typeMode: 'input',
       overrideRef: ({ referenceId }) => refOf(referenceId),
-    },
+    }),
   )
   // Its handler rejects unknown members after its schema.
-  const closed = { ...converted, TokenRequest: { ...converted.TokenRequest, additionalProperties: false } }
-  // Only JSON is left: members that are undefined are not.
-  return JSON.parse(JSON.stringify(closed))
+  Object.assign(converted.TokenRequest as JsonObject, { additionalProperties: false })
+  // The converter adds one for each schema that depends on the value, to which nothing refers.
+  return mapMembers(converted, (schema, name) => (Object.hasOwn(definitions, name) ? schema : undefined))
 }
+
+/** Leaves out members that are undefined. */
+const toPlainJson = (value: object): JsonObject => JSON.parse(JSON.stringify(value))
 
 /** The schemas of cards and manifests are made apart, in draft 7, which means the same in these parts. Their references have another base here. */
 const cardSchemas = (): JsonObject => {

@@ -15,6 +15,7 @@ export const problems = {
   'bad-filter': [400, 'a filter of `GET /audit` has another form'],
   'bad-line': [422, 'a line of a batch has another form, or the id of an earlier line'],
   'bad-limit': [400, '`limit` is not a number from 1 to 100; in a catalog, from 1 to 500'],
+  'bad-page': [400, '`page` is not the number of a page of the sitemap'],
   'bad-query': [
     400,
     'a search has no words, no value for a filter, an unknown facet, or more of them than its limits allow',

@@ -7,6 +7,8 @@ import type {
   ListQuery,
   NamedAgents,
   SearchFields,
+  SitemapPage,
+  SitemapQuery,
   StoredDocument,
   StoredManifest,
   Summary,
@@ -94,6 +96,18 @@ export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: 
   })
   const known = sql.exec("SELECT 1 FROM agents WHERE origin = ? AND visibility = 'public' LIMIT 1", origin).toArray()
   return { agents, isKnownOrigin: known.length > 0 }
+}
+
+/** Returns a page of a sitemap, which has the agents that a catalog has. */
+export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQuery): SitemapPage => {
+  const listed = `FROM agents WHERE origin = ? AND visibility = 'public' AND EXISTS (
+    SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')`
+  const agents = sql.exec<{ id: string; modified: number }>(
+    `SELECT id, modified ${listed} ORDER BY id LIMIT ? OFFSET ?`,
+    ...[origin, size, (page - 1) * size],
+  )
+  const { count } = sql.exec<{ count: number }>(`SELECT COUNT(*) AS count ${listed}`, origin).one()
+  return { agents: agents.toArray(), count }
 }
 
 /**

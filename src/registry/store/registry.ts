@@ -23,6 +23,8 @@ import type {
   RevisionRow,
   SearchQuery,
   SearchResult,
+  SitemapPage,
+  SitemapQuery,
   SourceRecord,
   SourceState,
   StoredDocument,
@@ -112,6 +114,12 @@ export class Registry extends DurableObject<Env> {
   async catalog(query: CatalogQuery): Promise<CatalogPage> {
     const { selectCatalog } = await import('./agents.ts')
     return selectCatalog(this.#sql, query)
+  }
+
+  /** Returns a page of a sitemap, and how many agents all its pages have. */
+  async sitemap(query: SitemapQuery): Promise<SitemapPage> {
+    const { selectSitemap } = await import('./agents.ts')
+    return selectSitemap(this.#sql, query)
   }
 
   /** Returns the agents of an id, else of a name, in lower case; internal agents included. */

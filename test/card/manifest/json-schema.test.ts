@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -168,6 +169,11 @@ describe('createManifestSchema', () => {
     expect('value' in source && validate(source.value)).toBe(true)
     const { drafts } = loadManifests([file], 'https://cards.example.com')
     for (const { manifest } of drafts) expect([validate(manifest), validate.errors]).toEqual([true, null])
+  })
+
+  it.each(files.filter(file => file.endsWith('.yaml')))('is named by %s for editors, as npm start serves it', file => {
+    const [line] = readFileSync(file, 'utf8').split('\n')
+    expect(line).toBe('# yaml-language-server: $schema=http://127.0.0.1:8787/schema/manifest.json')
   })
 
   it('describes every field of a manifest, and nothing else', () => {

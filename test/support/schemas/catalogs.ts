@@ -108,6 +108,7 @@ const linkSet = {
           'api-catalog': targets,
           'service-desc': targets,
           'service-doc': targets,
+          status: targets,
         },
         minProperties: 1,
         additionalProperties: false,

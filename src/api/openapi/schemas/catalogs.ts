@@ -34,6 +34,7 @@ const LinkSet = v.object({
       'api-catalog': v.optional(v.array(Link)),
       'service-desc': v.optional(v.array(Link)),
       'service-doc': v.optional(v.array(Link)),
+      status: v.optional(v.array(Link)),
     }),
   ),
 })
