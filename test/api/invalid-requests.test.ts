@@ -227,7 +227,7 @@ describe('a method that a path does not allow', () => {
     ['PATCH', '/agents/invalid-requests', 'POST, GET, HEAD, PUT, DELETE, OPTIONS'],
     ['DELETE', '/agents', 'GET, HEAD, OPTIONS'],
     ['POST', '/.well-known/agent-card.json', 'GET, HEAD, OPTIONS'],
-    ['GET', '/lint', 'POST, OPTIONS'],
+    ['PUT', '/lint', 'GET, HEAD, POST, OPTIONS'],
   ])('is rejected with 405 and Allow: %s %s', async (method, path, allow) => {
     const response = await host.fetch(path, { method })
     expect(response.headers.get('allow')).toBe(allow)

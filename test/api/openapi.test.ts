@@ -138,6 +138,10 @@ const samples: Sample[] = [
     (path): Sample => ['GET', path, 200, { headers: { Accept: 'text/html' } }],
   ),
   ['GET', '/', 404],
+  ['GET', '/agents/weather/card.svg', 200],
+  ['GET', '/agents/weather/badge.svg', 200],
+  ['GET', '/agents/none/card.svg', 404],
+  ['GET', '/agents/none/badge.svg', 404],
   // Pictures
   ...['card.svg', 'badge.svg'].flatMap((file): Sample[] => [
     ['GET', `/agents/weather/${file}`, 200],
