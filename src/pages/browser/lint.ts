@@ -17,8 +17,8 @@ type Report = {
   representations?: Record<string, unknown>
 }
 
-/** Something about the card, at a line of the text. */
-type Mark = { line: number; kind: 'bad' | 'warn' | 'info'; text: string }
+/** Something about a part of the card, at a line of the text. The text goes on after the pointer, as a sentence. */
+type Mark = { line: number; kind: 'bad' | 'warn' | 'info'; pointer?: string; text: string }
 
 /** Lines that are shown around a marked one. */
 const CONTEXT_LINES = 2
@@ -75,7 +75,7 @@ const findLines =
 
 const toMark =
   (lineOf: FindLine) =>
-  ({ pointer, message }: Note): Mark => ({ line: lineOf(pointer), kind: 'bad', text: message })
+  ({ pointer, message }: Note): Mark => ({ line: lineOf(pointer), kind: 'bad', pointer, text: message })
 
 const KINDS = { error: 'bad', warning: 'warn', info: 'info' } as const
 
@@ -83,7 +83,7 @@ const showReport = (report: Report, lineOf: FindLine): void => {
   const { errors, dialect, issues = [], filled = [], converted = [], lossy = [] } = report
   announce(...summarize(report))
   const found = issues.map(({ pointer, message, rule, severity }): Mark => {
-    return { line: lineOf(pointer), kind: KINDS[severity], text: `${message} (${rule})` }
+    return { line: lineOf(pointer), kind: KINDS[severity], pointer, text: `${message} (${rule})` }
   })
   showMarks([...errors.map(toMark(lineOf)), ...found])
   if (dialect !== undefined) output.append(element('p', {}, `The card is read as ${dialect}.`))
@@ -140,7 +140,10 @@ const renderLine = (line: number, text: string, marks: readonly Mark[]): HTMLEle
   const number = element('button', { type: 'button', 'aria-label': `Go to line ${line}` }, String(line))
   number.addEventListener('click', () => selectLine(line))
   const code = element('code', { dir: 'ltr' }, text.slice(0, 500))
-  const messages = marks.map(mark => element('p', { class: `message ${mark.kind}`, dir: 'auto' }, mark.text))
+  const messages = marks.map(({ kind, pointer = '', text }) => {
+    const place = pointer === '' ? [] : [element('code', {}, pointer), ' ']
+    return element('p', { class: `message ${kind}`, dir: 'auto' }, ...place, text)
+  })
   return element('li', marks.length > 0 ? { class: 'marked' } : {}, number, code, ...messages)
 }
 
