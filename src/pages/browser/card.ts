@@ -1,1 +1,76 @@
+const RESET_MS = 2000
+
+/** Tells people, and screen readers, what happened. */
+const announce = (text: string): void => {
+  const status = document.getElementById('status')
+  if (status) status.textContent = text
+}
+
+/** Copies the text of the element that a button names, and confirms it on the button. */
+const copy = async (button: HTMLButtonElement): Promise<void> => {
+  const text = document.getElementById(button.dataset.copies ?? '')?.textContent ?? ''
+  const label = button.textContent
+  try {
+    await navigator.clipboard.writeText(text)
+    announce('Copied')
+    button.textContent = 'Copied'
+  } catch {
+    announce('The browser does not let this page copy. Select the text instead.')
+    button.textContent = 'Not copied'
+  }
+  button.disabled = true
+  setTimeout(() => {
+    button.textContent = label
+    button.disabled = false
+  }, RESET_MS)
+}
+
+const showCopyButtons = (): void => {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('button.copy')) button.hidden = false
+}
+
+let requested = 0
+
+/** Shows another representation without loading the page again. The host has escaped the document; the parser runs no scripts. */
+const showView = async (url: URL): Promise<void> => {
+  requested += 1
+  const request = requested
+  const current = document.getElementById('document')
+  current?.setAttribute('aria-busy', 'true')
+  const response = await fetch(url, { headers: { Accept: 'text/html' } })
+  const next = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('document')
+  if (!response.ok || !next) throw new Error(`no representation: ${response.status}`)
+  if (request !== requested) return
+  current?.replaceWith(document.adoptNode(next))
+  showCopyButtons()
+  announce(`The card in ${next.querySelector('[aria-current]')?.textContent ?? 'another representation'}`)
+}
+
+/** Returns the address of a view if a click on it asks for one in this tab. */
+const clickedView = (event: MouseEvent, target: Element): URL | undefined => {
+  const link = target.closest<HTMLAnchorElement>('#document .views a')
+  const isOther = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
+  return link && !isOther ? new URL(link.href) : undefined
+}
+
+document.addEventListener('click', event => {
+  if (!(event.target instanceof Element)) return
+  const button = event.target.closest<HTMLButtonElement>('button.copy')
+  if (button) void copy(button)
+  const url = clickedView(event, event.target)
+  if (!url) return
+  event.preventDefault()
+  history.pushState(null, '', url)
+  showView(url)
+    .then(() => document.querySelector<HTMLElement>('#document .views [aria-current]')?.focus())
+    .catch(() => location.reload())
+})
+
+addEventListener('popstate', () => {
+  const url = new URL(location.href)
+  showView(url).catch(() => location.reload())
+})
+
+showCopyButtons()
+
 export {}

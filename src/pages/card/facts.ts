@@ -1,16 +1,25 @@
 import type { CallProfile } from '../../card/call-profile.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
+import type { SourceHealth } from '../../registry/staleness.ts'
 
 /** What a card page shows of an agent. */
 export type CardFacts = {
   id: string
   /** The representation of A2A 1.0, which this host wrote: its members have the types of the schema. Every string of it is untrusted. */
   card: AgentCard
+  /** The signatures of the card as its author wrote it, in whichever version. */
+  signatures: readonly Signature[]
   /** The origin of this host's URLs of the agent. */
   origin: string
   /** The address of the card that clients are given. */
   cardUrl: string
-  /** `gateway`: calls go through this host, which checks them against the card. */
+  /** `gateway`: calls go through this host, which checks them against the card. `closed`: it refuses them. */
   route: CallProfile['route']
   visibility: CallProfile['visibility']
+  modified: Date
+  /** Set for a card that this host fetches from the agent. */
+  source?: SourceHealth
 }
+
+/** A signature of a card, as its author wrote it. */
+export type Signature = NonNullable<AgentCard['signatures']>[number]

@@ -1,26 +1,149 @@
 import { html } from 'hono/html'
 import { loadCard } from '../../api/cards.ts'
 import { agentNotFound } from '../../api/errors.ts'
-import { agentIdPattern } from '../../card/model/constants.ts'
-import type { Handler } from '../../http/handler.ts'
+import { authenticate } from '../../auth/authenticate.ts'
+import type { AgentCard } from '../../card/model/agent-card.ts'
+import { agentIdPattern, cardUrl, type RepresentationName } from '../../card/model/constants.ts'
+import type { Handler, RequestContext } from '../../http/handler.ts'
 import { publicCacheControl } from '../../http/headers.ts'
-import { pageResponse } from '../layout/page.ts'
+import type { Json } from '../../json/json.ts'
+import { parseUrl } from '../../net/urls.ts'
+import { type CachedDocument, readProfile } from '../../registry/edge/cards.ts'
+import { isStale, staleHeaders } from '../../registry/staleness.ts'
+import { renderMonogram } from '../images/index.ts'
+import { type Html, type Page, pageResponse } from '../layout/page.ts'
+import { consoleSection } from './console.ts'
+import { documentSection, findView, rawPath, type View } from './document.ts'
+import type { CardFacts, Signature } from './facts.ts'
+import {
+  aboutSection,
+  authenticationSection,
+  badges,
+  capabilitiesSection,
+  endpointsSection,
+  skillsSection,
+  snippetsSection,
+} from './sections.ts'
+import { pageDescription, pageTitle, shareHead } from './share.ts'
+import { snippetsFor } from './snippets.ts'
+import { boundCard, printable } from './text.ts'
 
 /** `GET /agents/{id}` for browsers: the card of an agent, for people. */
 export const getCardPage: Handler = async (request, env, ctx, { id = '' }) => {
   if (!agentIdPattern.test(id)) throw agentNotFound(id)
-  const document = await loadCard(id, '1.0', { request, env, ctx })
-  if (!document) throw agentNotFound(id)
-  const card = await new Response(document.body).json<{ name: string; description: string }>()
+  const context = { request, env, ctx }
+  const view = findView(new URL(request.url).searchParams.get('view'))
+  const { facts, document } = await loadFacts(id, view, context)
+  const { source } = facts
+  return pageResponse(renderCardPage(facts, view, document), request, {
+    cacheControl: publicCacheControl(env),
+    ...(source && isStale(source) && { headers: staleHeaders(source) }),
+  })
+}
+
+/** Loads what the page of an agent shows, and the document of a view. Throws if the caller may not read the card. */
+const loadFacts = async (
+  id: string,
+  view: View,
+  context: RequestContext,
+): Promise<{ facts: CardFacts; document: Json }> => {
+  const { request, env, ctx } = context
+  // Invalid credentials count each time they are checked, and the page has up to three documents.
+  const caller = await authenticate(request, env, ctx)
+  const load = async (name: RepresentationName): Promise<CachedDocument> => {
+    const document = await loadCard(id, name, context, { caller })
+    if (!document) throw agentNotFound(id)
+    return document
+  }
+  const { body, modified, source } = await load('1.0')
+  const card = (await parseBody(body)) as AgentCard
+  const shown = view.representation === '1.0' ? card : await parseBody((await load(view.representation)).body)
+  // Only the version that was signed has the signatures.
+  const signed = card.signatures ? card : ((await parseBody((await load('0.3')).body)) as { signatures?: Signature[] })
+  const profile = await readProfile(id, env, ctx)
+  const route = profile?.route ?? 'direct'
+  const own = parseUrl(env.PUBLIC_URL) ?? new URL(request.url)
+  const routed = route === 'gateway' ? parseUrl(card.supportedInterfaces[0]?.url ?? '') : null
+  const { origin } = routed ?? own
+  const facts: CardFacts = {
+    ...{ id, card, origin, route, cardUrl: cardUrl({ origin, id }) },
+    signatures: signed.signatures ?? [],
+    visibility: profile?.visibility ?? 'public',
+    modified: new Date(modified),
+    ...(source && { source }),
+  }
+  return { facts, document: shown as Json }
+}
+
+/** Parses a document that this host wrote. */
+const parseBody = (body: CachedDocument['body']): Promise<unknown> => new Response(body).json()
+
+/** Renders the page of an agent. */
+export const renderCardPage = (facts: CardFacts, view: View, document: Json): Page => {
+  const { id, source } = facts
+  const { card, isCut } = boundCard(facts.card)
+  const raw = rawPath(id, view)
   const main = html`<article class="card-page">
-<h1 dir="auto">${card.name}</h1>
-<p dir="auto">${card.description}</p>
+${source && isStale(source) ? html`<p class="message warn">This host cannot reach the server that publishes this card. This is the copy of <time datetime="${new Date(source.checked).toISOString()}">${new Date(source.checked).toUTCString()}</time>.</p>` : ''}
+${isCut ? html`<p class="message warn">This card is too large for a page, which shows a part of it. <a href="${raw}">The raw document</a> has all.</p>` : ''}
+${hero(facts, card)}
+<div class="columns">
+<div>
+${skillsSection(card, facts.card.skills.length)}
+${consoleSection(facts)}
+${snippetsSection(snippetsFor(facts))}
+${documentSection(id, view, document)}
+</div>
+<div class="aside">
+${endpointsSection(facts, card.supportedInterfaces)}
+${authenticationSection(card)}
+${capabilitiesSection(card)}
+${aboutSection(facts, card)}
+</div>
+</div>
+<p id="status" class="visually-hidden" role="status"></p>
 </article>`
-  return pageResponse(
-    { title: card.name, description: card.description, section: 'agents', main, script: 'card.js' },
-    request,
-    {
-      cacheControl: publicCacheControl(env),
-    },
-  )
+  return {
+    title: pageTitle(facts),
+    description: pageDescription(facts),
+    section: 'agents',
+    head: shareHead(facts),
+    main,
+    script: 'card.js',
+    connectTo: directOrigins(facts),
+  }
+}
+
+const hero = (facts: CardFacts, { name, description, provider }: AgentCard): Html => {
+  const { id } = facts
+  return html`<header class="hero">
+${icon(facts)}
+<div class="identity"><h1 dir="auto">${printable(name)}</h1>
+${provider?.organization === undefined ? '' : html`<p class="muted" dir="auto">${printable(provider.organization)}</p>`}
+</div>
+<p class="text" dir="auto">${printable(description)}</p>
+${badges(facts)}
+<p class="copied"><code id="card-url" dir="ltr">${facts.cardUrl}</code><button type="button" class="copy primary" data-copies="card-url" hidden>Copy card URL</button></p>
+<p class="muted">Clients find the agent at this address. <a href="/agents/${id}/.well-known/agent-card.json">Open it</a>, or <a href="#document">read the card as JSON</a>.</p>
+</header>`
+}
+
+/** Pictures that need no request. Scripts of an SVG do not run in an image. */
+const inlineImage = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i
+
+/** Renders the icon of an agent where it is in the card or on this host, else a monogram: the page loads no images of other hosts. */
+const icon = ({ id, card, origin }: CardFacts): Html => {
+  const { iconUrl = '', name } = card
+  const isOwn = inlineImage.test(iconUrl) || parseUrl(iconUrl)?.origin === origin
+  return html`<div class="icon">${isOwn ? html`<img src="${iconUrl}" alt="" width="64" height="64">` : renderMonogram({ id, name }, { size: 64 })}</div>`
+}
+
+const MAX_ORIGINS = 10
+
+/** Returns the origins that the console calls besides this host's. A host name may have characters that a policy reads otherwise. */
+const directOrigins = ({ route, card, origin }: CardFacts): string[] => {
+  if (route !== 'direct') return []
+  const origins = card.supportedInterfaces.flatMap(({ url }) => parseUrl(url)?.origin ?? [])
+  const plain = origins.filter(each => each !== origin && /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(each))
+  return [...new Set(plain)].slice(0, MAX_ORIGINS)
 }

@@ -1,0 +1,74 @@
+import { html } from 'hono/html'
+import type { RepresentationName } from '../../card/model/constants.ts'
+import type { Json } from '../../json/json.ts'
+import type { Html } from '../layout/page.ts'
+import { visibleJson } from './text.ts'
+
+/** A representation that the page shows: its name in `?view=`, the document, and its label. */
+export type View = { name: string; representation: RepresentationName; label: string }
+
+/** The views, the default first. */
+export const views: readonly View[] = [
+  { name: '1.0', representation: '1.0', label: 'A2A 1.0' },
+  { name: '0.3', representation: '0.3', label: 'A2A 0.3' },
+  { name: 'hybrid', representation: 'agent-card.json', label: 'Hybrid' },
+  { name: 'gopherhole', representation: 'gopherhole', label: 'GopherHole' },
+  { name: 'superx', representation: 'superx', label: 'SuperX' },
+  { name: 'shaman', representation: 'shaman', label: 'Shaman' },
+  { name: 'telex', representation: 'telex', label: 'Telex' },
+]
+
+/** Returns the view that a page shows: the default for a name that does not exist. */
+export const findView = (name: string | null): View => (views.find(view => view.name === name) ?? views[0]) as View
+
+/** Returns the address of the document of a view, which is JSON for a browser too. */
+export const rawPath = (id: string, { name }: View): string =>
+  `/agents/${id}/.well-known/agent-card.json${name === 'hybrid' ? '' : `?dialect=${name}`}`
+
+/** Beyond this, the page names the document instead. Elements around each value make the HTML several times as long. */
+const MAX_JSON_LENGTH = 32_768
+
+/** Renders the switch between representations, and the one that is chosen. */
+export const documentSection = (id: string, view: View, document: Json): Html => {
+  const text = visibleJson(document, 2)
+  const path = rawPath(id, view)
+  return html`<section id="document" aria-labelledby="document-title">
+<h2 id="document-title">The card as JSON</h2>
+<nav class="views" aria-label="Representations"><ul>${views.map(
+    ({ name, label }) =>
+      html`<li><a href="?view=${name}#document"${name === view.name ? html` aria-current="true"` : ''}>${label}</a></li>`,
+  )}</ul></nav>
+<p class="actions"><a href="${path}">Open the raw document</a><button type="button" class="copy" data-copies="json" hidden>Copy JSON</button></p>
+${
+  text.length > MAX_JSON_LENGTH
+    ? html`<p class="message warn">This document is long: ${count(MAX_JSON_LENGTH)} of its ${count(text.length)} characters follow. <a href="${path}">The raw document</a> has all.</p>`
+    : ''
+}<pre id="json" class="code" tabindex="0" role="region" aria-label="The card in ${view.label}" dir="ltr"><code>${highlight(cutJson(text))}</code></pre>
+</section>`
+}
+
+const count = (number: number): string => number.toLocaleString('en')
+
+/** Cuts a text after a whole line, or within a line that is too long by itself. */
+const cutJson = (text: string): string => {
+  if (text.length <= MAX_JSON_LENGTH) return text
+  const end = text.lastIndexOf('\n', MAX_JSON_LENGTH)
+  return `${text.slice(0, end > MAX_JSON_LENGTH / 2 ? end : MAX_JSON_LENGTH).toWellFormed()}\n…`
+}
+
+/** A name with its colon, a string, or a literal. What is cut within a string matches none, and stays plain. */
+const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+
+/** Renders JSON text with an element around each value; each isolates the direction of its text. */
+const highlight = (text: string): Html[] => {
+  const parts: Html[] = []
+  let end = 0
+  for (const { 0: match, 1: string, 2: colon, index } of text.matchAll(token)) {
+    parts.push(html`${text.slice(end, index)}`)
+    if (string === undefined) parts.push(html`<b>${match}</b>`)
+    else parts.push(colon === undefined ? html`<bdi>${string}</bdi>` : html`<i>${string}</i>${colon}`)
+    end = index + match.length
+  }
+  parts.push(html`${text.slice(end)}`)
+  return parts
+}

@@ -1,0 +1,180 @@
+import { html } from 'hono/html'
+import type { AgentCard, AgentInterface, AgentSkill } from '../../card/model/agent-card.ts'
+import { isJsonObject } from '../../json/json.ts'
+import { parseJson } from '../../json/parse.ts'
+import type { Html } from '../layout/page.ts'
+import { requirementSentence, schemeList } from './authentication.ts'
+import type { CardFacts, Signature } from './facts.ts'
+import type { Snippet } from './snippets.ts'
+import { code, headline, inline, printable, visibleJson, webLink } from './text.ts'
+
+type Capabilities = AgentCard['capabilities']
+
+/** Returns the badges of an agent: the versions of A2A that it speaks, and its capabilities. */
+export const badges = ({ card, signatures }: CardFacts): Html => {
+  const { supportedInterfaces, capabilities } = card
+  const versions = [...new Set(supportedInterfaces.map(({ protocolVersion }) => protocolVersion))]
+  const labels = [
+    ...versions.map(version => html`A2A ${inline(version)}`),
+    ...(capabilities.streaming ? ['Streaming'] : []),
+    ...(capabilities.pushNotifications ? ['Push notifications'] : []),
+    ...(capabilities.extendedAgentCard ? ['Extended card'] : []),
+    ...(signatures.length > 0 ? ['Signed'] : []),
+  ]
+  return html`<ul class="tags" aria-label="Features">${labels.map(label => html`<li class="badge">${label}</li>`)}</ul>`
+}
+
+/** Renders the skills of an agent. */
+export const skillsSection = ({ skills, securitySchemes }: AgentCard, total: number): Html =>
+  html`<section aria-labelledby="skills"><h2 id="skills">Skills <span class="muted">(${total})</span></h2>
+${skills.map(skill => skillItem(skill, securitySchemes))}
+</section>`
+
+const skillItem = (skill: AgentSkill, schemes: AgentCard['securitySchemes']): Html => {
+  const { id, name, description, tags, examples = [], inputModes = [], outputModes = [], securityRequirements } = skill
+  return html`<article class="panel skill">
+<h3 dir="auto">${printable(name)}</h3>
+<p class="text" dir="auto">${printable(description)}</p>
+<ul class="tags" aria-label="Tags">${tags.map(tag => html`<li class="tag"><a href="/agents?tag=${encodeURIComponent(tag.toWellFormed())}" dir="auto">${printable(tag)}</a></li>`)}</ul>
+${examples.length === 0 ? '' : html`<h4>Examples</h4><ul class="examples">${examples.map(example => html`<li dir="auto">${printable(example)}</li>`)}</ul>`}
+<dl class="facts"><dt>Id</dt><dd>${code(id)}</dd>${modeRow('Reads', inputModes)}${modeRow('Writes', outputModes)}</dl>
+${securityRequirements === undefined || securityRequirements.length === 0 ? '' : requirementSentence(securityRequirements, schemes, 'Calls of this skill need')}
+</article>`
+}
+
+const modeRow = (label: string, modes: readonly string[]): Html | string =>
+  modes.length === 0
+    ? ''
+    : html`<dt>${label}</dt><dd><ul class="codes">${modes.map(mode => html`<li>${code(mode)}</li>`)}</ul></dd>`
+
+const routeWords = {
+  gateway: 'Calls go through this host, which checks them against the card and forwards them.',
+  direct: 'Calls go to the agent itself.',
+  closed: 'The agent is closed: this host refuses its calls.',
+} as const
+
+/** Renders where an agent is called. */
+export const endpointsSection = ({ route }: CardFacts, interfaces: readonly AgentInterface[]): Html =>
+  html`<section aria-labelledby="endpoints"><h2 id="endpoints">Endpoints</h2>
+<p>${routeWords[route]}</p>
+<ul class="endpoints">${interfaces.map(
+    ({ url, protocolBinding, protocolVersion, tenant }, index) => html`<li class="panel">
+<p>${inline(protocolBinding)}, A2A ${inline(protocolVersion)}${tenant === undefined ? '' : html`, tenant ${code(tenant)}`}</p>
+<p class="copied"><code id="endpoint-${index}" dir="ltr">${printable(url)}</code><button type="button" class="copy" data-copies="endpoint-${index}" aria-label="Copy endpoint ${index + 1}" hidden>Copy</button></p>
+</li>`,
+  )}</ul>
+</section>`
+
+/** Renders how to authenticate. */
+export const authenticationSection = ({ securityRequirements, securitySchemes }: AgentCard): Html =>
+  html`<section aria-labelledby="authentication"><h2 id="authentication">Authentication</h2>
+${requirementSentence(securityRequirements, securitySchemes)}
+${schemeList(securitySchemes) ?? ''}
+</section>`
+
+const capabilityWords: readonly (readonly [name: keyof Capabilities & string, yes: string, no: string])[] = [
+  ['streaming', 'Streams its answers as they arise.', 'Answers as a whole, without streaming.'],
+  ['pushNotifications', 'Reports on tasks to a webhook of the caller.', 'Sends no push notifications.'],
+  ['extendedAgentCard', 'Has an extended card for callers with credentials.', 'Has no extended card.'],
+]
+
+/** Renders what an agent can do besides its skills. */
+export const capabilitiesSection = ({ capabilities, defaultInputModes, defaultOutputModes }: AgentCard): Html => {
+  const { extensions = [] } = capabilities
+  return html`<section aria-labelledby="capabilities"><h2 id="capabilities">Capabilities</h2>
+<ul class="capabilities">${capabilityWords.map(([name, yes, no]) =>
+    capabilities[name] === true ? html`<li class="yes">${yes}</li>` : html`<li class="no">${no}</li>`,
+  )}</ul>
+<dl class="facts">${modeRow('Reads', defaultInputModes)}${modeRow('Writes', defaultOutputModes)}</dl>
+${
+  extensions.length === 0
+    ? ''
+    : html`<h3>Extensions</h3>
+<ul class="extensions">${extensions.map(
+        ({
+          uri,
+          description,
+          required,
+          params,
+        }) => html`<li>${webLink(uri)}${required ? html` <span class="badge">required</span>` : ''}
+${description === undefined || description === '' ? '' : html`<p dir="auto">${printable(description)}</p>`}${
+  isJsonObject(params) && Object.keys(params).length > 0 ? html`<p>${code(visibleJson(params))}</p>` : ''
+}</li>`,
+      )}</ul>`
+}
+</section>`
+}
+
+/** Renders who provides an agent, and when its card changed. */
+export const aboutSection = (facts: CardFacts, { version, provider, documentationUrl }: AgentCard): Html => {
+  const { id, modified, signatures } = facts
+  const rows: [label: string, value: Html][] = [
+    ...(provider?.organization === undefined ? [] : [['Provider', providerLink(provider)] as [string, Html]]),
+    ['Version', inline(version)],
+    ...(documentationUrl === undefined ? [] : [['Documentation', webLink(documentationUrl)] as [string, Html]]),
+    ['Changed', html`<time datetime="${modified.toISOString()}">${formatTime(modified)}</time>`],
+    ['Signature', signatureWords(signatures)],
+    ['Id', code(id)],
+  ]
+  return html`<section aria-labelledby="about"><h2 id="about">About</h2>
+<dl class="facts">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
+<p><a href="/manage#${id}">Manage this agent</a></p>
+</section>`
+}
+
+const providerLink = ({ organization = '', url }: NonNullable<AgentCard['provider']>): Html =>
+  url === undefined ? inline(organization) : webLink(url, organization)
+
+const formatTime = (time: Date): string =>
+  `${time.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`
+
+const MAX_SHOWN_SIGNATURES = 10
+
+/** This host shows who signed a card; clients verify it. */
+const signatureWords = (signatures: readonly Signature[]): Html => {
+  if (signatures.length === 0) return html`The card is not signed.`
+  const rest = signatures.length - MAX_SHOWN_SIGNATURES
+  return html`<ul class="plain">${signatures.slice(0, MAX_SHOWN_SIGNATURES).map(signature => html`<li>${signerWords(signature)}</li>`)}
+${rest > 0 ? html`<li>and ${rest} more</li>` : ''}</ul><span class="muted">Not verified here.</span>`
+}
+
+const signerWords = (signature: Signature): Html => {
+  const { alg, kid, jku } = readProtectedHeader(signature.protected)
+  const key = kid === undefined ? html`a key without a name` : html`the key ${code(headline(kid, 200))}`
+  return html`Signed with ${key}${alg === undefined ? '' : html` (${inline(headline(alg, 40))})`}${jku === undefined ? '' : html` from ${webLink(jku, headline(jku, 200))}`}`
+}
+
+/** Returns the texts of the protected header of a JWS (RFC 7515 §4.1), none if it is not valid. */
+const readProtectedHeader = (encoded: string): { alg?: string; kid?: string; jku?: string } => {
+  try {
+    const text = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'))
+    const parsed = parseJson(new TextDecoder().decode(Uint8Array.from(text, unit => unit.charCodeAt(0))))
+    if (!('value' in parsed) || !isJsonObject(parsed.value)) return {}
+    const { alg, kid, jku } = parsed.value
+    return {
+      ...(typeof alg === 'string' && { alg }),
+      ...(typeof kid === 'string' && { kid }),
+      ...(typeof jku === 'string' && { jku }),
+    }
+  } catch {
+    return {}
+  }
+}
+
+/** Renders code that calls the agent. */
+export const snippetsSection = (snippets: readonly Snippet[]): Html => {
+  const variables = snippets[0]?.variables ?? []
+  return html`<section aria-labelledby="snippets"><h2 id="snippets">Call it from code</h2>
+${variables.length === 0 ? '' : html`<p>The code reads your credentials from the environment: ${variables.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`)}.</p>`}
+${snippets.map(
+  (
+    { name, title, code: text },
+    index,
+  ) => html`<details class="panel snippet" name="snippets"${index === 0 ? html` open` : ''}>
+<summary>${title}</summary>
+<p class="actions"><button type="button" class="copy" data-copies="snippet-${name}" aria-label="Copy ${title}" hidden>Copy</button></p>
+<pre class="code" tabindex="0" role="region" aria-label="${title}" dir="ltr"><code id="snippet-${name}">${text}</code></pre>
+</details>`,
+)}
+</section>`
+}

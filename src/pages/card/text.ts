@@ -1,0 +1,99 @@
+import { html } from 'hono/html'
+import { isJsonObject, type Json, jsonEntries } from '../../json/json.ts'
+import { parseUrl } from '../../net/urls.ts'
+import type { Html } from '../layout/page.ts'
+
+/** The part of a card that its page shows; far more than what people write. */
+const MAX_SHOWN_LENGTH = 60_000
+const MAX_SHOWN_TEXT = 4000
+/** What the elements around a text cost, in characters. */
+const ELEMENT_LENGTH = 30
+const ELLIPSIS = '…'
+
+/** The objects of a card whose members have names of the author's choice. */
+const maps = new Set(['securitySchemes', 'schemes', 'scopes', 'params', 'header'])
+
+/**
+ * Returns the part of a card that a page shows: long texts are cut, and what follows `MAX_SHOWN_LENGTH` characters is left out of
+ * lists and maps. All other objects keep their members, and with them the type of the card.
+ */
+export const boundCard = <Card extends Json>(card: Card): { card: Card; isCut: boolean } => {
+  let left = MAX_SHOWN_LENGTH
+  let isCut = false
+  const cutText = (text: string): string => {
+    const shown = left > 0 ? Math.min(MAX_SHOWN_TEXT, left) : 0
+    left -= Math.min(text.length, shown) + ELEMENT_LENGTH
+    if (text.length <= shown) return text
+    isCut = true
+    return text.slice(0, shown).toWellFormed() + ELLIPSIS
+  }
+  const hasRoom = (): boolean => {
+    isCut ||= left <= 0
+    return left > 0
+  }
+  const cut = (value: Json, name = ''): Json => {
+    if (typeof value === 'string') return cutText(value)
+    left -= ELEMENT_LENGTH
+    if (Array.isArray(value)) return value.flatMap(item => (hasRoom() ? [cut(item)] : []))
+    if (!isJsonObject(value)) return value
+    const isMap = maps.has(name)
+    return Object.fromEntries(
+      jsonEntries(value).flatMap(([member, inner]) =>
+        isMap && !hasRoom() ? [] : [[isMap ? cutText(member) : member, cut(inner, isMap ? '' : member)]],
+      ),
+    )
+  }
+  return { card: cut(card) as Card, isCut }
+}
+
+/** Returns a text without control characters, which have no picture; line breaks and tabs stay. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '\ufffd')
+
+/** Renders a text of a card in a line. The element isolates its direction from what is around it. */
+export const inline = (text: string): Html => html`<bdi>${printable(text)}</bdi>`
+
+/** Renders a text of a card as code. */
+export const code = (text: string): Html => html`<code dir="auto">${printable(text)}</code>`
+
+/** Returns an http or https URL of a card without credentials; undefined for any other text. */
+export const webUrl = (text: string | undefined): string | undefined => {
+  const url = text === undefined ? null : parseUrl(text)
+  return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url.href : undefined
+}
+
+/** Renders a link of a card, or its text where nobody may follow it. */
+export const webLink = (text: string, label = text): Html => {
+  const url = webUrl(text)
+  return url === undefined
+    ? inline(label)
+    : html`<a href="${url}" rel="noopener nofollow ugc" dir="auto">${printable(label)}</a>`
+}
+
+/** Joins items as in a sentence: `a, b and c`. */
+export const sentenceList = (items: readonly Html[], conjunction: 'and' | 'or'): Html => {
+  const last = items.length - 1
+  return html`${items.map((item, index) => html`${index === 0 ? '' : index < last ? ', ' : ` ${conjunction} `}${item}`)}`
+}
+
+/** Returns a text as one short line, for the head of a page. Characters that reorder others would also reorder the words around it. */
+export const headline = (text: string, maxLength: number): string => {
+  const line = text
+    .slice(0, 4 * maxLength)
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .replace(/[\p{Bidi_Control}\u2028\u2029]/gu, '')
+    .trim()
+  return line.length > maxLength
+    ? line
+        .slice(0, maxLength - 1)
+        .toWellFormed()
+        .trimEnd() + ELLIPSIS
+    : line.toWellFormed()
+}
+
+/** Returns the JSON text of a value in which characters that are invisible, or that reorder others, are escaped. */
+export const visibleJson = (value: Json, indent?: number): string =>
+  (JSON.stringify(value, null, indent) ?? 'null').replace(/[^\P{C}\n]|[\u2028\u2029]/gu, character =>
+    Array.from({ length: character.length }, (_, index) => toEscape(character.charCodeAt(index))).join(''),
+  )
+
+const toEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`
