@@ -25,10 +25,6 @@ const copy = async (button: HTMLButtonElement): Promise<void> => {
   }, RESET_MS)
 }
 
-const showCopyButtons = (): void => {
-  for (const button of document.querySelectorAll<HTMLButtonElement>('button.copy')) button.hidden = false
-}
-
 let requested = 0
 
 /** Shows another representation without loading the page again. The host has escaped the document; the parser runs no scripts. */
@@ -42,7 +38,6 @@ const showView = async (url: URL): Promise<void> => {
   if (!response.ok || !next) throw new Error(`no representation: ${response.status}`)
   if (request !== requested) return
   current?.replaceWith(document.adoptNode(next))
-  showCopyButtons()
   announce(`The card in ${next.querySelector('[aria-current]')?.textContent ?? 'another representation'}`)
 }
 
@@ -70,7 +65,5 @@ addEventListener('popstate', () => {
   const url = new URL(location.href)
   showView(url).catch(() => location.reload())
 })
-
-showCopyButtons()
 
 export {}

@@ -38,7 +38,7 @@ export const documentSection = (id: string, view: View, document: Json): Html =>
     ({ name, label }) =>
       html`<li><a href="?view=${name}#document"${name === view.name ? html` aria-current="true"` : ''}>${label}</a></li>`,
   )}</ul></nav>
-<p class="actions"><a href="${path}">Open the raw document</a><button type="button" class="copy" data-copies="json" hidden>Copy JSON</button></p>
+<p class="actions"><a href="${path}">Open the raw document</a><button type="button" class="copy" data-copies="json">Copy JSON</button></p>
 ${
   text.length > MAX_JSON_LENGTH
     ? html`<p class="message warn">This document is long: ${count(MAX_JSON_LENGTH)} of its ${count(text.length)} characters follow. <a href="${path}">The raw document</a> has all.</p>`

@@ -123,7 +123,7 @@ ${provider?.organization === undefined ? '' : html`<p class="muted" dir="auto">$
 </div>
 <p class="text" dir="auto">${printable(description)}</p>
 ${badges(facts)}
-<p class="copied"><code id="card-url" dir="ltr">${facts.cardUrl}</code><button type="button" class="copy primary" data-copies="card-url" hidden>Copy card URL</button></p>
+<p class="copied"><code id="card-url" dir="ltr">${facts.cardUrl}</code><button type="button" class="copy primary" data-copies="card-url">Copy card URL</button></p>
 <p class="muted">Clients find the agent at this address. <a href="/agents/${id}/.well-known/agent-card.json">Open it</a>, or <a href="#document">read the card as JSON</a>.</p>
 </header>`
 }

@@ -60,7 +60,7 @@ export const endpointsSection = ({ route }: CardFacts, interfaces: readonly Agen
 <ul class="endpoints">${interfaces.map(
     ({ url, protocolBinding, protocolVersion, tenant }, index) => html`<li class="panel">
 <p>${inline(protocolBinding)}, A2A ${inline(protocolVersion)}${tenant === undefined ? '' : html`, tenant ${code(tenant)}`}</p>
-<p class="copied"><code id="endpoint-${index}" dir="ltr">${printable(url)}</code><button type="button" class="copy" data-copies="endpoint-${index}" aria-label="Copy endpoint ${index + 1}" hidden>Copy</button></p>
+<p class="copied"><code id="endpoint-${index}" dir="ltr">${printable(url)}</code><button type="button" class="copy" data-copies="endpoint-${index}" aria-label="Copy endpoint ${index + 1}">Copy</button></p>
 </li>`,
   )}</ul>
 </section>`
@@ -172,7 +172,7 @@ ${snippets.map(
     index,
   ) => html`<details class="panel snippet" name="snippets"${index === 0 ? html` open` : ''}>
 <summary>${title}</summary>
-<p class="actions"><button type="button" class="copy" data-copies="snippet-${name}" aria-label="Copy ${title}" hidden>Copy</button></p>
+<p class="actions"><button type="button" class="copy" data-copies="snippet-${name}" aria-label="Copy ${title}">Copy</button></p>
 <pre class="code" tabindex="0" role="region" aria-label="${title}" dir="ltr"><code id="snippet-${name}">${text}</code></pre>
 </details>`,
 )}

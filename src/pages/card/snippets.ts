@@ -162,6 +162,18 @@ const inProtoV03 = (part: Part): JsonObject => {
 
 // JavaScript
 
+/** Writes a text as a literal of JavaScript, in single quotes where it has none. */
+const javascriptText = (text: string): string => {
+  const literal = visibleJson(text)
+  return /'|\\"/.test(literal) ? literal : `'${literal.slice(1, -1)}'`
+}
+
+const javascriptPart = (part: Part): string => {
+  if ('data' in part) return `{ data: { request: ${javascriptText(String(part.data.request))} } }`
+  const members = Object.entries(part).map(([name, value]) => `${name}: ${javascriptText(value)}`)
+  return `{ ${members.join(', ')} }`
+}
+
 const javascript = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: Call): string => {
   const legacy = target?.version === '0.3' ? ['legacyCompat: { enabled: true }'] : []
   const isPlain = credentials.length + forCard.length + legacy.length === 0
@@ -179,19 +191,19 @@ const javascript = ({ cardUrl }: CardFacts, { target, part, extensions, credenti
 })`
   const headers =
     extensions.length > 0
-      ? `, {\n  serviceParameters: { 'A2A-Extensions': ${visibleJson(headerText(extensions))} },\n}`
+      ? `, {\n  serviceParameters: { 'A2A-Extensions': ${javascriptText(headerText(extensions))} },\n}`
       : ''
   return `// npm install @a2a-js/sdk
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { ${names.join(', ')} } from '@a2a-js/sdk/client'
 ${fetchFunction('fetchCard', forCard)}${fetchFunction('fetchAgent', credentials)}
 const factory = ${factory}
-const client = await factory.createFromUrl(${visibleJson(cardUrl)}, '')
+const client = await factory.createFromUrl(${javascriptText(cardUrl)}, '')
 const request = SendMessageRequest.fromJSON({
   message: {
     messageId: crypto.randomUUID(),
     role: 'ROLE_USER',
-    parts: [${visibleJson(part)}],
+    parts: [${javascriptPart(part)}],
   },
 })
 console.dir(await client.sendMessage(request${headers}), { depth: null })`
@@ -215,10 +227,10 @@ const javascriptLine = (credential: Credential): string => {
     const { name, prefix, variable } = credential
     const value =
       prefix === '' ? env(variable) : `\`${prefix.replaceAll('`', '\\`').replaceAll('$', '\\$')}\${${env(variable)}}\``
-    return `  headers.set(${visibleJson(name)}, ${value})`
+    return `  headers.set(${javascriptText(name)}, ${value})`
   }
   if (credential.kind === 'query')
-    return `  url.searchParams.set(${visibleJson(credential.name)}, ${env(credential.variable)})`
+    return `  url.searchParams.set(${javascriptText(credential.name)}, ${env(credential.variable)})`
   if (credential.kind === 'basic')
     return `  headers.set('Authorization', \`Basic \${btoa(\`\${${env(credential.user)}}:\${${env(credential.password)}}\`)}\`)`
   return '  // The agent asks for a TLS client certificate: give fetch a dispatcher that has one.'
