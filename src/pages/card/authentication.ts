@@ -67,10 +67,11 @@ const httpWords = ({ scheme, bearerFormat }: NonNullable<Scheme['httpAuthSecurit
 }
 
 /** Describes how to get credentials of each scheme of a card. */
-export const schemeList = (schemes: Schemes = {}): Html | undefined => {
+export const schemeList = (schemes: Schemes = {}): Html | string => {
   const entries = Object.entries(schemes)
-  if (entries.length === 0) return undefined
-  return html`<dl class="schemes">${entries.map(
+  if (entries.length === 0) return ''
+  return html`<p>The card describes these credentials:</p>
+<dl class="schemes">${entries.map(
     ([name, scheme]) => html`<dt>${code(name)}</dt>
 <dd>${schemeWords(scheme) === undefined ? html`<p>Of a type that A2A 1.0 does not define.</p>` : schemeDetails(scheme)}</dd>`,
   )}</dl>`

@@ -128,13 +128,10 @@ ${badges(facts)}
 </header>`
 }
 
-/** Pictures that need no request. Scripts of an SVG do not run in an image. */
-const inlineImage = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i
-
-/** Renders the icon of an agent where it is in the card or on this host, else a monogram: the page loads no images of other hosts. */
+/** Renders the icon of an agent if it is on this host, else a monogram: the page loads no images of other hosts. */
 const icon = ({ id, card, origin }: CardFacts): Html => {
   const { iconUrl = '', name } = card
-  const isOwn = inlineImage.test(iconUrl) || parseUrl(iconUrl)?.origin === origin
+  const isOwn = parseUrl(iconUrl)?.origin === origin
   return html`<div class="icon">${isOwn ? html`<img src="${iconUrl}" alt="" width="64" height="64">` : renderMonogram({ id, name }, { size: 64 })}</div>`
 }
 

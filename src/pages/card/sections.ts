@@ -6,7 +6,7 @@ import type { Html } from '../layout/page.ts'
 import { requirementSentence, schemeList } from './authentication.ts'
 import type { CardFacts, Signature } from './facts.ts'
 import type { Snippet } from './snippets.ts'
-import { code, headline, inline, printable, visibleJson, webLink } from './text.ts'
+import { code, headline, inline, printable, sentenceList, visibleJson, webLink, webUrl } from './text.ts'
 
 type Capabilities = AgentCard['capabilities']
 
@@ -53,23 +53,36 @@ const routeWords = {
   closed: 'The agent is closed: this host refuses its calls.',
 } as const
 
-/** Renders where an agent is called. */
-export const endpointsSection = ({ route }: CardFacts, interfaces: readonly AgentInterface[]): Html =>
-  html`<section aria-labelledby="endpoints"><h2 id="endpoints">Endpoints</h2>
+/** Renders where an agent is called: each address once, with the protocols that it speaks. */
+export const endpointsSection = ({ route }: CardFacts, interfaces: readonly AgentInterface[]): Html => {
+  const endpoints = Map.groupBy(interfaces, ({ url, tenant }) => JSON.stringify([url, tenant]))
+  return html`<section aria-labelledby="endpoints"><h2 id="endpoints">Endpoints</h2>
 <p>${routeWords[route]}</p>
-<ul class="endpoints">${interfaces.map(
-    ({ url, protocolBinding, protocolVersion, tenant }, index) => html`<li class="panel">
-<p>${inline(protocolBinding)}, A2A ${inline(protocolVersion)}${tenant === undefined ? '' : html`, tenant ${code(tenant)}`}</p>
-<p class="copied"><code id="endpoint-${index}" dir="ltr">${printable(url)}</code><button type="button" class="copy" data-copies="endpoint-${index}" aria-label="Copy endpoint ${index + 1}">Copy</button></p>
-</li>`,
-  )}</ul>
+<ul class="endpoints">${[...endpoints.values()].map(endpoint)}</ul>
 </section>`
+}
+
+const endpoint = (interfaces: readonly AgentInterface[], index: number): Html | string => {
+  const [first] = interfaces
+  if (first === undefined) return ''
+  const bindings = Map.groupBy(interfaces, ({ protocolBinding }) => protocolBinding)
+  return html`<li class="panel">
+<dl class="facts">${[...bindings].map(
+    ([binding, each]) =>
+      html`<dt>${inline(binding)}</dt><dd>A2A ${sentenceList(
+        each.map(({ protocolVersion }) => inline(protocolVersion)),
+        'and',
+      )}</dd>`,
+  )}${first.tenant === undefined ? '' : html`<dt>Tenant</dt><dd>${code(first.tenant)}</dd>`}</dl>
+<p class="copied"><code id="endpoint-${index}" dir="ltr">${printable(first.url)}</code><button type="button" class="copy" data-copies="endpoint-${index}" aria-label="Copy endpoint ${index + 1}">Copy</button></p>
+</li>`
+}
 
 /** Renders how to authenticate. */
 export const authenticationSection = ({ securityRequirements, securitySchemes }: AgentCard): Html =>
   html`<section aria-labelledby="authentication"><h2 id="authentication">Authentication</h2>
 ${requirementSentence(securityRequirements, securitySchemes)}
-${schemeList(securitySchemes) ?? ''}
+${schemeList(securitySchemes)}
 </section>`
 
 const capabilityWords: readonly (readonly [name: keyof Capabilities & string, yes: string, no: string])[] = [
@@ -106,12 +119,13 @@ ${description === undefined || description === '' ? '' : html`<p dir="auto">${pr
 }
 
 /** Renders who provides an agent, and when its card changed. */
-export const aboutSection = (facts: CardFacts, { version, provider, documentationUrl }: AgentCard): Html => {
+export const aboutSection = (facts: CardFacts, { version, provider, documentationUrl, iconUrl }: AgentCard): Html => {
   const { id, modified, signatures } = facts
   const rows: [label: string, value: Html][] = [
     ...(provider?.organization === undefined ? [] : [['Provider', providerLink(provider)] as [string, Html]]),
     ['Version', inline(version)],
     ...(documentationUrl === undefined ? [] : [['Documentation', webLink(documentationUrl)] as [string, Html]]),
+    ...(webUrl(iconUrl) === undefined ? [] : [['Icon', webLink(iconUrl ?? '')] as [string, Html]]),
     ['Changed', html`<time datetime="${modified.toISOString()}">${formatTime(modified)}</time>`],
     ['Signature', signatureWords(signatures)],
     ['Id', code(id)],
@@ -123,7 +137,7 @@ export const aboutSection = (facts: CardFacts, { version, provider, documentatio
 }
 
 const providerLink = ({ organization = '', url }: NonNullable<AgentCard['provider']>): Html =>
-  url === undefined ? inline(organization) : webLink(url, organization)
+  html`${inline(organization)}${url === undefined ? '' : html`, ${webLink(url)}`}`
 
 const formatTime = (time: Date): string =>
   `${time.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`

@@ -1,0 +1,377 @@
+import { globSync, readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { compile } from '../../src/card/compile/index.ts'
+import type { AgentCard } from '../../src/card/model/agent-card.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { parseJson } from '../../src/json/parse.ts'
+import { findView, views } from '../../src/pages/card/document.ts'
+import type { CardFacts } from '../../src/pages/card/facts.ts'
+import { renderCardPage } from '../../src/pages/card/index.ts'
+import { pageResponse } from '../../src/pages/layout/page.ts'
+import { compileCard, registration } from '../support/cards/compile.ts'
+import { completeCards } from '../support/cards/complete.ts'
+import { corpus, hasReference, skipNotice } from '../support/cards/reference.ts'
+import { mapStrings } from '../support/hostile.ts'
+
+const origin = 'https://host.example'
+const request = new Request(`${origin}/agents/weather`)
+
+const factsOf = (documents: Record<string, JsonObject>, more: Partial<CardFacts> = {}): CardFacts => ({
+  id: 'weather',
+  card: documents['1.0'] as AgentCard,
+  signatures: [],
+  origin,
+  cardUrl: `${origin}/agents/weather/.well-known/agent-card.json`,
+  route: 'direct',
+  visibility: 'public',
+  modified: new Date('2026-11-22T14:03:00Z'),
+  ...more,
+})
+
+/** Renders the page of a document that is registered. `unchecked` are members that the registration might have refused. */
+const render = async (
+  document: Json,
+  more: Partial<CardFacts> = {},
+  view = '1.0',
+  unchecked: JsonObject = {},
+): Promise<string> => {
+  const { documents } = compileCard(document)
+  Object.assign(documents['1.0'], unchecked)
+  const shown = findView(view)
+  const page = renderCardPage(factsOf(documents, more), shown, documents[shown.representation])
+  return (await pageResponse(page, request)).text()
+}
+
+/** Returns the text of HTML, as a person reads it. */
+const textOf = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+/** Returns the part of a page from the heading with an id to the next section. */
+const sectionOf = (html: string, id: string): string =>
+  textOf(new RegExp(`<h2 id="${id}">.*?</section>`, 's').exec(html)?.[0] ?? '')
+
+const card = (more: JsonObject): JsonObject => ({
+  name: 'Weather',
+  description: 'Tells the weather.\nOf any place.',
+  version: '1.2.3',
+  supportedInterfaces: [{ url: 'https://agent.test/rpc', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  capabilities: {},
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [{ id: 'now', name: 'Now', description: 'The weather now', tags: ['rain & sun'] }],
+  ...more,
+})
+
+/** Returns what the sections of a page show, without the JSON. */
+const readable = (html: string): string => textOf(html.replace(/^.*?<main|<section id="document".*?<\/section>/gs, ''))
+
+describe('the page of a card', () => {
+  it.each(Object.entries(completeCards))('in dialect %s shows every text of the card', async (_, document) => {
+    const html = readable(await render(document))
+    const { signatures: _signatures, ...shown } = compileCard(document).documents['1.0']
+    const missing: string[] = []
+    mapStrings(shown, value => {
+      if (!html.includes(value.replace(/\s+/g, ' ').trim())) missing.push(value)
+      return value
+    })
+    expect(missing).toStrictEqual([])
+  })
+
+  it('keeps the line breaks of a description, and the direction of each text', async () => {
+    const html = await render(card({ name: 'מזג אוויר' }))
+    expect(html).toContain('<p class="text" dir="auto">Tells the weather.\nOf any place.</p>')
+    expect(html).toContain('<h1 dir="auto">מזג אוויר</h1>')
+  })
+
+  it('links tags to the agents that have them, and the agent to its owner’s view', async () => {
+    const html = await render(card({}))
+    expect(html).toContain('<a href="/agents?tag=rain%20%26%20sun" dir="auto">rain &amp; sun</a>')
+    expect(html).toContain('<a href="/manage#weather">')
+  })
+
+  it('lists each address once, with its protocols and its tenant', async () => {
+    const url = 'https://agent.test/rpc'
+    const html = await render(
+      card({
+        supportedInterfaces: [
+          { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+          { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+          { url: 'https://agent.test/grpc', protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: 'north' },
+        ],
+      }),
+    )
+    expect(sectionOf(html, 'endpoints')).toBe(
+      'Endpoints Calls go to the agent itself. JSONRPCA2A 1.0 and 0.3 https://agent.test/rpcCopy ' +
+        'GRPCA2A 1.0Tenantnorth https://agent.test/grpcCopy',
+    )
+  })
+
+  it.each([
+    ['gateway', 'Calls go through this host'],
+    ['closed', 'this host refuses its calls'],
+  ] as const)('says what the route %s means', async (route, words) => {
+    expect(sectionOf(await render(card({}), { route }), 'endpoints')).toContain(words)
+  })
+
+  it('describes the capabilities, declared or not', async () => {
+    const extension = { uri: 'https://e.example/1', required: true, params: { unit: 'C' } }
+    const html = await render(card({ capabilities: { streaming: true, extensions: [extension] } }))
+    expect(sectionOf(html, 'capabilities')).toBe(
+      'Capabilities Streams its answers as they arise.Sends no push notifications.Has no extended card. ' +
+        'Readstext/plainWritestext/plain Extensions https://e.example/1 required {"unit":"C"}',
+    )
+  })
+
+  it('names the keys of signatures, and says that they are not verified', async () => {
+    const header = btoa(JSON.stringify({ alg: 'ES256', kid: 'k1', jku: 'https://keys.example/jwks.json' }))
+    const signatures = [
+      { protected: header.replace(/=+$/, ''), signature: 'c2ln' },
+      { protected: '!', signature: 'c2ln' },
+    ]
+    const html = await render(card({}), { signatures })
+    const about = sectionOf(html, 'about')
+    expect(about).toContain('Signed with the key k1 (ES256) from https://keys.example/jwks.json')
+    expect(about).toContain('Signed with a key without a name')
+    expect(about).toContain('Not verified here.')
+    expect(html).toContain('<li class="badge">Signed</li>')
+    expect(sectionOf(await render(card({})), 'about')).toContain('The card is not signed.')
+  })
+
+  it('says when the card changed, in words and for machines', async () => {
+    expect(await render(card({}))).toContain(
+      '<time datetime="2026-11-22T14:03:00.000Z">Nov 22, 2026, 2:03 PM UTC</time>',
+    )
+  })
+
+  it('says that a copy of a remote card is stale', async () => {
+    const source = { checked: Date.UTC(2026, 10, 1), ttl: 60, staleIfError: 1e9, failing: 502 } as const
+    expect(textOf(await render(card({}), { source }))).toContain('This is the copy of Sun, 01 Nov 2026 00:00:00 GMT.')
+    const { failing: _, ...healthy } = source
+    expect(textOf(await render(card({}), { source: healthy }))).not.toContain('This is the copy of')
+  })
+
+  it.each([
+    ['https://elsewhere.example/i.png', false],
+    ['https://host.example/i.png', true],
+    ['data:image/png;base64,AAAA', false],
+    ['javascript:alert(1)', false],
+  ])('shows the icon %s: %s', async (iconUrl, isShown) => {
+    const html = await render(card({}), {}, '1.0', { iconUrl })
+    expect([html.includes(`<img src="${iconUrl}"`), html.includes('aria-hidden="true" font-family')]).toStrictEqual([
+      isShown,
+      !isShown,
+    ])
+  })
+
+  it('lets the console call the agents of a direct card, and nothing else', async () => {
+    const { documents } = compileCard(
+      card({
+        supportedInterfaces: ['https://a.test/1', 'https://a.test/2', "https://x';y.test/"].map(url => ({
+          ...{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        })),
+      }),
+    )
+    const connectTo = (route: CardFacts['route']) =>
+      renderCardPage(factsOf(documents, { route }), findView(null), {}).connectTo
+    expect([connectTo('direct'), connectTo('gateway')]).toStrictEqual([['https://a.test'], []])
+  })
+})
+
+describe('a link of a card', () => {
+  it.each([
+    ['https://a.example/docs', true],
+    ['http://a.example/docs', true],
+    ['javascript:alert(1)', false],
+    ['JavaScript:alert(1)', false],
+    ['data:text/html,hi', false],
+    ['//a.example/docs', false],
+    ['/docs', false],
+  ])('%s is followed: %s', async (documentationUrl, isLink) => {
+    const html = await render(card({}), {}, '1.0', { documentationUrl })
+    const link = `<a href="${documentationUrl}" rel="noopener nofollow ugc" dir="auto">${documentationUrl}</a>`
+    expect(html.includes(link)).toBe(isLink)
+    expect(sectionOf(html, 'about')).toContain(`Documentation${documentationUrl}`)
+    if (!isLink) expect(html).not.toMatch(/href="(?:javascript|data|\/docs)/i)
+  })
+})
+
+describe('how to authenticate', () => {
+  const securitySchemes: JsonObject = {
+    bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } },
+    basic: { httpAuthSecurityScheme: { scheme: 'basic' } },
+    digest: { httpAuthSecurityScheme: { scheme: 'Digest' } },
+    header: { apiKeySecurityScheme: { name: 'X-Key', location: 'header' } },
+    query: { apiKeySecurityScheme: { name: 'key', location: 'query' } },
+    cookie: { apiKeySecurityScheme: { name: 'sid', location: 'cookie' } },
+    oauth: {
+      oauth2SecurityScheme: {
+        flows: {
+          authorizationCode: {
+            authorizationUrl: 'https://id.example/authorize',
+            tokenUrl: 'https://id.example/token',
+            scopes: { 'rain:read': 'Read the rain' },
+            pkceRequired: true,
+          },
+        },
+      },
+    },
+    oidc: { openIdConnectSecurityScheme: { openIdConnectUrl: 'https://id.example/.well-known/openid-configuration' } },
+    tls: { mtlsSecurityScheme: { description: 'Ask the operator' } },
+  }
+  const requirements = (...alternatives: Record<string, string[]>[]) =>
+    alternatives.map(schemes => ({
+      schemes: Object.fromEntries(Object.entries(schemes).map(([name, list]) => [name, { list }])),
+    }))
+
+  it.each<[Record<string, string[]>[], string]>([
+    [[], 'Anyone may call this agent: its card asks for no credentials.'],
+    [[{}], 'Anyone may call this agent: its card asks for no credentials.'],
+    [[{ bearer: [] }], 'Callers need a bearer token (JWT).'],
+    [[{ basic: [] }], 'Callers need a user name and a password (HTTP Basic).'],
+    [[{ digest: [] }], 'Callers need HTTP credentials of the scheme Digest.'],
+    [[{ query: [] }], 'Callers need an API key in the query parameter key.'],
+    [[{ cookie: [] }], 'Callers need an API key in the cookie sid.'],
+    [[{ oauth: ['rain:read'] }], 'Callers need an OAuth 2.0 access token with the scope rain:read.'],
+    [[{ oidc: ['a', 'b'] }], 'Callers need a token from an OpenID Connect provider with the scopes a and b.'],
+    [
+      [{ header: [], tls: [] }, { bearer: [] }, {}],
+      'Callers need either an API key in the header X-Key and a TLS client certificate or a bearer token (JWT). ' +
+        'Calls without credentials are answered too.',
+    ],
+  ])('%j', async (alternatives, sentence) => {
+    const document = card({ securitySchemes, securityRequirements: requirements(...alternatives) })
+    expect(sectionOf(await render(document), 'authentication')).toContain(`Authentication ${sentence}`)
+  })
+
+  it('explains each scheme', async () => {
+    const text = sectionOf(await render(card({ securitySchemes })), 'authentication')
+    expect(text).toContain(
+      'A person signs in with a browser (authorization code), with PKCE Sign in at https://id.example/authorize' +
+        'Tokens from https://id.example/token Scope rain:read: Read the rain',
+    )
+    expect(text).toContain('The configuration of the provider: https://id.example/.well-known/openid-configuration')
+    expect(text).toContain('Ask the operator')
+  })
+
+  it('names what a skill needs by itself', async () => {
+    const [skill] = card({}).skills as JsonObject[]
+    const skills = [{ ...skill, securityRequirements: requirements({ header: [] }) }]
+    expect(sectionOf(await render(card({ securitySchemes, skills })), 'skills')).toContain(
+      'Calls of this skill need an API key in the header X-Key.',
+    )
+  })
+})
+
+describe('the switch between representations', () => {
+  it.each(views)('shows $label, and links the document', async ({ name, representation }) => {
+    const html = await render(card({}), {}, name)
+    const { documents } = compileCard(card({}))
+    const shown = /<pre id="json".*?<\/pre>/s.exec(html)?.[0] ?? ''
+    expect(JSON.parse(textOf(shown))).toStrictEqual(documents[representation])
+    expect(html).toContain(`<a href="?view=${name}#document" aria-current="true">`)
+    const query = name === 'hybrid' ? '' : `?dialect=${name}`
+    expect(html).toContain(`<a href="/agents/weather/.well-known/agent-card.json${query}">Open the raw document</a>`)
+  })
+
+  it('shows 1.0 for a name that does not exist', () => {
+    expect([findView('<script>').name, findView(null).name]).toStrictEqual(['1.0', '1.0'])
+  })
+
+  it('escapes what nobody sees, and what reorders the text around it', async () => {
+    const html = await render(card({ name: 'a\u202eb\u200b\u{e0041}<' }))
+    expect(html).toContain('<bdi>&quot;a\\u202eb\\u200b\\udb40\\udc41&lt;&quot;</bdi>')
+  })
+})
+
+describe('the head of the page', () => {
+  it('says where the card is, and what previews show', async () => {
+    const html = await render(
+      card({ name: 'Wea"ther\u202e', provider: { organization: 'E', url: 'https://e.example' } }),
+    )
+    for (const element of [
+      '<title>Wea&quot;ther</title>',
+      '<link rel="canonical" href="https://host.example/agents/weather">',
+      '<link rel="alternate" type="application/json" href="https://host.example/agents/weather/.well-known/agent-card.json"',
+      '<meta property="og:title" content="Wea&quot;ther">',
+      '<meta property="og:description" content="Tells the weather. Of any place.">',
+      '<meta property="og:url" content="https://host.example/agents/weather">',
+      '<meta name="twitter:card" content="summary">',
+    ])
+      expect(html).toContain(element)
+  })
+
+  it('has structured data that ends no script element', async () => {
+    const html = await render(card({ name: '</script><script>alert(1)</script>' }))
+    const json = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html)?.[1] ?? ''
+    expect(json).not.toMatch(/[<>&]/)
+    expect(JSON.parse(json)).toStrictEqual({
+      '@context': 'https://schema.org',
+      '@type': 'SoftwareApplication',
+      name: '</script><script>alert(1)</script>',
+      description: 'Tells the weather. Of any place.',
+      applicationCategory: 'AI agent',
+      softwareVersion: '1.2.3',
+      url: 'https://host.example/agents/weather',
+      dateModified: '2026-11-22T14:03:00.000Z',
+    })
+    expect(html.match(/<script/g)).toHaveLength(2)
+  })
+})
+
+describe('the weight of the page', () => {
+  const styles = globSync('src/pages/styles/*.css').map(path => readFileSync(path, 'utf8'))
+
+  it.each(['echo.yaml', 'weather.yaml'])('of %s is at most 20 KiB with its styles, compressed', async file => {
+    const html = await render(parse(readFileSync(`examples/cards/${file}`, 'utf8')))
+    expect(gzipSync(html).length + gzipSync(styles.join('\n')).length).toBeLessThanOrEqual(20 * 1024)
+  })
+
+  const skill = (index: number, piece: string): JsonObject => ({
+    id: `s${index}`,
+    name: 'Skill',
+    description: piece.repeat(400),
+    tags: Array.from({ length: 50 }, (_, tag) => `${piece}${tag}`),
+  })
+  it.each(['a', '"', '&', '<'])('of a card of 256 KiB of %s is below 1 MB, and names the document', async piece => {
+    const html = await render(card({ skills: Array.from({ length: 250 }, (_, index) => skill(index, piece)) }))
+    expect(html.length).toBeLessThan(1_000_000)
+    expect(textOf(html)).toContain(
+      'This card is too large for a page, which shows a part of it. The raw document has all.',
+    )
+    expect(textOf(html)).toMatch(/This document is long: 32,768 of its [\d,]+ characters follow/)
+    expect(textOf(html)).toContain('Skills (250)')
+  })
+
+  it('of an ordinary card needs no cut', async () => {
+    expect(await render(card({}))).not.toMatch(/too large|is long/)
+  })
+})
+
+describe.skipIf(!hasReference)(`the cards of the corpus${skipNotice}`, () => {
+  const documents = corpus.flatMap(({ file, text }) => {
+    const parsed = parseJson(text)
+    const result = 'value' in parsed && isJsonObject(parsed.value) ? compile(parsed.value, registration) : undefined
+    return result && 'compiled' in result ? [{ file, documents: result.compiled.documents }] : []
+  })
+
+  it('are many', () => expect(documents.length).toBeGreaterThan(25))
+
+  it.each(documents)('$file has a page in every representation', async ({ documents }) => {
+    for (const view of views) {
+      const page = renderCardPage(factsOf(documents), view, documents[view.representation])
+      const html = await (await pageResponse(page, request)).text()
+      expect(html).toContain('</html>')
+      expect(html).not.toMatch(/\[object |undefined|NaN/)
+    }
+  })
+})

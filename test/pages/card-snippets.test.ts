@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/json/json.ts'
+import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { token } from '../support/host.ts'
+import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
+
+const run = promisify(execFile)
+const CHROMIUM = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+let called: CalledHost
+beforeAll(async () => {
+  called = await startCalledHost()
+  called.agent.listenWith(createOfficialAgents(called.agent.origin))
+})
+afterAll(() => called.close())
+
+/** Returns a snippet of a card page, as a person copies it. */
+const copySnippet = async (id: string, name: string, headers: Record<string, string> = {}): Promise<string> => {
+  const response = await called.host.fetch(`/agents/${id}`, { headers: { Accept: CHROMIUM, ...headers } })
+  expect(response.status).toBe(200)
+  const escaped = new RegExp(`<code id="snippet-${name}">(.*?)</code>`, 's').exec(await response.text())?.[1] ?? ''
+  const characters: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
+  return escaped.replace(/&(lt|gt|quot|#39|amp);/g, (_, entity) => characters[entity] ?? '')
+}
+
+/** Runs a snippet as it stands, and returns what it prints. */
+const runSnippet = async (
+  name: 'curl' | 'javascript',
+  code: string,
+  env: Record<string, string> = {},
+): Promise<string> => {
+  const options = { cwd: process.cwd(), env: { ...process.env, ...env }, timeout: 20_000 }
+  const { stdout } =
+    name === 'curl'
+      ? await run('/bin/sh', ['-c', code], options)
+      : await run(process.execPath, ['--input-type=module', '-e', code], options)
+  return stdout
+}
+
+/** Returns the card of an official agent, whose skill has an example that it knows. */
+const cardOf = async (kind: (typeof agentKinds)[number]): Promise<JsonObject> => {
+  const response = await fetch(`${called.agent.origin}${agentPath(kind)}/card.json`)
+  const card = (await response.json()) as JsonObject
+  return { ...card, skills: (card.skills as JsonObject[]).map(skill => ({ ...skill, examples: ['task'] })) }
+}
+
+describe.each(agentKinds)('the snippets of an agent of %s', kind => {
+  const id = `agent-${agentKinds.indexOf(kind)}`
+
+  it.each(['gateway', 'direct'])('call it on the route %s', async route => {
+    await called.register(`${id}-${route}`, { card: await cardOf(kind), route, bridge: 'off' })
+    for (const name of ['curl', 'javascript'] as const)
+      expect(await runSnippet(name, await copySnippet(`${id}-${route}`, name))).toContain('It rains')
+  })
+})
+
+describe('the snippets of an agent that needs credentials', () => {
+  const schemes: JsonObject = {
+    bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
+    basic: { httpAuthSecurityScheme: { scheme: 'basic' } },
+    key: { apiKeySecurityScheme: { name: 'X-Weather-Key', location: 'header' } },
+    cookie: { apiKeySecurityScheme: { name: 'sid', location: 'cookie' } },
+    query: { apiKeySecurityScheme: { name: 'a b', location: 'query' } },
+  }
+  const env = { AGENT_TOKEN: 'secret token', AGENT_USER: 'me', AGENT_PASSWORD: 'p$w', AGENT_API_KEY: "k'1" }
+
+  it.each<[string, string, (request: { path: string; headers: Record<string, unknown> }) => unknown, string]>([
+    ['a bearer token', 'bearer', ({ headers }) => headers.authorization, 'Bearer secret token'],
+    ['a password', 'basic', ({ headers }) => headers.authorization, `Basic ${btoa('me:p$w')}`],
+    ['a key in a header', 'key', ({ headers }) => headers['x-weather-key'], "k'1"],
+    ['a key in a cookie', 'cookie', ({ headers }) => headers.cookie, "sid=k'1"],
+  ])('send %s of the environment', async (_, scheme, sent, expected) => {
+    const secured = { securitySchemes: schemes, securityRequirements: [{ schemes: { [scheme]: { list: [] } } }] }
+    const card = { ...(await cardOf('1.0')), ...secured }
+    await called.register(`needs-${scheme}`, { card })
+    for (const name of ['curl', 'javascript'] as const) {
+      const code = await copySnippet(`needs-${scheme}`, name)
+      called.agent.requests.length = 0
+      expect(await runSnippet(name, code, env)).toContain('It rains')
+      expect(called.agent.requests.map(request => sent(request))).toStrictEqual([expected])
+    }
+  })
+})
+
+describe('the snippets of an internal agent', () => {
+  it('send a token of this host for the card and the call, and not to an agent that is called directly', async () => {
+    const headers = { Authorization: `Bearer ${token}` }
+    for (const route of ['gateway', 'direct']) {
+      const id = `internal-${route}`
+      await called.register(id, { card: await cardOf('1.0'), route, visibility: 'internal' })
+      for (const name of ['curl', 'javascript'] as const) {
+        const code = await copySnippet(id, name, headers)
+        called.agent.requests.length = 0
+        expect(await runSnippet(name, code, { HOST_TOKEN: token })).toContain('It rains')
+        expect(JSON.stringify(called.agent.requests)).not.toContain(token)
+      }
+    }
+  })
+})
+
+describe('the snippets of an agent with required extensions', () => {
+  it('declare them', async () => {
+    const card = await cardOf('1.0')
+    const extensions = ['https://e.example/1', "https://e.example/it's"].map(uri => ({ uri, required: true }))
+    const capabilities = { ...(card.capabilities as JsonObject), extensions }
+    await called.register('extended', { card: { ...card, capabilities }, route: 'gateway' })
+    for (const name of ['curl', 'javascript'] as const)
+      expect(await runSnippet(name, await copySnippet('extended', name))).toContain('It rains')
+  })
+})
+
+describe('the snippets of a hostile card', () => {
+  const hostile = `it's "$(touch pwned)" \`id\` \${process.exit(1)} \\ </code><script>\u202e\u009b201~\n; rm -rf /tmp/x #`
+
+  it('send its text, and run nothing of it', async () => {
+    const { origin } = called.agent
+    const skill = { id: 's', name: 'S', description: 'S', tags: ['s'], examples: [hostile] }
+    const url = `${origin}${agentPath('1.0')}?a='$(id)'&b="\`id\``
+    await called.register('hostile', {
+      card: agentCard(origin, {
+        skills: [skill],
+        supportedInterfaces: [
+          { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: hostile.replace(/[\n\u009b]/g, '') },
+        ],
+      }),
+    })
+    const curl = await copySnippet('hostile', 'curl')
+    expect(curl).not.toMatch(/[\p{Cf}\p{Cc}](?<!\n)/u)
+    const printed = await runSnippet('curl', `curl() { printf '%s\\0' "$@"; }\n${curl}`)
+    const args = printed.split('\0')
+    expect(JSON.parse(args[args.indexOf('-d') + 1] ?? '').params.message.parts).toStrictEqual([{ text: hostile }])
+    expect(args.filter(arg => arg.startsWith('-'))).toStrictEqual(['-sS', '-H', '-H', '-d'])
+    const javascript = await copySnippet('hostile', 'javascript')
+    const [, literal] = /parts: \[\{ text: (.*) \}\],/.exec(javascript) ?? []
+    expect(await runSnippet('javascript', `console.log(JSON.stringify(${literal}))`)).toBe(
+      `${JSON.stringify(hostile)}\n`,
+    )
+  })
+})
