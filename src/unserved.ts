@@ -7,7 +7,7 @@ export const notFound: Handler = () => {
   throw new HttpError(
     404,
     'not-found',
-    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json.',
+    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json. GET /openapi.json describes all endpoints.',
   )
 }
 

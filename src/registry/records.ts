@@ -186,11 +186,13 @@ export type CatalogQuery = { after: string; limit: number; origin: string; owner
 /** A page of a catalog, and whether the URLs of any public agent begin with the origin of the query. */
 export type CatalogPage = { agents: CatalogAgent[]; isKnownOrigin: boolean }
 
-/** The `page` of a sitemap, from 1, with `size` agents: the public ones with a card whose URLs begin with `origin`. */
-export type SitemapQuery = { origin: string; page: number; size: number }
+/**
+ * A sitemap of the public agents with a card whose URLs begin with `origin`, at most `size` in a document; or one `page` of it, from 1.
+ */
+export type SitemapQuery = { origin: string; page?: number | undefined; size: number }
 
-/** A page of a sitemap, and how many agents all pages have. Times are in ms since 1970. */
-export type SitemapPage = { agents: { id: string; modified: number }[]; count: number }
+/** The agents of a document, `modified` in ms since 1970; or into how many pages a sitemap is divided that is too large for one. */
+export type Sitemap = { agents: { id: string; modified: number }[] } | { pages: number }
 
 /** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
 export type NamedAgents = { public: string | null; internal: string[] }

@@ -51,6 +51,7 @@ describe('while the Registry is unavailable', () => {
     ['GET', '/.well-known/a2a/agents'],
     ['GET', '/.well-known/ai-catalog.json'],
     ['GET', '/llms.txt', undefined, { 'If-None-Match': '*' }],
+    ['GET', '/sitemap.xml'],
     ['PUT', '/agents/a', card, admin],
     ['DELETE', '/agents/a', undefined, admin],
     ['GET', '/agents/a/manifest', undefined, admin],

@@ -19,7 +19,7 @@ const json = { 'Content-Type': 'application/json' }
 /** Responds as hosts do to paths that they do not have. */
 const rejectPath = (response: ServerResponse): boolean => {
   const detail =
-    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json.'
+    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json. GET /openapi.json describes all endpoints.'
   return Boolean(problem(response, 404, 'not-found', detail))
 }
 

@@ -119,6 +119,8 @@ export const requestSamples: Record<string, RequestSample> = {
     headers: { 'If-None-Match': '"a"' },
   },
   'a card to lint': { method: 'POST', path: ['lint'], query: { id: 'a' }, body: shortCard },
+  'the sitemap': { path: ['sitemap.xml'], query: { page: '1' }, headers: { 'If-None-Match': '"a"' } },
+  'the OpenAPI document': { path: ['openapi.json'], headers: { 'If-None-Match': '"a"' } },
   'the schema of manifests': { path: ['schema', 'manifest.json'], headers: { 'If-None-Match': '"a"' } },
   'a token': {
     method: 'POST',

@@ -1,6 +1,5 @@
 import { HttpError } from '../../http/errors.ts'
 import { MAX_SITEMAP_URLS } from '../../limits.ts'
-import type { SitemapPage } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { rejectUnknownQuery } from '../pagination.ts'
 import { cacheableResponse } from '../shared-cache.ts'
@@ -29,21 +28,24 @@ export const parseSitemapQuery = (url: URL, others: readonly string[] = []): num
 export const renderSitemap = async (url: URL, env: Env, size = MAX_SITEMAP_URLS): Promise<Response> => {
   const page = parseSitemapQuery(url, SITE_PARAMETERS)
   const { origin, isOwn, owner } = fromQuery(url.searchParams)
-  const found = await getRegistry(env).sitemap({ origin, page: page ?? 1, size })
-  if (page !== undefined && found.agents.length === 0)
+  const found = await getRegistry(env).sitemap({ origin, page, size })
+  if ('pages' in found) return xmlResponse(writeIndex(origin, found.pages), env)
+  const { agents } = found
+  if (page !== undefined && agents.length === 0)
     throw new HttpError(404, 'not-found', `The sitemap has no page ${page}. GET ${SITEMAP_PATH} lists its pages.`)
-  // The name of a request may be made up, and that of one agent has no page of the whole host.
-  const hasCatalog = owner === undefined && (isOwn || found.count > 0) && (page ?? 1) === 1
-  const text =
-    page === undefined && found.count > size
-      ? writeIndex(origin, Math.ceil(found.count / size))
-      : writeSitemap(origin, found, hasCatalog)
-  return cacheableResponse(text, 'application/xml; charset=utf-8', env)
+  // The name of a request may be made up, and a name that stands for one agent has no page of the whole host.
+  const hasCatalog = (page ?? 1) === 1 && owner === undefined && (isOwn || agents.length > 0)
+  return xmlResponse(writeSitemap(origin, agents, hasCatalog), env)
 }
+
+const xmlResponse = (text: string, env: Env): Promise<Response> =>
+  cacheableResponse(text, 'application/xml; charset=utf-8', env)
 
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 
-const writeSitemap = (origin: string, { agents }: SitemapPage, hasCatalog: boolean): string =>
+type Listed = { id: string; modified: number }
+
+const writeSitemap = (origin: string, agents: readonly Listed[], hasCatalog: boolean): string =>
   writeDocument('urlset', [
     ...(hasCatalog ? [`<url><loc>${escapeXml(origin)}/</loc></url>`] : []),
     ...agents.map(

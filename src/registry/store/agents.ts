@@ -7,7 +7,7 @@ import type {
   ListQuery,
   NamedAgents,
   SearchFields,
-  SitemapPage,
+  Sitemap,
   SitemapQuery,
   StoredDocument,
   StoredManifest,
@@ -98,16 +98,19 @@ export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: 
   return { agents, isKnownOrigin: known.length > 0 }
 }
 
-/** Returns a page of a sitemap, which has the agents that a catalog has. */
-export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQuery): SitemapPage => {
+/** Returns a sitemap, or one page of it. It has the agents that a catalog has. */
+export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQuery): Sitemap => {
   const listed = `FROM agents WHERE origin = ? AND visibility = 'public' AND EXISTS (
     SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')`
-  const agents = sql.exec<{ id: string; modified: number }>(
-    `SELECT id, modified ${listed} ORDER BY id LIMIT ? OFFSET ?`,
-    ...[origin, size, (page - 1) * size],
-  )
+  const agents = sql
+    .exec<{ id: string; modified: number }>(
+      `SELECT id, modified ${listed} ORDER BY id LIMIT ? OFFSET ?`,
+      ...[origin, size + 1, ((page ?? 1) - 1) * size],
+    )
+    .toArray()
+  if (page !== undefined || agents.length <= size) return { agents: agents.slice(0, size) }
   const { count } = sql.exec<{ count: number }>(`SELECT COUNT(*) AS count ${listed}`, origin).one()
-  return { agents: agents.toArray(), count }
+  return { pages: Math.ceil(count / size) }
 }
 
 /**

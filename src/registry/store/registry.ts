@@ -23,7 +23,7 @@ import type {
   RevisionRow,
   SearchQuery,
   SearchResult,
-  SitemapPage,
+  Sitemap,
   SitemapQuery,
   SourceRecord,
   SourceState,
@@ -116,8 +116,8 @@ export class Registry extends DurableObject<Env> {
     return selectCatalog(this.#sql, query)
   }
 
-  /** Returns a page of a sitemap, and how many agents all its pages have. */
-  async sitemap(query: SitemapQuery): Promise<SitemapPage> {
+  /** Returns a sitemap, or one page of it. */
+  async sitemap(query: SitemapQuery): Promise<Sitemap> {
     const { selectSitemap } = await import('./agents.ts')
     return selectSitemap(this.#sql, query)
   }
