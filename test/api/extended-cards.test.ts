@@ -329,6 +329,6 @@ describe('the Vary header of a card', () => {
     ['with a token', () => bearer('base')],
   ])('includes Authorization for a request %s', async (_, headers) => {
     const response = await called.send('/agents/weather', { method: 'GET', headers: headers() })
-    expect(response.headers.get('vary')).toBe('A2A-Version, Authorization')
+    expect(response.headers.get('vary')).toBe('A2A-Version, Authorization, Accept')
   })
 })

@@ -330,7 +330,7 @@ describe('a remote card that is older than its ttl', () => {
   it('is fetched by the alarm, without a request', async () => {
     await registerOutdated('outdated')
     await vi.waitFor(() => expect(called.agent.requests).toHaveLength(1), { timeout: 10_000 })
-    await expect.poll(() => getVersion('outdated')).toBe('3.0.0')
+    await expect.poll(() => getVersion('outdated'), { timeout: 10_000 }).toBe('3.0.0')
   })
 
   it('is served while it is being fetched', async () => {

@@ -248,7 +248,7 @@ describe('DELETE /tokens/{id}', () => {
     expect((await list()).tokens.map(token => token.id)).not.toContain(id)
   })
 
-  it.each(['admin', 'a'.repeat(12), 'A'.repeat(12), '..', '%00', 'x'.repeat(5000)])(
+  it.each(['admin', 'a'.repeat(12), 'A'.repeat(12), '...', '%00', 'x'.repeat(5000)])(
     'returns 404 for an unknown or invalid id: %#',
     async id => {
       const response = await revoke(encodeURIComponent(id))
