@@ -1,3 +1,4 @@
+import { facetNames } from '../../src/pages/catalog/filters.ts'
 import type { SearchQuery } from '../../src/registry/records.ts'
 import { splitWords, toMatchExpressions } from '../../src/registry/search-words.ts'
 import { wordOf } from '../registry-agents.ts'
@@ -26,6 +27,7 @@ export const SEARCHES: Record<string, SearchQuery> = {
     filters: [filter('capability', 'streaming'), filter('inputMode', 'image/png'), filter('tag', wordOf(5))],
   }),
   'a frequent word with facets': query(wordOf(40), { facets: ['tag', 'capability'] }),
+  'the first page of the catalog in a browser': query('', { limit: 24, facets: [...facetNames] }),
   'a word that every agent has': query('agent'),
   'the beginning of a word that every agent has': query('agen'),
   'a word that every agent has, with facets': query('agent', { facets: ['tag', 'capability'] }),

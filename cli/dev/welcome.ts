@@ -108,6 +108,7 @@ const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, samp
     ),
     ...samples,
     'Ctrl-C stops. Registered agents stay in .wrangler/state.',
+    `Open ${url}/ in a browser.`,
   ].join('\n')
 }
 

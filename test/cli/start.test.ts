@@ -80,7 +80,7 @@ describe('npm start', () => {
       { PORT: port, ROOT_AGENT: 'a', WEBHOOK_URL: 'http://127.0.0.1:9000', ROOT: 'b', LINE: runtime.port },
       files,
     )
-    await waitForText(child.stdout, 'Ctrl-C stops')
+    await waitForText(child.stdout, 'in a browser.')
     const configs = [`.wrangler-start-${port}.toml`, ...EXAMPLE_WORKERS.map(({ config }) => config)]
     expect(called()).toMatchObject({
       token: 'dev',
@@ -110,6 +110,7 @@ describe('npm start', () => {
       `  curl '${url}/agents?q=b&facets=tag'`,
       `  curl ${url}/.well-known/ai-catalog.json`,
       'Ctrl-C stops. Registered agents stay in .wrangler/state.',
+      `Open ${url}/ in a browser.`,
       '',
     ])
     expect(code).toBe(0)
@@ -122,7 +123,7 @@ describe('npm start', () => {
   it('ignores empty variables in .env', async () => {
     const files = { '.env': 'ADMIN_TOKEN=\nROOT_AGENT=\nSYNC_CARD_URL=\nVERBOSE=\n' }
     const { child, end, called } = start({ PORT: await freePort() }, files)
-    await waitForText(child.stdout, 'Ctrl-C stops')
+    await waitForText(child.stdout, 'in a browser.')
     child.kill('SIGINT')
     expect((await end).code).toBe(0)
     expect(called().token).toBe('dev')
@@ -140,7 +141,7 @@ describe('npm start', () => {
     const runtime = await watchRuntime()
     const env = { PORT: await freePort(), LINE: runtime.port, npm_lifecycle_event: 'start' }
     const { child } = start(env, {}, '../test/cli/fake-npm.ts')
-    await waitForText(child.stdout, 'Ctrl-C stops')
+    await waitForText(child.stdout, 'in a browser.')
     child.kill('SIGKILL')
     await runtime.ended
   })
@@ -148,7 +149,7 @@ describe('npm start', () => {
   it('keeps the admin token and a signing key of production out of the process list and of its output', async () => {
     const secrets = { ADMIN_TOKEN: 'very-secret', SIGNING_KEY: 'very-secret' }
     const { child, end, called } = start({ PORT: await freePort(), ...secrets })
-    await waitForText(child.stdout, 'Ctrl-C stops')
+    await waitForText(child.stdout, 'in a browser.')
     expect(called().token).toBe('very-secret')
     expect(called().args.join(' ')).not.toContain('very-secret')
     child.kill('SIGINT')
@@ -171,7 +172,7 @@ describe('npm start', () => {
   ] as const)('reports the end of its %s, and leaves nothing behind (exit 1)', async (_, signal) => {
     const runtime = await watchRuntime()
     const { child, end, called } = start({ PORT: await freePort(), LINE: runtime.port })
-    await waitForText(child.stdout, 'Ctrl-C stops')
+    await waitForText(child.stdout, 'in a browser.')
     process.kill(called().pid, signal)
     const { code, stderr } = await end
     expect(stderr).toContain('npm start: wrangler dev has ended, or its runtime has')

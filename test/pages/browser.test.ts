@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -108,5 +109,26 @@ describeInBrowser('the pages in a browser', browser => {
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await page.getByRole('status').getByText(message).waitFor()
     expect(await page.locator('#report img').count()).toBe(0)
+  })
+
+  it.each(['/', '/agents/weather', '/lint', '/manage'])(
+    'are painted after two requests at most, and then move nothing: %s',
+    async path => {
+      const page = await browser.open()
+      await page.addInitScript(`new PerformanceObserver(list => {
+        globalThis.shift = (globalThis.shift ?? 0) + list.getEntries().reduce((sum, { value }) => sum + value, 0)
+      }).observe({ type: 'layout-shift', buffered: true })`)
+      await page.goto(urlOf(path), { waitUntil: 'networkidle' })
+      const blocking = `performance.getEntriesByType('resource').filter(each => each.renderBlockingStatus === 'blocking').length`
+      expect(await page.evaluate(blocking)).toBe(1)
+      expect(await page.evaluate('globalThis.shift ?? 0')).toBe(0)
+    },
+  )
+
+  it.each(['/', '/agents/weather'])('weigh at most 20 KiB with their style sheet: %s', async path => {
+    const page = await (await host.fetch(path, { headers: { Accept: 'text/html' } })).text()
+    const [, style = ''] = /rel="stylesheet" href="([^"]+)"/.exec(page) ?? []
+    const sizes = [page, await (await host.fetch(style)).text()].map(text => gzipSync(text).byteLength)
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(20 * 1024)
   })
 })

@@ -1,17 +1,7 @@
-import { existsSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
-
-const candidates = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-]
-
-/** The Chromium of this machine: the one that `CHROME_PATH` names, else that of a package. Undefined for none. */
-export const executablePath = [process.env.CHROME_PATH ?? '', ...candidates].find(path => existsSync(path))
+import { executablePath } from './browser-path.ts'
 
 /** A browser for the tests of a file. Each context that it opens is closed after its test. */
 export type TestBrowser = {
@@ -21,7 +11,8 @@ export type TestBrowser = {
 
 /** Describes tests in a real browser, which are skipped with a message on a machine without one. */
 export const describeInBrowser = (name: string, define: (browser: TestBrowser) => void): void => {
-  if (executablePath === undefined) {
+  const path = executablePath
+  if (path === undefined) {
     describe.skip(`${name} (no Chromium here: install it, or set CHROME_PATH)`, () => define({ open: noBrowser }))
     return
   }
@@ -29,7 +20,7 @@ export const describeInBrowser = (name: string, define: (browser: TestBrowser) =
     let browser: Browser | undefined
     const contexts: BrowserContext[] = []
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+      browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-gpu'] })
     })
     afterEach(async () => {
       await Promise.all(contexts.splice(0).map(context => context.close()))

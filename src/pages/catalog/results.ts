@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { FoundAgent } from '../../api/agents/lists.ts'
+import { renderMonogram } from '../images/index.ts'
 import type { Html } from '../layout/page.ts'
 
 /** Tags that an agent shows in the list; its page has all of them. */
@@ -27,8 +28,9 @@ const renderAgent = ({
   tags,
   ...declared
 }: FoundAgent): Html => html`<li class="panel agent">
-<h2 dir="auto"><a href="/agents/${id}">${shorten(name, 120)}</a></h2>
-<p class="muted byline" dir="auto">${shorten(version, 40)}${provider === undefined ? '' : ` · ${shorten(provider, 120)}`}</p>
+<div class="icon">${renderMonogram({ id, name }, { size: 44 })}</div>
+<div class="identity"><h2 dir="auto"><a href="/agents/${id}">${shorten(name, 120)}</a></h2>
+<p class="muted byline" dir="auto">${shorten(version, 40)}${provider === undefined ? '' : ` · ${shorten(provider, 120)}`}</p></div>
 <p class="description" dir="auto">${shorten(description, MAX_DESCRIPTION_LENGTH)}</p>
 <ul class="tags" aria-label="What it declares">${describe(declared).map(text => html`<li class="badge">${text}</li>`)}
 ${tags.slice(0, MAX_TAGS).map(tag => html`<li class="tag" dir="auto">${shorten(tag, 40)}</li>`)}</ul>
