@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { Catalog } from '../../src/api/catalogs/catalog.ts'
+import { createOpenApiDocument } from '../../src/api/openapi/document.ts'
 import { handleRequest } from '../../src/app.ts'
+import { Contract } from '../support/schemas/openapi.ts'
+
+const contract = new Contract(createOpenApiDocument())
 
 const token = 'the-long-admin-token'
 const card = { name: 'Agent', description: 'Does things', url: 'https://agent.example.com/a2a' }
@@ -58,8 +62,10 @@ describe('while the Registry is unavailable', () => {
     ['GET', '/agents/a/source', undefined, admin],
     ['POST', '/tokens', { scopes: ['read'] }, admin],
     ['GET', '/tokens', undefined, admin],
-  ])('%s %s returns 503 with Retry-After', async (...args) => {
+  ])('%s %s returns 503 with Retry-After, as the OpenAPI document describes it', async (...args) => {
     const { status, headers, body } = await send(...args)
+    const [method, path] = args
+    expect(contract.findResponseErrors(method, path, { status, headers, text: JSON.stringify(body) })).toEqual([])
     expect([status, headers.get('Retry-After'), headers.get('Cache-Control'), body.code]).toEqual([
       503,
       '10',
@@ -102,8 +108,9 @@ describe('while the Registry is unavailable', () => {
 
   it('GET /agents returns 500 for an unexpected error', async () => {
     error = Object.assign(new Error('no such column'), { remote: true })
-    const { status, body } = await send('GET', '/agents')
+    const { status, headers, body } = await send('GET', '/agents')
     expect([status, body]).toEqual([500, ''])
+    expect(contract.findResponseErrors('GET', '/agents', { status, headers, text: '' })).toEqual([])
   })
 
   it.each([
@@ -113,6 +120,8 @@ describe('while the Registry is unavailable', () => {
   ])("SuperX's %s %j returns 503 with a JSON-RPC error", async (method, params, headers) => {
     const call = { jsonrpc: '2.0', id: 1, method, params }
     const { status, headers: received, body } = await send('POST', '/rpc', call, headers)
+    const answer = { status, headers: received, text: JSON.stringify(body) }
+    expect(contract.findResponseErrors('POST', '/rpc', answer)).toEqual([])
     expect([status, received.get('Retry-After'), body]).toMatchObject([503, '10', { id: 1, error: { code: -32000 } }])
   })
 })

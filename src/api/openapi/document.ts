@@ -38,8 +38,8 @@ export const createOpenApiDocument = (): JsonObject => {
   }
 }
 
-const limitNotes = Object.values(rateLimits).map(
-  ({ requests, seconds, per }) => `${requests} requests in ${seconds} seconds for ${per}`,
+const limitNotes = Object.entries(rateLimits).map(
+  ([name, { requests, seconds, per }]) => `${name}, ${requests} requests in ${seconds} seconds for ${per}`,
 )
 
 const INTRODUCTION = [

@@ -9,6 +9,8 @@ const lines = { 'application/x-ndjson': { each: { type: 'object' } } } as const
 
 const call = {
   tag: 'calls',
+  description:
+    'The card of the agent declares which credentials a call needs. An internal agent needs a token with the scope `read`.',
   access: 'card',
   body: { content: jsonBody('JsonRpcRequest') },
   answers: {
@@ -32,6 +34,7 @@ const call = {
 /** What the requests of one agent over HTTP+JSON have in common. The document has one operation for each of A2A. */
 const restCall = {
   tag: 'calls',
+  description: call.description,
   access: 'card',
   headers: call.headers,
   limits: call.limits,

@@ -73,8 +73,8 @@ type Lazy = v.GenericSchema & { getter: (input: unknown) => v.GenericSchema }
 
 const isLazy = (schema: object): schema is Lazy => 'getter' in schema
 
-const isRegex = (action: object): action is { requirement: RegExp } =>
-  'requirement' in action && action.requirement instanceof RegExp
+/** Other actions with an expression are converted to a format, such as that of times. */
+const isRegex = (action: { type: string }): action is { type: 'regex'; requirement: RegExp } => action.type === 'regex'
 
 /** A pattern of JSON Schema has no flags, and is read as Unicode. */
 const toPattern = ({ source, ignoreCase }: RegExp): string => (ignoreCase ? source.replaceAll('a-z', 'A-Za-z') : source)
