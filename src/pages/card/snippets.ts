@@ -177,16 +177,15 @@ const javascriptPart = (part: Part): string => {
 const javascript = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: Call): string => {
   const legacy = target?.version === '0.3' ? ['legacyCompat: { enabled: true }'] : []
   const isPlain = credentials.length + forCard.length + legacy.length === 0
-  const names = isPlain
-    ? ['ClientFactory']
-    : ['ClientFactory', 'DefaultAgentCardResolver', 'JsonRpcTransportFactory', 'RestTransportFactory']
+  const transports = ['JsonRpcTransportFactory', 'RestTransportFactory']
+  const names = isPlain ? ['ClientFactory'] : ['ClientFactory', 'DefaultAgentCardResolver', ...transports]
   const object = (members: string[]) => (members.length === 0 ? '' : `{ ${members.join(', ')} }`)
   const forCalls = object([...(credentials.length > 0 ? ['fetchImpl: fetchAgent'] : []), ...legacy])
   const forResolver = object([...(forCard.length > 0 ? ['fetchImpl: fetchCard'] : []), ...legacy])
   const factory = isPlain
-    ? 'new ClientFactory()'
-    : `new ClientFactory({
-  transports: [new JsonRpcTransportFactory(${forCalls}), new RestTransportFactory(${forCalls})],
+    ? 'const factory = new ClientFactory()'
+    : `${forCalls === '' ? '' : `const options = ${forCalls}\n`}const factory = new ClientFactory({
+  transports: [${transports.map(name => `new ${name}(${forCalls === '' ? '' : 'options'})`).join(', ')}],
   cardResolver: new DefaultAgentCardResolver(${forResolver}),
 })`
   const headers =
@@ -197,7 +196,7 @@ const javascript = ({ cardUrl }: CardFacts, { target, part, extensions, credenti
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { ${names.join(', ')} } from '@a2a-js/sdk/client'
 ${fetchFunction('fetchCard', forCard)}${fetchFunction('fetchAgent', credentials)}
-const factory = ${factory}
+${factory}
 const client = await factory.createFromUrl(${javascriptText(cardUrl)}, '')
 const request = SendMessageRequest.fromJSON({
   message: {

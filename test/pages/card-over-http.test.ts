@@ -19,7 +19,7 @@ afterAll(() => called.close())
 
 /** Returns a snippet of a card page, as a person copies it. */
 const copySnippet = async (id: string, name: string, headers: Record<string, string> = {}): Promise<string> => {
-  const response = await called.host.fetch(`/agents/${id}`, { headers: { Accept: CHROMIUM, ...headers } })
+  const response = await open(`/agents/${id}`, headers)
   expect(response.status).toBe(200)
   const escaped = new RegExp(`<code id="snippet-${name}">(.*?)</code>`, 's').exec(await response.text())?.[1] ?? ''
   const characters: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
@@ -46,6 +46,66 @@ const cardOf = async (kind: (typeof agentKinds)[number]): Promise<JsonObject> =>
   const card = (await response.json()) as JsonObject
   return { ...card, skills: (card.skills as JsonObject[]).map(skill => ({ ...skill, examples: ['task'] })) }
 }
+
+const open = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  called.host.fetch(path, { headers: { Accept: CHROMIUM, ...headers } })
+
+describe('GET /agents/{id} for a browser', () => {
+  it('answers for an internal agent as for one that does not exist, unless the caller may read it', async () => {
+    await called.register('secret-agent', { card: agentCard('https://agent.test'), visibility: 'internal' })
+    const [internal, unknown] = await Promise.all([open('/agents/secret-agent'), open('/agents/nobody-agent')])
+    expect([internal.status, unknown.status]).toStrictEqual([404, 404])
+    const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => !/^(?:date|etag|cf-ray)$/.test(name))
+    expect(headersOf(internal)).toStrictEqual(headersOf(unknown))
+    expect((await internal.text()).replaceAll('secret-agent', 'nobody-agent')).toBe(await unknown.text())
+    const bearer = { Authorization: `Bearer ${token}` }
+    const page = await open('/agents/secret-agent?view=0.3', bearer)
+    expect([page.status, page.headers.get('Cache-Control')]).toStrictEqual([200, 'private, no-store'])
+    expect(await page.text()).toContain('&quot;protocolVersion&quot;</i>: <bdi>&quot;0.3')
+  })
+
+  it('is cached as the card is, and confirmed while nothing changes', async () => {
+    await called.register('cached', { card: agentCard('https://agent.test') })
+    const response = await open('/agents/cached')
+    expect(response.headers.get('Cache-Control')).toBe(
+      (await called.host.fetch('/agents/cached')).headers.get('Cache-Control'),
+    )
+    const again = await open('/agents/cached', { 'If-None-Match': response.headers.get('ETag') ?? '' })
+    expect([again.status, await again.text()]).toStrictEqual([304, ''])
+  })
+
+  it('says that the server of a remote card cannot be reached', async () => {
+    const { origin } = called.agent
+    await called.register('absent', { upstream: { card: `${origin}/no-card.json` }, card: {} })
+    const response = await open('/agents/absent')
+    expect(response.status).toBe(502)
+    expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
+    expect(await response.text()).toContain('This agent&#39;s card is fetched from an upstream that is unreachable')
+  })
+
+  it.each([`?view=${'x'.repeat(10_000)}`, '?view=%00&view=%FF', '?view=__proto__', `?${'&'.repeat(10_000)}`])(
+    'shows the card for any query: %.20s',
+    async query => {
+      await called.register('asked', { card: agentCard('https://agent.test') })
+      const response = await open(`/agents/asked${query}`)
+      expect(response.status).toBe(200)
+      expect(await response.text()).toContain('<a href="?view=1.0#document" aria-current="true">')
+    },
+  )
+
+  it('shows signatures that only the version of 0.3 has', async () => {
+    const skills = [{ id: 's', name: 'S', description: 'S', tags: ['s'] }]
+    const card = { name: 'Old', description: 'Old', url: 'https://agent.test/', protocolVersion: '0.3.0', skills }
+    await called.register('signed-before', { card })
+    // The document that this host serves, so that it changes nothing in it, and its signatures stay valid.
+    const written = (await (await called.host.fetch('/agents/signed-before?dialect=0.3')).json()) as JsonObject
+    const signatures = [{ protected: btoa('{"alg":"ES256","kid":"k-0.3"}'), signature: 'c2ln' }]
+    await called.register('signed-before', { card: { ...written, signatures } })
+    const served = await called.host.fetch('/agents/signed-before?dialect=1.0')
+    expect(await served.json()).not.toHaveProperty('signatures')
+    expect(await (await open('/agents/signed-before')).text()).toContain('the key <code dir="auto">k-0.3</code>')
+  })
+})
 
 describe.each(agentKinds)('the snippets of an agent of %s', kind => {
   const id = `agent-${agentKinds.indexOf(kind)}`
