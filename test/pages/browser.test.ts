@@ -1,17 +1,8 @@
-import { gzipSync } from 'node:zlib'
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeInBrowser } from '../support/browser.ts'
+import { describeInBrowser, findViolations } from '../support/browser.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type OwnHost, startHost } from '../support/host.ts'
-
-/** Returns the rules of accessibility that a page breaks, and where. */
-const findViolations = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
 
 describeInBrowser('the pages in a browser', browser => {
   let host: OwnHost

@@ -1,19 +1,11 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { describeInBrowser } from '../support/browser.ts'
+import { describeInBrowser, findViolations } from '../support/browser.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { completeCards } from '../support/cards/complete.ts'
 import { type OwnHost, startHost } from '../support/host.ts'
 import { mapStrings } from '../support/hostile.ts'
-
-/** Returns the rules of accessibility that a page breaks, and where. */
-const findViolations = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
 
 const complete = completeCards['1.0'] as JsonObject
 const markup =
@@ -82,16 +74,20 @@ describeInBrowser('the page of a card in a browser', browser => {
     return problems
   }
 
-  describe.each(['weather', 'complete', 'markup', 'words'])('of %s', id => {
-    it.each([320, 1280])('is accessible in light and dark, and fits into %i px', async width => {
-      for (const colorScheme of ['light', 'dark'] as const) {
+  it.each(['weather', 'complete', 'markup', 'words'])(
+    'of %s is accessible in light and dark, and fits into narrow and wide windows',
+    async id => {
+      for (const [colorScheme, width] of [
+        ['light', 320],
+        ['dark', 1280],
+      ] as const) {
         const page = await browser.open({ colorScheme, viewport: { width, height: 800 } })
         expect(await watch(page, `/agents/${id}`)).toStrictEqual([])
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
         expect(await findViolations(page), colorScheme).toStrictEqual([])
       }
-    })
-  })
+    },
+  )
 
   it('shows a hostile card as text', async () => {
     const page = await browser.open()

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
@@ -35,6 +37,13 @@ export const describeInBrowser = (name: string, define: (browser: TestBrowser) =
       },
     })
   })
+}
+
+/** Returns the rules of accessibility that a page breaks, and where. */
+export const findViolations = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
 const noBrowser = (): Promise<never> => Promise.reject(new Error('there is no browser'))
