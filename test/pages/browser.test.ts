@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib'
+
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser, findViolations } from '../support/browser.ts'
