@@ -117,7 +117,7 @@ export type ListedAgent = Summary & {
 
 /**
  * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents whose ids match
- * one of the globs in `covered` and, unless the list is that of a `set`, the public ones; with `ids`, only agents with one of these.
+ * one of the globs in `covered` and, unless the list is that of a `set` or `onlyCovered`, the public ones; with `ids`, only agents with one of these.
  * Agents that match one of the globs in `writable` have the entity tags of their manifests.
  */
 export type ListQuery = {
@@ -127,6 +127,7 @@ export type ListQuery = {
   set?: string
   ids?: readonly string[]
   writable?: readonly string[]
+  onlyCovered?: boolean
 }
 
 /** What agents can be filtered by, and counted. */

@@ -198,7 +198,7 @@ describe('GET /agents?q=', () => {
   it('names every unknown parameter', async () => {
     expect(await getPage('q=a&colour=red&size=2')).toMatchObject({
       code: 'unknown-query',
-      detail: expect.stringContaining('"colour", "size". It accepts set, q, name, tag, skill,'),
+      detail: expect.stringContaining('"colour", "size". It accepts set, writable, q, name, tag, skill,'),
     })
   })
 

@@ -89,6 +89,42 @@ describe('GET /agents?set=', () => {
   })
 })
 
+describe('GET /agents?writable=true', () => {
+  it('lists the agents that a token may write, internal ones included, and no others', async () => {
+    const token = await issue(['write'], ['set1-*'])
+    const { agents } = await getPage('writable=true', token)
+    expect(agents.map(({ id, visibility }) => [id, visibility])).toEqual([
+      ['set1-a', 'public'],
+      ['set1-b', 'internal'],
+      ['set1-none', 'public'],
+      ['set1-other', 'public'],
+    ])
+    expect(agents[1]).toMatchObject({ set, etag: expect.stringMatching(/^"[0-9a-f]{64}"$/) })
+  })
+
+  it('can be searched, and narrowed to a set', async () => {
+    const token = await issue(['read', 'write'], ['set1-b', 'set2-*'])
+    expect(idsOf(await getPage('writable=true&q=agent', token)).sort()).toEqual(['set1-b', 'set2-c', 'set2-d'])
+    expect(idsOf(await getPage(`writable=true&set=${set}`, token))).toEqual(['set1-b', 'set2-c', 'set2-d'])
+    expect(idsOf(await getPage('writable=true&set=another-set', token))).toEqual([])
+  })
+
+  it('has cursors that belong to its searches', async () => {
+    const { cursor } = await getPage('writable=true&q=agent&limit=1', await issue(['write'], ['set1-*']))
+    const response = await get(`/agents?q=agent&cursor=${cursor}`)
+    expect([response.status, ((await response.json()) as Page).code]).toEqual([400, 'bad-cursor'])
+  })
+
+  it.each([
+    ['no token', 'writable=true', [], 401, 'no-token'],
+    ['a token without `write`', 'writable=true', ['read'], 403, 'forbidden'],
+    ['any other value', 'writable=false', ['write'], 400, 'bad-query'],
+  ])('rejects %s', async (_, query, scopes, status, code) => {
+    const response = await get(`/agents?${query}`, scopes.length === 0 ? undefined : await issue(scopes, ['set1-*']))
+    expect([response.status, ((await response.json()) as Page).code]).toEqual([status, code])
+  })
+})
+
 describe('the set of an agent', () => {
   it('is in the manifest, for those who may write it, and in nothing public', async () => {
     const manifest = await get('/agents/set1-a/manifest', adminToken)

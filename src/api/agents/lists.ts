@@ -16,26 +16,36 @@ import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETE
 
 /**
  * `GET /agents`: a page of the public agents, and of the internal ones that the caller may read; those that match a search, if there
- * is one. With `?set=`, a page of the agents of that set that the caller may read or write; with `?id=`, the registered ones of the
- * named agents, all of which the caller may write.
+ * is one. With `?set=`, a page of the agents of that set that the caller may read or write; with `?writable=true`, of those that it may
+ * write; with `?id=`, the registered ones of the named agents, all of which the caller may write.
  */
 export const listAgents: Handler = (request, env, ctx) => {
   const url = new URL(request.url)
+  const { searchParams } = url
   const context = { request, env, ctx }
-  if (url.searchParams.has('id')) return listNamed(url, context)
-  return url.searchParams.has('set') ? listSet(url, context) : listResponse('/agents', true, context)
+  if (searchParams.has('id')) return listNamed(url, context)
+  return searchParams.has('set') || searchParams.has('writable')
+    ? listCovered(url, context)
+    : listResponse('/agents', true, context)
 }
 
-const listSet = async (url: URL, context: RequestContext): Promise<Response> => {
+/** Lists only agents that the token of the caller covers. */
+const listCovered = async (url: URL, context: RequestContext): Promise<Response> => {
   const { request, env } = context
   const read = await parseList('/agents', url)
-  const set = url.searchParams.get('set') ?? ''
-  if (!agentIdPattern.test(set))
+  const set = url.searchParams.get('set') ?? undefined
+  if (set !== undefined && !agentIdPattern.test(set))
     throw new HttpError(400, 'bad-set', 'set must be 1 to 63 lower-case letters, digits and hyphens.')
-  const caller = await requirePrincipal(context)
+  const isWriterList = url.searchParams.has('writable')
+  if (isWriterList && url.searchParams.get('writable') !== 'true')
+    throw new HttpError(400, 'bad-query', 'writable must be true.')
+  const caller = await (isWriterList ? requireAnyAgent(context, 'write') : requirePrincipal(context))
   await countList(caller, request, env)
   const writable = coveredAgents(caller, ['write'])
-  return privateListResponse(await read(env, { set, covered: coveredAgents(caller, ['read', 'write']), writable }))
+  const covered = isWriterList ? writable : coveredAgents(caller, ['read', 'write'])
+  return privateListResponse(
+    await read(env, { ...(set !== undefined && { set }), covered, writable, onlyCovered: true }),
+  )
 }
 
 /** Throws for an agent that the caller must not write, because a list without it would mean that it is not registered. */
@@ -51,13 +61,13 @@ const listNamed = async (url: URL, context: RequestContext): Promise<Response> =
 }
 
 /** Reads a page of a list; for a caller with a token if there are globs of the agents that it covers. */
-type ReadList = (env: Env, visible?: Pick<ListQuery, 'covered' | 'set' | 'writable'>) => Promise<object>
+type ReadList = (env: Env, visible?: Pick<ListQuery, 'covered' | 'set' | 'writable' | 'onlyCovered'>) => Promise<object>
 
 /** Returns what reads the page that a query asks for. Throws for an invalid query. */
 const parseList = async (path: ListPath, url: URL): Promise<ReadList> => {
   if (path === '/agents' && isSearch(url.searchParams)) return readSearch(await parseSearch(url))
   const isOwnList = path === '/agents'
-  const query = parsePageQuery(url, agentIdPattern, isOwnList ? ['id', 'set', ...SEARCH_PARAMETERS] : [])
+  const query = parsePageQuery(url, agentIdPattern, isOwnList ? ['id', 'set', 'writable', ...SEARCH_PARAMETERS] : [])
   return async (env, visible) => {
     const page = await readPage({ ...query, covered: [], ...visible }, env)
     const list = LIST_FORMATS[path](page)

@@ -34,8 +34,17 @@ export const parseSearch = async (url: URL): Promise<ParsedSearch> => {
     throw badQuery(`q and name must have at most ${MAX_QUERY_WORDS} words.`)
   const filters = readFilters(searchParams)
   const isRanked = words.length + nameWords.length > 0
-  const { after, limit } = parsePageQuery(url, isRanked ? rankingCursor : numberCursor, ['set', ...SEARCH_PARAMETERS])
-  const digest = await digestSearch([words, nameWords, filters, searchParams.get('set')])
+  const { after, limit } = parsePageQuery(url, isRanked ? rankingCursor : numberCursor, [
+    'set',
+    'writable',
+    ...SEARCH_PARAMETERS,
+  ])
+  const digest = await digestSearch([
+    words,
+    nameWords,
+    filters,
+    ...['set', 'writable'].map(key => searchParams.get(key)),
+  ])
   const facets = readFacets(searchParams)
   if (!isRanked) return { digest, query: { after: Number(after), limit, filters, facets } }
   const order = after === '' ? {} : { order: decodeCursor(after, digest) }

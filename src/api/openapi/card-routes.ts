@@ -155,6 +155,10 @@ export const cardRoutes = {
         description: 'The agents of this set that the token may read or write. Needs a token.',
         schema: { type: 'string' },
       },
+      writable: {
+        description: 'With `true`, the agents that the token may write, and no others. Needs a token with `write`.',
+        schema: { const: 'true' },
+      },
       id: {
         description: 'The registered ones of these agents. Needs a token with `write` for all of them. Stands alone.',
         schema: { type: 'array', items: { type: 'string' }, maxItems: MAX_PAGE_SIZE },

@@ -47,7 +47,7 @@ export const selectDocument = (sql: SqlStorage, id: string, name: Representation
 
 /** Returns a page of a list. A public agent without a card is listed only where it is covered. */
 export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] => {
-  const { after, limit, covered, set, ids, writable = [] } = query
+  const { after, limit, covered, set, ids, writable = [], onlyCovered = false } = query
   const agents: ListedAgent[] = []
   type Row = {
     id: string
@@ -73,7 +73,7 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
     const isCovered = covered.some(glob => matchesGlob(glob, id))
     const ownedBy = isCovered && ownSet !== null ? { set: ownSet } : {}
     const written = etag !== null && writable.some(glob => matchesGlob(glob, id)) ? { manifestEtag: etag } : {}
-    if (isCovered || (set === undefined && isPublic === 1))
+    if (isCovered || (set === undefined && !onlyCovered && isPublic === 1))
       agents.push({ id, origin, visibility, ...ownedBy, ...written, ...(JSON.parse(summary) as Summary) })
     if (agents.length === limit) break
   }

@@ -191,8 +191,10 @@ const hasTerm = (kind: string, values: readonly string[], prefix?: string): stri
   return `terms : (${tokens.join(' OR ')})`
 }
 
-const isVisible = ({ covered, set }: SearchQuery, { id, listed }: Omit<Document, 'number'>): boolean =>
-  (set === undefined && listed === 1) || isCovered(covered, id)
+const isVisible = (
+  { covered, set, onlyCovered = false }: SearchQuery,
+  { id, listed }: Omit<Document, 'number'>,
+): boolean => (set === undefined && !onlyCovered && listed === 1) || isCovered(covered, id)
 
 const isCovered = (covered: readonly string[], id: string): boolean => covered.some(glob => matchesGlob(glob, id))
 

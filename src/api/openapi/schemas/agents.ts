@@ -31,7 +31,7 @@ const listedAgent = {
 const hosting = {
   visibility: v.optional(oneOf(['public', 'internal'], 'Only in lists for callers with a token.')),
   set: v.optional(text('The set of the agent. Only in lists for callers with a token.')),
-  etag: v.optional(text('The entity tag of the manifest. Only with `set` or `id`.')),
+  etag: v.optional(text('The entity tag of the manifest. Only with `set`, `writable` or `id`, and not in searches.')),
 }
 
 const AgentList = v.object({
