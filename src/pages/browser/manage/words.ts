@@ -1,0 +1,198 @@
+import type { AuditEntry, Grant, Observed, Outcomes, Receipt, RevisionRow, SourceState } from './answers.ts'
+
+/** Returns a number with its noun, such as `1 agent`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Joins words into a list: `a, b and c`. Of a long list, only the first `limit` are named. */
+export const join = (words: readonly string[], limit = 10): string => {
+  const shown = words.length > limit ? [...words.slice(0, limit), `${words.length - limit} more`] : words
+  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : (shown[0] ?? '')
+}
+
+const quote = (words: readonly string[]): string => join(words.map(word => `\`${word}\``))
+
+/** Describes what a token allows, one sentence an item. Code is in backticks. */
+export const describeGrant = ({ scopes, agents, tiers }: Pick<Grant, 'scopes' | 'agents' | 'tiers'>): string[] => {
+  if (scopes.includes('admin'))
+    return [
+      'It may do everything for all agents: register, change and remove them, read internal ones, accept pending cards, issue and revoke tokens, and read the audit.',
+    ]
+  const covered = describeAgents(agents)
+  return [
+    ...(scopes.includes('write')
+      ? [`It may register, change, remove and refresh ${covered}, and read their manifests and history.`]
+      : []),
+    ...(scopes.includes('read')
+      ? [`It may read and call ${covered}, internal ones too, and read ${describeTiers(tiers)}.`]
+      : []),
+    ...(scopes.includes('write') && !scopes.includes('read')
+      ? ['Without the scope `read`, it cannot call internal agents or read extended cards.']
+      : []),
+  ]
+}
+
+const describeAgents = (agents: readonly string[]): string => {
+  if (agents.includes('*')) return 'all agents'
+  return agents.some(glob => glob.includes('*'))
+    ? `the agents ${quote(agents)} (\`*\` stands for any characters)`
+    : `the ${agents.length === 1 ? 'agent' : 'agents'} ${quote(agents)}`
+}
+
+const describeTiers = (tiers: readonly string[]): string => {
+  if (tiers.includes('*')) return 'their extended cards of every tier'
+  return tiers.length === 0
+    ? 'their extended cards of the base tier'
+    : `their extended cards, up to the tiers ${quote(tiers)}`
+}
+
+/** Names who made a change: the id of a token, or one of the names that a host has for others. */
+export const describeActor = (actor: string): string => {
+  switch (actor) {
+    case 'admin':
+      return 'the ADMIN_TOKEN'
+    case 'host':
+      return 'this host'
+    case 'anonymous':
+      return 'a caller without a valid token'
+    default:
+      return `the token \`${actor}\``
+  }
+}
+
+/** Describes how a revision was made. */
+export const describeRevision = ({ by, author }: Pick<RevisionRow, 'by' | 'author'>): string => {
+  const actor = describeActor(author)
+  if (by === 'removal') return `Removed by ${actor}`
+  if (by === 'manifest') return `Registered by ${actor}`
+  return author === 'host' ? 'Fetched by this host, because the card had changed' : `Fetched on request of ${actor}`
+}
+
+/** What a class of changes means for clients. */
+export const CLASS_MEANINGS = {
+  breaking: 'A client that worked may fail.',
+  additive: 'Clients that worked still do, and others can do more.',
+  cosmetic: 'Calls are not affected.',
+} as const
+
+/** Describes the outcome of a rollback. */
+export const describeRollback = (restored: number, { seq, changed, class: changeClass }: Receipt): string => {
+  if (!changed) return `The manifest of revision ${restored} is registered already: nothing has changed.`
+  const meaning = changeClass ? ` For clients, the change is ${changeClass}.` : ''
+  return `Revision ${seq} has the manifest of revision ${restored} again.${meaning}`
+}
+
+const UNITS = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const
+
+/** Describes a duration in the largest unit that fits. */
+export const describeSeconds = (seconds: number): string => {
+  const [size, unit] = UNITS.find(([size]) => seconds % size === 0 && seconds >= size) ?? [1, 'second']
+  return plural(seconds / size, unit)
+}
+
+/** Describes the state of a remote card: what clients get, and why. */
+export const describeSource = ({ state, kind, ttl, staleIfError, pin, failure }: SourceState): string[] => {
+  const upstream = kind === 'mcp' ? 'the MCP server' : 'the upstream'
+  const states: Record<SourceState['state'], string> = {
+    fresh: `The card is fresh: ${upstream} confirmed it when it was last asked.`,
+    stale: `The card is stale: ${upstream} fails, and clients get the last card that could be fetched.`,
+    'no-card': `No card was ever fetched: clients get the status ${failure?.status ?? 502}.`,
+    pending: 'A new card waits for you: it widens access, so clients get the card before it until you accept it.',
+  }
+  return [
+    states[state],
+    `A fetched card is fresh for ${describeSeconds(ttl)}, and is served for ${describeSeconds(staleIfError)} after that while ${upstream} fails.`,
+    pin
+      ? 'A card that widens access waits until somebody accepts it.'
+      : 'A card that widens access is served without a question: set `pin` in the manifest to be asked.',
+  ]
+}
+
+/** Describes how the calls of an agent ended, one sentence an item. */
+export const describeObserved = (observed: Observed): string[] => {
+  const { calls, errorRate, failures, streaming, pushNotifications, interfaces, operations, mediaTypes } = observed
+  if (calls === 0) return ['No calls in the last 30 days. Calls are seen if they pass through this host.']
+  const types = Object.entries(mediaTypes).sort(([, a], [, b]) => b - a)
+  return [
+    errorRate === 0
+      ? 'Every call had a result.'
+      : `${formatPercent(errorRate)} of the calls had no result: ${join(byCount(failures).map(([kind, count]) => `${plural(count, 'call')} with \`${kind}\``))}.`,
+    ...describeOutcomes('Streams', streaming),
+    ...describeOutcomes('Push notifications', pushNotifications),
+    ...interfaces.flatMap(({ protocolBinding, protocolVersion, ...outcomes }) =>
+      describeOutcomes(`${protocolBinding} in A2A ${protocolVersion}`, outcomes),
+    ),
+    ...Object.entries(operations).flatMap(([name, outcomes]) =>
+      describeOutcomes(`The operation \`${name}\``, outcomes),
+    ),
+    ...(types.length === 0
+      ? []
+      : [`The agent produced ${join(types.map(([type, count]) => `\`${type}\` (${plural(count, 'time')})`))}.`]),
+  ]
+}
+
+const byCount = (counts: Readonly<Record<string, number>>): [string, number][] =>
+  Object.entries(counts).sort(([, a], [, b]) => b - a)
+
+const formatPercent = (part: number): string => `${Number((part * 100).toFixed(1))} %`
+
+const describeOutcomes = (subject: string, { answered, refused, failed }: Outcomes): string[] => {
+  const parts = [
+    ...(answered > 0 ? [`${answered} answered`] : []),
+    ...(refused > 0 ? [`${refused} refused as not supported`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+  ]
+  return parts.length === 0 ? [] : [`${subject}: ${join(parts)}.`]
+}
+
+/** The kinds of audit entries as sentences, whose subject is the actor. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  'agent-registered': 'registered the agent',
+  'agent-changed': 'changed the agent',
+  'agent-removed': 'removed the agent',
+  'card-accepted': 'accepted a pending card',
+  'agent-rolled-back': 'went back to an earlier revision',
+  'token-issued': 'issued a token',
+  'token-revoked': 'revoked a token',
+  'write-refused': 'was refused',
+  'registry-imported': 'imported a registry',
+}
+
+/** Describes what an entry of the audit records. */
+export const describeAction = (what: string): string => ACTIONS[what] ?? what
+
+/** Details of an audit entry that people read; digests are for programs. */
+const SHOWN_DETAILS = [
+  'class',
+  'restored',
+  'token',
+  'scopes',
+  'agents',
+  'tiers',
+  'expires',
+  'code',
+  'status',
+  'omitted',
+]
+
+/** Describes the details of an entry of the audit, as `name: value`. */
+export const describeDetails = ({ details = {} }: Pick<AuditEntry, 'details'>): string =>
+  SHOWN_DETAILS.flatMap(name => {
+    const value = details[name]
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return []
+    return [`${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`]
+  })
+    .join(' · ')
+    .slice(0, 500)
+
+/** Describes whether the newest entry of the audit is signed. */
+export const describeHead = (head: { number: number; signature?: string } | null): string => {
+  if (!head) return 'Nothing is recorded yet.'
+  return head.signature === undefined
+    ? `The newest entry is number ${head.number}. It is not signed, because this host has no SIGNING_KEY.`
+    : `The newest entry is number ${head.number}, and this host has signed it: it fixes all entries before. \`sync-card audit verify\` checks the chain and the signature.`
+}

@@ -1,0 +1,244 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/json/json.ts'
+import { describeInBrowser } from '../support/browser.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
+
+const skill = (id: string, more: JsonObject = {}) => ({ id, name: id, description: 'D', tags: ['t'], ...more })
+const first = { ...minimalCard, name: 'First', version: '1.0.0', skills: [skill('forecast')] }
+const second = { ...first, name: 'Second', skills: [skill('history')] }
+const hostile = '<img src=x onerror="document.title=`hacked`">'
+
+/** Returns the rules of accessibility that a page breaks, and where. */
+const findViolations = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+describeInBrowser('the page of owners', browser => {
+  let host: OwnHost
+  let upstream: UpstreamServer
+  /** May write `team-*`. */
+  let writer: { id: string; token: string }
+  beforeAll(async () => {
+    upstream = await startUpstream()
+    host = await startHost({ ALLOWED_ORIGINS: upstream.origin }, { assets: true })
+    await host.put('other', { ...minimalCard, name: 'Other' })
+    await host.put('team-open', { ...minimalCard, name: 'Open', description: hostile })
+    await host.put('team-inner', { card: { ...minimalCard, name: 'Inner' }, visibility: 'internal', set: 'team' })
+    writer = await host.issue({ scopes: ['write'], agents: ['team-*'], note: 'Team' })
+  })
+  afterAll(async () => {
+    await host.close()
+    await upstream.close()
+  })
+
+  /** Opens the page, enters a token, and waits until it is accepted. */
+  const enter = async (token: string, hash = '', options = {}): Promise<Page> => {
+    const page = await browser.open(options)
+    await page.goto(new URL(`/manage${hash}`, host.url).href)
+    await page.getByLabel('Token with the scope').fill(token)
+    await page.getByRole('button', { name: 'Use this token' }).click()
+    await page.getByRole('region', { name: 'Your token' }).waitFor()
+    return page
+  }
+  const status = (page: Page, text: string) => page.locator('#status').getByText(text).waitFor()
+  const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+  const focused = (page: Page) => page.evaluate('document.activeElement.textContent')
+  const agentNames = (page: Page) => page.locator('#view').getByRole('heading', { level: 3 }).allTextContents()
+
+  it.each([
+    ['an unknown token', 'cc_wrong', 'The bearer token is malformed'],
+    ['what cannot be sent', 'pass word', 'This is not a token'],
+  ])('refuses %s, and asks for another one', async (_, token, message) => {
+    const page = await browser.open()
+    await page.goto(new URL('/manage', host.url).href)
+    await page.getByLabel('Token with the scope').fill(token)
+    await page.getByRole('button', { name: 'Use this token' }).click()
+    await status(page, message)
+    const field = page.getByLabel('Token with the scope')
+    expect([await field.inputValue(), await page.evaluate('document.activeElement.id')]).toEqual(['', 'token'])
+    expect(await page.locator('#view').textContent()).toBe('')
+  })
+
+  it('says what a token lacks that can only read', async () => {
+    const { token } = await host.issue({ scopes: ['read'] })
+    const page = await browser.open()
+    await page.goto(new URL('/manage', host.url).href)
+    await page.getByLabel('Token with the scope').fill(token)
+    await page.getByRole('button', { name: 'Use this token' }).click()
+    await status(page, 'This token cannot manage agents: it has the scope read only.')
+  })
+
+  it('says what a token may do, and lists the agents that it covers, internal ones too', async () => {
+    const page = await enter(writer.token)
+    const session = part(page, 'Your token')
+    expect(await session.textContent()).toContain(`The token ${writer.id} (Team)`)
+    expect(await session.textContent()).toContain('It may register, change, remove and refresh the agents team-*')
+    await page.getByText('2 agents').waitFor()
+    expect(await agentNames(page)).toEqual(['Inner', 'Open'])
+    expect(await page.getByRole('listitem').filter({ hasText: 'team-inner' }).textContent()).toContain('internal')
+    expect(await focused(page)).toBe('Agents')
+    expect(await page.locator('#view img').count()).toBe(0)
+    await page.getByText(hostile).waitFor()
+    expect(await page.title()).toBe('Manage agents')
+    expect(await page.getByRole('link', { name: 'Tokens' }).count()).toBe(0)
+  })
+
+  it('filters the agents while somebody types, and says so where there is none', async () => {
+    const page = await enter(writer.token)
+    await page.getByRole('searchbox').fill('inner')
+    await page.getByText('1 agent with these words').waitFor()
+    expect(await agentNames(page)).toEqual(['Inner'])
+    await page.getByRole('searchbox').fill('nothing')
+    await page.getByText('No agent has these words.').waitFor()
+  })
+
+  it('has pages of agents, and moves the focus to the first of the next one', async () => {
+    for (let number = 10; number < 36; number++)
+      await host.put(`page-${number}`, { ...minimalCard, name: `P${number}` })
+    const { token } = await host.issue({ scopes: ['write'], agents: ['page-*'] })
+    const page = await enter(token)
+    await page.getByText('The first 24 agents').waitFor()
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByText('26 agents', { exact: true }).waitFor()
+    expect(await focused(page)).toContain('P34')
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+  })
+
+  it('stores the token nowhere, keeps it while views change, and forgets it', async () => {
+    const page = await enter(writer.token)
+    await page.getByRole('link', { name: 'Inner' }).click()
+    await page.getByRole('heading', { name: 'team-inner', level: 2 }).waitFor()
+    expect(page.url()).toBe(new URL('/manage#agents/team-inner', host.url).href)
+    const stored = await page.evaluate(
+      'JSON.stringify([localStorage, sessionStorage, document.cookie, history.state, document.documentElement.outerHTML, [...document.querySelectorAll("input")].map(({ value }) => value)])',
+    )
+    expect(stored).not.toContain(writer.token)
+    expect(await page.context().cookies()).toEqual([])
+    expect(await page.evaluate('indexedDB.databases().then(({ length }) => length)')).toBe(0)
+    await page.getByRole('button', { name: 'Forget the token' }).click()
+    await status(page, 'This page has forgotten the token.')
+    expect(await page.locator('#view').textContent()).toBe('')
+    await page.evaluate('location.hash = "#agents/team-open"')
+    expect(await page.locator('#view').textContent()).toBe('')
+    expect(await page.getByLabel('Token with the scope').inputValue()).toBe('')
+  })
+
+  it('asks for another token when the host no longer accepts the one in use', async () => {
+    const { token, id } = await host.issue({ scopes: ['write'], agents: ['team-*'] })
+    const page = await enter(token)
+    await page.getByText('2 agents').waitFor()
+    await host.fetch(`/tokens/${id}`, { method: 'DELETE', headers: { Authorization: `Bearer ${adminToken}` } })
+    await page.getByRole('link', { name: 'Inner' }).click()
+    await status(page, 'Enter another one.')
+    expect(await page.locator('#view').textContent()).toBe('')
+  })
+
+  it('says which scope or agent a token lacks', async () => {
+    const page = await enter(writer.token, '#agents/other')
+    await page.locator('#view').getByText('The scope write of this token does not cover agent "other".').waitFor()
+    expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('other')
+  })
+
+  it('shows the card of an internal agent, and the report on its manifest', async () => {
+    const page = await enter(writer.token, '#agents/team-inner')
+    const card = page.getByRole('region', { name: 'The card of team-inner' })
+    await card.waitFor()
+    expect(await card.textContent()).toContain('"name": "Inner"')
+    const report = part(page, 'Report')
+    await report.getByText('Found: ').waitFor()
+    await report
+      .getByText(/\(skill-\w+|\(\w+-\w+/)
+      .first()
+      .waitFor()
+    await report.getByText('Filled in (').click()
+    await report.getByRole('listitem').filter({ hasText: '/defaultInputModes' }).last().waitFor()
+  })
+
+  it('compares revisions, and goes back to one after a confirmation that says what changes', async () => {
+    await host.put('team-moving', first)
+    await host.put('team-moving', second)
+    const page = await enter(writer.token, '#agents/team-moving')
+    const revisions = part(page, 'Revisions')
+    await revisions.getByRole('button', { name: 'What it changed in revision 2' }).click()
+    await revisions.getByText('skill `forecast`'.replaceAll('`', '')).first().waitFor()
+    expect(await focused(page)).toBe('From revision 1 to 2: breaking')
+    await revisions.getByText('What changed in the manifest').click()
+    await revisions.getByText('/name').first().waitFor()
+
+    const goBack = revisions.getByRole('button', { name: 'Go back to this revision 1' })
+    await goBack.click()
+    const dialog = page.getByRole('dialog', { name: 'Go back to revision 1 of team-moving?' })
+    expect(await dialog.textContent()).toMatch(/breaking.*skill history/s)
+    expect(await findViolations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    expect(await dialog.count()).toBe(0)
+    expect(await revisions.getByRole('listitem').filter({ hasText: 'Revision 3' }).count()).toBe(0)
+
+    await goBack.press('Enter')
+    await dialog.getByRole('button', { name: 'Go back to revision 1' }).press('Enter')
+    await status(page, 'Revision 3 has the manifest of revision 1 again.')
+    await revisions.getByRole('heading', { name: 'Revision 3' }).waitFor()
+    expect(await focused(page)).toBe('team-moving')
+    expect(await (await host.fetch('/agents/team-moving')).json()).toMatchObject({ name: 'First' })
+  })
+
+  it('does not go back over a change that it has not shown', async () => {
+    await host.put('team-raced', first)
+    await host.put('team-raced', second)
+    const page = await enter(writer.token, '#agents/team-raced')
+    const revisions = part(page, 'Revisions')
+    await revisions.getByRole('button', { name: 'Go back to this revision 1' }).waitFor()
+    await host.put('team-raced', { ...second, name: 'Third' })
+    await revisions.getByRole('button', { name: 'Go back to this revision 1' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 1' }).click()
+    await revisions.getByText('has changed since you read it').waitFor()
+    expect(await (await host.fetch('/agents/team-raced')).json()).toMatchObject({ name: 'Third' })
+  })
+
+  it('brings a removed agent back', async () => {
+    await host.put('team-gone', first)
+    await host.fetch('/agents/team-gone', { method: 'DELETE', headers: { Authorization: `Bearer ${adminToken}` } })
+    const page = await enter(writer.token)
+    await page.getByLabel('Open an agent by its id').fill('team-gone')
+    await page.getByRole('button', { name: 'Open', exact: true }).click()
+    await page.getByText('No agent with this id is registered.').waitFor()
+    await page.getByRole('button', { name: 'Go back to this revision 1' }).click()
+    await page.getByRole('dialog').getByText('The agent was removed').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 1' }).click()
+    await part(page, 'Report').waitFor()
+    expect((await host.fetch('/agents/team-gone')).status).toBe(200)
+  })
+
+  it.each(['light', 'dark'] as const)('is accessible, and no wider than a small phone: %s', async colorScheme => {
+    await host.put('team-seen', first)
+    await host.put('team-seen', second)
+    const page = await enter(adminToken, '', { colorScheme, viewport: { width: 320, height: 640 } })
+    const check = async (view: string) => {
+      expect(await findViolations(page), view).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth'), view).toBeLessThanOrEqual(320)
+    }
+    await page.locator('.managed a').first().waitFor()
+    await check('agents')
+    await page.goto(new URL('/manage#agents/team-seen', host.url).href)
+    await page.getByRole('button', { name: 'What it changed in revision 2' }).click()
+    await page.getByRole('heading', { name: 'From revision 1 to 2' }).waitFor()
+    await page.waitForFunction('!document.querySelector("[aria-busy]")')
+    await check('agent')
+  })
+
+  it('names the commands of a terminal without JavaScript, and sends no token', async () => {
+    const page = await browser.open({ javaScriptEnabled: false })
+    await page.goto(new URL('/manage', host.url).href)
+    expect(await page.locator('noscript').textContent()).toMatch(/npx sync-card.*rollback ID 6/s)
+    expect(await page.locator('#token-form').isVisible()).toBe(false)
+    expect(await page.locator('#token').getAttribute('name')).toBeNull()
+    expect(await page.locator('#token').getAttribute('type')).toBe('password')
+    expect(await page.locator('#token').getAttribute('autocomplete')).toBe('off')
+  })
+})
