@@ -56,8 +56,8 @@ const cutJson = (text: string): string => {
   return `${text.slice(0, end > MAX_JSON_LENGTH / 2 ? end : MAX_JSON_LENGTH).toWellFormed()}\n…`
 }
 
-/** A name with its colon, a string, or a literal. What is cut within a string matches none, and stays plain. */
-const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+/** A name with its colon, a string, whose end may be cut, or a literal. */
+const token = /("(?:[^"\\]|\\.)*"?)(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
 /** Renders JSON text with an element around each value; each isolates the direction of its text. */
 const highlight = (text: string): Html[] => {

@@ -155,7 +155,8 @@ const join = (line: readonly Placed[]): string =>
 /** Returns what of a line fits before an ellipsis. */
 const cut = (line: readonly Placed[], maxWidth: number): string => {
   const fitting = line.filter(({ end }) => end + graphemeWidth(ELLIPSIS) <= maxWidth)
-  return `${join(fitting).replace(/[\s\p{Po}\p{Pd}]+$/u, '')}${ELLIPSIS}`
+  const last = fitting.findLastIndex(({ grapheme }) => !/^[\s\p{Po}\p{Pd}]/u.test(grapheme))
+  return `${join(fitting.slice(0, last + 1))}${ELLIPSIS}`
 }
 
 /** Returns a line of at most `maxWidth` em. */
