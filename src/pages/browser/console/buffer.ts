@@ -1,0 +1,40 @@
+/**
+ * The part of Node.js's `Buffer` with which the SDK's client converts bytes to base64 and back: browsers have none. Import it before
+ * the SDK.
+ */
+class Bytes extends Uint8Array {
+  override toString(encoding?: string): string {
+    return encoding === 'base64' ? toBase64(this) : super.toString()
+  }
+}
+
+/** `btoa` takes a string, which `String.fromCharCode` builds from a limited number of arguments. */
+const CHUNK_LENGTH = 0x8000
+
+/** Writes bytes in base64. */
+export const toBase64 = (bytes: Uint8Array): string => {
+  let binary = ''
+  for (let start = 0; start < bytes.length; start += CHUNK_LENGTH)
+    binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK_LENGTH))
+  return btoa(binary)
+}
+
+/** Wraps bytes in what the SDK takes for Node.js's `Buffer`. */
+export const toBuffer = (bytes: ArrayLike<number>): Uint8Array => new Bytes(bytes)
+
+/** ProtoJSON is in either alphabet of base64; `atob` knows one. Text that is no base64 is no bytes. */
+const fromBase64 = (text: string): Bytes => {
+  try {
+    return Bytes.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), character => character.charCodeAt(0))
+  } catch {
+    return new Bytes()
+  }
+}
+
+Object.defineProperty(globalThis, 'Buffer', {
+  value: {
+    from: (source: string | ArrayLike<number>): Uint8Array =>
+      typeof source === 'string' ? fromBase64(source) : toBuffer(source),
+    isBuffer: (value: unknown): boolean => value instanceof Bytes,
+  },
+})

@@ -1,0 +1,176 @@
+import type { Artifact, Message, Part, Task } from '@a2a-js/sdk'
+import type { CallEvent } from './agent.ts'
+import { el, shorten } from './dom.ts'
+import { PartList } from './parts.ts'
+
+/** The turns, messages of one task and artifacts of one task that are shown. */
+const MAX_TURNS = 50
+const MAX_MESSAGES = 100
+const MAX_ARTIFACTS = 100
+
+/** The states of a task by their numbers, as the SDK has them, in words. */
+const STATES = [
+  'unknown',
+  'submitted',
+  'working',
+  'completed',
+  'failed',
+  'canceled',
+  'input required',
+  'rejected',
+  'authentication required',
+] as const
+export type StateName = (typeof STATES)[number]
+
+const ENDED: ReadonlySet<StateName> = new Set(['completed', 'failed', 'canceled', 'rejected'])
+const ROLE_AGENT = 2
+
+/** Where a conversation is: what the next message can continue. */
+export type Progress = { taskId: string; contextId: string; state: StateName | undefined; hasEnded: boolean }
+
+/** All turns of the conversation on the page. */
+export class Conversation {
+  readonly element = el('div', { role: 'log', ariaLabel: 'Conversation', ariaLive: 'off', className: 'console-log' })
+  readonly #turns: Turn[] = []
+
+  /** Adds a message of the person, whose answer follows. */
+  addTurn(parts: readonly Part[]): Turn {
+    const turn = new Turn(parts)
+    this.#turns.push(turn)
+    this.element.append(turn.element)
+    if (this.#turns.length > MAX_TURNS) {
+      this.#turns.shift()?.element.remove()
+      this.element.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
+    }
+    return turn
+  }
+
+  clear(): void {
+    this.#turns.length = 0
+    this.element.replaceChildren()
+  }
+}
+
+/** A message and what the agent answers. */
+export class Turn {
+  readonly element = el('article', { className: 'console-turn' })
+  readonly #answer = el('div', { className: 'console-answer', hidden: true })
+  readonly #badge = el('span', { className: 'badge' })
+  readonly #ids = el('span', { className: 'muted console-ids' })
+  readonly #messages = el('div')
+  readonly #artifacts = new Map<string, ShownArtifact>()
+  readonly #seenMessages = new Set<string>()
+  #isFull = false
+  progress: Progress | undefined
+
+  constructor(parts: readonly Part[]) {
+    const message = new PartList()
+    message.append(parts)
+    this.element.append(
+      el('div', { className: 'console-question' }, el('h3', {}, 'You'), message.element),
+      this.#answer,
+    )
+    this.#answer.append(el('h3', {}, 'Agent'), el('p', {}, this.#badge, ' ', this.#ids), this.#messages)
+  }
+
+  /** Shows an event of the answer. */
+  apply(event: CallEvent): void {
+    this.#answer.hidden = false
+    if (event.$case === 'message') {
+      const { taskId, contextId } = event.value
+      this.#showMessage(event.value)
+      this.#setProgress(taskId, contextId, undefined)
+    } else if (event.$case === 'task') this.#applyTask(event.value)
+    else if (event.$case === 'statusUpdate') {
+      const { taskId, contextId, status } = event.value
+      if (status?.message) this.#showMessage(status.message)
+      this.#setProgress(taskId, contextId, status?.state)
+    } else {
+      const { artifact, append } = event.value
+      if (!artifact) return
+      const shown = this.#artifact(artifact)
+      if (!append) shown?.replace([])
+      shown?.append(artifact.parts)
+    }
+  }
+
+  #applyTask({ id, contextId, status, artifacts, history }: Task): void {
+    for (const message of history) if (message.role === ROLE_AGENT) this.#showMessage(message)
+    if (status?.message) this.#showMessage(status.message)
+    for (const artifact of artifacts) this.#artifact(artifact)?.replace(artifact.parts)
+    this.#setProgress(id, contextId, status?.state)
+  }
+
+  #setProgress(taskId: string, contextId: string, stateNumber: number | undefined): void {
+    const state = stateNumber === undefined ? undefined : (STATES[stateNumber] ?? 'unknown')
+    this.progress = { taskId, contextId, state, hasEnded: state === undefined || ENDED.has(state) }
+    this.#badge.textContent = state ?? 'message'
+    this.#badge.className = `badge console-state-${(state ?? 'message').replaceAll(' ', '-')}`
+    const ids = [taskId && `task ${shorten(taskId, 100)}`, contextId && `context ${shorten(contextId, 100)}`]
+    this.#ids.textContent = ids.filter(Boolean).join(' · ')
+  }
+
+  #showMessage({ messageId, parts }: Message): void {
+    if (messageId !== '' && this.#seenMessages.has(messageId)) return
+    if (this.#messages.childElementCount >= MAX_MESSAGES) {
+      this.#markFull()
+      return
+    }
+    this.#seenMessages.add(messageId)
+    const list = new PartList()
+    list.append(parts)
+    this.#messages.append(list.element)
+  }
+
+  #artifact(artifact: Artifact): ShownArtifact | undefined {
+    const known = this.#artifacts.get(artifact.artifactId)
+    if (known) return known
+    if (this.#artifacts.size >= MAX_ARTIFACTS) {
+      this.#markFull()
+      return undefined
+    }
+    const shown = new ShownArtifact(artifact)
+    this.#artifacts.set(artifact.artifactId, shown)
+    this.#answer.append(shown.element)
+    return shown
+  }
+
+  #markFull(): void {
+    if (!this.#isFull)
+      this.#answer.append(el('p', { className: 'message warn' }, 'There is more than this page shows.'))
+    this.#isFull = true
+  }
+}
+
+/** An artifact of a task, which may arrive in pieces. */
+class ShownArtifact {
+  readonly element = el('section', { className: 'console-artifact' })
+  #parts = new PartList()
+  /** What the artifact was replaced with last: a task that is polled repeats its artifacts. */
+  #replacedWith: string | undefined
+
+  constructor({ name, description, artifactId }: Artifact) {
+    this.element.append(
+      el('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
+      ...(description ? [el('p', { className: 'muted', dir: 'auto' }, shorten(description, 2000))] : []),
+      this.#parts.element,
+    )
+  }
+
+  append(parts: readonly Part[]): void {
+    this.#replacedWith = undefined
+    this.#parts.append(parts)
+  }
+
+  replace(parts: readonly Part[]): void {
+    const summary = JSON.stringify(
+      parts.map(({ content }) => (content?.$case === 'raw' ? content.value.length : content)),
+    )
+    if (summary === this.#replacedWith) return
+    const list = new PartList()
+    list.append(parts)
+    this.#parts.element.replaceWith(list.element)
+    this.#parts = list
+    this.#replacedWith = summary
+  }
+}

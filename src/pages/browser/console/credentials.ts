@@ -1,0 +1,51 @@
+import type { AgentCard } from '../../../card/model/agent-card.ts'
+import { el, field, options } from './dom.ts'
+import type { Credentials } from './recorder.ts'
+
+/** The most header names of a card that are offered. */
+const MAX_HEADERS = 20
+
+/** The fields for a token. It is in the memory of the page only: the field has no name, and no form contains it. */
+export class CredentialFields {
+  readonly element = el('fieldset', { className: 'console-token' }, el('legend', {}, 'Token'))
+  readonly #token = el('input', { type: 'password', autocomplete: 'off', spellcheck: false })
+  readonly #header: HTMLSelectElement
+
+  constructor(card: AgentCard) {
+    const names = apiKeyHeaders(card)
+    this.#header = el(
+      'select',
+      {},
+      ...options([['Authorization', 'Authorization: Bearer'], ...names.map(name => [name, name] as const)]),
+    )
+    this.element.append(
+      field(
+        'Token',
+        this.#token,
+        'Only in the memory of this page: it is never stored, and is gone when you leave. Tokens of this host are sent to this host only.',
+      ),
+      ...(names.length > 0 ? [field('Send as', this.#header)] : []),
+    )
+  }
+
+  read(): Credentials {
+    // Other characters cannot stand in a header.
+    const token = this.#token.value.replace(/[^\x21-\x7e]/g, '')
+    if (token === '') return undefined
+    const header = this.#header.value
+    return { header, prefix: header === 'Authorization' ? 'Bearer ' : '', token }
+  }
+
+  focus(): void {
+    this.#token.focus()
+    this.#token.select()
+  }
+}
+
+/** The headers in which a card takes API keys. A header that a page may not set, or that calls need, is none. */
+const apiKeyHeaders = ({ securitySchemes = {} }: AgentCard): string[] => {
+  const names = Object.values(securitySchemes)
+    .map(({ apiKeySecurityScheme: scheme }) => (scheme?.location === 'header' ? scheme.name : ''))
+    .filter(name => /^[\w-]{1,100}$/.test(name) && !/^(?:authorization|content-type|accept|a2a-|x-a2a-)/i.test(name))
+  return [...new Set(names)].slice(0, MAX_HEADERS)
+}

@@ -1,0 +1,110 @@
+import { el, shorten } from './dom.ts'
+import type { Exchange } from './recorder.ts'
+
+/** The exchanges that are shown. Older ones are removed. */
+const MAX_EXCHANGES = 20
+
+/** The characters of a request that are shown. */
+const MAX_REQUEST_LENGTH = 64 * 1024
+
+/** The raw exchange on the page: requests and responses as they were sent. */
+export class ExchangeView {
+  readonly element = el('div', { className: 'console-exchanges' })
+  readonly #note = el(
+    'p',
+    { className: 'muted' },
+    'Requests and responses appear here as they are sent. Credentials are hidden.',
+  )
+  readonly #shown = new Map<Exchange, Shown>()
+  readonly #changed = new Set<Exchange>()
+  #number = 0
+
+  constructor() {
+    this.element.append(this.#note)
+  }
+
+  /** Shows an exchange, or what changed of it, with the next frame: a stream can change very often. */
+  update(exchange: Exchange): void {
+    if (this.#changed.size === 0) requestAnimationFrame(() => this.#draw())
+    this.#changed.add(exchange)
+  }
+
+  #draw(): void {
+    for (const exchange of this.#changed) {
+      const shown = this.#shown.get(exchange) ?? this.#add(exchange)
+      shown.draw(exchange)
+    }
+    this.#changed.clear()
+  }
+
+  #add(exchange: Exchange): Shown {
+    this.#number += 1
+    const shown = createShown(exchange, this.#number)
+    for (const older of this.#shown.values()) older.element.open = false
+    this.#shown.set(exchange, shown)
+    this.element.append(shown.element)
+    const [oldest] = this.#shown
+    if (oldest && this.#shown.size > MAX_EXCHANGES) {
+      oldest[1].element.remove()
+      this.#shown.delete(oldest[0])
+      this.#note.textContent = `Only the last ${MAX_EXCHANGES} exchanges are shown. Credentials are hidden.`
+    }
+    return shown
+  }
+}
+
+type Shown = { element: HTMLDetailsElement; draw: (exchange: Exchange) => void }
+
+const createShown = (exchange: Exchange, number: number): Shown => {
+  const title = el('summary', {})
+  const request = rawText(`Request ${number}`)
+  const response = rawText(`Response ${number}`)
+  request.textContent = [
+    `${exchange.method} ${exchange.url}`,
+    ...headerLines(exchange.requestHeaders),
+    '',
+    shorten(indent(exchange.requestBody), MAX_REQUEST_LENGTH),
+  ].join('\n')
+  const element = el('details', { open: true, className: 'console-exchange' }, title, request, response)
+  const path = new URL(exchange.url).pathname
+  return {
+    element,
+    draw: current => {
+      title.textContent = `${number}. ${current.method} ${shorten(path, 100)} – ${current.status ?? current.failure ?? 'waiting'}`
+      response.textContent = responseText(current)
+    },
+  }
+}
+
+const rawText = (label: string): HTMLPreElement =>
+  el('pre', { tabIndex: 0, role: 'group', ariaLabel: label, className: 'console-raw', dir: 'ltr' })
+
+const headerLines = (headers: Exchange['requestHeaders']): string[] =>
+  headers.map(([name, value]) => `${name}: ${value}`)
+
+const responseText = ({ status, failure, responseHeaders, head, tail, omitted, events, isOpen }: Exchange): string => {
+  const body = tail === '' && !isOpen && events === 0 ? indent(head) : head
+  return [
+    ...(status === undefined ? [] : [`HTTP ${status}`, ...headerLines(responseHeaders), '']),
+    body + (omitted > 0 ? `\n\n[${omitted} characters are left out]\n\n` : '') + tail,
+    ...(events > 0 ? [`[${events} ${events === 1 ? 'event' : 'events'}${isOpen ? ' so far' : ''}]`] : []),
+    ...(failure === undefined ? [] : [`[${failure}]`]),
+  ].join('\n')
+}
+
+/** Indents JSON for reading; other text stays as it is. */
+const indent = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** Renders the place of the card that refuses a call, with the numbers of its lines. */
+export const renderCardLines = (line: number, lines: readonly string[]): HTMLElement =>
+  el(
+    'pre',
+    { tabIndex: 0, role: 'group', ariaLabel: 'Lines of the card', className: 'console-raw', dir: 'ltr' },
+    lines.map((text, index) => `${String(line + index).padStart(4)}  ${text}`).join('\n'),
+  )

@@ -1,0 +1,138 @@
+import type { Part } from '@a2a-js/sdk'
+import { toBase64 } from './buffer.ts'
+import { button, type Child, el, externalLink, formatBytes, shorten } from './dom.ts'
+
+/** The members of an object or list that are shown at once. */
+const MAX_MEMBERS = 200
+
+/** The characters of one string that are shown. */
+const MAX_STRING_LENGTH = 10_000
+
+/** The characters of text that a list of parts shows; the parts that it shows; the bytes of one image. */
+const MAX_TEXT_LENGTH = 256 * 1024
+const MAX_PARTS = 200
+const MAX_IMAGE_BYTES = 8 * 1024 * 1024
+
+/** Images that browsers draw. In an `<img>`, the scripts of an SVG do not run. */
+const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml'])
+
+/** Renders a JSON value as a tree, whose branches are built when they open. */
+export const renderJson = (value: unknown, name?: string): HTMLElement => {
+  const label: Child[] =
+    name === undefined ? [] : [el('span', { className: 'console-key', dir: 'auto' }, shorten(name, 200)), ': ']
+  if (typeof value !== 'object' || value === null)
+    return el(
+      'div',
+      {},
+      ...label,
+      el('span', { className: 'console-value', dir: 'auto' }, shorten(JSON.stringify(value) ?? '', MAX_STRING_LENGTH)),
+    )
+  const count = Array.isArray(value) ? value.length : Object.keys(value).length
+  const summary = Array.isArray(value) ? `list of ${count}` : `object of ${count}`
+  if (count === 0) return el('div', {}, ...label, Array.isArray(value) ? '[]' : '{}')
+  const tree = el(
+    'details',
+    { className: 'console-tree' },
+    el('summary', {}, ...label, el('span', { className: 'muted' }, summary)),
+  )
+  const build = (): void => {
+    if (!tree.open || tree.childElementCount > 1) return
+    const members = Object.entries(value).slice(0, MAX_MEMBERS)
+    const rest = count - members.length
+    tree.append(
+      ...members.map(([key, member]) => renderJson(member, key)),
+      ...(rest > 0 ? [el('p', { className: 'muted' }, `${rest} more are not shown.`)] : []),
+    )
+  }
+  tree.addEventListener('toggle', build)
+  if (name === undefined) {
+    tree.open = true
+    build()
+  }
+  return tree
+}
+
+/** Parts of a message or artifact on the page, to which further ones can be added. */
+export class PartList {
+  readonly element = el('div', { className: 'console-parts' })
+  #count = 0
+  #textLength = 0
+  #isFull = false
+  /** The text that is last, and its media type: text that follows in a stream continues it. */
+  #last: { text: Text; mediaType: string } | undefined
+
+  append(parts: readonly Part[]): void {
+    for (const part of parts) this.#appendPart(part)
+  }
+
+  #appendPart(part: Part): void {
+    const { content, mediaType } = part
+    const continued = content?.$case === 'text' && this.#last?.mediaType === mediaType ? this.#last.text : undefined
+    const length = content?.$case === 'text' ? content.value.length : 0
+    if (this.#isFull || (!continued && this.#count >= MAX_PARTS) || this.#textLength + length > MAX_TEXT_LENGTH) {
+      this.#markFull()
+      return
+    }
+    this.#textLength += length
+    if (continued && content?.$case === 'text') {
+      continued.appendData(content.value)
+      return
+    }
+    this.#count += 1
+    this.#last = undefined
+    if (content?.$case === 'text') {
+      const text = document.createTextNode(content.value)
+      this.#last = { text, mediaType }
+      this.element.append(el('p', { className: 'console-text', dir: 'auto' }, text))
+    } else this.element.append(renderPart(part))
+  }
+
+  #markFull(): void {
+    if (this.#isFull) return
+    this.#isFull = true
+    this.element.append(el('p', { className: 'message warn' }, 'There is more than this page shows.'))
+  }
+}
+
+const renderPart = ({ content, mediaType, filename }: Part): HTMLElement => {
+  if (content?.$case === 'data') return renderJson(content.value)
+  if (content?.$case === 'url')
+    return el(
+      'p',
+      {},
+      externalLink(content.value, filename || content.value),
+      mediaType ? ` (${shorten(mediaType, 100)})` : '',
+    )
+  if (content?.$case === 'raw') return renderBytes(content.value, mediaType, filename)
+  return el('p', { className: 'muted' }, 'a part of an unknown kind')
+}
+
+const renderBytes = (bytes: Uint8Array<ArrayBuffer>, mediaType: string, filename: string): HTMLElement => {
+  const type = mediaType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const caption = [filename, mediaType, formatBytes(bytes.length)]
+    .filter(Boolean)
+    .map(text => shorten(text, 200))
+    .join(' · ')
+  const figcaption = el(
+    'figcaption',
+    { dir: 'auto' },
+    caption,
+    ' ',
+    button('Save', () => saveBytes(bytes, filename), {
+      className: 'console-small',
+      ariaLabel: `Save ${shorten(filename || type, 200)}`,
+    }),
+  )
+  if (!IMAGE_TYPES.has(type) || bytes.length > MAX_IMAGE_BYTES)
+    return el('figure', { className: 'console-file' }, figcaption)
+  // A data URL: a blob URL could be opened as a document of this origin.
+  const image = el('img', { alt: filename || 'image of the agent', src: `data:${type};base64,${toBase64(bytes)}` })
+  return el('figure', { className: 'console-file' }, image, figcaption)
+}
+
+/** Saves bytes as a file. Their type is none that a browser would open. */
+const saveBytes = (bytes: Uint8Array<ArrayBuffer>, filename: string): void => {
+  const href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }))
+  el('a', { href, download: filename || 'file' }).click()
+  setTimeout(() => URL.revokeObjectURL(href), 60_000)
+}

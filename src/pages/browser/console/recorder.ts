@@ -1,0 +1,135 @@
+/** The first and the last characters of a body that are kept. A stream can be very long. */
+const HEAD_LENGTH = 64 * 1024
+const TAIL_LENGTH = 16 * 1024
+
+/** A body that is no stream is read whole, so it ends here. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+const HIDDEN = '••••••••'
+
+/** A request and its response, as they were sent. Credentials are hidden. */
+export type Exchange = {
+  method: string
+  url: string
+  requestHeaders: readonly (readonly [name: string, value: string])[]
+  requestBody: string
+  status?: string
+  responseHeaders: readonly (readonly [name: string, value: string])[]
+  head: string
+  tail: string
+  /** The characters between head and tail, which are not kept. */
+  omitted: number
+  /** The events of a stream. */
+  events: number
+  /** Why there is no response, or no whole one. */
+  failure?: string
+  isOpen: boolean
+}
+
+/** What authenticates calls: a header, and the origins that may receive it. Undefined for none. */
+export type Credentials = { header: string; prefix: string; token: string } | undefined
+
+/** The credentials of a call may not go where the call goes. */
+export class CredentialsWithheld extends Error {}
+
+/** Tokens that this host issued, which no other host may see. */
+const HOST_TOKEN = /^cc_/
+
+/** What a recorder needs to know. */
+export type RecorderOptions = {
+  credentials: () => Credentials
+  /** The origins that receive tokens of this host. */
+  hostOrigins: readonly string[]
+  /** Called whenever an exchange begins or changes. */
+  onChange: (exchange: Exchange) => void
+}
+
+/** Creates a `fetch` that adds credentials and records each exchange. */
+export const createRecorder =
+  ({ credentials, hostOrigins, onChange }: RecorderOptions): typeof fetch =>
+  async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : input, location.href)
+    const current = credentials()
+    if (current && HOST_TOKEN.test(current.token) && !hostOrigins.includes(url.origin)) throw new CredentialsWithheld()
+    const hide = (text: string): string => (current ? text.replaceAll(current.token, HIDDEN) : text)
+    const headers = new Headers(init.headers)
+    if (current) headers.set(current.header, current.prefix + current.token)
+    const exchange: Exchange = {
+      method: init.method ?? 'GET',
+      url: url.href,
+      requestHeaders: [...headers].map(([name, value]) => [name, hide(value)] as const),
+      requestBody: typeof init.body === 'string' ? hide(init.body) : '',
+      responseHeaders: [],
+      head: '',
+      tail: '',
+      omitted: 0,
+      events: 0,
+      isOpen: true,
+    }
+    const end = (failure?: string): void => {
+      if (!exchange.isOpen) return
+      Object.assign(exchange, { isOpen: false }, failure !== undefined && { failure })
+      onChange(exchange)
+    }
+    onChange(exchange)
+    try {
+      // Cookies of this host are none of the agent's, and a redirect would take the call to an address that the card does not name.
+      const response = await fetch(url, {
+        ...init,
+        headers,
+        credentials: 'omit',
+        cache: 'no-store',
+        redirect: 'error',
+        referrerPolicy: 'no-referrer',
+      })
+      exchange.status = `${response.status} ${response.statusText}`.trim()
+      exchange.responseHeaders = [...response.headers].map(([name, value]) => [name, hide(value)] as const)
+      onChange(exchange)
+      if (!response.body) {
+        end()
+        return response
+      }
+      const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream') === true
+      const body = response.body.pipeThrough(recordBody(exchange, { isStream, hide, onChange, end }))
+      return new Response(body, response)
+    } catch (error) {
+      end(init.signal?.aborted ? 'stopped' : 'no response')
+      throw error
+    }
+  }
+
+/** What the record of a body needs from that of its exchange. */
+type BodyRecord = {
+  isStream: boolean
+  hide: (text: string) => string
+  onChange: (exchange: Exchange) => void
+  end: (failure?: string) => void
+}
+
+const recordBody = (exchange: Exchange, { isStream, hide, onChange, end }: BodyRecord) => {
+  const decoder = new TextDecoder()
+  let bytes = 0
+  const keep = (text: string): void => {
+    const head = text.slice(0, Math.max(0, HEAD_LENGTH - exchange.head.length))
+    exchange.head += head
+    const rest = exchange.tail + text.slice(head.length)
+    exchange.tail = rest.slice(-TAIL_LENGTH)
+    exchange.omitted += rest.length - exchange.tail.length
+    if (isStream) exchange.events += text.split('data:').length - 1
+    onChange(exchange)
+  }
+  return new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform: (chunk, controller) => {
+      bytes += chunk.length
+      if (!isStream && bytes > MAX_ANSWER_BYTES) {
+        end('larger than 16 MiB, which is as much as this page reads')
+        controller.error(new Error('The answer is larger than 16 MiB, which is as much as this page reads.'))
+        return
+      }
+      keep(hide(decoder.decode(chunk, { stream: true })))
+      controller.enqueue(chunk)
+    },
+    flush: () => end(),
+    cancel: () => end('stopped'),
+  } as Transformer<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>)
+}

@@ -1,0 +1,226 @@
+import type { AgentCard } from '../../../card/model/agent-card.ts'
+import { intersects, parseMediaRange } from '../../../http/media-type.ts'
+import type { Draft } from './agent.ts'
+import { CredentialsWithheld, type Exchange } from './recorder.ts'
+
+/** What the console does about a refused call. */
+export type Fix =
+  | { kind: 'send-again' | 'send-without-stream' | 'send-through-host' | 'enter-token' | 'new-conversation' }
+  | { kind: 'accept'; modes: string[] }
+  | { kind: 'drop-input'; mediaTypes: string[] }
+  | { kind: 'announce'; extensions: string[] }
+  | { kind: 'use-version'; version: '1.0' | '0.3' }
+
+/** Why a call was refused or failed, and what a person can do about it. */
+export type Refusal = {
+  title: string
+  message: string
+  /** The place in the card that refuses the call. Without lines, the card does not have it. */
+  cause?: { pointer: string; line?: number; lines: string[] }
+  fixes: { label: string; fix: Fix }[]
+}
+
+/** The call that was refused. */
+export type RefusedCall = {
+  card: AgentCard
+  draft: Draft | undefined
+  exchange: Exchange | undefined
+  error: unknown
+  /** Whether this host can forward the call instead. */
+  canUseHost: boolean
+}
+
+/** Explains why a call has no result. */
+export const explainRefusal = (call: RefusedCall): Refusal => {
+  const { exchange, error } = call
+  if (error instanceof CredentialsWithheld)
+    return {
+      title: 'The token was not sent',
+      message: 'It is a token of this host, and this call goes to another one. The other host could misuse it.',
+      fixes: [...throughHost(call), { label: 'Enter another token', fix: { kind: 'enter-token' } }],
+    }
+  const wireError = exchange && readWireError(exchange)
+  if (wireError) return explainWireError(wireError, call)
+  if (exchange && exchange.status === undefined && exchange.failure !== undefined) return explainSilence(call)
+  return {
+    title: 'The answer cannot be read',
+    message: error instanceof Error ? error.message.slice(0, 2000) : 'It is not A2A.',
+    fixes: [sendAgain],
+  }
+}
+
+/** An error of A2A, whatever the version and binding of the call. */
+type WireError = {
+  code?: number
+  message: string
+  reason: string
+  metadata: Record<string, unknown>
+  violations: { field: string; description: string }[]
+}
+
+type Members = Record<string, unknown>
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Reads the error from a response: its body, or the last event of its stream. */
+export const readWireError = ({ head, tail }: Pick<Exchange, 'head' | 'tail'>): WireError | undefined => {
+  const text = tail === '' ? head : tail
+  const event = text.lastIndexOf('data:')
+  const document = parse(text) ?? (event < 0 ? undefined : parse(text.slice(event + 'data:'.length)))
+  if (!isObject(document)) return undefined
+  const error = isObject(document.error) ? document.error : document
+  if (typeof error.message !== 'string' || typeof error.code !== 'number') return undefined
+  const details = [error.data, error.details].flat().filter(isObject)
+  const info = details.find(detail => 'reason' in detail) ?? {}
+  const violations = details.flatMap(({ fieldViolations }) => fieldViolations).filter(isObject)
+  return {
+    code: error.code,
+    message: error.message,
+    reason: String(info.reason ?? ''),
+    // The metadata of 1.0 are members of `data` in 0.3.
+    metadata: isObject(info.metadata) ? info.metadata : info,
+    violations: violations.map(({ field, description }) => ({
+      field: String(field),
+      description: String(description),
+    })),
+  }
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const sendAgain = { label: 'Send again', fix: { kind: 'send-again' } } as const
+
+const throughHost = ({ canUseHost }: RefusedCall) =>
+  canUseHost ? [{ label: 'Send it through this host', fix: { kind: 'send-through-host' } as const }] : []
+
+const explainSilence = (call: RefusedCall): Refusal => {
+  const { origin } = new URL(call.exchange?.url ?? location.href)
+  if (origin === location.origin)
+    return { title: 'No answer', message: 'The host could not be reached. Check the connection.', fixes: [sendAgain] }
+  return {
+    title: 'The browser got no answer',
+    message:
+      `This agent is called at its own address, ${origin}. It may be down; more likely it does not let pages of other origins ` +
+      'read its answers (CORS), or it answered with a redirect. Programs outside of a browser are not affected.',
+    fixes: [...throughHost(call), sendAgain],
+  }
+}
+
+const explainWireError = ({ code, message, reason, metadata, violations }: WireError, call: RefusedCall): Refusal => {
+  const { card } = call
+  const title = 'The call was refused'
+  const detail = violations.map(({ field, description }) => `${field}: ${description}`).join('\n')
+  const accepted = listOf(metadata.accepted)
+  const at = (pointer: string) => ({ cause: findLines(card, pointer) })
+  if (metadata.capability === 'streaming')
+    return {
+      title,
+      message,
+      ...at('/capabilities/streaming'),
+      fixes: [{ label: 'Send without streaming', fix: { kind: 'send-without-stream' } }],
+    }
+  if (metadata.capability === 'extendedAgentCard')
+    return { title, message, ...at('/capabilities/extendedAgentCard'), fixes: [] }
+  if (reason === 'EXTENSION_SUPPORT_REQUIRED') {
+    const missing = listOf(metadata.missing)
+    const index = card.capabilities?.extensions?.findIndex(({ uri }) => missing.includes(uri)) ?? -1
+    const fix = {
+      label: 'Announce these extensions and send again',
+      fix: { kind: 'announce', extensions: missing } as const,
+    }
+    return { title, message, ...at(`/capabilities/extensions${index < 0 ? '' : `/${index}`}`), fixes: [fix] }
+  }
+  if (code === -32005 || reason === 'CONTENT_TYPE_NOT_SUPPORTED')
+    return { title, message, ...explainModes(listOf(metadata.offered), accepted, call) }
+  if (code === -32009 || reason === 'VERSION_NOT_SUPPORTED') {
+    const versions = (['1.0', '0.3'] as const).filter(version => accepted.includes(version))
+    const fixes = versions.map(version => ({
+      label: `Send it as A2A ${version}`,
+      fix: { kind: 'use-version', version } as const,
+    }))
+    return { title, message, ...at('/supportedInterfaces'), fixes }
+  }
+  if (reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED' || /^40[13]/.test(call.exchange?.status ?? ''))
+    return {
+      title: 'The call needs a token',
+      message,
+      ...at('/securityRequirements'),
+      fixes: [{ label: 'Enter a token', fix: { kind: 'enter-token' } }],
+    }
+  if (code === -32001 || reason === 'TASK_NOT_FOUND')
+    return { title, message, fixes: [{ label: 'Start a new conversation', fix: { kind: 'new-conversation' } }] }
+  return {
+    title: reason.startsWith('AGENT_') ? 'The agent did not answer' : title,
+    message: [message, detail].filter(Boolean).join('\n'),
+    fixes: [sendAgain],
+  }
+}
+
+/** The gate lists modes as one text in 1.0 and as a list in 0.3. */
+const listOf = (value: unknown): string[] => {
+  const items = Array.isArray(value) ? value : typeof value === 'string' ? value.split(', ') : []
+  return items.filter(item => typeof item === 'string' && item !== '')
+}
+
+/** Explains refused media types. The error does not tell input from output, but the gate checks the input first. */
+const explainModes = (
+  offered: string[],
+  accepted: string[],
+  { card, draft }: RefusedCall,
+): Pick<Refusal, 'cause' | 'fixes'> => {
+  const isAccepted = (type: string, ranges: readonly string[]) =>
+    ranges.some(range => intersects(parseMediaRange(type), parseMediaRange(range)))
+  const wanted = draft?.acceptedOutputModes ?? []
+  const isOutput =
+    offered.length > 0 &&
+    offered.every(type => wanted.includes(type)) &&
+    !wanted.some(mode => isAccepted(mode, accepted))
+  const index = card.skills.findIndex(({ id }) => id === draft?.skillId)
+  const own = card.skills[index]?.[isOutput ? 'outputModes' : 'inputModes']
+  const cause = own?.length
+    ? findLines(card, `/skills/${index}/${isOutput ? 'outputModes' : 'inputModes'}`)
+    : findLines(card, isOutput ? '/defaultOutputModes' : '/defaultInputModes')
+  if (!isOutput)
+    return {
+      cause,
+      fixes: [{ label: `Leave out what is ${offered.join(', ')}`, fix: { kind: 'drop-input', mediaTypes: offered } }],
+    }
+  return {
+    cause,
+    fixes: accepted
+      .slice(0, 5)
+      .map(mode => ({ label: `Accept ${mode}`, fix: { kind: 'accept', modes: [mode] } as const })),
+  }
+}
+
+/** The lines that are shown of a place in the card. */
+const MAX_CAUSE_LINES = 8
+
+/** Finds a place in the card as it is printed with an indent of two, as the card page shows it. */
+export const findLines = (card: object, pointer: string): { pointer: string; line?: number; lines: string[] } => {
+  let value: unknown = card
+  let line = 1
+  for (const segment of pointer.split('/').slice(1)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return { pointer, lines: [] }
+    line += 1
+    for (const [name, member] of Object.entries(value)) {
+      value = member
+      if (name === segment) break
+      line += countLines(member)
+    }
+  }
+  const lines = JSON.stringify(card, null, 2)
+    .split('\n')
+    .slice(line - 1, line - 1 + countLines(value))
+  const shown = lines.slice(0, MAX_CAUSE_LINES)
+  return { pointer, line, lines: lines.length > shown.length ? [...shown, '…'] : shown }
+}
+
+const countLines = (value: unknown): number => JSON.stringify(value, null, 2).split('\n').length
