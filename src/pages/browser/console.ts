@@ -23,6 +23,7 @@ const openIfNamed = (): void => void (location.hash === '#console' && openConsol
 
 if (button) {
   button.hidden = false
+  section?.querySelector('.console-needs-scripts')?.remove()
   button.addEventListener('click', openConsole)
   window.addEventListener('hashchange', openIfNamed)
   openIfNamed()

@@ -16,6 +16,6 @@ export const consoleSection = ({
 <p>Send this agent a message from your browser, and see what it answers and what goes over the wire.</p>
 <p class="console-open"><button type="button" class="primary" hidden>Open the console</button></p>
 <p role="status"></p>
-<noscript><p class="message">The console needs JavaScript. The <code>curl</code> command on this page makes the same call.</p></noscript>
+<p class="message console-needs-scripts">The console needs JavaScript. The <code>curl</code> command on this page makes the same call.</p>
 <script type="module" src="${assetPath('console.js')}"></script>
 </section>`

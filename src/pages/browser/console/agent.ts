@@ -48,6 +48,13 @@ export const createPart = (content: NonNullable<Part['content']>, mediaType: str
   metadata: undefined,
 })
 
+/** A task is polled after so many milliseconds, and then less and less often. */
+const POLL_INTERVALS_MS = [500, 1000, 2000, 3000, 5000]
+const MAX_POLLS = 200
+
+/** The states in which the agent works: submitted and working. */
+const RUNNING_STATES: ReadonlySet<number> = new Set([1, 2])
+
 /** An agent at one endpoint of its card. */
 export class Agent {
   readonly #client: Client
@@ -103,10 +110,19 @@ export class Agent {
     yield* this.#payloads(this.#client.resubscribeTask({ id, tenant: '' }, requestOptions(options)))
   }
 
-  /** Reads a task. */
-  async get(id: string, options: CallOptions): Promise<CallEvent> {
+  async #get(id: string, options: CallOptions): Promise<CallEvent> {
     const request = { id, tenant: '', historyLength: undefined }
     return { $case: 'task', value: await this.#client.getTask(request, requestOptions(options)) }
+  }
+
+  /** Reads a task again and again, and yields it as it is then, until it ends, needs the person, or has been read very often. */
+  async *poll(id: string, options: CallOptions): AsyncGenerator<CallEvent> {
+    for (let count = 0; count < MAX_POLLS; count += 1) {
+      await wait(POLL_INTERVALS_MS[Math.min(count, POLL_INTERVALS_MS.length - 1)] ?? 0, options.signal)
+      const event = await this.#get(id, options)
+      yield event
+      if (event.$case !== 'task' || !RUNNING_STATES.has(event.value.status?.state ?? 0)) return
+    }
   }
 
   /** Cancels a task and returns it as it is then. */
@@ -138,6 +154,16 @@ const requestOptions = ({ signal, extensions }: CallOptions) => ({
   ...(extensions.length > 0 && { serviceParameters: ServiceParameters.create(withA2AExtensions(...extensions)) }),
 })
 
+/** Waits, or rejects when the person stops. */
+const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    })
+  })
+
 const ROLE_USER = 1
 
 const createRequest = (draft: Draft): SendMessageRequest => {
@@ -157,4 +183,23 @@ const createRequest = (draft: Draft): SendMessageRequest => {
     returnImmediately: draft.returnImmediately,
   }
   return { tenant: '', message, configuration, metadata: undefined }
+}
+
+/** Reads the skills of an extended card, which may be of any form. */
+export const readSkills = (card: unknown): AgentCard['skills'] | undefined => {
+  const { skills } = (card ?? {}) as { skills?: unknown }
+  if (!Array.isArray(skills)) return undefined
+  const strings = (value: unknown): string[] =>
+    Array.isArray(value) ? value.filter(each => typeof each === 'string') : []
+  return skills
+    .filter(skill => typeof skill?.id === 'string' && typeof skill.name === 'string')
+    .map(({ id, name, examples, inputModes, outputModes }) => ({
+      id,
+      name,
+      description: '',
+      tags: [],
+      examples: strings(examples),
+      inputModes: strings(inputModes),
+      outputModes: strings(outputModes),
+    }))
 }

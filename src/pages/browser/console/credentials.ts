@@ -7,7 +7,7 @@ const MAX_HEADERS = 20
 
 /** The fields for a token. It is in the memory of the page only: the field has no name, and no form contains it. */
 export class CredentialFields {
-  readonly element = el('fieldset', { className: 'console-token' }, el('legend', {}, 'Token'))
+  readonly element = el('fieldset', { className: 'console-token' }, el('legend', {}, 'Authentication'))
   readonly #token = el('input', { type: 'password', autocomplete: 'off', spellcheck: false })
   readonly #header: HTMLSelectElement
 

@@ -35,6 +35,7 @@ export class MessageForm {
     placeholder: 'image/png, text/*',
   })
   readonly #poll: HTMLInputElement
+  readonly #sending: HTMLDetailsElement
   readonly #buttons: HTMLButtonElement[]
   #skills: readonly AgentSkill[] = []
   #endpoints: readonly Endpoint[] = []
@@ -46,34 +47,35 @@ export class MessageForm {
     const stream = button('Send and stream', () => onSubmit('stream'))
     this.#buttons = [send, stream]
     this.#dataDetails = el('details', {}, el('summary', {}, 'Add JSON data'), field('JSON data', this.#data))
+    this.#sending = el(
+      'details',
+      {},
+      el('summary', {}, 'How it is sent'),
+      el(
+        'div',
+        { className: 'console-grid' },
+        field('Skill', this.#skill),
+        field('Binding', this.#binding),
+        field('Protocol version', this.#version),
+      ),
+      el(
+        'fieldset',
+        {},
+        el('legend', {}, 'Accepted output modes'),
+        el('p', { className: 'muted console-hint' }, 'Without any, the agent chooses.'),
+        this.#modes,
+        field('Other modes', this.#otherModes),
+      ),
+      pollLabel,
+    )
     this.element = el(
       'form',
       { className: 'console-form', noValidate: true },
-      field('Message', this.#text, 'Control and Enter send it.'),
+      field('Message', this.#text, 'Ctrl+Enter sends it.'),
       this.#examples,
       this.#dataDetails,
       field('File', this.#file),
-      el(
-        'details',
-        {},
-        el('summary', {}, 'How it is sent'),
-        el(
-          'div',
-          { className: 'console-grid' },
-          field('Skill', this.#skill),
-          field('Binding', this.#binding),
-          field('Protocol version', this.#version),
-        ),
-        el(
-          'fieldset',
-          {},
-          el('legend', {}, 'Accepted output modes'),
-          el('p', { className: 'muted console-hint' }, 'Without any, the agent chooses.'),
-          this.#modes,
-          field('Other modes', this.#otherModes),
-        ),
-        pollLabel,
-      ),
+      this.#sending,
       el('p', { className: 'console-actions' }, send, stream),
     )
     this.element.addEventListener('submit', event => {
@@ -181,9 +183,14 @@ export class MessageForm {
     }
   }
 
+  /** Adds a choice of how messages are sent. */
+  addOption(option: HTMLElement): void {
+    this.#sending.append(option)
+  }
+
   /** Makes the next message answer the agent's question, or not. */
   setReplying(isReplying: boolean): void {
-    const label = this.element.querySelector('label')
+    const [label] = this.#text.labels ?? []
     if (label) label.textContent = isReplying ? 'Your reply' : 'Message'
   }
 

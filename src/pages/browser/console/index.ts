@@ -1,18 +1,15 @@
 import type { AgentCard } from '../../../card/model/agent-card.ts'
-import { Agent, type CallEvent, type CallOptions, type Draft, type Endpoint } from './agent.ts'
+import { Agent, type CallEvent, type CallOptions, type Draft, type Endpoint, readSkills } from './agent.ts'
+import { Controls, needsPerson } from './controls.ts'
 import { Conversation, type Turn } from './conversation.ts'
 import { CredentialFields } from './credentials.ts'
-import { button, checkbox, el, field, options } from './dom.ts'
+import { button, checkbox, el } from './dom.ts'
 import { ExchangeView } from './exchange-view.ts'
 import { MessageForm } from './form.ts'
 import { renderJson } from './parts.ts'
 import { createRecorder, type Exchange } from './recorder.ts'
 import { explainRefusal, type Fix } from './refusal.ts'
 import { renderRefusal } from './refusal-panel.ts'
-
-/** A task is polled after so many milliseconds, and then less and less often. */
-const POLL_INTERVALS_MS = [500, 1000, 2000, 3000, 5000]
-const MAX_POLLS = 200
 
 const CANCEL_TIMEOUT_MS = 60_000
 
@@ -38,7 +35,13 @@ type HostFacts = {
   hostUrl: string | undefined
 }
 
-type Continuation = 'task' | 'context' | 'new'
+/** A call, by what it yields. */
+type Call = (agent: Agent, options: CallOptions) => AsyncIterable<CallEvent>
+
+/** Something that is done at the agent, and can be done again if it is refused. */
+type Attempt = { draft?: Draft; retry: (fix?: Fix) => Promise<void> }
+
+const WAITING = 'Waiting for the agent …'
 
 /** A place to try an agent. */
 class Console {
@@ -52,19 +55,17 @@ class Console {
   readonly #credentials: CredentialFields
   readonly #hostOrigins: readonly string[]
   readonly #viaHost: HTMLInputElement
-  readonly #continue = el('select')
-  readonly #continueField = field('This message', this.#continue)
-  readonly #stop = button('Stop waiting', () => this.#abort?.abort(), { hidden: true })
-  readonly #cancel = button('Cancel the task', () => void this.#cancelTask(), { hidden: true, className: 'danger' })
-  readonly #follow = button('Follow the task', () => void this.#followTask(), { hidden: true })
-  readonly #reset = button('New conversation', () => this.#startConversation(), { hidden: true })
+  readonly #controls = new Controls({
+    onStop: () => this.#abort?.abort(),
+    onCancel: () => void this.#cancelTask(),
+    onFollow: () => void this.#followTask(),
+    onReset: () => this.#startConversation(),
+  })
   readonly #readExtended = button('Read the extended card', () => void this.#readExtendedCard())
   readonly #hostUrl: string | undefined
   #card: AgentCard
   #abort: AbortController | undefined
   #turn: Turn | undefined
-  #lastAction: 'send' | 'stream' = 'send'
-  #draft: Draft | undefined
   #extensions: string[] = []
 
   constructor(card: AgentCard, { hostOrigin, hostUrl }: HostFacts) {
@@ -75,12 +76,11 @@ class Console {
     this.#hostOrigins = [location.origin, hostOrigin]
     const [viaHostLabel, viaHost] = checkbox('Send through this host, which checks the call against the card')
     this.#viaHost = viaHost
-    this.#continueField.hidden = true
-    this.#form.element.prepend(this.#continueField)
+    this.#form.element.prepend(this.#controls.continuationField)
     const hasEndpoint = this.#form.endpoint !== undefined
     this.#form.element.hidden = !hasEndpoint
     if (card.capabilities?.extendedAgentCard) this.#credentials.element.append(this.#readExtended)
-    if (hostUrl !== undefined) this.#credentials.element.append(viaHostLabel)
+    if (hostUrl !== undefined) this.#form.addOption(viaHostLabel)
     this.element.append(
       el(
         'div',
@@ -97,7 +97,7 @@ class Console {
         this.#conversation.element,
         this.#refusal,
         this.#status,
-        el('p', { className: 'console-actions' }, this.#stop, this.#cancel, this.#follow, this.#reset),
+        this.#controls.element,
         this.#form.element,
         this.#credentials.element,
         this.#extended,
@@ -127,41 +127,36 @@ class Console {
     if (this.#abort) return
     const message = await this.#form.read()
     if (!message) return
-    this.#lastAction = action
-    const continuation = this.#continue.value as Continuation
-    const progress = continuation === 'new' ? undefined : this.#turn?.progress
-    if (continuation === 'new') this.#conversation.clear()
+    const { continuation } = this.#controls
+    if (continuation === 'new') this.#startConversation()
+    const before = this.#turn
     const draft: Draft = {
       ...message,
-      contextId: progress?.contextId ?? '',
-      taskId: continuation === 'task' ? (progress?.taskId ?? '') : '',
+      contextId: before?.progress?.contextId ?? '',
+      taskId: continuation === 'task' ? (before?.progress?.taskId ?? '') : '',
     }
-    this.#draft = draft
-    const before = this.#turn
     const turn = this.#conversation.addTurn(draft.parts)
-    const isAnswered = await this.#call(turn, (agent, callOptions) =>
-      action === 'stream' ? agent.stream(draft, callOptions) : agent.send(draft, callOptions),
-    )
-    if (!isAnswered && turn.progress === undefined) {
+    this.#turn = turn
+    const isAnswered = await this.#call(turn, {
+      call: (agent, options) => (action === 'stream' ? agent.stream(draft, options) : agent.send(draft, options)),
+      draft,
+      retry: fix => this.#submit(fix?.kind === 'send-without-stream' ? 'send' : action),
+    })
+    if (isAnswered || turn.progress) this.#form.clearMessage()
+    else {
       // The form still has the message.
       turn.element.remove()
-      this.#turn = before
+      if (this.#turn === turn) this.#turn = before
       this.#showProgress()
-      return
     }
-    this.#form.clearMessage()
-    if (isAnswered && action === 'send' && message.returnImmediately && turn.progress?.hasEnded === false)
-      await this.#call(turn, (agent, callOptions) => this.#poll(agent, turn, callOptions))
+    if (isAnswered && draft.returnImmediately && action === 'send' && turn.progress?.state !== undefined)
+      await this.#followTask('poll')
   }
 
   /** Makes a call whose events a turn shows. Returns whether it succeeded; a refusal is explained. */
-  async #call(
-    turn: Turn,
-    call: (agent: Agent, callOptions: CallOptions) => AsyncIterable<CallEvent>,
-  ): Promise<boolean> {
-    return this.#perform(async (agent, callOptions) => {
-      this.#turn = turn
-      for await (const event of call(agent, callOptions)) {
+  #call(turn: Turn, { call, ...attempt }: Attempt & { call: Call }): Promise<boolean> {
+    return this.#perform(attempt, async (agent, options) => {
+      for await (const event of call(agent, options)) {
         const state = turn.progress?.state
         turn.apply(event)
         if (turn.progress?.state !== state) this.#announce(`The task is ${turn.progress?.state ?? 'answered'}.`)
@@ -171,31 +166,31 @@ class Console {
   }
 
   /** Does something at the agent while the form waits. Returns whether it succeeded; a refusal is explained. */
-  async #perform(action: (agent: Agent, callOptions: CallOptions) => Promise<void>): Promise<boolean> {
+  async #perform(attempt: Attempt, action: (agent: Agent, options: CallOptions) => Promise<void>): Promise<boolean> {
     const endpoint = this.#endpoint
     if (!endpoint) return false
     const abort = new AbortController()
     this.#abort = abort
     this.#refusal.replaceChildren()
     this.#form.setBusy(true)
-    this.#announce('Waiting for the agent …')
+    this.#announce(WAITING)
     this.#showProgress()
     const { fetchImpl, lastExchange } = this.#record()
+    let failure: { error: unknown } | undefined
     try {
       const agent = await Agent.connect(this.#card, endpoint, fetchImpl)
       await action(agent, { signal: abort.signal, extensions: this.#extensions })
-      if (this.#status.textContent === 'Waiting for the agent …') this.#announce('The agent answered.')
-      return true
     } catch (error) {
-      if (abort.signal.aborted) this.#announce('Stopped. The agent may still be at work.')
-      else this.#explain(error, lastExchange())
-      return false
-    } finally {
-      this.#abort = undefined
-      this.#form.setBusy(false)
-      this.#showProgress()
-      if (this.#turn?.progress?.state === 'input required') this.#form.focus()
+      failure = { error }
     }
+    this.#abort = undefined
+    this.#form.setBusy(false)
+    if (!failure && this.#status.textContent === WAITING) this.#announce('The agent answered.')
+    this.#showProgress()
+    if (abort.signal.aborted) this.#announce('Stopped. The agent may still be at work.')
+    else if (failure) this.#explain(failure.error, lastExchange(), attempt)
+    else if (this.#turn?.progress && needsPerson(this.#turn.progress)) this.#form.focus()
+    return failure === undefined
   }
 
   /** Creates a `fetch` for one call, whose exchanges are shown. */
@@ -212,50 +207,40 @@ class Console {
     return { fetchImpl, lastExchange: () => last }
   }
 
-  /** Reads the task again and again until it ends or needs the person. */
-  async *#poll(agent: Agent, turn: Turn, callOptions: CallOptions): AsyncGenerator<CallEvent> {
-    const { taskId = '' } = turn.progress ?? {}
-    for (let count = 0; count < MAX_POLLS && isRunning(turn); count += 1) {
-      await wait(POLL_INTERVALS_MS[Math.min(count, POLL_INTERVALS_MS.length - 1)] ?? 0, callOptions.signal)
-      yield await agent.get(taskId, callOptions)
-    }
-  }
-
-  async #followTask(): Promise<void> {
+  /** Shows what becomes of the task: in a stream if the agent has streams. */
+  async #followTask(way: 'poll' | 'stream' = this.#card.capabilities?.streaming ? 'stream' : 'poll'): Promise<void> {
     const turn = this.#turn
-    if (!turn?.progress || this.#abort) return
+    if (!turn?.progress || turn.progress.hasEnded || needsPerson(turn.progress) || this.#abort) return
     const { taskId } = turn.progress
-    const streams = this.#card.capabilities?.streaming === true
-    await this.#call(turn, (agent, callOptions) =>
-      streams ? agent.follow(taskId, callOptions) : this.#poll(agent, turn, callOptions),
-    )
+    await this.#call(turn, {
+      call: (agent, options) => (way === 'poll' ? agent.poll(taskId, options) : agent.follow(taskId, options)),
+      retry: () => this.#followTask(way),
+    })
   }
 
-  /** Cancels the task while its events may still arrive: they tell the result too. */
+  /** Cancels the task while its events may still arrive, which show the same. */
   async #cancelTask(): Promise<void> {
     const turn = this.#turn
     const endpoint = this.#endpoint
     if (!turn?.progress || !endpoint) return
-    this.#cancel.disabled = true
+    this.#controls.setCancelling(true)
     const { fetchImpl, lastExchange } = this.#record()
     try {
       const agent = await Agent.connect(this.#card, endpoint, fetchImpl)
-      const callOptions = { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS), extensions: this.#extensions }
-      turn.apply(await agent.cancel(turn.progress.taskId, callOptions))
+      const options = { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS), extensions: this.#extensions }
+      turn.apply(await agent.cancel(turn.progress.taskId, options))
       this.#announce(`The task is ${turn.progress.state}.`)
     } catch (error) {
-      this.#explain(error, lastExchange())
-    } finally {
-      this.#cancel.disabled = false
-      this.#showProgress()
+      this.#explain(error, lastExchange(), { retry: () => this.#cancelTask() })
     }
+    this.#controls.setCancelling(false)
+    this.#showProgress()
   }
 
   async #readExtendedCard(): Promise<void> {
     if (this.#abort) return
-    this.#draft = undefined
-    await this.#perform(async (agent, callOptions) => {
-      const card = await agent.extendedCard(callOptions)
+    await this.#perform({ retry: () => this.#readExtendedCard() }, async (agent, options) => {
+      const card = await agent.extendedCard(options)
       const heading = el('h3', { tabIndex: -1 }, 'Extended card')
       this.#extended.replaceChildren(heading, renderJson(card))
       const skills = readSkills(card)
@@ -282,91 +267,35 @@ class Console {
   /** Offers what can be done next. */
   #showProgress(): void {
     const progress = this.#turn?.progress
-    const isOpen = progress !== undefined && progress.taskId !== '' && !progress.hasEnded
-    const needsPerson = progress?.state === 'input required' || progress?.state === 'authentication required'
-    this.#stop.hidden = this.#abort === undefined
-    this.#cancel.hidden = !isOpen
-    this.#follow.hidden = !isOpen || needsPerson || this.#abort !== undefined
-    this.#reset.hidden = this.#turn === undefined
-    const choices: [Continuation, string][] = [
-      ...(isOpen
-        ? [
-            ['task', needsPerson ? 'answers the agent: the same task' : 'goes to the same task'] as [
-              Continuation,
-              string,
-            ],
-          ]
-        : []),
-      ...(progress ? [['context', 'follows up: a new task in the same context'] as [Continuation, string]] : []),
-      ['new', 'begins a new conversation'],
-    ]
-    const names = choices.map(([name]) => name).join()
-    if (this.#continue.dataset.choices !== names) {
-      this.#continue.dataset.choices = names
-      this.#continue.replaceChildren(...options(choices))
-    }
-    this.#continueField.hidden = !progress
-    this.#form.setReplying(needsPerson)
-    if (this.#abort) return
+    const isCalling = this.#abort !== undefined
+    this.#controls.show(progress, isCalling)
+    this.#form.setReplying(progress !== undefined && needsPerson(progress))
+    if (isCalling) return
     if (progress?.state === 'input required') this.#announce('The agent needs more input: write a reply.')
     if (progress?.state === 'authentication required')
       this.#announce('The agent needs you to authenticate: enter a token, then reply.')
   }
 
-  #explain(error: unknown, exchange: Exchange | undefined): void {
+  #explain(error: unknown, exchange: Exchange | undefined, { draft, retry }: Attempt): void {
     const refusal = explainRefusal({
       card: this.#card,
-      draft: this.#draft,
+      draft,
       exchange,
       error,
       canUseHost: this.#hostUrl !== undefined && !this.#viaHost.checked,
     })
     this.#announce(refusal.title)
-    this.#refusal.replaceChildren(renderRefusal(refusal, fix => void this.#applyFix(fix)))
+    this.#refusal.replaceChildren(renderRefusal(refusal, fix => void this.#applyFix(fix, retry)))
     this.#refusal.focus()
   }
 
-  async #applyFix(fix: Fix): Promise<void> {
-    const { kind } = fix
+  async #applyFix(fix: Fix, retry: Attempt['retry']): Promise<void> {
     this.#refusal.replaceChildren()
-    if (kind === 'enter-token') return this.#credentials.focus()
-    if (kind === 'new-conversation') return this.#startConversation()
-    if (kind === 'announce') this.#extensions = [...new Set([...this.#extensions, ...fix.extensions])]
-    if (kind === 'send-through-host') this.#viaHost.checked = true
+    if (fix.kind === 'enter-token') return this.#credentials.focus()
+    if (fix.kind === 'new-conversation') return this.#startConversation()
+    if (fix.kind === 'announce') this.#extensions = [...new Set([...this.#extensions, ...fix.extensions])]
+    if (fix.kind === 'send-through-host') this.#viaHost.checked = true
     this.#form.apply(fix)
-    if (this.#draft === undefined) await this.#readExtendedCard()
-    else await this.#submit(this.#lastAction === 'stream' && kind !== 'send-without-stream' ? 'stream' : 'send')
+    await retry(fix)
   }
-}
-
-const isRunning = ({ progress }: Turn): boolean =>
-  progress?.hasEnded === false && (progress.state === 'submitted' || progress.state === 'working')
-
-/** Waits, or rejects when the person stops. */
-const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    })
-  })
-
-/** Reads the skills of an extended card, which may be of any form. */
-const readSkills = (card: unknown): AgentCard['skills'] | undefined => {
-  const { skills } = (card ?? {}) as { skills?: unknown }
-  if (!Array.isArray(skills)) return undefined
-  const strings = (value: unknown): string[] =>
-    Array.isArray(value) ? value.filter(each => typeof each === 'string') : []
-  return skills
-    .filter(skill => typeof skill?.id === 'string' && typeof skill.name === 'string')
-    .map(({ id, name, examples, inputModes, outputModes }) => ({
-      id,
-      name,
-      description: '',
-      tags: [],
-      examples: strings(examples),
-      inputModes: strings(inputModes),
-      outputModes: strings(outputModes),
-    }))
 }

@@ -5,7 +5,7 @@ import { CredentialsWithheld, type Exchange } from './recorder.ts'
 
 /** What the console does about a refused call. */
 export type Fix =
-  | { kind: 'send-again' | 'send-without-stream' | 'send-through-host' | 'enter-token' | 'new-conversation' }
+  | { kind: 'try-again' | 'send-without-stream' | 'send-through-host' | 'enter-token' | 'new-conversation' }
   | { kind: 'accept'; modes: string[] }
   | { kind: 'drop-input'; mediaTypes: string[] }
   | { kind: 'announce'; extensions: string[] }
@@ -45,7 +45,7 @@ export const explainRefusal = (call: RefusedCall): Refusal => {
   return {
     title: 'The answer cannot be read',
     message: error instanceof Error ? error.message.slice(0, 2000) : 'It is not A2A.',
-    fixes: [sendAgain],
+    fixes: [tryAgain],
   }
 }
 
@@ -95,7 +95,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-const sendAgain = { label: 'Send again', fix: { kind: 'send-again' } } as const
+const tryAgain = { label: 'Try again', fix: { kind: 'try-again' } } as const
 
 const throughHost = ({ canUseHost }: RefusedCall) =>
   canUseHost ? [{ label: 'Send it through this host', fix: { kind: 'send-through-host' } as const }] : []
@@ -103,13 +103,13 @@ const throughHost = ({ canUseHost }: RefusedCall) =>
 const explainSilence = (call: RefusedCall): Refusal => {
   const { origin } = new URL(call.exchange?.url ?? location.href)
   if (origin === location.origin)
-    return { title: 'No answer', message: 'The host could not be reached. Check the connection.', fixes: [sendAgain] }
+    return { title: 'No answer', message: 'The host could not be reached. Check the connection.', fixes: [tryAgain] }
   return {
     title: 'The browser got no answer',
     message:
       `This agent is called at its own address, ${origin}. It may be down; more likely it does not let pages of other origins ` +
       'read its answers (CORS), or it answered with a redirect. Programs outside of a browser are not affected.',
-    fixes: [...throughHost(call), sendAgain],
+    fixes: [...throughHost(call), tryAgain],
   }
 }
 
@@ -159,7 +159,7 @@ const explainWireError = ({ code, message, reason, metadata, violations }: WireE
   return {
     title: reason.startsWith('AGENT_') ? 'The agent did not answer' : title,
     message: [message, detail].filter(Boolean).join('\n'),
-    fixes: [sendAgain],
+    fixes: [tryAgain],
   }
 }
 
