@@ -173,17 +173,19 @@ describe('the page of a card', () => {
     ])
   })
 
-  it('lets the console call the agents of a direct card, and nothing else', async () => {
+  it('lets the console call the endpoints of the card over https, and in development over http, and nothing else', async () => {
     const { documents } = compileCard(
       card({
-        supportedInterfaces: ['https://a.test/1', 'https://a.test/2', "https://x';y.test/"].map(url => ({
-          ...{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-        })),
+        supportedInterfaces: ['https://a.test/1', 'https://a.test/2', 'http://b.test/', "https://x';y.test/"].map(
+          url => ({
+            ...{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+          }),
+        ),
       }),
     )
-    const connectTo = (route: CardFacts['route']) =>
-      renderCardPage(factsOf(documents, { route }), findView(null), {}).connectTo
-    expect([connectTo('direct'), connectTo('gateway')]).toStrictEqual([['https://a.test'], []])
+    const connectTo = (origin: string) => renderCardPage(factsOf(documents, { origin }), findView(null), {}).connectTo
+    expect(connectTo('https://host.example')).toStrictEqual(['https://a.test'])
+    expect(connectTo('http://localhost:8787')).toStrictEqual(['https://a.test', 'http://b.test'])
   })
 })
 
@@ -324,7 +326,8 @@ describe('the head of the page', () => {
       url: 'https://host.example/agents/weather',
       dateModified: '2026-11-22T14:03:00.000Z',
     })
-    expect(html.match(/<script/g)).toHaveLength(2)
+    // The data, the script of the page and the one that opens the console.
+    expect(html.match(/<script/g)).toHaveLength(3)
   })
 })
 

@@ -90,9 +90,6 @@ ${hero(facts, card)}
 <div class="columns">
 <div>
 ${skillsSection(card, facts.card.skills.length)}
-${consoleSection(facts)}
-${snippetsSection(snippetsFor(facts))}
-${documentSection(id, view, document)}
 </div>
 <div class="aside">
 ${endpointsSection(facts, card.supportedInterfaces)}
@@ -101,6 +98,9 @@ ${capabilitiesSection(card)}
 ${aboutSection(facts, card)}
 </div>
 </div>
+${consoleSection(facts)}
+${snippetsSection(snippetsFor(facts))}
+${documentSection(id, view, document)}
 <p id="status" class="visually-hidden" role="status"></p>
 </article>`
   return {
@@ -110,7 +110,7 @@ ${aboutSection(facts, card)}
     head: shareHead(facts),
     main,
     script: 'card.js',
-    connectTo: directOrigins(facts),
+    connectTo: callableOrigins(facts),
   }
 }
 
@@ -124,7 +124,7 @@ ${provider?.organization === undefined ? '' : html`<p class="muted" dir="auto">$
 <p class="text" dir="auto">${printable(description)}</p>
 ${badges(facts)}
 <p class="copied"><code id="card-url" dir="ltr">${facts.cardUrl}</code><button type="button" class="copy primary" data-copies="card-url">Copy card URL</button></p>
-<p class="muted">Clients find the agent at this address. <a href="/agents/${id}/.well-known/agent-card.json">Open it</a>, or <a href="#document">read the card as JSON</a>.</p>
+<p class="muted">Clients find the agent at this address. <a href="/agents/${id}/.well-known/agent-card.json">Open it</a>, <a href="#document">read the card as JSON</a>, or <a href="#console">try the agent</a>.</p>
 </header>`
 }
 
@@ -137,10 +137,14 @@ const icon = ({ id, card, origin }: CardFacts): Html => {
 
 const MAX_ORIGINS = 10
 
-/** Returns the origins that the console calls besides this host's. A host name may have characters that a policy reads otherwise. */
-const directOrigins = ({ route, card, origin }: CardFacts): string[] => {
-  if (route !== 'direct') return []
+/**
+ * Returns the origins of the endpoints in the card, which the console calls. They can be this host's, which may have another name than
+ * the page. A host name may have characters that a policy reads otherwise.
+ */
+const callableOrigins = ({ card, origin }: CardFacts): string[] => {
   const origins = card.supportedInterfaces.flatMap(({ url }) => parseUrl(url)?.origin ?? [])
-  const plain = origins.filter(each => each !== origin && /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(each))
+  // A host without TLS is in development, and its agents may be, too.
+  const scheme = origin.startsWith('http:') ? 'https?' : 'https'
+  const plain = origins.filter(each => new RegExp(`^${scheme}://[a-z0-9.-]+(?::\\d+)?$`).test(each))
   return [...new Set(plain)].slice(0, MAX_ORIGINS)
 }

@@ -1,3 +1,5 @@
+import { parseUrl } from '../../../net/urls.ts'
+
 /** What an element can have within it. */
 export type Child = Node | string | undefined
 
@@ -52,7 +54,7 @@ export const shorten = (text: string, length: number): string =>
 
 /** Builds a link that opens in a new tab, or only the text if the URL is no http(s) URL. */
 export const externalLink = (url: string, label = url): HTMLElement => {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  const parsed = parseUrl(url)
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
     return el('span', { dir: 'auto' }, shorten(label, 2000))
   return el(
