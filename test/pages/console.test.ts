@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { echoManifestWith, register } from '../e2e/calls/agents.ts'
-import { describeInBrowser } from '../support/browser.ts'
+import { describeInBrowser, findViolations } from '../support/browser.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../support/host.ts'
 import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
@@ -287,7 +286,7 @@ describeInBrowser('the console of a card page', browser => {
       { data: { weather: { rain: [1, 2, '<img src=x onerror=top.hacked=1>'] } } },
       { url: 'https://example.com/picture.png', mediaType: 'image/png' },
       { url: 'javascript:top.hacked=1' },
-      { text: '<script>top.hacked=1</script>' },
+      { text: '<script>top.hacked=1</script>\u202e' },
     ]
     answerWith(task({ artifacts: [{ artifactId: 'a-1', name: '<i>Everything</i>', parts }] }))
     const page = await open('custom')
@@ -304,6 +303,7 @@ describeInBrowser('the console of a card page', browser => {
         'Promise.all([...document.querySelectorAll("#console img")].map(each => each.decode().then(() => each.naturalWidth)))',
       ),
     ).toEqual([1, 9])
+    await rawExchange(page).getByText('</script>\\u202e').waitFor()
     await log.getByText('weather').click()
     await log.getByText('rain').click()
     await log.getByText('onerror=').waitFor()
@@ -381,9 +381,7 @@ describeInBrowser('the console of a card page', browser => {
       await page.getByRole('alert').waitFor()
       await page.getByText('How it is sent').click()
       await page.getByText('Add JSON data').click()
-      await page.evaluate(axe.source)
-      const { violations } = (await page.evaluate('axe.run("#console")')) as axe.AxeResults
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toStrictEqual([])
+      expect(await findViolations(page)).toStrictEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
     }
   })

@@ -52,10 +52,10 @@ export const options = (pairs: readonly (readonly [value: string, label: string]
 export const shorten = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`
 
-/** Builds a link that opens in a new tab, or only the text if the URL is no http(s) URL. */
+/** Builds a link that opens in a new tab, or only the text if the URL is no http(s) URL or has credentials. */
 export const externalLink = (url: string, label = url): HTMLElement => {
   const parsed = parseUrl(url)
-  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:')
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
     return el('span', { dir: 'auto' }, shorten(label, 2000))
   return el(
     'a',
@@ -63,6 +63,14 @@ export const externalLink = (url: string, label = url): HTMLElement => {
     shorten(label, 2000),
   )
 }
+
+/** Escapes the characters of raw text that are invisible, or that reorder others. */
+export const escapeInvisible = (text: string): string =>
+  text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, character =>
+    Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+      .map(unit => `\\u${unit.toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
 
 /** Writes a number of bytes for people. */
 export const formatBytes = (bytes: number): string =>

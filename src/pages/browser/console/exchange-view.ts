@@ -1,4 +1,4 @@
-import { el, shorten } from './dom.ts'
+import { el, escapeInvisible, shorten } from './dom.ts'
 import type { Exchange } from './recorder.ts'
 
 /** The exchanges that are shown. Older ones are removed. */
@@ -59,19 +59,21 @@ const createShown = (exchange: Exchange, number: number): Shown => {
   const title = el('summary', {})
   const request = rawText(`Request ${number}`)
   const response = rawText(`Response ${number}`)
-  request.textContent = [
-    `${exchange.method} ${exchange.url}`,
-    ...headerLines(exchange.requestHeaders),
-    '',
-    shorten(indent(exchange.requestBody), MAX_REQUEST_LENGTH),
-  ].join('\n')
+  request.textContent = escapeInvisible(
+    [
+      `${exchange.method} ${exchange.url}`,
+      ...headerLines(exchange.requestHeaders),
+      '',
+      shorten(indent(exchange.requestBody), MAX_REQUEST_LENGTH),
+    ].join('\n'),
+  )
   const element = el('details', { open: true, className: 'console-exchange' }, title, request, response)
   const path = new URL(exchange.url).pathname
   return {
     element,
     draw: current => {
       title.textContent = `${number}. ${current.method} ${shorten(path, 100)} – ${current.status ?? current.failure ?? 'waiting'}`
-      response.textContent = responseText(current)
+      response.textContent = escapeInvisible(responseText(current))
     },
   }
 }
@@ -106,5 +108,5 @@ export const renderCardLines = (line: number, lines: readonly string[]): HTMLEle
   el(
     'pre',
     { tabIndex: 0, role: 'group', ariaLabel: 'Lines of the card', className: 'console-raw', dir: 'ltr' },
-    lines.map((text, index) => `${String(line + index).padStart(4)}  ${text}`).join('\n'),
+    escapeInvisible(lines.map((text, index) => `${String(line + index).padStart(4)}  ${text}`).join('\n')),
   )
