@@ -1,29 +1,34 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadManifests } from '../../cli/manifests/load.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token } from '../support/host.ts'
+import { installCurl } from '../support/curl.ts'
+import { startHost, token } from '../support/host.ts'
+import { snippetIn } from '../support/html.ts'
 import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
 
 const run = promisify(execFile)
 const CHROMIUM = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 let called: CalledHost
+const standIn = installCurl()
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await startCalledHost({}, vars => startHost(vars, { examples: ['mcp-server'] }))
   called.agent.listenWith(createOfficialAgents(called.agent.origin))
 })
-afterAll(() => called.close())
+afterAll(async () => {
+  standIn.remove()
+  await called.close()
+})
 
 /** Returns a snippet of a card page, as a person copies it. */
 const copySnippet = async (id: string, name: string, headers: Record<string, string> = {}): Promise<string> => {
   const response = await open(`/agents/${id}`, headers)
   expect(response.status).toBe(200)
-  const escaped = new RegExp(`<code id="snippet-${name}">(.*?)</code>`, 's').exec(await response.text())?.[1] ?? ''
-  const characters: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
-  return escaped.replace(/&(lt|gt|quot|#39|amp);/g, (_, entity) => characters[entity] ?? '')
+  return snippetIn(await response.text(), name)
 }
 
 /** Runs a snippet as it stands, and returns what it prints. */
@@ -32,7 +37,11 @@ const runSnippet = async (
   code: string,
   env: Record<string, string> = {},
 ): Promise<string> => {
-  const options = { cwd: process.cwd(), env: { ...process.env, ...env }, timeout: 20_000 }
+  const options = {
+    cwd: process.cwd(),
+    env: { ...process.env, PATH: `${process.env.PATH}:${standIn.folder}`, ...env },
+    timeout: 20_000,
+  }
   const { stdout } =
     name === 'curl'
       ? await run('/bin/sh', ['-c', code], options)
@@ -172,6 +181,17 @@ describe('the snippets of an agent with required extensions', () => {
     await called.register('extended', { card: { ...card, capabilities }, route: 'gateway' })
     for (const name of ['curl', 'javascript'] as const)
       expect(await runSnippet(name, await copySnippet('extended', name))).toContain('It rains')
+  })
+})
+
+describe('the snippets of an MCP server', () => {
+  it('call its first tool', async () => {
+    const { manifest = {} } = loadManifests(['examples/cards/tool-box.yaml'], called.host.url.origin).drafts[0] ?? {}
+    await called.register('tools', manifest)
+    const argument = /"tool":"count_words","arguments":\{"text":"text"\}/
+    expect(await copySnippet('tools', 'curl')).toMatch(argument)
+    for (const name of ['curl', 'javascript'] as const)
+      expect(await runSnippet(name, await copySnippet('tools', name))).toMatch(/TASK_STATE_COMPLETED|state: 3/)
   })
 })
 

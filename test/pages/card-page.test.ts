@@ -14,6 +14,7 @@ import { compileCard, registration } from '../support/cards/compile.ts'
 import { completeCards } from '../support/cards/complete.ts'
 import { corpus, hasReference, skipNotice } from '../support/cards/reference.ts'
 import { mapStrings } from '../support/hostile.ts'
+import { snippetIn, unescapeHtml } from '../support/html.ts'
 
 const origin = 'https://host.example'
 const request = new Request(`${origin}/agents/weather`)
@@ -46,13 +47,7 @@ const render = async (
 
 /** Returns the text of HTML, as a person reads it. */
 const textOf = (html: string): string =>
-  html
-    .replace(/<[^>]*>/g, '')
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&#39;/g, "'")
-    .replace(/&amp;/g, '&')
+  unescapeHtml(html.replace(/<[^>]*>/g, ''))
     .replace(/\s+/g, ' ')
     .trim()
 
@@ -271,6 +266,103 @@ describe('how to authenticate', () => {
     expect(sectionOf(await render(card({ securitySchemes, skills })), 'skills')).toContain(
       'Calls of this skill need an API key in the header X-Key.',
     )
+  })
+})
+
+describe('the code that calls an agent', () => {
+  it('is a program in Python, with what the agent needs', async () => {
+    const document = card({
+      capabilities: { extensions: [{ uri: 'https://e.example/é', required: true }, { uri: 'https://e.example/2' }] },
+      securitySchemes: {
+        key: { apiKeySecurityScheme: { name: 'X-Key', location: 'header' } },
+        basic: { httpAuthSecurityScheme: { scheme: 'basic' } },
+        query: { apiKeySecurityScheme: { name: 'k', location: 'query' } },
+        tls: { mtlsSecurityScheme: {} },
+      },
+      securityRequirements: [{ schemes: { key: {}, basic: {}, query: {}, tls: {} } }],
+      skills: [{ id: 's', name: 'S', description: 'S', tags: ['s'], examples: ['"ü"\n\u{e0041}'] }],
+    })
+    const html = await render(document)
+    expect(snippetIn(html, 'python')).toBe(`# pip install a2a-sdk
+import asyncio
+import os
+import uuid
+
+import httpx
+from a2a.client import A2ACardResolver, ClientCallContext, ClientConfig, create_client
+from a2a.types import Message, Part, Role, SendMessageRequest
+
+
+async def main():
+    async with httpx.AsyncClient(timeout=60, cert=(os.environ["AGENT_CERTIFICATE"], os.environ["AGENT_CERTIFICATE_KEY"])) as http:
+        card = await A2ACardResolver(http, "https://host.example/agents/weather").get_agent_card()
+        http.headers["X-Key"] = os.environ["AGENT_API_KEY"]
+        http.auth = (os.environ["AGENT_USER"], os.environ["AGENT_PASSWORD"])
+        http.params = http.params.set("k", os.environ["AGENT_API_KEY_2"])
+        # The client certificate is in the options of the HTTP client above.
+        client = await create_client(card, ClientConfig(httpx_client=http))
+        context = ClientCallContext(service_parameters={"A2A-Extensions": "https://e.example/%C3%A9"})
+        message = Message(
+            message_id=str(uuid.uuid4()),
+            role=Role.ROLE_USER,
+            parts=[Part(text="\\"ü\\"\\n\\U000e0041")],
+        )
+        request = SendMessageRequest(message=message)
+        async for event in client.send_message(request, context=context):
+            print(event)
+
+
+asyncio.run(main())`)
+    expect(snippetIn(html, 'curl')).toContain('--cert "$AGENT_CERTIFICATE" \\\n  --key "$AGENT_CERTIFICATE_KEY"')
+    expect(sectionOf(html, 'snippets')).toContain(
+      'AGENT_API_KEY, AGENT_USER, AGENT_PASSWORD, AGENT_API_KEY_2, AGENT_CERTIFICATE, AGENT_CERTIFICATE_KEY.',
+    )
+  })
+
+  it.each([
+    [['text/plain'], `{"text":"Hello"}`, `Part(text="Hello")`],
+    [
+      ['text/markdown'],
+      `{"text":"Hello","mediaType":"text/markdown"}`,
+      `Part(text="Hello", media_type="text/markdown")`,
+    ],
+    [['application/json'], `{"data":{"request":"Hello"}}`, `Part(data=ParseDict({"request": "Hello"}, Value()))`],
+    [
+      ['image/png', 'image/jpeg'],
+      `{"url":"https://example.com/file","mediaType":"image/png"}`,
+      `Part(url="https://example.com/file", media_type="image/png")`,
+    ],
+  ])('sends what an agent reads: %s', async (defaultInputModes, json, python) => {
+    const html = await render(card({ defaultInputModes }))
+    expect(snippetIn(html, 'curl')).toContain(`"parts":[${json}]`)
+    expect(snippetIn(html, 'python')).toContain(python)
+  })
+
+  it('calls a tool of an MCP server with a value for each required argument', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        unit: { enum: ['C', 'F'] },
+        days: { type: 'integer', minimum: 3 },
+        deep: { type: 'object', properties: { flag: { type: 'boolean' } }, required: ['flag'] },
+        none: { type: 'null' },
+        other: { type: 'string' },
+      },
+      required: ['unit', 'days', 'deep', 'none', 'absent'],
+    }
+    const html = await render(card({}), { tool: { skillId: 'now', name: 'now', inputSchema } })
+    const values = { unit: 'C', days: 3, deep: { flag: true }, none: null }
+    expect(snippetIn(html, 'curl')).toContain(JSON.stringify({ data: { tool: 'now', arguments: values } }))
+    expect(snippetIn(html, 'python')).toContain(
+      'ParseDict({"tool": "now", "arguments": {"unit": "C", "days": 3, "deep": {"flag": True}, "none": None}}, Value())',
+    )
+  })
+
+  it('fetches only the card of an agent that this page has no code for', async () => {
+    const supportedInterfaces = [{ url: 'https://agent.test/', protocolBinding: 'GRPC', protocolVersion: '1.0' }]
+    const html = await render(card({ supportedInterfaces }))
+    expect(snippetIn(html, 'curl')).toBe("curl -sS 'https://host.example/agents/weather/.well-known/agent-card.json'")
+    expect(snippetIn(html, 'python')).toBe('')
   })
 })
 

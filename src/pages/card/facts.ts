@@ -1,5 +1,6 @@
 import type { CallProfile } from '../../card/call-profile.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
+import type { McpTool } from '../../card/model/calls.ts'
 import type { SourceHealth } from '../../registry/staleness.ts'
 
 /** What a card page shows of an agent. */
@@ -17,6 +18,8 @@ export type CardFacts = {
   route: CallProfile['route']
   visibility: CallProfile['visibility']
   modified: Date
+  /** The first tool of an agent that is an MCP server. */
+  tool?: McpTool
   /** Set for a card that this host fetches from the agent. */
   source?: SourceHealth
 }

@@ -61,6 +61,7 @@ const loadFacts = async (
   // Only the version that was signed has the signatures.
   const signed = card.signatures ? card : ((await parseBody((await load('0.3')).body)) as { signatures?: Signature[] })
   const profile = await readProfile(id, env, ctx)
+  const tool = profile?.mcp?.tools[0]
   const route = profile?.route ?? 'direct'
   const own = parseUrl(env.PUBLIC_URL) ?? new URL(request.url)
   const routed = route === 'gateway' ? parseUrl(card.supportedInterfaces[0]?.url ?? '') : null
@@ -70,6 +71,7 @@ const loadFacts = async (
     signatures: signed.signatures ?? [],
     visibility: profile?.visibility ?? 'public',
     modified: new Date(modified),
+    ...(tool && { tool }),
     ...(source && { source }),
   }
   return { facts, document: shown as Json }

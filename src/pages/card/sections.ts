@@ -122,7 +122,8 @@ ${description === undefined || description === '' ? '' : html`<p dir="auto">${pr
 export const aboutSection = (facts: CardFacts, { version, provider, documentationUrl, iconUrl }: AgentCard): Html => {
   const { id, modified, signatures } = facts
   const rows: [label: string, value: Html][] = [
-    ...(provider?.organization === undefined ? [] : [['Provider', providerLink(provider)] as [string, Html]]),
+    ...(provider?.organization === undefined ? [] : [['Provider', inline(provider.organization)] as [string, Html]]),
+    ...(provider?.url === undefined ? [] : [['Website', webLink(provider.url)] as [string, Html]]),
     ['Version', inline(version)],
     ...(documentationUrl === undefined ? [] : [['Documentation', webLink(documentationUrl)] as [string, Html]]),
     ...(webUrl(iconUrl) === undefined ? [] : [['Icon', webLink(iconUrl ?? '')] as [string, Html]]),
@@ -135,9 +136,6 @@ export const aboutSection = (facts: CardFacts, { version, provider, documentatio
 <p><a href="/manage#${id}">Manage this agent</a></p>
 </section>`
 }
-
-const providerLink = ({ organization = '', url }: NonNullable<AgentCard['provider']>): Html =>
-  html`${inline(organization)}${url === undefined ? '' : html`, ${webLink(url)}`}`
 
 const formatTime = (time: Date): string =>
   `${time.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`
@@ -179,6 +177,7 @@ const readProtectedHeader = (encoded: string): { alg?: string; kid?: string; jku
 export const snippetsSection = (snippets: readonly Snippet[]): Html => {
   const variables = snippets[0]?.variables ?? []
   return html`<section aria-labelledby="snippets"><h2 id="snippets">Call it from code</h2>
+${snippets.length > 1 ? '' : html`<p>The protocols of this agent need tools of their own; this fetches its card.</p>`}
 ${variables.length === 0 ? '' : html`<p>The code reads your credentials from the environment: ${variables.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`)}.</p>`}
 ${snippets.map(
   (

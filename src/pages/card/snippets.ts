@@ -4,6 +4,8 @@ import { type CallTarget, toTarget, wireVersions } from '../../card/model/calls.
 import type { JsonObject } from '../../json/json.ts'
 import { bearerHeader, type Credential, callCredentials } from './credentials.ts'
 import type { CardFacts } from './facts.ts'
+import { javascriptText, javascriptValue, pythonText, pythonValue, shell, shellWith } from './literals.ts'
+import { type Part, samplePart } from './sample.ts'
 import { visibleJson, webUrl } from './text.ts'
 
 /** Code that calls the agent as it stands. `variables` are the environment variables that it reads. */
@@ -21,17 +23,12 @@ type Call = {
   forCard: Credential[]
 }
 
-/** The content of the message, as a part of A2A 1.0. */
-type Part = { text: string; mediaType?: string } | { data: JsonObject } | { url: string; mediaType: string }
-
-const MAX_EXAMPLE_LENGTH = 280
-
-/** Returns code for an agent: a shell command, and programs with the official SDKs. */
+/** Returns code for an agent: a shell command, and programs with the official SDKs. Only a binding over HTTP can be called. */
 export const snippetsFor = (facts: CardFacts): Snippet[] => {
   const { card } = facts
   const call: Call = {
     target: preferredTarget(card),
-    part: samplePart(card),
+    part: samplePart(card, facts.tool),
     extensions: (card.capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     ...credentialsFor(facts),
   }
@@ -39,8 +36,10 @@ export const snippetsFor = (facts: CardFacts): Snippet[] => {
     Object.entries(credential).flatMap(([member, value]) => (isVariable(member) ? [value] : [])),
   )
   const variables = [...new Set(used)]
+  const command: Snippet = { name: 'curl', title: 'curl', code: curl(facts, call), variables }
+  if (call.target === undefined) return [command]
   return [
-    { name: 'curl', title: 'curl', code: curl(facts, call), variables },
+    command,
     { name: 'javascript', title: 'JavaScript', code: javascript(facts, call), variables },
     { name: 'python', title: 'Python', code: python(facts, call), variables },
   ]
@@ -69,27 +68,7 @@ const preferredTarget = ({ supportedInterfaces }: AgentCard): CallTarget | undef
   return undefined
 }
 
-/** Returns content that the agent accepts: the first short example of a skill where it reads text. */
-const samplePart = ({ skills, defaultInputModes: modes }: AgentCard): Part => {
-  const example = skills.flatMap(({ examples = [] }) => examples).find(({ length }) => length <= MAX_EXAMPLE_LENGTH)
-  const text = example ?? 'Hello'
-  const reads = (pattern: RegExp) => modes.find(mode => pattern.test(mode))
-  if (modes.length === 0 || reads(/^(?:text(?:\/(?:plain|\*))?|\*(?:\/\*)?)\s*(?:;|$)/i) !== undefined) return { text }
-  const textType = reads(/^text\/[^*]+$/i)
-  if (textType !== undefined) return { text, mediaType: textType }
-  const [other = 'application/octet-stream'] = modes
-  if (reads(/^application\/(?:json|\*)\s*(?:;|$)/i) !== undefined) return { data: { request: text } }
-  return { url: 'https://example.com/file', mediaType: other }
-}
-
 // curl
-
-/** Quotes a text for a POSIX shell. */
-const shell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
-/** A text, and a variable after it, as one word of a shell. */
-const shellWith = (text: string, variable: string): string =>
-  /^[\w /:;,.=-]*$/.test(text) ? `"${text}$${variable}"` : `${shell(text)}"$${variable}"`
 
 /** Stands for the id of the message: every run sends another. */
 const RUN_ID = '0-run-id-0'
@@ -162,18 +141,6 @@ const inProtoV03 = (part: Part): JsonObject => {
 
 // JavaScript
 
-/** Writes a text as a literal of JavaScript, in single quotes where it has none. */
-const javascriptText = (text: string): string => {
-  const literal = visibleJson(text)
-  return /'|\\"/.test(literal) ? literal : `'${literal.slice(1, -1)}'`
-}
-
-const javascriptPart = (part: Part): string => {
-  if ('data' in part) return `{ data: { request: ${javascriptText(String(part.data.request))} } }`
-  const members = Object.entries(part).map(([name, value]) => `${name}: ${javascriptText(value)}`)
-  return `{ ${members.join(', ')} }`
-}
-
 const javascript = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: Call): string => {
   const legacy = target?.version === '0.3' ? ['legacyCompat: { enabled: true }'] : []
   const isPlain = credentials.length + forCard.length + legacy.length === 0
@@ -202,7 +169,7 @@ const request = SendMessageRequest.fromJSON({
   message: {
     messageId: crypto.randomUUID(),
     role: 'ROLE_USER',
-    parts: [${javascriptPart(part)}],
+    parts: [${javascriptValue(part)}],
   },
 })
 console.dir(await client.sendMessage(request${headers}), { depth: null })`
@@ -236,13 +203,6 @@ const javascriptLine = (credential: Credential): string => {
 }
 
 // Python
-
-/** Writes a text as Python reads it: JSON, but with one escape for a character that has two units in JSON. */
-const pythonText = (text: string): string =>
-  visibleJson(text.toWellFormed()).replace(/\\u(d[89ab]\p{AHex}{2})\\u(d[c-f]\p{AHex}{2})/gu, (_, high, low) => {
-    const character = String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16))
-    return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`
-  })
 
 const python = ({ cardUrl, card }: CardFacts, { part, extensions, credentials, forCard }: Call): string => {
   const bindings = card.supportedInterfaces.map(({ protocolBinding }) => protocolBinding)
@@ -315,7 +275,7 @@ const pythonLine = (credential: Credential): string => {
 }
 
 const pythonPart = (part: Part): string => {
-  if ('data' in part) return `Part(data=ParseDict({"request": ${pythonText(String(part.data.request))}}, Value()))`
+  if ('data' in part) return `Part(data=ParseDict(${pythonValue(part.data)}, Value()))`
   const type = part.mediaType === undefined ? '' : `, media_type=${pythonText(part.mediaType)}`
   return 'text' in part ? `Part(text=${pythonText(part.text)}${type})` : `Part(url=${pythonText(part.url)}${type})`
 }

@@ -1,43 +1,29 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ECHO_ID, TOOL_BOX_ID } from '../../../cli/dev/samples.ts'
 import { echoCommands, toolCommands } from '../../../cli/dev/welcome.ts'
 import { loadManifests } from '../../../cli/manifests/load.ts'
+import { installCurl } from '../../support/curl.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { echoManifest, register } from './agents.ts'
 
-/** The part of curl that the commands use. Not every machine has curl. */
-const curl = `#!${process.execPath}
-const args = process.argv.slice(2)
-const after = flag => args.flatMap((arg, index) => (args[index - 1] === flag ? [arg] : []))
-const headers = new Headers(after('-H').map(header => header.split(/: (.*)/s).slice(0, 2)))
-const [body] = after('-d')
-const url = args.find((arg, index) => /^http/.test(arg) && !/^-[Hd]$/.test(args[index - 1]))
-fetch(url, { headers, body, method: body ? 'POST' : 'GET' }).then(response => response.text()).then(text => process.stdout.write(text))
-`
-
 let host: OwnHost
-const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
+const curl = installCurl()
 beforeAll(async () => {
-  writeFileSync(join(folder, 'curl'), curl)
-  chmodSync(join(folder, 'curl'), 0o755)
   host = await startHost({}, { examples: ['echo-agent', 'mcp-server'] })
   const { manifest = {} } = loadManifests(['examples/cards/tool-box.yaml'], host.url.origin).drafts[0] ?? {}
   await register(host, { [ECHO_ID]: echoManifest(), [TOOL_BOX_ID]: manifest })
 })
 afterAll(async () => {
-  rmSync(folder, { recursive: true })
+  curl.remove()
   await host.close()
 })
 
 const runCommand = async (index: number): Promise<string> => {
   const { origin } = host.url
   const command = [...echoCommands(origin, `'Authorization: Bearer ${token}'`), ...toolCommands(origin)][index] ?? ''
-  const env = { PATH: `${folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
+  const env = { PATH: `${curl.folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
   return (await promisify(execFile)('sh', ['-c', command], { env })).stdout
 }
 
