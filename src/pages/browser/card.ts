@@ -6,10 +6,14 @@ const announce = (text: string): void => {
   if (status) status.textContent = text
 }
 
-/** Copies the text of the element that a button names, and confirms it on the button. */
+/** The labels of buttons that show a confirmation. */
+const labels = new WeakMap<HTMLButtonElement, string>()
+
+/** Copies the text of the element that a button names, and confirms it on the button, which keeps the focus. */
 const copy = async (button: HTMLButtonElement): Promise<void> => {
   const text = document.getElementById(button.dataset.copies ?? '')?.textContent ?? ''
-  const label = button.textContent
+  const label = labels.get(button) ?? button.textContent
+  labels.set(button, label)
   try {
     await navigator.clipboard.writeText(text)
     announce('Copied')
@@ -18,10 +22,8 @@ const copy = async (button: HTMLButtonElement): Promise<void> => {
     announce('The browser does not let this page copy. Select the text instead.')
     button.textContent = 'Not copied'
   }
-  button.disabled = true
   setTimeout(() => {
     button.textContent = label
-    button.disabled = false
   }, RESET_MS)
 }
 

@@ -132,9 +132,10 @@ ${badges(facts)}
 
 /** Renders the icon of an agent if it is on this host, else a monogram: the page loads no images of other hosts. */
 const icon = ({ id, card, origin }: CardFacts): Html => {
-  const { iconUrl = '', name } = card
-  const isOwn = parseUrl(iconUrl)?.origin === origin
-  return html`<div class="icon">${isOwn ? html`<img src="${iconUrl}" alt="" width="64" height="64">` : renderMonogram({ id, name }, { size: 64 })}</div>`
+  const url = card.iconUrl === undefined ? null : parseUrl(card.iconUrl)
+  // Without the origin, because the page may have been opened under another name of this host.
+  const own = url?.origin === origin ? url.pathname + url.search : undefined
+  return html`<div class="icon">${own === undefined ? renderMonogram({ id, name: card.name }, { size: 64 }) : html`<img src="${own}" alt="" width="64" height="64">`}</div>`
 }
 
 const MAX_ORIGINS = 10
