@@ -157,6 +157,7 @@ describe('the page of a card', () => {
 
   it.each([
     ['https://host.example/i.png?size=2', '/i.png?size=2'],
+    ['https://host.example//elsewhere.example/i.png', '/elsewhere.example/i.png'],
     ['https://elsewhere.example/i.png', undefined],
     ['https://host.example.elsewhere.example/i.png', undefined],
     ['data:image/png;base64,AAAA', undefined],

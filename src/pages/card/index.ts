@@ -134,7 +134,7 @@ ${badges(facts)}
 const icon = ({ id, card, origin }: CardFacts): Html => {
   const url = card.iconUrl === undefined ? null : parseUrl(card.iconUrl)
   // Without the origin, because the page may have been opened under another name of this host.
-  const own = url?.origin === origin ? url.pathname + url.search : undefined
+  const own = url?.origin === origin ? url.pathname.replace(/^\/+/, '/') + url.search : undefined
   return html`<div class="icon">${own === undefined ? renderMonogram({ id, name: card.name }, { size: 64 }) : html`<img src="${own}" alt="" width="64" height="64">`}</div>`
 }
 
