@@ -21,8 +21,9 @@ describeInBrowser('the console of a card page', browser => {
     upstream = await startUpstream()
     host = await startHost({ ALLOWED_ORIGINS: upstream.origin }, { assets: true, examples: ['echo-agent'] })
     const required = [{ uri: 'https://example.com/extensions/required', required: true }]
+    const { url: _, ...nowhere } = minimalCard
     const custom = {
-      ...minimalCard,
+      ...nowhere,
       name: 'Custom',
       supportedInterfaces: [{ url: `${upstream.origin}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
       capabilities: { streaming: true },
@@ -237,7 +238,7 @@ describeInBrowser('the console of a card page', browser => {
     await page.getByRole('button', { name: 'backwards hello' }).click()
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByRole('log').getByText('olleh').waitFor()
-    await rawExchange(page).getByText('authorization: Bearer ••••••••').last().waitFor()
+    await rawExchange(page).getByText('authorization: Bearer ••••••••').first().waitFor()
     const stored = await page.evaluate(`(async () => JSON.stringify([
       { ...localStorage }, { ...sessionStorage }, document.cookie, history.state, location.href, document.documentElement.outerHTML,
       await caches.keys(), (await indexedDB.databases()).length, performance.getEntries().map(({ name }) => name),
@@ -254,10 +255,15 @@ describeInBrowser('the console of a card page', browser => {
     const { token: issued } = await host.issue({ scopes: ['read'] })
     const page = await open('direct')
     upstream.requests.length = 0
+    await page.getByText(`Each call sends it to ${upstream.origin}, the agent's own address`).waitFor()
     await page.getByLabel('Token', { exact: true }).fill(issued)
     await send(page, 'hello')
     await page.getByRole('alert').getByText('The token was not sent').waitFor()
     expect(upstream.requests).toEqual([])
+    answerWith(task({}))
+    await page.getByRole('button', { name: 'Send it through this host' }).click()
+    await waitForState(page, 'completed')
+    expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
 
   it('says that an agent at another origin refuses pages, and sends the message through this host', async () => {

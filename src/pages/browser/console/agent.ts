@@ -164,11 +164,15 @@ const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
     })
   })
 
+/** A page of http has no `crypto.randomUUID`. */
+const createId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
+
 const ROLE_USER = 1
 
 const createRequest = (draft: Draft): SendMessageRequest => {
   const message: Message = {
-    messageId: crypto.randomUUID(),
+    messageId: createId(),
     contextId: draft.contextId,
     taskId: draft.taskId,
     role: ROLE_USER,

@@ -1,7 +1,7 @@
 import type { Artifact, Message, Part, Task } from '@a2a-js/sdk'
 import type { CallEvent } from './agent.ts'
 import { el, shorten } from './dom.ts'
-import { PartList } from './parts.ts'
+import { PartBudget, PartList } from './parts.ts'
 
 /** The turns, messages of one task and artifacts of one task that are shown. */
 const MAX_TURNS = 50
@@ -60,12 +60,12 @@ export class Turn {
   readonly #messages = el('div')
   readonly #artifacts = new Map<string, ShownArtifact>()
   readonly #seenMessages = new Set<string>()
+  readonly #budget = new PartBudget()
   #isFull = false
   progress: Progress | undefined
 
   constructor(parts: readonly Part[]) {
-    const message = new PartList()
-    message.append(parts)
+    const message = new PartList(this.#budget, parts)
     this.element.append(
       el('div', { className: 'console-question' }, el('h3', {}, 'You'), message.element),
       this.#answer,
@@ -117,9 +117,7 @@ export class Turn {
       return
     }
     this.#seenMessages.add(messageId)
-    const list = new PartList()
-    list.append(parts)
-    this.#messages.append(list.element)
+    this.#messages.append(new PartList(this.#budget, parts).element)
   }
 
   #artifact(artifact: Artifact): ShownArtifact | undefined {
@@ -129,7 +127,7 @@ export class Turn {
       this.#markFull()
       return undefined
     }
-    const shown = new ShownArtifact(artifact)
+    const shown = new ShownArtifact(artifact, this.#budget)
     this.#artifacts.set(artifact.artifactId, shown)
     this.#answer.append(shown.element)
     return shown
@@ -145,11 +143,14 @@ export class Turn {
 /** An artifact of a task, which may arrive in pieces. */
 class ShownArtifact {
   readonly element = el('section', { className: 'console-artifact' })
-  #parts = new PartList()
+  readonly #budget: PartBudget
+  #parts: PartList
   /** What the artifact was replaced with last: a task that is polled repeats its artifacts. */
   #replacedWith: string | undefined
 
-  constructor({ name, description, artifactId }: Artifact) {
+  constructor({ name, description, artifactId }: Artifact, budget: PartBudget) {
+    this.#budget = budget
+    this.#parts = new PartList(budget)
     this.element.append(
       el('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
       ...(description ? [el('p', { className: 'muted', dir: 'auto' }, shorten(description, 2000))] : []),
@@ -167,10 +168,9 @@ class ShownArtifact {
       parts.map(({ content }) => (content?.$case === 'raw' ? content.value.length : content)),
     )
     if (summary === this.#replacedWith) return
-    const list = new PartList()
-    list.append(parts)
-    this.#parts.element.replaceWith(list.element)
-    this.#parts = list
+    this.#parts.remove()
+    this.#parts = new PartList(this.#budget, parts)
+    this.element.append(this.#parts.element)
     this.#replacedWith = summary
   }
 }

@@ -1,8 +1,10 @@
 import type { AgentCard } from '../../../card/model/agent-card.ts'
+import { parseUrl } from '../../../net/urls.ts'
+import { callableEndpoints } from './agent.ts'
 import { el, field, options } from './dom.ts'
 import type { Credentials } from './recorder.ts'
 
-/** The most header names of a card that are offered. */
+/** The most header names and origins of a card that are offered. */
 const MAX_HEADERS = 20
 
 /** The fields for a token. It is in the memory of the page only: the field has no name, and no form contains it. */
@@ -11,7 +13,13 @@ export class CredentialFields {
   readonly #token = el('input', { type: 'password', autocomplete: 'off', spellcheck: false })
   readonly #header: HTMLSelectElement
 
-  constructor(card: AgentCard) {
+  constructor(card: AgentCard, hostOrigins: readonly string[]) {
+    const origins = new Set(callableEndpoints(card).map(({ url }) => parseUrl(url)?.origin ?? ''))
+    const others = [...origins].filter(origin => !hostOrigins.includes(origin)).slice(0, MAX_HEADERS)
+    const receivers =
+      others.length === 0
+        ? 'this host'
+        : `${others.join(' or ')}, the agent's own address, unless calls go through this host. Tokens that this host issued never go there`
     const names = apiKeyHeaders(card)
     this.#header = el(
       'select',
@@ -22,7 +30,7 @@ export class CredentialFields {
       field(
         'Token',
         this.#token,
-        'Only in the memory of this page: it is never stored, and is gone when you leave. Tokens of this host are sent to this host only.',
+        `It is only in the memory of this page, and gone when you leave. Each call sends it to ${receivers}.`,
       ),
       ...(names.length > 0 ? [field('Send as', this.#header)] : []),
     )

@@ -13,7 +13,7 @@ export class ExchangeView {
   readonly #note = el(
     'p',
     { className: 'muted' },
-    'Requests and responses appear here as they are sent. Credentials are hidden.',
+    'Requests and responses appear here as they are sent, the newest first. Credentials are hidden.',
   )
   readonly #shown = new Map<Exchange, Shown>()
   readonly #changed = new Set<Exchange>()
@@ -42,12 +42,12 @@ export class ExchangeView {
     const shown = createShown(exchange, this.#number)
     for (const older of this.#shown.values()) older.element.open = false
     this.#shown.set(exchange, shown)
-    this.element.append(shown.element)
+    this.#note.after(shown.element)
     const [oldest] = this.#shown
     if (oldest && this.#shown.size > MAX_EXCHANGES) {
       oldest[1].element.remove()
       this.#shown.delete(oldest[0])
-      this.#note.textContent = `Only the last ${MAX_EXCHANGES} exchanges are shown. Credentials are hidden.`
+      this.#note.textContent = `The last ${MAX_EXCHANGES} exchanges, the newest first. Credentials are hidden.`
     }
     return shown
   }

@@ -71,9 +71,9 @@ class Console {
   constructor(card: AgentCard, { hostOrigin, hostUrl }: HostFacts) {
     this.#card = card
     this.#hostUrl = hostUrl
-    this.#credentials = new CredentialFields(card)
     this.#form = new MessageForm(card, { onSubmit: action => void this.#submit(action) })
     this.#hostOrigins = [location.origin, hostOrigin]
+    this.#credentials = new CredentialFields(card, this.#hostOrigins)
     const [viaHostLabel, viaHost] = checkbox('Send through this host, which checks the call against the card')
     this.#viaHost = viaHost
     this.#form.element.prepend(this.#controls.continuationField)
@@ -284,7 +284,8 @@ class Console {
       error,
       canUseHost: this.#hostUrl !== undefined && !this.#viaHost.checked,
     })
-    this.#announce(refusal.title)
+    // The refusal announces itself.
+    this.#announce('')
     this.#refusal.replaceChildren(renderRefusal(refusal, fix => void this.#applyFix(fix, retry)))
     this.#refusal.focus()
   }

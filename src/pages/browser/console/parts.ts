@@ -13,6 +13,9 @@ const MAX_TEXT_LENGTH = 256 * 1024
 const MAX_PARTS = 200
 const MAX_IMAGE_BYTES = 8 * 1024 * 1024
 
+/** What all parts of one answer may take together. */
+const MAX_ANSWER_LENGTH = 32 * 1024 * 1024
+
 /** Images that browsers draw. In an `<img>`, the scripts of an SVG do not run. */
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml'])
 
@@ -52,47 +55,81 @@ export const renderJson = (value: unknown, name?: string): HTMLElement => {
   return tree
 }
 
+/** The memory that the parts of one answer may take, in bytes or characters. */
+export class PartBudget {
+  #left = MAX_ANSWER_LENGTH
+
+  /** Takes a part of the budget. Returns whether it is left. */
+  take(length: number): boolean {
+    if (length > this.#left) return false
+    this.#left -= length
+    return true
+  }
+
+  release(length: number): void {
+    this.#left += length
+  }
+}
+
 /** Parts of a message or artifact on the page, to which further ones can be added. */
 export class PartList {
   readonly element = el('div', { className: 'console-parts' })
+  readonly #budget: PartBudget
+  #taken = 0
   #count = 0
   #textLength = 0
   #isFull = false
   /** The text that is last, and its media type: text that follows in a stream continues it. */
   #last: { text: Text; mediaType: string } | undefined
 
-  append(parts: readonly Part[]): void {
-    for (const part of parts) this.#appendPart(part)
+  constructor(budget: PartBudget, parts: readonly Part[] = []) {
+    this.#budget = budget
+    this.append(parts)
   }
 
-  #appendPart(part: Part): void {
+  append(parts: readonly Part[]): void {
+    for (const part of parts) if (!this.#isFull && !this.#appendPart(part)) this.#markFull()
+  }
+
+  /** Takes the list from the page. */
+  remove(): void {
+    this.element.remove()
+    this.#budget.release(this.#taken)
+    this.#taken = 0
+  }
+
+  /** Shows a part. Returns whether all of it is shown. */
+  #appendPart(part: Part): boolean {
     const { content, mediaType } = part
-    const continued = content?.$case === 'text' && this.#last?.mediaType === mediaType ? this.#last.text : undefined
-    const length = content?.$case === 'text' ? content.value.length : 0
-    if (this.#isFull || (!continued && this.#count >= MAX_PARTS) || this.#textLength + length > MAX_TEXT_LENGTH) {
-      this.#markFull()
-      return
+    const isText = content?.$case === 'text'
+    const length = lengthOf(part)
+    const shown = isText ? content.value.slice(0, MAX_TEXT_LENGTH - this.#textLength) : ''
+    const continued = isText && this.#last?.mediaType === mediaType ? this.#last.text : undefined
+    if ((!continued && this.#count >= MAX_PARTS) || !this.#budget.take(length)) return false
+    this.#taken += length
+    this.#textLength += shown.length
+    if (continued) continued.appendData(shown)
+    else {
+      const text = document.createTextNode(shown)
+      this.#count += 1
+      this.#last = isText ? { text, mediaType } : undefined
+      this.element.append(isText ? el('p', { className: 'console-text', dir: 'auto' }, text) : renderPart(part))
     }
-    this.#textLength += length
-    if (continued && content?.$case === 'text') {
-      continued.appendData(content.value)
-      return
-    }
-    this.#count += 1
-    this.#last = undefined
-    if (content?.$case === 'text') {
-      const text = document.createTextNode(content.value)
-      this.#last = { text, mediaType }
-      this.element.append(el('p', { className: 'console-text', dir: 'auto' }, text))
-    } else this.element.append(renderPart(part))
+    return !isText || shown.length === content.value.length
   }
 
   #markFull(): void {
-    if (this.#isFull) return
     this.#isFull = true
     this.element.append(el('p', { className: 'message warn' }, 'There is more than this page shows.'))
   }
 }
+
+const lengthOf = ({ content }: Part): number =>
+  content === undefined
+    ? 0
+    : content.$case === 'data'
+      ? (JSON.stringify(content.value)?.length ?? 0)
+      : content.value.length
 
 const renderPart = ({ content, mediaType, filename }: Part): HTMLElement => {
   if (content?.$case === 'data') return renderJson(content.value)

@@ -71,6 +71,7 @@ export const createRecorder =
       Object.assign(exchange, { isOpen: false }, failure !== undefined && { failure })
       onChange(exchange)
     }
+    init.signal?.addEventListener('abort', () => end('stopped'))
     onChange(exchange)
     try {
       // Cookies of this host are none of the agent's, and a redirect would take the call to an address that the card does not name.
@@ -111,8 +112,9 @@ const recordBody = (exchange: Exchange, { isStream, hide, onChange, end }: BodyR
   let bytes = 0
   const keep = (text: string): void => {
     const head = text.slice(0, Math.max(0, HEAD_LENGTH - exchange.head.length))
-    exchange.head += head
-    const rest = exchange.tail + text.slice(head.length)
+    // A token can be in two chunks.
+    if (head !== '') exchange.head = hide(exchange.head + head)
+    const rest = hide(exchange.tail + text.slice(head.length))
     exchange.tail = rest.slice(-TAIL_LENGTH)
     exchange.omitted += rest.length - exchange.tail.length
     if (isStream) exchange.events += text.split('data:').length - 1
@@ -126,10 +128,9 @@ const recordBody = (exchange: Exchange, { isStream, hide, onChange, end }: BodyR
         controller.error(new Error('The answer is larger than 16 MiB, which is as much as this page reads.'))
         return
       }
-      keep(hide(decoder.decode(chunk, { stream: true })))
+      keep(decoder.decode(chunk, { stream: true }))
       controller.enqueue(chunk)
     },
     flush: () => end(),
-    cancel: () => end('stopped'),
-  } as Transformer<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>)
+  })
 }
