@@ -3,9 +3,10 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { describeInBrowser } from '../support/browser.ts'
-import { minimalCard } from '../support/cards/cards.ts'
+import { call } from '../support/calls.ts'
+import { agentCard, minimalCard } from '../support/cards/cards.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
-import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
+import { json, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 const skill = (id: string, more: JsonObject = {}) => ({ id, name: id, description: 'D', tags: ['t'], ...more })
 const first = { ...minimalCard, name: 'First', version: '1.0.0', skills: [skill('forecast')] }
@@ -199,6 +200,106 @@ describeInBrowser('the page of owners', browser => {
     await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 1' }).click()
     await revisions.getByText('has changed since you read it').waitFor()
     expect(await (await host.fetch('/agents/team-raced')).json()).toMatchObject({ name: 'Third' })
+  })
+
+  /** Makes the upstream serve a card. */
+  const serve = (card: JsonObject) => upstream.respond(reply(200, json, JSON.stringify(card)))
+  const quiet = { streaming: false, pushNotifications: false, extendedAgentCard: false }
+  const putRemote = (id: string, more: JsonObject = {}) =>
+    host.put(id, { upstream: { card: `${upstream.origin}/card.json`, ...more } })
+  const nameOf = async (id: string) => ((await (await host.fetch(`/agents/${id}`)).json()) as JsonObject).name
+
+  it('shows that the card of a manifest has no source', async () => {
+    const page = await enter(writer.token, '#agents/team-open')
+    await part(page, 'Source').getByText('The card is in the manifest').waitFor()
+    expect(await page.getByRole('button', { name: 'Fetch the card now' }).count()).toBe(0)
+  })
+
+  it('fetches a remote card, shows its drift, and the report on what was fetched', async () => {
+    serve(agentCard(upstream.origin, { name: 'Before', capabilities: quiet }))
+    await putRemote('team-remote', { pin: false })
+    const page = await enter(writer.token, '#agents/team-remote')
+    await part(page, 'Source').getByText('The card is fresh').waitFor()
+    await part(page, 'Report').getByText('This is about the card that was fetched').waitFor()
+    await part(page, 'Report').getByText('Found: ').waitFor()
+    serve(agentCard(upstream.origin, { name: 'After', capabilities: quiet }))
+    await page.getByRole('button', { name: 'Fetch the card now' }).click()
+    await status(page, 'The card was fetched, and has changed.')
+    await part(page, 'Revisions').getByText('What changed in the fetched card (1)').click()
+    await part(page, 'Revisions')
+      .getByRole('listitem')
+      .filter({ hasText: '/name changed: "Before" → "After"' })
+      .last()
+      .waitFor()
+    await page.getByText(`Fetched on request of the token ${writer.id}`).waitFor()
+    upstream.respond(reply(500, json, '{}'))
+    await page.getByRole('button', { name: 'Fetch the card now' }).click()
+    await part(page, 'Source').getByText('The card that was served before, if any, is still served.').waitFor()
+  })
+
+  it('accepts a pending card after a confirmation that says what it widens', async () => {
+    serve(agentCard(upstream.origin, { name: 'Before', capabilities: quiet }))
+    await putRemote('team-pinned', { pin: true })
+    serve(agentCard(upstream.origin, { name: 'After', capabilities: { ...quiet, streaming: true } }))
+    const page = await enter(writer.token, '#agents/team-pinned')
+    await page.getByRole('button', { name: 'Fetch the card now' }).click()
+    await status(page, 'A new card was fetched, and waits for you')
+    await part(page, 'Source').getByText('The new card would widen access').waitFor()
+    expect(await nameOf('team-pinned')).toBe('Before')
+    expect(await findViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Accept this card' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Accept the new card of team-pinned?' })
+    expect(await dialog.textContent()).toContain('/capabilities/streaming')
+    await dialog.getByRole('button', { name: 'Accept this card' }).click()
+    await status(page, 'The card is accepted')
+    await part(page, 'Source').getByText('The card is fresh').waitFor()
+    expect(await nameOf('team-pinned')).toBe('After')
+  })
+
+  it('does not accept another card than the one that it has shown', async () => {
+    serve(agentCard(upstream.origin, { name: 'Before', capabilities: quiet }))
+    await putRemote('team-repinned', { pin: true })
+    serve(agentCard(upstream.origin, { name: 'Seen', capabilities: { ...quiet, streaming: true } }))
+    const refresh = () =>
+      host.fetch('/agents/team-repinned/refresh', {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${adminToken}` },
+      })
+    await refresh()
+    const page = await enter(writer.token, '#agents/team-repinned')
+    await page.getByRole('button', { name: 'Accept this card' }).waitFor()
+    serve(agentCard(upstream.origin, { name: 'Unseen', capabilities: { ...quiet, pushNotifications: true } }))
+    await refresh()
+    await page.getByRole('button', { name: 'Accept this card' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Accept this card' }).click()
+    await part(page, 'Source').getByText('has no pending card with that etag').waitFor()
+    expect(await nameOf('team-repinned')).toBe('Before')
+  })
+
+  it('compares the calls of an agent with its card, in words', async () => {
+    await host.put('team-called', {
+      card: agentCard(upstream.origin, { capabilities: { ...quiet, streaming: true } }),
+      route: 'gateway',
+    })
+    const page = await enter(writer.token, '#agents/team-called')
+    await part(page, 'Observed calls').getByText('No calls in the last 30 days.').waitFor()
+    const error = { code: -32004, message: 'No' }
+    upstream.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, error })))
+    for (let time = 0; time < 3; time++)
+      await host.fetch('/agents/team-called/a2a', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
+        body: JSON.stringify(call('SendStreamingMessage')),
+      })
+    await page.reload()
+    await page.getByLabel('Token with the scope').fill(writer.token)
+    await page.getByLabel('Token with the scope').press('Enter')
+    const observed = part(page, 'Observed calls')
+    await observed.getByText('3 calls since').waitFor()
+    await observed.getByText('100 % of the calls had no result: 3 calls with -32004.').waitFor()
+    await observed.getByText('Streams: 3 refused as not supported.').waitFor()
+    await observed.getByText('The card differs from what the calls have shown in 1 place.').waitFor()
+    await observed.getByText('To correct the card, write false at /capabilities/streaming.').waitFor()
   })
 
   it('brings a removed agent back', async () => {

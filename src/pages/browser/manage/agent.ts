@@ -1,8 +1,10 @@
 import { copyOnClick, element } from '../elements/index.ts'
 import type { ListedAgent, Page, RevisionRow, StoredRevision } from './answers.ts'
 import { agentPath } from './client.ts'
+import { observedSection } from './observed.ts'
 import { reportSection } from './report.ts'
 import { revisionSection } from './revisions.ts'
+import { sourceSection } from './source.ts'
 import { type Agent, button, type Context, cardText, load, message, paragraph, section, type View } from './view.ts'
 
 /** Characters of a card that are shown; all of it is copied. */
@@ -25,7 +27,14 @@ export const agentView = (context: Context, id: string): View => {
         revisionSection(context, { id }),
       ]
     const agent: Agent = { ...listed, context, readNewest: newestReader(context, id) }
-    return [overview(agent), reportSection(agent), revisionSection(context, agent), cardSection(agent)]
+    return [
+      overview(agent),
+      reportSection(agent),
+      sourceSection(agent),
+      revisionSection(context, agent),
+      observedSection(agent),
+      cardSection(agent),
+    ]
   })
   const back = element('p', {}, element('a', { href: '#agents' }, '← All agents'))
   return { title: id, content: element('div', {}, back, parts) }

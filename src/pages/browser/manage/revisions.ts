@@ -1,6 +1,7 @@
 import { element } from '../elements/index.ts'
-import type { Comparison, Difference, Page, Receipt, RevisionRow } from './answers.ts'
+import type { Comparison, Page, Receipt, RevisionRow } from './answers.ts'
 import { agentPath, CallError } from './client.ts'
+import { differenceDetails } from './differences.ts'
 import {
   button,
   type Context,
@@ -15,7 +16,7 @@ import {
   statusOutput,
   time,
 } from './view.ts'
-import { CLASS_MEANINGS, describeRevision, describeRollback, plural } from './words.ts'
+import { CLASS_MEANINGS, describeRevision, describeRollback } from './words.ts'
 
 type RevisionPage = Page<'revisions', RevisionRow>
 
@@ -192,30 +193,4 @@ const renderComparison = ({ from, to, class: changeClass, changes, manifest }: C
     ...(classes.length > 0 ? classes : [paragraph('Clients get the same card.')]),
     ...(manifest.length > 0 ? [differenceDetails('What changed in the manifest', manifest)] : []),
   ]
-}
-
-const OPERATIONS = { add: 'added', remove: 'removed', replace: 'changed', more: '' } as const
-
-/** Returns the differences of two documents, folded. */
-export const differenceDetails = (title: string, differences: readonly Difference[]): HTMLElement => {
-  const count = differences.reduce((sum, { op, count = 0 }) => sum + (op === 'more' ? count : 1), 0)
-  return element(
-    'details',
-    {},
-    element('summary', {}, `${title} (${count})`),
-    list(differences.map(describeDifference)),
-  )
-}
-
-const describeDifference = ({ op, pointer, before, after, omitted = [], count = 0 }: Difference): (Node | string)[] => {
-  if (op === 'more') return [`${plural(count, 'more difference')}`]
-  const value = (name: 'before' | 'after', shown: unknown): (Node | string)[] => {
-    if (omitted.includes(name)) return ['(not shown: too long, or it looks like a secret)']
-    return shown === undefined ? [] : [code(JSON.stringify(shown))]
-  }
-  const values =
-    op === 'replace'
-      ? [...value('before', before), ' → ', ...value('after', after)]
-      : [...value('before', before), ...value('after', after)]
-  return [code(pointer || '(whole document)'), ` ${OPERATIONS[op]}`, ...(values.length > 0 ? [': ', ...values] : [])]
 }
