@@ -130,6 +130,27 @@ describeInBrowser('the page of owners', browser => {
     expect(await page.getByLabel('Token with the scope').inputValue()).toBe('')
   })
 
+  it('forgets the token when the page is left, which a browser may show again', async () => {
+    const page = await enter(writer.token)
+    await page.getByText('2 agents').waitFor()
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))')
+    expect(await page.locator('#view').textContent()).toBe('')
+    expect(await page.getByLabel('Token with the scope').isVisible()).toBe(true)
+  })
+
+  it('says when the host cannot be reached, and tries again', async () => {
+    const page = await enter(writer.token)
+    await page.getByText('2 agents').waitFor()
+    await page.route('**/revisions?limit=20', route => route.abort())
+    await page.getByRole('link', { name: 'Inner' }).click()
+    const revisions = part(page, 'Revisions')
+    await revisions.getByText('This host cannot be reached right now.').waitFor()
+    await part(page, 'Report').getByText('Found: ').waitFor()
+    await page.unroute('**/revisions?limit=20')
+    await revisions.getByRole('button', { name: 'Try again' }).click()
+    await revisions.getByRole('heading', { name: 'Revision 1' }).waitFor()
+  })
+
   it('asks for another token when the host no longer accepts the one in use', async () => {
     const { token, id } = await host.issue({ scopes: ['write'], agents: ['team-*'] })
     const page = await enter(token)
@@ -217,11 +238,12 @@ describeInBrowser('the page of owners', browser => {
 
   it('fetches a remote card, shows its drift, and the report on what was fetched', async () => {
     serve(agentCard(upstream.origin, { name: 'Before', capabilities: quiet }))
-    await putRemote('team-remote', { pin: false })
+    await host.put('team-remote', { visibility: 'internal', upstream: { card: `${upstream.origin}/card.json` } })
     const page = await enter(writer.token, '#agents/team-remote')
     await part(page, 'Source').getByText('The card is fresh').waitFor()
     await part(page, 'Report').getByText('This is about the card that was fetched').waitFor()
     await part(page, 'Report').getByText('Found: ').waitFor()
+    expect(await part(page, 'Report').textContent()).not.toContain('private-url')
     serve(agentCard(upstream.origin, { name: 'After', capabilities: quiet }))
     await page.getByRole('button', { name: 'Fetch the card now' }).click()
     await status(page, 'The card was fetched, and has changed.')
@@ -302,6 +324,94 @@ describeInBrowser('the page of owners', browser => {
     await observed.getByText('To correct the card, write false at /capabilities/streaming.').waitFor()
   })
 
+  it('issues a token, shows it once, and revokes it after a confirmation', async () => {
+    const page = await enter(adminToken, '#tokens')
+    await page.getByText('Issued tokens').first().waitFor()
+    const form = page.getByRole('form', { name: 'Issue a token' })
+    await form.getByRole('button', { name: 'Issue the token' }).click()
+    await form.getByText('No token was issued.').waitFor()
+    await form.getByRole('checkbox', { name: 'write' }).check()
+    await form.getByRole('textbox', { name: 'Agents' }).fill('team-a, team-b*')
+    await form.getByRole('textbox', { name: 'Tiers' }).fill('partner')
+    await form.getByRole('textbox', { name: 'Note' }).fill(hostile)
+    await form.getByRole('button', { name: 'Issue the token' }).press('Enter')
+    const shown = part(page, 'New token')
+    const text = (await shown.locator('.secret').textContent()) ?? ''
+    expect(text).toMatch(/^cc_/)
+    expect(await focused(page)).toBe(`Token ${text.split('_')[1]}`)
+    expect(await findViolations(page)).toEqual([])
+    const headers = { Authorization: `Bearer ${text}` }
+    const grant = (await (await host.fetch('/tokens/self', { headers })).json()) as { id: string; expires: string }
+    expect(grant).toMatchObject({ scopes: ['write'], agents: ['team-a', 'team-b*'], tiers: ['partner'], note: hostile })
+    const days = (Date.parse(grant.expires) - Date.now()) / 86_400_000
+    expect(days).toBeGreaterThan(29)
+    expect(days).toBeLessThanOrEqual(30)
+
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await shown.getByRole('button', { name: 'Copy the token' }).click()
+    await shown.getByText('Copied').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text)
+    await shown.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Its text is no longer shown.').waitFor()
+    expect(await page.content()).not.toContain(text)
+
+    await page.getByRole('button', { name: `Revoke the token ${grant.id}` }).click()
+    const dialog = page.getByRole('dialog', { name: `Revoke the token ${grant.id}?` })
+    expect(await dialog.textContent()).toContain(
+      'It may register, change, remove and refresh the agents team-a and team-b*',
+    )
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect((await host.fetch('/tokens/self', { headers })).status).toBe(200)
+    await page.getByRole('button', { name: `Revoke the token ${grant.id}` }).click()
+    await dialog.getByRole('button', { name: 'Revoke the token' }).click()
+    await status(page, `The token ${grant.id} is revoked.`)
+    expect((await host.fetch('/tokens/self', { headers })).status).toBe(401)
+    await page.getByRole('button', { name: `Revoke the token ${writer.id}` }).waitFor()
+    expect(await page.getByRole('button', { name: `Revoke the token ${grant.id}` }).count()).toBe(0)
+    expect(await page.title()).toBe('Manage agents')
+  })
+
+  it('warns before the token in use is revoked, and asks for another one', async () => {
+    const { token, id } = await host.issue({ scopes: ['admin'] })
+    const page = await enter(token, '#tokens')
+    await page.getByRole('button', { name: `Revoke the token ${id}` }).click()
+    await page.getByRole('dialog').getByText('This is the token that you use now.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke the token' }).click()
+    await status(page, 'Enter another one.')
+    expect(await page.locator('#view').textContent()).toBe('')
+  })
+
+  it.each(['#tokens', '#audit'])('says that a token for agents cannot open %s', async hash => {
+    const page = await enter(writer.token, hash)
+    await page.getByText('This token lacks the scope admin.').waitFor()
+  })
+
+  it('shows the audit, filtered, page by page, and whether its newest entry is signed', async () => {
+    const actor = await host.issue({ scopes: ['write'], agents: ['audited'] })
+    for (let time = 0; time < 52; time++)
+      await host.put('audited', { ...first, name: `N${time}` }, { Authorization: `Bearer ${actor.token}` })
+    const page = await enter(adminToken, '#audit')
+    await page.getByText('It is not signed, because this host has no SIGNING_KEY.').waitFor()
+    await page.getByLabel('Agent (id)').fill('audited')
+    await page.getByLabel('Who (').fill(actor.id)
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.getByText('50 entries, and there are older ones').waitFor()
+    const rows = part(page, 'Entries of the audit').getByRole('row')
+    expect(await rows.nth(1).textContent()).toMatch(
+      new RegExp(`the token ${actor.id}changed the agent audited, revision 52`),
+    )
+    expect(await rows.nth(1).textContent()).toContain('class: cosmetic')
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByText('52 entries', { exact: true }).waitFor()
+    expect(await focused(page)).toContain('revision 2')
+    await page.getByLabel('What', { exact: true }).selectOption('agent-registered')
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.getByText('1 entry', { exact: true }).waitFor()
+    await page.getByLabel('Agent (id)').fill('Not an id')
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.getByText('agent must be the id of an agent.').waitFor()
+  })
+
   it('brings a removed agent back', async () => {
     await host.put('team-gone', first)
     await host.fetch('/agents/team-gone', { method: 'DELETE', headers: { Authorization: `Bearer ${adminToken}` } })
@@ -329,8 +439,14 @@ describeInBrowser('the page of owners', browser => {
     await page.goto(new URL('/manage#agents/team-seen', host.url).href)
     await page.getByRole('button', { name: 'What it changed in revision 2' }).click()
     await page.getByRole('heading', { name: 'From revision 1 to 2' }).waitFor()
-    await page.waitForFunction('!document.querySelector("[aria-busy]")')
+    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
     await check('agent')
+    await page.getByRole('link', { name: 'Tokens' }).press('Enter')
+    await part(page, 'Issued tokens').waitFor()
+    await check('tokens')
+    await page.getByRole('link', { name: 'Audit' }).press('Enter')
+    await part(page, 'Entries of the audit').waitFor()
+    await check('audit')
   })
 
   it('names the commands of a terminal without JavaScript, and sends no token', async () => {

@@ -1,4 +1,5 @@
-import type { FieldError } from './client.ts'
+/** One thing that is wrong with a document, at a JSON Pointer into it. */
+export type FieldError = { pointer: string; message: string }
 
 /** A scope of a token. */
 export type Scope = 'read' | 'write' | 'admin'

@@ -1,5 +1,4 @@
-/** One thing that is wrong with a document, at a JSON Pointer into it. */
-export type FieldError = { pointer: string; message: string }
+import type { FieldError } from './answers.ts'
 
 /** A call of the API that failed, in a sentence for people. */
 export class CallError extends Error {

@@ -2,11 +2,13 @@ import { byId, element } from '../elements/index.ts'
 import { agentView } from './agent.ts'
 import { agentsView } from './agents.ts'
 import type { Grant } from './answers.ts'
+import { auditView } from './audit.ts'
 import { type CallError, createClient } from './client.ts'
+import { tokensView } from './tokens.ts'
 import { type Context, describeFailure, list, message, prose, time, type View } from './view.ts'
 import { describeGrant } from './words.ts'
 
-/** The token is a variable of the client in here, and nowhere else: a reload, another page and `Forget` end it. */
+/** The token is a variable of the client in here, and nowhere else, until the page is left or the user has it forgotten. */
 let context: Context | undefined
 
 /** Runs the page: takes a token, and shows the view that the fragment of the address names. */
@@ -18,6 +20,8 @@ export const start = (): void => {
     void enter()
   })
   addEventListener('hashchange', () => showView())
+  // A browser may keep the memory of a page that is left, to show it again.
+  addEventListener('pagehide', clear)
 }
 
 const enter = async (): Promise<void> => {
@@ -48,15 +52,18 @@ const forgetRejected = ({ message: reason }: CallError): void => {
 }
 
 const forget = (reason: HTMLElement): void => {
-  context = undefined
-  byId('session', HTMLElement).replaceChildren()
-  byId('view', HTMLElement).replaceChildren()
-  for (const dialog of document.querySelectorAll('dialog')) dialog.close()
-  const form = byId('token-form', HTMLFormElement)
-  form.hidden = false
+  clear()
   history.replaceState(null, '', location.pathname)
   announce(reason)
   byId('token', HTMLInputElement).focus()
+}
+
+/** Ends the use of the token, and removes all that was read with it. */
+const clear = (): void => {
+  context = undefined
+  for (const id of ['session', 'status', 'view']) byId(id, HTMLElement).replaceChildren()
+  for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+  byId('token-form', HTMLFormElement).hidden = false
 }
 
 const announce = (...nodes: readonly HTMLElement[]): void => byId('status', HTMLElement).replaceChildren(...nodes)
@@ -88,11 +95,15 @@ const showSession = (grant: Grant): void => {
 
 const SECTIONS: readonly { hash: string; label: string; isForAdmins?: boolean }[] = [
   { hash: '#agents', label: 'Agents' },
+  { hash: '#tokens', label: 'Tokens', isForAdmins: true },
+  { hash: '#audit', label: 'Audit', isForAdmins: true },
 ]
 
 const findView = (hash: string, current: Context): View => {
   const [name, id] = hash.slice(1).split('/')
   if (name === 'agents' && id) return agentView(current, decode(id))
+  if (name === 'tokens') return tokensView(current)
+  if (name === 'audit') return auditView(current)
   return agentsView(current)
 }
 

@@ -11,13 +11,16 @@ const SEVERITIES = [
 ] as const
 
 /** The report on an agent: what `POST /lint` finds in its manifest, or in the card that was fetched. */
-export const reportSection = ({ id, context: { client }, readNewest }: Agent): HTMLElement =>
+export const reportSection = ({ id, visibility, context: { client }, readNewest }: Agent): HTMLElement =>
   section('Report', async () => {
     const manifest = await client.request<Record<string, unknown>>(agentPath(id, 'manifest'))
     const isRemote = hasRemoteCard(manifest)
-    const document = isRemote ? (await readNewest()).card : manifest
-    if (document === undefined) return [paragraph('No card was ever fetched, so there is nothing to check.')]
-    const report = await client.request<Report>('/lint', { method: 'POST', body: document })
+    const card = isRemote ? (await readNewest()).card : undefined
+    if (isRemote && card === undefined) return [paragraph('No card was ever fetched, so there is nothing to check.')]
+    const report = await client.request<Report>('/lint', {
+      method: 'POST',
+      body: isRemote ? { card, visibility } : manifest,
+    })
     const subject = isRemote
       ? 'This is about the card that was fetched, as this host serves it.'
       : 'This is about the manifest as it was registered.'

@@ -55,6 +55,7 @@ const revisionItem = (row: RevisionRow, history: History): HTMLElement => {
   const { newest } = history
   const output = statusOutput()
   const changes = element('div')
+  const actions = revisionActions(row, history, { output, changes })
   return element(
     'li',
     {},
@@ -67,7 +68,7 @@ const revisionItem = (row: RevisionRow, history: History): HTMLElement => {
     ),
     element('p', { class: 'muted' }, ...prose(describeRevision(row)), ' · ', time(created)),
     ...(drift.length > 0 ? [differenceDetails('What changed in the fetched card', drift)] : []),
-    element('div', { class: 'actions' }, ...revisionActions(row, history, { output, changes })),
+    ...(actions.length > 0 ? [element('div', { class: 'actions' }, ...actions)] : []),
     output,
     changes,
   )

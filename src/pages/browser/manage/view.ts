@@ -79,6 +79,12 @@ export const describeFailure = (error: unknown): HTMLElement => {
   return element('div', { class: 'message bad' }, paragraph(error.message), noteList(error.errors))
 }
 
+/** Moves the focus to an element that replaces the one that had it. */
+export const moveFocus = (target: HTMLElement): void => {
+  target.tabIndex = -1
+  target.focus()
+}
+
 /** Fills a part of a view when its data has arrived. Until then it says so; if it fails, it says why and offers to try again. */
 export const load = async (target: HTMLElement, read: () => Promise<readonly (Node | string)[]>): Promise<void> => {
   target.setAttribute('aria-busy', 'true')
@@ -87,7 +93,10 @@ export const load = async (target: HTMLElement, read: () => Promise<readonly (No
     target.replaceChildren(...(await read()))
   } catch (error) {
     const retry = element('button', { type: 'button' }, 'Try again')
-    retry.addEventListener('click', () => void load(target, read))
+    retry.addEventListener('click', () => {
+      void load(target, read)
+      moveFocus(target)
+    })
     target.replaceChildren(describeFailure(error), retry)
   }
   target.removeAttribute('aria-busy')
@@ -171,9 +180,7 @@ export const showPages = async <Shown extends { cursor?: string }>(
       runOn(next, output, () => showPage(page.cursor))
       more.append(next, output)
     }
-    if (cursor === undefined || !first) return
-    first.tabIndex = -1
-    first.focus()
+    if (cursor !== undefined) moveFocus(first ?? more)
   }
   await showPage()
 }

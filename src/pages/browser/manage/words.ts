@@ -1,7 +1,8 @@
 import type { AuditEntry, Grant, Observed, Outcomes, Receipt, RevisionRow, SourceState } from './answers.ts'
 
 /** Returns a number with its noun, such as `1 agent`. */
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+export const plural = (count: number, noun: string): string =>
+  `${count} ${count === 1 ? noun : noun.replace(/([^aeiou])y$/, '$1ie').concat('s')}`
 
 /** Joins words into a list: `a, b and c`. Of a long list, only the first `limit` are named. */
 export const join = (words: readonly string[], limit = 10): string => {
@@ -149,8 +150,8 @@ const describeOutcomes = (subject: string, { answered, refused, failed }: Outcom
   return parts.length === 0 ? [] : [`${subject}: ${join(parts)}.`]
 }
 
-/** The kinds of audit entries as sentences, whose subject is the actor. */
-const ACTIONS: Readonly<Record<string, string>> = {
+/** Every kind of audit entry as a sentence whose subject is the actor. */
+export const ACTIONS: Readonly<Record<string, string>> = {
   'agent-registered': 'registered the agent',
   'agent-changed': 'changed the agent',
   'agent-removed': 'removed the agent',

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import {
+  ACTIONS,
+  describeDetails,
+  describeGrant,
+  describeHead,
+  describeObserved,
+  describeRevision,
+  describeRollback,
+  describeSeconds,
+  describeSource,
+  join,
+  plural,
+} from '../../src/pages/browser/manage/words.ts'
+import { AUDITED } from '../../src/registry/audit/chain.ts'
+
+const none = { answered: 0, refused: 0, failed: 0 }
+
+describe('the words of the page of owners', () => {
+  it.each([
+    [{ scopes: ['admin', 'read'], agents: ['*'], tiers: [] }, [/^It may do everything for all agents/]],
+    [{ scopes: ['write'], agents: ['*'], tiers: [] }, [/remove and refresh all agents/, /Without the scope `read`/]],
+    [
+      { scopes: ['read', 'write'], agents: ['a'], tiers: ['*'] },
+      [/refresh the agent `a`, and/, /read and call the agent `a`, .* extended cards of every tier/],
+    ],
+    [
+      { scopes: ['read'], agents: ['a-*', 'b'], tiers: ['x', 'y'] },
+      [/the agents `a-\*` and `b` \(.*up to the tiers `x` and `y`/],
+    ],
+    [{ scopes: ['read'], agents: ['b'], tiers: [] }, [/extended cards of the base tier/]],
+  ] as const)('describe what a token allows: %j', (grant, expected) => {
+    const sentences = describeGrant(grant)
+    expect(sentences).toHaveLength(expected.length)
+    for (const [index, pattern] of expected.entries()) expect(sentences[index]).toMatch(pattern)
+  })
+
+  it.each([
+    [{ by: 'manifest', author: 'admin' }, 'Registered by the ADMIN_TOKEN'],
+    [{ by: 'removal', author: 'k1' }, 'Removed by the token `k1`'],
+    [{ by: 'fetch', author: 'host' }, 'Fetched by this host, because the card had changed'],
+    [{ by: 'fetch', author: 'k1' }, 'Fetched on request of the token `k1`'],
+  ] as const)('describe how a revision was made: %j', (row, sentence) => {
+    expect(describeRevision(row)).toBe(sentence)
+  })
+
+  it.each([
+    [
+      { seq: 9, changed: true, class: 'additive' },
+      'Revision 9 has the manifest of revision 4 again. For clients, the change is additive.',
+    ],
+    [{ seq: 9, changed: true }, 'Revision 9 has the manifest of revision 4 again.'],
+    [{ seq: 8, changed: false }, 'The manifest of revision 4 is registered already: nothing has changed.'],
+  ] as const)('describe a rollback: %j', (receipt, sentence) => {
+    expect(describeRollback(4, receipt)).toBe(sentence)
+  })
+
+  it.each([
+    ['fresh', 'confirmed it'],
+    ['stale', 'the upstream fails'],
+    ['no-card', 'clients get the status 504'],
+    ['pending', 'waits for you'],
+  ] as const)('describe the state %s of a remote card', (state, part) => {
+    const source = {
+      kind: 'card',
+      url: 'https://a.example/',
+      ttl: 300,
+      staleIfError: 86_400,
+      pin: true,
+      due: '',
+    } as const
+    const failure = { status: 504, code: 'timeout', message: 'Slow', since: '' }
+    const [summary, times, pin] = describeSource({ ...source, state, failure })
+    expect(summary).toContain(part)
+    expect(times).toContain('fresh for 5 minutes, and is served for 1 day after that')
+    expect(pin).toContain('waits until somebody accepts it')
+    expect(describeSource({ ...source, state, pin: false })[2]).toContain('set `pin`')
+  })
+
+  it('describe the calls of an agent, the most frequent failures and media types first', () => {
+    const sentences = describeObserved({
+      calls: 8,
+      errorRate: 0.375,
+      failures: { 'http-500': 1, '-32004': 2 },
+      streaming: { answered: 1, refused: 2, failed: 3 },
+      pushNotifications: none,
+      interfaces: [{ protocolBinding: 'JSONRPC', protocolVersion: '1.0', ...none, answered: 5 }],
+      operations: { send: { ...none, failed: 1 } },
+      mediaTypes: { 'text/plain': 1, 'image/png': 4 },
+    })
+    expect(sentences).toEqual([
+      '37.5 % of the calls had no result: 2 calls with `-32004` and 1 call with `http-500`.',
+      'Streams: 1 answered, 2 refused as not supported and 3 failed.',
+      'JSONRPC in A2A 1.0: 5 answered.',
+      'The operation `send`: 1 failed.',
+      'The agent produced `image/png` (4 times) and `text/plain` (1 time).',
+    ])
+  })
+
+  it('have a sentence for every kind of audit entry', () => {
+    expect(Object.keys(ACTIONS)).toEqual([...AUDITED])
+  })
+
+  it('describe the details of an entry of the audit without digests and empty lists', () => {
+    const details = { class: 'additive', manifest: '"9f86"', scopes: ['read', 'write'], tiers: [], expires: null }
+    expect(describeDetails({ details })).toBe('class: additive · scopes: read, write')
+    expect(describeDetails({})).toBe('')
+  })
+
+  it('tell whether the newest entry of the audit is signed', () => {
+    expect(describeHead(null)).toBe('Nothing is recorded yet.')
+    expect(describeHead({ number: 3 })).toContain('It is not signed')
+    expect(describeHead({ number: 3, signature: 'x' })).toContain('number 3, and this host has signed it')
+  })
+
+  it.each([
+    [300, '5 minutes'],
+    [86_400, '1 day'],
+    [7200, '2 hours'],
+    [90, '90 seconds'],
+    [0, '0 seconds'],
+  ])('describe %d seconds', (seconds, text) => {
+    expect(describeSeconds(seconds)).toBe(text)
+  })
+
+  it('count and join', () => {
+    expect([plural(1, 'entry'), plural(2, 'entry'), plural(2, 'day'), plural(0, 'agent')]).toEqual([
+      '1 entry',
+      '2 entries',
+      '2 days',
+      '0 agents',
+    ])
+    expect([join([]), join(['a']), join(['a', 'b', 'c']), join(['a', 'b', 'c', 'd'], 2)]).toEqual([
+      '',
+      'a',
+      'a, b and c',
+      'a, b and 2 more',
+    ])
+  })
+})
