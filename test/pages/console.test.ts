@@ -84,17 +84,23 @@ describeInBrowser('the console of a card page', browser => {
     ['JSON-RPC', 'A2A 0.3', '"message/send"'],
     ['HTTP+JSON', 'A2A 1.0', '/a2a/message:send'],
     ['HTTP+JSON', 'A2A 0.3', '/a2a/v1/message:send'],
-  ])('speaks %s in %s', async (binding, version, sent) => {
+  ])('speaks %s in %s: explains refused output modes, accepts others, and streams', async (binding, version, sent) => {
     const page = await open('echo')
     await page.getByText('How it is sent').click()
     await page.getByRole('combobox', { name: 'Binding' }).selectOption(binding)
     await page.getByRole('combobox', { name: 'Protocol version' }).selectOption(version)
+    await page.getByRole('textbox', { name: 'Other modes' }).fill('image/png')
     await send(page, 'hello')
+    await page.getByRole('alert').getByText('Because of /defaultOutputModes').waitFor()
+    if (binding === 'HTTP+JSON') expect(problems.splice(0)).toEqual([expect.stringContaining('400')])
+    await page.getByRole('button', { name: 'Accept text/plain' }).click()
     await waitForState(page, 'completed')
     await rawExchange(page).getByText(sent).first().waitFor()
+    expect(await page.getByRole('checkbox', { name: 'text/plain' }).isChecked()).toBe(true)
+    expect(await page.getByRole('textbox', { name: 'Other modes' }).inputValue()).toBe('')
     await send(page, 'stream a b', 'Send and stream')
+    await page.getByRole('log').getByText('a b', { exact: true }).waitFor()
     await waitForState(page, 'completed')
-    expect(await page.getByRole('log').getByText('a b', { exact: true }).count()).toBe(1)
   })
 
   it('streams a message, whose words arrive one by one', async () => {
@@ -181,29 +187,6 @@ describeInBrowser('the console of a card page', browser => {
     expect(await alert.count()).toBe(0)
   })
 
-  it.each([
-    ['JSON-RPC', 'A2A 1.0'],
-    ['JSON-RPC', 'A2A 0.3'],
-    ['HTTP+JSON', 'A2A 1.0'],
-    ['HTTP+JSON', 'A2A 0.3'],
-  ])(
-    'explains refused output modes over %s in %s, and accepts what the agent produces instead',
-    async (binding, version) => {
-      const page = await open('echo')
-      await page.getByText('How it is sent').click()
-      await page.getByRole('combobox', { name: 'Binding' }).selectOption(binding)
-      await page.getByRole('combobox', { name: 'Protocol version' }).selectOption(version)
-      await page.getByRole('textbox', { name: 'Other modes' }).fill('image/png')
-      await send(page, 'hello')
-      await page.getByRole('alert').getByText('Because of /defaultOutputModes').waitFor()
-      if (binding === 'HTTP+JSON') expect(problems.splice(0)).toEqual([expect.stringContaining('400')])
-      await page.getByRole('button', { name: 'Accept text/plain' }).click()
-      await waitForState(page, 'completed')
-      expect(await page.getByRole('checkbox', { name: 'text/plain' }).isChecked()).toBe(true)
-      expect(await page.getByRole('textbox', { name: 'Other modes' }).inputValue()).toBe('')
-    },
-  )
-
   it('explains a refused file, and leaves it out', async () => {
     const page = await open('echo')
     await page.getByLabel('File').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('png') })
@@ -274,6 +257,36 @@ describeInBrowser('the console of a card page', browser => {
     expect(problems.splice(0).join()).toContain('CORS')
     await page.getByRole('button', { name: 'Send it through this host' }).click()
     await page.getByRole('log').getByText('It rains').waitFor()
+  })
+
+  it('says that a stream broke off, keeps what arrived, and offers to follow the task', async () => {
+    upstream.respond((response, _, body) => {
+      const { id } = JSON.parse(body.toString())
+      const artifact = { artifactId: 'a-1', parts: [{ text: 'half of it, data: ' }] }
+      const result = { artifactUpdate: { taskId: 't-1', contextId: 'c-1', artifact } }
+      response.writeHead(200, stream)
+      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`, () => response.destroy())
+    })
+    const page = await open('custom')
+    await send(page, 'hello', 'Send and stream')
+    await page.getByRole('alert').getByText('The connection to the agent was lost before its stream ended.').waitFor()
+    await page.getByRole('log').getByText('half of it').waitFor()
+    await page.getByRole('button', { name: 'Follow the task' }).waitFor()
+  })
+
+  it('asks for a token where the agent itself refuses the call', async () => {
+    upstream.respond(reply(401, { 'Content-Type': 'text/html' }, 'Who are you?'))
+    const page = await open('custom')
+    await send(page, 'hello')
+    await page.getByRole('alert').getByText('The call needs a token').waitFor()
+    expect(problems.splice(0)).toEqual([expect.stringContaining('401')])
+    expect(await page.getByRole('alert').textContent()).not.toContain('securityRequirements')
+    await page.getByRole('button', { name: 'Enter a token' }).click()
+    await page.keyboard.type('agent-token')
+    answerWith(task({}))
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await waitForState(page, 'completed')
+    expect(upstream.requests[0]?.headers.authorization).toBe('Bearer agent-token')
   })
 
   it('shows images from bytes, JSON as a tree, and other URLs as links only', async () => {

@@ -23,6 +23,7 @@ const STATES = [
 export type StateName = (typeof STATES)[number]
 
 const ENDED: ReadonlySet<StateName> = new Set(['completed', 'failed', 'canceled', 'rejected'])
+const STATE_UNKNOWN = 0
 const ROLE_AGENT = 2
 
 /** Where a conversation is: what the next message can continue. */
@@ -86,7 +87,8 @@ export class Turn {
       if (status?.message) this.#showMessage(status.message)
       this.#setProgress(taskId, contextId, status?.state)
     } else {
-      const { artifact, append } = event.value
+      const { artifact, append, taskId, contextId } = event.value
+      if (!this.progress) this.#setProgress(taskId, contextId, STATE_UNKNOWN)
       if (!artifact) return
       const shown = this.#artifact(artifact)
       if (!append) shown?.replace([])

@@ -42,6 +42,8 @@ export const explainRefusal = (call: RefusedCall): Refusal => {
   const wireError = exchange && readWireError(exchange)
   if (wireError) return explainWireError(wireError, call)
   if (exchange && exchange.status === undefined && exchange.failure !== undefined) return explainSilence(call)
+  if (exchange && isUnauthorized(exchange))
+    return { title: NEEDS_TOKEN, message: `The agent answered with HTTP ${exchange.status}.`, fixes: [enterToken] }
   return {
     title: 'The answer cannot be read',
     message: error instanceof Error ? error.message.slice(0, 2000) : 'It is not A2A.',
@@ -66,8 +68,8 @@ const isObject = (value: unknown): value is Members =>
 /** Reads the error from a response: its body, or the last event of its stream. */
 export const readWireError = ({ head, tail }: Pick<Exchange, 'head' | 'tail'>): WireError | undefined => {
   const text = tail === '' ? head : tail
-  const event = text.lastIndexOf('data:')
-  const document = parse(text) ?? (event < 0 ? undefined : parse(text.slice(event + 'data:'.length)))
+  const event = text.split('\n').findLast(line => line.startsWith('data:'))
+  const document = parse(text) ?? parse(event?.slice('data:'.length) ?? '')
   if (!isObject(document)) return undefined
   const error = isObject(document.error) ? document.error : document
   if (typeof error.message !== 'string' || typeof error.code !== 'number') return undefined
@@ -95,6 +97,11 @@ const parse = (text: string): unknown => {
   }
 }
 
+const NEEDS_TOKEN = 'The call needs a token'
+
+const isUnauthorized = ({ status }: Exchange): boolean => /^40[13]/.test(status ?? '')
+
+const enterToken = { label: 'Enter a token', fix: { kind: 'enter-token' } } as const
 const tryAgain = { label: 'Try again', fix: { kind: 'try-again' } } as const
 
 const throughHost = ({ canUseHost }: RefusedCall) =>
@@ -147,13 +154,15 @@ const explainWireError = ({ code, message, reason, metadata, violations }: WireE
     }))
     return { title, message, ...at('/supportedInterfaces'), fixes }
   }
-  if (reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED' || /^40[13]/.test(call.exchange?.status ?? ''))
-    return {
-      title: 'The call needs a token',
-      message,
-      ...at('/securityRequirements'),
-      fixes: [{ label: 'Enter a token', fix: { kind: 'enter-token' } }],
-    }
+  if (
+    reason === 'UNAUTHENTICATED' ||
+    reason === 'PERMISSION_DENIED' ||
+    (call.exchange && isUnauthorized(call.exchange))
+  ) {
+    // The host can require a token that the card does not mention.
+    const cause = findLines(card, '/securityRequirements')
+    return { title: NEEDS_TOKEN, message, ...(cause.line !== undefined && { cause }), fixes: [enterToken] }
+  }
   if (code === -32001 || reason === 'TASK_NOT_FOUND')
     return { title, message, fixes: [{ label: 'Start a new conversation', fix: { kind: 'new-conversation' } }] }
   return {
