@@ -16,7 +16,7 @@ describeInBrowser('the console of a card page', browser => {
   let host: OwnHost
   let upstream: UpstreamServer
   /** What the browser complained about in a test: a policy that was broken, a script that failed. */
-  let problems: string[]
+  let problems: string[] = []
   beforeAll(async () => {
     upstream = await startUpstream()
     host = await startHost({ ALLOWED_ORIGINS: upstream.origin }, { assets: true, examples: ['echo-agent'] })
