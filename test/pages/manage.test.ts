@@ -86,7 +86,7 @@ describeInBrowser('the page of owners', browser => {
     expect(await focused(page)).toBe('Agents')
     expect(await page.locator('#view img').count()).toBe(0)
     await page.getByText(hostile).waitFor()
-    expect(await page.title()).toBe('Manage agents')
+    expect(await page.title()).toBe('Agents · Manage agents')
     expect(await page.getByRole('link', { name: 'Tokens' }).count()).toBe(0)
   })
 
@@ -368,7 +368,7 @@ describeInBrowser('the page of owners', browser => {
     expect((await host.fetch('/tokens/self', { headers })).status).toBe(401)
     await page.getByRole('button', { name: `Revoke the token ${writer.id}` }).waitFor()
     expect(await page.getByRole('button', { name: `Revoke the token ${grant.id}` }).count()).toBe(0)
-    expect(await page.title()).toBe('Manage agents')
+    expect(await page.title()).toBe('Tokens · Manage agents')
   })
 
   it('warns before the token in use is revoked, and asks for another one', async () => {
@@ -410,6 +410,33 @@ describeInBrowser('the page of owners', browser => {
     await page.getByLabel('Agent (id)').fill('Not an id')
     await page.getByRole('button', { name: 'Filter' }).click()
     await page.getByText('agent must be the id of an agent.').waitFor()
+  })
+
+  it('shows hostile texts of a card as texts, however long, on a small phone', async () => {
+    const long = `${hostile}\u202e${'w'.repeat(3000)}`
+    const card = (text: string) => ({
+      ...minimalCard,
+      name: text,
+      description: text,
+      version: text.slice(0, 200),
+      provider: { organization: text, url: 'https://a.example' },
+      skills: [skill('a', { name: text, description: text, tags: [text], examples: [text] })],
+    })
+    expect((await host.put('team-hostile', card(`1${long}`))).status).toBe(201)
+    expect((await host.put('team-hostile', card(`2${long}`))).status).toBe(200)
+    const page = await enter(writer.token, '#agents/team-hostile', { viewport: { width: 320, height: 640 } })
+    await page.getByText('Found: ').waitFor()
+    await page.getByRole('button', { name: 'What it changed in revision 2' }).click()
+    await page.getByText('What changed in the manifest').click()
+    await page.getByText('Card of revision 2').click()
+    await page.getByRole('region', { name: 'The card of team-hostile' }).waitFor()
+    await page.getByRole('link', { name: '← All agents' }).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    expect(await page.locator('#view img').count()).toBe(0)
+    expect(await page.title()).toBe('team-hostile · Manage agents')
+    await page.getByRole('link', { name: '← All agents' }).click()
+    await page.getByText('team-hostile').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
   })
 
   it('brings a removed agent back', async () => {

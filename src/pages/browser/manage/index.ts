@@ -11,6 +11,8 @@ import { describeGrant } from './words.ts'
 /** The token is a variable of the client in here, and nowhere else, until the page is left or the user has it forgotten. */
 let context: Context | undefined
 
+const PAGE_TITLE = document.title
+
 /** Runs the page: takes a token, and shows the view that the fragment of the address names. */
 export const start = (): void => {
   const form = byId('token-form', HTMLFormElement)
@@ -61,6 +63,7 @@ const forget = (reason: HTMLElement): void => {
 /** Ends the use of the token, and removes all that was read with it. */
 const clear = (): void => {
   context = undefined
+  document.title = PAGE_TITLE
   for (const id of ['session', 'status', 'view']) byId(id, HTMLElement).replaceChildren()
   for (const dialog of document.querySelectorAll('dialog')) dialog.close()
   byId('token-form', HTMLFormElement).hidden = false
@@ -125,6 +128,7 @@ const showView = (...messages: readonly HTMLElement[]): void => {
     if (link.getAttribute('href') === section) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
   }
+  document.title = `${title} · ${PAGE_TITLE}`
   const heading = element('h2', { tabindex: '-1', dir: 'auto' }, title)
   byId('view', HTMLElement).replaceChildren(heading, content)
   heading.focus()
