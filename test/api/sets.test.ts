@@ -91,6 +91,7 @@ describe('GET /agents?set=', () => {
 
 describe('GET /agents?writable=true', () => {
   it('lists the agents that a token may write, internal ones included, and no others', async () => {
+    await host.put('set4-public', minimalCard)
     const token = await issue(['write'], ['set1-*'])
     const { agents } = await getPage('writable=true', token)
     expect(agents.map(({ id, visibility }) => [id, visibility])).toEqual([
