@@ -23,8 +23,8 @@ matter. This host reads it and stores nothing.</p>
 <button type="button" id="example" data-example="${EXAMPLE}">Show an example</button></p>
 <label for="card">Card</label>
 <textarea id="card" rows="16" spellcheck="false" autocapitalize="off" dir="ltr" placeholder="Paste a card, or drop a file here"></textarea>
-<p><button class="primary">Check</button> <button type="button" id="share">Copy the link to this page</button>
-<span class="muted">The link holds nothing of your card.</span></p>
+<p class="check-tools"><button class="primary">Check</button> <button type="button" id="share">Copy the link to this page</button>
+<span class="muted">The link contains nothing of your card.</span></p>
 </form>
 <noscript><p class="message">This page needs JavaScript. Without it: <code>npx sync-card lint FILE</code>, or send the card to <code>POST /lint</code>.</p></noscript>
 <div id="status" role="status"></div>

@@ -91,7 +91,7 @@ describe('the page of a card', () => {
   it('links tags to the agents that have them, and the agent to its owner’s view', async () => {
     const html = await render(card({}))
     expect(html).toContain('<a href="/agents?tag=rain%20%26%20sun" dir="auto">rain &amp; sun</a>')
-    expect(html).toContain('<a href="/manage#weather">')
+    expect(html).toContain('<a href="/manage#agents/weather">')
   })
 
   it('lists each address once, with its protocols and its tenant', async () => {
@@ -123,7 +123,7 @@ describe('the page of a card', () => {
     const html = await render(card({ capabilities: { streaming: true, extensions: [extension] } }))
     expect(sectionOf(html, 'capabilities')).toBe(
       'Capabilities Streams its answers as they arise.Sends no push notifications.Has no extended card. ' +
-        'Readstext/plainWritestext/plain Extensions https://e.example/1 required {"unit":"C"}',
+        'Acceptstext/plainProducestext/plain Extensions https://e.example/1 required {"unit":"C"}',
     )
   })
 

@@ -62,13 +62,14 @@ describe('the catalog page', () => {
 
   it('shows what each agent declares', async () => {
     const page = await getText('/agents?q=painter+12')
-    expect(page).toContain('<li class="badge">streaming</li>')
+    expect(page).toContain('<li class="badge">Streaming</li>')
     expect(page).toMatch(/<li class="badge">A2A [01]\.\d/)
   })
 
   it('says that nothing was found, and leads back', async () => {
     const page = await getText('/agents?q=sculptor')
     expect(page).toContain('No agent matches')
+    expect(page).toMatch(/<details id="filters"[^>]* hidden>/)
     expect(page).toContain('href="/agents"')
   })
 

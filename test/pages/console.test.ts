@@ -344,7 +344,7 @@ describeInBrowser('the console of a card page', browser => {
     await send(page, '')
     expect(
       await page.getByRole('textbox', { name: 'JSON data' }).evaluate('document.activeElement.validationMessage'),
-    ).toMatch(/^This is no JSON/)
+    ).toMatch(/^This is not JSON/)
     await page.getByRole('textbox', { name: 'JSON data' }).fill('{"a": [1]}')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await waitForState(page, 'completed')

@@ -12,16 +12,30 @@ const searchUrl = (form: HTMLFormElement): string => {
 /** Replaces results and filters by those of another search; what the host renders is escaped. */
 const show = (text: string): void => {
   const received = new DOMParser().parseFromString(text, 'text/html')
-  for (const id of ['results', 'filters']) {
-    const [old, fresh] = [document.getElementById(id), received.getElementById(id)]
-    if (!old || !fresh) continue
-    if (old instanceof HTMLDetailsElement && fresh instanceof HTMLDetailsElement) fresh.open = old.open
-    const focused = document.activeElement
-    const isInside = focused instanceof HTMLInputElement && old.contains(focused)
-    old.replaceWith(document.adoptNode(fresh))
-    if (isInside) focusBox(focused)
-  }
+  const pair = (id: string) => [document.getElementById(id), received.getElementById(id)] as const
+  showResults(...pair('results'))
+  showFilters(...pair('filters'))
   document.title = received.title
+}
+
+/** Replaces the results after their count, which stays: screen readers announce changes of an element that was there before. */
+const showResults = (old: HTMLElement | null, fresh: HTMLElement | null): void => {
+  const [count, freshCount] = [old?.firstElementChild, fresh?.firstElementChild]
+  if (!old || !fresh || !count || !freshCount) return
+  for (const name of ['class', 'role']) count.setAttribute(name, freshCount.getAttribute(name) ?? '')
+  count.textContent = freshCount.textContent
+  freshCount.remove()
+  while (count.nextSibling) count.nextSibling.remove()
+  old.append(...document.adoptNode(fresh).childNodes)
+}
+
+const showFilters = (old: HTMLElement | null, fresh: HTMLElement | null): void => {
+  if (!(old instanceof HTMLDetailsElement && fresh instanceof HTMLDetailsElement)) return
+  fresh.open = old.open
+  const focused = document.activeElement
+  const isInside = focused instanceof HTMLInputElement && old.contains(focused)
+  old.replaceWith(document.adoptNode(fresh))
+  if (isInside) focusBox(focused)
 }
 
 /** Keyboards stay where they were: the box of the same filter has the focus again. */

@@ -1,4 +1,5 @@
 import type { Locator } from '../../card/file/source-map.ts'
+import { representationLabels } from '../layout/labels.ts'
 import { byId, copyOnClick, element } from './elements/index.ts'
 
 type Note = { pointer: string; message: string }
@@ -77,7 +78,11 @@ const toMark =
   (lineOf: FindLine) =>
   ({ pointer, message }: Note): Mark => ({ line: lineOf(pointer), kind: 'bad', pointer, text: message })
 
+/** Returns the name of a dialect or representation for people. */
+const labelOf = (name: string): string => (representationLabels as Readonly<Record<string, string>>)[name] ?? name
+
 const KINDS = { error: 'bad', warning: 'warn', info: 'info' } as const
+const KIND_LABELS = { bad: 'Error', warn: 'Warning', info: 'Suggestion' } as const
 
 const showReport = (report: Report, lineOf: FindLine): void => {
   const { errors, dialect, issues = [], filled = [], converted = [], lossy = [] } = report
@@ -86,9 +91,9 @@ const showReport = (report: Report, lineOf: FindLine): void => {
     return { line: lineOf(pointer), kind: KINDS[severity], pointer, text: `${message} (${rule})` }
   })
   showMarks([...errors.map(toMark(lineOf)), ...found])
-  if (dialect !== undefined) output.append(element('p', {}, `The card is read as ${dialect}.`))
-  showNotes('Filled in', 'What the card does not say, and this host adds.', filled)
-  showNotes('Read in another form', 'What the card says in other words than A2A.', converted)
+  if (dialect !== undefined) output.append(element('p', {}, `The dialect of this card is ${labelOf(dialect)}.`))
+  showNotes('Filled in', 'What the card lacks, and this host adds.', filled)
+  showNotes('Read in another form', 'What the card has in another form than that of A2A.', converted)
   showNotes('Lost in translation', 'What clients of another version of A2A do not get.', lossy)
   showRepresentations(report.representations ?? {}, report.dropped ?? {})
 }
@@ -142,7 +147,14 @@ const renderLine = (line: number, text: string, marks: readonly Mark[]): HTMLEle
   const code = element('code', { dir: 'ltr' }, text.slice(0, 500))
   const messages = marks.map(({ kind, pointer = '', text }) => {
     const place = pointer === '' ? [] : [element('code', {}, pointer), ' ']
-    return element('p', { class: `message ${kind}`, dir: 'auto' }, ...place, text)
+    return element(
+      'p',
+      { class: `message ${kind}`, dir: 'auto' },
+      element('strong', {}, KIND_LABELS[kind]),
+      ' ',
+      ...place,
+      text,
+    )
   })
   return element('li', marks.length > 0 ? { class: 'marked' } : {}, number, code, ...messages)
 }
@@ -185,13 +197,13 @@ const showRepresentations = (documents: Record<string, unknown>, dropped: Record
     element('p', { class: 'muted' }, 'The card in every representation that this host would serve.'),
     ...entries.map(([name, document]) => {
       const text = JSON.stringify(document, null, 2)
-      const copy = element('button', { type: 'button' }, 'Copy')
+      const label = labelOf(name)
+      const copy = element('button', { type: 'button' }, `Copy ${label}`)
       copyOnClick(copy, () => text)
       const lost = dropped[name] ?? []
-      const note =
-        lost.length === 0 ? [] : [element('p', { class: 'muted' }, `It has no place for: ${lost.join(', ')}`)]
-      const pre = element('pre', { tabindex: '0', role: 'region', 'aria-label': `The card as ${name}` }, text)
-      return element('details', { class: 'representation' }, element('summary', {}, name), ...note, copy, pre)
+      const note = lost.length === 0 ? [] : [element('p', { class: 'muted' }, `Left out: ${lost.join(', ')}`)]
+      const pre = element('pre', { tabindex: '0', role: 'region', 'aria-label': `The card in ${label}` }, text)
+      return element('details', { class: 'representation' }, element('summary', {}, label), ...note, copy, pre)
     }),
   )
 }

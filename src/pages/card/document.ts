@@ -1,22 +1,22 @@
 import { html } from 'hono/html'
 import type { RepresentationName } from '../../card/model/constants.ts'
 import type { Json } from '../../json/json.ts'
+import { representationLabels } from '../layout/labels.ts'
 import type { Html } from '../layout/page.ts'
 import { visibleJson } from './text.ts'
 
 /** A representation that the page shows: its name in `?view=`, the document, and its label. */
 export type View = { name: string; representation: RepresentationName; label: string }
 
+/** The representations of the views, the default first. */
+const shown = ['1.0', '0.3', 'agent-card.json', 'gopherhole', 'superx', 'shaman', 'telex'] as const
+
 /** The views, the default first. */
-export const views: readonly View[] = [
-  { name: '1.0', representation: '1.0', label: 'A2A 1.0' },
-  { name: '0.3', representation: '0.3', label: 'A2A 0.3' },
-  { name: 'hybrid', representation: 'agent-card.json', label: 'Hybrid' },
-  { name: 'gopherhole', representation: 'gopherhole', label: 'GopherHole' },
-  { name: 'superx', representation: 'superx', label: 'SuperX' },
-  { name: 'shaman', representation: 'shaman', label: 'Shaman' },
-  { name: 'telex', representation: 'telex', label: 'Telex' },
-]
+export const views: readonly View[] = shown.map(representation => ({
+  name: representation === 'agent-card.json' ? 'hybrid' : representation,
+  representation,
+  label: representationLabels[representation],
+}))
 
 /** Returns the view that a page shows: the default for a name that does not exist. */
 export const findView = (name: string | null): View => (views.find(view => view.name === name) ?? views[0]) as View

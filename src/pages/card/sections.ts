@@ -37,7 +37,7 @@ const skillItem = (skill: AgentSkill, schemes: AgentCard['securitySchemes']): Ht
 <p class="text" dir="auto">${printable(description)}</p>
 <ul class="tags" aria-label="Tags">${tags.map(tag => html`<li class="tag"><a href="/agents?tag=${encodeURIComponent(tag.toWellFormed())}" dir="auto">${printable(tag)}</a></li>`)}</ul>
 ${examples.length === 0 ? '' : html`<h4>Examples</h4><ul class="examples">${examples.map(example => html`<li dir="auto">${printable(example)}</li>`)}</ul>`}
-<dl class="facts"><dt>Id</dt><dd>${code(id)}</dd>${modeRow('Reads', inputModes)}${modeRow('Writes', outputModes)}</dl>
+<dl class="facts"><dt>Id</dt><dd>${code(id)}</dd>${modeRow('Accepts', inputModes)}${modeRow('Produces', outputModes)}</dl>
 ${securityRequirements === undefined || securityRequirements.length === 0 ? '' : requirementSentence(securityRequirements, schemes, 'Calls of this skill need')}
 </article>`
 }
@@ -98,7 +98,7 @@ export const capabilitiesSection = ({ capabilities, defaultInputModes, defaultOu
 <ul class="capabilities">${capabilityWords.map(([name, yes, no]) =>
     capabilities[name] === true ? html`<li class="yes">${yes}</li>` : html`<li class="no">${no}</li>`,
   )}</ul>
-<dl class="facts">${modeRow('Reads', defaultInputModes)}${modeRow('Writes', defaultOutputModes)}</dl>
+<dl class="facts">${modeRow('Accepts', defaultInputModes)}${modeRow('Produces', defaultOutputModes)}</dl>
 ${
   extensions.length === 0
     ? ''
@@ -133,7 +133,7 @@ export const aboutSection = (facts: CardFacts, { version, provider, documentatio
   ]
   return html`<section aria-labelledby="about"><h2 id="about">About</h2>
 <dl class="facts">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
-<p><a href="/manage#${id}">Manage this agent</a></p>
+<p><a href="/manage#agents/${id}">Manage this agent</a></p>
 </section>`
 }
 

@@ -19,25 +19,32 @@ const MAX_SHOWN = 8
 
 /** The capabilities in words; the search compares values in lower case. */
 const capabilityLabels: Readonly<Record<string, string>> = {
-  pushnotifications: 'push notifications',
-  extendedagentcard: 'extended card',
-  multiturn: 'multi-turn',
-  statetransitionhistory: 'state history',
+  streaming: 'Streaming',
+  pushnotifications: 'Push notifications',
+  extendedagentcard: 'Extended card',
+  multiturn: 'Multi-turn',
+  statetransitionhistory: 'State history',
 }
 
 type FacetValue = { value: string; count?: number }
 
-/** Returns the filters as check boxes: the most frequent values among the agents found, and those that are chosen already. */
+/**
+ * Returns the filters as check boxes: the most frequent values among the agents found, and those that are chosen already. Hidden if there
+ * are none.
+ */
 export const renderFilters = (
   asked: URLSearchParams,
   facets: Partial<Record<FacetName, FacetValue[]>>,
   isApproximate = false,
 ): Html => {
   const chosen = facetNames.reduce((sum, name) => sum + asked.getAll(name).length, 0)
-  return html`<details id="filters" class="filters">
+  const groups = facetNames.map(name =>
+    renderGroup(name, valuesOf(asked.getAll(name), facets[name] ?? []), asked, isApproximate),
+  )
+  return html`<details id="filters" class="catalog-filters"${groups.every(group => group === '') ? html` hidden` : ''}>
 <summary>Filters${chosen > 0 ? ` (${chosen})` : ''}</summary>
 <div class="filter-groups">
-${facetNames.map(name => renderGroup(name, valuesOf(asked.getAll(name), facets[name] ?? []), asked, isApproximate))}
+${groups}
 </div>
 <p><button>Apply</button> <a href="/agents">Clear all</a></p>
 </details>`

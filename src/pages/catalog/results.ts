@@ -10,9 +10,9 @@ const MAX_TAGS = 6
 const MAX_DESCRIPTION_LENGTH = 400
 
 const badges = [
-  ['streaming', 'streaming'],
-  ['pushNotifications', 'push'],
-  ['extendedAgentCard', 'extended card'],
+  ['streaming', 'Streaming'],
+  ['pushNotifications', 'Push notifications'],
+  ['extendedAgentCard', 'Extended card'],
 ] as const
 
 /** Returns agents as a list. */
@@ -32,7 +32,7 @@ const renderAgent = ({
 <div class="identity"><h2 dir="auto"><a href="/agents/${id}">${shorten(name, 120)}</a></h2>
 <p class="muted byline" dir="auto">${shorten(version, 40)}${provider === undefined ? '' : ` · ${shorten(provider, 120)}`}</p></div>
 <p class="description" dir="auto">${shorten(description, MAX_DESCRIPTION_LENGTH)}</p>
-<ul class="tags" aria-label="What it declares">${describe(declared).map(text => html`<li class="badge">${text}</li>`)}
+<ul class="tags" aria-label="Features and tags">${describe(declared).map(text => html`<li class="badge">${text}</li>`)}
 ${tags.slice(0, MAX_TAGS).map(tag => html`<li class="tag" dir="auto">${shorten(tag, 40)}</li>`)}</ul>
 </li>`
 
@@ -43,7 +43,7 @@ const describe = ({
 }: Pick<FoundAgent, 'capabilities' | 'protocolVersions' | 'signed'>): string[] => [
   ...(protocolVersions.length > 0 ? [`A2A ${protocolVersions.slice(0, 4).join(', ')}`] : []),
   ...badges.flatMap(([capability, label]) => (capabilities.includes(capability) ? [label] : [])),
-  ...(signed ? ['signed'] : []),
+  ...(signed ? ['Signed'] : []),
 ]
 
 /** Cuts a text between characters. */

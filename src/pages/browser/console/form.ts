@@ -96,10 +96,7 @@ export class MessageForm {
   setCard(card: AgentCard): void {
     this.#skills = card.skills.slice(0, MAX_SKILLS)
     this.#skill.replaceChildren(
-      ...options([
-        ['', 'any: the agent chooses'],
-        ...this.#skills.map(({ id, name }) => [id, shorten(name, 100)] as const),
-      ]),
+      ...options([['', 'Any skill'], ...this.#skills.map(({ id, name }) => [id, shorten(name, 100)] as const)]),
     )
     this.#showExamples()
     this.#endpoints = callableEndpoints(card)
@@ -132,7 +129,7 @@ export class MessageForm {
     if (this.#text.value.trim() !== '') parts.push(createPart({ $case: 'text', value: this.#text.value }, 'text/plain'))
     if (this.#data.value.trim() !== '') {
       const data = parseJson(this.#data.value)
-      if ('error' in data) return this.#refuse(this.#data, `This is no JSON: ${data.error}`)
+      if ('error' in data) return this.#refuse(this.#data, `This is not JSON: ${data.error}`)
       parts.push(createPart({ $case: 'data', value: data.value }, 'application/json'))
     }
     const [file] = this.#file.files ?? []

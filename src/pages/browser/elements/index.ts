@@ -19,9 +19,10 @@ export const byId = <Type extends HTMLElement>(id: string, type: new () => Type)
   return found
 }
 
-/** Copies a text when a button is pressed, and says so on the button for a moment. */
+/** Copies a text when a button is pressed, and confirms it on the button for a moment. */
 export const copyOnClick = (button: HTMLButtonElement, text: () => string): void => {
   const label = button.textContent
+  button.setAttribute('aria-live', 'polite')
   button.addEventListener('click', async () => {
     const copied = await navigator.clipboard.writeText(text()).then(
       () => true,
