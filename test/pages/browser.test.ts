@@ -59,6 +59,7 @@ describeInBrowser('the pages in a browser', browser => {
   it('find agents by the boxes of the filters, with the keyboard only', async () => {
     const page = await browser.open()
     await page.goto(urlOf('/agents'))
+    expect(await page.locator('#filters').getAttribute('open')).not.toBeNull()
     const box = page.getByRole('checkbox', { name: 'rain' })
     await box.focus()
     await page.keyboard.press('Space')

@@ -44,6 +44,10 @@ const focusBox = ({ name, value }: HTMLInputElement): void => {
   for (const box of boxes) if (box.name === name && box.value === value) box.focus()
 }
 
+// A wide page shows the filters even while they are closed: then they are open for screen readers, too.
+const filters = document.getElementById('filters')
+if (filters instanceof HTMLDetailsElement && matchMedia('(min-width: 60rem)').matches) filters.open = true
+
 if (form) {
   let timer: number | undefined
   let pending: AbortController | undefined

@@ -121,7 +121,7 @@ const hero = (facts: CardFacts, { name, description, provider }: AgentCard): Htm
   return html`<header class="hero">
 ${icon(facts)}
 <div class="identity"><h1 dir="auto">${printable(name)}</h1>
-${provider?.organization === undefined ? '' : html`<p class="muted" dir="auto">${printable(provider.organization)}</p>`}
+${provider?.organization === undefined ? '' : html`<p class="muted byline" dir="auto">${printable(provider.organization)}</p>`}
 </div>
 <p class="text" dir="auto">${printable(description)}</p>
 ${badges(facts)}
