@@ -358,6 +358,30 @@ asyncio.run(main())`)
     )
   })
 
+  it('reads each member of a tool’s schema once, however often it is required', async () => {
+    let reads = 0
+    const nest = (depth: number): JsonObject => ({
+      required: Array.from({ length: 9 }, () => 'inner'),
+      properties: {
+        get inner() {
+          reads += 1
+          return depth === 0 ? {} : nest(depth - 1)
+        },
+      },
+    })
+    await render(card({}), { tool: { skillId: 'now', name: 'now', inputSchema: nest(2) } })
+    expect(reads).toBe(3)
+  })
+
+  it('keeps curl from taking brackets in an address for a range of addresses', async () => {
+    const at = (url: string) =>
+      card({ url: undefined, supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] })
+    expect(snippetIn(await render(at('https://agent.test/[1-9]')), 'curl')).toMatch(
+      /^curl -gsS 'https:\/\/agent\.test\/\[1-9\]' /,
+    )
+    expect(snippetIn(await render(at('https://agent.test/1')), 'curl')).toMatch(/^curl -sS /)
+  })
+
   it('fetches only the card of an agent that this page has no code for', async () => {
     const supportedInterfaces = [{ url: 'https://agent.test/', protocolBinding: 'GRPC', protocolVersion: '1.0' }]
     const html = await render(card({ supportedInterfaces }))

@@ -34,8 +34,9 @@ const sampleValue = (schema: Json | undefined, depth = 0): Json => {
   if (typeof minimum === 'number' && minimum > 1) return Math.ceil(minimum)
   if (typeof type === 'string' && Object.hasOwn(samples, type)) return samples[type] ?? null
   if (!isJsonObject(properties)) return {}
-  const names = listOf(required).filter(name => typeof name === 'string' && Object.hasOwn(properties, name)) as string[]
-  return Object.fromEntries(names.map(name => [name, sampleValue(properties[name], depth + 1)]))
+  // A schema that repeats a name would multiply the work at each depth.
+  const names = new Set(listOf(required).filter(name => typeof name === 'string' && Object.hasOwn(properties, name)))
+  return Object.fromEntries([...names].map(name => [name, sampleValue(properties[name as string], depth + 1)]))
 }
 
 const listOf = (value: Json | undefined): Json[] => (value === undefined ? [] : [value].flat())

@@ -82,7 +82,8 @@ const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, f
   const separator = url.includes('?') ? '&' : '?'
   const query = keys.map(([name, variable], index) => shellWith(`${index === 0 ? separator : '&'}${name}=`, variable))
   return [
-    `curl -sS ${shell(url)}${query.join('')}`,
+    // Without -g, curl takes brackets and braces for many addresses.
+    `curl ${/[[\]{}]/.test(url) ? '-gsS' : '-sS'} ${shell(url)}${query.join('')}`,
     `-H 'Content-Type: application/json'`,
     ...(target.version === '1.0' ? [`-H 'A2A-Version: 1.0'`] : []),
     ...(extensions.length > 0
