@@ -30,7 +30,7 @@ export const describeInBrowser = (name: string, define: (browser: TestBrowser) =
     afterAll(() => browser?.close())
     define({
       open: async (options = {}) => {
-        const context = await (browser ?? (await noBrowser())).newContext(options)
+        const context = await (browser ?? (await noBrowser())).newContext({ reducedMotion: 'reduce', ...options })
         contexts.push(context)
         context.setDefaultTimeout(10_000)
         return context.newPage()
@@ -39,10 +39,17 @@ export const describeInBrowser = (name: string, define: (browser: TestBrowser) =
   })
 }
 
-/** Returns the rules of accessibility that a page breaks, and where. */
-export const findViolations = async (page: Page): Promise<string[]> => {
+/** The rules of axe that depend on colors and on the size of the window; all others depend on the document only. */
+const STYLE_RULES = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size']
+
+/**
+ * Returns the rules of accessibility that a page breaks, and where. `style` checks a document again that differs in its style sheet
+ * only, as in dark mode.
+ */
+export const findViolations = async (page: Page, rules: 'all' | 'style' = 'all'): Promise<string[]> => {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  const options: axe.RunOptions = { resultTypes: ['violations'], ...(rules === 'style' && { runOnly: STYLE_RULES }) }
+  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as axe.AxeResults
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
