@@ -3,10 +3,11 @@ import type { AgentCard, AgentInterface, AgentSkill } from '../../card/model/age
 import { isJsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Html } from '../layout/page.ts'
+import { webUrl } from '../plain-text.ts'
 import { requirementSentence, schemeList } from './authentication.ts'
 import type { CardFacts, Signature } from './facts.ts'
 import type { Snippet } from './snippets.ts'
-import { code, headline, inline, printable, sentenceList, visibleJson, webLink, webUrl } from './text.ts'
+import { code, headline, inline, printable, sentenceList, visibleJson, webLink } from './text.ts'
 
 type Capabilities = AgentCard['capabilities']
 

@@ -1,8 +1,9 @@
 import { html, raw } from 'hono/html'
 import type { Json } from '../../json/json.ts'
 import type { Html } from '../layout/page.ts'
+import { webUrl } from '../plain-text.ts'
 import type { CardFacts } from './facts.ts'
-import { headline, webUrl } from './text.ts'
+import { headline } from './text.ts'
 
 const MAX_TITLE_LENGTH = 100
 const MAX_DESCRIPTION_LENGTH = 280

@@ -2,11 +2,12 @@ import { pathOf } from '../../a2a/rest-paths.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import { type CallTarget, toTarget, wireVersions } from '../../card/model/calls.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { webUrl } from '../plain-text.ts'
 import { bearerHeader, type Credential, callCredentials } from './credentials.ts'
 import type { CardFacts } from './facts.ts'
 import { javascriptText, javascriptValue, pythonText, pythonValue, shell, shellWith } from './literals.ts'
 import { type Part, samplePart } from './sample.ts'
-import { visibleJson, webUrl } from './text.ts'
+import { visibleJson } from './text.ts'
 
 /** Code that calls the agent as it stands. `variables` are the environment variables that it reads. */
 export type Snippet = { name: 'curl' | 'javascript' | 'python'; title: string; code: string; variables: string[] }

@@ -1,14 +1,13 @@
 import { html } from 'hono/html'
 import { isJsonObject, type Json, jsonEntries } from '../../json/json.ts'
-import { parseUrl } from '../../net/urls.ts'
 import type { Html } from '../layout/page.ts'
+import { escapeInvisible, shorten, webUrl } from '../plain-text.ts'
 
 /** The part of a card that its page shows; far more than what people write. */
 const MAX_SHOWN_LENGTH = 60_000
 const MAX_SHOWN_TEXT = 4000
 /** What the elements around a text cost, in characters. */
 const ELEMENT_LENGTH = 30
-const ELLIPSIS = '…'
 
 /** The objects of a card whose members have names of the author's choice. */
 const maps = new Set(['securitySchemes', 'schemes', 'scopes', 'params', 'header'])
@@ -25,7 +24,7 @@ export const boundCard = <Card extends Json>(card: Card): { card: Card; isCut: b
     left -= Math.min(text.length, shown) + ELEMENT_LENGTH
     if (text.length <= shown) return text
     isCut = true
-    return text.slice(0, shown).toWellFormed() + ELLIPSIS
+    return shorten(text, shown)
   }
   const hasRoom = (): boolean => {
     isCut ||= left <= 0
@@ -55,12 +54,6 @@ export const inline = (text: string): Html => html`<bdi>${printable(text)}</bdi>
 /** Renders a text of a card as code. */
 export const code = (text: string): Html => html`<code dir="auto">${printable(text)}</code>`
 
-/** Returns an http or https URL of a card without credentials; undefined for any other text. */
-export const webUrl = (text: string | undefined): string | undefined => {
-  const url = text === undefined ? null : parseUrl(text)
-  return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url.href : undefined
-}
-
 /** Renders a link of a card, or its text where nobody may follow it. */
 export const webLink = (text: string, label = text): Html => {
   const url = webUrl(text)
@@ -83,17 +76,13 @@ export const headline = (text: string, maxLength: number): string => {
     .replace(/[\p{Bidi_Control}\u2028\u2029]/gu, '')
     .trim()
   return line.length > maxLength
-    ? line
+    ? `${line
         .slice(0, maxLength - 1)
         .toWellFormed()
-        .trimEnd() + ELLIPSIS
+        .trimEnd()}…`
     : line.toWellFormed()
 }
 
 /** Returns the JSON text of a value in which characters that are invisible, or that reorder others, are escaped. */
 export const visibleJson = (value: Json, indent?: number): string =>
-  (JSON.stringify(value, null, indent) ?? 'null').replace(/[^\P{C}\n]|[\u2028\u2029]/gu, character =>
-    Array.from({ length: character.length }, (_, index) => toEscape(character.charCodeAt(index))).join(''),
-  )
-
-const toEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`
+  escapeInvisible(JSON.stringify(value, null, indent) ?? 'null')

@@ -33,13 +33,13 @@ type FacetValue = { value: string; count?: number }
  * are none.
  */
 export const renderFilters = (
-  asked: URLSearchParams,
+  search: URLSearchParams,
   facets: Partial<Record<FacetName, FacetValue[]>>,
   isApproximate = false,
 ): Html => {
-  const chosen = facetNames.reduce((sum, name) => sum + asked.getAll(name).length, 0)
+  const chosen = facetNames.reduce((sum, name) => sum + search.getAll(name).length, 0)
   const groups = facetNames.map(name =>
-    renderGroup(name, valuesOf(asked.getAll(name), facets[name] ?? []), asked, isApproximate),
+    renderGroup(name, valuesOf(search.getAll(name), facets[name] ?? []), search, isApproximate),
   )
   return html`<details id="filters" class="catalog-filters"${groups.every(group => group === '') ? html` hidden` : ''}>
 <summary>Filters${chosen > 0 ? ` (${chosen})` : ''}</summary>
@@ -60,11 +60,11 @@ const valuesOf = (chosen: readonly string[], found: readonly FacetValue[]): Face
 const renderGroup = (
   name: FacetName,
   values: readonly FacetValue[],
-  asked: URLSearchParams,
+  search: URLSearchParams,
   isApproximate: boolean,
 ): Html | '' => {
   if (values.length === 0) return ''
-  const chosen = new Set(asked.getAll(name).map(value => value.toLowerCase()))
+  const chosen = new Set(search.getAll(name).map(value => value.toLowerCase()))
   const boxes = values.map(
     ({ value, count }) => html`<li><label>
 <input type="checkbox" name="${name}" value="${value}"${chosen.has(value.toLowerCase()) ? html` checked` : ''}>

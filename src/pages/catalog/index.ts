@@ -5,6 +5,7 @@ import { ANONYMOUS } from '../../auth/principal.ts'
 import type { Handler } from '../../http/handler.ts'
 import { NO_STORE, publicCacheControl } from '../../http/headers.ts'
 import { type Html, pageResponse } from '../layout/page.ts'
+import { plural } from '../plain-text.ts'
 import { type FacetName, facetNames, renderFilters } from './filters.ts'
 import { renderAgents } from './results.ts'
 
@@ -23,14 +24,14 @@ type Found = {
  * a form sends, counts as absent, and one that the page does not know is ignored.
  */
 export const getCatalogPage: Handler = async (request, env, ctx) => {
-  const asked = readQuery(new URL(request.url).searchParams)
+  const search = readQuery(new URL(request.url).searchParams)
   await countList(ANONYMOUS, request, env)
-  const query = new URLSearchParams([...asked, ['facets', facetNames.join(',')], ['limit', String(AGENTS_PER_PAGE)]])
+  const query = new URLSearchParams([...search, ['facets', facetNames.join(',')], ['limit', String(AGENTS_PER_PAGE)]])
   const response = await fetchCacheable('/agents', query, ctx)
   const [results, filters] = response.ok
-    ? renderFound(await response.json<Found>(), asked)
-    : [renderProblem(await response.json<{ detail: string }>()), renderFilters(asked, {})]
-  const words = asked.get('q')
+    ? renderFound(await response.json<Found>(), search)
+    : [renderProblem(await response.json<{ detail: string }>()), renderFilters(search, {})]
+  const words = search.get('q')
   const main = html`<h1>Agents</h1>
 <form class="catalog" action="/agents" role="search">
 <div class="search-row">
@@ -61,26 +62,26 @@ const retryHeaders = ({ headers }: Response): Record<string, string> => {
   return retryAfter === null ? {} : { 'Retry-After': retryAfter }
 }
 
-const renderFound = ({ agents, cursor, facets, approximate }: Found, asked: URLSearchParams): [Html, Html] => {
-  const isSearch = asked.size > (asked.has('cursor') ? 1 : 0)
+const renderFound = ({ agents, cursor, facets, approximate }: Found, search: URLSearchParams): [Html, Html] => {
+  const isSearch = search.size > (search.has('cursor') ? 1 : 0)
   const more =
     cursor === undefined
       ? ''
-      : html`<p><a class="button" rel="next" href="${nextPage(asked, cursor)}">Next page</a></p>`
+      : html`<p><a class="button" rel="next" href="${nextPage(search, cursor)}">Next page</a></p>`
   const results = html`<p id="count" class="muted" role="status">${countAgents(agents.length, cursor !== undefined, isSearch)}</p>
 ${agents.length > 0 ? renderAgents(agents) : isSearch ? NOTHING_FOUND : NO_AGENTS}
 ${more}`
-  return [results, renderFilters(asked, facets, approximate)]
+  return [results, renderFilters(search, facets, approximate)]
 }
 
-const nextPage = (asked: URLSearchParams, cursor: string): string => {
-  const query = new URLSearchParams(asked)
+const nextPage = (search: URLSearchParams, cursor: string): string => {
+  const query = new URLSearchParams(search)
   query.set('cursor', cursor)
   return `/agents?${query}`
 }
 
 const countAgents = (count: number, hasMore: boolean, isSearch: boolean): string => {
-  const agents = `${count}${hasMore ? ' or more' : ''} ${count === 1 && !hasMore ? 'agent' : 'agents'}`
+  const agents = hasMore ? `${count} or more agents` : plural(count, 'agent')
   return isSearch ? `${agents} found` : agents
 }
 

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import type { FoundAgent } from '../../api/agents/lists.ts'
 import { renderMonogram } from '../images/index.ts'
 import type { Html } from '../layout/page.ts'
+import { shorten } from '../plain-text.ts'
 
 /** Tags that an agent shows in the list; its page has all of them. */
 const MAX_TAGS = 6
@@ -45,10 +46,3 @@ const describe = ({
   ...badges.flatMap(([capability, label]) => (capabilities.includes(capability) ? [label] : [])),
   ...(signed ? ['Signed'] : []),
 ]
-
-/** Cuts a text between characters. */
-const shorten = (text: string, length: number): string => {
-  if (text.length <= length) return text
-  const cut = text.slice(0, length)
-  return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`
-}

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { CATALOG_DOCUMENTS } from '../../api/shared-cache.ts'
 import { matchesIfNoneMatch, strongEtag } from '../../http/conditional.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
+import { CORS_HEADERS, NO_STORE, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { assetPath } from './assets.ts'
 
 /** Escaped HTML. */
@@ -77,7 +77,7 @@ type PageOptions = { status?: number; cacheControl?: string; headers?: Record<st
 export const pageResponse = async (
   page: Page,
   { headers: requestHeaders }: Request,
-  { status = 200, cacheControl = 'no-store', headers = {} }: PageOptions = {},
+  { status = 200, cacheControl = NO_STORE, headers = {} }: PageOptions = {},
 ): Promise<Response> => {
   const body = String(await renderPage(page))
   const etag = await strongEtag(new TextEncoder().encode(body))

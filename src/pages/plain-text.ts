@@ -1,0 +1,30 @@
+import { parseUrl } from '../net/urls.ts'
+
+// What the Worker and the scripts of pages do with texts of cards and answers, all of which are untrusted.
+
+/** Cuts a text that is longer than `length`, in UTF-16 code units, between characters. */
+export const shorten = (text: string, length: number): string => {
+  if (text.length <= length) return text
+  return `${text
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .toWellFormed()}…`
+}
+
+/** Escapes characters that are invisible, or that reorder others, as JSON does. Line breaks and tabs stay. */
+export const escapeInvisible = (text: string): string =>
+  text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, character =>
+    Array.from({ length: character.length }, (_, index) => toEscape(character.charCodeAt(index))).join(''),
+  )
+
+const toEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`
+
+/** Returns an http or https URL without credentials, which a page may link to; undefined for any other text. */
+export const webUrl = (text: string | undefined): string | undefined => {
+  const url = text === undefined ? null : parseUrl(text)
+  return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url.href : undefined
+}
+
+/** Returns a number with its noun, such as `1 agent`. */
+export const plural = (count: number, noun: string): string =>
+  `${count} ${count === 1 ? noun : noun.replace(/([^aeiou])y$/, '$1ie').concat('s')}`
