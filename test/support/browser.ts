@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { executablePath } from './browser-path.ts'
 
 /** A browser for the tests of a file. Each context that it opens is closed after its test. */
-export type TestBrowser = {
+type TestBrowser = {
   /** Opens a tab of its own: nothing is shared with other tabs. */
   open: (options?: BrowserContextOptions) => Promise<Page>
 }

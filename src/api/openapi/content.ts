@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json/json.ts'
 import type { Content, ItemSchema } from './operation.ts'
 
 /** Returns the schema of a body, or the reference to it. */
-export const toSchema = (schema: ItemSchema): JsonObject =>
+const toSchema = (schema: ItemSchema): JsonObject =>
   typeof schema === 'string' ? { $ref: `#/components/schemas/${schema}` } : schema
 
 /** Returns the media types of a body. */

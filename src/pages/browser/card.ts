@@ -1,30 +1,16 @@
-const RESET_MS = 2000
+import { copyText } from './elements/index.ts'
 
-/** Tells people, and screen readers, what happened. */
+/** Announces to screen readers what happened. */
 const announce = (text: string): void => {
   const status = document.getElementById('status')
   if (status) status.textContent = text
 }
 
-/** The labels of buttons that show a confirmation. */
-const labels = new WeakMap<HTMLButtonElement, string>()
-
-/** Copies the text of the element that a button names, and confirms it on the button, which keeps the focus. */
+/** Copies the text of the element that a button names. */
 const copy = async (button: HTMLButtonElement): Promise<void> => {
   const text = document.getElementById(button.dataset.copies ?? '')?.textContent ?? ''
-  const label = labels.get(button) ?? button.textContent
-  labels.set(button, label)
-  try {
-    await navigator.clipboard.writeText(text)
-    announce('Copied')
-    button.textContent = 'Copied'
-  } catch {
-    announce('The browser does not let this page copy. Select the text instead.')
-    button.textContent = 'Not copied'
-  }
-  setTimeout(() => {
-    button.textContent = label
-  }, RESET_MS)
+  const isCopied = await copyText(button, text)
+  announce(isCopied ? 'Copied' : 'The browser does not let this page copy. Select the text instead.')
 }
 
 let requested = 0
@@ -67,5 +53,3 @@ addEventListener('popstate', () => {
   const url = new URL(location.href)
   showView(url).catch(() => location.reload())
 })
-
-export {}

@@ -1,5 +1,5 @@
 import type { Locator } from '../../card/file/source-map.ts'
-import { representationLabels } from '../layout/labels.ts'
+import { plural, representationLabels, shorten } from '../text/index.ts'
 import { byId, copyOnClick, element } from './elements/index.ts'
 
 type Note = { pointer: string; message: string }
@@ -110,8 +110,6 @@ const summarize = ({ valid, errors, issues = [] }: Report): ['good' | 'warn' | '
   return [bySeverity.has('error') ? 'bad' : 'warn', `The card can be published. Found: ${parts.join(', ')}.`]
 }
 
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
-
 /** Guesses the format of a text; YAML includes most others. */
 const guessName = (text: string): string => {
   const start = text.trimStart()
@@ -144,7 +142,7 @@ const showMarks = (marks: readonly Mark[]): void => {
 const renderLine = (line: number, text: string, marks: readonly Mark[]): HTMLElement => {
   const number = element('button', { type: 'button', 'aria-label': `Go to line ${line}` }, String(line))
   number.addEventListener('click', () => selectLine(line))
-  const code = element('code', { dir: 'ltr' }, text.slice(0, 500))
+  const code = element('code', { dir: 'ltr' }, shorten(text, 500))
   const messages = marks.map(({ kind, pointer = '', text }) => {
     const place = pointer === '' ? [] : [element('code', {}, pointer), ' ']
     return element(

@@ -1,8 +1,8 @@
 import { html } from 'hono/html'
 import type { RepresentationName } from '../../card/model/constants.ts'
 import type { Json } from '../../json/json.ts'
-import { representationLabels } from '../layout/labels.ts'
 import type { Html } from '../layout/page.ts'
+import { representationLabels } from '../text/index.ts'
 import { visibleJson } from './text.ts'
 
 /** A representation that the page shows: its name in `?view=`, the document, and its label. */

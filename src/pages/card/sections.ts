@@ -3,7 +3,7 @@ import type { AgentCard, AgentInterface, AgentSkill } from '../../card/model/age
 import { isJsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Html } from '../layout/page.ts'
-import { webUrl } from '../plain-text.ts'
+import { webUrl } from '../text/index.ts'
 import { requirementSentence, schemeList } from './authentication.ts'
 import type { CardFacts, Signature } from './facts.ts'
 import type { Snippet } from './snippets.ts'

@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html'
 import type { Json } from '../../json/json.ts'
 import type { Html } from '../layout/page.ts'
-import { webUrl } from '../plain-text.ts'
+import { webUrl } from '../text/index.ts'
 import type { CardFacts } from './facts.ts'
 import { headline } from './text.ts'
 

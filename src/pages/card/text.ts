@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { isJsonObject, type Json, jsonEntries } from '../../json/json.ts'
 import type { Html } from '../layout/page.ts'
-import { escapeInvisible, shorten, webUrl } from '../plain-text.ts'
+import { escapeInvisible, shorten, webUrl } from '../text/index.ts'
 
 /** The part of a card that its page shows; far more than what people write. */
 const MAX_SHOWN_LENGTH = 60_000

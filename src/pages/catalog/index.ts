@@ -5,7 +5,7 @@ import { ANONYMOUS } from '../../auth/principal.ts'
 import type { Handler } from '../../http/handler.ts'
 import { NO_STORE, publicCacheControl } from '../../http/headers.ts'
 import { type Html, pageResponse } from '../layout/page.ts'
-import { plural } from '../plain-text.ts'
+import { plural } from '../text/index.ts'
 import { type FacetName, facetNames, renderFilters } from './filters.ts'
 import { renderAgents } from './results.ts'
 

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { FoundAgent } from '../../api/agents/lists.ts'
 import { renderMonogram } from '../images/index.ts'
 import type { Html } from '../layout/page.ts'
-import { shorten } from '../plain-text.ts'
+import { shorten } from '../text/index.ts'
 
 /** Tags that an agent shows in the list; its page has all of them. */
 const MAX_TAGS = 6

@@ -1,16 +1,17 @@
+import { element } from '../elements/index.ts'
 import type { Progress } from './conversation.ts'
-import { button, el, field, options } from './dom.ts'
+import { button, field, options } from './dom.ts'
 
 /** What a message continues. */
-export type Continuation = 'task' | 'context' | 'new'
+type Continuation = 'task' | 'context' | 'new'
 
 /** What the controls tell the console. */
-export type ControlEvents = Record<'onStop' | 'onCancel' | 'onFollow' | 'onReset', () => void>
+type ControlEvents = Record<'onStop' | 'onCancel' | 'onFollow' | 'onReset', () => void>
 
 /** The buttons for a task, and the choice of what the next message continues. Each is there only when it can do something. */
 export class Controls {
-  readonly element = el('p', { className: 'console-actions' })
-  readonly #continuation = el('select')
+  readonly element = element('p', { class: 'console-actions' })
+  readonly #continuation = element('select')
   readonly continuationField = field('This message', this.#continuation)
   readonly #stop: HTMLButtonElement
   readonly #cancel: HTMLButtonElement
@@ -19,7 +20,7 @@ export class Controls {
 
   constructor({ onStop, onCancel, onFollow, onReset }: ControlEvents) {
     this.#stop = button('Stop waiting', onStop)
-    this.#cancel = button('Cancel the task', onCancel, { className: 'danger' })
+    this.#cancel = button('Cancel the task', onCancel, { class: 'danger' })
     this.#follow = button('Follow the task', onFollow)
     this.#reset = button('New conversation', onReset)
     this.element.append(this.#stop, this.#cancel, this.#follow, this.#reset)

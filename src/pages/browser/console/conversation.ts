@@ -1,6 +1,7 @@
 import type { Artifact, Message, Part, Task } from '@a2a-js/sdk'
+import { shorten } from '../../text/index.ts'
+import { element } from '../elements/index.ts'
 import type { CallEvent } from './agent.ts'
-import { el, shorten } from './dom.ts'
 import { PartBudget, PartList } from './parts.ts'
 
 /** The turns, messages of one task and artifacts of one task that are shown. */
@@ -20,7 +21,7 @@ const STATES = [
   'rejected',
   'authentication required',
 ] as const
-export type StateName = (typeof STATES)[number]
+type StateName = (typeof STATES)[number]
 
 const ENDED: ReadonlySet<StateName> = new Set(['completed', 'failed', 'canceled', 'rejected'])
 const STATE_UNKNOWN = 0
@@ -31,7 +32,12 @@ export type Progress = { taskId: string; contextId: string; state: StateName | u
 
 /** All turns of the conversation on the page. */
 export class Conversation {
-  readonly element = el('div', { role: 'log', ariaLabel: 'Conversation', ariaLive: 'off', className: 'console-log' })
+  readonly element = element('div', {
+    role: 'log',
+    'aria-label': 'Conversation',
+    'aria-live': 'off',
+    class: 'console-log',
+  })
   readonly #turns: Turn[] = []
 
   /** Adds a message of the person, whose answer follows. */
@@ -54,11 +60,11 @@ export class Conversation {
 
 /** A message and what the agent answers. */
 export class Turn {
-  readonly element = el('article', { className: 'console-turn' })
-  readonly #answer = el('div', { className: 'console-answer', hidden: true })
-  readonly #badge = el('span', { className: 'badge' })
-  readonly #ids = el('span', { className: 'muted console-ids' })
-  readonly #messages = el('div')
+  readonly element = element('article', { class: 'console-turn' })
+  readonly #answer = element('div', { class: 'console-answer', hidden: '' })
+  readonly #badge = element('span', { class: 'badge' })
+  readonly #ids = element('span', { class: 'muted console-ids' })
+  readonly #messages = element('div')
   readonly #artifacts = new Map<string, ShownArtifact>()
   readonly #seenMessages = new Set<string>()
   readonly #budget = new PartBudget()
@@ -68,10 +74,10 @@ export class Turn {
   constructor(parts: readonly Part[]) {
     const message = new PartList(this.#budget, parts)
     this.element.append(
-      el('div', { className: 'console-question' }, el('h3', {}, 'You'), message.element),
+      element('div', { class: 'console-question' }, element('h3', {}, 'You'), message.element),
       this.#answer,
     )
-    this.#answer.append(el('h3', {}, 'Agent'), el('p', {}, this.#badge, ' ', this.#ids), this.#messages)
+    this.#answer.append(element('h3', {}, 'Agent'), element('p', {}, this.#badge, ' ', this.#ids), this.#messages)
   }
 
   /** Shows an event of the answer. */
@@ -137,14 +143,14 @@ export class Turn {
 
   #markFull(): void {
     if (!this.#isFull)
-      this.#answer.append(el('p', { className: 'message warn' }, 'There is more than this page shows.'))
+      this.#answer.append(element('p', { class: 'message warn' }, 'There is more than this page shows.'))
     this.#isFull = true
   }
 }
 
 /** An artifact of a task, which may arrive in pieces. */
 class ShownArtifact {
-  readonly element = el('section', { className: 'console-artifact' })
+  readonly element = element('section', { class: 'console-artifact' })
   readonly #budget: PartBudget
   #parts: PartList
   /** What the artifact was replaced with last: a task that is polled repeats its artifacts. */
@@ -154,8 +160,8 @@ class ShownArtifact {
     this.#budget = budget
     this.#parts = new PartList(budget)
     this.element.append(
-      el('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
-      ...(description ? [el('p', { className: 'muted', dir: 'auto' }, shorten(description, 2000))] : []),
+      element('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
+      ...(description ? [element('p', { class: 'muted', dir: 'auto' }, shorten(description, 2000))] : []),
       this.#parts.element,
     )
   }

@@ -1,7 +1,8 @@
 import type { AgentCard } from '../../../card/model/agent-card.ts'
 import { parseUrl } from '../../../net/urls.ts'
+import { element } from '../elements/index.ts'
 import { callableEndpoints } from './agent.ts'
-import { el, field, options } from './dom.ts'
+import { field, options } from './dom.ts'
 import type { Credentials } from './recorder.ts'
 
 /** The most header names and origins of a card that are offered. */
@@ -9,8 +10,8 @@ const MAX_HEADERS = 20
 
 /** The fields for a token. It is in the memory of the page only: the field has no name, and no form contains it. */
 export class CredentialFields {
-  readonly element = el('fieldset', { className: 'console-token' }, el('legend', {}, 'Authentication'))
-  readonly #token = el('input', { type: 'password', autocomplete: 'off', spellcheck: false })
+  readonly element = element('fieldset', { class: 'console-token' }, element('legend', {}, 'Authentication'))
+  readonly #token = element('input', { type: 'password', autocomplete: 'off', spellcheck: 'false' })
   readonly #header: HTMLSelectElement
 
   constructor(card: AgentCard, hostOrigins: readonly string[]) {
@@ -21,7 +22,7 @@ export class CredentialFields {
         ? 'this host'
         : `${others.join(' or ')}, the agent's own address, unless calls go through this host. Tokens that this host issued never go there`
     const names = apiKeyHeaders(card)
-    this.#header = el(
+    this.#header = element(
       'select',
       {},
       ...options([['Authorization', 'Authorization: Bearer'], ...names.map(name => [name, name] as const)]),

@@ -1,4 +1,5 @@
-import { el, escapeInvisible, shorten } from './dom.ts'
+import { escapeInvisible, shorten } from '../../text/index.ts'
+import { element } from '../elements/index.ts'
 import type { Exchange } from './recorder.ts'
 
 /** The exchanges that are shown. Older ones are removed. */
@@ -9,10 +10,10 @@ const MAX_REQUEST_LENGTH = 64 * 1024
 
 /** The raw exchange on the page: requests and responses as they were sent. */
 export class ExchangeView {
-  readonly element = el('div', { className: 'console-exchanges' })
-  readonly #note = el(
+  readonly element = element('div', { class: 'console-exchanges' })
+  readonly #note = element(
     'p',
-    { className: 'muted' },
+    { class: 'muted' },
     'Requests and responses appear here as they are sent, the newest first. Credentials are hidden.',
   )
   readonly #shown = new Map<Exchange, Shown>()
@@ -56,7 +57,7 @@ export class ExchangeView {
 type Shown = { element: HTMLDetailsElement; draw: (exchange: Exchange) => void }
 
 const createShown = (exchange: Exchange, number: number): Shown => {
-  const title = el('summary', {})
+  const title = element('summary', {})
   const request = rawText(`Request ${number}`)
   const response = rawText(`Response ${number}`)
   request.textContent = escapeInvisible(
@@ -67,10 +68,10 @@ const createShown = (exchange: Exchange, number: number): Shown => {
       shorten(indent(exchange.requestBody), MAX_REQUEST_LENGTH),
     ].join('\n'),
   )
-  const element = el('details', { open: true, className: 'console-exchange' }, title, request, response)
+  const details = element('details', { open: '', class: 'console-exchange' }, title, request, response)
   const path = new URL(exchange.url).pathname
   return {
-    element,
+    element: details,
     draw: current => {
       title.textContent = `${number}. ${current.method} ${shorten(path, 100)} – ${current.status ?? current.failure ?? 'waiting'}`
       response.textContent = escapeInvisible(responseText(current))
@@ -79,7 +80,7 @@ const createShown = (exchange: Exchange, number: number): Shown => {
 }
 
 const rawText = (label: string): HTMLPreElement =>
-  el('pre', { tabIndex: 0, role: 'group', ariaLabel: label, className: 'console-raw', dir: 'ltr' })
+  element('pre', { tabindex: '0', role: 'group', 'aria-label': label, class: 'console-raw', dir: 'ltr' })
 
 const headerLines = (headers: Exchange['requestHeaders']): string[] =>
   headers.map(([name, value]) => `${name}: ${value}`)
@@ -102,11 +103,3 @@ const indent = (text: string): string => {
     return text
   }
 }
-
-/** Renders the place of the card that refuses a call, with the numbers of its lines. */
-export const renderCardLines = (line: number, lines: readonly string[]): HTMLElement =>
-  el(
-    'pre',
-    { tabIndex: 0, role: 'group', ariaLabel: 'Lines of the card', className: 'console-raw', dir: 'ltr' },
-    escapeInvisible(lines.map((text, index) => `${String(line + index).padStart(4)}  ${text}`).join('\n')),
-  )

@@ -1,8 +1,10 @@
 import type { Part } from '@a2a-js/sdk'
 import type { AgentCard, AgentSkill } from '../../../card/model/agent-card.ts'
+import { shorten } from '../../text/index.ts'
+import { element } from '../elements/index.ts'
 import { callableEndpoints, createPart, type Draft, type Endpoint } from './agent.ts'
 import { toBuffer } from './buffer.ts'
-import { button, checkbox, el, field, options, shorten } from './dom.ts'
+import { button, checkbox, field, options } from './dom.ts'
 import type { Fix } from './refusal.ts'
 
 /** What a card offers can be much; the form offers so many skills, modes and examples of it. */
@@ -14,23 +16,23 @@ const MAX_EXAMPLES = 4
 const MAX_FILE_BYTES = 8 * 1024 * 1024
 
 /** What the form tells the console. */
-export type FormEvents = { onSubmit: (action: 'send' | 'stream') => void }
+type FormEvents = { onSubmit: (action: 'send' | 'stream') => void }
 
 /** The message that a person writes, and how it is sent. */
 export class MessageForm {
   readonly element: HTMLFormElement
-  readonly #text = el('textarea', { rows: 3, dir: 'auto' })
-  readonly #data = el('textarea', { rows: 3, dir: 'ltr', spellcheck: false })
+  readonly #text = element('textarea', { rows: '3', dir: 'auto' })
+  readonly #data = element('textarea', { rows: '3', dir: 'ltr', spellcheck: 'false' })
   readonly #dataDetails: HTMLDetailsElement
-  readonly #file = el('input', { type: 'file' })
-  readonly #skill = el('select')
-  readonly #examples = el('p', { className: 'console-examples' })
-  readonly #binding = el('select')
-  readonly #version = el('select')
-  readonly #modes = el('div', { className: 'console-modes' })
-  readonly #otherModes = el('input', {
+  readonly #file = element('input', { type: 'file' })
+  readonly #skill = element('select')
+  readonly #examples = element('p', { class: 'console-examples' })
+  readonly #binding = element('select')
+  readonly #version = element('select')
+  readonly #modes = element('div', { class: 'console-modes' })
+  readonly #otherModes = element('input', {
     type: 'text',
-    spellcheck: false,
+    spellcheck: 'false',
     autocomplete: 'off',
     placeholder: 'image/png, text/*',
   })
@@ -43,40 +45,40 @@ export class MessageForm {
   constructor(card: AgentCard, { onSubmit }: FormEvents) {
     const [pollLabel, poll] = checkbox('Return at once, then ask for the task until it ends')
     this.#poll = poll
-    const send = el('button', { type: 'submit', className: 'primary' }, 'Send')
+    const send = element('button', { type: 'submit', class: 'primary' }, 'Send')
     const stream = button('Send and stream', () => onSubmit('stream'))
     this.#buttons = [send, stream]
-    this.#dataDetails = el('details', {}, el('summary', {}, 'Add JSON data'), field('JSON data', this.#data))
-    this.#sending = el(
+    this.#dataDetails = element('details', {}, element('summary', {}, 'Add JSON data'), field('JSON data', this.#data))
+    this.#sending = element(
       'details',
       {},
-      el('summary', {}, 'How it is sent'),
-      el(
+      element('summary', {}, 'How it is sent'),
+      element(
         'div',
-        { className: 'console-grid' },
+        { class: 'console-grid' },
         field('Skill', this.#skill),
         field('Binding', this.#binding),
         field('Protocol version', this.#version),
       ),
-      el(
+      element(
         'fieldset',
         {},
-        el('legend', {}, 'Accepted output modes'),
-        el('p', { className: 'muted console-hint' }, 'Without any, the agent chooses.'),
+        element('legend', {}, 'Accepted output modes'),
+        element('p', { class: 'muted console-hint' }, 'Without any, the agent chooses.'),
         this.#modes,
         field('Other modes', this.#otherModes),
       ),
       pollLabel,
     )
-    this.element = el(
+    this.element = element(
       'form',
-      { className: 'console-form', noValidate: true },
+      { class: 'console-form', novalidate: '' },
       field('Message', this.#text, 'Ctrl+Enter sends it.'),
       this.#examples,
       this.#dataDetails,
       field('File', this.#file),
       this.#sending,
-      el('p', { className: 'console-actions' }, send, stream),
+      element('p', { class: 'console-actions' }, send, stream),
     )
     this.element.addEventListener('submit', event => {
       event.preventDefault()
@@ -214,7 +216,7 @@ export class MessageForm {
       this.#text.focus()
     }
     const buttons = examples.map(example =>
-      button(shorten(example, 60), fill(example), { className: 'console-small', dir: 'auto' }),
+      button(shorten(example, 60), fill(example), { class: 'console-small', dir: 'auto' }),
     )
     this.#examples.replaceChildren(...(examples.length > 0 ? ['Examples: ', ...buttons] : []))
   }

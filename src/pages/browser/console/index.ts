@@ -1,9 +1,10 @@
 import type { AgentCard } from '../../../card/model/agent-card.ts'
+import { element } from '../elements/index.ts'
 import { Agent, type CallEvent, type CallOptions, type Draft, type Endpoint, readSkills } from './agent.ts'
 import { Controls, needsPerson } from './controls.ts'
 import { Conversation, type Turn } from './conversation.ts'
 import { CredentialFields } from './credentials.ts'
-import { button, checkbox, el } from './dom.ts'
+import { button, checkbox } from './dom.ts'
 import { ExchangeView } from './exchange-view.ts'
 import { MessageForm } from './form.ts'
 import { renderJson } from './parts.ts'
@@ -45,12 +46,12 @@ const WAITING = 'Waiting for the agent …'
 
 /** A place to try an agent. */
 class Console {
-  readonly element = el('div', { className: 'console' })
-  readonly #status = el('p', { role: 'status', className: 'console-status' })
+  readonly element = element('div', { class: 'console' })
+  readonly #status = element('p', { role: 'status', class: 'console-status' })
   readonly #conversation = new Conversation()
   readonly #exchanges = new ExchangeView()
-  readonly #refusal = el('div', { tabIndex: -1 })
-  readonly #extended = el('div')
+  readonly #refusal = element('div', { tabindex: '-1' })
+  readonly #extended = element('div')
   readonly #form: MessageForm
   readonly #credentials: CredentialFields
   readonly #hostOrigins: readonly string[]
@@ -82,15 +83,15 @@ class Console {
     if (card.capabilities?.extendedAgentCard) this.#credentials.element.append(this.#readExtended)
     if (hostUrl !== undefined) this.#form.addOption(viaHostLabel)
     this.element.append(
-      el(
+      element(
         'div',
-        { className: 'console-main' },
+        { class: 'console-main' },
         ...(hasEndpoint
           ? []
           : [
-              el(
+              element(
                 'p',
-                { className: 'message warn' },
+                { class: 'message warn' },
                 'This agent has no endpoint that a browser can call: neither JSON-RPC nor HTTP+JSON in A2A 1.0 or 0.3.',
               ),
             ]),
@@ -102,10 +103,10 @@ class Console {
         this.#credentials.element,
         this.#extended,
       ),
-      el(
+      element(
         'section',
-        { className: 'console-raw-pane', ariaLabel: 'Raw exchange' },
-        el('h3', {}, 'Raw exchange'),
+        { class: 'console-raw-pane', 'aria-label': 'Raw exchange' },
+        element('h3', {}, 'Raw exchange'),
         this.#exchanges.element,
       ),
     )
@@ -241,7 +242,7 @@ class Console {
     if (this.#abort) return
     await this.#perform({ retry: () => this.#readExtendedCard() }, async (agent, options) => {
       const card = await agent.extendedCard(options)
-      const heading = el('h3', { tabIndex: -1 }, 'Extended card')
+      const heading = element('h3', { tabindex: '-1' }, 'Extended card')
       this.#extended.replaceChildren(heading, renderJson(card))
       const skills = readSkills(card)
       if (skills) this.#form.setCard({ ...this.#card, skills })

@@ -1,6 +1,8 @@
 import type { Part } from '@a2a-js/sdk'
+import { shorten } from '../../text/index.ts'
+import { type Child, element } from '../elements/index.ts'
 import { toBase64 } from './buffer.ts'
-import { button, type Child, el, externalLink, formatBytes, shorten } from './dom.ts'
+import { button, externalLink, formatBytes } from './dom.ts'
 
 /** The members of an object or list that are shown at once. */
 const MAX_MEMBERS = 200
@@ -22,21 +24,21 @@ const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp
 /** Renders a JSON value as a tree, whose branches are built when they open. */
 export const renderJson = (value: unknown, name?: string): HTMLElement => {
   const label: Child[] =
-    name === undefined ? [] : [el('span', { className: 'console-key', dir: 'auto' }, shorten(name, 200)), ': ']
+    name === undefined ? [] : [element('span', { class: 'console-key', dir: 'auto' }, shorten(name, 200)), ': ']
   if (typeof value !== 'object' || value === null)
-    return el(
+    return element(
       'div',
       {},
       ...label,
-      el('span', { className: 'console-value', dir: 'auto' }, shorten(JSON.stringify(value) ?? '', MAX_STRING_LENGTH)),
+      element('span', { class: 'console-value', dir: 'auto' }, shorten(JSON.stringify(value) ?? '', MAX_STRING_LENGTH)),
     )
   const count = Array.isArray(value) ? value.length : Object.keys(value).length
   const summary = Array.isArray(value) ? `list of ${count}` : `object of ${count}`
-  if (count === 0) return el('div', {}, ...label, Array.isArray(value) ? '[]' : '{}')
-  const tree = el(
+  if (count === 0) return element('div', {}, ...label, Array.isArray(value) ? '[]' : '{}')
+  const tree = element(
     'details',
-    { className: 'console-tree' },
-    el('summary', {}, ...label, el('span', { className: 'muted' }, summary)),
+    { class: 'console-tree' },
+    element('summary', {}, ...label, element('span', { class: 'muted' }, summary)),
   )
   const build = (): void => {
     if (!tree.open || tree.childElementCount > 1) return
@@ -44,7 +46,7 @@ export const renderJson = (value: unknown, name?: string): HTMLElement => {
     const rest = count - members.length
     tree.append(
       ...members.map(([key, member]) => renderJson(member, key)),
-      ...(rest > 0 ? [el('p', { className: 'muted' }, `${rest} more are not shown.`)] : []),
+      ...(rest > 0 ? [element('p', { class: 'muted' }, `${rest} more are not shown.`)] : []),
     )
   }
   tree.addEventListener('toggle', build)
@@ -73,7 +75,7 @@ export class PartBudget {
 
 /** Parts of a message or artifact on the page, to which further ones can be added. */
 export class PartList {
-  readonly element = el('div', { className: 'console-parts' })
+  readonly element = element('div', { class: 'console-parts' })
   readonly #budget: PartBudget
   #taken = 0
   #count = 0
@@ -113,14 +115,14 @@ export class PartList {
       const text = document.createTextNode(shown)
       this.#count += 1
       this.#last = isText ? { text, mediaType } : undefined
-      this.element.append(isText ? el('p', { className: 'console-text', dir: 'auto' }, text) : renderPart(part))
+      this.element.append(isText ? element('p', { class: 'console-text', dir: 'auto' }, text) : renderPart(part))
     }
     return !isText || shown.length === content.value.length
   }
 
   #markFull(): void {
     this.#isFull = true
-    this.element.append(el('p', { className: 'message warn' }, 'There is more than this page shows.'))
+    this.element.append(element('p', { class: 'message warn' }, 'There is more than this page shows.'))
   }
 }
 
@@ -134,14 +136,14 @@ const lengthOf = ({ content }: Part): number =>
 const renderPart = ({ content, mediaType, filename }: Part): HTMLElement => {
   if (content?.$case === 'data') return renderJson(content.value)
   if (content?.$case === 'url')
-    return el(
+    return element(
       'p',
       {},
       externalLink(content.value, filename || content.value),
       mediaType ? ` (${shorten(mediaType, 100)})` : '',
     )
   if (content?.$case === 'raw') return renderBytes(content.value, mediaType, filename)
-  return el('p', { className: 'muted' }, 'a part of an unknown kind')
+  return element('p', { class: 'muted' }, 'a part of an unknown kind')
 }
 
 const renderBytes = (bytes: Uint8Array<ArrayBuffer>, mediaType: string, filename: string): HTMLElement => {
@@ -150,26 +152,26 @@ const renderBytes = (bytes: Uint8Array<ArrayBuffer>, mediaType: string, filename
     .filter(Boolean)
     .map(text => shorten(text, 200))
     .join(' · ')
-  const figcaption = el(
+  const figcaption = element(
     'figcaption',
     { dir: 'auto' },
     caption,
     ' ',
     button('Save', () => saveBytes(bytes, filename), {
-      className: 'console-small',
-      ariaLabel: `Save ${shorten(filename || type, 200)}`,
+      class: 'console-small',
+      'aria-label': `Save ${shorten(filename || type, 200)}`,
     }),
   )
   if (!IMAGE_TYPES.has(type) || bytes.length > MAX_IMAGE_BYTES)
-    return el('figure', { className: 'console-file' }, figcaption)
+    return element('figure', { class: 'console-file' }, figcaption)
   // A data URL: a blob URL could be opened as a document of this origin.
-  const image = el('img', { alt: filename || 'image of the agent', src: `data:${type};base64,${toBase64(bytes)}` })
-  return el('figure', { className: 'console-file' }, image, figcaption)
+  const image = element('img', { alt: filename || 'image of the agent', src: `data:${type};base64,${toBase64(bytes)}` })
+  return element('figure', { class: 'console-file' }, image, figcaption)
 }
 
 /** Saves bytes as a file. Their type is none that a browser would open. */
 const saveBytes = (bytes: Uint8Array<ArrayBuffer>, filename: string): void => {
   const href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }))
-  el('a', { href, download: filename || 'file' }).click()
+  element('a', { href, download: filename || 'file' }).click()
   setTimeout(() => URL.revokeObjectURL(href), 60_000)
 }

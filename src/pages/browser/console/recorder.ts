@@ -36,7 +36,7 @@ export class CredentialsWithheld extends Error {}
 const HOST_TOKEN = /^cc_/
 
 /** What a recorder needs to know. */
-export type RecorderOptions = {
+type RecorderOptions = {
   credentials: () => Credentials
   /** The origins that receive tokens of this host. */
   hostOrigins: readonly string[]

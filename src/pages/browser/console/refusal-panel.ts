@@ -1,19 +1,31 @@
-import { button, el } from './dom.ts'
-import { renderCardLines } from './exchange-view.ts'
+import { escapeInvisible } from '../../text/index.ts'
+import { element } from '../elements/index.ts'
+import { button } from './dom.ts'
 import type { Fix, Refusal } from './refusal.ts'
 
 /** Renders why a call has no result, with a button for each fix. */
 export const renderRefusal = ({ title, message, cause, fixes }: Refusal, onFix: (fix: Fix) => void): HTMLElement =>
-  el(
+  element(
     'div',
-    { className: 'message bad', role: 'alert' },
-    el('h3', {}, title),
-    el('p', { dir: 'auto', className: 'console-text' }, message),
+    { class: 'message bad', role: 'alert' },
+    element('h3', {}, title),
+    element('p', { dir: 'auto', class: 'console-text' }, message),
     ...(cause ? renderCause(cause) : []),
-    el('p', { className: 'console-actions' }, ...fixes.map(({ label, fix }) => button(label, () => onFix(fix)))),
+    element('p', { class: 'console-actions' }, ...fixes.map(({ label, fix }) => button(label, () => onFix(fix)))),
   )
 
 const renderCause = ({ pointer, line, lines }: NonNullable<Refusal['cause']>): HTMLElement[] =>
   line === undefined
-    ? [el('p', {}, 'The card does not have ', el('code', {}, pointer), '.')]
-    : [el('p', {}, 'Because of ', el('code', {}, pointer), `, line ${line} of the card:`), renderCardLines(line, lines)]
+    ? [element('p', {}, 'The card does not have ', element('code', {}, pointer), '.')]
+    : [
+        element('p', {}, 'Because of ', element('code', {}, pointer), `, line ${line} of the card:`),
+        renderCardLines(line, lines),
+      ]
+
+/** Renders the place of the card that refuses a call, with the numbers of its lines. */
+const renderCardLines = (line: number, lines: readonly string[]): HTMLElement =>
+  element(
+    'pre',
+    { tabindex: '0', role: 'group', 'aria-label': 'Lines of the card', class: 'console-raw', dir: 'ltr' },
+    escapeInvisible(lines.map((text, index) => `${String(line + index).padStart(4)}  ${text}`).join('\n')),
+  )

@@ -21,7 +21,7 @@ export type Refusal = {
 }
 
 /** The call that was refused. */
-export type RefusedCall = {
+type RefusedCall = {
   card: AgentCard
   draft: Draft | undefined
   exchange: Exchange | undefined
@@ -66,7 +66,7 @@ const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Reads the error from a response: its body, or the last event of its stream. */
-export const readWireError = ({ head, tail }: Pick<Exchange, 'head' | 'tail'>): WireError | undefined => {
+const readWireError = ({ head, tail }: Pick<Exchange, 'head' | 'tail'>): WireError | undefined => {
   const text = tail === '' ? head : tail
   const event = text.split('\n').findLast(line => line.startsWith('data:'))
   const document = parse(text) ?? parse(event?.slice('data:'.length) ?? '')

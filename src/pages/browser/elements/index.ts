@@ -1,9 +1,13 @@
-type Child = Node | string
+/** What an element can have within it. */
+export type Child = Node | string
+
+/** The attributes of an element by their names. */
+export type Attributes = Readonly<Record<string, string>>
 
 /** Creates an element; texts among its children are never read as HTML. */
 export const element = <Name extends keyof HTMLElementTagNameMap>(
   name: Name,
-  attributes: Readonly<Record<string, string>> = {},
+  attributes: Attributes = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Name] => {
   const created = document.createElement(name)
@@ -19,18 +23,28 @@ export const byId = <Type extends HTMLElement>(id: string, type: new () => Type)
   return found
 }
 
-/** Copies a text when a button is pressed, and confirms it on the button for a moment. */
+const CONFIRMED_MS = 2000
+
+/** The labels of buttons that show a confirmation. */
+const labels = new WeakMap<HTMLButtonElement, string>()
+
+/** Copies a text, and confirms it for a moment on the button that was pressed. Returns whether the browser allows it. */
+export const copyText = async (button: HTMLButtonElement, text: string): Promise<boolean> => {
+  const label = labels.get(button) ?? button.textContent
+  labels.set(button, label)
+  const isCopied = await navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  )
+  button.textContent = isCopied ? 'Copied' : 'Not copied'
+  setTimeout(() => {
+    button.textContent = label
+  }, CONFIRMED_MS)
+  return isCopied
+}
+
+/** Copies a text when a button is pressed, which screen readers announce. */
 export const copyOnClick = (button: HTMLButtonElement, text: () => string): void => {
-  const label = button.textContent
   button.setAttribute('aria-live', 'polite')
-  button.addEventListener('click', async () => {
-    const copied = await navigator.clipboard.writeText(text()).then(
-      () => true,
-      () => false,
-    )
-    button.textContent = copied ? 'Copied' : 'The browser does not allow it'
-    setTimeout(() => {
-      button.textContent = label
-    }, 1500)
-  })
+  button.addEventListener('click', () => void copyText(button, text()))
 }

@@ -1,4 +1,5 @@
-import { parseUrl } from '../net/urls.ts'
+import type { RepresentationName } from '../../card/model/constants.ts'
+import { parseUrl } from '../../net/urls.ts'
 
 // What the Worker and the scripts of pages do with texts of cards and answers, all of which are untrusted.
 
@@ -28,3 +29,15 @@ export const webUrl = (text: string | undefined): string | undefined => {
 /** Returns a number with its noun, such as `1 agent`. */
 export const plural = (count: number, noun: string): string =>
   `${count} ${count === 1 ? noun : noun.replace(/([^aeiou])y$/, '$1ie').concat('s')}`
+
+/** The names of dialects and representations for people. */
+export const representationLabels: Readonly<Record<RepresentationName, string>> = {
+  '1.0': 'A2A 1.0',
+  '0.3': 'A2A 0.3',
+  'agent-card.json': 'Hybrid',
+  'agent.json': 'Hybrid, agent.json',
+  gopherhole: 'GopherHole',
+  superx: 'SuperX',
+  shaman: 'Shaman',
+  telex: 'Telex',
+}
