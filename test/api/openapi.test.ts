@@ -201,6 +201,7 @@ const samples: Sample[] = [
   ['POST', '/agents/one/rollback', 422, { ...admin, body: { seq: 2 } }],
   ['POST', '/agents/one/rollback', 201, { ...admin, body: { seq: 1 } }],
   ['POST', '/lint', 200, { body: minimalCard }],
+  ['POST', '/lint?representations=true', 200, { body: minimalCard }],
   ['POST', '/lint', 200, { body: { name: '' } }],
   ['POST', '/lint', 400, { body: '{' }],
   // Tokens and administration

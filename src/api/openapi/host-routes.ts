@@ -183,6 +183,12 @@ export const hostRoutes = {
     tag: 'registry',
     id: 'lint',
     summary: 'Check a card or manifest, and store nothing',
+    query: {
+      representations: {
+        description: 'With `true`, the report has the card in each representation.',
+        schema: { const: 'true' },
+      },
+    },
     body: { content: jsonBody('Manifest') },
     answers: { 200: { description: 'The report.', content: jsonBody('LintResult') } },
     limits: ['LINT_LIMIT'],

@@ -1,22 +1,13 @@
+import type { InferOutput } from 'valibot'
+import type { schemas } from '../../api/openapi/schemas/index.ts'
 import type { Locator } from '../../card/file/source-map.ts'
 import { plural, representationLabels, shorten } from '../text/index.ts'
 import { byId, copyOnClick, element } from './elements/index.ts'
 
-type Note = { pointer: string; message: string }
-type Issue = Note & { rule: string; severity: 'error' | 'warning' | 'info' }
-
-/** The response to `POST /lint?representations=true`. */
-type Report = {
-  valid: boolean
-  errors: Note[]
-  dialect?: string
-  filled?: Note[]
-  converted?: Note[]
-  lossy?: Note[]
-  dropped?: Record<string, string[]>
-  issues?: Issue[]
-  representations?: Record<string, unknown>
-}
+/** The response to `POST /lint`. */
+type Report = InferOutput<typeof schemas.LintResult>
+type Note = InferOutput<typeof schemas.Note>
+type Issue = InferOutput<typeof schemas.Issue>
 
 /** Something about a part of the card, at a line of the text. The text goes on after the pointer, as a sentence. */
 type Mark = { line: number; kind: 'bad' | 'warn' | 'info'; pointer?: string; text: string }

@@ -102,6 +102,12 @@ const LintResult = v.object({
   valid: flag('Whether a registration would be accepted.'),
   errors: v.array(FieldError),
   ...v.partial(Report).entries,
+  representations: v.optional(
+    described(
+      v.record(v.string(), anyObject('A card.')),
+      'The card in each representation, by name. Only with `representations=true`, for a card that is valid.',
+    ),
+  ),
 })
 
 const ChangeClass = oneOf(changeClasses, 'What a change means for clients.')
