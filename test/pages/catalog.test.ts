@@ -45,7 +45,9 @@ describe('the catalog page', () => {
   it('keeps search and filters on the next page', async () => {
     const next = nextIn(await getText('/agents?q=paints&tag=ink'))
     expect(next).toMatch(/^\/agents\?q=paints&tag=ink&cursor=/)
-    expect(idsIn(await getText(next ?? ''))).toHaveLength(29 - 24)
+    const second = await getText(next ?? '')
+    expect(idsIn(second)).toHaveLength(29 - 24)
+    expect(second).toContain('href="/agents?q=paints&amp;tag=ink">First page</a>')
   })
 
   it('finds agents by words, with the search in the field', async () => {

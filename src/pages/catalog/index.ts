@@ -62,22 +62,23 @@ const retryHeaders = ({ headers }: Response): Record<string, string> => {
   return retryAfter === null ? {} : { 'Retry-After': retryAfter }
 }
 
-const renderFound = ({ agents, cursor, facets, approximate }: Found, search: URLSearchParams): [Html, Html] => {
-  const isSearch = search.size > (search.has('cursor') ? 1 : 0)
-  const more =
-    cursor === undefined
-      ? ''
-      : html`<p><a class="button" rel="next" href="${nextPage(search, cursor)}">Next page</a></p>`
+const renderFound = ({ agents, cursor, facets, approximate }: Found, asked: URLSearchParams): [Html, Html] => {
+  const isSearch = asked.size > (asked.has('cursor') ? 1 : 0)
+  const first = asked.has('cursor') ? html`<a class="button" href="${pageUrl(asked)}">First page</a> ` : ''
+  const next =
+    cursor === undefined ? '' : html`<a class="button" rel="next" href="${pageUrl(asked, cursor)}">Next page</a>`
   const results = html`<p id="count" class="muted" role="status">${countAgents(agents.length, cursor !== undefined, isSearch)}</p>
 ${agents.length > 0 ? renderAgents(agents) : isSearch ? NOTHING_FOUND : NO_AGENTS}
-${more}`
-  return [results, renderFilters(search, facets, approximate)]
+<p>${first}${next}</p>`
+  return [results, renderFilters(asked, facets, approximate)]
 }
 
-const nextPage = (search: URLSearchParams, cursor: string): string => {
-  const query = new URLSearchParams(search)
-  query.set('cursor', cursor)
-  return `/agents?${query}`
+/** Returns the address of the page after a cursor; of the first without one. */
+const pageUrl = (asked: URLSearchParams, cursor?: string): string => {
+  const query = new URLSearchParams(asked)
+  query.delete('cursor')
+  if (cursor !== undefined) query.set('cursor', cursor)
+  return query.size === 0 ? '/agents' : `/agents?${query}`
 }
 
 const countAgents = (count: number, hasMore: boolean, isSearch: boolean): string => {
