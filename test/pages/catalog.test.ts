@@ -62,6 +62,12 @@ describe('the catalog page', () => {
     expect(page).toMatch(/name="tag" value="oil &amp; canvas"\s+checked/)
   })
 
+  it('shows a filter that nobody offers as it was written, whatever JavaScript means by its name', async () => {
+    const page = await getText('/agents?capability=constructor&capability=__proto__')
+    expect(page).toContain('<span dir="auto">constructor</span>')
+    expect(page).toContain('<span dir="auto">__proto__</span>')
+  })
+
   it('shows what each agent declares', async () => {
     const page = await getText('/agents?q=painter+12')
     expect(page).toContain('<li class="badge">Streaming</li>')

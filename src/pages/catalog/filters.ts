@@ -18,13 +18,13 @@ export const facetNames = Object.keys(labels) as FacetName[]
 const MAX_SHOWN = 8
 
 /** The capabilities in words; the search compares values in lower case. */
-const capabilityLabels: Readonly<Record<string, string>> = {
-  streaming: 'Streaming',
-  pushnotifications: 'Push notifications',
-  extendedagentcard: 'Extended card',
-  multiturn: 'Multi-turn',
-  statetransitionhistory: 'State history',
-}
+const capabilityLabels: ReadonlyMap<string, string> = new Map([
+  ['streaming', 'Streaming'],
+  ['pushnotifications', 'Push notifications'],
+  ['extendedagentcard', 'Extended card'],
+  ['multiturn', 'Multi-turn'],
+  ['statetransitionhistory', 'State history'],
+])
 
 type FacetValue = { value: string; count?: number }
 
@@ -68,7 +68,7 @@ const renderGroup = (
   const boxes = values.map(
     ({ value, count }) => html`<li><label>
 <input type="checkbox" name="${name}" value="${value}"${chosen.has(value.toLowerCase()) ? html` checked` : ''}>
-<span dir="auto">${(name === 'capability' && capabilityLabels[value]) || value}</span>${count === undefined ? '' : html` <span class="muted">${count}${isApproximate ? '+' : ''}</span>`}
+<span dir="auto">${(name === 'capability' && capabilityLabels.get(value)) || value}</span>${count === undefined ? '' : html` <span class="muted">${count}${isApproximate ? '+' : ''}</span>`}
 </label></li>`,
   )
   const rest = boxes.slice(MAX_SHOWN)
