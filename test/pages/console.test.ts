@@ -239,10 +239,15 @@ describeInBrowser('the console of a card page', browser => {
     const page = await open('direct')
     upstream.requests.length = 0
     await page.getByText(`Each call sends it to ${upstream.origin}, the agent's own address`).waitFor()
-    await page.getByLabel('Token', { exact: true }).fill(issued)
-    await send(page, 'hello')
-    await page.getByRole('alert').getByText('The token was not sent').waitFor()
+    await page.getByText('Its ADMIN_TOKEN looks like any other: do not enter it here').waitFor()
+    for (const entered of [`Bearer ${issued}`, `"${issued}"`, issued]) {
+      await page.getByLabel('Token', { exact: true }).fill(entered)
+      await send(page, 'hello')
+      await page.getByRole('alert').getByText('The token was not sent').waitFor()
+      await page.getByRole('button', { name: 'Enter another token' }).click()
+    }
     expect(upstream.requests).toEqual([])
+    await send(page, 'hello')
     answerWith(task({}))
     await page.getByRole('button', { name: 'Send it through this host' }).click()
     await waitForState(page, 'completed')
@@ -380,6 +385,24 @@ describeInBrowser('the console of a card page', browser => {
     expect(await page.getByText('There is more than this page shows.').count()).toBe(2)
     expect(await page.evaluate('document.querySelectorAll("#console *").length')).toBeLessThan(3000)
     expect(await page.evaluate('document.querySelector("#console").textContent.length')).toBeLessThan(200_000)
+  })
+
+  it('lets the person stop a stream that never pauses', async () => {
+    const page = await open('custom')
+    // No network is as fast as a stream that has its next event whenever it is read.
+    await page.evaluate(`globalThis.fetch = async (_, { body, signal }) => {
+      const { id } = JSON.parse(body)
+      const status = { state: 'TASK_STATE_WORKING' }
+      const result = { statusUpdate: { taskId: 't-1', contextId: 'c-1', status } }
+      const events = new TextEncoder().encode(('data: ' + JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n\\n').repeat(100))
+      const headers = { 'Content-Type': 'text/event-stream' }
+      const pull = controller => (signal.aborted ? controller.error(signal.reason) : controller.enqueue(events))
+      return new Response(new ReadableStream({ pull }), { headers })
+    }`)
+    await send(page, 'hello', 'Send and stream')
+    await rawExchange(page).getByText('characters are left out]').waitFor()
+    await page.getByRole('button', { name: 'Stop waiting' }).click()
+    await page.getByRole('status').getByText('Stopped.').waitFor()
   })
 
   it('opens with #console in the address, and is accessible in light and dark, wide and narrow', async () => {

@@ -20,7 +20,7 @@ export class CredentialFields {
     const receivers =
       others.length === 0
         ? 'this host'
-        : `${others.join(' or ')}, the agent's own address, unless calls go through this host. Tokens that this host issued never go there`
+        : `${others.join(' or ')}, the agent's own address, unless calls go through this host. Tokens that this host issued never go there. Its ADMIN_TOKEN looks like any other: do not enter it here`
     const names = apiKeyHeaders(card)
     this.#header = element(
       'select',
@@ -38,8 +38,8 @@ export class CredentialFields {
   }
 
   read(): Credentials {
-    // Other characters cannot stand in a header.
-    const token = this.#token.value.replace(/[^\x21-\x7e]/g, '')
+    // Other characters cannot stand in a header. A token is often copied with the scheme before it.
+    const token = this.#token.value.replace(/^\s*bearer\s+/i, '').replace(/[^\x21-\x7e]/g, '')
     if (token === '') return undefined
     const header = this.#header.value
     return { header, prefix: header === 'Authorization' ? 'Bearer ' : '', token }

@@ -8,6 +8,9 @@ const MAX_EXCHANGES = 20
 /** The characters of a request that are shown. */
 const MAX_REQUEST_LENGTH = 64 * 1024
 
+/** The time between two changes of the page while a stream arrives. */
+const DRAW_INTERVAL_MS = 100
+
 /** The raw exchange on the page: requests and responses as they were sent. */
 export class ExchangeView {
   readonly element = element('div', { class: 'console-exchanges' })
@@ -24,9 +27,9 @@ export class ExchangeView {
     this.element.append(this.#note)
   }
 
-  /** Shows an exchange, or what changed of it, with the next frame: a stream can change very often. */
+  /** Shows an exchange, or what changed of it, after a moment: a stream can change very often, and a long text takes long to lay out. */
   update(exchange: Exchange): void {
-    if (this.#changed.size === 0) requestAnimationFrame(() => this.#draw())
+    if (this.#changed.size === 0) setTimeout(() => this.#draw(), DRAW_INTERVAL_MS)
     this.#changed.add(exchange)
   }
 

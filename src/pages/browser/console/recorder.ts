@@ -5,6 +5,9 @@ const TAIL_LENGTH = 16 * 1024
 /** A body that is no stream is read whole, so it ends here. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
+/** A stream that never pauses is read with pauses, in which the page draws, and the person can stop it. */
+const MAX_BUSY_MS = 30
+
 const HIDDEN = '••••••••'
 
 /** A request and its response, as they were sent. Credentials are hidden. */
@@ -32,8 +35,8 @@ export type Credentials = { header: string; prefix: string; token: string } | un
 /** The credentials of a call may not go where the call goes. */
 export class CredentialsWithheld extends Error {}
 
-/** Tokens that this host issued, which no other host may see. */
-const HOST_TOKEN = /^cc_/
+/** Tokens that this host issued, which no other host may see: whole, or within what was copied with them. */
+const HOST_TOKEN = /^cc_|cc_[a-z2-7]{12}_/i
 
 /** What a recorder needs to know. */
 type RecorderOptions = {
@@ -110,6 +113,7 @@ type BodyRecord = {
 const recordBody = (exchange: Exchange, { isStream, hide, onChange, end }: BodyRecord) => {
   const decoder = new TextDecoder()
   let bytes = 0
+  let lastPause = performance.now()
   const keep = (text: string): void => {
     const head = text.slice(0, Math.max(0, HEAD_LENGTH - exchange.head.length))
     // A token can be in two chunks.
@@ -121,7 +125,7 @@ const recordBody = (exchange: Exchange, { isStream, hide, onChange, end }: BodyR
     onChange(exchange)
   }
   return new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform: (chunk, controller) => {
+    transform: async (chunk, controller) => {
       bytes += chunk.length
       if (!isStream && bytes > MAX_ANSWER_BYTES) {
         end('larger than 16 MiB, which is as much as this page reads')
@@ -130,6 +134,9 @@ const recordBody = (exchange: Exchange, { isStream, hide, onChange, end }: BodyR
       }
       keep(decoder.decode(chunk, { stream: true }))
       controller.enqueue(chunk)
+      if (performance.now() - lastPause < MAX_BUSY_MS) return
+      await new Promise(resolve => setTimeout(resolve))
+      lastPause = performance.now()
     },
     flush: () => end(),
   })
