@@ -10,8 +10,8 @@ import {
   describeSeconds,
   describeSource,
   join,
-  plural,
 } from '../../src/pages/browser/manage/words.ts'
+import { plural, shorten } from '../../src/pages/text/index.ts'
 import { AUDITED } from '../../src/registry/audit/chain.ts'
 
 const none = { answered: 0, refused: 0, failed: 0 }
@@ -69,7 +69,7 @@ describe('the words of the page of owners', () => {
       pin: true,
       due: '',
     } as const
-    const failure = { status: 504, code: 'timeout', message: 'Slow', since: '' }
+    const failure = { status: 504, code: 'timeout', message: 'Slow', since: '' } as const
     const [summary, times, pin] = describeSource({ ...source, state, failure })
     expect(summary).toContain(part)
     expect(times).toContain('fresh for 5 minutes, and is served for 1 day after that')
@@ -121,6 +121,15 @@ describe('the words of the page of owners', () => {
     [0, '0 seconds'],
   ])('describe %d seconds', (seconds, text) => {
     expect(describeSeconds(seconds)).toBe(text)
+  })
+
+  it.each([
+    ['short', 5, 'short'],
+    ['longer', 5, 'longe…'],
+    ['ab\u{1f600}', 3, 'ab…'],
+    ['a\ud83db', 2, 'a\ufffd…'],
+  ])('are cut between characters: %j', (text, length, cut) => {
+    expect(shorten(text, length)).toBe(cut)
   })
 
   it('count and join', () => {

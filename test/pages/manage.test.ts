@@ -1,8 +1,7 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
-import { describeInBrowser } from '../support/browser.ts'
+import { describeInBrowser, findViolations } from '../support/browser.ts'
 import { call } from '../support/calls.ts'
 import { agentCard, minimalCard } from '../support/cards/cards.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
@@ -13,13 +12,6 @@ const skill = (id: string, more: JsonObject = {}) => ({ id, name: id, descriptio
 const first = { ...minimalCard, name: 'First', version: '1.0.0', skills: [skill('forecast')] }
 const second = { ...first, name: 'Second', skills: [skill('history')] }
 const hostile = '<img src=x onerror="document.title=`hacked`">'
-
-/** Returns the rules of accessibility that a page breaks, and where. */
-const findViolations = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
 
 describeInBrowser('the page of owners', browser => {
   let host: OwnHost
@@ -460,12 +452,15 @@ describeInBrowser('the page of owners', browser => {
     expect((await host.fetch('/agents/team-gone')).status).toBe(200)
   })
 
-  it.each(['light', 'dark'] as const)('is accessible, and no wider than a small phone: %s', async colorScheme => {
+  it('is accessible in light and dark, and no wider than a small phone', async () => {
     await host.put('team-seen', first)
     await host.put('team-seen', second)
-    const page = await enter(adminToken, '', { colorScheme, viewport: { width: 320, height: 640 } })
+    const page = await enter(adminToken, '', { viewport: { width: 320, height: 640 } })
     const check = async (view: string) => {
       expect(await findViolations(page), view).toEqual([])
+      await page.emulateMedia({ colorScheme: 'dark' })
+      expect(await findViolations(page, 'style'), `${view}, dark`).toEqual([])
+      await page.emulateMedia({ colorScheme: 'light' })
       expect(await page.evaluate('document.documentElement.scrollWidth'), view).toBeLessThanOrEqual(320)
     }
     await page.locator('.managed a').first().waitFor()

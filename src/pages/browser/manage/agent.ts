@@ -1,5 +1,6 @@
+import { shorten } from '../../text/index.ts'
 import { copyOnClick, element } from '../elements/index.ts'
-import type { ListedAgent, Page, RevisionRow, StoredRevision } from './answers.ts'
+import type { AgentPage, RevisionPage, StoredRevision } from './answers.ts'
 import { agentPath } from './client.ts'
 import { observedSection } from './observed.ts'
 import { reportSection } from './report.ts'
@@ -14,9 +15,7 @@ const MAX_CARD_CHARACTERS = 200_000
 export const agentView = (context: Context, id: string): View => {
   const parts = element('div')
   void load(parts, async () => {
-    const { agents } = await context.client.request<Page<'agents', ListedAgent>>(
-      `/agents?${new URLSearchParams({ id })}`,
-    )
+    const { agents } = await context.client.request<AgentPage>(`/agents?${new URLSearchParams({ id })}`)
     const [listed] = agents
     if (!listed)
       return [
@@ -43,7 +42,7 @@ export const agentView = (context: Context, id: string): View => {
 /** Returns what reads the newest revision of an agent, once for all parts of a view. */
 const newestReader = ({ client }: Context, id: string): (() => Promise<StoredRevision>) => {
   const read = async (): Promise<StoredRevision> => {
-    const { revisions } = await client.request<Page<'revisions', RevisionRow>>(agentPath(id, 'revisions?limit=1'))
+    const { revisions } = await client.request<RevisionPage>(agentPath(id, 'revisions?limit=1'))
     return client.request(agentPath(id, `revisions/${revisions[0]?.seq ?? 1}`))
   }
   let reading: Promise<StoredRevision> | undefined
@@ -67,7 +66,7 @@ const overview = ({ id, name, description, version, visibility, set }: Agent): H
       'p',
       { class: 'facts' },
       element('span', {}, `Version ${version}`),
-      element('span', { class: 'badge' }, visibility),
+      element('span', { class: 'badge' }, visibility ?? 'public'),
       ...(set === undefined ? [] : [element('span', { class: 'tag' }, `set ${set}`)]),
       ...(visibility === 'public'
         ? [
@@ -92,7 +91,7 @@ const cardSection = ({ id, visibility, readNewest }: Agent): HTMLElement =>
     const text = JSON.stringify(card, null, 2)
     const copy = button('Copy', 'the card')
     copyOnClick(copy, () => text)
-    const shown = text.length > MAX_CARD_CHARACTERS ? `${text.slice(0, MAX_CARD_CHARACTERS)}…` : text
+    const shown = shorten(text, MAX_CARD_CHARACTERS)
     const pre = element('pre', { tabindex: '0', role: 'region', 'aria-label': `The card of ${id}`, dir: 'ltr' }, shown)
     const details = element(
       'details',

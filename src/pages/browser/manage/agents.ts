@@ -1,9 +1,7 @@
+import { plural, shorten } from '../../text/index.ts'
 import { byId, element } from '../elements/index.ts'
-import type { ListedAgent, Page } from './answers.ts'
+import type { AgentPage, ListedAgent } from './answers.ts'
 import { button, type Context, cardText, code, load, paragraph, showPages, statusOutput, type View } from './view.ts'
-import { plural } from './words.ts'
-
-type AgentPage = Page<'agents', ListedAgent>
 
 /** Agents on a page. */
 const PAGE_SIZE = 24
@@ -85,16 +83,16 @@ const agentItem = ({ id, name, description, version, visibility, set }: ListedAg
   element(
     'li',
     { class: 'panel' },
-    element('h3', {}, element('a', { href: agentHref(id), dir: 'auto' }, name.slice(0, 200) || id)),
+    element('h3', {}, element('a', { href: agentHref(id), dir: 'auto' }, shorten(name, 200) || id)),
     element(
       'p',
       { class: 'facts' },
       code(id),
-      element('span', {}, `Version ${version.slice(0, 50)}`),
+      element('span', {}, `Version ${shorten(version, 50)}`),
       ...(visibility === 'internal' ? [element('span', { class: 'badge' }, 'internal')] : []),
       ...(set === undefined ? [] : [element('span', { class: 'tag' }, `set ${set}`)]),
     ),
-    cardText(description.slice(0, 300), { class: 'muted' }),
+    cardText(shorten(description, 300), { class: 'muted' }),
   )
 
 /** Returns the address of the view of an agent: the fragment, which browsers do not send. */

@@ -1,3 +1,4 @@
+import { plural } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import { agentHref } from './agents.ts'
 import type { AuditEntry, AuditPage } from './answers.ts'
@@ -15,7 +16,7 @@ import {
   time,
   type View,
 } from './view.ts'
-import { ACTIONS, describeAction, describeActor, describeDetails, describeHead, plural } from './words.ts'
+import { ACTIONS, describeAction, describeActor, describeDetails, describeHead } from './words.ts'
 
 /** Entries on a page. */
 const PAGE_SIZE = 50

@@ -1,7 +1,7 @@
+import { plural } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import type { Difference } from './answers.ts'
 import { code, list } from './view.ts'
-import { plural } from './words.ts'
 
 const OPERATIONS = { add: 'added', remove: 'removed', replace: 'changed', more: '' } as const
 

@@ -1,8 +1,9 @@
+import { plural } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import type { Observed } from './answers.ts'
 import { agentPath } from './client.ts'
 import { type Agent, code, list, message, paragraph, prose, section, time } from './view.ts'
-import { describeObserved, plural } from './words.ts'
+import { describeObserved } from './words.ts'
 
 /** What the calls of an agent have shown, in words, and where its card differs. */
 export const observedSection = ({ id, context: { client } }: Agent): HTMLElement =>

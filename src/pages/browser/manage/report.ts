@@ -1,8 +1,8 @@
+import { plural } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import type { Note, Report } from './answers.ts'
 import { agentPath } from './client.ts'
 import { type Agent, code, list, message, noteList, paragraph, prose, section } from './view.ts'
-import { plural } from './words.ts'
 
 const SEVERITIES = [
   ['error', 'Errors', 'They break clients.'],

@@ -1,5 +1,5 @@
 import { element } from '../elements/index.ts'
-import type { Comparison, Page, Receipt, RevisionRow } from './answers.ts'
+import type { Comparison, Receipt, RevisionPage, RevisionRow } from './answers.ts'
 import { agentPath, CallError } from './client.ts'
 import { differenceDetails } from './differences.ts'
 import {
@@ -18,8 +18,6 @@ import {
 } from './view.ts'
 import { CLASS_MEANINGS, describeRevision, describeRollback } from './words.ts'
 
-type RevisionPage = Page<'revisions', RevisionRow>
-
 /** Revisions on a page. */
 const PAGE_SIZE = 20
 
@@ -27,7 +25,7 @@ const PAGE_SIZE = 20
 const MAX_CONFIRMED_CHANGES = 20
 
 /** The agent of a history; a removed one has no manifest, and so no entity tag. */
-type Owner = { id: string; etag?: string }
+type Owner = { id: string; etag?: string | undefined }
 
 /** The history of an agent: what each revision changed, and the way back to it. */
 export const revisionSection = (context: Context, owner: Owner): HTMLElement =>

@@ -1,3 +1,4 @@
+import { shorten } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import type { PendingCard, Refreshed, SourceState } from './answers.ts'
 import { agentPath, CallError } from './client.ts'
@@ -50,7 +51,7 @@ const describe = (source: SourceState): HTMLElement[] => {
     ]),
     ...(failure
       ? [
-          element('p', { dir: 'auto' }, 'Failing since ', time(failure.since), `: ${failure.message.slice(0, 1000)}`),
+          element('p', { dir: 'auto' }, 'Failing since ', time(failure.since), `: ${shorten(failure.message, 1000)}`),
           ...(failure.errors ? [noteList(failure.errors)] : []),
         ]
       : []),

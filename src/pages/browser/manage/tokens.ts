@@ -1,5 +1,5 @@
 import { copyOnClick, element } from '../elements/index.ts'
-import type { IssuedToken, ListedToken, Page } from './answers.ts'
+import type { IssuedToken, ListedToken, TokenPage } from './answers.ts'
 import {
   button,
   type Context,
@@ -155,7 +155,7 @@ const readTokens = async (context: Context): Promise<HTMLElement[]> => {
   let count = 0
   const read = (cursor?: string) => {
     const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(cursor !== undefined && { cursor }) })
-    return client.request<Page<'tokens', ListedToken>>(`/tokens?${query}`)
+    return client.request<TokenPage>(`/tokens?${query}`)
   }
   await showPages(more, read, ({ tokens }) => {
     count += tokens.length

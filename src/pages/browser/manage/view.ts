@@ -1,3 +1,4 @@
+import { shorten } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import type { Grant, ListedAgent, Note, StoredRevision } from './answers.ts'
 import { CallError, type Client } from './client.ts'
@@ -26,8 +27,7 @@ const MAX_TEXT = 2000
 
 /** Returns a text with its `code` in backticks as elements. */
 export const prose = (text: string): (HTMLElement | string)[] =>
-  text
-    .slice(0, MAX_TEXT)
+  shorten(text, MAX_TEXT)
     .split('`')
     .map((part, index) => (index % 2 === 1 ? element('code', {}, part) : part))
 
@@ -37,7 +37,7 @@ export const paragraph = (text: string, attributes: Record<string, string> = {})
 
 /** Returns a paragraph with a text of a card, which is shown as it is. */
 export const cardText = (text: string, attributes: Record<string, string> = {}): HTMLElement =>
-  element('p', { dir: 'auto', ...attributes }, text.slice(0, MAX_TEXT))
+  element('p', { dir: 'auto', ...attributes }, shorten(text, MAX_TEXT))
 
 /** Returns a message. */
 export const message = (kind: MessageKind, text: string): HTMLElement => paragraph(text, { class: `message ${kind}` })
@@ -58,7 +58,7 @@ export const noteList = (notes: readonly Note[]): HTMLElement =>
 
 /** Returns a text of a program, such as a pointer, which is never translated or mirrored. */
 export const code = (text: string): HTMLElement =>
-  element('code', { dir: 'ltr', translate: 'no' }, text.slice(0, MAX_TEXT))
+  element('code', { dir: 'ltr', translate: 'no' }, shorten(text, MAX_TEXT))
 
 /** Returns a time as its reader writes it. */
 export const time = (iso: string): HTMLElement =>
@@ -165,7 +165,7 @@ export const table = (
 }
 
 /** Shows a list page by page. `add` adds the items of a page and returns the first of them, which gets the focus after the first page. */
-export const showPages = async <Shown extends { cursor?: string }>(
+export const showPages = async <Shown extends { cursor?: string | undefined }>(
   more: HTMLElement,
   read: (cursor?: string) => Promise<Shown>,
   add: (page: Shown) => HTMLElement | undefined,

@@ -1,8 +1,5 @@
-import type { AuditEntry, Grant, Observed, Outcomes, Receipt, RevisionRow, SourceState } from './answers.ts'
-
-/** Returns a number with its noun, such as `1 agent`. */
-export const plural = (count: number, noun: string): string =>
-  `${count} ${count === 1 ? noun : noun.replace(/([^aeiou])y$/, '$1ie').concat('s')}`
+import { plural, shorten } from '../../text/index.ts'
+import type { AuditEntry, AuditPage, Grant, Observed, Outcomes, Receipt, RevisionRow, SourceState } from './answers.ts'
 
 /** Joins words into a list: `a, b and c`. Of a long list, only the first `limit` are named. */
 export const join = (words: readonly string[], limit = 10): string => {
@@ -12,8 +9,11 @@ export const join = (words: readonly string[], limit = 10): string => {
 
 const quote = (words: readonly string[]): string => join(words.map(word => `\`${word}\``))
 
+/** What a token allows. */
+type Allowance = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Grant[Name][number][] }
+
 /** Describes what a token allows, one sentence an item. Code is in backticks. */
-export const describeGrant = ({ scopes, agents, tiers }: Pick<Grant, 'scopes' | 'agents' | 'tiers'>): string[] => {
+export const describeGrant = ({ scopes, agents, tiers }: Allowance): string[] => {
   if (scopes.includes('admin'))
     return [
       'It may do everything for all agents: register, change and remove them, read internal ones, accept pending cards, issue and revoke tokens, and read the audit.',
@@ -76,7 +76,10 @@ export const CLASS_MEANINGS = {
 } as const
 
 /** Describes the outcome of a rollback. */
-export const describeRollback = (restored: number, { seq, changed, class: changeClass }: Receipt): string => {
+export const describeRollback = (
+  restored: number,
+  { seq, changed, class: changeClass }: Pick<Receipt, 'seq' | 'changed' | 'class'>,
+): string => {
   if (!changed) return `The manifest of revision ${restored} is registered already: nothing has changed.`
   const meaning = changeClass ? ` For clients, the change is ${changeClass}.` : ''
   return `Revision ${seq} has the manifest of revision ${restored} again.${meaning}`
@@ -114,7 +117,7 @@ export const describeSource = ({ state, kind, ttl, staleIfError, pin, failure }:
 }
 
 /** Describes how the calls of an agent ended, one sentence an item. */
-export const describeObserved = (observed: Observed): string[] => {
+export const describeObserved = (observed: Omit<Observed, 'id'>): string[] => {
   const { calls, errorRate, failures, streaming, pushNotifications, interfaces, operations, mediaTypes } = observed
   if (calls === 0) return ['No calls in the last 30 days. Calls are seen if they pass through this host.']
   const types = Object.entries(mediaTypes).sort(([, a], [, b]) => b - a)
@@ -182,16 +185,17 @@ const SHOWN_DETAILS = [
 
 /** Describes the details of an entry of the audit, as `name: value`. */
 export const describeDetails = ({ details = {} }: Pick<AuditEntry, 'details'>): string =>
-  SHOWN_DETAILS.flatMap(name => {
-    const value = details[name]
-    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return []
-    return [`${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`]
-  })
-    .join(' · ')
-    .slice(0, 500)
+  shorten(
+    SHOWN_DETAILS.flatMap(name => {
+      const value = details[name]
+      if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return []
+      return [`${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`]
+    }).join(' · '),
+    500,
+  )
 
 /** Describes whether the newest entry of the audit is signed. */
-export const describeHead = (head: { number: number; signature?: string } | null): string => {
+export const describeHead = (head: Pick<NonNullable<AuditPage['head']>, 'number' | 'signature'> | null): string => {
   if (!head) return 'Nothing is recorded yet.'
   return head.signature === undefined
     ? `The newest entry is number ${head.number}. It is not signed, because this host has no SIGNING_KEY.`
