@@ -94,6 +94,21 @@ describeInBrowser('the pages in a browser', browser => {
     expect(page.url()).toBe(urlOf('/lint'))
   })
 
+  it('show a part of very many findings, and read no text that is much larger than a card', async () => {
+    const page = await browser.open()
+    await page.goto(urlOf('/lint'))
+    const check = async (text: string): Promise<void> => {
+      await page.evaluate(`document.getElementById('card').value = ${text}`)
+      await page.getByRole('button', { name: 'Check', exact: true }).click()
+    }
+    await check(`'!!x '.repeat(1000)`)
+    await page.getByText('This text cannot be read.').waitFor()
+    await page.getByText(/^\d+ more findings$/).waitFor()
+    expect(await page.locator('#report .message').count()).toBe(200)
+    await check(`'# '.repeat(600_000)`)
+    await page.getByText('This text is too large for a card.').waitFor()
+  })
+
   it('say what is wrong with a text that is not JSON, no card, or empty', async () => {
     const page = await browser.open()
     await page.goto(urlOf('/lint'))

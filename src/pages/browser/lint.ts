@@ -15,12 +15,20 @@ type Mark = { line: number; kind: 'bad' | 'warn' | 'info'; pointer?: string; tex
 /** Lines that are shown around a marked one. */
 const CONTEXT_LINES = 2
 
+/** Findings that are shown: a text that is no YAML can have one for each word. */
+const MAX_MARKS = 200
+
 const form = byId('check', HTMLFormElement)
 const input = byId('card', HTMLTextAreaElement)
 const output = byId('report', HTMLElement)
 const status = byId('status', HTMLElement)
 const fileInput = byId('file', HTMLInputElement)
 const exampleButton = byId('example', HTMLButtonElement)
+
+const limit = Number(form.dataset.maxBytes)
+
+/** YAML and indented JSON are longer than the card that they contain; reading much longer texts would block the page. */
+const MAX_TEXT_LENGTH = 4 * limit
 
 const announce = (kind: 'good' | 'warn' | 'bad', text: string): void => {
   status.replaceChildren(element('p', { class: `message ${kind}` }, text))
@@ -30,6 +38,7 @@ const check = async (): Promise<void> => {
   output.replaceChildren()
   const text = input.value
   if (text.trim() === '') return announce('warn', 'Paste a card first.')
+  if (text.length > MAX_TEXT_LENGTH) return announce('bad', 'This text is too large for a card.')
   const { parseFile } = await import('../../card/file/index.ts')
   const parsed = parseFile(guessName(text), text)
   if ('problems' in parsed) {
@@ -39,7 +48,6 @@ const check = async (): Promise<void> => {
   }
   const body = JSON.stringify(parsed.value)
   const bytes = new TextEncoder().encode(body).byteLength
-  const limit = Number(form.dataset.maxBytes)
   if (bytes > limit) return announce('bad', `The card has ${bytes} bytes; at most ${limit} are allowed.`)
   const headers = { 'Content-Type': 'application/json' }
   const response = await fetch('/lint?representations=true', { method: 'POST', headers, body })
@@ -109,8 +117,10 @@ const guessName = (text: string): string => {
 }
 
 /** Shows the marked lines of the text with those around them, and under each what is to say about it. */
-const showMarks = (marks: readonly Mark[]): void => {
-  if (marks.length === 0) return
+const showMarks = (all: readonly Mark[]): void => {
+  if (all.length === 0) return
+  const marks = all.slice(0, MAX_MARKS)
+  const rest = all.length - marks.length
   const lines = input.value.split(/\r\n?|\n/)
   const byLine = Map.groupBy(marks, ({ line }) => line)
   const shown = new Set(
@@ -128,6 +138,7 @@ const showMarks = (marks: readonly Mark[]): void => {
       renderLine(line, lines[line - 1] ?? '', byLine.get(line) ?? []),
     ])
   output.append(element('h2', {}, 'Findings'), element('ol', { class: 'lines' }, ...rows))
+  if (rest > 0) output.append(element('p', { class: 'muted' }, plural(rest, 'more finding')))
 }
 
 const renderLine = (line: number, text: string, marks: readonly Mark[]): HTMLElement => {
@@ -199,7 +210,7 @@ const showRepresentations = (documents: Record<string, unknown>, dropped: Record
 
 const openFile = async (file: File | undefined): Promise<void> => {
   if (!file) return
-  if (file.size > 4 * Number(form.dataset.maxBytes)) return announce('bad', 'This file is too large for a card.')
+  if (file.size > MAX_TEXT_LENGTH) return announce('bad', 'This file is too large for a card.')
   input.value = await file.text()
   await checkSafely()
 }
