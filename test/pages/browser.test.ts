@@ -109,6 +109,25 @@ describeInBrowser('the pages in a browser', browser => {
     await page.getByText('This text is too large for a card.').waitFor()
   })
 
+  it('mark the lines of a card in a manifest, and refuse one that is too large', async () => {
+    const page = await browser.open()
+    await page.goto(urlOf('/lint'))
+    const check = async (text: string): Promise<void> => {
+      await page.getByLabel('Card', { exact: true }).fill(text)
+      await page.getByRole('button', { name: 'Check', exact: true }).click()
+    }
+    await check(
+      'visibility: public\ncard:\n  name: Weather\n  description: Forecasts.\n  url: https://agent.test/a2a\n  skils: []\n',
+    )
+    const line = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'Go to line 6' }) })
+    await line.getByText('skills').waitFor()
+    await check(`name: ${'x'.repeat(300_000)}`)
+    await page
+      .getByRole('status')
+      .getByText(/^The card has 30\d+ bytes; at most \d+ are allowed\.$/)
+      .waitFor()
+  })
+
   it('say what is wrong with a text that is not JSON, no card, or empty', async () => {
     const page = await browser.open()
     await page.goto(urlOf('/lint'))

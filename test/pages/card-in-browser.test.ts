@@ -153,6 +153,27 @@ describeInBrowser('the page of a card in a browser', browser => {
     expect(await page.evaluate('isSame')).toBe(true)
   })
 
+  it('keeps the representation that was chosen last, whichever arrives first', async () => {
+    const page = await browser.open()
+    await page.goto(urlOf('/agents/weather'))
+    let release = (): void => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await page.route('**/*view=telex', async route => {
+      await released
+      await route.continue()
+    })
+    const late = page.waitForResponse('**/*view=telex')
+    await page.getByRole('link', { name: 'Telex' }).click()
+    await page.getByRole('link', { name: 'SuperX' }).click()
+    await page.getByRole('region', { name: 'The card in SuperX' }).waitFor()
+    release()
+    await (await late).finished()
+    await page.evaluate('new Promise(resolve => setTimeout(resolve))')
+    expect(await page.getByRole('region', { name: 'The card in SuperX' }).count()).toBe(1)
+  })
+
   it('works without JavaScript, which alone needs buttons to copy', async () => {
     const page = await browser.open({ javaScriptEnabled: false })
     await page.goto(urlOf('/agents/weather'))
