@@ -112,6 +112,8 @@ describeInBrowser('the page of owners', browser => {
     await page.getByRole('link', { name: 'Inner' }).click()
     await page.getByRole('heading', { name: 'team-inner', level: 2 }).waitFor()
     expect(page.url()).toBe(new URL('/manage#agents/team-inner', host.url).href)
+    await page.getByRole('link', { name: 'Skip to the content' }).press('Enter')
+    expect(await focused(page)).toContain('team-inner')
     const stored = await page.evaluate(
       'JSON.stringify([localStorage, sessionStorage, document.cookie, history.state, document.documentElement.outerHTML, [...document.querySelectorAll("input")].map(({ value }) => value)])',
     )

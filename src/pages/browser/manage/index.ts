@@ -21,7 +21,8 @@ export const start = (): void => {
     event.preventDefault()
     void enter()
   })
-  addEventListener('hashchange', () => showView())
+  // The link that skips the navigation is no view.
+  addEventListener('hashchange', () => location.hash !== '#main' && showView())
   // A browser may keep the memory of a page that is left, to show it again.
   addEventListener('pagehide', clear)
 }
