@@ -109,6 +109,23 @@ describeInBrowser('the pages in a browser', browser => {
     await page.getByText('This text is too large for a card.').waitFor()
   })
 
+  it('check a file that is opened or dropped', async () => {
+    const page = await browser.open()
+    await page.goto(urlOf('/lint'))
+    const file = (text: string) => ({ name: 'card.yaml', mimeType: 'application/yaml', buffer: Buffer.from(text) })
+    await page.getByLabel('Open a file').setInputFiles(file('name: Opened'))
+    await page.getByRole('status').getByText('The card cannot be published').waitFor()
+    expect(await page.getByLabel('Card', { exact: true }).inputValue()).toBe('name: Opened')
+    const dataTransfer = await page.evaluateHandle(`(() => {
+      const data = new DataTransfer()
+      data.items.add(new File(['- dropped: ['], 'card.yaml'))
+      return data
+    })()`)
+    await page.dispatchEvent('#check', 'drop', { dataTransfer })
+    await page.getByRole('status').getByText('This text cannot be read.').waitFor()
+    expect(await page.getByLabel('Card', { exact: true }).inputValue()).toBe('- dropped: [')
+  })
+
   it('mark the lines of a card in a manifest, and refuse one that is too large', async () => {
     const page = await browser.open()
     await page.goto(urlOf('/lint'))

@@ -131,6 +131,7 @@ describeInBrowser('the page of a card in a browser', browser => {
     expect(JSON.parse(String(await copied('Copy JSON')))).toStrictEqual(
       await (await fetch(urlOf('/agents/weather?dialect=1.0'))).json(),
     )
+    await page.getByRole('button', { name: 'Copy card URL' }).waitFor()
   })
 
   it('switches the representation without loading the page again, and back', async () => {
@@ -170,7 +171,7 @@ describeInBrowser('the page of a card in a browser', browser => {
     await page.getByRole('region', { name: 'The card in SuperX' }).waitFor()
     release()
     await (await late).finished()
-    await page.evaluate('new Promise(resolve => setTimeout(resolve))')
+    await page.evaluate('fetch("/favicon.svg", { cache: "no-store" }).then(response => response.text())')
     expect(await page.getByRole('region', { name: 'The card in SuperX' }).count()).toBe(1)
   })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost } from '../support/host.ts'
+import { type OwnHost, sharedHost, startHost } from '../support/host.ts'
 
 let host: OwnHost
 beforeAll(async () => {
@@ -94,6 +95,16 @@ describe('the catalog page', () => {
     expect(page).toContain('role="alert"')
     expect(page).toContain('<form class="catalog"')
     expect(page).not.toContain('<script>')
+  })
+
+  it('counts as a search for the rate limit, which it explains', async () => {
+    const headers = { Accept: 'text/html', 'CF-Connecting-IP': nextAddress() }
+    const send = () => sharedHost('limited').fetch('/agents?q=painter', { headers })
+    // Twice the limit of 30: a minute may end in between.
+    const responses = await Promise.all(Array.from({ length: 61 }, send))
+    const rejected = responses.find(({ status }) => status === 429)
+    expect(rejected?.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
+    expect(await rejected?.text()).toContain('<h1>Too many requests</h1>')
   })
 
   it('has an entity tag, and 304 for it', async () => {
