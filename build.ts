@@ -108,6 +108,7 @@ const ASSET_HEADERS = `/assets/*
   X-Content-Type-Options: nosniff
 /favicon.svg
   Cache-Control: public, max-age=86400
+  X-Content-Type-Options: nosniff
 `
 
 /** Browsers ask for this icon where a document names none, as JSON does. */

@@ -36,6 +36,19 @@ describeInBrowser('the console of a card page', browser => {
       strict: echoManifestWith({ card: { capabilities: { streaming: true, extensions: required } } }),
       custom: { route: 'gateway', card: custom },
       direct: { route: 'direct', card: custom },
+      crooked: {
+        route: 'direct',
+        card: {
+          ...custom,
+          supportedInterfaces: [
+            {
+              url: new URL('/agents/custom/a2a/../refresh', host.url).href,
+              protocolBinding: 'JSONRPC',
+              protocolVersion: '1.0',
+            },
+          ],
+        },
+      },
     })
   })
   afterAll(async () => {
@@ -254,21 +267,14 @@ describeInBrowser('the console of a card page', browser => {
     expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
 
-  it('sends no cookies, and follows no redirect', async () => {
-    const page = await open('custom')
-    await page.context().addCookies([{ name: 'session', value: 'of-the-host', url: host.url.href }])
+  it('sends no token to an address of this host that is not for calls, whatever the card says', async () => {
+    const page = await open('crooked')
     const sent: string[] = []
-    page.on('request', request => void sent.push(new URL(request.url()).pathname))
-    answerWith(task({}))
-    const answered = page.waitForResponse('**/agents/custom/a2a')
+    page.on('request', request => sent.push(request.url()))
+    await page.getByLabel('Token', { exact: true }).fill(token)
     await send(page, 'hello')
-    await waitForState(page, 'completed')
-    expect(await (await answered).request().headerValue('cookie')).toBeNull()
-    await page.route('**/agents/custom/a2a', route => route.fulfill({ status: 307, headers: { Location: '/nowhere' } }))
-    await send(page, 'hello again')
-    await page.getByRole('alert').getByText('No answer').waitFor()
-    expect(sent).not.toContain('/nowhere')
-    problems.length = 0
+    await page.getByRole('alert').getByText('The card names an address of this host that takes no calls.').waitFor()
+    expect(sent).toEqual([])
   })
 
   it('says that an agent at another origin refuses pages, and sends the message through this host', async () => {

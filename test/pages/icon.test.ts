@@ -15,6 +15,7 @@ describe('the icon of a host', () => {
       'image/svg+xml',
       'public, max-age=86400',
     ])
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
   })
 
   it('is found by browsers where a document names none', async () => {

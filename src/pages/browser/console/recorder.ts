@@ -38,6 +38,22 @@ export class CredentialsWithheld extends Error {}
 /** Tokens that this host issued, which no other host may see: whole, or within what was copied with them. */
 const HOST_TOKEN = /^cc_|cc_[a-z2-7]{12}_/i
 
+/** The addresses of this host at which agents are called. */
+const CALL_PATH = /^(?:\/agents\/[a-z0-9-]+)?\/a2a(?:\/|$)/
+
+/** Throws if a token may not go to an address of the card: a card may name any, also those of this host's own API. */
+const checkReceiver = (token: string, { origin, pathname }: URL, hostOrigins: readonly string[]): void => {
+  const isHost = hostOrigins.includes(origin)
+  if (!isHost && HOST_TOKEN.test(token))
+    throw new CredentialsWithheld(
+      'It is a token of this host, and this call goes to another one. The other host could misuse it.',
+    )
+  if (isHost && !CALL_PATH.test(pathname))
+    throw new CredentialsWithheld(
+      'The card names an address of this host that takes no calls. With a token, the call could change something on this host.',
+    )
+}
+
 /** What a recorder needs to know. */
 type RecorderOptions = {
   credentials: () => Credentials
@@ -53,7 +69,7 @@ export const createRecorder =
   async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input, location.href)
     const current = credentials()
-    if (current && HOST_TOKEN.test(current.token) && !hostOrigins.includes(url.origin)) throw new CredentialsWithheld()
+    if (current) checkReceiver(current.token, url, hostOrigins)
     const hide = (text: string): string => (current ? text.replaceAll(current.token, HIDDEN) : text)
     const headers = new Headers(init.headers)
     if (current) headers.set(current.header, current.prefix + current.token)

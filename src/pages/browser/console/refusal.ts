@@ -36,7 +36,7 @@ export const explainRefusal = (call: RefusedCall): Refusal => {
   if (error instanceof CredentialsWithheld)
     return {
       title: 'The token was not sent',
-      message: 'It is a token of this host, and this call goes to another one. The other host could misuse it.',
+      message: error.message,
       fixes: [...throughHost(call), { label: 'Enter another token', fix: { kind: 'enter-token' } }],
     }
   const wireError = exchange && readWireError(exchange)
