@@ -24,6 +24,7 @@ const factsOf = (documents: Record<string, JsonObject>, more: Partial<CardFacts>
   card: documents['1.0'] as AgentCard,
   signatures: [],
   origin,
+  hostOrigin: origin,
   cardUrl: `${origin}/agents/weather/.well-known/agent-card.json`,
   route: 'direct',
   visibility: 'public',

@@ -36,6 +36,7 @@ describeInBrowser('the console of a card page', browser => {
       strict: echoManifestWith({ card: { capabilities: { streaming: true, extensions: required } } }),
       custom: { route: 'gateway', card: custom },
       direct: { route: 'direct', card: custom },
+      named: { route: 'gateway', hosts: ['named.example'], card: custom },
       crooked: {
         route: 'direct',
         card: {
@@ -265,6 +266,17 @@ describeInBrowser('the console of a card page', browser => {
     await page.getByRole('button', { name: 'Send it through this host' }).click()
     await waitForState(page, 'completed')
     expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
+  })
+
+  it('takes no host name that only a manifest claims for this host', async () => {
+    const { token: issued } = await host.issue({ scopes: ['read'] })
+    const page = await open('named')
+    await page.getByLabel('Token', { exact: true }).fill(issued)
+    await send(page, 'hello')
+    await page.getByRole('alert').getByText('The token was not sent').waitFor()
+    answerWith(task({}))
+    await page.getByRole('button', { name: 'Send it through this host' }).click()
+    await waitForState(page, 'completed')
   })
 
   it('sends no token to an address of this host that is not for calls, whatever the card says', async () => {

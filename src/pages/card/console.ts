@@ -9,9 +9,9 @@ import type { CardFacts } from './facts.ts'
  */
 export const consoleSection = ({
   id,
-  origin,
+  hostOrigin,
   route,
-}: CardFacts): Html => html`<section id="console" class="console-section" aria-labelledby="console-title" data-agent="${id}" data-origin="${origin}" data-route="${route}">
+}: CardFacts): Html => html`<section id="console" class="console-section" aria-labelledby="console-title" data-agent="${id}" data-origin="${hostOrigin}" data-route="${route}">
 <h2 id="console-title">Try it</h2>
 <p>Send this agent a message from your browser, and see what it answers and what goes over the wire.</p>
 <p class="console-open"><button type="button" class="primary" hidden>Open the console</button></p>

@@ -12,6 +12,8 @@ export type CardFacts = {
   signatures: readonly Signature[]
   /** The origin of this host's URLs of the agent. */
   origin: string
+  /** The origin of this host itself. That of the URLs of an agent can be one that only its owner names. */
+  hostOrigin: string
   /** The address of the card that clients are given. */
   cardUrl: string
   /** `gateway`: calls go through this host, which checks them against the card. `closed`: it refuses them. */

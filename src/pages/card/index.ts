@@ -67,7 +67,7 @@ const loadFacts = async (
   const routed = route === 'gateway' ? parseUrl(card.supportedInterfaces[0]?.url ?? '') : null
   const { origin } = routed ?? own
   const facts: CardFacts = {
-    ...{ id, card, origin, route, cardUrl: cardUrl({ origin, id }) },
+    ...{ id, card, origin, hostOrigin: own.origin, route, cardUrl: cardUrl({ origin, id }) },
     signatures: signed.signatures ?? [],
     visibility: profile?.visibility ?? 'public',
     modified: new Date(modified),

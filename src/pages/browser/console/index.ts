@@ -1,6 +1,14 @@
 import type { AgentCard } from '../../../card/model/agent-card.ts'
 import { element } from '../elements/index.ts'
-import { Agent, type CallEvent, type CallOptions, type Draft, type Endpoint, readSkills } from './agent.ts'
+import {
+  Agent,
+  type CallEvent,
+  type CallOptions,
+  callableEndpoints,
+  type Draft,
+  type Endpoint,
+  readSkills,
+} from './agent.ts'
 import { Controls, needsPerson } from './controls.ts'
 import { Conversation, type Turn } from './conversation.ts'
 import { CredentialFields } from './credentials.ts'
@@ -20,9 +28,13 @@ export const openConsole = async (section: HTMLElement): Promise<void> => {
   const path = `/agents/${encodeURIComponent(id)}`
   const response = await fetch(`${path}/.well-known/agent-card.json?dialect=1.0`, { credentials: 'omit' })
   if (!response.ok) throw new Error(`The card could not be read: ${response.status}.`)
-  const console = new Console(await response.json(), {
+  const card: AgentCard = await response.json()
+  const isElsewhere = callableEndpoints(card).some(
+    ({ url }) => ![location.origin, origin].includes(new URL(url).origin),
+  )
+  const console = new Console(card, {
     hostOrigin: origin,
-    hostUrl: route === 'direct' ? `${location.origin}${path}/a2a` : undefined,
+    hostUrl: route === 'direct' || (route === 'gateway' && isElsewhere) ? `${location.origin}${path}/a2a` : undefined,
   })
   section.replaceChildren(...[section.querySelector('h2')].filter(each => each !== null), console.element)
   console.focus()
@@ -30,9 +42,9 @@ export const openConsole = async (section: HTMLElement): Promise<void> => {
 
 /** What the console knows of the host. */
 type HostFacts = {
-  /** The origin of this host's URLs, which may be another one than the page's. */
+  /** The origin of this host, which may be another one than the page's. It receives tokens of this host, so no card may name it. */
   hostOrigin: string
-  /** The endpoint at which this host forwards calls to an agent that clients call at its own address. */
+  /** The endpoint at which this host forwards calls to an agent whose card names an address of another origin. */
   hostUrl: string | undefined
 }
 
