@@ -83,6 +83,16 @@ describe('the page of a card', () => {
     expect(missing).toStrictEqual([])
   })
 
+  it('shows at most four versions of A2A as badges', async () => {
+    const supportedInterfaces = Array.from({ length: 9 }, (_, index) => ({
+      url: 'https://agent.test/rpc',
+      protocolBinding: 'JSONRPC',
+      protocolVersion: `1.${index}`,
+    }))
+    const html = await render(card({ supportedInterfaces }))
+    expect(html.match(/<li class="badge">A2A /g)).toHaveLength(4)
+  })
+
   it('keeps the line breaks of a description, and the direction of each text', async () => {
     const html = await render(card({ name: 'מזג אוויר' }))
     expect(html).toContain('<p class="text" dir="auto">Tells the weather.\nOf any place.</p>')

@@ -11,12 +11,15 @@ import { code, headline, inline, printable, sentenceList, visibleJson, webLink }
 
 type Capabilities = AgentCard['capabilities']
 
+/** Versions of A2A above the fold; the endpoints name all. */
+const MAX_SHOWN_VERSIONS = 4
+
 /** Returns the badges of an agent: the versions of A2A that it speaks, and its capabilities. */
 export const badges = ({ card, signatures }: CardFacts): Html => {
   const { supportedInterfaces, capabilities } = card
   const versions = [...new Set(supportedInterfaces.map(({ protocolVersion }) => protocolVersion))]
   const labels = [
-    ...versions.map(version => html`A2A ${inline(version)}`),
+    ...versions.slice(0, MAX_SHOWN_VERSIONS).map(version => html`A2A ${inline(version)}`),
     ...(capabilities.streaming ? ['Streaming'] : []),
     ...(capabilities.pushNotifications ? ['Push notifications'] : []),
     ...(capabilities.extendedAgentCard ? ['Extended card'] : []),
