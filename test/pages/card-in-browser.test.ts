@@ -173,6 +173,7 @@ describeInBrowser('the page of a card in a browser', browser => {
     await (await late).finished()
     await page.evaluate('fetch("/favicon.svg", { cache: "no-store" }).then(response => response.text())')
     expect(await page.getByRole('region', { name: 'The card in SuperX' }).count()).toBe(1)
+    expect(await page.locator('#status').textContent()).toBe('The card in SuperX')
   })
 
   it('works without JavaScript, which alone needs buttons to copy', async () => {

@@ -268,6 +268,23 @@ describeInBrowser('the console of a card page', browser => {
     expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
 
+  it('sends no cookies, and follows no redirect', async () => {
+    const page = await open('custom')
+    await page.context().addCookies([{ name: 'session', value: 'of-the-host', url: host.url.href }])
+    const sent: string[] = []
+    page.on('request', request => void sent.push(new URL(request.url()).pathname))
+    answerWith(task({}))
+    const answered = page.waitForResponse('**/agents/custom/a2a')
+    await send(page, 'hello')
+    await waitForState(page, 'completed')
+    expect(await (await answered).request().headerValue('cookie')).toBeNull()
+    await page.route('**/agents/custom/a2a', route => route.fulfill({ status: 307, headers: { Location: '/nowhere' } }))
+    await send(page, 'hello again')
+    await page.getByRole('alert').getByText('No answer').waitFor()
+    expect(sent).not.toContain('/nowhere')
+    problems.length = 0
+  })
+
   it('takes no host name that only a manifest claims for this host', async () => {
     const { token: issued } = await host.issue({ scopes: ['read'] })
     const page = await open('named')

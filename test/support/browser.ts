@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'

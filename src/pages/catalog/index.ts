@@ -62,20 +62,20 @@ const retryHeaders = ({ headers }: Response): Record<string, string> => {
   return retryAfter === null ? {} : { 'Retry-After': retryAfter }
 }
 
-const renderFound = ({ agents, cursor, facets, approximate }: Found, asked: URLSearchParams): [Html, Html] => {
-  const isSearch = asked.size > (asked.has('cursor') ? 1 : 0)
-  const first = asked.has('cursor') ? html`<a class="button" href="${pageUrl(asked)}">First page</a> ` : ''
+const renderFound = ({ agents, cursor, facets, approximate }: Found, search: URLSearchParams): [Html, Html] => {
+  const isSearch = search.size > (search.has('cursor') ? 1 : 0)
+  const first = search.has('cursor') ? html`<a class="button" href="${pageUrl(search)}">First page</a> ` : ''
   const next =
-    cursor === undefined ? '' : html`<a class="button" rel="next" href="${pageUrl(asked, cursor)}">Next page</a>`
+    cursor === undefined ? '' : html`<a class="button" rel="next" href="${pageUrl(search, cursor)}">Next page</a>`
   const results = html`<p id="count" class="muted" role="status">${countAgents(agents.length, cursor !== undefined, isSearch)}</p>
 ${agents.length > 0 ? renderAgents(agents) : isSearch ? NOTHING_FOUND : NO_AGENTS}
 <p>${first}${next}</p>`
-  return [results, renderFilters(asked, facets, approximate)]
+  return [results, renderFilters(search, facets, approximate)]
 }
 
 /** Returns the address of the page after a cursor; of the first without one. */
-const pageUrl = (asked: URLSearchParams, cursor?: string): string => {
-  const query = new URLSearchParams(asked)
+const pageUrl = (search: URLSearchParams, cursor?: string): string => {
+  const query = new URLSearchParams(search)
   query.delete('cursor')
   if (cursor !== undefined) query.set('cursor', cursor)
   return query.size === 0 ? '/agents' : `/agents?${query}`
