@@ -73,7 +73,7 @@ const filterForm = (): HTMLFormElement => {
   const kinds = Object.keys(ACTIONS).map(what => element('option', { value: what }, what))
   return element(
     'form',
-    { class: 'filters', role: 'search', 'aria-label': 'Filter the audit' },
+    { class: 'audit-filters', role: 'search', 'aria-label': 'Filter the audit' },
     field('agent', 'Agent (id)', element('input', text)),
     field('actor', 'Who (admin, host, anonymous or the id of a token)', element('input', text)),
     field('what', 'What', element('select', {}, element('option', { value: '' }, 'anything'), ...kinds)),
