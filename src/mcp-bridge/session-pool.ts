@@ -73,7 +73,7 @@ export class SessionPool {
     this.#onToolsChanged = onToolsChanged
   }
 
-  /** Returns the session of an owner, which opens if there is none. It stays open at least until it is released. */
+  /** Returns the session of an owner, and opens one if the owner has no session yet. It stays open at least until it is released. */
   async acquire(
     upstream: BridgeCall['upstream'],
     owner: SessionOwner,

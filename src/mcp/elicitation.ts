@@ -6,7 +6,7 @@ import { inputDeclined, type McpError, tooManyElicitations } from './errors.ts'
 /** An elicitation: what a server requests of its user while a tool runs. It is data of a schema, or to open a URL. */
 export type Elicitation = { message: string; requestedSchema: JsonObject } | { message: string; url: string }
 
-/** The result of an elicitation: data that its schema allows, or why there is none. */
+/** The result of an elicitation: data that its schema allows, or the reason why the caller gave no data. */
 export type ElicitResult = { action: 'accept'; content?: ElicitContent } | { action: 'decline' | 'cancel' }
 
 /** The members of an answer. MCP allows no deeper values. */

@@ -29,8 +29,8 @@ const capabilityLabels: ReadonlyMap<string, string> = new Map([
 type FacetValue = { value: string; count?: number }
 
 /**
- * Returns the filters as check boxes: the most frequent values among the agents found, and those that are chosen already. Hidden if there
- * are none.
+ * Returns the filters as check boxes: the most frequent values among the agents found, and those that are chosen already. Hidden where
+ * there is nothing to filter by.
  */
 export const renderFilters = (
   search: URLSearchParams,

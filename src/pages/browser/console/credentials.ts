@@ -51,7 +51,7 @@ export class CredentialFields {
   }
 }
 
-/** The headers in which a card takes API keys. A header that a page may not set, or that calls need, is none. */
+/** Returns the headers in which a card takes API keys, except those that a page must not set or that calls need for themselves. */
 const apiKeyHeaders = ({ securitySchemes = {} }: AgentCard): string[] => {
   const names = Object.values(securitySchemes)
     .map(({ apiKeySecurityScheme: scheme }) => (scheme?.location === 'header' ? scheme.name : ''))

@@ -169,7 +169,7 @@ const renderBytes = (bytes: Uint8Array<ArrayBuffer>, mediaType: string, filename
   return element('figure', { class: 'console-file' }, image, figcaption)
 }
 
-/** Saves bytes as a file. Their type is none that a browser would open. */
+/** Saves bytes as a file, with a media type that no browser opens as a page. */
 const saveBytes = (bytes: Uint8Array<ArrayBuffer>, filename: string): void => {
   const href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }))
   element('a', { href, download: filename || 'file' }).click()

@@ -16,7 +16,7 @@ export const element = <Name extends keyof HTMLElementTagNameMap>(
   return created
 }
 
-/** Returns the element of a page with this id. Throws if there is none: script and page are of one build. */
+/** Returns the element of a page with this id. Throws if the page has no such element: script and page are of one build. */
 export const byId = <Type extends HTMLElement>(id: string, type: new () => Type): Type => {
   const found = document.getElementById(id)
   if (!(found instanceof type)) throw new Error(`The page has no ${type.name} #${id}.`)

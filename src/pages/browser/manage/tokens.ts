@@ -188,7 +188,7 @@ const revokeToken = async (token: ListedToken, { client, grant, reload }: Contex
     [
       ...(note === '' ? [] : [cardText(note)]),
       list(describeGrant(token).map(prose)),
-      paragraph('Whoever uses it is refused, within a minute everywhere. A revoked token cannot be restored.'),
+      paragraph('Within a minute, this host rejects it everywhere. A revoked token cannot be restored.'),
       ...(id === grant.id ? [message('bad', 'This is the token that you use now.')] : []),
     ],
     'Revoke the token',
