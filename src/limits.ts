@@ -271,3 +271,15 @@ export const MAX_UNREAD_BYTES = 2 * 1024 * 1024
 export const MAX_TASKS = 200
 export const MAX_TASK_BYTES = 64 * 1024 * 1024
 export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
+
+// Signatures
+
+/** Signatures of one card that are verified, the first of its list. */
+export const MAX_SIGNATURES = 20
+
+/** Keys in `upstream.keys` or in a JWK Set by which a card is verified. A larger set is not read. */
+export const MAX_VERIFICATION_KEYS = 100
+
+/** A JWK Set or DID document by which a card is verified: bytes, and the time for it. */
+export const MAX_KEY_SET_BYTES = 128 * 1024
+export const KEY_SET_TIMEOUT_SECONDS = 5

@@ -3,7 +3,7 @@ import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
-import { findIdentityErrors } from '../signing/identity-errors.ts'
+import { findIdentityErrors } from '../identity/identity-errors.ts'
 
 /** `POST /lint`: returns the report on a card or manifest; with `?representations=true`, also what each client would get. Stores nothing. */
 export const postLint: Handler = async (request, env) => {

@@ -16,7 +16,7 @@ import { compareWithLatest, type Recompile, withClass } from '../../registry/com
 import { prepareRegistration } from '../../registry/prepare.ts'
 import type { Registration, SourceRecord, WriteCause, WriteTerms } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
-import { findIdentityErrors } from '../../signing/identity-errors.ts'
+import { findIdentityErrors } from '../../identity/identity-errors.ts'
 import { checkSourceAllowed, fetchSource } from '../../sources/fetch.ts'
 import { prepareRemote, reconcile } from '../../sources/reconcile.ts'
 

@@ -1,8 +1,10 @@
-import { type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
+import { isJsonObject, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
+import { mapMembers } from '../../json/tree.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { type DialectName, dialectNames, type HybridName, type RepresentationName } from '../model/constants.ts'
 import { endpointFields, pickV0Interface, presentEndpointFields, speaksV1, superxProtocol } from '../read/interfaces.ts'
+import { writeV0SchemeWithWrapper } from '../read/security-schemes.ts'
 import { gopherholeVersion } from './gopherhole.ts'
 import { dialects } from './index.ts'
 import { omitIncompleteProvider, writeV0 } from './v0-base.ts'
@@ -77,14 +79,20 @@ const writeV1Hybrid = (card: AgentCard): JsonObject => {
 }
 
 /**
- * Writes one document that readers of v1.0, v0.3, v0.2 and GopherHole all accept: the union of their fields. They disagree only on
- * the top-level `protocolVersion`: `agent-card.json` has v0.x's value and `agent.json` has GopherHole's.
+ * Writes one document that readers of v1.0, v0.3, v0.2 and GopherHole all accept: the union of their fields, also in each security
+ * scheme, which signatures in the form of v1.0 would not cover otherwise. They disagree only on the top-level `protocolVersion`:
+ * `agent-card.json` has v0.x's value and `agent.json` has GopherHole's.
  */
 export const writeHybrid = (card: AgentCard, name: HybridName): JsonObject => {
   const { document } = writeV0(card, pickV0Interface(card.supportedInterfaces))
-  const { skills, ...rest } = document
+  const { skills, securitySchemes, ...rest } = document
   return {
     ...rest,
+    ...(isJsonObject(securitySchemes) && {
+      securitySchemes: mapMembers(securitySchemes, scheme =>
+        isJsonObject(scheme) ? writeV0SchemeWithWrapper(scheme) : scheme,
+      ),
+    }),
     ...(name === 'agent.json' && { protocolVersion: gopherholeVersion(card) }),
     supportedInterfaces: card.supportedInterfaces,
     capabilities: card.capabilities,

@@ -1,4 +1,5 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { mapMembers } from '../../json/tree.ts'
 import type { CapabilityDefaults } from '../model/agent-card.ts'
 import type { Provenance } from './provenance.ts'
 
@@ -25,6 +26,9 @@ export const fillDefaults = (
     ...card,
     ...(isJsonObject(card.capabilities) && {
       capabilities: fillCapabilities(card.capabilities, capabilities, provenance),
+    }),
+    ...(isJsonObject(card.securitySchemes) && {
+      securitySchemes: mapMembers(card.securitySchemes, (scheme, name) => fillScheme(scheme, name, provenance)),
     }),
   }
   const defaults: Record<string, Json> = {
@@ -59,3 +63,16 @@ const fillCapabilities = (
     provenance.noteDefault(formatPointer('capabilities', name), `set to ${value}: ${reason}`)
   return { ...declared, ...Object.fromEntries(missing) }
 }
+
+/** Describes mutual TLS, which has no other members: signatures in the form of most SDKs cover no scheme that is empty. */
+const fillScheme = (scheme: Json, name: string, provenance: Provenance): Json => {
+  const { mtlsSecurityScheme: mtls } = isJsonObject(scheme) ? scheme : {}
+  if (!isJsonObject(scheme) || !isJsonObject(mtls) || (mtls.description ?? '') !== '') return scheme
+  provenance.noteDefault(
+    formatPointer('securitySchemes', name, 'mtlsSecurityScheme', 'description'),
+    `set to "${MTLS_DESCRIPTION}": most verifiers of signatures leave out a scheme that is empty`,
+  )
+  return { ...scheme, mtlsSecurityScheme: { ...mtls, description: MTLS_DESCRIPTION } }
+}
+
+const MTLS_DESCRIPTION = 'Mutual TLS'

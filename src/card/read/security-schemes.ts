@@ -5,6 +5,7 @@ import {
   type Json,
   type JsonObject,
   jsonEntries,
+  jsonEquals,
   omit,
   type Pointer,
 } from '../../json/json.ts'
@@ -101,7 +102,7 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
   return { [wrapper]: wrapper === API_KEY ? readLocation(inner, pointer + formatPointer(wrapper), provenance) : inner }
 }
 
-/** Reads a wrapped scheme. OpenAPI's members in it or next to it are ignored. */
+/** Reads a wrapped scheme. OpenAPI's members in it or next to it are ignored, and noted unless they define the same scheme, as in a hybrid. */
 const readWrapped = (
   scheme: JsonObject,
   [wrapper, wrapped]: [string, JsonObject],
@@ -113,10 +114,13 @@ const readWrapped = (
   if (wrapper === API_KEY && canonical.in !== undefined && canonical.location === undefined)
     provenance.noteConversion(`${innerPointer}/in`, 'read as location')
   const inner = wrapper === API_KEY ? readLocation(canonical, innerPointer, provenance) : canonical
-  const conflicting = ['type', 'in', ...getWrappers(inner).map(([name]) => name)].filter(
-    name => inner[name] !== undefined,
-  )
-  const siblings = Object.keys(omit(scheme, wrapper))
+  const conflicting = [
+    'type',
+    ...(wrapper === API_KEY ? ['in'] : []),
+    ...getWrappers(inner).map(([name]) => name),
+  ].filter(name => inner[name] !== undefined)
+  const same = writeV0Scheme({ [wrapper]: inner })
+  const siblings = Object.keys(omit(scheme, wrapper)).filter(name => !jsonEquals(scheme[name], same[name]))
   for (const ignored of [
     ...conflicting.map(name => innerPointer + formatPointer(name)),
     ...siblings.map(name => pointer + formatPointer(name)),

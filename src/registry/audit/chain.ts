@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { canonicalJson } from '../../json/canonical.ts'
+import type { JsonObject } from '../../json/json.ts'
 
 /** What an entry records. */
 export const AUDITED = [
@@ -38,23 +39,6 @@ export const NO_ENTRY_HASH = '0'.repeat(64)
 
 /** Distinguishes the signature of the newest entry from everything else that the same key signs (RFC 8725 §3.11). */
 export const AUDIT_HEAD_TYPE = 'calling-card-audit-head+jwt'
-
-/**
- * Serializes JSON in the canonical form of RFC 8785: without white space, the members of an object in the order of their names.
- * Members that are undefined are left out.
- */
-export const canonicalJson = (value: Json): string => {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (!isJsonObject(value)) return JSON.stringify(value)
-  // The order of UTF-16 units, in which JavaScript compares strings.
-  const members = Object.keys(value)
-    .sort()
-    .flatMap(name => {
-      const member = value[name]
-      return member === undefined ? [] : [`${JSON.stringify(name)}:${canonicalJson(member)}`]
-    })
-  return `{${members.join(',')}}`
-}
 
 /** Returns the SHA-256 of a text in hexadecimal; synchronously, because a transaction of SQLite cannot wait for Web Crypto. */
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

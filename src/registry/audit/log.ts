@@ -1,5 +1,6 @@
+import { canonicalJson } from '../../json/canonical.ts'
 import { MAX_PAGE_SIZE, MAX_RECORDED_REFUSALS } from '../../limits.ts'
-import { type AuditEntry, type AuditEvent, type Audited, canonicalJson, NO_ENTRY_HASH, sealEntry } from './chain.ts'
+import { type AuditEntry, type AuditEvent, type Audited, NO_ENTRY_HASH, sealEntry } from './chain.ts'
 
 /** A page of the audit, newest first: entries before the number `before`, at most `limit`. Times are in ms since 1970. */
 export type AuditQuery = {

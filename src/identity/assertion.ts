@@ -3,7 +3,7 @@ import { hasPermission, readableTiers } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { ASSERTION_SECONDS } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
-import { getSigningKeys } from './keys.ts'
+import { getSigningKeys } from '../signing/keys.ts'
 
 /** Distinguishes an assertion from everything else that the same key signs (RFC 8725 §3.11). */
 export const ASSERTION_TYPE = 'calling-card-assertion+jwt'

@@ -1,0 +1,87 @@
+import { canonicalizeAgentCard } from '@a2a-js/sdk'
+import { canonicalJson } from '../../json/canonical.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/json.ts'
+import { toCurrentForm } from './legacy-form.ts'
+import { servedScope } from './served-scope.ts'
+
+/** What a signature covers of a card: the text that is signed, which no two SDKs make in the same way. */
+export const payloadRules = ['wire', 'served', 'proto', 'proto-ascii', 'narrow'] as const
+
+/** The name of a rule by which the payload of a signature is made from a card. */
+export type PayloadRule = (typeof payloadRules)[number]
+
+type Definition = {
+  /** Where the rule comes from: a section of the A2A specification, and the issues that show who follows it. */
+  source: string
+  /** What a signature by this rule does not cover; undefined if it covers the whole card. */
+  omits?: string
+  /** Returns the signed text of a card without signatures. May throw for what is no Agent Card. */
+  write: (card: JsonObject) => string
+}
+
+/** Every rule, in one table. A card is signed by those that the verifiers of today follow. */
+export const payloads: Readonly<Record<PayloadRule, Definition>> = {
+  wire: {
+    source: 'A2A 1.0 §8.4.1 (RFC 8785), read as in A2A #2249 and #2122; a2a-go main',
+    write: canonicalJson,
+  },
+  served: {
+    source:
+      'A2A 1.0 §8.4.1: default values of fields that are neither required nor `optional` are left out (A2A #2249)',
+    omits: 'default values of fields that are not required',
+    write: card => canonicalJson(servedScope(card)),
+  },
+  proto: {
+    source: 'A2A 1.0 §8.4.2 and §8.4.3, read as in A2A #2122; a2a-python 1.2 and later, a2a-js 1.3',
+    omits: 'empty values and fields that A2A 1.0 does not define',
+    // The rule is what this function does: the SDK whose verifier is the most used one.
+    write: card => canonicalizeAgentCard(toCurrentForm(card) as never),
+  },
+  'proto-ascii': {
+    source: 'A2A 1.0 §8.4.2, as a2a-python up to 1.1 has it: ASCII only, names in the order of code points',
+    omits: 'empty values and fields that A2A 1.0 does not define',
+    write: card => pythonJson(JSON.parse(payloads.proto.write(card)) as Json),
+  },
+  narrow: {
+    source: 'a2a-js #663: the resolver of a2a-js 1.3 loses `securitySchemes` before it verifies a card',
+    omits: 'the security schemes, empty values and fields that A2A 1.0 does not define',
+    write: card => canonicalizeAgentCard(omit(toCurrentForm(card), 'securitySchemes') as never),
+  },
+}
+
+/** Returns the text that a signature of a card covers by a rule; undefined for a document that the rule cannot read. */
+export const writePayload = (rule: PayloadRule, card: JsonObject): string | undefined => {
+  try {
+    return payloads[rule].write(omit(card, 'signatures'))
+  } catch {
+    // The SDK reads members of values that a hostile document leaves out.
+    return undefined
+  }
+}
+
+/** Serializes JSON as Python's `json.dumps(…, sort_keys=True, separators=(',', ':'))` does. */
+const pythonJson = (value: Json): string => {
+  if (Array.isArray(value)) return `[${value.map(pythonJson).join(',')}]`
+  if (typeof value === 'number') return pythonNumber(value)
+  if (!isJsonObject(value)) return escapeNonAscii(JSON.stringify(value))
+  const members = jsonEntries(value)
+    .sort(([left], [right]) => compareCodePoints(left, right))
+    .map(([name, member]) => `${escapeNonAscii(JSON.stringify(name))}:${pythonJson(member)}`)
+  return `{${members.join(',')}}`
+}
+
+const escapeNonAscii = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Protobuf has whole numbers as integers; Python writes small fractions with an exponent of two digits. */
+const pythonNumber = (value: number): string => {
+  if (Number.isInteger(value)) return BigInt(value).toString()
+  return Math.abs(value) < 1e-4 ? value.toExponential().replace(/e-(\d)$/, 'e-0$1') : JSON.stringify(value)
+}
+
+const compareCodePoints = (left: string, right: string): number => {
+  const [a, b] = [[...left], [...right]]
+  const index = a.findIndex((character, index) => character !== b[index])
+  if (index === -1) return a.length - b.length
+  return (a[index]?.codePointAt(0) ?? 0) - (b[index]?.codePointAt(0) ?? -1)
+}

@@ -1,0 +1,81 @@
+import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { MAX_VERIFICATION_KEYS } from '../../limits.ts'
+
+/** A public key by which signatures are verified, and where it is from: a URL, a DID, or `manifest`. */
+export type PublicKey = { jwk: JsonObject; kid: string; thumbprint: string; from: string }
+
+/** Keys, or why there are none. */
+export type KeysResult = { keys: PublicKey[] } | { error: string }
+
+/** The algorithms that are verified, by the types of keys that they need. ECDSA and EdDSA, and RSA as a2a-python's examples have it. */
+export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256'] as const
+
+const KEY_TYPES = new Set(['EC', 'OKP', 'RSA'])
+
+/** Returns the public keys of a JWK, a list of them or a JWK Set. A key that no signature of a card can be verified with is left out. */
+export const readKeys = async (document: Json, from: string): Promise<KeysResult> => {
+  const listed = isJsonObject(document) && document.keys !== undefined ? document.keys : document
+  const jwks = Array.isArray(listed) ? listed : [listed]
+  if (jwks.length > MAX_VERIFICATION_KEYS)
+    return { error: `${from} has ${jwks.length} keys; at most ${MAX_VERIFICATION_KEYS} are read` }
+  const keys = await Promise.all(jwks.map(jwk => readKey(jwk, from)))
+  const usable = keys.filter(key => key !== undefined)
+  return usable.length > 0 ? { keys: usable } : { error: `${from} has no public key for signatures` }
+}
+
+const readKey = async (jwk: Json, from: string): Promise<PublicKey | undefined> => {
+  if (!isJsonObject(jwk) || !KEY_TYPES.has(String(jwk.kty)) || (jwk.use ?? 'sig') !== 'sig') return undefined
+  // Private members and those that could change how a key is imported stay out.
+  const { kty, crv, x, y, n, e, alg, exp, nbf } = jwk
+  const members = Object.entries({ kty, crv, x, y, n, e, alg, exp, nbf }).filter(([, value]) => value !== undefined)
+  const publicJwk = Object.fromEntries(members) as JsonObject
+  try {
+    const thumbprint = await calculateJwkThumbprint(publicJwk as JWK)
+    return { jwk: publicJwk, kid: typeof jwk.kid === 'string' ? jwk.kid : thumbprint, thumbprint, from }
+  } catch {
+    return undefined
+  }
+}
+
+/** Imports a key for an algorithm; or returns why it cannot be used now. */
+export const importKey = async (
+  { jwk }: PublicKey,
+  alg: string,
+  now: number,
+): Promise<{ key: CryptoKey } | { error: string }> => {
+  if (jwk.alg !== undefined && jwk.alg !== alg) return { error: `the key is for ${String(jwk.alg)}, not ${alg}` }
+  // Members of OpenID Federation (§8.7), in seconds since 1970.
+  if (typeof jwk.exp === 'number' && jwk.exp * 1000 <= now) return { error: 'the key has expired' }
+  if (typeof jwk.nbf === 'number' && jwk.nbf * 1000 > now) return { error: 'the key is not valid yet' }
+  try {
+    const { exp: _, nbf: __, ...publicJwk } = jwk
+    const key = await importJWK(publicJwk as JWK, alg)
+    return key instanceof Uint8Array ? { error: `the key is not one for ${alg}` } : { key }
+  } catch {
+    return { error: `the key is not one for ${alg}` }
+  }
+}
+
+/** Returns the URL of the document of a DID of the method `web`; undefined for any other text. */
+export const didDocumentUrl = (did: string): string | undefined => {
+  const [, host = '', path = ''] = /^did:web:([a-zA-Z0-9.-]+(?:%3A\d{1,5})?)((?::[\w.~%-]+)*)$/.exec(did) ?? []
+  if (host === '') return undefined
+  const folder = path === '' ? '/.well-known' : path.replaceAll(':', '/')
+  return `https://${host.replace('%3A', ':')}${folder}/did.json`
+}
+
+/** Returns the keys of a DID document that may make assertions (`assertionMethod`); without that list, all of them. */
+export const readDidDocument = async (document: Json, did: string): Promise<KeysResult> => {
+  if (!isJsonObject(document) || document.id !== did) return { error: `the document of ${did} is that of another DID` }
+  const { verificationMethod, assertionMethod } = document
+  const methods = Array.isArray(verificationMethod) ? verificationMethod.filter(isJsonObject) : []
+  const named = Array.isArray(assertionMethod) ? assertionMethod : methods
+  const jwks = named.flatMap(method => {
+    const found = isJsonObject(method) ? method : methods.find(({ id }) => id === method || id === did + String(method))
+    if (!isJsonObject(found?.publicKeyJwk)) return []
+    const { publicKeyJwk, id } = found
+    return [{ ...publicKeyJwk, kid: publicKeyJwk.kid ?? String(id).replace(/^.*#/, '') }]
+  })
+  return readKeys(jwks, did)
+}

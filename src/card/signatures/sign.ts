@@ -1,0 +1,77 @@
+import { base64url, FlattenedSign } from 'jose'
+import { type JsonObject, omit } from '../../json/json.ts'
+import { type PayloadRule, writePayload } from './payloads.ts'
+
+/** A private key of ES256, which every SDK accepts, with its public name. */
+export type SignerKey = { kid: string; privateKey: CryptoKey }
+
+/** What signs the cards of one agent. */
+export type CardSigner = {
+  /** The keys that sign each card. Some verifiers stop at a key that they do not know, so the one that stays longest comes first. */
+  keys: readonly SignerKey[]
+  /** Signs what is left of a card without its security schemes. Never one of `keys`: the card could be stripped of its security. */
+  narrowKey?: SignerKey | undefined
+  /** The URL of the public keys. */
+  jku: string
+  /** Signatures that were made before, by the digest of what they sign: they stay, so that entity tags do. */
+  known: Readonly<Record<string, string>>
+}
+
+/** A card with the signatures of this host, and these by the digest of what they sign. */
+export type SignedCard = { document: JsonObject; signatures: Record<string, string>; rules: PayloadRule[] }
+
+/** The rules by which a card is signed with each key, the most widely accepted first. Equal payloads are signed once. */
+const RULES = ['proto', 'wire', 'proto-ascii'] as const satisfies PayloadRule[]
+
+/** Signs a card by every rule that verifiers follow, in place of all signatures that it has. */
+export const signCard = async (card: JsonObject, signer: CardSigner): Promise<SignedCard> => {
+  const unsigned = omit(card, 'signatures')
+  const written = new Map<string, PayloadRule>()
+  for (const rule of RULES) {
+    const payload = writePayload(rule, unsigned)
+    if (payload !== undefined && !written.has(payload)) written.set(payload, rule)
+  }
+  const narrow = writePayload('narrow', unsigned)
+  const jobs = [
+    ...signer.keys.flatMap(key => [...written].map(([payload, rule]) => ({ key, payload, rule }))),
+    ...(signer.narrowKey && narrow !== undefined && !written.has(narrow)
+      ? [{ key: signer.narrowKey, payload: narrow, rule: 'narrow' as const }]
+      : []),
+  ]
+  const made = await Promise.all(jobs.map(({ key, payload }) => sign(payload, key, signer)))
+  return {
+    document: {
+      ...unsigned,
+      signatures: made.map(({ protected: header, signature }) => ({ protected: header, signature })),
+    },
+    signatures: Object.fromEntries(made.map(({ digest, signature }) => [digest, signature])),
+    rules: [...new Set(jobs.map(({ rule }) => rule))],
+  }
+}
+
+/** The order of the members is that of the specification's example. */
+const protectedHeader = (kid: string, jku: string) => ({ alg: 'ES256', typ: 'JOSE', kid, jku })
+
+const sign = async (
+  payload: string,
+  { kid, privateKey }: SignerKey,
+  { jku, known }: CardSigner,
+): Promise<{ digest: string; protected: string; signature: string }> => {
+  const header = protectedHeader(kid, jku)
+  const bytes = new TextEncoder().encode(payload)
+  const encodedHeader = base64url.encode(new TextEncoder().encode(JSON.stringify(header)))
+  const digest = await digestOf(encodedHeader, bytes)
+  const before = Object.hasOwn(known, digest) ? known[digest] : undefined
+  if (before !== undefined) return { digest, protected: encodedHeader, signature: before }
+  const { signature } = await new FlattenedSign(bytes).setProtectedHeader(header).sign(privateKey)
+  return { digest, protected: encodedHeader, signature }
+}
+
+/** Returns the SHA-256 of what a signature signs, its header included: so it names the key, too. */
+const digestOf = async (header: string, payload: Uint8Array): Promise<string> => {
+  const prefix = new TextEncoder().encode(`${header}.`)
+  const input = new Uint8Array(prefix.byteLength + payload.byteLength)
+  input.set(prefix)
+  input.set(payload, prefix.byteLength)
+  return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', input)))
+}

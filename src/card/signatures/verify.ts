@@ -1,0 +1,142 @@
+import { base64url, decodeProtectedHeader, flattenedVerify } from 'jose'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { MAX_SIGNATURES } from '../../limits.ts'
+import { type PayloadRule, payloadRules, writePayload } from './payloads.ts'
+import { ALGORITHMS, importKey, type PublicKey } from './public-keys.ts'
+
+/** What became of one signature of a card. */
+export type SignatureResult = Partial<SignatureHeader> &
+  (
+    | {
+        valid: true
+        /** The rule under which it holds: the first that does, of those that cover the most. */
+        rule: PayloadRule
+        /** The key that made it. */
+        key: Pick<PublicKey, 'kid' | 'thumbprint' | 'from'>
+      }
+    | {
+        valid: false
+        /** Completes a sentence whose subject is the signature. */
+        reason: string
+      }
+  )
+
+/** A protected header that a signature of a card can have. */
+export type SignatureHeader = { alg: string; kid: string; typ?: string; jku?: string }
+
+/** Verifies each signature of a card with keys that the caller trusts. `jku` selects nothing. Never rejects. */
+export const verifySignatures = async (
+  card: JsonObject,
+  keys: readonly PublicKey[],
+  now = Date.now(),
+): Promise<SignatureResult[]> => {
+  const payloads = new Map<PayloadRule, string | undefined>()
+  const payloadOf = (rule: PayloadRule): string | undefined => {
+    if (!payloads.has(rule)) payloads.set(rule, encodePayload(writePayload(rule, card)))
+    return payloads.get(rule)
+  }
+  const results: SignatureResult[] = []
+  for (const signature of listSignatures(card)) {
+    const read = readHeader(signature)
+    if ('reason' in read) {
+      results.push({ valid: false, ...read })
+      continue
+    }
+    const found = await findKey(read.header, keys, now)
+    if ('reason' in found) {
+      results.push({ ...read.header, valid: false, ...found })
+      continue
+    }
+    const { kid, thumbprint, from } = found.publicKey
+    const rule = await findRule(signature, read.header, found.key, payloadOf)
+    results.push({
+      ...read.header,
+      ...(rule === undefined
+        ? { valid: false, reason: 'does not hold for this card under any rule' }
+        : { valid: true, rule, key: { kid, thumbprint, from } }),
+    })
+  }
+  return results
+}
+
+/** Encodes a payload as it is signed; undefined stays undefined. */
+export const encodePayload = (payload: string | undefined): string | undefined =>
+  payload === undefined ? undefined : base64url.encode(payload)
+
+const findRule = async (
+  signature: Json,
+  header: SignatureHeader,
+  key: CryptoKey,
+  payloadOf: (rule: PayloadRule) => string | undefined,
+): Promise<PayloadRule | undefined> => {
+  for (const rule of payloadRules) {
+    const payload = payloadOf(rule)
+    if (payload !== undefined && (await holds(signature, header, key, payload))) return rule
+  }
+  return undefined
+}
+
+/** Lists the signatures of a card, at most `MAX_SIGNATURES`. */
+export const listSignatures = ({ signatures }: JsonObject): Json[] =>
+  Array.isArray(signatures) ? signatures.slice(0, MAX_SIGNATURES) : []
+
+/** Parses the protected header of a signature; or returns why nobody can verify it. */
+export const parseHeader = (signature: Json): { header: SignatureHeader & JsonObject } | { reason: string } => {
+  if (!isJsonObject(signature) || typeof signature.protected !== 'string' || typeof signature.signature !== 'string')
+    return { reason: 'has no `protected` and `signature` in base64url' }
+  const header = decodeHeader(signature.protected)
+  if (header === undefined) return { reason: 'has a `protected` that is not a JSON object in base64url' }
+  const { alg, kid } = header
+  if (typeof alg !== 'string') return { reason: 'has no algorithm' }
+  if (typeof kid !== 'string' || kid === '') return { reason: 'names no key: its protected header has no `kid`' }
+  return { header: { ...header, alg, kid } as SignatureHeader & JsonObject }
+}
+
+/** Reads the protected header of a signature; or returns why no verifier should accept it. */
+export const readHeader = (signature: Json): { header: SignatureHeader } | { reason: string } => {
+  const parsed = parseHeader(signature)
+  if ('reason' in parsed) return parsed
+  const { alg, kid, typ, jku, crit, b64 } = parsed.header
+  if (!ALGORITHMS.some(known => known === alg))
+    return { reason: `has the algorithm ${JSON.stringify(alg.slice(0, 20))}; accepted are ${ALGORITHMS.join(', ')}` }
+  // JOSE+JSON is what a2a-go wrote before its first release with signatures (RFC 7515 §4.1.9).
+  if (typ !== undefined && typ !== 'JOSE' && typ !== 'JOSE+JSON')
+    return { reason: 'is no signature of a card: its `typ` is not JOSE' }
+  if (crit !== undefined || b64 !== undefined)
+    return { reason: 'demands extensions (`crit`, `b64`) that no verifier of cards has' }
+  const unprotected = isJsonObject(signature) && isJsonObject(signature.header) ? Object.keys(signature.header) : []
+  if (unprotected.some(name => name in parsed.header || name === 'crit'))
+    return { reason: 'repeats members of its protected header in the unprotected one' }
+  return { header: { alg, kid, ...(typ !== undefined && { typ }), ...(typeof jku === 'string' && { jku }) } }
+}
+
+const decodeHeader = (text: string): JsonObject | undefined => {
+  try {
+    return decodeProtectedHeader({ protected: text }) as JsonObject
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the key that a signature names, ready for use; or why it cannot be verified. */
+export const findKey = async (
+  { alg, kid }: SignatureHeader,
+  keys: readonly PublicKey[],
+  now: number,
+): Promise<{ publicKey: PublicKey; key: CryptoKey } | { reason: string }> => {
+  const [publicKey, ...others] = keys.filter(key => key.kid === kid)
+  if (publicKey === undefined) return { reason: 'names a key that is not among the known ones' }
+  if (others.some(({ thumbprint }) => thumbprint !== publicKey.thumbprint))
+    return { reason: 'names a key whose `kid` several keys have' }
+  const imported = await importKey(publicKey, alg, now)
+  return 'error' in imported ? { reason: `does not hold: ${imported.error}` } : { publicKey, key: imported.key }
+}
+
+/** Whether a signature that `readHeader` has read signs a payload, in base64url, with a key. */
+export const holds = (signature: Json, { alg }: SignatureHeader, key: CryptoKey, payload: string): Promise<boolean> => {
+  const { protected: header, signature: value } = signature as { protected: string; signature: string }
+  return flattenedVerify({ protected: header, signature: value, payload }, key, { algorithms: [alg] }).then(
+    () => true,
+    () => false,
+  )
+}
