@@ -3,7 +3,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { noSearchFields } from '../../src/registry/search-fields.ts'
 import { selectAgents } from '../../src/registry/store/agents.ts'
 import { indexAgent, search } from '../../src/registry/store/search.ts'
-import { createTables } from '../../src/registry/store/tables.ts'
+import { createTables } from '../../src/registry/tables/create.ts'
 import type { Setting } from '../compare.ts'
 import { createDescriber, numberedId } from '../registry-agents.ts'
 import { type Figure, interval, median } from '../stats.ts'

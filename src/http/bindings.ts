@@ -5,6 +5,10 @@ declare global {
   interface Env {
     /** The host's own signing key. It is optional, and `wrangler types` declares required secrets only. */
     SIGNING_KEY?: string
+    /** The key that replaces it, or that it replaces. */
+    SIGNING_KEY_2?: string
+    /** The key of narrow signatures. */
+    NARROW_SIGNING_KEY?: string
     /** The keys that sign deliveries to `WEBHOOK_URL`, separated by spaces. Optional too. */
     WEBHOOK_SECRET?: string
   }
@@ -19,7 +23,9 @@ const hostVariables = {
   PUBLIC_URL: true,
   ROLE: true,
   ROOT_AGENT: true,
+  NARROW_SIGNING_KEY: true,
   SIGNING_KEY: true,
+  SIGNING_KEY_2: true,
   STREAM_IDLE_TIMEOUT: true,
   UPSTREAM_TIMEOUT: true,
   WEBHOOK_SECRET: true,

@@ -3,7 +3,7 @@ import { hasPermission, readableTiers } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { ASSERTION_SECONDS } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
-import { getSigningKeys } from '../signing/keys.ts'
+import { getSigningKeys, type KeyEnv } from '../signing/keys.ts'
 
 /** Distinguishes an assertion from everything else that the same key signs (RFC 8725 §3.11). */
 export const ASSERTION_TYPE = 'calling-card-assertion+jwt'
@@ -30,10 +30,10 @@ const assertions = new ClockCache<{ assertion: string; renewAt: number; size: nu
  */
 export const assertCaller = async (
   { caller, issuer, audience, agent, tiers }: AssertedCall,
-  env: Pick<Env, 'SIGNING_KEY'>,
+  env: KeyEnv,
   now = Date.now(),
 ): Promise<{ assertion: string } | { misconfigured: string }> => {
-  const keys = await getSigningKeys(env)
+  const keys = await getSigningKeys(env, now)
   if ('misconfigured' in keys) return keys
   const claims = {
     iss: issuer,
@@ -43,7 +43,7 @@ export const assertCaller = async (
     scopes: caller.authenticated ? caller.scopes.filter(scope => hasPermission(caller, scope, agent)) : [],
     tiers: hasPermission(caller, 'read', agent) ? readableTiers(caller, { tiers }) : [],
   }
-  const key = JSON.stringify([keys.kid, claims])
+  const key = JSON.stringify([keys.current.kid, claims])
   const known = assertions.get(key)
   if (known && now < known.renewAt) return known
   const issuedAt = Math.floor(now / 1000)
@@ -53,8 +53,8 @@ export const assertCaller = async (
     exp: issuedAt + ASSERTION_SECONDS,
     jti: crypto.randomUUID(),
   })
-    .setProtectedHeader({ alg: 'ES256', typ: ASSERTION_TYPE, kid: keys.kid })
-    .sign(keys.privateKey)
+    .setProtectedHeader({ alg: 'ES256', typ: ASSERTION_TYPE, kid: keys.current.kid })
+    .sign(keys.current.privateKey)
   const renewAt = (issuedAt + ASSERTION_SECONDS / 2) * 1000
   assertions.set(key, { assertion, renewAt, size: key.length + assertion.length })
   return { assertion }

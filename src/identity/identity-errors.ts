@@ -1,10 +1,11 @@
 import type { Manifest } from '../card/manifest/manifest.ts'
 import type { CardError } from '../card/model/report.ts'
+import type { KeyEnv } from '../signing/keys.ts'
 
 /** Returns why this host cannot assert the callers of an agent whose manifest asks for it, as errors of the manifest. */
 export const findIdentityErrors = async (
   { upstream, hosts }: Manifest,
-  env: Pick<Env, 'PUBLIC_URL' | 'SIGNING_KEY'>,
+  env: KeyEnv & Pick<Env, 'PUBLIC_URL'>,
 ): Promise<CardError[]> => {
   if (upstream.identity === undefined) return []
   // Loaded on first use, because few manifests ask for it.

@@ -1,9 +1,11 @@
 import { missingCardProfile } from '../card/call-profile.ts'
 import type { Compiled } from '../card/compile/index.ts'
 import type { Manifest } from '../card/manifest/manifest.ts'
-import type { RepresentationName } from '../card/model/constants.ts'
+import { type RepresentationName, signedNames } from '../card/model/constants.ts'
+import { type CardSigner, signCard } from '../card/signatures/index.ts'
 import { strongEtag } from '../http/conditional.ts'
-import type { Json } from '../json/json.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Signing } from '../signing/card-signer.ts'
 import type { Representation } from './kv-format.ts'
 import type { Registration, Summary, WriteTerms } from './records.ts'
 import { collectSearchFields, noSearchFields } from './search-fields.ts'
@@ -11,32 +13,38 @@ import { collectSearchFields, noSearchFields } from './search-fields.ts'
 /** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
 const MAX_ROW_BYTES = 1_900_000
 
-/** Turns a compiled manifest into the exact bytes to be served and their entity tags. */
+/** A compiled manifest, the document that it was compiled from, and how its cards are signed. */
+type Prepared = { id: string; document: Json; compiled: Compiled; signing: Signing }
+
+/** Turns a compiled manifest into the exact bytes to be served, signed where this host signs, and their entity tags. */
 export const prepareRegistration = async (
-  id: string,
-  document: Json,
-  compiled: Compiled,
+  { id, document, compiled, signing }: Prepared,
   terms: WriteTerms,
 ): Promise<Registration> => {
   const { manifest, card, documents, profile, origin } = compiled
-  const encoded = new Map<string, Promise<Representation>>()
+  const encoder = createEncoder('signer' in signing ? signing.signer : undefined)
+  const representations = await encoder.encodeDocuments(documents)
   return {
     ...(await prepareManifest(id, document, manifest)),
     origin,
     summary: summarize(compiled),
     card: JSON.stringify(card),
-    search: collectSearchFields(compiled.card),
-    representations: await encodeDocuments(documents, encoded),
+    search: { ...collectSearchFields(compiled.card), signed: isSigned(documents, signing) },
+    representations,
     profile: await encode(JSON.stringify(profile)),
     extended: await Promise.all(
       compiled.extended.map(async ({ tier, card, documents }) => ({
         ...{ tier, card: JSON.stringify(card) },
-        representations: await encodeDocuments(documents, encoded),
+        representations: await encoder.encodeDocuments(documents),
       })),
     ),
+    signing: { signers: signing.signers, signatures: encoder.signatures },
     ...terms,
   }
 }
+
+const isSigned = (documents: Compiled['documents'], signing: Signing): boolean =>
+  'signer' in signing || documents['agent-card.json'].signatures !== undefined
 
 /** Prepares an agent whose remote card has never been fetched: it is known and listed, but has no card to serve. */
 export const prepareWithoutCard = async (
@@ -71,19 +79,38 @@ const prepareManifest = async (id: string, document: Json, { visibility, set, ho
   return { id, manifest, manifestEtag: (await encode(manifest)).etag, visibility, set, hosts }
 }
 
-/** Dialects and tiers often have equal documents: each text is encoded once. */
-const encodeDocuments = async (
-  documents: Compiled['documents'],
-  encoded: Map<string, Promise<Representation>>,
-): Promise<Record<RepresentationName, Representation>> => {
-  const entries = Object.entries(documents).map(async ([name, document]) => {
+/** Encodes the documents of one agent. Dialects and tiers often have equal ones: each is signed and encoded once. */
+const createEncoder = (signer: CardSigner | undefined) => {
+  const encoded = new Map<string, Promise<Representation>>()
+  const signatures: Record<string, string> = {}
+  const encodeSigned = async (document: JsonObject, signer: CardSigner): Promise<Representation> => {
+    const signed = await signCard(document, signer)
+    Object.assign(signatures, signed.signatures)
+    return encode(JSON.stringify(signed.document))
+  }
+  const encodeDocument = (name: string, document: JsonObject): Promise<Representation> => {
+    const isSigner = signer !== undefined && isSignedByHost(name, document)
     const text = JSON.stringify(document)
-    const representation = encoded.get(text) ?? encode(text)
-    encoded.set(text, representation)
-    return [name, await representation] as const
-  })
-  return Object.fromEntries(await Promise.all(entries)) as Record<RepresentationName, Representation>
+    const key = `${isSigner} ${text}`
+    const representation = encoded.get(key) ?? (isSigner ? encodeSigned(document, signer) : encode(text))
+    encoded.set(key, representation)
+    return representation
+  }
+  return {
+    /** The signatures that were made or used again, by the digest of what they sign. */
+    signatures,
+    encodeDocuments: async (documents: Compiled['documents']): Promise<Record<RepresentationName, Representation>> => {
+      const entries = Object.entries(documents).map(
+        async ([name, document]) => [name, await encodeDocument(name, document)] as const,
+      )
+      return Object.fromEntries(await Promise.all(entries)) as Record<RepresentationName, Representation>
+    },
+  }
 }
+
+/** Whether this host signs a document: not where the signatures of its author are kept. */
+const isSignedByHost = (name: string, { signatures }: JsonObject): boolean =>
+  signatures === undefined && signedNames.some(signed => signed === name)
 
 const encode = async (text: string): Promise<Representation> => {
   const bytes = new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>

@@ -25,6 +25,8 @@ export type Registration = {
   card?: string
   /** Empty while a remote card has never been fetched. */
   representations: Partial<Record<RepresentationName, Representation>>
+  /** How the documents are signed; absent while a remote card has never been fetched. */
+  signing?: StoredSigning
   /** The CallProfile as JSON. It is published next to the representations and never served. */
   profile: Representation
   /** The extended cards, the lowest tier first. */
@@ -40,6 +42,12 @@ export type Registration = {
   /** Set for an agent with a remote card. */
   source?: SourceRecord
 }
+
+/**
+ * The signatures of this host in an agent's documents, by the digest of what each signs, and the name of the keys with which it was decided
+ * how they are signed: `nameSigners` of src/signing.
+ */
+export type StoredSigning = { signers: string; signatures: Readonly<Record<string, string>> }
 
 /** What a write did besides replacing the agent: it accepted a pending card by its entity tag, or restored the revision `seq`. */
 export type WriteCause = { accepted: string } | { restored: number }
@@ -234,6 +242,8 @@ export type StoredRevision = RevisionRow & {
   manifest?: string
   card?: string
   tiers: { tier: string; card: string }[]
+  /** Signatures of this host in the documents of the newest revision, by their digests. */
+  signatures?: Readonly<Record<string, string>>
 }
 
 /** The extended card of one tier, hashed; `card` is the canonical one as JSON text. */

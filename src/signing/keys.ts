@@ -2,7 +2,7 @@ import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import * as v from 'valibot'
 
 /** A public key as it is published (RFC 7517 §4). */
-export type PublicKey = {
+export type PublishedKey = {
   kty: 'EC'
   crv: 'P-256'
   x: string
@@ -13,70 +13,120 @@ export type PublicKey = {
   use: 'sig'
 }
 
-/** The keys of this host. */
-export type SigningKeys = {
-  /** Signs everything; its public key is the first of those that are published. */
-  privateKey: CryptoKey
+/**
+ * What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well, until it is retired;
+ * `narrow` signs what a card is without its security schemes, for agents whose owners want that.
+ */
+export type KeyRole = 'current' | 'next' | 'previous' | 'narrow'
+
+/** The Worker secrets that have the keys of this host. The first two take turns, so that one of them is free for the next key. */
+export const KEY_SECRETS = ['SIGNING_KEY', 'SIGNING_KEY_2', 'NARROW_SIGNING_KEY'] as const
+type KeySecret = (typeof KEY_SECRETS)[number]
+
+/** A key of this host. Times are in ms since 1970; `signsFrom` is 0 for a key that has signed from the beginning. */
+export type HostKey = {
+  role: KeyRole
+  secret: KeySecret
   kid: string
-  published: readonly PublicKey[]
+  privateKey: CryptoKey
+  publicKey: PublishedKey
+  signsFrom: number
 }
+
+/** The keys of this host by their roles, and all that are published: the one that signs first. */
+export type SigningKeys = {
+  current: HostKey
+  next?: HostKey
+  previous?: HostKey
+  narrow?: HostKey
+  published: readonly PublishedKey[]
+}
+
+/** The part of the environment that has keys. */
+export type KeyEnv = Pick<Env, KeySecret>
+
+/** Returns the keys in the secrets of this Worker; or what its owner has to do. No message contains any part of a secret. */
+export const getSigningKeys = async (
+  env: KeyEnv,
+  now = Date.now(),
+): Promise<SigningKeys | { misconfigured: string }> => {
+  const stored = await Promise.all(KEY_SECRETS.map(secret => readStoredKey(secret, env[secret])))
+  const invalid = stored.find(key => key === 'invalid')
+  const [first, second, narrow] = stored.map(key => (key === 'invalid' ? undefined : key))
+  if (invalid) {
+    const name = KEY_SECRETS[stored.indexOf(invalid)]
+    return {
+      misconfigured: `The ${name} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`,
+    }
+  }
+  const rotating = [first, second].filter(key => key !== undefined)
+  if (rotating.length === 0) return { misconfigured: `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
+  return assignRoles(rotating, narrow, now)
+}
+
+const CREATE_KEY = 'Create one: npx sync-card keys create'
+
+type StoredKey = Omit<HostKey, 'role'>
+
+/** Of the keys whose time has come, the newest signs, and any other is the previous one. */
+const assignRoles = (rotating: readonly StoredKey[], narrow: StoredKey | undefined, now: number): SigningKeys => {
+  const byTime = rotating.toSorted((a, b) => a.signsFrom - b.signsFrom)
+  const current = byTime.findLast(({ signsFrom }) => signsFrom <= now) ?? byTime[0]
+  if (current === undefined) throw new Error('there is no key')
+  const other = byTime.find(key => key !== current)
+  const isNext = other !== undefined && other.signsFrom > current.signsFrom
+  const keys = {
+    current: { ...current, role: 'current' as const },
+    ...(other &&
+      (isNext ? { next: { ...other, role: 'next' as const } } : { previous: { ...other, role: 'previous' as const } })),
+    ...(narrow && { narrow: { ...narrow, role: 'narrow' as const } }),
+  }
+  return { ...keys, published: listKeys(keys).map(({ publicKey }) => publicKey) }
+}
+
+/** Lists keys, the one that signs first. */
+export const listKeys = ({ current, next, previous, narrow }: Omit<SigningKeys, 'published'>): HostKey[] =>
+  [current, next, previous, narrow].filter(key => key !== undefined)
+
+/** Names the keys that sign cards: when the name changes, all cards are to be signed again. '' for a host without keys. */
+export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>
+  'misconfigured' in keys ? '' : [keys.current, keys.previous, keys.narrow].map(key => key?.kid ?? '').join(' ')
 
 /** 256 bits in base64url. */
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))
-const publicMembers = {
+const PrivateJwk = v.object({
   kty: v.literal('EC'),
   crv: v.literal('P-256'),
   x: coordinate,
   y: coordinate,
+  d: coordinate,
   alg: v.optional(v.literal('ES256')),
   use: v.optional(v.literal('sig')),
-}
-const PrivateJwk = v.object({ ...publicMembers, d: coordinate })
+  /** From when on it signs, in seconds since 1970 (OpenID Federation §8.7). */
+  nbf: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 0),
+})
 
-/** One private key; or a JWK Set whose first key signs, and whose other keys, private or not, are only published. */
-const SigningKey = v.union([
-  v.pipe(
-    PrivateJwk,
-    v.transform(key => ({ signing: key, others: [] })),
-  ),
-  v.pipe(
-    v.object({ keys: v.tupleWithRest([PrivateJwk], v.object(publicMembers)) }),
-    v.transform(({ keys: [signing, ...others] }) => ({ signing, others })),
-  ),
-])
+/** By secret, the key that was read last: importing one takes longer than signing with it. */
+const cached = new Map<KeySecret, { text: string; key: Promise<StoredKey | 'invalid'> }>()
 
-let cached: { text: string; keys: SigningKeys | undefined } | undefined
-
-/** Returns the keys in the secret `SIGNING_KEY`; or what its owner has to do. No message contains any part of the secret. */
-export const getSigningKeys = async ({
-  SIGNING_KEY: text,
-}: Pick<Env, 'SIGNING_KEY'>): Promise<SigningKeys | { misconfigured: string }> => {
-  if (!text) return { misconfigured: `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
-  if (cached?.text !== text) cached = { text, keys: await readKeys(text) }
-  return cached.keys ?? { misconfigured: `${INVALID_KEY} ${CREATE_KEY}` }
+const readStoredKey = (secret: KeySecret, text: string | undefined): Promise<StoredKey | 'invalid' | undefined> => {
+  if (!text) return Promise.resolve(undefined)
+  const known = cached.get(secret)
+  if (known?.text === text) return known.key
+  const key = readKey(secret, text)
+  cached.set(secret, { text, key })
+  return key
 }
 
-const CREATE_KEY = 'Create one: npx sync-card keys create'
-const INVALID_KEY =
-  'The SIGNING_KEY of this Worker is not a private key for ES256 (P-256) as a JWK, or a JWK Set that begins with one.'
-
-const readKeys = async (text: string): Promise<SigningKeys | undefined> => {
-  const parsed = v.safeParse(SigningKey, parseOrUndefined(text))
-  if (!parsed.success) return undefined
-  const { signing, others } = parsed.output
-  const { x, y, d } = signing
-  const first = await toPublicKey(signing)
-  const rest = await Promise.all(others.map(toPublicKey))
-  const privateKey = await importKey({ kty: 'EC', crv: 'P-256', x, y, d })
-  const imported = await Promise.all(rest.map(importKey))
-  if (privateKey === undefined || imported.includes(undefined)) return undefined
-  const published = [...new Map([first, ...rest].map(key => [key.kid, key])).values()]
-  return { privateKey, kid: first.kid, published }
-}
-
-const toPublicKey = async ({ x, y }: { x: string; y: string }): Promise<PublicKey> => {
+const readKey = async (secret: KeySecret, text: string): Promise<StoredKey | 'invalid'> => {
+  const parsed = v.safeParse(PrivateJwk, parseOrUndefined(text))
+  if (!parsed.success) return 'invalid'
+  const { x, y, d, nbf } = parsed.output
   const jwk = { kty: 'EC', crv: 'P-256', x, y } as const
-  return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: 'ES256', use: 'sig' }
+  const privateKey = await importKey({ ...jwk, d })
+  if (privateKey === undefined) return 'invalid'
+  const kid = await calculateJwkThumbprint(jwk)
+  return { secret, kid, privateKey, publicKey: { ...jwk, kid, alg: 'ES256', use: 'sig' }, signsFrom: nbf * 1000 }
 }
 
 const parseOrUndefined = (text: string): unknown => {

@@ -9,6 +9,7 @@ import { strongEtag } from '../http/conditional.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/json.ts'
 import { fitsInRow, prepareRegistration, prepareWithoutCard } from '../registry/prepare.ts'
 import type { PendingCard, Registration, SourceFailure, SourceRecord, WriteTerms } from '../registry/records.ts'
+import type { Signing } from '../signing/card-signer.ts'
 import type { FetchResult } from './upstream-card.ts'
 
 /** An agent with a remote card: its manifest as it is now, and what was stored about its source before. */
@@ -70,10 +71,11 @@ export const reconcile = async (
 export const prepareRemote = async (
   { id, document, manifest, origins }: Pick<RemoteAgent, 'id' | 'document' | 'manifest' | 'origins'>,
   { record, compiled }: Reconciled,
+  signing: Signing,
   terms: WriteTerms,
 ): Promise<Registration> => {
   const registration = compiled
-    ? await prepareRegistration(id, document, compiled, terms)
+    ? await prepareRegistration({ id, document, compiled, signing }, terms)
     : await prepareWithoutCard(id, document, { manifest, origin: resolveOrigin(manifest, origins) }, terms)
   return { ...registration, source: record }
 }

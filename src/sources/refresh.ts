@@ -16,6 +16,7 @@ import type {
   SourceState,
 } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
+import { createSigning } from '../signing/card-signer.ts'
 import { fetchSource } from './fetch.ts'
 import { prepareRemote, reconcile, toInvalidCardFailure } from './reconcile.ts'
 import type { FetchResult } from './upstream-card.ts'
@@ -130,8 +131,11 @@ const registerFetched = async (
   if (pending) return recordResult({ pending }, base, id, env)
   const cause = accepted === undefined ? {} : { cause: { accepted } }
   const terms = { actor, expected: expectedOf(base), ...cause }
-  const { changes, finding } = compareWithLatest(reconciled.compiled, await getRegistry(env).latestRevision(id))
-  const registration = await prepareRemote(agent, reconciled, {
+  const latest = await getRegistry(env).latestRevision(id)
+  const { changes, finding } = compareWithLatest(reconciled.compiled, latest)
+  const signedAgent = { manifest: read.manifest, origin: base.origin }
+  const signing = await createSigning(signedAgent, latest?.signatures ?? {}, env)
+  const registration = await prepareRemote(agent, reconciled, signing, {
     ...terms,
     ...(changes && { changeClass: changes.class }),
   })

@@ -31,6 +31,7 @@ describe('POST /lint', () => {
         converted: [],
         dropped: expect.any(Object),
         lossy: [],
+        signatures: [],
         issues: expect.any(Array),
       },
     ])

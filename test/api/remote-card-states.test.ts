@@ -5,7 +5,7 @@ import type { SourceRecord } from '../../src/registry/records.ts'
 import { prepareRemote } from '../../src/sources/reconcile.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../support/host.ts'
-import { failure, fetched, source } from '../support/registrations.ts'
+import { failure, fetched, source, withoutKeys } from '../support/registrations.ts'
 
 let host: OwnHost
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const registerWithRecord = async (id: string, record: SourceRecord, more: JsonOb
   const { compiled } = result
   const { manifest } = compiled
   const reconciled = { record, compiled: record.card === undefined ? undefined : compiled }
-  const registration = await prepareRemote({ id, document, manifest, origins }, reconciled, {
+  const registration = await prepareRemote({ id, document, manifest, origins }, reconciled, withoutKeys, {
     actor: 'admin',
     expected: {},
   })

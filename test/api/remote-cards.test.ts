@@ -8,6 +8,7 @@ import { answerCalls, answerTo } from '../support/answers.ts'
 import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token } from '../support/host.ts'
+import { withoutKeys } from '../support/registrations.ts'
 
 let called: CalledHost
 let card: JsonObject
@@ -321,7 +322,10 @@ describe('a remote card that is older than its ttl', () => {
     const record = { ...known, checked: Date.now() - 3_600_000 }
     const registry = (await called.host.env()).REGISTRY.getByName('default')
     const agent = { id, document, manifest: compiled.manifest, origins }
-    await registry.register(await prepareRemote(agent, { record, compiled }, { actor: 'admin', expected: {} }), true)
+    await registry.register(
+      await prepareRemote(agent, { record, compiled }, withoutKeys, { actor: 'admin', expected: {} }),
+      true,
+    )
     serve({ ...card, version: '3.0.0' })
   }
 

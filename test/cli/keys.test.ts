@@ -29,7 +29,7 @@ const runKeys = async (args: string[], env: Record<string, string> = {}) => {
 const publishedOf = async (secret = '') => {
   const keys = await getSigningKeys({ SIGNING_KEY: secret })
   if ('misconfigured' in keys) throw new Error(keys.misconfigured)
-  expect(keys.kid).toBe(keys.published[0]?.kid)
+  expect(keys.current.kid).toBe(keys.published[0]?.kid)
   return keys.published
 }
 

@@ -26,7 +26,11 @@ let token: { id: string; token: string }
 beforeAll(async () => {
   issuer = await startIssuer()
   called = await startCalledHost(
-    { SIGNING_KEY: JSON.stringify({ keys: [signingKey, oldKey] }), PUBLIC_URL: publicUrl },
+    {
+      SIGNING_KEY: JSON.stringify({ ...signingKey, nbf: 1 }),
+      SIGNING_KEY_2: JSON.stringify(oldKey),
+      PUBLIC_URL: publicUrl,
+    },
     vars => startHost({ ...vars, ALLOWED_ORIGINS: `${vars.ALLOWED_ORIGINS} ${issuer.origin}` }),
   )
   const keys = spellings.map((name, index): [string, JsonObject] => [

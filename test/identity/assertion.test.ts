@@ -20,12 +20,12 @@ const principal = (more: Partial<Principal> = {}): Principal => ({
   ...more,
 })
 
-type Options = Partial<Omit<AssertedCall, 'caller'>> & { secret?: object; now?: number }
+type Options = Partial<Omit<AssertedCall, 'caller'>> & { secret?: object; previous?: object; now?: number }
 
-const sign = async (caller: Authentication, { secret = key, now: at = now, ...more }: Options = {}) => {
+const sign = async (caller: Authentication, { secret = key, previous, now: at = now, ...more }: Options = {}) => {
   const result = await assertCaller(
     { caller, issuer, audience, agent: 'weather', tiers: ['base', 'partner', 'staff'], ...more },
-    { SIGNING_KEY: JSON.stringify(secret) },
+    { SIGNING_KEY: JSON.stringify(secret), ...(previous && { SIGNING_KEY_2: JSON.stringify(previous) }) },
     at,
   )
   if ('misconfigured' in result) throw new Error(result.misconfigured)
@@ -33,8 +33,8 @@ const sign = async (caller: Authentication, { secret = key, now: at = now, ...mo
 }
 
 /** Verifies an assertion as an agent does. */
-const verify = async (assertion: string, { secret = key, at = now, aud = audience } = {}) => {
-  const keys = await getSigningKeys({ SIGNING_KEY: JSON.stringify(secret) })
+const verify = async (assertion: string, { secret = key, second = '', at = now, aud = audience } = {}) => {
+  const keys = await getSigningKeys({ SIGNING_KEY: JSON.stringify(secret), SIGNING_KEY_2: second }, at)
   if ('misconfigured' in keys) throw new Error(keys.misconfigured)
   const keySet = createLocalJWKSet({ keys: [...keys.published] })
   const currentDate = new Date(at)
@@ -47,7 +47,7 @@ describe('the assertion of a caller', () => {
     expect(decodeProtectedHeader(await sign(principal()))).toEqual({
       alg: 'ES256',
       typ: 'calling-card-assertion+jwt',
-      kid: 'kid' in keys && keys.kid,
+      kid: 'current' in keys && keys.current.kid,
     })
   })
 
@@ -160,13 +160,13 @@ describe('the assertion of a caller', () => {
   })
 
   it('verifies during a rotation, before and after the new key signs', async () => {
-    const next = makeSigningKey()
-    const before = await sign(principal(), { secret: { keys: [key, next] } })
-    const after = await sign(principal(), { secret: { keys: [next, key] } })
+    const next = { ...makeSigningKey(), nbf: Math.floor(now / 1000) + 10 }
+    const before = await sign(principal(), { previous: next })
+    const after = await sign(principal(), { previous: next, now: now + 10_000 })
     expect(decodeProtectedHeader(after).kid).not.toBe(decodeProtectedHeader(before).kid)
-    for (const secret of [{ keys: [key, next] }, { keys: [next, key] }])
+    for (const at of [now, now + 10_000])
       for (const assertion of [before, after])
-        await expect(verify(assertion, { secret: secret as never })).resolves.toBeTruthy()
+        await expect(verify(assertion, { second: JSON.stringify(next), at })).resolves.toBeTruthy()
     await expect(verify(before, { secret: next })).rejects.toThrow('no applicable key found')
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
-import type { JsonObject } from '../../src/json/json.ts'
 import { findIdentityErrors } from '../../src/identity/identity-errors.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { agentCard, shortCard } from '../support/cards/cards.ts'
 import { compileCard, getCompileErrors, registration } from '../support/cards/compile.ts'
 import { sharedHost } from '../support/host.ts'

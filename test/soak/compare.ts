@@ -2,6 +2,7 @@ import { compile } from '../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import type { Representations } from '../../src/registry/kv-format.ts'
 import { prepareRegistration } from '../../src/registry/prepare.ts'
+import { withoutKeys } from '../support/registrations.ts'
 import { publicUrl, type SoakHost } from './host.ts'
 import type { Workload } from './workload.ts'
 
@@ -54,7 +55,10 @@ const readTruth = async (host: SoakHost, workload: Workload, id: string) => {
   const fetched = workload.remoteIds.includes(id) ? { fetched: workload.remoteCard(id) as JsonObject } : {}
   const result = compile(document, { id, publicUrl, requestOrigin: publicUrl, ...fetched })
   if ('errors' in result) throw new Error(`${id}: ${JSON.stringify(result.errors)}`)
-  const prepared = await prepareRegistration(id, document, result.compiled, { actor: 'admin', expected: {} })
+  const prepared = await prepareRegistration(
+    { id, document, ...result, signing: withoutKeys },
+    { actor: 'admin', expected: {} },
+  )
   const isPublic = prepared.visibility === 'public'
   return {
     manifestEtag,

@@ -8,6 +8,7 @@ import type { Registry } from '../../src/registry/store/registry.ts'
 import { prepareRemote, reconcile } from '../../src/sources/reconcile.ts'
 import type { RefreshOptions } from '../../src/sources/refresh.ts'
 import { RemoteCard } from '../../src/sources/remote-card.ts'
+import { withoutKeys } from '../support/registrations.ts'
 import { startRegistry } from '../support/registry.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
 
@@ -63,7 +64,7 @@ const put = async (document: JsonObject = manifest(), fetched: JsonObject = card
   const reconciled = await reconcile(agent, { card: fetched, validators: {} })
   if ('errors' in reconciled) throw new Error(JSON.stringify(reconciled.errors))
   const registered = await registry.register(
-    await prepareRemote(agent, reconciled, { actor: 'admin', expected: {} }),
+    await prepareRemote(agent, reconciled, withoutKeys, { actor: 'admin', expected: {} }),
     true,
   )
   if (registered.outcome !== 'registered') throw new Error(registered.outcome)

@@ -2,6 +2,7 @@ import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
 import type { Registration, SourceFailure, SourceRecord } from '../../src/registry/records.ts'
 import { noSearchFields } from '../../src/registry/search-fields.ts'
+import type { Signing } from '../../src/signing/card-signer.ts'
 
 /** The source of an upstream card. */
 export const source: Source = {
@@ -11,6 +12,9 @@ export const source: Source = {
   staleIfError: 3600,
   pin: false,
 }
+
+/** How cards are signed at a host without keys. */
+export const withoutKeys: Signing = { signers: '', unsigned: 'There is no key.' }
 
 /** Returns a stored document whose entity tag is `text`. */
 export const representation = (text: string) => ({

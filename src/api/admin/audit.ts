@@ -83,7 +83,7 @@ const signHead = async (head: AuditHead, issuer: string, env: Env): Promise<Audi
   }
   const signature = await new SignJWT({ iss: issuer, number, hash })
     .setIssuedAt()
-    .setProtectedHeader({ alg: 'ES256', typ: AUDIT_HEAD_TYPE, kid: keys.kid })
-    .sign(keys.privateKey)
+    .setProtectedHeader({ alg: 'ES256', typ: AUDIT_HEAD_TYPE, kid: keys.current.kid })
+    .sign(keys.current.privateKey)
   return { number, time, hash, signature }
 }

@@ -11,12 +11,13 @@ import { resolveSource, type Source } from '../../card/manifest/upstream.ts'
 import type { CardError, Issue } from '../../card/model/report.ts'
 import type { Precondition } from '../../http/conditional.ts'
 import { HttpError } from '../../http/errors.ts'
+import { findIdentityErrors } from '../../identity/identity-errors.ts'
 import { type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
 import { compareWithLatest, type Recompile, withClass } from '../../registry/compare.ts'
 import { prepareRegistration } from '../../registry/prepare.ts'
 import type { Registration, SourceRecord, WriteCause, WriteTerms } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
-import { findIdentityErrors } from '../../identity/identity-errors.ts'
+import { createSigning, describeSigning, type Signing } from '../../signing/card-signer.ts'
 import { checkSourceAllowed, fetchSource } from '../../sources/fetch.ts'
 import { prepareRemote, reconcile } from '../../sources/reconcile.ts'
 
@@ -70,7 +71,8 @@ const prepareWrite = async (
   if (secrets.length > 0) throw secretInCard(secrets)
   const source = resolveSource(manifest.upstream)
   const terms = { actor: actorOf(principal), ...(cause && { cause }) }
-  const context = { id, versionPlace: read.errorPointer('/version'), cause, isLast }
+  const origin = resolveOrigin(manifest, origins)
+  const context = { id, versionPlace: read.errorPointer('/version'), cause, isLast, manifest, origin }
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
   const recompileWith =
@@ -90,12 +92,13 @@ const prepareWrite = async (
       { ...context, recompile, terms: { ...terms, expected } },
       env,
     )
-    return { ...compared.write, registration: await prepareRegistration(id, document, compiled, compared.terms) }
+    const { write, signing, terms: finalTerms } = compared
+    return { ...write, registration: await prepareRegistration({ id, document, compiled, signing }, finalTerms) }
   }
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchOnce(source, [resolveOrigin(manifest, origins), requestOrigin])
+  const fetched = await fetchOnce(source, [origin, requestOrigin])
   const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)
@@ -111,7 +114,8 @@ const prepareWrite = async (
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
   const recompile = recompileWith(served ? parseCard(record) : parseCard(known))
   const compared = await compareWithRegistered(compiled, { ...context, recompile, terms: { ...terms, expected } }, env)
-  return { ...compared.write, record, registration: await prepareRemote(agent, reconciled, compared.terms) }
+  const registration = await prepareRemote(agent, reconciled, compared.signing, compared.terms)
+  return { ...compared.write, record, registration }
 }
 
 type ComparedWrite = {
@@ -119,28 +123,34 @@ type ComparedWrite = {
   versionPlace: Pointer
   cause: WriteCause | undefined
   isLast: boolean
+  manifest: Manifest
+  origin: string
   recompile: Recompile
   terms: WriteTerms
 }
 
 /**
  * Compares a write with what is registered. A version that does not say what changes is reported, or rejected if the manifest wants
- * that: but a rollback restores the version of its revision, whatever that is.
+ * that: but a rollback restores the version of its revision, whatever that is. Signatures of what stays the same stay, too.
  */
 const compareWithRegistered = async (
   compiled: Compiled | undefined,
-  { id, versionPlace, cause, isLast, recompile, terms }: ComparedWrite,
+  { id, versionPlace, cause, isLast, manifest, origin, recompile, terms }: ComparedWrite,
   env: Env,
-): Promise<{ write: Pick<PreparedWrite, 'compiled' | 'changes'>; terms: WriteTerms }> => {
-  const comparison = compareWithLatest(compiled, await getRegistry(env).latestRevision(id), recompile)
+): Promise<{ write: Pick<PreparedWrite, 'compiled' | 'changes'>; signing: Signing; terms: WriteTerms }> => {
+  const latest = await getRegistry(env).latestRevision(id)
+  const comparison = compareWithLatest(compiled, latest, recompile)
   const { finding, changes } = comparison
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
   if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
+  const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
+  const signed = compiled && withSigning(compiled, signing)
   return {
     write: {
-      compiled: compiled && finding ? withIssue(compiled, finding) : compiled,
+      compiled: signed && finding ? withIssue(signed, finding) : signed,
       ...(changes && { changes }),
     },
+    signing,
     terms: withClass(terms, comparison, isLast && !isEnforced),
   }
 }
@@ -152,6 +162,11 @@ const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding)
     `Nothing was registered. The version ${message}. ${use === undefined ? 'Use another version' : `Use ${use}`}, or set \`compatibility\` to warn.`,
     { errors: [{ pointer, message }] },
   )
+
+const withSigning = (compiled: Compiled, signing: Signing): Compiled => {
+  const { report } = compiled
+  return { ...compiled, report: { ...report, signatures: [...report.signatures, ...describeSigning(signing)] } }
+}
 
 const withIssue = (compiled: Compiled, { message }: VersionFinding): Compiled => {
   const { report, toAuthored } = compiled

@@ -10,7 +10,7 @@ import {
   taskPolicy,
 } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import type { RepresentationName } from '../model/constants.ts'
+import { type RepresentationName, signedNames } from '../model/constants.ts'
 import { type CardError, type Note, type Report, truncateNotes, truncatePointers } from '../model/report.ts'
 import { detectForeignDocument } from '../read/foreign.ts'
 import { Provenance } from '../read/provenance.ts'
@@ -74,6 +74,7 @@ export const compile = (document: Json, context: CompileContext): Compilation =>
     converted: redact(report.converted),
     dropped: Object.fromEntries(Object.entries(report.dropped).map(([name, list]) => [name, redactPointers(list)])),
     lossy: redact(report.lossy),
+    signatures: redact(report.signatures),
     issues: redact(report.issues),
   }
   return { compiled: { ...result.compiled, report: { ...report, ...redacted } } }
@@ -124,6 +125,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
       dropped.map(([name, pointers]) => [name, truncatePointers(pointers.map(reportPointer))]),
     ),
     lossy: truncateNotes(bridgeLosses(manifest, agentCard), toAuthored),
+    signatures: describeSignatures(manifest, authored, served.documents),
     issues: truncateNotes([...issues, ...findings.issues], reportPointer),
   }
   const profile: CallProfile = {
@@ -138,6 +140,24 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const { documents } = served
   const secrets = truncateNotes(findDisallowedSecrets(merged), pointer => pointer)
   return { compiled: { manifest, card, direct, documents, profile, extended, origin, report, secrets, toAuthored } }
+}
+
+/** Notes which documents keep the signatures of the card's author, and why others do not. */
+const describeSignatures = (
+  { signatures: policy }: Manifest,
+  { signatures }: JsonObject,
+  documents: Compiled['documents'],
+): Note[] => {
+  if (!Array.isArray(signatures) || signatures.length === 0) return []
+  const note = (message: string): Note => ({ pointer: '/signatures', message })
+  if (policy !== 'keep') return [note(`left out of every document: the manifest has \`signatures: ${policy}\``)]
+  const [kept, dropped] = [true, false].map(isKept =>
+    signedNames.filter(name => (documents[name].signatures !== undefined) === isKept).join(', '),
+  )
+  return [
+    ...(kept ? [note(`kept in ${kept}`)] : []),
+    ...(dropped ? [note(`left out of ${dropped}: they do not cover what is served there`)] : []),
+  ]
 }
 
 /** Notes the default that changes what callers can do. */

@@ -9,8 +9,8 @@ import { gopherholeVersion } from './gopherhole.ts'
 import { dialects } from './index.ts'
 import { omitIncompleteProvider, writeV0 } from './v0-base.ts'
 
-/** An authored card: the document to serve in its own dialect, and the document that its signatures cover. */
-type AuthoredCard = { dialect: DialectName; document: JsonObject; signed: JsonObject }
+/** An authored card: the document to serve in its own dialect, and the document whose signatures are kept, if any are. */
+type AuthoredCard = { dialect: DialectName; document: JsonObject; signed: JsonObject | undefined }
 
 type WrittenRepresentations = {
   documents: Record<RepresentationName, JsonObject>

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
 import { mapMembers } from '../../json/tree.ts'
 import { cardDescriptions, manifestDescriptions } from './field-descriptions.ts'
-import { Manifest } from './manifest.ts'
+import { Manifest, manifestFields } from './manifest.ts'
 
 /**
  * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from the valibot
@@ -29,8 +29,6 @@ const convertManifest = (): JsonObject => {
   const { required, properties, ...manifest } = convert(Manifest)
   return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
 }
-
-const manifestFields = Object.keys(Manifest.entries).filter(name => name !== 'id' && name !== 'card')
 
 const has = (...names: string[]): JsonObject => ({ required: names })
 

@@ -47,6 +47,10 @@ const entries = {
   bridge: v.optional(v.picklist(bridgeLevels, 'must be off, versions, bindings or all'), 'all'),
   /** What happens to a change that the version of the card does not announce. */
   compatibility: v.optional(gateLevel, 'warn'),
+  /** What happens to the signatures of the card's author where this host serves another document than they cover. */
+  signatures: v.optional(v.picklist(['keep', 'strip', 'resign'], 'must be keep, strip or resign'), 'keep'),
+  /** Whether this host also signs the card without its security schemes, for the resolver of the JavaScript SDK. */
+  narrowSignature: v.optional(v.boolean(), false),
   jwt: v.optional(JwtPolicy),
   /** The name of the set of agents that an owner synchronizes together. */
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),
@@ -165,8 +169,8 @@ export const taskPolicy = ({ gate, upstream }: Pick<Manifest, 'gate' | 'upstream
 /** The only A2A endpoint of an MCP server is this host's. */
 const defaultRoute = (manifest: BridgeFields): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')
 
-/** The names that distinguish a manifest from a card: no dialect has fields with these names. */
-const manifestFields = Object.keys(entries).filter(name => name !== 'id' && name !== 'card')
+/** The names that distinguish a manifest from a card: no dialect has fields with these names. Cards have `id` and `signatures` as well. */
+export const manifestFields = Object.keys(entries).filter(name => !['id', 'card', 'signatures'].includes(name))
 
 /** Returns the document if it is a manifest; undefined if it is a bare card. */
 const asManifest = (document: Json): JsonObject | undefined =>

@@ -7,10 +7,15 @@ const DEFAULT_STALE_IF_ERROR_SECONDS = 86_400
 
 const variableName = (message: string) => v.pipe(v.string(message), v.regex(/^[A-Za-z_]\w*$/, message))
 
+const notSigningKey = (name: string) =>
+  v.notValue<string, string, string>(name, `must not be ${name}: the upstream could sign in the name of this host`)
+
 const secretName = v.pipe(
   variableName('must be the name of a Worker secret, such as WEATHER_TOKEN, never its value'),
   v.notValue('ADMIN_TOKEN', 'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host'),
-  v.notValue('SIGNING_KEY', 'must not be SIGNING_KEY: the upstream could sign in the name of this host'),
+  notSigningKey('SIGNING_KEY'),
+  notSigningKey('SIGNING_KEY_2'),
+  notSigningKey('NARROW_SIGNING_KEY'),
   v.notValue('WEBHOOK_SECRET', 'must not be WEBHOOK_SECRET: the upstream could forge the messages of the webhook'),
 )
 

@@ -17,6 +17,9 @@ export type DialectName = (typeof dialectNames)[number]
 export const representationNames = ['agent-card.json', 'agent.json', ...dialectNames] as const
 export type RepresentationName = (typeof representationNames)[number]
 
+/** The documents that this host signs: those that the official clients read. */
+export const signedNames = ['agent-card.json', 'agent.json', '1.0', '0.3'] as const satisfies RepresentationName[]
+
 /** The names of the hybrids, which are in no dialect: one document that readers of several dialects accept. */
 export type HybridName = Exclude<RepresentationName, DialectName>
 

@@ -24,6 +24,8 @@ export type Report = {
   dropped: Record<string, Pointer[]>
   /** What is lost where this host translates calls between versions of A2A. */
   lossy: Note[]
+  /** What became of the signatures of the author, and which documents this host signs. */
+  signatures: Note[]
   /** What the linter found. */
   issues: Issue[]
 }

@@ -42,10 +42,18 @@ export const createServing = (
     : {
         toServedCard: card => card,
         writeRepresentations: ({ card, authored, dialect, signed }) => ({
-          ...writeRepresentations(card, { dialect, document: authored, signed }, manifest.route),
+          ...writeRepresentations(
+            card,
+            { dialect, document: authored, signed: keptBy(manifest, signed) },
+            manifest.route,
+          ),
           errors: [],
         }),
       }
+
+/** Returns the document whose signatures are kept; undefined where the manifest wants none of its author's. */
+const keptBy = ({ signatures }: Manifest, signed: JsonObject): JsonObject | undefined =>
+  signatures === 'keep' ? signed : undefined
 
 const gatewayServing = (
   manifest: Manifest,
@@ -73,7 +81,8 @@ const gatewayServing = (
     },
     writeRepresentations: ({ card, authored, dialect, provenance, signed }) => {
       const document = rewriter?.rewriteDocument(authored, provenance) ?? authored
-      const written = writeRepresentations(card, { dialect, document, signed }, manifest.route)
+      const authoredCard = { dialect, document, signed: keptBy(manifest, signed) }
+      const written = writeRepresentations(card, authoredCard, manifest.route)
       const leaks = findLeaks(find, { card, dialect, provenance, documents: written.documents })
       const message = isFetched ? leakMessage : () => ownerLeakMessage
       return { ...written, errors: leaks.map(leak => ({ pointer: leak.pointer, message: message(leak) })) }

@@ -28,6 +28,7 @@ export const EXPORTED = {
   },
   representations: { id: 'agent', etag: 'text', names: 'json', body: 'document' },
   extended: { id: 'agent', tier: 'text', etag: 'text', names: 'json', body: 'document' },
+  card_signatures: { id: 'agent', signers: 'text', signatures: 'json', published_seq: 'integer' },
   sources: {
     ...{ id: 'agent', source: 'json', checked: 'integer?', due: 'integer', failures: 'integer' },
     ...{ failing_since: 'integer?', failure: 'json?', published_seq: 'integer' },
@@ -46,7 +47,15 @@ export const EXPORTED = {
 export type ExportedTable = keyof typeof EXPORTED
 
 /** The tables that have the state of an agent, besides `agents`. */
-export const STATE_TABLES = ['representations', 'extended', 'sources', 'fetched', 'hosts', 'observations'] as const
+export const STATE_TABLES = [
+  'representations',
+  'extended',
+  'card_signatures',
+  'sources',
+  'fetched',
+  'hosts',
+  'observations',
+] as const
 
 /** Whether a name is that of an exported table. */
 export const isExportedTable = (name: unknown): name is ExportedTable =>

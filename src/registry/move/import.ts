@@ -61,6 +61,7 @@ const KEYS: Record<ExportedTable, string> = {
   agents: 'id',
   representations: 'id, etag',
   extended: 'id, tier, etag',
+  card_signatures: 'id',
   sources: 'id',
   fetched: 'id, name',
   hosts: 'hostname',

@@ -13,7 +13,7 @@ import type {
   StoredManifest,
   Summary,
 } from '../records.ts'
-import { selectPublishedHealth } from './sources.ts'
+import { selectPublishedHealth } from '../tables/sources.ts'
 
 /** Internal agents of one name beyond these are not found by it. */
 const MAX_INTERNAL_AGENTS = 10

@@ -1,9 +1,10 @@
 import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
 import type { StoredChange } from '../records.ts'
+import { selectSigning } from '../tables/card-signatures.ts'
+import { selectPublishedHealth, selectSource } from '../tables/sources.ts'
+import { TOKEN_SEQ } from '../tables/tokens.ts'
 import { selectChanges, selectImportedChanges } from './changes.ts'
 import { selectNewestRevision } from './revisions.ts'
-import { selectPublishedHealth, selectSource } from './sources.ts'
-import { TOKEN_SEQ } from './tokens.ts'
 
 /** The value of a key in KV, which expires after `seconds`; without them, never. */
 export type KvEntry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; seconds?: number }
@@ -21,21 +22,29 @@ export const refreshKey = (id: string): string => `refresh:${id}`
 /** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */
 export const taskOwnersKey = (id: string): string => `task-owners:${id}`
 
-/** Publishes the current state of a key to KV, or to the object of the agent that the key is for. */
-export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promise<void> => {
+/**
+ * Publishes the current state of a key to KV, or to the object of the agent that the key is for. Returns keys that are to be published
+ * as well.
+ */
+export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promise<readonly string[]> => {
   const { kind, name } = parseKey(key)
   if (kind === 'refresh') {
     await env.REMOTE_CARDS.getByName(name).schedule(name, selectSource(sql, name)?.due ?? null)
-    return
+    return []
   }
   if (kind === 'task-owners') {
     // Another agent that has the id now keeps the owners of its tasks.
     if (!selectNewestRevision(sql, name)) await env.TASK_OWNERS.getByName(name).clear()
-    return
+    return []
   }
   if (kind === 'events') return sendChanges(sql, env)
+  if (kind === 'sign') {
+    const { resign } = await import('./resign.ts')
+    return resign(sql, name, env)
+  }
   const { value, metadata, seconds } = buildEntry(sql, key)
   await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
+  return []
 }
 
 /** Changes that `Events` is sent at once. */
@@ -45,12 +54,12 @@ const CHANGES_PER_REQUEST = 100
  * Sends `Events` the changes that it does not have: it answers with the number of the newest that it has. Those up to `imported` were
  * made on another host, which has told its own webhook.
  */
-const sendChanges = async (sql: SqlStorage, env: Env): Promise<void> => {
+const sendChanges = async (sql: SqlStorage, env: Env): Promise<readonly string[]> => {
   const imported = selectImportedChanges(sql)
   const events = env.EVENTS.getByName('default')
   for (let changes: StoredChange[] = []; ; ) {
     changes = selectChanges(sql, await events.append(changes, imported), CHANGES_PER_REQUEST)
-    if (changes.length === 0) return
+    if (changes.length === 0) return []
   }
 }
 
@@ -81,9 +90,10 @@ const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
     sql.exec<DocumentRow>('SELECT names, etag, body FROM representations WHERE id = ?', id),
   )
   const health = selectPublishedHealth(sql, id)
+  const signedSeq = selectSigning(sql, id)?.publishedSeq ?? 0
   const isPublic = visibility === 'public'
   const envelope = {
-    seq: health?.seq ?? seq,
+    seq: Math.max(health?.seq ?? seq, signedSeq),
     modified: new Date(modified).toUTCString(),
     representations: { ...(isPublic && cards), ...(profile && { profile }) },
     ...(isPublic && health && { source: health.health }),
@@ -103,8 +113,9 @@ const extendedEntry = (sql: SqlStorage, name: string): KvEntry => {
   const [first] = rows
   if (!first) return tombstone(sql, id)
   const health = selectPublishedHealth(sql, id)
+  const signedSeq = selectSigning(sql, id)?.publishedSeq ?? 0
   const envelope: Envelope = {
-    seq: health?.seq ?? first.seq,
+    seq: Math.max(health?.seq ?? first.seq, signedSeq),
     modified: new Date(first.modified).toUTCString(),
     representations: representationsOf(rows),
     ...(health && { source: health.health }),

@@ -54,12 +54,16 @@ export class Publisher {
     if (left) this.#wakeIn(left.attempts === 0 ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** left.attempts))
   }
 
-  /** An object has one alarm: a later need never postpones it. */
-  #wakeIn(milliseconds: number): void {
-    const at = Date.now() + milliseconds
+  /** Sets the alarm, for work that is not in the outbox. */
+  wakeAt(at: number): void {
+    // An object has one alarm: a later need never postpones it.
     if (this.#alarm <= at) return
     this.#alarm = at
     void this.#storage.setAlarm(at)
+  }
+
+  #wakeIn(milliseconds: number): void {
+    this.wakeAt(Date.now() + milliseconds)
   }
 
   #serialize(key: string): Promise<boolean> {
@@ -76,7 +80,8 @@ export class Publisher {
     if (!entry) return true
     try {
       const { publishKey } = await import('./kv-entries.ts')
-      await publishKey(sql, key, this.#env)
+      const more = await publishKey(sql, key, this.#env)
+      this.enqueue(more)
     } catch (error) {
       sql.exec('UPDATE outbox SET attempts = attempts + 1 WHERE key = ?', key)
       log('error', 'publication-failed', { 'calling_card.key': redactKey(key), 'exception.message': String(error) })

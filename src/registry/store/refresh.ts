@@ -10,8 +10,6 @@ import type {
   WriteRejection,
   WriteResult,
 } from '../records.ts'
-import { selectManifest } from './agents.ts'
-import { madeBy, selectNewestRevision, selectTiers } from './revisions.ts'
 import {
   deletePending,
   healthOf,
@@ -23,7 +21,9 @@ import {
   selectLastSeq,
   selectPending,
   selectSource,
-} from './sources.ts'
+} from '../tables/sources.ts'
+import { selectManifest } from './agents.ts'
+import { madeBy, selectNewestRevision, selectTiers } from './revisions.ts'
 
 /** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */
 export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null => {

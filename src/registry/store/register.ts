@@ -10,13 +10,14 @@ import type {
   WriteRejection,
   WriteResult,
 } from '../records.ts'
+import { deleteSigning, saveSigning } from '../tables/card-signatures.ts'
+import { deleteObservations } from '../tables/observations.ts'
+import { deleteSource, saveSource, selectSource } from '../tables/sources.ts'
 import { type Change, recordChange } from './changes.ts'
 import { refreshKey, taskOwnersKey } from './kv-entries.ts'
-import { deleteObservations } from './observations.ts'
 import type { Publisher } from './publisher.ts'
 import { isUnchanged } from './refresh.ts'
 import { appendRevision, appendTombstone, etagsOf, isCurrent, selectNewestRevision, selectTiers } from './revisions.ts'
-import { deleteSource, saveSource, selectSource } from './sources.ts'
 
 /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
 export const register = (
@@ -43,6 +44,7 @@ export const register = (
   const sourceBefore = selectSource(sql, id)
   const publishedHealth = source && saveSource(sql, id, source, same ? undefined : seq)
   if (!source) deleteSource(sql, id)
+  if (registration.signing) saveSigning(sql, id, registration.signing)
   const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedSeq
   const changed = hosts.changed.map(({ hostname }) => hostname)
   const allTiers = [...tiers, ...removedTiers]
@@ -119,6 +121,7 @@ export const remove = (
   const isRemote = selectSource(sql, id) !== undefined
   deleteSource(sql, id)
   deleteObservations(sql, id)
+  deleteSigning(sql, id)
   const hostnames = changed.map(({ hostname }) => hostname)
   const keys = [...agentKeys(id, hostnames, removedTiers), taskOwnersKey(id)]
   return {

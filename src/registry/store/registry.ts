@@ -37,7 +37,7 @@ import type {
   WriteResult,
 } from '../records.ts'
 import type { ImportReply, ImportStep } from './imports.ts'
-import { Publisher } from './publisher.ts'
+import type { Publisher } from './publisher.ts'
 
 /**
  * The record of truth about what is registered. The edge reads KV instead, so each method loads its code when it is first
@@ -45,16 +45,17 @@ import { Publisher } from './publisher.ts'
  */
 export class Registry extends DurableObject<Env> {
   readonly #sql: SqlStorage
-  readonly #publisher: Publisher
+  readonly #publisher: Promise<Publisher>
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#sql = ctx.storage.sql
-    this.#publisher = new Publisher(ctx.storage, env)
     // Every isolate evaluates this module, but few have a Registry.
+    this.#publisher = import('./publisher.ts').then(({ Publisher }) => new Publisher(ctx.storage, env))
     void ctx.blockConcurrencyWhile(async () => {
-      const { createTables } = await import('./tables.ts')
+      const { createTables } = await import('../tables/create.ts')
       createTables(this.#sql)
+      await this.#checkSignatures()
     })
   }
 
@@ -62,7 +63,7 @@ export class Registry extends DurableObject<Env> {
   async register(registration: Registration, mayClaim: boolean): Promise<Registered | WriteRejection> {
     const [{ register }, { taskOwnersKey }] = await Promise.all([import('./register.ts'), import('./kv-entries.ts')])
     // Tasks of a removed agent must not have owners in the next agent with its id, nor its tasks lose theirs.
-    const isCleared = await this.#publisher.publish([taskOwnersKey(registration.id)])
+    const isCleared = await (await this.#publisher).publish([taskOwnersKey(registration.id)])
     if (!isCleared) return { outcome: 'conflict' }
     return this.#write(() => register(this.#sql, registration, mayClaim))
   }
@@ -75,9 +76,10 @@ export class Registry extends DurableObject<Env> {
   ): Promise<BatchResult[]> {
     if (!isAtomic) return Promise.all(registrations.map(registration => this.register(registration, mayClaim)))
     const [{ registerAll }, { taskOwnersKey }] = await Promise.all([import('./register.ts'), import('./kv-entries.ts')])
-    const isCleared = await this.#publisher.publish(registrations.map(({ id }) => taskOwnersKey(id)))
+    const publisher = await this.#publisher
+    const isCleared = await publisher.publish(registrations.map(({ id }) => taskOwnersKey(id)))
     if (!isCleared) return registrations.map(() => ({ outcome: 'conflict' }))
-    return registerAll(this.ctx.storage, this.#publisher, registrations, mayClaim)
+    return registerAll(this.ctx.storage, publisher, registrations, mayClaim)
   }
 
   /** Removes an agent; its revisions stay. */
@@ -182,31 +184,31 @@ export class Registry extends DurableObject<Env> {
 
   /** Adds what an isolate has observed of an agent's calls. */
   async recordObservations(id: string, observed: Observations): Promise<void> {
-    const { recordObservations } = await import('./observations.ts')
+    const { recordObservations } = await import('../tables/observations.ts')
     recordObservations(this.#sql, id, observed)
   }
 
   /** Returns what the calls of an agent have shown lately; null for nothing. */
   async observations(id: string): Promise<Observations | null> {
-    const { selectObservations } = await import('./observations.ts')
+    const { selectObservations } = await import('../tables/observations.ts')
     return selectObservations(this.#sql, id)
   }
 
   /** Stores a token under the SHA-256 of its text in hexadecimal. */
   async issueToken(record: TokenRecord, hash: string, actor: string): Promise<TokenIssued> {
-    const { issueToken } = await import('./tokens.ts')
+    const { issueToken } = await import('../tables/tokens.ts')
     return this.#write(() => issueToken(this.#sql, record, hash, actor))
   }
 
   /** Returns a page of tokens ordered by id, those after `after`; never the tokens themselves. */
   async tokens(after: string, limit: number): Promise<TokenRecord[]> {
-    const { selectTokens } = await import('./tokens.ts')
+    const { selectTokens } = await import('../tables/tokens.ts')
     return selectTokens(this.#sql, after, limit)
   }
 
   /** Revokes a token: at once in the isolate that calls, and everywhere within the cache time. */
   async revokeToken(id: string, actor: string): Promise<TokenRevoked> {
-    const { revokeToken } = await import('./tokens.ts')
+    const { revokeToken } = await import('../tables/tokens.ts')
     return this.#write(() => revokeToken(this.#sql, id, actor))
   }
 
@@ -234,23 +236,34 @@ export class Registry extends DurableObject<Env> {
     return runImportStep(step, this.ctx.storage, work => this.#write(work))
   }
 
-  /** Publishes what is left in the outbox. */
+  /** Publishes what is left in the outbox, and signs the cards again if other keys sign now. */
   override async alarm(): Promise<void> {
-    await this.#publisher.retry()
+    await this.#checkSignatures()
+    await (await this.#publisher).retry()
+  }
+
+  /** Enqueues the agents whose cards are not signed with the keys of now, and sets the alarm for when these change. */
+  async #checkSignatures(): Promise<void> {
+    const { findStaleSignatures } = await import('./signatures.ts')
+    const { keys, changesAt } = await findStaleSignatures(this.#sql, this.env)
+    const publisher = await this.#publisher
+    publisher.enqueue(keys)
+    if (changesAt !== undefined) publisher.wakeAt(changesAt)
   }
 
   /** Runs a write, conditions included, in one transaction with its outbox entries, then publishes. */
   async #write<Value, Failure>(
     write: () => WriteResult<Value, Failure>,
   ): Promise<(Value & { published: boolean }) | Failure> {
+    const publisher = await this.#publisher
     const result = this.ctx.storage.transactionSync(() => {
       const result = write()
-      if ('value' in result) this.#publisher.enqueue(result.staleKeys)
+      if ('value' in result) publisher.enqueue(result.staleKeys)
       return result
     })
     if ('error' in result) return result.error
     // Not awaited: no write waits for those who follow it.
-    void this.#publisher.publish([EVENTS_KEY])
-    return { ...result.value, published: await this.#publisher.publish(result.publishKeys) }
+    void publisher.publish([EVENTS_KEY])
+    return { ...result.value, published: await publisher.publish(result.publishKeys) }
   }
 }

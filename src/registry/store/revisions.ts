@@ -4,9 +4,10 @@ import { baseTier } from '../../card/model/constants.ts'
 import { MAX_FETCHED_REVISIONS, MAX_PAGE_SIZE } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Extended, Registration, RevisionRow, SourceRecord, StoredRevision } from '../records.ts'
+import { selectSigning } from '../tables/card-signatures.ts'
+import { matchesFetched, selectLastSeq, serializeDrift } from '../tables/sources.ts'
 import { namedSince } from './agents.ts'
 import { indexAgent, unindexAgent } from './search.ts'
-import { matchesFetched, selectLastSeq, serializeDrift } from './sources.ts'
 
 /** What is registered of an agent now. */
 export type Revision = { seq: number; origin: string; modified: number; manifestEtag: string }
@@ -73,10 +74,13 @@ export const selectRevision = (sql: SqlStorage, id: string, seq: number): Stored
 /** The tier of the public card, next to those of the extended cards. */
 const PUBLIC = ''
 
-/** Returns the newest revision of an agent as `selectRevision` does; null for no agent. */
+/** Returns the newest revision of an agent as `selectRevision` does, with the signatures of its documents; null for no agent. */
 export const selectLatestRevision = (sql: SqlStorage, id: string): StoredRevision | null => {
   const newest = selectNewestRevision(sql, id)
-  return newest ? selectRevision(sql, id, newest.seq) : null
+  const revision = newest && selectRevision(sql, id, newest.seq)
+  if (!revision) return null
+  const signing = selectSigning(sql, id)
+  return { ...revision, ...(signing && { signatures: signing.signatures }) }
 }
 
 /** Returns what made a revision that is no removal. */
@@ -169,7 +173,8 @@ export const appendTombstone = (sql: SqlStorage, id: string, author: string, cre
   return seq
 }
 
-const storeRepresentations = (sql: SqlStorage, id: string, representations: Representations): void => {
+/** Stores the documents of an agent's public card in place of all others. */
+export const storeRepresentations = (sql: SqlStorage, id: string, representations: Representations): void => {
   sql.exec('DELETE FROM representations WHERE id = ?', id)
   for (const { names, etag, bytes } of groupByEtag(representations))
     sql.exec(
@@ -180,12 +185,17 @@ const storeRepresentations = (sql: SqlStorage, id: string, representations: Repr
 
 const storeExtended = (sql: SqlStorage, id: string, extended: readonly Extended[]): void => {
   sql.exec('DELETE FROM extended WHERE id = ?', id)
-  for (const { tier, representations } of extended)
-    for (const { names, etag, bytes } of groupByEtag(representations))
-      sql.exec(
-        'INSERT INTO extended (id, tier, etag, names, body) VALUES (?, ?, ?, ?, ?)',
-        ...[id, tier, etag, JSON.stringify(names), bytes],
-      )
+  for (const { tier, representations } of extended) storeTier(sql, id, tier, representations)
+}
+
+/** Stores the documents of one tier in place of all others. */
+export const storeTier = (sql: SqlStorage, id: string, tier: string, representations: Representations): void => {
+  sql.exec('DELETE FROM extended WHERE id = ? AND tier = ?', id, tier)
+  for (const { names, etag, bytes } of groupByEtag(representations))
+    sql.exec(
+      'INSERT INTO extended (id, tier, etag, names, body) VALUES (?, ?, ?, ?, ?)',
+      ...[id, tier, etag, JSON.stringify(names), bytes],
+    )
 }
 
 const pruneFetchedRevisions = (sql: SqlStorage, id: string): void => {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../src/json/json.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import { registration } from '../../support/cards/compile.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
+import { withoutKeys } from '../../support/registrations.ts'
 
 /** Returns a string that occurs only in the overlay of a tier. */
 const markOf = (tier: string) => `only-in-${tier}`
@@ -57,9 +58,7 @@ describe('the content of an overlay', () => {
         compiledCards++
         const { compiled } = result
         const { representations, profile, summary, extended } = await prepareRegistration(
-          registration.id,
-          document,
-          compiled,
+          { id: registration.id, document, compiled, signing: withoutKeys },
           { actor: 'admin', expected: {} },
         )
         const decode = (documents: typeof representations) =>

@@ -69,6 +69,8 @@ const makeContext = (text: string, count: number): LintContext => {
       visibility: 'public',
       bridge: 'all',
       compatibility: 'warn',
+      signatures: 'keep',
+      narrowSignature: false,
       hosts: [],
       route: 'direct',
       upstream: {},

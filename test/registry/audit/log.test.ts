@@ -11,8 +11,8 @@ import {
 } from '../../../src/registry/audit/log.ts'
 import type { Registration } from '../../../src/registry/records.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
-import { issueToken, revokeToken } from '../../../src/registry/store/tokens.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
+import { issueToken, revokeToken } from '../../../src/registry/tables/tokens.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

@@ -11,13 +11,13 @@ import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import type { Registration } from '../../../src/registry/records.ts'
 import { selectImportedChanges } from '../../../src/registry/store/changes.ts'
 import { refreshKey } from '../../../src/registry/store/kv-entries.ts'
-import { recordObservations } from '../../../src/registry/store/observations.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { indexAgent } from '../../../src/registry/store/search.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
-import { issueToken } from '../../../src/registry/store/tokens.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
+import { recordObservations } from '../../../src/registry/tables/observations.ts'
+import { issueToken } from '../../../src/registry/tables/tokens.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { fetched } from '../../support/registrations.ts'
+import { fetched, withoutKeys } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 
 const openTables = (): SqlStorage => {
@@ -30,7 +30,13 @@ const prepare = async (id: string, manifest: JsonObject, more: Partial<Registrat
   const document: Json = manifest
   const result = compile(document, { id, requestOrigin: 'https://host.example' })
   if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-  return { ...(await prepareRegistration(id, document, result.compiled, { actor: 'admin', expected: {} })), ...more }
+  return {
+    ...(await prepareRegistration(
+      { id, document, compiled: result.compiled, signing: withoutKeys },
+      { actor: 'admin', expected: {} },
+    )),
+    ...more,
+  }
 }
 const put = (sql: SqlStorage, registration: Registration) => {
   const written = register(sql, registration, true)

@@ -3,7 +3,7 @@ import type { CatalogQuery, ListQuery } from '../../../src/registry/records.ts'
 import { selectAgents, selectCatalog } from '../../../src/registry/store/agents.ts'
 import { remove } from '../../../src/registry/store/register.ts'
 import { appendRevision } from '../../../src/registry/store/revisions.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

@@ -3,7 +3,7 @@ import { MAX_STORED_CHANGES } from '../../../src/limits.ts'
 import type { Registration, WriteRejection, WriteResult } from '../../../src/registry/records.ts'
 import { selectChanges } from '../../../src/registry/store/changes.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { selectHealth } from '../../../src/registry/store/health.ts'
-import { saveSource } from '../../../src/registry/store/sources.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
+import { saveSource } from '../../../src/registry/tables/sources.ts'
 import { failure, source } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

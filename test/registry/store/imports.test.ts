@@ -4,9 +4,9 @@ import { exportPage } from '../../../src/registry/move/export.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import { type ImportReply, type ImportStep, runImportStep } from '../../../src/registry/store/imports.ts'
 import { register } from '../../../src/registry/store/register.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { registration } from '../../support/registrations.ts'
+import { registration, withoutKeys } from '../../support/registrations.ts'
 import { openSql, openStorage } from '../../support/storage.ts'
 
 const digest = 'f'.repeat(64)
@@ -21,7 +21,11 @@ beforeEach(async () => {
   const result = compile(minimalCard, { id: 'a', requestOrigin: 'https://host.example' })
   if ('errors' in result) throw new Error(JSON.stringify(result.errors))
   const terms = { actor: 'admin', expected: {} }
-  register(source, await prepareRegistration('a', minimalCard, result.compiled, terms), true)
+  register(
+    source,
+    await prepareRegistration({ id: 'a', document: minimalCard, ...result, signing: withoutKeys }, terms),
+    true,
+  )
   lines = ''
   for (let page = exportPage(source, undefined); ; page = exportPage(source, page.next)) {
     lines += page.lines

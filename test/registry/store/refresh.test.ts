@@ -5,7 +5,7 @@ import { selectAgents } from '../../../src/registry/store/agents.ts'
 import { buildEntry, publishKey } from '../../../src/registry/store/kv-entries.ts'
 import { recordRefresh, refreshBase, sourceRecord, sourceState } from '../../../src/registry/store/refresh.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
 import { failure, fetched, registration, source } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

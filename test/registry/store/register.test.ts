@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { claimHosts } from '../../../src/registry/store/register.ts'
 import type { Registry } from '../../../src/registry/store/registry.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
 import { registration } from '../../support/registrations.ts'
 import { startRegistry } from '../../support/registry.ts'
 import { openSql } from '../../support/storage.ts'

@@ -5,7 +5,7 @@ import { noSearchFields } from '../../../src/registry/search-fields.ts'
 import { splitWords, toMatchExpressions } from '../../../src/registry/search-words.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { indexAgent, search } from '../../../src/registry/store/search.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

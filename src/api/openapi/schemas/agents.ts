@@ -92,6 +92,7 @@ const report = {
     'By dialect, pointers to the fields that it cannot express.',
   ),
   lossy: described(v.array(Note), 'What is lost where this host translates calls.'),
+  signatures: described(v.array(Note), 'What became of the signatures of the author, and what this host signs.'),
   issues: described(v.array(Issue), 'What the linter found.'),
 }
 

@@ -115,12 +115,13 @@ export const nextRefreshAt = (ttl: number, failures: number, now: number): numbe
   return Math.round(now + seconds * 1000 * (1 + JITTER * Math.random()))
 }
 
-/** Returns the highest number taken by an agent's revisions and its published health; 0 for none. */
+/** Returns the highest number taken by an agent's revisions, its published health and new signatures; 0 for none. */
 export const selectLastSeq = (sql: SqlStorage, id: string): number =>
   sql
     .exec<{ seq: number }>(
       `SELECT COALESCE(MAX(seq), 0) AS seq FROM (
-        SELECT MAX(seq) AS seq FROM revisions WHERE id = ?1 UNION ALL SELECT published_seq FROM sources WHERE id = ?1)`,
+        SELECT MAX(seq) AS seq FROM revisions WHERE id = ?1 UNION ALL SELECT published_seq FROM sources WHERE id = ?1
+        UNION ALL SELECT published_seq FROM card_signatures WHERE id = ?1)`,
       id,
     )
     .one().seq

@@ -75,6 +75,13 @@ const TABLES = `
     body BLOB NOT NULL,
     PRIMARY KEY (id, tier, etag)
   );
+  CREATE TABLE IF NOT EXISTS card_signatures (
+    id TEXT PRIMARY KEY,
+    signers TEXT NOT NULL,
+    signatures TEXT NOT NULL,
+    published_seq INTEGER NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS card_signatures_by_signers ON card_signatures (signers);
   CREATE TABLE IF NOT EXISTS sources (
     id TEXT PRIMARY KEY,
     source TEXT NOT NULL,

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addMediaTypes, createObservations, type Observations } from '../../../src/card/model/observations.ts'
-import { recordObservations, selectObservations } from '../../../src/registry/store/observations.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
-import { createTables } from '../../../src/registry/store/tables.ts'
+import { createTables } from '../../../src/registry/tables/create.ts'
+import { recordObservations, selectObservations } from '../../../src/registry/tables/observations.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

@@ -1,0 +1,96 @@
+import { readManifest } from '../../card/manifest/manifest.ts'
+import { signedNames } from '../../card/model/constants.ts'
+import { listSignatures, signCard } from '../../card/signatures/index.ts'
+import { strongEtag } from '../../http/conditional.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import { createSigning, type Signing } from '../../signing/card-signer.ts'
+import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
+import { saveSigning, selectSigning } from '../tables/card-signatures.ts'
+import { selectLastSeq } from '../tables/sources.ts'
+import { selectNewestRevision, selectTiers, storeRepresentations, storeTier } from './revisions.ts'
+
+/** How often an agent that changes at the same time is signed again before the attempt counts as failed. */
+const MAX_ATTEMPTS = 3
+
+/**
+ * Signs the documents of an agent again, with the keys of now, and returns the keys of KV that changed. Documents that its author signed
+ * stay as they are. This is no revision: what the agent offers is the same.
+ */
+export const resign = async (sql: SqlStorage, id: string, env: Env): Promise<string[]> => {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const changed = await tryResign(sql, id, env)
+    if (changed) return changed
+  }
+  throw new Error('the agent changes all the time')
+}
+
+/** Returns undefined if the agent changed meanwhile. */
+const tryResign = async (sql: SqlStorage, id: string, env: Env): Promise<string[] | undefined> => {
+  const before = selectNewestRevision(sql, id)
+  if (!before) return []
+  const [row] = sql
+    .exec<{ manifest: string }>('SELECT manifest FROM revisions WHERE id = ? AND seq = ?', id, before.seq)
+    .toArray()
+  const read = readManifest(JSON.parse(row?.manifest ?? 'null') as Json, id)
+  // The manifest was valid when it was registered, and may not be by the rules of today: its next registration decides.
+  if ('errors' in read) return []
+  const known = selectSigning(sql, id)
+  const signing = await createSigning({ manifest: read.manifest, origin: before.origin }, known?.signatures ?? {}, env)
+  const own = new Set(Object.values(known?.signatures ?? {}))
+  const signatures: Record<string, string> = {}
+  const tiers = new Map<string, Representations>()
+  let isChanged = false
+  for (const { tier, names, ...stored } of selectDocuments(sql, id)) {
+    const representation = { etag: stored.etag, bytes: new Uint8Array(stored.body) }
+    const signed = await signAgain(representation.bytes, own, signing)
+    Object.assign(signatures, signed?.signatures)
+    const representations = tiers.get(tier) ?? {}
+    tiers.set(tier, representations)
+    for (const name of JSON.parse(names) as DocumentName[]) {
+      const isSigned = signed !== undefined && signedNames.some(signedName => signedName === name)
+      representations[name] = isSigned ? signed.representation : representation
+      isChanged ||= isSigned && signed.representation.etag !== stored.etag
+    }
+  }
+  // From here on nothing is awaited, so that all of it is committed at once.
+  if (selectNewestRevision(sql, id)?.seq !== before.seq) return undefined
+  if (selectSigning(sql, id)?.publishedSeq !== known?.publishedSeq) return undefined
+  saveSigning(sql, id, { signers: signing.signers, signatures })
+  if (!isChanged) return []
+  for (const [tier, representations] of tiers)
+    if (tier === '') storeRepresentations(sql, id, representations)
+    else storeTier(sql, id, tier, representations)
+  const seq = selectLastSeq(sql, id) + 1
+  sql.exec('UPDATE card_signatures SET published_seq = ? WHERE id = ?', seq, id)
+  sql.exec('UPDATE agents SET modified = ? WHERE id = ?', Date.now(), id)
+  return agentKeys(id, [], selectTiers(sql, id))
+}
+
+/** A document of an agent: of a tier, or with '' of its public card. */
+type DocumentRow = { tier: string; etag: string; names: string; body: ArrayBuffer }
+
+const selectDocuments = (sql: SqlStorage, id: string): DocumentRow[] =>
+  sql
+    .exec<DocumentRow>(
+      `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
+        UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`,
+      id,
+    )
+    .toArray()
+
+/** Signs a document in place of the signatures of this host, or removes these; undefined where it has signatures of its author. */
+const signAgain = async (
+  bytes: Uint8Array<ArrayBuffer>,
+  own: ReadonlySet<string>,
+  signing: Signing,
+): Promise<{ representation: Representation; signatures: Record<string, string> } | undefined> => {
+  const document = JSON.parse(new TextDecoder().decode(bytes)) as JsonObject
+  const isOwn = listSignatures(document).every(entry => isJsonObject(entry) && own.has(String(entry.signature)))
+  if (!isOwn) return undefined
+  const signed =
+    'signer' in signing
+      ? await signCard(document, signing.signer)
+      : { document: omit(document, 'signatures'), signatures: {} }
+  const encoded = new TextEncoder().encode(JSON.stringify(signed.document)) as Uint8Array<ArrayBuffer>
+  return { representation: { etag: await strongEtag(encoded), bytes: encoded }, signatures: signed.signatures }
+}

@@ -1,0 +1,35 @@
+import type { StoredSigning } from '../records.ts'
+
+/** How an agent's documents are signed, and the `seq` under which they were published after they were signed again; 0 for never. */
+type SigningRow = StoredSigning & { publishedSeq: number }
+
+/** Returns how an agent's documents are signed; undefined where that was never decided. */
+export const selectSigning = (sql: SqlStorage, id: string): SigningRow | undefined => {
+  const [row] = sql
+    .exec<{ signers: string; signatures: string; published_seq: number }>(
+      'SELECT signers, signatures, published_seq FROM card_signatures WHERE id = ?',
+      id,
+    )
+    .toArray()
+  return (
+    row && {
+      signers: row.signers,
+      signatures: JSON.parse(row.signatures) as StoredSigning['signatures'],
+      publishedSeq: row.published_seq,
+    }
+  )
+}
+
+/** Stores how the documents of a registration are signed. */
+export const saveSigning = (sql: SqlStorage, id: string, { signers, signatures }: StoredSigning): void => {
+  sql.exec(
+    `INSERT INTO card_signatures (id, signers, signatures, published_seq) VALUES (?, ?, ?, 0)
+      ON CONFLICT (id) DO UPDATE SET signers = excluded.signers, signatures = excluded.signatures`,
+    ...[id, signers, JSON.stringify(signatures)],
+  )
+}
+
+/** Deletes what is stored about the signatures of an agent. */
+export const deleteSigning = (sql: SqlStorage, id: string): void => {
+  sql.exec('DELETE FROM card_signatures WHERE id = ?', id)
+}

@@ -1,0 +1,69 @@
+import type { Manifest } from '../card/manifest/manifest.ts'
+import { signedNames } from '../card/model/constants.ts'
+import type { Note } from '../card/model/report.ts'
+import type { CardSigner } from '../card/signatures/index.ts'
+import { isLocalName } from '../net/names.ts'
+import { parseUrl } from '../net/urls.ts'
+import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
+
+/** How the cards of an agent are signed: by whom, or why not. `signers` names the keys of the host that it was decided with. */
+export type Signing = { signers: string } & ({ signer: CardSigner; notes: string[] } | { unsigned: string })
+
+/** The agent whose cards are signed, and the origin of this host's URLs in them. */
+type SignedAgent = { manifest: Manifest; origin: string }
+
+/** Returns what signs the cards of an agent. `known` are signatures that were made before, by their digests. */
+export const createSigning = async (
+  { manifest, origin }: SignedAgent,
+  known: CardSigner['known'],
+  env: KeyEnv & Pick<Env, 'PUBLIC_URL'>,
+): Promise<Signing> => {
+  const keys = await getSigningKeys(env)
+  const signers = nameSigners(keys)
+  if ('misconfigured' in keys) return { signers, unsigned: keys.misconfigured }
+  if (manifest.signatures === 'strip') return { signers, unsigned: 'The manifest has `signatures: strip`.' }
+  if (!isOwnOrigin(origin, manifest, env)) return { signers, unsigned: UNKNOWN_ORIGIN }
+  const { current, previous, narrow } = keys
+  const isNarrow = manifest.narrowSignature
+  return {
+    signers,
+    signer: {
+      keys: [current, ...(previous ? [previous] : [])],
+      ...(isNarrow && narrow && { narrowKey: narrow }),
+      jku: `${origin}${KEY_SET_PATH}`,
+      known,
+    },
+    notes: isNarrow && !narrow ? [NO_NARROW_KEY] : [],
+  }
+}
+
+/** Describes in a report how the cards of an agent are signed. */
+export const describeSigning = (signing: Signing): Note[] => {
+  const note = (message: string): Note => ({ pointer: '', message })
+  if ('unsigned' in signing) return [note(`not signed by this host. ${signing.unsigned}`)]
+  const { keys, narrowKey } = signing.signer
+  const kids = [...keys, ...(narrowKey ? [narrowKey] : [])].map(({ kid }) => kid)
+  return [
+    note(
+      `signed by this host, where they have no signatures of the author: ${signedNames.join(', ')}, with ${kids.join(', ')}`,
+    ),
+    ...signing.notes.map(note),
+  ]
+}
+
+/** The path of the public keys. */
+export const KEY_SET_PATH = '/.well-known/jwks.json'
+
+const UNKNOWN_ORIGIN =
+  'This host does not know under which name it is public: set PUBLIC_URL in wrangler.toml, or give the agent a host name in `hosts`.'
+const NO_NARROW_KEY =
+  'There is no narrow signature, because this host has no NARROW_SIGNING_KEY. Create one: npx sync-card keys create --narrow'
+
+/**
+ * Whether the origin of an agent's URLs is one that the owner of the host has decided on. The host name of a request is the choice of
+ * whoever makes it, so nothing is signed that contains it, but on a development machine.
+ */
+const isOwnOrigin = (origin: string, { hosts }: Manifest, { PUBLIC_URL }: Pick<Env, 'PUBLIC_URL'>): boolean => {
+  const hostname = parseUrl(origin)?.hostname ?? ''
+  return parseUrl(PUBLIC_URL)?.origin === origin || hosts.includes(hostname) || isLocalName(hostname)
+}

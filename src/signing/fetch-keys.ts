@@ -1,0 +1,40 @@
+import type { FetchJson } from '../card/signatures/index.ts'
+import { type FetchFailure, fetchText } from '../http/fetch-resource.ts'
+import { isJsonType } from '../http/media-type.ts'
+import { parseJson } from '../json/parse.ts'
+import { KEY_SET_TIMEOUT_SECONDS, MAX_KEY_SET_BYTES } from '../limits.ts'
+
+/** Returns a function that fetches key sets and DID documents from public addresses. It follows no redirect: the address is the trust. */
+export const createKeyFetch =
+  (env: Pick<Env, 'ALLOWED_ORIGINS'>): FetchJson =>
+  async url => {
+    const fetched = await fetchText(url, {
+      headers: { Accept: 'application/jwk-set+json, application/did+json, application/json' },
+      accepts: isJsonType,
+      allowedOrigins: env.ALLOWED_ORIGINS,
+      maxBytes: MAX_KEY_SET_BYTES,
+      timeoutSeconds: KEY_SET_TIMEOUT_SECONDS,
+      maxRedirects: 0,
+    })
+    if ('failed' in fetched) return { error: describeFailure(fetched) }
+    const parsed = parseJson(fetched.content, 'a key set')
+    return 'value' in parsed ? { document: parsed.value } : { error: 'responded with invalid JSON' }
+  }
+
+/** A blocked address looks like one that does not respond: otherwise callers could map the network around this host. */
+const describeFailure = (failure: FetchFailure): string => {
+  switch (failure.failed) {
+    case 'timeout':
+      return 'did not respond in time'
+    case 'status':
+      return `responded with HTTP ${failure.status}`
+    case 'redirect':
+      return 'redirects, which is not followed for keys'
+    case 'type':
+      return 'responded with something else than JSON'
+    case 'too-large':
+      return `is larger than ${MAX_KEY_SET_BYTES / 1024} KiB`
+    default:
+      return 'cannot be reached'
+  }
+}
