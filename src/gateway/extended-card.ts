@@ -3,15 +3,18 @@ import { type A2ACall, operations } from '../a2a/operations.ts'
 import { pathOf } from '../a2a/rest-paths.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { compileAgentExtendedCard } from '../card/compile/index.ts'
+import type { Manifest } from '../card/manifest/manifest.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, type CallTarget, collectModes } from '../card/model/calls.ts'
-import type { RepresentationName } from '../card/model/constants.ts'
+import { type DialectName, type RepresentationName, signedNames } from '../card/model/constants.ts'
+import { signCard } from '../card/signatures/index.ts'
 import { log } from '../http/log.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits.ts'
 import type { RefreshBase } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
+import { createSigning } from '../signing/card-signer.ts'
 import { checkReadAccess, UNAVAILABLE } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import { forwardCall } from './forward-call.ts'
@@ -21,22 +24,37 @@ import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './up
 /** A call for the extended card, or one that is checked against it. */
 type CheckedCall = { call: A2ACall; profile: CallProfile; target: CallTarget }
 
-/** The extended card in every representation. */
+/** The extended card in every representation; its manifest and the origin of this host's URLs decide how it is signed. */
 type Documents = Record<RepresentationName, JsonObject>
+type ExtendedCard = { documents: Documents; manifest: Manifest; origin: string }
 
 /**
  * Fetches the extended card from the agent with the caller's own credentials, and returns it as this host serves it in the dialect
- * of the call. If the agent refuses the call, returns its response. Nothing is cached: the card may be for this caller alone.
+ * of the call, signed as its public card is. If the agent refuses the call, returns its response. Nothing is cached: the card may be for
+ * this caller alone.
  */
 export const fetchExtendedCard = async (
   context: CallContext,
   checked: CheckedCall,
   inbound: Pick<InboundCall, 'wrapCard'>,
 ): Promise<Response | CallError> => {
-  const documents = await fetchDocuments(context, checked)
-  if (documents instanceof Response || isError(documents)) return documents
-  const body = new TextEncoder().encode(JSON.stringify(documents[checked.call.dialect])) as Uint8Array<ArrayBuffer>
+  const card = await fetchCard(context, checked)
+  if (card instanceof Response || isError(card)) return card
+  const document = await signDocument(card, checked.call.dialect, context.env)
+  const body = new TextEncoder().encode(JSON.stringify(document)) as Uint8Array<ArrayBuffer>
   return inbound.wrapCard({ body })
+}
+
+/** Signs a document if this host signs those of its kind and its author has not. */
+const signDocument = async (
+  { documents, manifest, origin }: ExtendedCard,
+  dialect: DialectName,
+  env: Env,
+): Promise<JsonObject> => {
+  const document = documents[dialect]
+  if (document.signatures !== undefined || !signedNames.some(name => name === dialect)) return document
+  const signing = await createSigning({ manifest, origin }, {}, env)
+  return 'signer' in signing ? (await signCard(document, signing.signer)).document : document
 }
 
 /**
@@ -52,18 +70,18 @@ export const fetchExtendedModes = async (
   const hasCredentials = ['authorization', ...profile.apiKeyHeaders].some(name => request.headers.has(name))
   if (!call || !target || !hasCredentials) return undefined
   // A copy, because the log line is about the call itself.
-  const documents = await fetchDocuments({ ...context }, { call, profile, target })
-  return documents instanceof Response || isError(documents)
+  const card = await fetchCard({ ...context }, { call, profile, target })
+  return card instanceof Response || isError(card)
     ? undefined
-    : collectModes(documents['1.0'] as unknown as AgentCard)
+    : collectModes(card.documents['1.0'] as unknown as AgentCard)
 }
 
-const isError = (documents: Documents | CallError): documents is CallError => 'kind' in documents
+const isError = (card: ExtendedCard | CallError): card is CallError => 'kind' in card
 
-const fetchDocuments = async (
+const fetchCard = async (
   context: CallContext,
   { call, profile, target }: CheckedCall,
-): Promise<Documents | Response | CallError> => {
+): Promise<ExtendedCard | Response | CallError> => {
   // With a secret of this Worker all callers are one to the agent, so this host decides who may read the card.
   const denied = profile.secret === undefined ? undefined : checkReadAccess(context)
   if (denied) return denied
@@ -104,14 +122,14 @@ const readCard = (
 const compileFor = async (
   extendedCard: JsonObject,
   { agent: { id }, env }: CallContext,
-): Promise<Documents | CallError> => {
+): Promise<ExtendedCard | CallError> => {
   const base = await loadBase(id, env)
   if (base === undefined) return UNAVAILABLE
   if (base?.record.card === undefined) return { kind: 'extended-card-not-configured' }
   const publicCard = JSON.parse(base.record.card) as JsonObject
   const document = JSON.parse(base.manifest) as Json
   const compiled = compileAgentExtendedCard(document, { id, origin: base.origin, publicCard, extendedCard })
-  if ('documents' in compiled) return compiled.documents
+  if ('documents' in compiled) return { ...compiled, origin: base.origin }
   const [{ pointer, message } = { pointer: '', message: '' }] = compiled.errors
   log('error', 'extended-card-invalid', {
     'gen_ai.agent.id': id,

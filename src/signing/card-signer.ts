@@ -32,6 +32,7 @@ export const createSigning = async (
       ...(isNarrow && narrow && { narrowKey: narrow }),
       jku: `${origin}${KEY_SET_PATH}`,
       known,
+      made: new Map(),
     },
     notes: isNarrow && !narrow ? [NO_NARROW_KEY] : [],
   }

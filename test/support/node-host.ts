@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../src/json/json.ts'
+import type { Registry } from '../../src/registry/store/registry.ts'
 import { token } from './runtime.ts'
 import { openStorage } from './storage.ts'
 
@@ -7,7 +8,10 @@ export type NodeHost = {
   /** Sends a request; an absolute URL sets the host name. */
   fetch: (request: Request | string, init?: RequestInit) => Promise<Response>
   /** Registers a card or manifest with the admin token. */
-  put: (id: string, document: JsonObject) => Promise<void>
+  put: (id: string, document: JsonObject) => Promise<JsonObject>
+  /** The environment of the Worker, which a test may change. */
+  env: Env
+  registry: Registry
 }
 
 type NodeHostOptions = {
@@ -63,10 +67,13 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
     handleRequest(typeof request === 'string' ? new Request(new URL(request, origin), init) : request, env, ctx)
   return {
     fetch: send,
+    env,
+    registry: registry.getByName('default'),
     put: async (id, document) => {
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
       const response = await send(`/agents/${id}`, { method: 'PUT', headers, body: JSON.stringify(document) })
       if (!response.ok) throw new Error(`PUT ${id}: ${response.status} ${await response.text()}`)
+      return (await response.json()) as JsonObject
     },
   }
 }

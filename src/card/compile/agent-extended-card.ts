@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import { findWidenings } from '../diff/widening.ts'
 import { createRedaction } from '../lint/index.ts'
-import { readManifest } from '../manifest/manifest.ts'
+import { type Manifest, readManifest } from '../manifest/manifest.ts'
 import { resolveSource } from '../manifest/upstream.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { RepresentationName } from '../model/constants.ts'
@@ -34,7 +34,9 @@ export const compileAgentExtendedCard = (document: Json, agent: AgentExtendedCar
   return { errors: createRedaction([document, agent.publicCard, agent.extendedCard])(result.errors) }
 }
 
-type CompiledDocuments = { documents: Record<RepresentationName, JsonObject> } | { errors: CardError[] }
+type CompiledDocuments =
+  | { manifest: Manifest; documents: Record<RepresentationName, JsonObject> }
+  | { errors: CardError[] }
 
 const compileCard = (
   document: Json,
@@ -63,7 +65,7 @@ const compileCard = (
   const serving = createServing(merged.manifest, known, fetched, `${origin}/agents/${id}`)
   const card = serving.toServedCard(direct)
   const served = serving.writeRepresentations({ ...read, card, provenance, signed: merged.signedDocument })
-  return served.errors.length > 0 ? reject(served.errors) : { documents: served.documents }
+  return served.errors.length > 0 ? reject(served.errors) : { manifest: parsed.manifest, documents: served.documents }
 }
 
 const readExtended = (

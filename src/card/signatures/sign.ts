@@ -15,6 +15,8 @@ export type CardSigner = {
   jku: string
   /** Signatures that were made before, by the digest of what they sign: they stay, so that entity tags do. */
   known: Readonly<Record<string, string>>
+  /** Those that it has made: documents of one agent share signatures. */
+  made?: Map<string, Promise<string>>
 }
 
 /** A card with the signatures of this host, and these by the digest of what they sign. */
@@ -55,15 +57,20 @@ const protectedHeader = (kid: string, jku: string) => ({ alg: 'ES256', typ: 'JOS
 const sign = async (
   payload: string,
   { kid, privateKey }: SignerKey,
-  { jku, known }: CardSigner,
+  { jku, known, made }: CardSigner,
 ): Promise<{ digest: string; protected: string; signature: string }> => {
   const header = protectedHeader(kid, jku)
   const bytes = new TextEncoder().encode(payload)
   const encodedHeader = base64url.encode(new TextEncoder().encode(JSON.stringify(header)))
   const digest = await digestOf(encodedHeader, bytes)
+  const make = (): Promise<string> => {
+    const signing = new FlattenedSign(bytes).setProtectedHeader(header).sign(privateKey)
+    const signature = signing.then(({ signature }) => signature)
+    made?.set(digest, signature)
+    return signature
+  }
   const before = Object.hasOwn(known, digest) ? known[digest] : undefined
-  if (before !== undefined) return { digest, protected: encodedHeader, signature: before }
-  const { signature } = await new FlattenedSign(bytes).setProtectedHeader(header).sign(privateKey)
+  const signature = before ?? (await (made?.get(digest) ?? make()))
   return { digest, protected: encodedHeader, signature }
 }
 
