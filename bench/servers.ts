@@ -169,11 +169,16 @@ export const hostWorker = ({ modules, flags, vars }: HostBundle, more: Record<st
   storage: 'disk',
 })
 
-/** Starts a host: the bundle in a bare workerd, with KV at a port and the Registry on disk. It may call `allowedOrigin`. */
-export const startHost = (bundle: HostBundle, kv: Server, storage: string, allowedOrigin = ''): Promise<Server> =>
+/** Starts a host: the bundle in a bare workerd, with KV at a port and the Registry on disk. `vars` are more of its variables. */
+export const startHost = (
+  bundle: HostBundle,
+  kv: Server,
+  storage: string,
+  vars: Readonly<Record<string, string>> = {},
+): Promise<Server> =>
   startWorkerd({
     services: {
-      host: hostWorker(bundle, { ALLOWED_ORIGINS: { text: allowedOrigin } }),
+      host: hostWorker({ ...bundle, vars: { ...bundle.vars, ...vars } }),
       kv: { port: portOf(kv) },
       disk: { directory: storage },
     },

@@ -36,7 +36,7 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
   // On the core of the load: the agent's CPU time is not the gateway's.
   const agent = await startWorker('agent', {}, cores.load)
   const upstream = originOf(agent)
-  const host = await startHost(bundle, kv, directory(), upstream)
+  const host = await startHost(bundle, kv, directory(), { ALLOWED_ORIGINS: upstream })
   await register(portOf(host), id, { card: quickCard(id), route: 'gateway', upstream: { url: upstream } })
   const url = originOf(host) + callPath(id)
   const refusal = answerBindings(await fetchAnswer(url, post(refused)))

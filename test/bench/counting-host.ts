@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readHost, workerBundle } from '../../bench/bundle.ts'
 import { hostWorker, startWorkerd } from '../../bench/servers.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
 
 /** The work of the host since the last reset. */
 export type HostCounts = {
@@ -17,7 +18,7 @@ export type HostCounts = {
 export type KvCounts = { get: number; put: number; delete: number }
 
 /**
- * Starts the production build in a bare workerd, with the work of the host and of KV counted. The host knows agent-000000 to
+ * Starts the production build in a bare workerd, with the work of the host and of KV counted. The host signs cards, knows agent-000000 to
  * agent-000099 once the first of them is registered, and may call one private origin.
  */
 export const startCountingHost = async (allowedOrigin: string) => {
@@ -26,7 +27,10 @@ export const startCountingHost = async (allowedOrigin: string) => {
   const modules = { 'counting.js': await workerBundle('counting'), ...bundle.modules }
   const server = await startWorkerd({
     services: {
-      host: hostWorker({ ...bundle, modules }, { ALLOWED_ORIGINS: { text: allowedOrigin } }),
+      host: hostWorker(
+        { ...bundle, modules },
+        { ALLOWED_ORIGINS: { text: allowedOrigin }, SIGNING_KEY: { text: JSON.stringify(makeSigningKey()) } },
+      ),
       kv: { modules: { 'kv.js': await workerBundle('kv') }, bindings: { AGENTS: { text: '100' } } },
       disk: { directory },
     },

@@ -15,8 +15,8 @@ type Definition = {
   source: string
   /** What a signature by this rule does not cover; undefined if it covers the whole card. */
   omits?: string
-  /** Returns the signed text of a card without signatures. May throw for what is no Agent Card. */
-  write: (card: JsonObject) => string
+  /** Returns the signed text of a card without signatures; `proto` returns that of the rule of this name. May throw for what is no Agent Card. */
+  write: (card: JsonObject, proto: () => string) => string
 }
 
 /** Every rule, in one table. A card is signed by those that the verifiers of today follow. */
@@ -40,7 +40,7 @@ export const payloads: Readonly<Record<PayloadRule, Definition>> = {
   'proto-ascii': {
     source: 'A2A 1.0 §8.4.2, as a2a-python up to 1.1 has it: ASCII only, names in the order of code points',
     omits: 'empty values and fields that A2A 1.0 does not define',
-    write: card => pythonJson(JSON.parse(payloads.proto.write(card)) as Json),
+    write: (_, proto) => toPythonJson(proto()),
   },
   narrow: {
     source: 'a2a-js #663: the resolver of a2a-js 1.3 loses `securitySchemes` before it verifies a card',
@@ -49,15 +49,43 @@ export const payloads: Readonly<Record<PayloadRule, Definition>> = {
   },
 }
 
-/** Returns the text that a signature of a card covers by a rule; undefined for a document that the rule cannot read. */
-export const writePayload = (rule: PayloadRule, card: JsonObject): string | undefined => {
+/**
+ * Returns a function that writes the text which a signature of a card covers by a rule, each at most once; undefined for a document that the
+ * rule cannot read.
+ */
+export const createPayloadWriter = (card: JsonObject): ((rule: PayloadRule) => string | undefined) => {
+  const unsigned = omit(card, 'signatures')
+  const written = new Map<PayloadRule, string | undefined>()
+  const write = (rule: PayloadRule): string | undefined => {
+    if (!written.has(rule))
+      written.set(
+        rule,
+        attempt(() => payloads[rule].write(unsigned, proto)),
+      )
+    return written.get(rule)
+  }
+  const proto = (): string => {
+    const text = write('proto')
+    if (text === undefined) throw new Error('the card has no text by the rule `proto`')
+    return text
+  }
+  return write
+}
+
+/** The SDK reads members of values that a hostile document leaves out. */
+const attempt = (write: () => string): string | undefined => {
   try {
-    return payloads[rule].write(omit(card, 'signatures'))
+    return write()
   } catch {
-    // The SDK reads members of values that a hostile document leaves out.
     return undefined
   }
 }
+
+/** Returns canonical JSON as Python writes it. Most texts are the same in both, and need not be parsed. */
+const toPythonJson = (text: string): string => (isAlike.test(text) ? text : pythonJson(JSON.parse(text) as Json))
+
+/** ASCII without numbers that may have an exponent. */
+const isAlike = /^(?:(?![\d.]e[+-]?\d|0\.0000|\d{21})[\x20-\x7e])*$/
 
 /** Serializes JSON as Python's `json.dumps(…, sort_keys=True, separators=(',', ':'))` does. */
 const pythonJson = (value: Json): string => {

@@ -1,7 +1,7 @@
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import { canonicalJson } from '../../json/canonical.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
-import { writePayload } from './payloads.ts'
+import { createPayloadWriter } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'
 import { encodePayload, findKey, holds, listSignatures, parseHeader, type SignatureHeader } from './verify.ts'
 
@@ -58,14 +58,14 @@ const sdks: readonly Sdk[] = [
   {
     name: 'a2a-python 1.2 and later',
     document: 'plain',
-    payload: card => writePayload('proto', card),
+    payload: card => createPayloadWriter(card)('proto'),
     refuses: refusedByPython,
     reason: () => omitsEmpty,
   },
   {
     name: 'a2a-python up to 1.1',
     document: 'plain',
-    payload: card => writePayload('proto-ascii', card),
+    payload: card => createPayloadWriter(card)('proto-ascii'),
     refuses: refusedByPython,
     reason: () =>
       'verifies the card without empty values and unknown fields, escaped to ASCII, and no signature covers that text',

@@ -1,6 +1,6 @@
 import { base64url, FlattenedSign } from 'jose'
 import { type JsonObject, omit } from '../../json/json.ts'
-import { type PayloadRule, writePayload } from './payloads.ts'
+import { createPayloadWriter, type PayloadRule } from './payloads.ts'
 
 /** A private key of ES256, which every SDK accepts, with its public name. */
 export type SignerKey = { kid: string; privateKey: CryptoKey }
@@ -28,12 +28,13 @@ const RULES = ['proto', 'wire', 'proto-ascii'] as const satisfies PayloadRule[]
 /** Signs a card by every rule that verifiers follow, in place of all signatures that it has. */
 export const signCard = async (card: JsonObject, signer: CardSigner): Promise<SignedCard> => {
   const unsigned = omit(card, 'signatures')
+  const write = createPayloadWriter(unsigned)
   const written = new Map<string, PayloadRule>()
   for (const rule of RULES) {
-    const payload = writePayload(rule, unsigned)
+    const payload = write(rule)
     if (payload !== undefined && !written.has(payload)) written.set(payload, rule)
   }
-  const narrow = writePayload('narrow', unsigned)
+  const narrow = signer.narrowKey && write('narrow')
   const jobs = [
     ...signer.keys.flatMap(key => [...written].map(([payload, rule]) => ({ key, payload, rule }))),
     ...(signer.narrowKey && narrow !== undefined && !written.has(narrow)

@@ -1,7 +1,7 @@
 import { base64url, decodeProtectedHeader, flattenedVerify } from 'jose'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
-import { type PayloadRule, payloadRules, writePayload } from './payloads.ts'
+import { createPayloadWriter, type PayloadRule, payloadRules } from './payloads.ts'
 import { ALGORITHMS, importKey, type PublicKey } from './public-keys.ts'
 
 /** What became of one signature of a card. */
@@ -30,10 +30,11 @@ export const verifySignatures = async (
   keys: readonly PublicKey[],
   now = Date.now(),
 ): Promise<SignatureResult[]> => {
-  const payloads = new Map<PayloadRule, string | undefined>()
+  const write = createPayloadWriter(card)
+  const encoded = new Map<PayloadRule, string | undefined>()
   const payloadOf = (rule: PayloadRule): string | undefined => {
-    if (!payloads.has(rule)) payloads.set(rule, encodePayload(writePayload(rule, card)))
-    return payloads.get(rule)
+    if (!encoded.has(rule)) encoded.set(rule, encodePayload(write(rule)))
+    return encoded.get(rule)
   }
   const results: SignatureResult[] = []
   for (const signature of listSignatures(card)) {
