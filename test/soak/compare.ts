@@ -1,6 +1,9 @@
 import { compile } from '../../src/card/compile/index.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import type { Representations } from '../../src/registry/kv-format.ts'
+import { signedNames } from '../../src/card/model/constants.ts'
+import { type PublicKey, readKeys, verifySignatures } from '../../src/card/signatures/index.ts'
+import { strongEtag } from '../../src/http/conditional.ts'
+import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
+import type { Envelope, Representation, Representations } from '../../src/registry/kv-format.ts'
 import { prepareRegistration } from '../../src/registry/prepare.ts'
 import { withoutKeys } from '../support/registrations.ts'
 import { publicUrl, type SoakHost } from './host.ts'
@@ -14,12 +17,16 @@ export type Comparison = {
   tokens: Set<string>
   /** How many keys of KV were compared. */
   keys: number
-  /** The keys of KV that differ from the Registry. */
+  /** The keys of KV that differ from the Registry, or have documents that are not signed with the keys of now. */
   differences: string[]
 }
 
-/** Compares the Registry, as its endpoints report it, with every key of KV that a write may have changed. */
+/**
+ * Compares the Registry, as its endpoints report it, with every key of KV that a write may have changed. Signatures differ each time they are
+ * made, so documents are compared without them, and the signatures are verified with the keys that the host publishes.
+ */
 export const compareEdge = async (host: SoakHost, workload: Workload): Promise<Comparison> => {
+  const signedBy = await readPublishedKeys(host)
   const result: Comparison = { versions: new Map(), tokens: await listTokens(host), keys: 0, differences: [] }
   const expect = (key: string, isEqual: boolean) => {
     result.keys++
@@ -29,10 +36,12 @@ export const compareEdge = async (host: SoakHost, workload: Workload): Promise<C
     const truth = await readTruth(host, workload, id)
     if (truth) result.versions.set(id, truth.version)
     const card = await host.readEnvelope(`card:${id}`)
-    const isSameManifest = truth === undefined || card?.metadata.etag === truth.manifestEtag
-    expect(`card:${id}`, isSameManifest && etagsOf(card?.representations) === etagsOf(truth?.representations))
     const extended = await host.readEnvelope(`extended:${id}:base`)
-    expect(`extended:${id}:base`, etagsOf(extended?.representations) === etagsOf(truth?.extended))
+    const isSameManifest = truth === undefined || card?.metadata.etag === truth.manifestEtag
+    const isSigned = await areSigned([card, extended], signedBy)
+    const cardEtags = await unsignedEtagsOf(card?.representations)
+    expect(`card:${id}`, isSameManifest && isSigned && cardEtags === etagsOf(truth?.representations))
+    expect(`extended:${id}:base`, (await unsignedEtagsOf(extended?.representations)) === etagsOf(truth?.extended))
     const hostname = `${id}.example.com`
     const owner = (await host.readKv(`host:${hostname}`))?.bytes.toString() ?? ''
     expect(`host:${hostname}`, owner === (truth?.hosts.includes(hostname) ? id : ''))
@@ -67,6 +76,37 @@ const readTruth = async (host: SoakHost, workload: Workload, id: string) => {
     representations: { ...(isPublic && prepared.representations), profile: prepared.profile },
     extended: prepared.extended[0]?.representations,
   }
+}
+
+/** Returns the keys that the host publishes; the first of them signs everything. */
+const readPublishedKeys = async (host: SoakHost): Promise<PublicKey[]> => {
+  const read = await readKeys((await (await host.send('GET', '/.well-known/jwks.json')).json()) as Json, 'the host')
+  if ('error' in read) throw new Error(read.error)
+  return read.keys
+}
+
+/** Whether each document that the host signs has valid signatures only, the first by its current key. */
+const areSigned = async (envelopes: (Envelope | undefined)[], keys: readonly PublicKey[]): Promise<boolean> => {
+  const documents = envelopes.flatMap(envelope => signedNames.map(name => envelope?.representations[name]))
+  const results = await Promise.all(
+    documents.flatMap(document => (document ? [verifySignatures(parse(document), keys)] : [])),
+  )
+  return results.every(
+    ([first, ...others]) => first?.kid === keys[0]?.kid && [first, ...others].every(each => each?.valid),
+  )
+}
+
+const parse = ({ bytes }: Representation): JsonObject => JSON.parse(new TextDecoder().decode(bytes)) as JsonObject
+
+/** Returns the entity tags that documents would have without signatures. */
+const unsignedEtagsOf = async (representations: Representations = {}): Promise<string> => {
+  const unsigned = await Promise.all(
+    Object.entries(representations).map(async ([name, document]) => {
+      const text = JSON.stringify(omit(parse(document), 'signatures'))
+      return [name, { ...document, etag: await strongEtag(new TextEncoder().encode(text)) }] as const
+    }),
+  )
+  return etagsOf(Object.fromEntries(unsigned))
 }
 
 const etagsOf = (representations: Representations = {}): string =>

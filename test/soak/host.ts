@@ -3,10 +3,15 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { buildHost, type HostBundle } from '../../bench/bundle.ts'
 import { adminToken, hostWorker, originOf, portOf, type Server, startKv, startWorkerd } from '../../bench/servers.ts'
+import type { Binding } from '../../bench/workerd-config.ts'
 import { decodeEnvelope, type Envelope } from '../../src/registry/kv-format.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
 
 /** The origin of the host's URLs in cards, which stays the same when its port changes. */
 export const publicUrl = 'https://cards.example.com'
+
+/** How long after a restart the next key begins to sign. */
+const NEXT_KEY_SECONDS = 1
 
 /** What KV has under a key. */
 export type KvValue = { bytes: Buffer; metadata: { seq?: number; etag?: string } }
@@ -20,6 +25,7 @@ export class SoakHost {
   readonly #directory: string
   readonly #allowedOrigin: string
   readonly #kv: Server
+  readonly #rotation = new Rotation()
   #server: Server | undefined
   #starting: Promise<void> | undefined
 
@@ -43,7 +49,7 @@ export class SoakHost {
     await this.#starting
   }
 
-  /** Kills the host, as a crash of its machine would, and starts it again. */
+  /** Kills the host, as a crash of its machine would, and starts it again, with the keys of the next step of their rotation. */
   async kill(): Promise<void> {
     await this.ready()
     this.#starting = this.#restart()
@@ -104,11 +110,38 @@ export class SoakHost {
         host: hostWorker(this.#bundle, {
           ALLOWED_ORIGINS: { text: this.#allowedOrigin },
           PUBLIC_URL: { text: publicUrl },
+          ...this.#rotation.nextSecrets(),
         }),
         kv: { port: portOf(this.#kv) },
         disk: { directory: this.#directory },
       },
       sockets: ['host'],
     })
+  }
+}
+
+/** Rotates the keys of the host: at one start there is one key, at the next one its successor as well, then that alone. */
+class Rotation {
+  #starts = 0
+  #key = makeSigningKey()
+  #next: ReturnType<typeof makeSigningKey> | undefined
+
+  /** Returns the secrets of the next start. */
+  nextSecrets(): Record<string, Binding> {
+    const secrets = ['SIGNING_KEY', 'SIGNING_KEY_2'] as const
+    if (this.#next) {
+      this.#key = this.#next
+      this.#next = undefined
+      this.#starts++
+    } else if (this.#starts > 0) {
+      this.#next = { ...makeSigningKey(), nbf: Math.ceil(Date.now() / 1000) + NEXT_KEY_SECONDS }
+    } else {
+      this.#starts++
+    }
+    const [own, other] = this.#starts % 2 === 1 ? secrets : secrets.toReversed()
+    return {
+      [own]: { text: JSON.stringify(this.#key) },
+      ...(this.#next && { [other]: { text: JSON.stringify(this.#next) } }),
+    }
   }
 }

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { JWK } from 'jose'
 
 /** Makes a private P-256 key as a JWK, as the secret `SIGNING_KEY` has it. */
-export const makeSigningKey = (): JWK & { x: string; y: string; d: string } => {
+export const makeSigningKey = (): JWK & { x: string; y: string; d: string; nbf?: number } => {
   const {
     x = '',
     y = '',

@@ -20,11 +20,17 @@ export class Publisher {
   readonly #storage: DurableObjectStorage
   readonly #env: Env
   readonly #queues = new Map<string, Promise<boolean>>()
-  #alarm = Number.POSITIVE_INFINITY
+  #alarm: number
 
-  constructor(storage: DurableObjectStorage, env: Env) {
+  private constructor(storage: DurableObjectStorage, env: Env, alarm: number) {
     this.#storage = storage
     this.#env = env
+    this.#alarm = alarm
+  }
+
+  /** Creates the publisher of an object, whose alarm may be set already. */
+  static async create(storage: DurableObjectStorage, env: Env): Promise<Publisher> {
+    return new Publisher(storage, env, (await storage.getAlarm()) ?? Number.POSITIVE_INFINITY)
   }
 
   /** Adds keys to the outbox, in the caller's transaction. The alarm publishes them if the object dies before it does. */
@@ -43,9 +49,13 @@ export class Publisher {
     return published.every(done => done)
   }
 
+  /** Records that the alarm has fired: it is not set any more. */
+  clearAlarm(): void {
+    this.#alarm = Number.POSITIVE_INFINITY
+  }
+
   /** Publishes keys of the outbox, those with the fewest failures first, and sets the alarm for the rest. */
   async retry(): Promise<void> {
-    this.#alarm = Number.POSITIVE_INFINITY
     const sql = this.#storage.sql
     const keys = sql.exec<{ key: string }>('SELECT key FROM outbox ORDER BY attempts LIMIT ?', KEYS_PER_ALARM).toArray()
     for (let first = 0; first < keys.length; first += KEYS_AT_ONCE)

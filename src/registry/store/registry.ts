@@ -51,7 +51,7 @@ export class Registry extends DurableObject<Env> {
     super(ctx, env)
     this.#sql = ctx.storage.sql
     // Every isolate evaluates this module, but few have a Registry.
-    this.#publisher = import('./publisher.ts').then(({ Publisher }) => new Publisher(ctx.storage, env))
+    this.#publisher = import('./publisher.ts').then(({ Publisher }) => Publisher.create(ctx.storage, env))
     void ctx.blockConcurrencyWhile(async () => {
       const { createTables } = await import('../tables/create.ts')
       createTables(this.#sql)
@@ -238,8 +238,10 @@ export class Registry extends DurableObject<Env> {
 
   /** Publishes what is left in the outbox, and signs the cards again if other keys sign now. */
   override async alarm(): Promise<void> {
+    const publisher = await this.#publisher
+    publisher.clearAlarm()
     await this.#checkSignatures()
-    await (await this.#publisher).retry()
+    await publisher.retry()
   }
 
   /** Enqueues the agents whose cards are not signed with the keys of now, and sets the alarm for when these change. */
