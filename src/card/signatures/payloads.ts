@@ -73,10 +73,14 @@ const pythonJson = (value: Json): string => {
 const escapeNonAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Protobuf has whole numbers as integers; Python writes small fractions with an exponent of two digits. */
+/**
+ * Writes a number as Python's `repr` does. The numbers of a card are in `params` of extensions, which protobuf reads as doubles: whole
+ * ones end with `.0`, and the exponent has two digits.
+ */
 const pythonNumber = (value: number): string => {
-  if (Number.isInteger(value)) return BigInt(value).toString()
-  return Math.abs(value) < 1e-4 ? value.toExponential().replace(/e-(\d)$/, 'e-0$1') : JSON.stringify(value)
+  const exponent = Number(value.toExponential().split('e')[1])
+  if (exponent < -4 || exponent >= 16) return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
+  return Number.isInteger(value) ? `${value}.0` : String(value)
 }
 
 const compareCodePoints = (left: string, right: string): number => {

@@ -31,7 +31,7 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
     const payload = writePayload(rule, unsigned)
     if (payload !== undefined && !written.has(payload)) written.set(payload, rule)
   }
-  const narrow = writePayload('narrow', unsigned)
+  const narrow = signer.narrowKey && writePayload('narrow', unsigned)
   const jobs = [
     ...signer.keys.flatMap(key => [...written].map(([payload, rule]) => ({ key, payload, rule }))),
     ...(signer.narrowKey && narrow !== undefined && !written.has(narrow)
