@@ -139,7 +139,7 @@ describe(`${CARDS} generated cards, signed by this host`, () => {
   })
 
   it('carry two or three signatures in each hybrid', () => {
-    const counts = cards.map(card => (card['agent-card.json']?.signatures as Json[]).length)
+    const counts = cards.map(({ 'agent-card.json': hybrid = {} }) => (hybrid.signatures as Json[]).length)
     expect([Math.min(...counts), Math.max(...counts)]).toEqual([2, 3])
   })
 })

@@ -1,12 +1,12 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import type { Compiled } from '../../../src/card/compile/index.ts'
 import { type RepresentationName, signedNames } from '../../../src/card/model/constants.ts'
-import { type CardSigner, type PublicKey, type SignerKey, signCard } from '../../../src/card/signatures/index.ts'
+import { type CardSigner, type PublicKey, signCard } from '../../../src/card/signatures/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { makeSigningKey } from '../signing-key.ts'
 
 /** A key that signs cards, and its public half as a JWK and as `verifySignatures` has it. */
-export type TestKey = SignerKey & { jwk: JWK; publicKey: PublicKey }
+export type TestKey = CardSigner['keys'][number] & { jwk: JWK; publicKey: PublicKey }
 
 /** Makes a key of ES256. */
 export const makeKey = async (): Promise<TestKey> => {
@@ -25,7 +25,7 @@ export const makeKey = async (): Promise<TestKey> => {
 export type TestSigner = CardSigner & { known: Record<string, string> }
 
 /** Returns what signs cards with a key. */
-export const makeSigner = (key: SignerKey, narrowKey?: SignerKey): TestSigner => ({
+export const makeSigner = (key: CardSigner['keys'][number], narrowKey?: CardSigner['keys'][number]): TestSigner => ({
   keys: [key],
   narrowKey,
   jku: 'https://host.example/.well-known/jwks.json',
