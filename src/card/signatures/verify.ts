@@ -1,25 +1,26 @@
 import { base64url, decodeProtectedHeader, flattenedVerify } from 'jose'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
+import { findContradiction } from './legacy-form.ts'
 import { createPayloadWriter, type PayloadRule, payloadRules } from './payloads.ts'
 import { ALGORITHMS, importKey, type PublicKey } from './public-keys.ts'
 
 /** What became of one signature of a card. */
-export type SignatureResult = Partial<SignatureHeader> &
-  (
-    | {
-        valid: true
-        /** The rule under which it holds: the first that does, of those that cover the most. */
-        rule: PayloadRule
-        /** The key that made it. */
-        key: Pick<PublicKey, 'kid' | 'thumbprint' | 'from'>
-      }
-    | {
-        valid: false
-        /** Completes a sentence whose subject is the signature. */
-        reason: string
-      }
-  )
+export type SignatureResult = Partial<SignatureHeader> & Verdict
+
+type Verdict =
+  | {
+      valid: true
+      /** The rule under which it holds: the first that does, of those that cover the most. */
+      rule: PayloadRule
+      /** The key that made it. */
+      key: Pick<PublicKey, 'kid' | 'thumbprint' | 'from'>
+    }
+  | {
+      valid: false
+      /** Completes a sentence whose subject is the signature. */
+      reason: string
+    }
 
 /** A protected header that a signature of a card can have. */
 export type SignatureHeader = { alg: string; kid: string; typ?: string; jku?: string }
@@ -48,16 +49,19 @@ export const verifySignatures = async (
       results.push({ ...read.header, valid: false, ...found })
       continue
     }
-    const { kid, thumbprint, from } = found.publicKey
     const rule = await findRule(signature, read.header, found.key, payloadOf)
-    results.push({
-      ...read.header,
-      ...(rule === undefined
-        ? { valid: false, reason: 'does not hold for this card under any rule' }
-        : { valid: true, rule, key: { kid, thumbprint, from } }),
-    })
+    results.push({ ...read.header, ...judgeRule(rule, card, found.publicKey) })
   }
   return results
+}
+
+/** A rule that leaves out fields which contradict the others does not cover the card that its readers see. */
+const judgeRule = (rule: PayloadRule | undefined, card: JsonObject, { kid, thumbprint, from }: PublicKey): Verdict => {
+  if (rule === undefined) return { valid: false, reason: 'does not hold for this card under any rule' }
+  const contradiction = rule === 'wire' || rule === 'served' ? undefined : findContradiction(card)
+  return contradiction === undefined
+    ? { valid: true, rule, key: { kid, thumbprint, from } }
+    : { valid: false, reason: `covers the card in the form of A2A 1.0 only, which ${contradiction} contradicts` }
 }
 
 /** Encodes a payload as it is signed; undefined stays undefined. */
