@@ -76,6 +76,29 @@ const fetchWithin = async (
     : { failed: 'not-text', detail: 'not UTF-8' }
 }
 
+/**
+ * Describes a failure for clients, in words that complete a sentence about the address. A blocked address looks like one that does not
+ * respond: otherwise callers could map the network around this host.
+ */
+export const describeFailure = (failure: FetchFailure, maxBytes = MAX_CARD_BYTES): string => {
+  switch (failure.failed) {
+    case 'timeout':
+      return 'did not respond in time'
+    case 'status':
+      return `responded with HTTP ${failure.status}`
+    case 'redirect':
+      return `redirects ${failure.detail}`
+    case 'type':
+      return 'responded with something else than JSON'
+    case 'too-large':
+      return `is larger than ${maxBytes / 1024} KiB`
+    case 'not-text':
+      return 'responded with something else than UTF-8'
+    default:
+      return 'cannot be reached'
+  }
+}
+
 /** Network errors have no type of their own, so they are caught where they arise. */
 const unreachable = (error: unknown): FetchFailure => ({
   failed: 'unreachable',
