@@ -5,7 +5,7 @@
 
 // Documents
 
-/** The body of a request to the registry or to `POST /lint`. */
+/** The body of a request to the registry, `POST /lint` or `POST /verify`, and a card that the last one fetches. */
 export const MAX_BODY_BYTES = 256 * 1024
 
 /** Levels of objects and arrays in a JSON document, a call or the answer of an agent. */

@@ -15,6 +15,7 @@ import { addPull } from './pull.ts'
 import { addRefresh } from './refresh.ts'
 import { addSync } from './sync.ts'
 import { addToken, addWhoami } from './token.ts'
+import { addVerify } from './verify.ts'
 
 /** All commands, in the order of `--help`. The first is the program's own action. */
 const COMMANDS: readonly AddCommand[] = [
@@ -24,6 +25,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDiff,
   addLint,
   addConvert,
+  addVerify,
   addAgents,
   addRefresh,
   addHistory,
@@ -43,6 +45,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card diff': 'sync-card diff cards --host prod',
   'sync-card lint': 'sync-card lint cards --format sarif > cards.sarif',
   'sync-card convert': 'sync-card convert cards/weather.yaml --to 1.0',
+  'sync-card verify': 'sync-card verify https://agent.example.com --key did:web:example.com',
   'sync-card list': 'sync-card list weather forecast --host prod',
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',

@@ -11,3 +11,4 @@ export {
 export { diffMarkdown } from './markdown.ts'
 export { lintSarif } from './sarif.ts'
 export { agentText, countsText, differenceText, distinct, problemText, syncText } from './text.ts'
+export { verifyText } from './verify-text.ts'

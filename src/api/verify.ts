@@ -4,6 +4,7 @@ import {
   chooseKeys,
   type FetchJson,
   KEY_SET_PATH,
+  resolveCardUrl,
   resolveKeys,
   type ServedCards,
   verifyCard,
@@ -19,7 +20,7 @@ import { jsonResponse } from '../http/responses.ts'
 import { blockOrigins, originMatcher, safeFetch } from '../http/safe-fetch.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
-import { MAX_CARD_BYTES } from '../limits.ts'
+import { MAX_BODY_BYTES } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
 import { createKeyFetch } from '../signing/fetch-keys.ts'
 import { getKeySet } from '../signing/key-set.ts'
@@ -30,7 +31,8 @@ import { VerifyRequest } from './requests.ts'
 export const postVerify: Handler = async (request, env, ctx) => {
   const { success } = await env.LINT_LIMIT.limit({ key: clientKey(request) })
   if (!success) throw tooManyRequests('Too many cards to verify: the limit is 60 a minute for each address.')
-  const { card = {}, url, keys: given } = parseRequest(await readJson(request))
+  const { card = {}, url: named, keys: given } = parseRequest(await readJson(request))
+  const url = named === undefined ? undefined : resolveCardUrl(named)
   const context = { request, env, ctx }
   const fetched = url === undefined ? undefined : await fetchServed(url, context)
   const served = fetched?.served ?? { plain: card, current: card }
@@ -99,8 +101,9 @@ const fetchJson = async (
   headers: Record<string, string>,
   fetch: ReturnType<typeof blockOrigins>,
 ): Promise<Fetched> => {
-  const fetched = await fetchText(url, { headers, accepts: isJsonType, fetch })
-  return 'failed' in fetched ? { error: describeFailure(fetched) } : parseDocument(fetched.content)
+  // As large as a card in the body: verifying takes longer than to read it.
+  const fetched = await fetchText(url, { headers, accepts: isJsonType, fetch, maxBytes: MAX_BODY_BYTES })
+  return 'failed' in fetched ? { error: describeFailure(fetched, MAX_BODY_BYTES) } : parseDocument(fetched.content)
 }
 
 const parseDocument = (text: string): Fetched => {
@@ -130,7 +133,7 @@ const readOwn = async (
   if (target === null || found === undefined) return { error: 'is an address of this host that has no card' }
   try {
     const response = await found.handler(new Request(target, { headers }), env, ctx, { id: found.id })
-    const body = await readText(response, MAX_CARD_BYTES)
+    const body = await readText(response, MAX_BODY_BYTES)
     return 'text' in body ? parseDocument(body.text) : { error: 'cannot be read' }
   } catch (error) {
     if (error instanceof HttpError) return { error: `responded with HTTP ${error.status}` }

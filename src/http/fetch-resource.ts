@@ -36,13 +36,16 @@ export type Resource = { content: string; headers: Headers; url: string; redirec
 export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
   const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
   const controller = new AbortController()
-  const timeout = Promise.withResolvers<FetchFailure>()
+  let expire = (_: FetchFailure): void => undefined
+  const timeout = new Promise<FetchFailure>(resolve => {
+    expire = resolve
+  })
   const timer = setTimeout(
-    () => timeout.resolve({ failed: 'timeout', detail: `more than ${timeoutSeconds} s` }),
+    () => expire({ failed: 'timeout', detail: `more than ${timeoutSeconds} s` }),
     timeoutSeconds * 1000,
   )
   try {
-    return await Promise.race([fetchWithin(url, options, controller.signal), timeout.promise])
+    return await Promise.race([fetchWithin(url, options, controller.signal), timeout])
   } finally {
     clearTimeout(timer)
     // The rest of an unread body would keep its connection open.

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { MAX_CARD_BYTES, MAX_SIGNER_KEY_SETS } from '../../src/limits.ts'
+import { MAX_BODY_BYTES, MAX_SIGNER_KEY_SETS } from '../../src/limits.ts'
 import { makeTestSigner, type TestSigner } from '../support/card-signer.ts'
 import { bilingualCard } from '../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
@@ -119,6 +119,10 @@ describe('POST /verify with a URL', () => {
     })
   })
 
+  it('takes an origin for the address of its well-known card', async () => {
+    expect((await verify({ url: origin })).result).toMatchObject({ verified: true })
+  })
+
   it('does not follow a jku to another origin, and follows one on the own origin', async () => {
     const rotated = await makeTestSigner(`${origin}/keys/2027.json`)
     served[cardUrl] = await other.sign(bilingualCard)
@@ -165,7 +169,7 @@ describe('POST /verify with a URL', () => {
     ],
     ['broken JSON', cardUrl, new Response('{', { headers: { 'Content-Type': 'application/json' } }), 'invalid JSON'],
     ['a list', cardUrl, Response.json([]), 'JSON that is no object'],
-    ['too much', cardUrl, Response.json({ name: 'a'.repeat(MAX_CARD_BYTES) }), 'is larger than 1024 KiB'],
+    ['too much', cardUrl, Response.json({ name: 'a'.repeat(MAX_BODY_BYTES) }), 'is larger than 256 KiB'],
     ['a private address', 'https://10.0.0.1/card.json', undefined, 'cannot be reached'],
     ['a private name', 'https://db.internal/card.json', undefined, 'cannot be reached'],
     ['plain http', 'http://agent.example/card.json', undefined, 'cannot be reached'],

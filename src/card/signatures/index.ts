@@ -6,6 +6,7 @@ export { type CardSigner, type SignedCard, signCard } from './sign.ts'
 export {
   type ChosenKeys,
   chooseKeys,
+  resolveCardUrl,
   type Trust,
   type Verification,
   type VerifiedSignature,

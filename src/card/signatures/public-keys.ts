@@ -1,4 +1,4 @@
-import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
+import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_VERIFICATION_KEYS } from '../../limits.ts'
 

@@ -22,6 +22,12 @@ export const trustMeanings: Readonly<Record<Trust, string>> = {
     'Whoever signed the card chose where its keys are (`jku`), so a valid signature shows only that the card was not changed since. Name the keys that you trust.',
 }
 
+/** Returns the URL of a card: of a bare origin, that of the well-known card. */
+export const resolveCardUrl = (url: string): string => {
+  const parsed = parseUrl(url)
+  return parsed?.pathname === '/' && parsed.search === '' ? `${parsed.origin}/.well-known/agent-card.json` : url
+}
+
 /** Where the keys are from that a card is verified with. `unread` are places that count but are too many to read. */
 export type ChosenKeys = { trust: Trust; sources: KeySource[]; unread: string[] }
 
