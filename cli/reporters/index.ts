@@ -11,4 +11,3 @@ export {
 export { diffMarkdown } from './markdown.ts'
 export { lintSarif } from './sarif.ts'
 export { agentText, countsText, differenceText, distinct, problemText, syncText } from './text.ts'
-export { verifyText } from './verify-text.ts'

@@ -1,5 +1,5 @@
 import { colors, formatTable, withoutControls } from '../terminal.ts'
-import type { CardVerification } from '../verify/index.ts'
+import type { CardVerification } from './verify-card.ts'
 
 type Verified = Exclude<CardVerification, { failed: string }>
 

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
-import { verifyText } from '../reporters/index.ts'
-import type { CardVerification } from '../verify/index.ts'
-import { type AddCommand, collect } from './options.ts'
+import { type AddCommand, collect } from '../options.ts'
+import { verifyText } from './text.ts'
+import type { CardVerification } from './verify-card.ts'
 
 type Flags = { key?: string[]; json?: true }
 
@@ -24,7 +24,7 @@ export const addVerify: AddCommand = (program, context, exit) => {
 const verify = async (named: readonly string[], { key = [], json }: Flags, context: Context): Promise<number> => {
   const { terminal } = context
   // Loaded only here: the libraries that verify take longer to load than the program.
-  const { verifySource } = await import('../verify/index.ts')
+  const { verifySource } = await import('./verify-card.ts')
   const cards: CardVerification[] = []
   for (const source of named) {
     const card = await verifySource(source, key, context)
