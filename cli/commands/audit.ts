@@ -5,8 +5,8 @@ import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/aud
 import type { AuditPage, HostClient, Rejection } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
+import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from '../options.ts'
 import { colors, escapeControls, formatTable, withoutControls } from '../terminal.ts'
-import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from './options.ts'
 
 /** The newest entry of an earlier verification. */
 type SeenHead = { number: number; hash: string }

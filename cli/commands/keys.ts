@@ -2,8 +2,8 @@ import type { Context } from '../context.ts'
 import { putSecret } from '../deploy/wrangler.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { findHost, isUnencrypted } from '../hosts/index.ts'
+import { type AddCommand, createHostClient } from '../options.ts'
 import { createSigningKey } from '../signing-key.ts'
-import { type AddCommand, createHostClient } from './options.ts'
 
 type CreateFlags = { print?: true; keep?: string }
 

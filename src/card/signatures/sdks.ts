@@ -4,8 +4,8 @@ import { writePayload } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'
 import { encodePayload, findKey, holds, listSignatures, parseHeader, type SignatureHeader } from './verify.ts'
 
-/** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0. */
-export type ServedCards = { plain: JsonObject; current: JsonObject }
+/** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
+export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }
 
 /** Whether an SDK accepts the signatures of a card; `reason` completes a sentence about the SDK. */
 export type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }
@@ -86,11 +86,12 @@ export const findSdkVerdicts = (
 
 const judge = async (
   { name, payload, refuses, reason }: Sdk,
-  card: JsonObject,
+  card: JsonObject | undefined,
   keys: readonly PublicKey[],
   now: number,
 ): Promise<SdkVerdict> => {
   const rejected = (why: string): SdkVerdict => ({ sdk: name, accepted: false, reason: why })
+  if (card === undefined) return rejected('gets no card where it requests one for A2A 1.0')
   const signatures = listSignatures(card)
   if (signatures.length === 0) return rejected('finds no signatures')
   const text = encodePayload(attempt(() => payload(omit(card, 'signatures'))))

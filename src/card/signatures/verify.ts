@@ -1,4 +1,4 @@
-import { base64url, decodeProtectedHeader, flattenedVerify } from 'jose'
+import { base64url, type CryptoKey, decodeProtectedHeader, flattenedVerify } from 'jose'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
 import { findContradiction } from './legacy-form.ts'
@@ -74,9 +74,13 @@ const findRule = async (
   key: CryptoKey,
   payloadOf: (rule: PayloadRule) => string | undefined,
 ): Promise<PayloadRule | undefined> => {
+  // Rules often write the same text.
+  const tried = new Set<string>()
   for (const rule of payloadRules) {
     const payload = payloadOf(rule)
-    if (payload !== undefined && (await holds(signature, header, key, payload))) return rule
+    if (payload === undefined || tried.has(payload)) continue
+    if (await holds(signature, header, key, payload)) return rule
+    tried.add(payload)
   }
   return undefined
 }

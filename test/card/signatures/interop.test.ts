@@ -140,6 +140,6 @@ describe(`${CARDS} generated cards, signed by this host`, () => {
 
   it('carry two or three signatures in each hybrid', () => {
     const counts = cards.map(({ 'agent-card.json': hybrid = {} }) => (hybrid.signatures as Json[]).length)
-    expect([Math.min(...counts), Math.max(...counts)]).toEqual([2, 3])
+    expect(new Set(counts).isSubsetOf(new Set([2, 3]))).toBe(true)
   })
 })
