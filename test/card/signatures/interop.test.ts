@@ -140,6 +140,6 @@ describe(`${CARDS} generated cards, signed by this host`, () => {
 
   it('carry two or three signatures in each hybrid', () => {
     const counts = cards.map(({ 'agent-card.json': hybrid = {} }) => (hybrid.signatures as Json[]).length)
-    expect(new Set(counts).isSubsetOf(new Set([2, 3]))).toBe(true)
+    expect(counts.filter(count => count !== 2 && count !== 3)).toEqual([])
   })
 })
