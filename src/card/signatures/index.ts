@@ -1,3 +1,4 @@
+export { listSignatures, readHeader } from './header.ts'
 export { type FetchJson, KEY_SET_PATH, type KeySource, type ResolvedKeys, resolveKeys } from './key-sources.ts'
 export { type PayloadRule, payloadRules, payloads } from './payloads.ts'
 export { didDocumentUrl, type PublicKey, readKeys } from './public-keys.ts'
@@ -12,4 +13,4 @@ export {
   type VerifiedSignature,
   verifyCard,
 } from './verification.ts'
-export { listSignatures, readHeader, type SignatureResult, verifySignatures } from './verify.ts'
+export { type SignatureResult, verifySignatures } from './verify.ts'

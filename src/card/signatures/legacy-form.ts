@@ -34,12 +34,28 @@ export const toCurrentForm = (card: JsonObject): JsonObject => {
 }
 
 /**
- * Returns a pointer to the first field of A2A 0.3 that contradicts the fields of 1.0 beside it. `toCurrentForm` leaves it out then, so
- * a signature in the form of 1.0 does not cover it: without this check, whoever passes a card on could change its endpoints for
- * readers of 0.3.
+ * Returns a pointer to the first field that contradicts another of the same meaning: one of A2A 0.3 beside one of 1.0, or one under
+ * its name in the proto beside its name in JSON. A signature in the form of 1.0 covers one of the two: without this check, whoever
+ * passes a card on could change its endpoints for readers of the other.
  */
 export const findContradiction = (card: JsonObject): Pointer | undefined =>
-  findOtherEndpoint(card) ?? findOtherScheme(card) ?? findOtherRequirement(card, '') ?? findInSkills(card)
+  findSecondName(toCurrentForm(card)) ??
+  findOtherEndpoint(card) ??
+  findOtherScheme(card) ??
+  findOtherRequirement(card, '') ??
+  findInSkills(card)
+
+const findSecondName = (card: JsonObject): Pointer | undefined => {
+  const name = Object.keys(card).find(
+    name =>
+      name.includes('_') &&
+      Object.hasOwn(
+        card,
+        name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()),
+      ),
+  )
+  return name && formatPointer(name)
+}
 
 const findOtherEndpoint = ({ url, additionalInterfaces, supportedInterfaces }: JsonObject): Pointer | undefined => {
   if (!Array.isArray(supportedInterfaces)) return undefined

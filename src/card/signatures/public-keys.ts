@@ -8,9 +8,6 @@ export type PublicKey = { jwk: JsonObject; kid: string; thumbprint: string; from
 /** Keys, or why there are none. */
 export type KeysResult = { keys: PublicKey[] } | { error: string }
 
-/** The algorithms that are verified, by the types of keys that they need. ECDSA and EdDSA, and RSA as a2a-python's examples have it. */
-export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256'] as const
-
 const KEY_TYPES = new Set(['EC', 'OKP', 'RSA'])
 
 /** Returns the public keys of a JWK, a list of them or a JWK Set. A key that no signature of a card can be verified with is left out. */

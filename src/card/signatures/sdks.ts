@@ -1,8 +1,9 @@
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import { listSignatures, parseHeader, type SignatureHeader } from './header.ts'
 import { writePayload } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'
-import { encodePayload, findKey, holds, listSignatures, parseHeader, type SignatureHeader } from './verify.ts'
+import { encodePayload, findKey, holds } from './verify.ts'
 
 /** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
 export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }

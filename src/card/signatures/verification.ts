@@ -1,11 +1,12 @@
 import { type JsonObject, jsonEquals } from '../../json/json.ts'
 import { MAX_SIGNER_KEY_SETS } from '../../limits.ts'
 import { parseUrl } from '../../net/urls.ts'
+import { listSignatures, readHeader } from './header.ts'
 import { KEY_SET_PATH, type KeySource } from './key-sources.ts'
 import { payloads } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'
 import { findSdkVerdicts, type SdkVerdict, type ServedCards } from './sdks.ts'
-import { listSignatures, readHeader, type SignatureResult, verifySignatures } from './verify.ts'
+import { type SignatureResult, verifySignatures } from './verify.ts'
 
 /**
  * Who decided which keys count: the verifier (`given`), the server of the card (`origin`), or whoever signed it (`signer`). The last
