@@ -38,7 +38,7 @@ export const verifySource = async (
     ...(await verifyCard(served, resolved.keys, trust, context.clock.now())),
     keys: {
       sources: sources.map(String),
-      errors: [...resolved.errors, ...unread.map(jku => `${jku} is not read: signatures point to too many key sets`)],
+      errors: [...resolved.errors, ...unread],
     },
     ...(missing !== undefined && { missing }),
   }

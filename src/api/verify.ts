@@ -42,7 +42,7 @@ export const postVerify: Handler = async (request, env, ctx) => {
     ...(await verifyCard(served, keys, trust)),
     keys: {
       sources: sources.map(source => (typeof source === 'string' ? source : 'request')),
-      errors: [...errors, ...unread.map(source => `${source} is not read: signatures point to too many key sets`)],
+      errors: [...errors, ...unread],
     },
     ...(fetched?.missing !== undefined && { missing: fetched.missing }),
   })

@@ -127,7 +127,13 @@ describe('POST /verify with a URL', () => {
     const rotated = await makeTestSigner(`${origin}/keys/2027.json`)
     served[cardUrl] = await other.sign(bilingualCard)
     served['https://other.example/keys.json'] = { keys: [other.publicKey] }
-    expect((await verify({ url: cardUrl })).result).toMatchObject({ verified: false, keys: { sources: [keySetUrl] } })
+    expect((await verify({ url: cardUrl })).result).toMatchObject({
+      verified: false,
+      keys: {
+        sources: [keySetUrl],
+        errors: ['https://other.example/keys.json is not read: it is not on the origin of the card'],
+      },
+    })
     served[cardUrl] = await rotated.sign(bilingualCard)
     served[`${origin}/keys/2027.json`] = { keys: [rotated.publicKey] }
     expect((await verify({ url: cardUrl })).result).toMatchObject({ verified: true })
@@ -259,9 +265,11 @@ describe('POST /verify with a card alone', () => {
       card: { ...bilingualCard, signatures: cards.flatMap(card => card.signatures as Json[]) },
     })
     expect(requested.map(({ url }) => url)).toEqual(jkus.slice(1, 1 + MAX_SIGNER_KEY_SETS))
-    expect((result.keys as JsonObject).errors).toContain(
-      'https://3.example/jwks is not read: signatures point to too many key sets',
-    )
+    expect((result.keys as JsonObject).errors).toEqual([
+      ...[0, 1, 2].map(index => `https://${index}.example/jwks responded with HTTP 404`),
+      ...[3, 4].map(index => `https://${index}.example/jwks is not read: signatures point to too many key sets`),
+      'http://a.example/jwks is not read: it is not https',
+    ])
   })
 })
 

@@ -29,7 +29,7 @@ export const resolveCardUrl = (url: string): string => {
   return parsed?.pathname === '/' && parsed.search === '' ? `${parsed.origin}/.well-known/agent-card.json` : url
 }
 
-/** Where the keys are from that a card is verified with. `unread` are places that count but are too many to read. */
+/** Where the keys are from that a card is verified with. `unread` says which key sets that signatures point to are not read, and why. */
 export type ChosenKeys = { trust: Trust; sources: KeySource[]; unread: string[] }
 
 /**
@@ -41,17 +41,20 @@ export const chooseKeys = (
   { given, url }: { given?: readonly KeySource[] | undefined; url?: string | undefined },
 ): ChosenKeys => {
   if (given !== undefined) return { trust: 'given', sources: [...given], unread: [] }
-  const named = [plain, ...(current ? [current] : [])].flatMap(listKeySetUrls)
+  const named = [...new Set([plain, ...(current ? [current] : [])].flatMap(listKeySetUrls))]
   const origin = url === undefined ? undefined : parseUrl(url)?.origin
-  const trusted =
-    origin === undefined
-      ? named.filter(jku => parseUrl(jku)?.protocol === 'https:')
-      : [origin + KEY_SET_PATH, ...named.filter(jku => parseUrl(jku)?.origin === origin)]
-  const distinct = [...new Set(trusted)]
+  const counts = (jku: string): boolean =>
+    origin === undefined ? parseUrl(jku)?.protocol === 'https:' : parseUrl(jku)?.origin === origin
+  const wellKnown = origin === undefined ? [] : [origin + KEY_SET_PATH]
+  const sources = [...new Set([...wellKnown, ...named.filter(counts)])]
+  const otherReason = origin === undefined ? 'it is not https' : 'it is not on the origin of the card'
   return {
     trust: origin === undefined ? 'signer' : 'origin',
-    sources: distinct.slice(0, MAX_SIGNER_KEY_SETS),
-    unread: distinct.slice(MAX_SIGNER_KEY_SETS),
+    sources: sources.slice(0, MAX_SIGNER_KEY_SETS),
+    unread: [
+      ...sources.slice(MAX_SIGNER_KEY_SETS).map(jku => `${jku} is not read: signatures point to too many key sets`),
+      ...named.filter(jku => !counts(jku)).map(jku => `${jku} is not read: ${otherReason}`),
+    ],
   }
 }
 
