@@ -104,6 +104,12 @@ describe('the AI Catalog of a host with a key', () => {
     expect(await response.text()).not.toContain('did:web:made-up.example')
   })
 
+  it('is not signed under a name that only the requests of registrations had', async () => {
+    const catalog = await read(path, anonymous)
+    expect(catalog.host.identifier).toBe('host.example')
+    expect(catalog).not.toHaveProperty('signature')
+  })
+
   it('is not signed if the key is invalid', async () => {
     const broken = await startNodeHost({ vars: { SIGNING_KEY: '{}', PUBLIC_URL: origin } })
     const catalog = await read(path, broken)
