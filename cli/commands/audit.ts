@@ -118,7 +118,9 @@ const verify = async (flags: VerifyFlags, context: Context): Promise<number> => 
   else if (head === null) terminal.report('The audit has no entries.')
   else {
     terminal.report(`${head.number}:${head.hash}`)
-    const signature = isSigned ? 'signed by this host' : 'not signed, because this host has no SIGNING_KEY'
+    const signature = isSigned
+      ? 'signed by this host'
+      : 'not signed, because this host has no key to sign with (npx sync-card keys create)'
     terminal.info(`Entries that fit together: ${entries}. The newest is ${signature}.`)
     terminal.info('Keep the line above: with --seen, the next verification finds out if these entries are replaced.')
   }
