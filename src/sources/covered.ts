@@ -18,14 +18,20 @@ export const readCovered = (card: JsonObject, rule: PayloadRule): CoveredCard =>
   const payload = JSON.parse(payloads[rule].write(unsigned)) as JsonObject
   if (rule === 'served') return { card: { ...payload, signatures }, notes: [] }
   const received = toCurrentForm(unsigned)
-  const notes = jsonEntries(received)
-    .filter(([name, value]) => !Object.hasOwn(payload, name) && name !== 'securityRequirements' && !isEmpty(value))
-    .map(([name]) => ({
-      pointer: formatPointer(name),
-      message: `left out: the signature (rule ${rule}) does not cover it`,
-    }))
-  return { card: { ...withRequirements(payload, received), signatures }, notes }
+  const used = withRequirements(payload, received)
+  const lost = jsonEntries(received).filter(([name, value]) => !Object.hasOwn(used, name) && !isEmpty(value))
+  const names = [
+    ...lost.map(([name]) => name),
+    ...(countRequirements(used) < countRequirements(received) ? ['securityRequirements'] : []),
+  ]
+  const message = `left out, as far as the signature (rule ${rule}) does not cover it`
+  const notes = [...new Set(names)].map(name => ({ pointer: formatPointer(name), message }))
+  return { card: { ...used, signatures }, notes }
 }
+
+/** Counts the alternatives by which callers authenticate, those of skills included. */
+const countRequirements = (card: JsonObject): number =>
+  [card, ...listObjects(card.skills)].reduce((sum, object) => sum + (readRequirements(object)?.length ?? 0), 0)
 
 const isEmpty = (value: Json): boolean =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)

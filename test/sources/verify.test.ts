@@ -266,7 +266,7 @@ describe('readCovered', () => {
     const covered = readCovered(added, 'proto')
     expect(covered.card).toEqual(card)
     expect(covered.notes).toEqual([
-      { pointer: '/x-own', message: 'left out: the signature (rule proto) does not cover it' },
+      { pointer: '/x-own', message: 'left out, as far as the signature (rule proto) does not cover it' },
     ])
   })
 
