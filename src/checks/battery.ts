@@ -83,21 +83,27 @@ const expectError =
       : failed(`A2A requires error ${expected[0]}.`)
   }
 
+/** Whether the call reaches an agent of 1.0: one of 0.3 keeps its errors where its calls are translated. */
+const isOfV1 = ({ profile: { targets }, protocol }: TestContext): boolean =>
+  protocol.version === '1.0' && targets.some(({ version }) => version === '1.0')
+
 /** Of an operation that the agent does not declare. 0.3 does not require an error of its own for it. */
 const expectUndeclared =
   (code: number) =>
   (outcome: Outcome, context: TestContext): Verdict =>
-    context.protocol.version === '1.0'
+    isOfV1(context)
       ? expectError(code)(outcome, context)
       : expectError(code, UNSUPPORTED, METHOD_NOT_FOUND)(outcome, context)
 
-/** Of a declared operation with the id of a task that does not exist. */
+/** Of a declared operation with the id of a task that does not exist. Official servers of 0.3 have no error of their own for it. */
 const expectDeclared =
   (capability: string, ...refusals: readonly number[]) =>
-  (outcome: Outcome, context: TestContext): Verdict =>
-    outcome.kind === 'error' && outcome.code !== undefined && refusals.includes(outcome.code)
-      ? failed(`The card declares ${capability}, but the agent refuses it as not supported.`)
-      : expectError(TASK_NOT_FOUND)(outcome, context)
+  (outcome: Outcome, context: TestContext): Verdict => {
+    if (outcome.kind !== 'error') return expectError(TASK_NOT_FOUND)(outcome, context)
+    const isRefused = outcome.code !== undefined && refusals.includes(outcome.code)
+    if (isRefused) return failed(`The card declares ${capability}, but the agent refuses it as not supported.`)
+    return isOfV1(context) ? expectError(TASK_NOT_FOUND)(outcome, context) : passed
+  }
 
 const a2aRequires = (code: number) => (): string => `A2A requires error ${code}`
 
@@ -189,10 +195,11 @@ export const harmlessTests: readonly CallTest[] = [
     authorized: true,
     write: ({ protocol }, id) => writeCall('send', protocol, id, writeMessage(protocol, id, [UNKNOWN_MODE])),
     skip: ({ profile, leg, protocol }) => {
-      if (leg === 'direct') return 'Sent through the gate only, which refuses it before the agent sees it.'
+      // Only the gate is sure to refuse it, and only a call in a version and binding of the agent is certain not to be forwarded.
+      if (leg === 'direct') return NOT_APPLICABLE
       const { targets, gate, modes } = profile
       const isOwn = targets.some(target => target.binding === protocol.binding && target.version === protocol.version)
-      if (!isOwn) return 'The agent has another version or binding.'
+      if (!isOwn) return NOT_APPLICABLE
       if (gate.modes !== 'enforce') return `The manifest has \`gate.modes: ${gate.modes}\`.`
       const isAny = modes.union.output.length === 0 || modes.union.output.some(mode => /[*]|^application$/.test(mode))
       return isAny ? 'The card accepts any media type.' : undefined
@@ -204,28 +211,29 @@ export const harmlessTests: readonly CallTest[] = [
   },
   {
     id: 'extended-card-anonymous',
-    title: 'Protects its extended card',
+    title: 'Answers a call for its extended card without credentials',
     operation: 'extendedCard',
     claim: declares('extendedAgentCard'),
     authorized: false,
     write: ({ protocol }, id) => writeCall('extendedCard', protocol, id, {}),
     judge: (outcome, context) => {
       const { profile, leg } = context
-      if (!profile.extendedAgentCard) return judgeNoExtendedCard(outcome, context)
       if (leg === 'gate' && profile.visibility === 'internal')
         return skipped('Anonymous callers see no internal agent.')
-      if (outcome.kind === 'denied') return passed
-      return judgeExtendedCard(outcome, context)
+      if (!profile.extendedAgentCard) return judgeNoExtendedCard(outcome, context)
+      if (leg === 'gate' && !hasExtendedCard(profile)) return expectError(NOT_CONFIGURED)(outcome, context)
+      return outcome.kind === 'denied' ? passed : judgeExtendedCard(outcome, context)
     },
   },
   {
     id: 'extended-card-authorized',
-    title: 'Returns its extended card to a caller with credentials',
+    title: 'Returns its extended card to callers with credentials',
     operation: 'extendedCard',
     claim: declares('extendedAgentCard'),
     write: ({ protocol }, id) => writeCall('extendedCard', protocol, id, {}),
     skip: ({ profile, leg }) => {
-      if (!profile.extendedAgentCard) return 'The card declares no extended card.'
+      if (!profile.extendedAgentCard) return NOT_APPLICABLE
+      if (leg === 'gate' && !hasExtendedCard(profile)) return 'No extended card is configured on this host.'
       return leg === 'direct' && profile.secret === undefined
         ? 'The manifest names no secret for the agent.'
         : undefined
@@ -304,13 +312,15 @@ export const sendingTests: readonly CallTest[] = [
   },
 ]
 
-const judgeNoExtendedCard = (outcome: Outcome, context: TestContext): Verdict => {
-  const isInternal = context.leg === 'gate' && context.profile.visibility === 'internal'
-  if (isInternal) return skipped('Anonymous callers see no internal agent.')
-  return context.protocol.version === '1.0'
+/** Whether this host has an extended card of the agent, or knows where to fetch it. */
+const hasExtendedCard = ({ tiers, agentServesExtendedCard }: CallProfile): boolean =>
+  tiers.length > 0 || agentServesExtendedCard === true
+
+/** In 0.3, an agent that declares no extended card may have the error of one that has configured none. */
+const judgeNoExtendedCard = (outcome: Outcome, context: TestContext): Verdict =>
+  isOfV1(context)
     ? expectError(UNSUPPORTED)(outcome, context)
     : expectError(UNSUPPORTED, NOT_CONFIGURED, METHOD_NOT_FOUND)(outcome, context)
-}
 
 const judgeExtendedCard = (outcome: Outcome, context: TestContext): Verdict => {
   const unread = judgeUnread(outcome, context)

@@ -2,7 +2,6 @@ import { agentCard } from '../api/cards.ts'
 import { dialectNames } from '../card/model/constants.ts'
 import type { ReceiptTest } from '../card/model/receipt.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { CHECK_TIMEOUT_SECONDS } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
 import type { Verdict } from './battery.ts'
 import { type Answer, type CheckedAgent, type SendOptions, sendToAgent, sendToHost } from './exchange.ts'
@@ -38,7 +37,7 @@ const NO_CARD = 'The answer is no Agent Card.'
 export const checkHostDocuments = async (agent: CheckedAgent): Promise<ReceiptTest[]> => {
   const { id, profile } = agent
   const folder = `/agents/${id}/.well-known`
-  const options: SendOptions = { seconds: CHECK_TIMEOUT_SECONDS, authorized: profile.visibility === 'internal' }
+  const options: SendOptions = { seconds: agent.seconds, authorized: profile.visibility === 'internal' }
   const get = (file: 'agent-card.json' | 'agent.json', query = '', headers: Record<string, string> = {}) =>
     sendToHost(agent, agentCard(file), { path: `${folder}/${file}${query}`, headers }, options)
   const tests: DocumentTest[] = [
@@ -114,7 +113,7 @@ export const checkOwnDocuments = async (agent: CheckedAgent): Promise<ReceiptTes
       agent,
       address,
       { url, init: { method: 'GET', headers: { Accept: 'application/json', 'A2A-Version': '1.0', ...headers } } },
-      { seconds: CHECK_TIMEOUT_SECONDS, authorized: source !== undefined },
+      { seconds: agent.seconds, authorized: source !== undefined },
     )
   const first = await get()
   const isAbsent = source === undefined && !('failed' in first) && first.status >= 400 && first.status < 500

@@ -23,6 +23,8 @@ export type CheckedAgent = {
   source?: UpstreamAddress | undefined
   /** The key by which the calls of the caller are limited. */
   caller: string
+  /** How long one request may take. */
+  seconds: number
   context: RequestContext
 }
 

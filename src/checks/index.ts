@@ -6,6 +6,7 @@ import { audited } from '../auth/refusals.ts'
 import { requireWriter } from '../auth/require.ts'
 import { agentIdPattern } from '../card/model/constants.ts'
 import type { Receipt, ServedReceipt, StoredReceipt } from '../card/model/receipt.ts'
+import { parseSeconds } from '../http/bindings.ts'
 import { respondWithDocument } from '../http/document.ts'
 import { HttpError, tooManyRequests } from '../http/errors.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
@@ -13,6 +14,7 @@ import { PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { isJsonObject, type Json } from '../json/json.ts'
+import { CHECK_TIMEOUT_SECONDS } from '../limits.ts'
 import { readDocument, readProfile } from '../registry/edge/cards.ts'
 import { cacheReceipt, readReceipt } from '../registry/edge/receipts.ts'
 import type { StoredManifest } from '../registry/records.ts'
@@ -37,18 +39,18 @@ export const postCheck: Handler = audited(async (request, env, ctx, params) => {
   if (!manifest || !profile) throw agentNotFound(id)
   const card = await readCheckedCard(id, env)
   const sourceAddress = source?.source.kind === 'card' ? source.source : undefined
-  const agent: CheckedAgent = { id, profile, source: sourceAddress, caller: principal.subject, context }
+  const agent: CheckedAgent = {
+    ...{ id, profile, source: sourceAddress, caller: principal.subject, context },
+    seconds: Math.min(CHECK_TIMEOUT_SECONDS, parseSeconds(env.UPSTREAM_TIMEOUT, CHECK_TIMEOUT_SECONDS)),
+  }
   if (!(await registry.beginCheck(id)))
     throw new HttpError(409, 'check-running', `Another check of agent "${id}" is running.`, {
       headers: { 'Retry-After': '10' },
     })
-  let stored: StoredReceipt | null = null
-  try {
-    stored = await makeReceipt(agent, { card, send, manifest })
-  } finally {
-    await registry.endCheck(id, stored)
-  }
-  cacheReceipt(id, stored)
+  const checking = check(agent, { card, send, manifest })
+  // A client that leaves must not leave the agent behind as one that is being checked.
+  ctx.waitUntil(checking.catch(() => undefined))
+  const stored = await checking
   return jsonResponse({ ...stored, current: true } satisfies ServedReceipt, 200, { 'Cache-Control': PRIVATE_NO_STORE })
 })
 
@@ -70,6 +72,18 @@ const readCheckedCard = async (id: string, env: Env): Promise<Receipt['card']> =
 }
 
 type CheckPlan = { card: Receipt['card']; send: boolean; manifest: StoredManifest }
+
+const check = async (agent: CheckedAgent, plan: CheckPlan): Promise<StoredReceipt> => {
+  const { id, context } = agent
+  let stored: StoredReceipt | null = null
+  try {
+    stored = await makeReceipt(agent, plan)
+    cacheReceipt(id, stored)
+    return stored
+  } finally {
+    await getRegistry(context.env).endCheck(id, stored)
+  }
+}
 
 const makeReceipt = async (agent: CheckedAgent, { card, send, manifest }: CheckPlan): Promise<StoredReceipt> => {
   const { env } = agent.context

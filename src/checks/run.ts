@@ -1,8 +1,7 @@
 import type { Protocol } from '../card/model/calls.ts'
 import { translatedProtocols } from '../card/model/calls.ts'
 import type { Leg, Receipt, ReceiptTest } from '../card/model/receipt.ts'
-import { parseSeconds } from '../http/bindings.ts'
-import { CHECK_SECONDS, CHECK_SEND_SECONDS, CHECK_TIMEOUT_SECONDS, MAX_UNANSWERED_REQUESTS } from '../limits.ts'
+import { CHECK_SECONDS, CHECK_SEND_SECONDS, MAX_UNANSWERED_REQUESTS } from '../limits.ts'
 import { type CallTest, harmlessTests, NOT_APPLICABLE, sendingTests, type TestContext } from './battery.ts'
 import { checkHostDocuments, checkOwnDocuments } from './documents.ts'
 import { type CheckedAgent, createDirectSend, createGateSend, type Send } from './exchange.ts'
@@ -56,13 +55,12 @@ type Line = { protocol: Protocol; send: Send }
 
 /** Runs the harmless tests one after the other, those first that the gate answers by itself. */
 const runTests = async (
-  { profile, context }: CheckedAgent,
+  { profile, seconds }: CheckedAgent,
   leg: Leg,
   lines: readonly Line[],
   deadline: number,
 ): Promise<ReceiptTest[]> => {
   const tests: ReceiptTest[] = []
-  const seconds = Math.min(CHECK_TIMEOUT_SECONDS, parseSeconds(context.env.UPSTREAM_TIMEOUT, CHECK_TIMEOUT_SECONDS))
   let unanswered = 0
   for (const test of harmlessTests)
     for (const { protocol, send } of lines) {

@@ -25,6 +25,11 @@ export const cacheReceipt = (id: string, stored: StoredReceipt): void => {
   receipts.put(id, { value: { stored, size }, seq: Date.parse(stored.receipt.checked) })
 }
 
+/** Makes it visible in this isolate at once that an agent is removed, and its receipt with it. */
+export const forgetReceipt = (id: string): void => {
+  receipts.put(id, { value: null, seq: Date.now() })
+}
+
 /** An empty value marks the receipt of a removed agent. */
 const loadReceipt = async (id: string, env: Env) => {
   const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(receiptKey(id), {

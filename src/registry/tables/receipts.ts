@@ -6,8 +6,8 @@ import type { WriteResult } from '../records.ts'
 /** Checks that are running: the agents, each with the time when its check has ended for certain. */
 const running = new WeakMap<SqlStorage, Map<string, number>>()
 
-/** The longest check: the last request before its time is up, a message and a stream. Twice, for the rest of the work. */
-const MAX_CHECK_MS = 2000 * (CHECK_SECONDS + CHECK_TIMEOUT_SECONDS + 2 * CHECK_SEND_SECONDS)
+/** The longest check: the last requests before its time is up, a message and a stream. */
+const MAX_CHECK_MS = 1000 * (CHECK_SECONDS + 2 * CHECK_TIMEOUT_SECONDS + 2 * CHECK_SEND_SECONDS)
 
 /** Begins a check of an agent. Returns false while another one runs. */
 export const beginCheck = (sql: SqlStorage, id: string, now = Date.now()): boolean => {
