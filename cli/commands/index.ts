@@ -12,7 +12,7 @@ import { addLint } from './lint.ts'
 import { addMove } from './move.ts'
 import { type AddCommand, suggestCommand } from './options.ts'
 import { addPull } from './pull.ts'
-import { addRefresh } from './refresh.ts'
+import { addCheck, addRefresh } from './refresh.ts'
 import { addSync } from './sync.ts'
 import { addToken, addWhoami } from './token.ts'
 
@@ -26,6 +26,7 @@ const COMMANDS: readonly AddCommand[] = [
   addConvert,
   addAgents,
   addRefresh,
+  addCheck,
   addHistory,
   addWhoami,
   addToken,
@@ -47,6 +48,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',
   'sync-card refresh': 'sync-card refresh weather --host prod',
+  'sync-card check': 'sync-card check weather --host prod',
   'sync-card history': 'sync-card history weather',
   'sync-card rollback': 'sync-card rollback weather 6',
   'sync-card whoami': 'sync-card whoami --host prod',

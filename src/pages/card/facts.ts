@@ -2,6 +2,7 @@ import type { CallProfile } from '../../card/call-profile.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import type { McpTool } from '../../card/model/calls.ts'
 import type { SourceHealth } from '../../registry/staleness.ts'
+import type { CheckFacts } from './receipt.ts'
 
 /** What a card page shows of an agent. */
 export type CardFacts = {
@@ -24,6 +25,8 @@ export type CardFacts = {
   tool?: McpTool
   /** Set for a card that this host fetches from the agent. */
   source?: SourceHealth
+  /** Set for an agent that was checked. */
+  check?: CheckFacts
 }
 
 /** A signature of a card, as its author wrote it. */
