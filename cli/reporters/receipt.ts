@@ -2,14 +2,14 @@ import type { Receipt, ReceiptTest, ServedReceipt, TestResult } from '../../src/
 import type { ReceiptVerification } from '../client/index.ts'
 import { colors, formatTable, withoutControls } from '../terminal.ts'
 
-/** Formats a receipt for people: a line for each test, then how many passed, and whether the signature is valid. */
+/** Formats a receipt for people: a line for all tests that ended alike, then how many passed, and whether the signature is valid. */
 export const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerification): string => {
   const { agent, card, checked, host, tests } = receipt
   // The texts of a host are not trusted: they must not command the terminal.
   const [id, version, time, origin] = [agent, card.version, checked, host].map(withoutControls)
   return [
     `${colors.bold(id ?? '')} · card ${version} · ${time} · ${origin}`,
-    formatTable(tests.map(toRow)),
+    formatTable(groupByEnding(tests).map(toRow)),
     summaryText(receipt),
     verificationText(verification),
   ].join('\n')
@@ -21,12 +21,29 @@ const MARKS: Record<TestResult, string> = {
   skipped: colors.dim('–'),
 }
 
-const toRow = ({ result, through, protocol = '', title, claimed, happened, reason = '' }: ReceiptTest): string[] => {
-  // What was claimed and what happened matter where they differ.
-  const difference = result === 'failed' ? colors.dim(` (${withoutControls(`${claimed}; ${happened ?? ''}`)})`) : ''
-  const text = result === 'passed' ? title : `${title}: ${reason}`
-  return [MARKS[result], through, withoutControls(protocol), withoutControls(text) + difference]
+/** Formats tests that ended alike in one line, with the protocols of all. */
+const toRow = (tests: readonly ReceiptTest[]): string[] => {
+  const [test] = tests
+  if (test === undefined) return []
+  const { result, through, title, reason = '' } = test
+  const protocols = tests.flatMap(({ protocol }) => protocol ?? [])
+  const text = withoutControls(result === 'passed' ? title : `${title}: ${reason}`)
+  const detail = withoutControls([...protocols, differenceOf(test)].filter(part => part !== '').join(', '))
+  return [MARKS[result], through, detail === '' ? text : `${text} ${colors.dim(`(${detail})`)}`]
 }
+
+/** What was claimed and what happened matter where they differ. */
+const differenceOf = ({ result, claimed, happened = '' }: ReceiptTest): string =>
+  result === 'failed' ? `${claimed}, but ${happened}` : ''
+
+const groupByEnding = (tests: readonly ReceiptTest[]): ReceiptTest[][] => {
+  const groups = new Map<string, ReceiptTest[]>()
+  for (const test of tests) groups.set(endingOf(test), [...(groups.get(endingOf(test)) ?? []), test])
+  return [...groups.values()]
+}
+
+const endingOf = ({ through, title, result, reason, ...test }: ReceiptTest): string =>
+  JSON.stringify([through, title, result, reason, result === 'failed' && test.happened])
 
 const summaryText = ({ summary: { passed, failed, skipped }, send }: Receipt): string => {
   const counts = [`${passed} passed`, failed > 0 ? colors.red(`${failed} failed`) : '0 failed', `${skipped} skipped`]

@@ -148,6 +148,10 @@ const writeMessage = (
   return { message: { messageId: id, ...form }, configuration }
 }
 
+/** The agent itself needs no extended card where its manifest has one for this host. */
+const skipHostedCard = ({ profile, leg }: Pick<TestContext, 'profile' | 'leg'>): string | undefined =>
+  leg === 'direct' && profile.tiers.length > 0 ? 'This host serves the extended card in place of the agent.' : undefined
+
 /** A version that no agent has. */
 const UNKNOWN_VERSION = '99.0'
 /** A media type that no agent has. */
@@ -216,6 +220,7 @@ export const harmlessTests: readonly CallTest[] = [
     claim: declares('extendedAgentCard'),
     authorized: false,
     write: ({ protocol }, id) => writeCall('extendedCard', protocol, id, {}),
+    skip: skipHostedCard,
     judge: (outcome, context) => {
       const { profile, leg } = context
       if (leg === 'gate' && profile.visibility === 'internal')
@@ -233,6 +238,8 @@ export const harmlessTests: readonly CallTest[] = [
     write: ({ protocol }, id) => writeCall('extendedCard', protocol, id, {}),
     skip: ({ profile, leg }) => {
       if (!profile.extendedAgentCard) return NOT_APPLICABLE
+      const hosted = skipHostedCard({ profile, leg })
+      if (hosted !== undefined) return hosted
       if (leg === 'gate' && !hasExtendedCard(profile)) return 'No extended card is configured on this host.'
       return leg === 'direct' && profile.secret === undefined
         ? 'The manifest names no secret for the agent.'

@@ -28,6 +28,7 @@ const paths = [
     'show',
     'open',
     'refresh',
+    'check',
     'history',
     'rollback',
     'whoami',
