@@ -7,6 +7,7 @@ import type { Protocol } from '../card/model/calls.ts'
 import type { Leg, TestResult } from '../card/model/receipt.ts'
 import { createOutputComparison } from '../gateway/content-negotiation.ts'
 import { jsonRpcMessage, type UpstreamMessage } from '../gateway/upstream/request.ts'
+import { intersects, parseMediaRange } from '../http/media-type.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { SendOptions } from './exchange.ts'
 import type { Outcome } from './outcome.ts'
@@ -152,6 +153,18 @@ const writeMessage = (
 const skipHostedCard = ({ profile, leg }: Pick<TestContext, 'profile' | 'leg'>): string | undefined =>
   leg === 'direct' && profile.tiers.length > 0 ? 'This host serves the extended card in place of the agent.' : undefined
 
+/** Whether one of these modes includes a media type. */
+const accepts = (modes: readonly string[], type: string): boolean =>
+  modes.some(mode => intersects(parseMediaRange(mode), parseMediaRange(type)))
+
+/** Returns why no message is sent, although the caller asks for it. */
+const skipSending = ({ profile: { modes, mcp } }: TestContext): string | undefined => {
+  if (mcp && mcp.defaultTool === undefined)
+    return 'A message must name a tool of the MCP server, and this one names none.'
+  const { input } = modes.union
+  return input.length === 0 || accepts(input, 'text/plain') ? undefined : 'The card accepts no text.'
+}
+
 /** A version that no agent has. */
 const UNKNOWN_VERSION = '99.0'
 /** A media type that no agent has. */
@@ -205,7 +218,7 @@ export const harmlessTests: readonly CallTest[] = [
       const isOwn = targets.some(target => target.binding === protocol.binding && target.version === protocol.version)
       if (!isOwn) return NOT_APPLICABLE
       if (gate.modes !== 'enforce') return `The manifest has \`gate.modes: ${gate.modes}\`.`
-      const isAny = modes.union.output.length === 0 || modes.union.output.some(mode => /[*]|^application$/.test(mode))
+      const isAny = modes.union.output.length === 0 || accepts(modes.union.output, UNKNOWN_MODE)
       return isAny ? 'The card accepts any media type.' : undefined
     },
     judge: (outcome, context) =>
@@ -302,6 +315,7 @@ export const sendingTests: readonly CallTest[] = [
     operation: 'send',
     claim: ({ profile }) => `output modes: ${listModes(profile.modes.union.output)}`,
     write: ({ protocol }, id) => writeCall('send', protocol, id, writeMessage(protocol, id, [])),
+    skip: skipSending,
     judge: (outcome, context) => judgeResult(outcome, context),
   },
   {
@@ -311,7 +325,7 @@ export const sendingTests: readonly CallTest[] = [
     claim: declares('streaming'),
     wholeStream: true,
     write: ({ protocol }, id) => writeCall('stream', protocol, id, writeMessage(protocol, id, [])),
-    skip: ({ profile }) => (profile.streaming ? undefined : 'The card declares no streaming.'),
+    skip: context => (context.profile.streaming ? skipSending(context) : 'The card declares no streaming.'),
     judge: (outcome, context) =>
       outcome.kind === 'result' && !outcome.isStream
         ? failed('The card declares streaming, but the answer is no event stream.')

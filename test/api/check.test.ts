@@ -176,6 +176,24 @@ describe('POST /agents/{id}/check', () => {
     expect(receipt.summary.failed).toBe(expected.length)
   })
 
+  it.each<[string, JsonObject, string]>([
+    ['takes no text', { card: 'image' }, 'The card accepts no text.'],
+    [
+      'is an MCP server whose tools must be named',
+      { upstream: 'mcp' },
+      'A message must name a tool of the MCP server, and this one names none.',
+    ],
+  ])('sends no message to an agent that %s', async (_, { card, upstream }, reason) => {
+    called.agent.respond(behave())
+    if (upstream) called.agent.serve(scripted())
+    await (upstream
+      ? called.register('check-unsent-mcp', { upstream: { mcp: `${called.agent.origin}/mcp` } })
+      : register('check-unsent', {}, { ...(card && { card: cardOf({}, { defaultInputModes: ['image/*'] }) }) }))
+    const receipt = await check(upstream ? 'check-unsent-mcp' : 'check-unsent', { send: true })
+    expect(find(receipt, 'gate', 'message')).toMatchObject({ result: 'skipped', reason })
+    expect(methods().filter(method => /^send|tools\/call/i.test(method))).toEqual([])
+  })
+
   it('fails an answer with media types that the card does not declare', async () => {
     const image = { messageId: 'a', role: 'ROLE_AGENT', parts: [{ raw: 'AA==', mediaType: 'image/png' }] }
     called.agent.respond(behave({ answers: { SendMessage: { result: { message: image } } } }))
@@ -497,6 +515,18 @@ describe('GET /agents/{id}/receipt', () => {
     await register('receipt-old', {}, { card: cardOf({}, { version: '3.0.0' }) })
     const { body } = await getReceipt('receipt-old')
     expect(body).toMatchObject({ current: false, receipt: { card: { version: '2.0.0', etag: card.etag } } })
+  })
+
+  it('is shown by the page and the badge of the agent', async () => {
+    called.agent.respond(behave())
+    await register('receipt-shown')
+    const badge = () => called.send('/agents/receipt-shown/badge.svg?show=receipt', { method: 'GET' })
+    expect((await badge()).text).toContain('not tested')
+    const { summary } = await check('receipt-shown')
+    expect((await badge()).text).toContain(`${summary.passed} passed today`)
+    expect((await called.send('/agents/receipt-shown/badge.svg', { method: 'GET' })).text).not.toContain('passed')
+    const page = await called.send('/agents/receipt-shown', { method: 'GET', headers: { Accept: 'text/html' } })
+    expect(page.text).toContain(`${summary.passed} passed, 0 failed, 1 skipped.</p>`)
   })
 
   it('is gone when the agent is removed, and not there for the next one with its id', async () => {

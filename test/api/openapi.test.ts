@@ -57,6 +57,8 @@ const answer: Responder = (response, request, body) => {
     return void response
       .writeHead(200, json)
       .end(JSON.stringify(wider ? agentCard('https://wider.example') : shortCard))
+  // Of a check.
+  if (/well-known|callingCardCheck/.test(url)) return void response.writeHead(404).end()
   const { method = '', id = null } = url.startsWith('/rpc') ? JSON.parse(String(body)) : {}
   if (!/:(?:stream|subscribe)$|message\/stream|SendStreaming/.test(url + method))
     return answerCalls(response, request, body)
