@@ -371,6 +371,17 @@ describe('POST /agents/{id}/check', () => {
     expect(methods().filter(method => SENDING.test(method))).toEqual([])
   })
 
+  it('sends no message even where the gate would forward it to the caller of an extended card', async () => {
+    called.agent.respond(behave())
+    await register('check-extended', {}, { extended: { defaultOutputModes: ['*/*'] } })
+    called.agent.requests.length = 0
+    expect(find(await check('check-extended'), 'gate', 'output-modes')).toMatchObject({
+      result: 'skipped',
+      happened: 'the gate let it pass',
+    })
+    expect(methods().filter(method => SENDING.test(method))).toEqual([])
+  })
+
   it('fetches the card where the manifest says, with the condition that it has changed', async () => {
     const card = JSON.stringify(cardOf())
     const serve: Responder = (response, request, body) => {
