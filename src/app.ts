@@ -12,6 +12,7 @@ const admin = () => import('./api/admin/index.ts')
 const agents = () => import('./api/agents/register.ts')
 const catalogs = () => import('./api/catalogs/index.ts')
 const batch = () => import('./api/agents/batch.ts')
+const checks = () => import('./checks/index.ts')
 const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
 const images = () => import('./pages/images/index.ts')
@@ -80,6 +81,8 @@ export const routes: readonly Route[] = [
   ['POST', '/agents/:id/rollback', lazy(revisions, 'postRollback')],
   ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
   ['GET', '/agents/:id/observed', lazy(observed, 'getObserved')],
+  ['POST', '/agents/:id/check', lazy(checks, 'postCheck')],
+  ['GET', '/agents/:id/receipt', lazy(checks, 'getReceipt')],
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
   ['GET', '/agents/:id/events', lazy(events, 'getEvents')],
   ['GET', '/agents/:id/card.svg', lazy(images, 'getCardImage')],

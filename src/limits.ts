@@ -224,6 +224,22 @@ export const ASSERTION_SECONDS = 60
 /** A stream that is silent for so long gets a comment, which shows whether its client is still connected. */
 export const HEARTBEAT_SECONDS = 15
 
+// Checks of agents
+
+/** One request of a check, and all of them together but those of `send`, after which no other is sent. */
+export const CHECK_TIMEOUT_SECONDS = 5
+export const CHECK_SECONDS = 20
+
+/** The message and the stream that a check sends if it is asked to, each. */
+export const CHECK_SEND_SECONDS = 30
+
+/** One response that a check reads, and the events of a stream in it. */
+export const MAX_CHECK_RESPONSE_BYTES = 256 * 1024
+export const MAX_CHECK_EVENTS = 100
+
+/** Requests of a check that an agent may leave without an answer: then no others are sent in the same way. */
+export const MAX_UNANSWERED_REQUESTS = 2
+
 // Agents that are MCP servers
 
 /** JSON text of a tool's schema: of a longer one, only required members and types are checked. */

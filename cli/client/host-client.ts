@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ServedReceipt } from '../../src/card/model/receipt.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
 import { withoutControls } from '../terminal.ts'
@@ -193,6 +194,22 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return reply.status === 200 ? parseReply(RefreshResult, reply, connection) : toRejection(reply)
   },
 
+  /**
+   * Has the host test an agent, and returns the receipt; with `send`, the host sends the agent a message, too. Never retried: that might
+   * send another one. Returns undefined if the agent is not registered.
+   */
+  check: async (id: string, send: boolean): Promise<ServedReceipt | Rejection | undefined> => {
+    const details = { body: send ? { send } : {}, timeoutMs: CHECK_TIMEOUT_MS }
+    const reply = await request(
+      { ...connection, retries: 0 },
+      'POST',
+      `/agents/${encodeURIComponent(id)}/check`,
+      details,
+    )
+    if (isMissingAgent(reply)) return undefined
+    return reply.status === 200 ? parseReply(ServedReceipt, reply, connection) : toRejection(reply)
+  },
+
   /** Returns the public keys with which the host's signatures are verified; undefined if it has none. */
   getKeys: async (): Promise<PublicKey[] | undefined> => {
     const reply = await request(connection, 'GET', '/.well-known/jwks.json', { anonymous: true })
@@ -298,6 +315,9 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     },
   },
 })
+
+/** The host gives up earlier. */
+const CHECK_TIMEOUT_MS = 120_000
 
 const pageQuery = (cursor: string | undefined): string =>
   cursor === undefined ? 'limit=100' : `limit=100&cursor=${encodeURIComponent(cursor)}`

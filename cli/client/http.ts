@@ -42,6 +42,8 @@ type RequestDetails = {
   isResult?: (reply: Reply) => boolean
   /** Whether a refused connection is not retried. */
   failsIfRefused?: boolean
+  /** How long the host may take. */
+  timeoutMs?: number
 }
 
 /**
@@ -85,8 +87,9 @@ export const request = async (
   connection: Connection,
   method: string,
   path: string,
-  { headers = {}, body, lines, anonymous = false, isResult = () => false, failsIfRefused = false }: RequestDetails = {},
+  { headers = {}, body, lines, anonymous = false, isResult = () => false, ...details }: RequestDetails = {},
 ): Promise<Reply> => {
+  const { failsIfRefused = false, timeoutMs = REQUEST_TIMEOUT_MS } = details
   const { url, token, tokenFrom, retries, clock, inform, outage = {}, identify, signal } = connection
   if (!anonymous) await identify?.()
   const isAuthorized = !anonymous && token !== ''
@@ -105,7 +108,7 @@ export const request = async (
         ...(text !== false && { body: text }),
         // The token must not follow a redirect to another host.
         redirect: 'manual',
-        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeoutMs),
       })
       if (isResult(reply)) return reply
       if (reply.status === 401) throw new HostError(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)

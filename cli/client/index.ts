@@ -2,4 +2,5 @@ export { type FetchedDocument, fetchDocument, isFetchable } from './documents.ts
 export type { HostHealth } from './first-contact.ts'
 export * from './host-client.ts'
 export { blockedPortMessage, type Connection, HostError, isBlockedPort } from './http.ts'
+export { type ReceiptVerification, verifyReceipt } from './receipts.ts'
 export type * from './responses.ts'

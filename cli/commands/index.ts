@@ -5,6 +5,7 @@ import { type AddCommand, suggestCommand } from '../options.ts'
 import { addVerify } from '../verify/index.ts'
 import { addAgents } from './agents.ts'
 import { addAudit } from './audit.ts'
+import { addCheck } from './check.ts'
 import { addCompletion } from './completion.ts'
 import { addConvert } from './convert.ts'
 import { addDiff } from './diff.ts'
@@ -30,6 +31,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDns,
   addAgents,
   addRefresh,
+  addCheck,
   addHistory,
   addWhoami,
   addToken,
@@ -53,6 +55,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',
   'sync-card refresh': 'sync-card refresh weather --host prod',
+  'sync-card check': 'sync-card check weather --host prod',
   'sync-card history': 'sync-card history weather',
   'sync-card rollback': 'sync-card rollback weather 6',
   'sync-card whoami': 'sync-card whoami --host prod',

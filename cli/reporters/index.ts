@@ -9,5 +9,6 @@ export {
   type ObservedResult,
 } from './lint-text.ts'
 export { diffMarkdown } from './markdown.ts'
+export { receiptText } from './receipt.ts'
 export { lintSarif } from './sarif.ts'
 export { agentText, countsText, differenceText, distinct, problemText, syncText } from './text.ts'

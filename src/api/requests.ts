@@ -62,6 +62,9 @@ export const RollbackRequest = strictObject({
   seq: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_SEQ)),
 })
 
+/** The body of `POST /agents/{id}/check`, if there is one: whether work is started, too. */
+export const CheckRequest = strictObject({ send: v.optional(v.boolean()) })
+
 /** The body of `POST /agents/{id}/refresh`, if there is one: the entity tag of the pending card to accept. */
 export const RefreshRequest = strictObject({ accept: v.optional(v.string()) })
 

@@ -29,7 +29,7 @@ import { rewriteRoutingParams, type UpstreamMessage } from './upstream/request.t
 export const restCall: Handler = (request, env, ctx, { id }) => handleCall(new RestCall(request, id), request, env, ctx)
 
 /** A call over HTTP+JSON. */
-class RestCall implements InboundCall {
+export class RestCall implements InboundCall {
   readonly agent: AgentRef
   readonly #request: Request
   /** Path below the agent's endpoint, normalized and percent-encoded. */

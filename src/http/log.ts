@@ -2,6 +2,7 @@
 type LogEvent =
   | 'call'
   | 'card-unread'
+  | 'check-unanswered'
   | 'extended-card-invalid'
   | 'issuer-keys-ignored'
   | 'issuer-unread'

@@ -31,6 +31,9 @@ export const hostKey = (hostname: string): string => `host:${hostname}`
 /** Returns KV's key for the extended card of a tier. */
 export const extendedKey = (id: string, tier: string): string => `extended:${id}:${tier}`
 
+/** Returns KV's key for the receipt of an agent. */
+export const receiptKey = (id: string): string => `receipt:${id}`
+
 /** Returns KV's key for a token, by the SHA-256 of its text in hexadecimal. */
 export const tokenKey = (hash: string): string => `token:${hash}`
 

@@ -61,7 +61,11 @@ const NO_NARROW_KEY =
  * Whether the origin of an agent's URLs is one that the owner of the host has decided on. The host name of a request is the choice of
  * whoever makes it, so nothing is signed that contains it, but on a development machine.
  */
-const isOwnOrigin = (origin: string, { hosts }: Manifest, { PUBLIC_URL }: Pick<Env, 'PUBLIC_URL'>): boolean => {
+export const isOwnOrigin = (
+  origin: string,
+  { hosts }: Pick<Manifest, 'hosts'>,
+  { PUBLIC_URL }: Pick<Env, 'PUBLIC_URL'>,
+): boolean => {
   const hostname = parseUrl(origin)?.hostname ?? ''
   return parseUrl(PUBLIC_URL)?.origin === origin || hosts.includes(hostname) || isLocalName(hostname)
 }

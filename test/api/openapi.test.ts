@@ -57,6 +57,8 @@ const answer: Responder = (response, request, body) => {
     return void response
       .writeHead(200, json)
       .end(JSON.stringify(wider ? agentCard('https://wider.example') : shortCard))
+  // Of a check.
+  if (/well-known|callingCardCheck/.test(url)) return void response.writeHead(404).end()
   const { method = '', id = null } = url.startsWith('/rpc') ? JSON.parse(String(body)) : {}
   if (!/:(?:stream|subscribe)$|message\/stream|SendStreaming/.test(url + method))
     return answerCalls(response, request, body)
@@ -251,6 +253,15 @@ const samples: Sample[] = [
   ['POST', '/agents/none/a2a/message:send', 404, { body: message() }],
   ['POST', '/agents/none/a2a/v1/message:send', 404, { body: {} }],
   ['POST', '/agents/weather/a2a/message:send', 400, { headers: { 'A2A-Version': '9.9' }, body: message() }],
+  ['GET', '/agents/weather/receipt', 404],
+  ['POST', '/agents/weather/check', 200, { ...admin, body: { send: true } }],
+  ['POST', '/agents/weather/check', 200, admin],
+  ['POST', '/agents/weather/check', 422, { ...admin, body: { send: 1 } }],
+  ['POST', '/agents/unavailable/check', 502, admin],
+  ['POST', '/agents/none/check', 404, admin],
+  ['GET', '/agents/weather/receipt', 200],
+  ['GET', '/agents/weather/receipt', 304, { headers: { 'If-None-Match': '*' } }],
+  ['GET', '/agents/weather/badge.svg?show=receipt', 200],
   ['GET', '/agents/weather/observed', 200, admin],
   ['GET', '/agents/none/observed', 404, admin],
   // SuperX

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EXIT_CODE_MEANINGS } from '../../cli/exit-codes.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
 import { type Fault, isPut, problem } from './fake-host.ts'
 import { card, useFakeHost, Workspace } from './workspace.ts'
@@ -47,6 +48,19 @@ const auditIs =
     return true
   }
 
+/** Has tested an agent, and has no keys. */
+const receiptIs =
+  (change: JsonObject, signature?: string): Fault =>
+  ({ path }, response) => {
+    if (!path.endsWith('/check')) return Boolean(problem(response, 404, 'no-signing-key', 'None.'))
+    const counts = { passed: 1, failed: 0, skipped: 0 }
+    const card = { version: '1.0.0', etag: '"a"' }
+    const receipt = { agent: 'a', card, checked: '2027-01-01T00:00:00.000Z', host: host.url, send: false, tests: [] }
+    const body = { receipt: { ...receipt, summary: counts, ...change }, current: true, ...(signature && { signature }) }
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    return true
+  }
+
 const serveOldCard: Fault = ({ path }, response) => {
   if (!path.endsWith('/agent-card.json')) return false
   response.writeHead(200, { 'Content-Type': 'application/json', ETag: '"old"' }).end('{}')
@@ -87,6 +101,10 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
     'an upstream card could not be fetched or waits for approval': {
       'not fetched': { file: remote, registered: remote, fault: remoteCardIs('no-card') },
       'waits for approval': { file: remote, registered: remote, fault: remoteCardIs('pending') },
+    },
+    'check: a test failed, or the signature is not valid': {
+      'a test': { args: ['check', 'a'], fault: receiptIs({ summary: { passed: 1, failed: 1, skipped: 0 } }) },
+      'the signature': { args: ['check', 'a'], fault: receiptIs({}, 'a..b') },
     },
     'audit verify: an entry or the signature does not fit': {
       'an entry': { args: ['audit', 'verify'], fault: auditIs({ what: 'agent-changed' }) },

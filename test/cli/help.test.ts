@@ -30,6 +30,7 @@ const paths = [
     'show',
     'open',
     'refresh',
+    'check',
     'history',
     'rollback',
     'whoami',

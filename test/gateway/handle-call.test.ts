@@ -14,7 +14,7 @@ let env: Env
 let errors: typeof import('../../src/http/errors.ts')
 let handlers: Pick<typeof import('../../src/api/compat/shaman.ts'), 'namedCard'> &
   Pick<typeof import('../../src/gateway/index.ts'), 'agentCall' | 'hostCall' | 'namedCall'> &
-  typeof import('../../src/gateway/rest-binding.ts') &
+  Omit<typeof import('../../src/gateway/rest-binding.ts'), 'RestCall'> &
   typeof import('../../src/api/compat/superx.ts')
 beforeEach(async () => {
   for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => undefined)

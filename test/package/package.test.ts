@@ -175,6 +175,7 @@ const commands: readonly Case[] = [
   ['open ID --print', 0, '/agents/ID/.well-known/agent-card.json'],
   ['lint --observed', 0, 'never called'],
   ['refresh ID', 3, ''],
+  ['check ID', 1, /✓ +gate +Has a card in A2A 1.0/],
   ['history ID', 0, /^1\t.+\tmanifest\tadmin\t-$/m],
   ['diff ID 1 1', 0, 'ID 1 → 1'],
   ['rollback ID 1', 0, /unchanged ID/],

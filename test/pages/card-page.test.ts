@@ -15,6 +15,7 @@ import { completeCards } from '../support/cards/complete.ts'
 import { corpus, hasReference, skipNotice } from '../support/cards/reference.ts'
 import { mapStrings } from '../support/hostile.ts'
 import { snippetIn, unescapeHtml } from '../support/html.ts'
+import { receiptOf } from '../support/registrations.ts'
 
 const origin = 'https://host.example'
 const request = new Request(`${origin}/agents/weather`)
@@ -81,6 +82,25 @@ describe('the page of a card', () => {
       return value
     })
     expect(missing).toStrictEqual([])
+  })
+
+  it.each([
+    [{}, 'The receipt is signed by this host.'],
+    [{ current: false }, 'The card has changed since.'],
+    [{ signature: undefined }, 'The receipt is not signed.'],
+  ])('shows what the newest check has shown, and how long ago: %j', async (more, expected) => {
+    const now = Date.parse('2026-11-25T09:00:00Z')
+    const html = await render(card({}), { check: { ...receiptOf('weather'), current: true, now, ...more } })
+    const section = sectionOf(html, 'tests')
+    expect(section).toContain('This host tested the agent 3 days ago: 2 passed, 1 failed, 1 skipped.')
+    expect(section).toContain(expected)
+    expect(section).toContain('Streams if its card declares it: 1 of 2 failed. The agent does not answer.')
+    expect(html).toContain('<li class="yes">Refuses a version that does not exist</li>')
+    expect(html).toContain('<a href="/agents/weather/receipt">Open the receipt</a>')
+  })
+
+  it('has no section of tests for an agent that was never checked', async () => {
+    expect(await render(card({}))).not.toContain('id="tests"')
   })
 
   it('shows at most four versions of A2A as badges', async () => {

@@ -1,5 +1,6 @@
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
+import type { StoredReceipt } from '../../src/card/model/receipt.ts'
 import type { Registration, SourceFailure, SourceRecord } from '../../src/registry/records.ts'
 import { noSearchFields } from '../../src/registry/search-fields.ts'
 import type { Signing } from '../../src/signing/card-signer.ts'
@@ -81,3 +82,30 @@ export const sourceAt = (url: string, changes: Partial<Source> = {}): Source => 
 /** The part of the Worker's environment that fetching a card needs. */
 export const envWith = (bindings: Record<string, unknown>): Env =>
   ({ ALLOWED_ORIGINS: '', PUBLIC_URL: '', ...bindings }) as unknown as Env
+
+/** Returns the receipt of a check. */
+export const receiptOf = (agent: string, checked = '2026-11-22T10:00:00.000Z'): StoredReceipt => ({
+  receipt: {
+    ...{ agent, checked, host: 'https://cards.example.com', send: false },
+    card: { version: '1.0.0', etag: '"abc"' },
+    summary: { passed: 2, failed: 1, skipped: 1 },
+    tests: [
+      { ...testOf('version', 'Refuses a version that does not exist'), result: 'passed' },
+      { ...testOf('streaming', 'Streams if its card declares it'), result: 'passed' },
+      {
+        ...testOf('streaming', 'Streams if its card declares it'),
+        ...{ through: 'direct', result: 'failed', reason: 'The agent does not answer.' },
+      },
+      {
+        ...testOf('own-card', 'Serves a card itself'),
+        ...{ result: 'skipped', reason: 'The agent serves no card at the origin of its endpoint.' },
+      },
+    ],
+  },
+  signature: 'a..b',
+})
+
+const testOf = (id: string, title: string) => ({
+  ...{ id, title, through: 'gate' as const, protocol: 'JSONRPC 1.0' },
+  ...{ claimed: 'A2A requires it', happened: 'error' },
+})

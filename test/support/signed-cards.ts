@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { FlattenedSign } from 'jose'
 import { type PayloadRule, writePayload } from '../../src/card/signatures/index.ts'
-import { type JsonObject } from '../../src/json/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { makeSigningKey } from './signing-key.ts'
 
 /** A key of an author: what signs, and what is published. */

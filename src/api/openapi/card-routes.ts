@@ -101,7 +101,12 @@ export const cardRoutes = {
     answers: { 200: { ...card.answers[200], content: { ...jsonBody('AgentCard'), ...page } } },
   },
   'GET /agents/:id/card.svg': picture('getCardImage', 'Get the business card of an agent as a picture'),
-  'GET /agents/:id/badge.svg': picture('getBadge', 'Get the badge with the versions of A2A that a card declares'),
+  'GET /agents/:id/badge.svg': {
+    ...picture('getBadge', 'Get the badge with the versions of A2A that a card declares'),
+    query: {
+      show: { description: 'Shows what the newest check of the agent has shown, too.', schema: { const: 'receipt' } },
+    },
+  },
   'GET /': {
     id: 'getCatalogPage',
     tag: 'pages',

@@ -122,6 +122,30 @@ export const registryRoutes = {
     answers: { 200: { description: 'Counts of calls, and proposals.', content: jsonBody('Observed') } },
     problems: ['agent-not-found'],
   },
+  'POST /agents/:id/check': {
+    ...write,
+    id: 'checkAgent',
+    summary: 'Test an agent against its card, and store a signed receipt',
+    description:
+      'Sends harmless calls through the gate and to the agent itself. With `send`, one message and one stream as well, which start work.',
+    body: { content: jsonBody('CheckRequest'), optional: true },
+    answers: { 200: { description: 'The receipt.', content: jsonBody('ConformanceReceipt') } },
+    problems: [
+      ...(['agent-not-found', 'invalid-check', 'check-running', 'too-many-requests'] as const),
+      ...(['upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'] as const),
+    ],
+    limits: ['CALL_LIMIT', 'AUTH_LIMIT'],
+  },
+  'GET /agents/:id/receipt': {
+    tag: 'registry',
+    access: 'optional',
+    limits: ['AUTH_LIMIT'],
+    id: 'getReceipt',
+    summary: 'Get the receipt of the newest check of an agent',
+    answers: { 200: { description: 'The receipt.', content: jsonBody('ConformanceReceipt'), headers: ['ETag'] } },
+    validated: true,
+    problems: ['agent-not-found', 'no-receipt'],
+  },
   'GET /agents/:id/source': {
     ...write,
     id: 'getSource',

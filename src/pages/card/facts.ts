@@ -2,6 +2,7 @@ import type { CallProfile } from '../../card/call-profile.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import type { McpTool } from '../../card/model/calls.ts'
 import type { SourceHealth } from '../../registry/staleness.ts'
+import type { CheckFacts } from './receipt.ts'
 import type { CardSigning } from './signing.ts'
 
 /** What a card page shows of an agent. */
@@ -24,4 +25,6 @@ export type CardFacts = {
   tool?: McpTool
   /** Set for a card that this host fetches from the agent. */
   source?: SourceHealth
+  /** Set for an agent that was checked. */
+  check?: CheckFacts
 }

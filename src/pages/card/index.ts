@@ -8,13 +8,15 @@ import type { Handler, RequestContext } from '../../http/handler.ts'
 import { publicCacheControl } from '../../http/headers.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { parseUrl } from '../../net/urls.ts'
-import { type CachedDocument, readProfile } from '../../registry/edge/cards.ts'
+import { type CachedDocument, readDocument, readProfile } from '../../registry/edge/cards.ts'
+import { readReceipt } from '../../registry/edge/receipts.ts'
 import { isStale, staleHeaders } from '../../registry/staleness.ts'
 import { renderMonogram } from '../images/index.ts'
 import { type Html, type Page, pageResponse } from '../layout/page.ts'
 import { consoleSection } from './console.ts'
 import { documentSection, findView, rawPath, type View } from './document.ts'
 import type { CardFacts } from './facts.ts'
+import { type CheckFacts, receiptSection } from './receipt.ts'
 import {
   aboutSection,
   authenticationSection,
@@ -63,6 +65,7 @@ const loadFacts = async (
   const documents = { '1.0': current, 'agent-card.json': await load('agent-card.json'), '0.3': await load('0.3') }
   const shown = view.representation === '1.0' ? card : await parseBody((await load(view.representation)).body)
   const profile = await readProfile(id, env, ctx)
+  const check = await loadCheck(id, context)
   const tool = profile?.mcp?.tools[0]
   const route = profile?.route ?? 'direct'
   const own = parseUrl(env.PUBLIC_URL) ?? new URL(request.url)
@@ -75,8 +78,17 @@ const loadFacts = async (
     modified: new Date(modified),
     ...(tool && { tool }),
     ...(source && { source }),
+    ...(check && { check }),
   }
   return { facts, document: shown }
+}
+
+/** Loads the newest receipt of an agent whose card the caller may read. The entity tag of an internal agent is not at the edge. */
+const loadCheck = async (id: string, { env, ctx }: RequestContext): Promise<CheckFacts | undefined> => {
+  const stored = await readReceipt(id, env, ctx)
+  if (stored === null) return undefined
+  const etag = (await readDocument(id, 'agent-card.json', env, ctx))?.etag
+  return { ...stored, current: etag === undefined || etag === stored.receipt.card.etag, now: Date.now() }
 }
 
 /** Parses a document that this host wrote. */
@@ -129,6 +141,7 @@ ${endpointsSection(facts, card.supportedInterfaces)}
 ${authenticationSection(card)}
 ${capabilitiesSection(card)}
 ${signaturesSection(facts)}
+${receiptSection(id, facts.check)}
 ${aboutSection(facts, card)}
 </div>
 </div>

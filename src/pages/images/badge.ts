@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import { majorMinor } from '../../card/model/calls.ts'
+import { describeAge, type Receipt, summarizeReceipt } from '../../card/model/receipt.ts'
 import { FONTS, fitLine, lineWidth, toLine } from './text.ts'
 
 const HEIGHT = 20
@@ -9,18 +10,53 @@ const MARGIN = 7
 /** In em: room for a dozen versions. */
 const MAX_TEXT_WIDTH = 30
 
-/** Renders the badge of an agent: the versions of A2A that its card declares. */
-export const renderBadge = ({ supportedInterfaces }: Pick<AgentCard, 'supportedInterfaces'>) => {
+/** A part of a badge: a text on a color. */
+type Segment = { text: string; color: string }
+
+/** Renders the badge of an agent: the versions of A2A that its card declares, and what a check of it has shown, if that is given. */
+export const renderBadge = ({ supportedInterfaces }: Pick<AgentCard, 'supportedInterfaces'>, checked?: Segment) => {
   const versions = fitLine(toLine(declaredVersions(supportedInterfaces).join(', ')) || 'none', MAX_TEXT_WIDTH)
-  const [labelWidth, valueWidth] = [widthOf(LABEL), widthOf(versions)]
-  const width = labelWidth + valueWidth
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}" role="img"><title>${LABEL}: ${versions}</title><desc>Versions of the Agent2Agent protocol that this agent supports</desc><clipPath id="badge"><rect width="${width}" height="${HEIGHT}" rx="4"/></clipPath><g clip-path="url(#badge)"><path fill="${BADGE_COLORS.label}" d="M0 0h${labelWidth}v${HEIGHT}H0z"/><path fill="${BADGE_COLORS.value}" d="M${labelWidth} 0h${valueWidth}v${HEIGHT}H${labelWidth}z"/></g><g fill="${BADGE_COLORS.text}" font-family="${FONTS}" font-size="${FONT_SIZE}" font-weight="600" text-anchor="middle"><text x="${labelWidth / 2}" y="14">${LABEL}</text><text x="${labelWidth + valueWidth / 2}" y="14">${versions}</text></g></svg>`
+  const segments: Segment[] = [
+    { text: LABEL, color: BADGE_COLORS.label },
+    { text: versions, color: BADGE_COLORS.value },
+    ...(checked ? [checked] : []),
+  ]
+  const widths = segments.map(({ text }) => widthOf(text))
+  const starts = widths.map((_, index) => sum(widths.slice(0, index)))
+  const width = sum(widths)
+  const place = (index: number) => ({ start: starts[index] ?? 0, size: widths[index] ?? 0 })
+  const paths = segments.map(({ color }, index) => {
+    const { start, size } = place(index)
+    return html`<path fill="${color}" d="M${start} 0h${size}v${HEIGHT}H${start}z"/>`
+  })
+  const texts = segments.map(({ text }, index) => {
+    const { start, size } = place(index)
+    return html`<text x="${start + size / 2}" y="14">${text}</text>`
+  })
+  const title = checked ? `${versions}; ${checked.text}` : versions
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}" role="img"><title>${LABEL}: ${title}</title><desc>Versions of the Agent2Agent protocol that this agent supports${checked ? ', and the tests that it passed' : ''}</desc><clipPath id="badge"><rect width="${width}" height="${HEIGHT}" rx="4"/></clipPath><g clip-path="url(#badge)">${paths}</g><g fill="${BADGE_COLORS.text}" font-family="${FONTS}" font-size="${FONT_SIZE}" font-weight="600" text-anchor="middle">${texts}</g></svg>`
 }
 
 const LABEL = 'A2A'
 
-/** The colors of badges. Text has a contrast of at least 4.5 on both (WCAG 2.2, 1.4.3). */
-export const BADGE_COLORS = { label: '#40474f', value: '#0b7a74', text: '#fff' } as const
+/** The colors of badges. Text has a contrast of at least 4.5 on all of them (WCAG 2.2, 1.4.3). */
+export const BADGE_COLORS = {
+  label: '#40474f',
+  value: '#0b7a74',
+  text: '#fff',
+  passed: '#2b6e2f',
+  failed: '#b3261e',
+  unchecked: '#5b636b',
+} as const
+
+/** Returns the part of a badge that shows what a check of the agent has shown, and how long ago. */
+export const checkedSegment = (receipt: Receipt | undefined, now: number): Segment => {
+  if (receipt === undefined) return { text: 'not tested', color: BADGE_COLORS.unchecked }
+  const color = receipt.summary.failed === 0 ? BADGE_COLORS.passed : BADGE_COLORS.failed
+  return { text: `${summarizeReceipt(receipt)} ${describeAge(receipt.checked, now)}`, color }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
 const widthOf = (text: string): number => Math.ceil(lineWidth(text) * FONT_SIZE) + 2 * MARGIN
 

@@ -7,8 +7,9 @@ import type { Handler, RequestContext } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../../http/headers.ts'
 import { parseUrl } from '../../net/urls.ts'
 import type { CachedDocument } from '../../registry/edge/cards.ts'
+import { readReceipt } from '../../registry/edge/receipts.ts'
 import { isStale, staleHeaders } from '../../registry/staleness.ts'
-import { renderBadge } from './badge.ts'
+import { checkedSegment, renderBadge } from './badge.ts'
 import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
 
 export { type Monogram, monogramOf, renderMonogram } from './monogram.ts'
@@ -20,15 +21,22 @@ export const getCardImage: Handler = (request, env, ctx, { id = '' }) =>
     return renderBusinessCard({ id, card, url: `${origin}/agents/${id}` })
   })
 
-/** `GET /agents/{id}/badge.svg`: the versions of A2A that the card of an agent declares, for READMEs. */
+/**
+ * `GET /agents/{id}/badge.svg`: the versions of A2A that the card of an agent declares, for READMEs; with `?show=receipt`, also what its
+ * newest check has shown.
+ */
 export const getBadge: Handler = (request, env, ctx, { id = '' }) =>
-  respondWithPicture(id, { request, env, ctx }, renderBadge)
+  respondWithPicture(id, { request, env, ctx }, async card => {
+    if (new URL(request.url).searchParams.get('show') !== 'receipt') return renderBadge(card)
+    const stored = await readReceipt(id, env, ctx)
+    return renderBadge(card, checkedSegment(stored?.receipt, Date.now()))
+  })
 
 /** Answers with a picture of the card that the caller may read, whose hybrid has all that pictures show. */
 const respondWithPicture = async (
   id: string,
   context: RequestContext,
-  render: (card: AgentCard) => ReturnType<typeof renderBadge>,
+  render: (card: AgentCard) => ReturnType<typeof renderBadge> | Promise<string>,
 ): Promise<Response> => {
   const document = agentIdPattern.test(id) ? await loadCard(id, 'agent-card.json', context) : null
   if (!document) throw agentNotFound(id)

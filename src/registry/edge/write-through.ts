@@ -2,6 +2,7 @@ import { log } from '../../http/log.ts'
 import type { HostChange, Registered, Registration, Removed, SourceState } from '../records.ts'
 import { cacheEnvelope, cacheExtended, cacheHealth, cacheProfile } from './cards.ts'
 import { cacheHost } from './lookups.ts'
+import { forgetReceipt } from './receipts.ts'
 
 /** Makes a registration visible in this isolate at once, to readers of the card and to callers of the agent. */
 export const cacheRegistered = (registration: Registration, registered: Registered): void => {
@@ -31,6 +32,7 @@ export const cacheRemoved = (id: string, { seq, removedTiers, changed }: Removed
   cacheEnvelope(id, gone)
   cacheProfile(id, gone)
   for (const tier of removedTiers) cacheExtended(id, tier, gone)
+  forgetReceipt(id)
   cacheHosts(changed)
 }
 

@@ -36,6 +36,7 @@ export const EXPORTED = {
   fetched: { id: 'agent', name: 'text', card: 'json', validators: 'json', review: 'json?' },
   hosts: { hostname: 'text', id: 'agent', seq: 'integer', automatic: 'integer' },
   observations: { id: 'agent', day: 'integer', counts: 'json' },
+  receipts: { id: 'agent', checked: 'integer', receipt: 'json' },
   tokens: { id: 'text', hash: 'text', expires: 'integer?', record: 'json' },
   changes: {
     ...{ number: 'integer', id: 'agent', seq: 'integer', kind: 'text', public_kind: 'text?', class: 'text?' },
@@ -55,6 +56,7 @@ export const STATE_TABLES = [
   'fetched',
   'hosts',
   'observations',
+  'receipts',
 ] as const
 
 /** Whether a name is that of an exported table. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { AUDITED, type AuditEntry, findChainBreak, sha256 } from '../audit/chain.ts'
 import { appendEntry, storeEntry } from '../audit/log.ts'
-import { agentKeys, EVENTS_KEY, hostKey, type Representation, tokenKey } from '../kv-format.ts'
+import { agentKeys, EVENTS_KEY, hostKey, type Representation, receiptKey, tokenKey } from '../kv-format.ts'
 import type { Registration, SearchFields, Summary } from '../records.ts'
 import { toSearchText } from '../search-fields.ts'
 import { lastChange } from './export.ts'
@@ -66,6 +66,7 @@ const KEYS: Record<ExportedTable, string> = {
   fetched: 'id, name',
   hosts: 'hostname',
   observations: 'id, day',
+  receipts: 'id',
   tokens: 'id',
   changes: 'number',
 }
@@ -320,6 +321,7 @@ const listKeys = (sql: SqlStorage, { refreshKey }: ImportHooks): string[] => {
       agentKeys(id, [], tiers.get(id)?.map(({ name }) => name) ?? []),
     ),
     ...select('SELECT hostname AS name, id FROM hosts').map(({ name }) => hostKey(name)),
+    ...select('SELECT id AS name, id FROM receipts').map(({ id }) => receiptKey(id)),
     ...select('SELECT hash AS name, id FROM tokens').map(({ name }) => tokenKey(name)),
     ...select('SELECT id AS name, id FROM sources').map(({ id }) => refreshKey(id)),
   ]

@@ -1,6 +1,7 @@
 import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
 import type { StoredChange } from '../records.ts'
 import { selectSigning } from '../tables/card-signatures.ts'
+import { selectReceipt } from '../tables/receipts.ts'
 import { selectPublishedHealth, selectSource } from '../tables/sources.ts'
 import { TOKEN_SEQ } from '../tables/tokens.ts'
 import { selectChanges, selectImportedChanges } from './changes.ts'
@@ -159,6 +160,14 @@ const tokenEntry = (sql: SqlStorage, hash: string): KvEntry => {
   }
 }
 
+/** The receipt of an agent; empty once the agent is removed, under a later number than any receipt before. */
+const receiptEntry = (sql: SqlStorage, id: string): KvEntry => {
+  const stored = selectReceipt(sql, id)
+  return stored
+    ? { value: stored.receipt, metadata: { seq: stored.checked } }
+    : { value: '', metadata: { seq: Date.now() }, seconds: TOMBSTONE_SECONDS }
+}
+
 const secondsUntil = (time: number): number =>
   Math.min(Math.max(MIN_LIFETIME_SECONDS, Math.ceil((time - Date.now()) / 1000)), MAX_LIFETIME_SECONDS)
 
@@ -167,4 +176,5 @@ const builders: Record<string, (sql: SqlStorage, name: string) => KvEntry> = {
   extended: extendedEntry,
   host: hostEntry,
   token: tokenEntry,
+  receipt: receiptEntry,
 }

@@ -12,6 +12,7 @@ import type {
 } from '../records.ts'
 import { deleteSigning, saveSigning } from '../tables/card-signatures.ts'
 import { deleteObservations } from '../tables/observations.ts'
+import { deleteReceipt } from '../tables/receipts.ts'
 import { deleteSource, saveSource, selectSource } from '../tables/sources.ts'
 import { type Change, recordChange } from './changes.ts'
 import { refreshKey, taskOwnersKey } from './kv-entries.ts'
@@ -123,7 +124,7 @@ export const remove = (
   deleteObservations(sql, id)
   deleteSigning(sql, id)
   const hostnames = changed.map(({ hostname }) => hostname)
-  const keys = [...agentKeys(id, hostnames, removedTiers), taskOwnersKey(id)]
+  const keys = [...agentKeys(id, hostnames, removedTiers), ...deleteReceipt(sql, id), taskOwnersKey(id)]
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
     staleKeys: [...keys, ...(isRemote ? [refreshKey(id)] : [])],

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RepresentationName } from '../../card/model/constants.ts'
 import type { Observations } from '../../card/model/observations.ts'
+import type { StoredReceipt } from '../../card/model/receipt.ts'
 import type { Precondition } from '../../http/conditional.ts'
 import type { AuditPage, AuditQuery, Refusal } from '../audit/log.ts'
 import { EVENTS_KEY } from '../kv-format.ts'
@@ -192,6 +193,18 @@ export class Registry extends DurableObject<Env> {
   async observations(id: string): Promise<Observations | null> {
     const { selectObservations } = await import('../tables/observations.ts')
     return selectObservations(this.#sql, id)
+  }
+
+  /** Begins a check of an agent. Returns false while another one runs. */
+  async beginCheck(id: string): Promise<boolean> {
+    const { beginCheck } = await import('../tables/receipts.ts')
+    return beginCheck(this.#sql, id)
+  }
+
+  /** Ends the check of an agent, and stores its receipt; null if it brought none. */
+  async endCheck(id: string, stored: StoredReceipt | null): Promise<void> {
+    const { endCheck } = await import('../tables/receipts.ts')
+    await this.#write(() => endCheck(this.#sql, id, stored))
   }
 
   /** Stores a token under the SHA-256 of its text in hexadecimal. */

@@ -119,6 +119,11 @@ const TABLES = `
     counts TEXT NOT NULL,
     PRIMARY KEY (id, day)
   );
+  CREATE TABLE IF NOT EXISTS receipts (
+    id TEXT PRIMARY KEY,
+    checked INTEGER NOT NULL,
+    receipt TEXT NOT NULL
+  );
   CREATE TABLE IF NOT EXISTS changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import jsQR from 'jsqr'
 import { describe, expect, it } from 'vitest'
 import type { AgentCard } from '../../../src/card/model/agent-card.ts'
-import { BADGE_COLORS, declaredVersions, renderBadge } from '../../../src/pages/images/badge.ts'
+import type { Receipt } from '../../../src/card/model/receipt.ts'
+import { BADGE_COLORS, checkedSegment, declaredVersions, renderBadge } from '../../../src/pages/images/badge.ts'
 import {
   arrangeChips,
   type BusinessCard,
@@ -13,6 +14,7 @@ import {
 } from '../../../src/pages/images/card-image.ts'
 import { MONOGRAM_COLORS, monogramOf, renderMonogram } from '../../../src/pages/images/monogram.ts'
 import { bilingualCard } from '../../support/cards/cards.ts'
+import { receiptOf } from '../../support/registrations.ts'
 import { parseSvg, type SvgElement, textsOf } from './svg.ts'
 
 const url = 'https://cards.example.com/agents/weather'
@@ -255,6 +257,28 @@ describe('the badge', () => {
   })
 })
 
+describe('the badge with what a check has shown', () => {
+  const now = Date.parse('2026-11-23T01:00:00Z')
+  const draw = async (receipt: Receipt | undefined) =>
+    parseSvg(String(await renderBadge({ supportedInterfaces: toInterfaces(['1.0']) }, checkedSegment(receipt, now))))
+  const { receipt } = receiptOf('weather')
+  const allPassed = { ...receipt, summary: { ...receipt.summary, failed: 0 } }
+
+  it.each<[string, Receipt | undefined, string, string]>([
+    ['failures', receipt, '2 passed, 1 failed yesterday', BADGE_COLORS.failed],
+    ['none', allPassed, '2 passed yesterday', BADGE_COLORS.passed],
+    ['a check of today', { ...allPassed, checked: '2026-11-23T00:00:00Z' }, '2 passed today', BADGE_COLORS.passed],
+    ['a clock that is ahead', { ...allPassed, checked: '2026-12-01T00:00:00Z' }, '2 passed today', BADGE_COLORS.passed],
+    ['no check', undefined, 'not tested', BADGE_COLORS.unchecked],
+  ])('has a third part with %s', async (_, given, text, color) => {
+    const elements = await draw(given)
+    expectHarmless(elements)
+    expect(textsOf('text', elements)).toEqual(['A2A', '1.0', text])
+    expect(elements.filter(({ name }) => name === 'path').at(-1)?.attributes.fill).toBe(color)
+    expect(textsOf('title', elements)).toEqual([`A2A: 1.0; ${text}`])
+  })
+})
+
 describe('the monogram', () => {
   it.each([
     ['Weather Agent', 'WA'],
@@ -321,6 +345,11 @@ describe('the contrast', () => {
     ...pairs,
     ['the label of a badge', BADGE_COLORS.text, BADGE_COLORS.label],
     ['the versions of a badge', BADGE_COLORS.text, BADGE_COLORS.value],
+    ...(['passed', 'failed', 'unchecked'] as const).map((name): [string, string, string] => [
+      `a badge of an agent, ${name}`,
+      BADGE_COLORS.text,
+      BADGE_COLORS[name],
+    ]),
     ...MONOGRAM_COLORS.map((color): [string, string, string] => [`a monogram on ${color}`, '#fff', color]),
   ])('of %s is at least 4.5', (_, one, other) => {
     expect(contrast(one, other)).toBeGreaterThanOrEqual(4.5)

@@ -15,9 +15,10 @@ import { register, remove } from '../../../src/registry/store/register.ts'
 import { indexAgent } from '../../../src/registry/store/search.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { recordObservations } from '../../../src/registry/tables/observations.ts'
+import { endCheck } from '../../../src/registry/tables/receipts.ts'
 import { issueToken } from '../../../src/registry/tables/tokens.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { fetched, withoutKeys } from '../../support/registrations.ts'
+import { fetched, receiptOf, withoutKeys } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 
 const openTables = (): SqlStorage => {
@@ -103,6 +104,7 @@ beforeEach(() => {
   put(sql, { ...first, id: 'gone', hosts: [] })
   remove(sql, 'gone', {}, 'admin')
   recordObservations(sql, 'a', createObservations(Date.now() + 1000))
+  endCheck(sql, 'a', receiptOf('a'))
   const record = { id: 't', note: '', scopes: ['read' as const], agents: ['*'], tiers: [], created: 1, expires: null }
   issueToken(sql, record, 'h'.repeat(64), 'admin')
 })
@@ -140,7 +142,7 @@ describe('an export', () => {
       value: { outcome: 'imported', agents: 2, revisions: 5, tokens: 1 },
       keys: [
         ...['events:', 'card:a', 'extended:a:base', 'extended:a:gold', 'card:remote', 'host:a.example.com', 'host:*'],
-        ...[`token:${'h'.repeat(64)}`, 'refresh:remote'],
+        ...['receipt:a', `token:${'h'.repeat(64)}`, 'refresh:remote'],
       ],
     })
     const read = (from: SqlStorage) => TABLES.map(table => [table, readTable(from, table)])

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { changeClasses } from '../../../card/diff/change-rules.ts'
+import { ServedReceipt } from '../../../card/model/receipt.ts'
 import { json } from '../../../card/model/schema.ts'
 import { payloadRules } from '../../../card/signatures/index.ts'
 import {
@@ -310,6 +311,7 @@ export const agentSchemas = {
   BatchResult,
   Change,
   ChangeEvent,
+  ConformanceReceipt: ServedReceipt,
   Issue,
   LintResult,
   Note,

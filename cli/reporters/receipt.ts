@@ -1,0 +1,56 @@
+import type { Receipt, ReceiptTest, ServedReceipt, TestResult } from '../../src/card/model/receipt.ts'
+import type { ReceiptVerification } from '../client/index.ts'
+import { colors, formatTable, withoutControls } from '../terminal.ts'
+
+/** Formats a receipt for people: a line for all tests that ended alike, then how many passed, and whether the signature is valid. */
+export const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerification): string => {
+  const { agent, card, checked, host, tests } = receipt
+  // The texts of a host are not trusted: they must not command the terminal.
+  const [id, version, time, origin] = [agent, card.version, checked, host].map(withoutControls)
+  return [
+    `${colors.bold(id ?? '')} · card ${version} · ${time} · ${origin}`,
+    formatTable(groupByEnding(tests).map(toRow)),
+    summaryText(receipt),
+    verificationText(verification),
+  ].join('\n')
+}
+
+const MARKS: Record<TestResult, string> = {
+  passed: colors.green('✓'),
+  failed: colors.red('✗'),
+  skipped: colors.dim('–'),
+}
+
+/** Formats tests that ended alike in one line, with the protocols of all. */
+const toRow = (tests: readonly ReceiptTest[]): string[] => {
+  const [test] = tests
+  if (test === undefined) return []
+  const { result, through, title, reason = '' } = test
+  const protocols = tests.flatMap(({ protocol }) => protocol ?? [])
+  const text = withoutControls(result === 'passed' ? title : `${title}: ${reason}`)
+  const detail = withoutControls([...protocols, differenceOf(test)].filter(part => part !== '').join(', '))
+  return [MARKS[result], through, detail === '' ? text : `${text} ${colors.dim(`(${detail})`)}`]
+}
+
+/** What was claimed and what happened matter where they differ. */
+const differenceOf = ({ result, claimed, happened = '' }: ReceiptTest): string =>
+  result === 'failed' ? `${claimed}, but ${happened}` : ''
+
+const groupByEnding = (tests: readonly ReceiptTest[]): ReceiptTest[][] => {
+  const groups = new Map<string, ReceiptTest[]>()
+  for (const test of tests) groups.set(endingOf(test), [...(groups.get(endingOf(test)) ?? []), test])
+  return [...groups.values()]
+}
+
+const endingOf = ({ through, title, result, reason, ...test }: ReceiptTest): string =>
+  JSON.stringify([through, title, result, reason, result === 'failed' && test.happened])
+
+const summaryText = ({ summary: { passed, failed, skipped }, send }: Receipt): string => {
+  const counts = [`${passed} passed`, failed > 0 ? colors.red(`${failed} failed`) : '0 failed', `${skipped} skipped`]
+  return `${counts.join(', ')}${send ? '' : colors.dim(' (no message was sent; --send sends one)')}`
+}
+
+const verificationText = (verification: ReceiptVerification): string =>
+  verification.signature === 'valid'
+    ? `The receipt is signed by the host, with its key ${withoutControls(verification.kid)}.`
+    : `The receipt proves nothing to others: ${withoutControls(verification.reason)}`

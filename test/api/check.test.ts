@@ -1,0 +1,567 @@
+import { createLocalJWKSet, flattenedVerify } from 'jose'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Receipt, ReceiptTest, ServedReceipt } from '../../src/card/model/receipt.ts'
+import { canonicalJson } from '../../src/json/canonical.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { type CalledHost, type Received, startCalledHost, useSharedHost } from '../support/called-host.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { type Host, token } from '../support/host.ts'
+import { scripted } from '../support/mcp-server.ts'
+import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
+import { html, json, type Responder, reply, stream } from '../support/upstream.ts'
+
+let called: CalledHost
+/** An agent behind a host that does not wait for it for long. */
+let slow: CalledHost<Host>
+beforeAll(async () => {
+  called = await startCalledHost({
+    ...{
+      SIGNING_KEY: JSON.stringify(makeSigningKey()),
+      UPSTREAM_TIMEOUT: '5',
+      AGENT_TOKEN: 'the-secret-of-the-worker',
+    },
+    CACHE_MAX_AGE: '60',
+  })
+  slow = await useSharedHost('short-timeouts')
+})
+afterAll(() => Promise.all([called.close(), slow.close()]))
+
+/** What an agent does with a call. */
+type Behavior = {
+  streaming?: boolean
+  pushNotifications?: boolean
+  /** Replaces the answer to a method. */
+  answers?: Record<string, JsonObject>
+}
+
+const error = (code: number) => ({ error: { code, message: 'An error of the agent <b>' } })
+const message = { message: { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: 'Rain' }] } }
+
+/** An agent of 1.0 over JSON-RPC. */
+const behave =
+  ({ streaming = false, pushNotifications = false, answers = {} }: Behavior = {}): Responder =>
+  (response, request, body) => {
+    if (request.method !== 'POST') return void response.writeHead(404, html).end('<h1>No card here</h1>')
+    const { id, method } = JSON.parse(String(body))
+    const answer = (more: JsonObject) =>
+      response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, ...more }))
+    if (answers[method]) return void answer(answers[method])
+    if (request.headers['a2a-version'] !== '1.0') return void answer(error(-32009))
+    if (method === 'SendMessage') return void answer({ result: message })
+    if (method === 'SendStreamingMessage' && streaming) {
+      const data = JSON.stringify({ jsonrpc: '2.0', id, result: message })
+      return void response.writeHead(200, stream).end(`data: ${data}\n\n`)
+    }
+    const codes: Record<string, number> = {
+      GetTask: -32001,
+      SubscribeToTask: streaming ? -32001 : -32004,
+      GetTaskPushNotificationConfig: pushNotifications ? -32001 : -32003,
+      GetExtendedAgentCard: -32004,
+    }
+    answer(error(codes[method] ?? -32601))
+  }
+
+const cardOf = (capabilities: JsonObject = {}, more: JsonObject = {}, { origin } = called.agent): JsonObject => ({
+  ...agentCard(origin),
+  supportedInterfaces: [{ url: `${origin}/rpc-1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  capabilities,
+  ...more,
+})
+
+const register = (id: string, capabilities?: JsonObject, manifest: JsonObject = {}) =>
+  called.register(id, { card: cardOf(capabilities), route: 'gateway', bridge: 'off', ...manifest })
+
+const post = (id: string, body?: Json, as: string | undefined = token): Promise<Received> =>
+  called.send(`/agents/${id}/check`, { token: as, ...(body !== undefined && { body }) })
+const getReceipt = (id: string, as?: string) => called.send(`/agents/${id}/receipt`, { method: 'GET', token: as })
+
+const check = async (id: string, body?: Json): Promise<Receipt> => {
+  const response = await post(id, body)
+  expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
+  return (response.body as ServedReceipt).receipt
+}
+
+/** Returns the results of the tests that have not passed. */
+const notPassed = ({ tests }: Receipt): string[] =>
+  tests.filter(({ result }) => result !== 'passed').map(({ id, through, result }) => `${through} ${id} ${result}`)
+
+const find = ({ tests }: Receipt, through: 'gate' | 'direct', id: string): ReceiptTest | undefined =>
+  tests.find(test => test.through === through && test.id === id)
+
+/** The methods that the agent has received. */
+const methods = (): string[] =>
+  called.agent.requests.flatMap(({ method, body }) => (method === 'POST' ? [JSON.parse(body).method] : []))
+
+const SENDING = /send|stream/i
+
+describe('POST /agents/{id}/check', () => {
+  it('passes an agent that does what its card declares, and sends it nothing that starts work', async () => {
+    called.agent.respond(behave({ streaming: true, pushNotifications: true }))
+    await register('check-good', { streaming: true, pushNotifications: true })
+    called.agent.requests.length = 0
+    const receipt = await check('check-good')
+    expect(notPassed(receipt)).toEqual(['direct own-card skipped'])
+    expect(receipt).toMatchObject({ agent: 'check-good', host: called.host.url.origin, send: false })
+    expect(receipt.summary).toEqual({ passed: receipt.tests.length - 1, failed: 0, skipped: 1 })
+    expect(methods().filter(method => SENDING.test(method))).toEqual([])
+    expect(new Set(methods())).toEqual(
+      new Set([
+        'GetTask',
+        'SubscribeToTask',
+        'GetTaskPushNotificationConfig',
+        'GetExtendedAgentCard',
+        'CallingCardCheck',
+      ]),
+    )
+    expect(receipt.tests.map(({ through, id }) => `${through} ${id}`)).toEqual([
+      ...['card-agent-card.json', 'card-agent.json', 'card-1.0', 'card-0.3', 'card-dialects'].map(id => `gate ${id}`),
+      ...['card-not-modified', 'version', 'unknown-method', 'output-modes', 'extended-card-anonymous'].map(
+        id => `gate ${id}`,
+      ),
+      ...['push-notifications', 'streaming', 'unknown-task'].map(id => `gate ${id}`),
+      ...['own-card', 'version', 'unknown-method', 'extended-card-anonymous', 'push-notifications'].map(
+        id => `direct ${id}`,
+      ),
+      ...['streaming', 'unknown-task'].map(id => `direct ${id}`),
+    ])
+    expect(find(receipt, 'direct', 'unknown-task')).toEqual({
+      id: 'unknown-task',
+      title: 'Does not find a task that does not exist',
+      through: 'direct',
+      protocol: 'JSONRPC 1.0',
+      claimed: 'A2A requires error -32001',
+      happened: 'error -32001 TASK_NOT_FOUND, HTTP 200, application/json',
+      result: 'passed',
+    })
+  })
+
+  it('sends one message and one stream if it is asked to', async () => {
+    called.agent.respond(behave({ streaming: true }))
+    await register('check-send', { streaming: true })
+    called.agent.requests.length = 0
+    const receipt = await check('check-send', { send: true })
+    expect([receipt.send, notPassed(receipt)]).toEqual([true, ['direct own-card skipped']])
+    expect(methods().filter(method => SENDING.test(method))).toEqual(['SendMessage', 'SendStreamingMessage'])
+    expect(find(receipt, 'gate', 'stream')?.happened).toBe('message, text/event-stream')
+  })
+
+  it.each<[string, JsonObject, Behavior, string[]]>([
+    ['declares streaming, but refuses it', { streaming: true }, {}, ['gate streaming', 'direct streaming']],
+    ['streams, but does not declare it', {}, { streaming: true }, ['direct streaming']],
+    [
+      'declares push notifications, but refuses them',
+      { pushNotifications: true },
+      {},
+      ['gate push-notifications', 'direct push-notifications'],
+    ],
+    [
+      'returns an extended card that it does not declare',
+      {},
+      { answers: { GetExtendedAgentCard: { result: { name: 'A' } } } },
+      ['direct extended-card-anonymous'],
+    ],
+    [
+      'finds any task',
+      {},
+      { answers: { GetTask: { result: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } } } } },
+      ['gate unknown-task', 'direct version', 'direct unknown-task'],
+    ],
+    ['knows any method', {}, { answers: { CallingCardCheck: { result: {} } } }, ['direct unknown-method']],
+  ])('fails an agent that %s', async (_, capabilities, behavior, expected) => {
+    called.agent.respond(behave(behavior))
+    await register('check-liar', capabilities)
+    const receipt = await check('check-liar')
+    expect(notPassed(receipt)).toEqual(expect.arrayContaining(expected.map(test => `${test} failed`)))
+    expect(receipt.summary.failed).toBe(expected.length)
+  })
+
+  it.each<[string, JsonObject, string]>([
+    ['takes no text', { card: 'image' }, 'The card accepts no text.'],
+    [
+      'is an MCP server whose tools must be named',
+      { upstream: 'mcp' },
+      'A message must name a tool of the MCP server, and this one names none.',
+    ],
+  ])('sends no message to an agent that %s', async (_, { card, upstream }, reason) => {
+    called.agent.respond(behave())
+    if (upstream) called.agent.serve(scripted())
+    await (upstream
+      ? called.register('check-unsent-mcp', { upstream: { mcp: `${called.agent.origin}/mcp` } })
+      : register('check-unsent', {}, { ...(card && { card: cardOf({}, { defaultInputModes: ['image/*'] }) }) }))
+    const receipt = await check(upstream ? 'check-unsent-mcp' : 'check-unsent', { send: true })
+    expect(find(receipt, 'gate', 'message')).toMatchObject({ result: 'skipped', reason })
+    expect(methods().filter(method => /^send|tools\/call/i.test(method))).toEqual([])
+  })
+
+  it('fails an answer with media types that the card does not declare', async () => {
+    const image = { messageId: 'a', role: 'ROLE_AGENT', parts: [{ raw: 'AA==', mediaType: 'image/png' }] }
+    called.agent.respond(behave({ answers: { SendMessage: { result: { message: image } } } }))
+    await register('check-modes')
+    expect(find(await check('check-modes', { send: true }), 'gate', 'message')).toMatchObject({
+      result: 'failed',
+      claimed: 'output modes: text/plain',
+      reason: 'The answer has media types that the card does not declare.',
+    })
+  })
+
+  const secretText = 'a text of the agent'
+  it.each<[string, Responder, string]>([
+    [
+      'the id of another call',
+      reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: secretText, ...error(-32001) })),
+      'HTTP 200, application/json: the id of another call',
+    ],
+    ['HTML', reply(200, html, `<h1>${secretText}</h1>`), 'HTTP 200, text/html: no JSON'],
+    ['no JSON', reply(200, json, secretText), 'HTTP 200, application/json: no JSON'],
+    [
+      'a strange content type',
+      reply(200, { 'Content-Type': `${secretText.replaceAll(' ', '-')}/<b>` }, '{}'),
+      'HTTP 200, an unusual content type: no JSON',
+    ],
+    [
+      'a huge body',
+      reply(200, json, JSON.stringify(secretText.repeat(30_000))),
+      'answered with more than this host reads',
+    ],
+    [
+      'an endless line of an event',
+      reply(200, stream, `data: ${secretText.repeat(30_000)}`),
+      'answered with more than this host reads',
+    ],
+    [
+      'a redirect',
+      reply(302, { Location: 'https://other.example/' }, secretText),
+      'answered with a redirect, which is not followed',
+    ],
+    [
+      'bytes that are no text',
+      reply(200, json, Buffer.from([0xff, 0xfe])),
+      'answered with bytes that are no UTF-8 text',
+    ],
+    [
+      'an error of its own',
+      reply(500, json, JSON.stringify({ detail: secretText })),
+      'HTTP 500, application/json: the id of another call',
+    ],
+  ])('fails an agent that answers with %s, without any text of it', async (what, responder, happened) => {
+    called.agent.respond(responder)
+    await register('check-wrong')
+    const receipt = await check('check-wrong')
+    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({
+      result: 'failed',
+      happened,
+      reason: 'The answer is not A2A.',
+    })
+    // The gate corrects the id of an answer, and nothing else here.
+    const throughGate = what === 'the id of another call' ? 'passed' : 'failed'
+    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: throughGate })
+    expect(JSON.stringify(receipt)).not.toMatch(/text.of.the.agent|<b>/)
+  })
+
+  it('sends no more calls to an agent that has left two without an answer', async () => {
+    slow.agent.respond(() => undefined)
+    await slow.register('check-hangs', { card: cardOf({}, {}, slow.agent) })
+    const { body } = await slow.send('/agents/check-hangs/check', { token })
+    const { receipt } = body as ServedReceipt
+    expect(find(receipt, 'direct', 'version')).toMatchObject({ result: 'failed', happened: 'did not answer in time' })
+    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({
+      result: 'skipped',
+      reason: 'Not sent, because the agent did not answer before.',
+    })
+    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({
+      result: 'failed',
+      reason: 'The agent does not answer.',
+    })
+    // Its card and two calls directly, and one through the gate.
+    expect(slow.agent.requests.length).toBeLessThanOrEqual(4)
+  })
+
+  it('makes an address that is blocked look like one that is unreachable', async () => {
+    const at = (url: string) => ({
+      card: cardOf({}, { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] }),
+    })
+    const receipts: Receipt[] = []
+    for (const url of [
+      'https://10.0.0.1/a2a',
+      'https://nowhere.invalid/a2a',
+      `${called.host.url.origin}/agents/check-good/a2a`,
+    ]) {
+      await called.register('check-blocked', at(url))
+      receipts.push(await check('check-blocked'))
+    }
+    const [first, ...others] = receipts.map(({ tests }) => tests.filter(({ through }) => through === 'direct'))
+    expect(first?.[0]).toMatchObject({ result: 'failed', happened: 'could not be reached' })
+    for (const other of others) expect(other).toEqual(first)
+  })
+
+  it('sends the secret of the manifest to the agent alone, the token of the caller to nobody, and puts neither into the receipt', async () => {
+    called.agent.respond(behave())
+    await register(
+      'check-secret',
+      { extendedAgentCard: true },
+      { upstream: { secret: 'AGENT_TOKEN' }, extended: { description: 'More' } },
+    )
+    called.agent.requests.length = 0
+    const receipt = await check('check-secret')
+    const seen = called.agent.requests.map(({ headers }) => headers.authorization)
+    expect(new Set(seen)).toEqual(new Set([undefined, 'Bearer the-secret-of-the-worker']))
+    expect(JSON.stringify(called.agent.requests)).not.toContain(token)
+    expect(find(receipt, 'gate', 'extended-card-anonymous')).toMatchObject({ result: 'passed', happened: 'HTTP 401' })
+    expect(find(receipt, 'gate', 'extended-card-authorized')).toMatchObject({
+      result: 'passed',
+      happened: 'card, application/json',
+    })
+    expect(JSON.stringify(receipt)).not.toMatch(new RegExp(`${token}|the-secret|AGENT_TOKEN|${called.agent.origin}`))
+  })
+
+  it('does not count an agent as failed that needs credentials which its manifest does not name', async () => {
+    called.agent.respond(reply(401, json, '{}'))
+    await register('check-protected')
+    const receipt = await check('check-protected')
+    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({
+      result: 'skipped',
+      happened: 'HTTP 401',
+      reason: 'The agent needs credentials, and its manifest names no secret for it.',
+    })
+    expect(receipt.summary.failed).toBe(0)
+  })
+
+  it('tests an MCP server through the gate only, and calls none of its tools', async () => {
+    called.agent.serve(scripted())
+    await called.register('check-mcp', {
+      card: { name: 'Tools', description: 'Has tools' },
+      upstream: { mcp: `${called.agent.origin}/mcp` },
+    })
+    called.agent.requests.length = 0
+    const receipt = await check('check-mcp')
+    expect(receipt.summary.failed).toBe(0)
+    expect(receipt.tests.filter(({ through }) => through === 'direct')).toMatchObject([
+      { id: 'direct', result: 'skipped' },
+    ])
+    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: 'passed' })
+    expect(methods()).not.toContain('tools/call')
+  })
+
+  it('tests that a closed agent is refused, and calls it directly', async () => {
+    called.agent.respond(behave())
+    await register('check-closed', {}, { route: 'closed' })
+    const receipt = await check('check-closed')
+    expect(find(receipt, 'gate', 'closed')).toMatchObject({
+      result: 'passed',
+      happened: 'error -32004 UNSUPPORTED_OPERATION, HTTP 200, application/json',
+    })
+    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({
+      result: 'skipped',
+      reason: 'The manifest has `route: closed`.',
+    })
+    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({ result: 'passed' })
+  })
+
+  it.each<[string, JsonObject, string]>([
+    ['does not check modes', { gate: { modes: 'off' } }, 'The manifest has `gate.modes: off`.'],
+    ['only warns', { gate: { modes: 'warn' } }, 'The manifest has `gate.modes: warn`.'],
+    ['accepts any output', { card: 'any' }, 'The card accepts any media type.'],
+  ])('sends no message where the gate %s', async (_, changes, reason) => {
+    called.agent.respond(behave())
+    const { card, ...manifest } = changes
+    await register('check-any', {}, { ...manifest, ...(card && { card: cardOf({}, { defaultOutputModes: ['*/*'] }) }) })
+    called.agent.requests.length = 0
+    expect(find(await check('check-any'), 'gate', 'output-modes')).toMatchObject({ result: 'skipped', reason })
+    expect(methods().filter(method => SENDING.test(method))).toEqual([])
+  })
+
+  it('sends no message even where the gate would forward it to the caller of an extended card', async () => {
+    called.agent.respond(behave())
+    await register('check-extended', {}, { extended: { defaultOutputModes: ['*/*'] } })
+    called.agent.requests.length = 0
+    expect(find(await check('check-extended'), 'gate', 'output-modes')).toMatchObject({
+      result: 'skipped',
+      happened: 'the gate let it pass',
+    })
+    expect(methods().filter(method => SENDING.test(method))).toEqual([])
+  })
+
+  it('fetches the card where the manifest says, with the condition that it has changed', async () => {
+    const card = JSON.stringify(cardOf())
+    const serve: Responder = (response, request, body) => {
+      if (request.method !== 'GET') return behave()(response, request, body)
+      if (request.headers['if-none-match'] === '"1"') return void response.writeHead(304, { ETag: '"1"' }).end()
+      response.writeHead(200, { ...json, ETag: '"1"' }).end(card)
+    }
+    called.agent.respond(serve)
+    await called.register('check-remote', { upstream: { card: `${called.agent.origin}/own.json` } })
+    const receipt = await check('check-remote')
+    expect(notPassed(receipt)).toEqual([])
+    expect(find(receipt, 'direct', 'own-card-not-modified')).toMatchObject({ happened: 'HTTP 304' })
+    called.agent.respond(reply(200, html, '<h1>No card</h1>'))
+    expect(find(await check('check-remote'), 'direct', 'own-card')).toMatchObject({
+      result: 'failed',
+      happened: 'HTTP 200, text/html',
+    })
+  })
+
+  it('refuses a second check while one is running', async () => {
+    slow.agent.respond(() => undefined)
+    await slow.register('check-busy', { card: cardOf({}, {}, slow.agent) })
+    const start = () => slow.send('/agents/check-busy/check', { token })
+    const first = start()
+    await vi.waitFor(() => expect(slow.agent.requests.length).toBeGreaterThan(0))
+    const second = await start()
+    expect([second.status, second.body]).toMatchObject([409, { code: 'check-running' }])
+    expect((await first).status).toBe(200)
+    slow.agent.respond(behave())
+    expect((await start()).status).toBe(200)
+  })
+
+  it('needs a token that may write the agent, an agent and a valid body', async () => {
+    await register('check-allowed')
+    const { token: reader } = await called.issue({ scopes: ['read'] })
+    const { token: other } = await called.issue({ scopes: ['write'], agents: ['other-*'] })
+    const refusals = [
+      await called.send('/agents/check-allowed/check'),
+      await post('check-allowed', undefined, reader),
+      await post('check-allowed', undefined, other),
+      await post('check-none'),
+      await post('check-allowed', { send: 'yes' }),
+      await post('check-allowed', { more: true }),
+    ]
+    expect(refusals.map(({ status, body }) => [status, (body as JsonObject).code])).toEqual([
+      [401, 'no-token'],
+      [403, 'forbidden'],
+      [403, 'forbidden'],
+      [404, 'agent-not-found'],
+      [422, 'invalid-check'],
+      [422, 'invalid-check'],
+    ])
+  })
+})
+
+describe('the agents of the official SDKs', () => {
+  let shared: CalledHost<Host>
+  beforeAll(async () => {
+    shared = await useSharedHost()
+    shared.agent.listenWith(createOfficialAgents(shared.agent.origin))
+  })
+  afterAll(() => shared.close())
+
+  it.each(agentKinds)('%s: pass every test, in all versions and bindings', async kind => {
+    // They log each error that they answer with.
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const card = (await (await fetch(`${shared.agent.origin}${agentPath(kind)}/card.json`)).json()) as JsonObject
+    const id = `check-sdk-${agentKinds.indexOf(kind)}`
+    await shared.register(id, { card, route: 'gateway' })
+    const { status, body } = await shared.send(`/agents/${id}/check`, { token, body: { send: true } })
+    const served = body as ServedReceipt
+    expect([status, served.receipt.tests.filter(({ result }) => result === 'failed')]).toEqual([200, []])
+    const protocols = new Set(
+      served.receipt.tests.flatMap(({ through, protocol }) => (through === 'gate' ? (protocol ?? []) : [])),
+    )
+    expect(protocols).toEqual(new Set(['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3']))
+    expect([served.signature, served.unsigned]).toEqual([undefined, 'This host has no key to sign with.'])
+  })
+})
+
+describe('the rate limit', () => {
+  it('counts the calls of a check, and ends it', async () => {
+    const limited = await useSharedHost('limited')
+    limited.agent.respond(behave())
+    await limited.register('check-limited', { card: cardOf({}, {}, limited.agent) })
+    const { token: writer } = await limited.issue({ scopes: ['write'] })
+    const run = () => limited.send('/agents/check-limited/check', { token: writer })
+    let response = await run()
+    for (let checks = 1; response.status === 200 && checks < 5; checks++) response = await run()
+    expect([response.status, response.body]).toMatchObject([429, { code: 'too-many-requests' }])
+    const { body } = await limited.send('/agents/check-limited/receipt', { method: 'GET' })
+    const reasons = (body as ServedReceipt).receipt.tests.map(({ reason }) => reason)
+    expect(reasons).toContain('A rate limit refused the request.')
+    await limited.close()
+  })
+})
+
+describe('GET /agents/{id}/receipt', () => {
+  it('returns the newest receipt, with a signature of the host over its canonical form', async () => {
+    called.agent.respond(behave())
+    await register('receipt-signed')
+    const receipt = await check('receipt-signed')
+    const response = await getReceipt('receipt-signed')
+    const served = response.body as ServedReceipt
+    expect([served.receipt, served.current]).toEqual([receipt, true])
+    const keys = await called.send('/.well-known/jwks.json', { method: 'GET' })
+    const verify = (changed: Receipt) => {
+      const [head = '', , signature = ''] = served.signature?.split('.') ?? []
+      const payload = Buffer.from(canonicalJson(changed as unknown as Json)).toString('base64url')
+      return flattenedVerify({ protected: head, payload, signature }, createLocalJWKSet(keys.body as never))
+    }
+    const { protectedHeader } = await verify(served.receipt)
+    expect(protectedHeader).toEqual({
+      alg: 'ES256',
+      kid: expect.any(String),
+      typ: 'calling-card-receipt+jws',
+      jku: `${called.host.url.origin}/.well-known/jwks.json`,
+    })
+    await expect(verify({ ...receipt, summary: { ...receipt.summary, failed: 1 } })).rejects.toThrow(
+      'verification failed',
+    )
+  })
+
+  it('can be cached as a card can', async () => {
+    const { headers } = await getReceipt('receipt-signed')
+    expect([headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([
+      'public, max-age=60, stale-while-revalidate=86400',
+      '*',
+    ])
+    const again = await called.send('/agents/receipt-signed/receipt', {
+      method: 'GET',
+      headers: { 'If-None-Match': headers.get('etag') ?? '' },
+    })
+    expect([again.status, again.text]).toEqual([304, ''])
+    expect((await getReceipt('receipt-signed', token)).headers.get('cache-control')).toBe('private, no-store')
+  })
+
+  it('reports that the card has changed since', async () => {
+    called.agent.respond(behave())
+    await register('receipt-old')
+    const { card } = await check('receipt-old')
+    await register('receipt-old', {}, { card: cardOf({}, { version: '3.0.0' }) })
+    const { body } = await getReceipt('receipt-old')
+    expect(body).toMatchObject({ current: false, receipt: { card: { version: '2.0.0', etag: card.etag } } })
+  })
+
+  it('is shown by the page and the badge of the agent', async () => {
+    called.agent.respond(behave())
+    await register('receipt-shown')
+    const badge = () => called.send('/agents/receipt-shown/badge.svg?show=receipt', { method: 'GET' })
+    expect((await badge()).text).toContain('not tested')
+    const { summary } = await check('receipt-shown')
+    expect((await badge()).text).toContain(`${summary.passed} passed today`)
+    expect((await called.send('/agents/receipt-shown/badge.svg', { method: 'GET' })).text).not.toContain('passed')
+    const page = await called.send('/agents/receipt-shown', { method: 'GET', headers: { Accept: 'text/html' } })
+    expect(page.text).toContain(`${summary.passed} passed, 0 failed, 1 skipped.</p>`)
+  })
+
+  it('is gone when the agent is removed, and not there for the next one with its id', async () => {
+    called.agent.respond(behave())
+    await register('receipt-gone')
+    await check('receipt-gone')
+    await called.send('/agents/receipt-gone', { method: 'DELETE', token })
+    expect((await getReceipt('receipt-gone')).body).toMatchObject({ status: 404, code: 'agent-not-found' })
+    await register('receipt-gone')
+    expect((await getReceipt('receipt-gone')).body).toMatchObject({ status: 404, code: 'no-receipt' })
+  })
+
+  it('of an internal agent is for callers who may read it; to all others the agent does not exist', async () => {
+    called.agent.respond(behave())
+    await register('receipt-internal', {}, { visibility: 'internal' })
+    const receipt = await check('receipt-internal')
+    expect(receipt.summary.failed).toBe(0)
+    const { token: reader } = await called.issue({ scopes: ['read'] })
+    const { token: writer } = await called.issue({ scopes: ['write'] })
+    expect((await getReceipt('receipt-internal', reader)).body).toMatchObject({
+      receipt: { agent: 'receipt-internal' },
+      current: true,
+    })
+    const unknown = (await getReceipt('receipt-unknown')).text.replaceAll('unknown', 'internal')
+    for (const as of [undefined, writer]) expect((await getReceipt('receipt-internal', as)).text).toBe(unknown)
+  })
+})
