@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { findContradiction } from '../../../src/card/signatures/legacy-form.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+
+const interfaces = { supportedInterfaces: [{ url: 'https://a.example' }, { url: 'https://b.example' }] }
+const required = { securityRequirements: [{ schemes: { b: { list: ['x'] } } }, { schemes: { c: {} } }] }
+const wrapper = { httpAuthSecurityScheme: { scheme: 'bearer' } }
+const key = { apiKeySecurityScheme: { name: 'X', location: 'header' } }
+
+describe('findContradiction', () => {
+  it.each<[string, JsonObject, string]>([
+    ['another endpoint', { ...interfaces, url: 'https://c.example' }, '/url'],
+    ['an endpoint that is no text', { ...interfaces, url: ['https://a.example'] }, '/url'],
+    [
+      'another interface',
+      { ...interfaces, additionalInterfaces: [{ url: 'https://b.example' }, { url: 'https://c.example' }] },
+      '/additionalInterfaces/1',
+    ],
+    [
+      'another scheme of HTTP',
+      { securitySchemes: { a: wrapper, b: { type: 'http', scheme: 'basic', ...wrapper } } },
+      '/securitySchemes/b',
+    ],
+    [
+      'another place of an API key',
+      { securitySchemes: { 'k/1': { type: 'apiKey', name: 'X', in: 'query', ...key } } },
+      '/securitySchemes/k~11',
+    ],
+    ['other requirements', { ...required, security: [{ b: ['x'] }] }, '/security'],
+    ['no requirements', { ...required, security: [] }, '/security'],
+    ['other requirements of a skill', { skills: [{}, { ...required, security: [{}] }] }, '/skills/1/security'],
+    ['a field under two names', { ...interfaces, supported_interfaces: [] }, '/supported_interfaces'],
+    [
+      'a field of 0.3 and the name in the proto of what it is read into',
+      { url: 'https://a.example', supported_interfaces: [] },
+      '/supported_interfaces',
+    ],
+  ])('returns the place of %s', (_, card, pointer) => {
+    expect(findContradiction(card)).toBe(pointer)
+  })
+
+  it.each<[string, JsonObject]>([
+    ['is of 1.0 only', { ...interfaces, ...required, securitySchemes: { b: wrapper } }],
+    [
+      'is of 0.3 only',
+      { url: 'https://a.example', security: [{ b: [] }], securitySchemes: { b: { type: 'http', scheme: 'bearer' } } },
+    ],
+    [
+      'is of both, with the same endpoints',
+      {
+        ...interfaces,
+        url: 'https://a.example',
+        additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }],
+      },
+    ],
+    ['is of both, with the same requirements', { ...required, security: [{ b: ['x'] }, { c: [] }] }],
+    [
+      'is of both, with the same schemes',
+      {
+        securitySchemes: {
+          a: { type: 'http', scheme: 'bearer', ...wrapper },
+          k: { type: 'apiKey', name: 'X', in: 'header', ...key },
+        },
+      },
+    ],
+    [
+      'has a field under its name in the proto only',
+      { supported_interfaces: [{ url: 'https://a.example' }], x_note: 1 },
+    ],
+  ])('returns nothing for a card that %s', (_, card) => {
+    expect(findContradiction(card)).toBeUndefined()
+  })
+})
