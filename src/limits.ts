@@ -283,3 +283,9 @@ export const MAX_VERIFICATION_KEYS = 100
 /** A JWK Set or DID document by which a card is verified: bytes, and the time for it. */
 export const MAX_KEY_SET_BYTES = 128 * 1024
 export const KEY_SET_TIMEOUT_SECONDS = 5
+
+/** How long caches may keep the key set of this host, as its `Cache-Control` states. */
+export const KEY_SET_MAX_AGE_SECONDS = 5 * 60
+
+/** How long a new key is published before it signs: longer than any cache may keep the key set, and than a deployment takes. */
+export const KEY_LEAD_SECONDS = 10 * 60

@@ -10,7 +10,10 @@ import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
 export type Signing = { signers: string } & ({ signer: CardSigner; notes: string[] } | { unsigned: string })
 
 /** The agent whose cards are signed, and the origin of this host's URLs in them. */
-type SignedAgent = { manifest: Manifest; origin: string }
+type SignedAgent = { manifest: SigningTerms; origin: string }
+
+/** The part of a manifest that decides how cards are signed. */
+export type SigningTerms = Pick<Manifest, 'signatures' | 'narrowSignature' | 'hosts'>
 
 /** Returns what signs the cards of an agent. `known` are signatures that were made before, by their digests. */
 export const createSigning = async (
@@ -64,7 +67,7 @@ const NO_NARROW_KEY =
  * Whether the origin of an agent's URLs is one that the owner of the host has decided on. The host name of a request is the choice of
  * whoever makes it, so nothing is signed that contains it, but on a development machine.
  */
-const isOwnOrigin = (origin: string, { hosts }: Manifest, { PUBLIC_URL }: Pick<Env, 'PUBLIC_URL'>): boolean => {
+const isOwnOrigin = (origin: string, { hosts }: SigningTerms, { PUBLIC_URL }: Pick<Env, 'PUBLIC_URL'>): boolean => {
   const hostname = parseUrl(origin)?.hostname ?? ''
   return parseUrl(PUBLIC_URL)?.origin === origin || hosts.includes(hostname) || isLocalName(hostname)
 }

@@ -92,6 +92,9 @@ export const listKeys = ({ current, next, previous, narrow }: Omit<SigningKeys, 
 export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>
   'misconfigured' in keys ? '' : [keys.current, keys.previous, keys.narrow].map(key => key?.kid ?? '').join(' ')
 
+/** The end of the year 9999: later times have no usual form. */
+const MAX_TIME_SECONDS = 253_402_300_799
+
 /** 256 bits in base64url. */
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))
 const PrivateJwk = v.object({
@@ -103,7 +106,7 @@ const PrivateJwk = v.object({
   alg: v.optional(v.literal('ES256')),
   use: v.optional(v.literal('sig')),
   /** From when on it signs, in seconds since 1970 (OpenID Federation §8.7). */
-  nbf: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 0),
+  nbf: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_TIME_SECONDS)), 0),
 })
 
 /** By secret, the key that was read last: importing one takes longer than signing with it. */

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { scopes } from '../../../card/model/constants.ts'
 import { json } from '../../../card/model/schema.ts'
-import { anyObject, count, cursor, described, flag, id, seq, text, texts, time } from './parts.ts'
+import { KEY_SECRETS } from '../../../signing/keys.ts'
+import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './parts.ts'
 
 const token = {
   id: text('The id of the token.'),
@@ -74,13 +75,38 @@ const Health = v.object({
   missing: texts('The secrets that the host needs and lacks.'),
 })
 
-const JwkSet = v.object({
+const Jwk = v.object({
+  ...{ kty: v.string(), crv: v.string(), x: v.string(), y: v.string() },
+  ...{ kid: v.string(), alg: v.string(), use: v.string() },
+})
+
+const JwkSet = v.object({ keys: v.array(Jwk) })
+
+const DidDocument = v.object({
+  '@context': v.array(v.string()),
+  id: text('The DID.'),
+  verificationMethod: v.array(
+    v.object({ id: text('The DID and the `kid`.'), type: v.string(), controller: v.string(), publicKeyJwk: Jwk }),
+  ),
+  assertionMethod: texts('The ids of the keys whose signatures of cards count.'),
+})
+
+const HostKeys = v.object({
   keys: v.array(
     v.object({
-      ...{ kty: v.string(), crv: v.string(), x: v.string(), y: v.string() },
-      ...{ kid: v.string(), alg: v.string(), use: v.string() },
+      kid: text('The thumbprint of the key (RFC 7638).'),
+      role: oneOf(
+        ['current', 'next', 'previous', 'narrow'],
+        'What the key is for: it signs everything, is published before it signs, also signs cards, or makes narrow signatures.',
+      ),
+      secret: oneOf(KEY_SECRETS, 'The Worker secret that has the private key.'),
+      signsFrom: v.optional(time('From when on it signs. Absent: from the beginning.')),
+      retirable: v.optional(time('From when on the previous key can be deleted, if `unsigned` is 0 then.')),
     }),
   ),
+  unsigned: count('Agents whose cards are still to be signed with these keys, or to be published.'),
+  cacheSeconds: count('For how long some cache may serve a card after it was replaced.'),
+  time: time('The time of this host.'),
 })
 
 const JsonRpcId = described(v.union([v.string(), v.number(), v.null()]), 'Repeated in the response.')
@@ -124,7 +150,9 @@ const RestErrorV0 = v.object({
 export const hostSchemas = {
   AuditEntry,
   AuditPage,
+  DidDocument,
   Health,
+  HostKeys,
   ImportResult,
   IssuedToken,
   JsonRpcRequest,
