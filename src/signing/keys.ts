@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import * as v from 'valibot'
+import { type keyRoles, keySecrets } from '../card/model/constants.ts'
 
 /** A public key as it is published (RFC 7517 §4). */
 export type PublishedKey = {
@@ -13,15 +14,10 @@ export type PublishedKey = {
   use: 'sig'
 }
 
-/**
- * What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well, until it is retired;
- * `narrow` signs what a card is without its security schemes, for agents whose owners want that.
- */
-export type KeyRole = 'current' | 'next' | 'previous' | 'narrow'
+/** What a key is for. */
+export type KeyRole = (typeof keyRoles)[number]
 
-/** The Worker secrets that have the keys of this host. The first two take turns, so that one of them is free for the next key. */
-export const KEY_SECRETS = ['SIGNING_KEY', 'SIGNING_KEY_2', 'NARROW_SIGNING_KEY'] as const
-type KeySecret = (typeof KEY_SECRETS)[number]
+type KeySecret = (typeof keySecrets)[number]
 
 /** A key of this host. Times are in ms since 1970; `signsFrom` is 0 for a key that has signed from the beginning. */
 export type HostKey = {
@@ -50,11 +46,11 @@ export const getSigningKeys = async (
   env: KeyEnv,
   now = Date.now(),
 ): Promise<SigningKeys | { misconfigured: string }> => {
-  const stored = await Promise.all(KEY_SECRETS.map(secret => readStoredKey(secret, env[secret])))
+  const stored = await Promise.all(keySecrets.map(secret => readStoredKey(secret, env[secret])))
   const invalid = stored.find(key => key === 'invalid')
   const [first, second, narrow] = stored.map(key => (key === 'invalid' ? undefined : key))
   if (invalid) {
-    const name = KEY_SECRETS[stored.indexOf(invalid)]
+    const name = keySecrets[stored.indexOf(invalid)]
     return {
       misconfigured: `The ${name} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`,
     }

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { scopes } from '../../../card/model/constants.ts'
+import { keyRoles, keySecrets, scopes } from '../../../card/model/constants.ts'
 import { json } from '../../../card/model/schema.ts'
-import { KEY_SECRETS } from '../../../signing/keys.ts'
 import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './parts.ts'
 
 const token = {
@@ -96,10 +95,10 @@ const HostKeys = v.object({
     v.object({
       kid: text('The thumbprint of the key (RFC 7638).'),
       role: oneOf(
-        ['current', 'next', 'previous', 'narrow'],
+        keyRoles,
         'What the key is for: it signs everything, is published before it signs, also signs cards, or makes narrow signatures.',
       ),
-      secret: oneOf(KEY_SECRETS, 'The Worker secret that has the private key.'),
+      secret: oneOf(keySecrets, 'The Worker secret that has the private key.'),
       signsFrom: v.optional(time('From when on it signs. Absent: from the beginning.')),
       retirable: v.optional(time('From when on the previous key can be deleted, if `unsigned` is 0 then.')),
     }),
