@@ -28,6 +28,7 @@ const schema = () => import('./api/schema.ts')
 const sources = () => import('./api/agents/sources.ts')
 const superx = () => import('./api/compat/superx.ts')
 const tokens = () => import('./api/tokens.ts')
+const verify = () => import('./api/verify.ts')
 const unserved = () => import('./unserved.ts')
 
 /** Answers with a page for people who ask with a browser, and with the document for every other client. */
@@ -112,6 +113,7 @@ export const routes: readonly Route[] = [
   ['POST', '/import', lazy(admin, 'postImport')],
   ['GET', '/lint', lazy(pages, 'getLintPage')],
   ['POST', '/lint', lazy(lint, 'postLint')],
+  ['POST', '/verify', lazy(verify, 'postVerify')],
   ['GET', '/manage', lazy(pages, 'getManagePage')],
   ['GET', '/openapi.json', lazy(openApi, 'getOpenApi')],
   ['GET', '/schema/manifest.json', lazy(schema, 'getManifestSchema')],

@@ -5,7 +5,7 @@
 
 // Documents
 
-/** The body of a request to the registry or to `POST /lint`. */
+/** The body of a request to the registry, `POST /lint` or `POST /verify`, and a card that the last one fetches. */
 export const MAX_BODY_BYTES = 256 * 1024
 
 /** Levels of objects and arrays in a JSON document, a call or the answer of an agent. */
@@ -289,3 +289,9 @@ export const KEY_SET_MAX_AGE_SECONDS = 5 * 60
 
 /** How long a new key is published before it signs: longer than any cache may keep the key set, and than a deployment takes. */
 export const KEY_LEAD_SECONDS = 10 * 60
+
+/** Sources of keys that a request to `POST /verify` names. */
+export const MAX_KEY_SOURCES = 5
+
+/** Key sets that are fetched because signatures of a card point to them, or because they are on its origin. */
+export const MAX_SIGNER_KEY_SETS = 3

@@ -7,8 +7,6 @@ import type { ListedAgent } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { findHost, resolveHost } from '../hosts/index.ts'
-import { createFilter } from '../sync/index.ts'
-import { colors, escapeControls, formatTable } from '../terminal.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -22,7 +20,9 @@ import {
   listIds,
   reportRejection,
   resolveWithWarning,
-} from './options.ts'
+} from '../options.ts'
+import { createFilter } from '../sync/index.ts'
+import { colors, escapeControls, formatTable } from '../terminal.ts'
 
 type ListFlags = HostFlags & { only?: string[]; set?: string }
 type ShowFlags = HostFlags & { dialect?: string; manifest?: true }

@@ -5,8 +5,8 @@ import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/aud
 import type { AuditPage, HostClient, Rejection } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
+import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from '../options.ts'
 import { colors, escapeControls, formatTable, withoutControls } from '../terminal.ts'
-import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from './options.ts'
 
 /** The newest entry of an earlier verification. */
 type SeenHead = { number: number; hash: string }
@@ -118,7 +118,9 @@ const verify = async (flags: VerifyFlags, context: Context): Promise<number> => 
   else if (head === null) terminal.report('The audit has no entries.')
   else {
     terminal.report(`${head.number}:${head.hash}`)
-    const signature = isSigned ? 'signed by this host' : 'not signed, because this host has no SIGNING_KEY'
+    const signature = isSigned
+      ? 'signed by this host'
+      : 'not signed, because this host has no key to sign with (npx sync-card keys create)'
     terminal.info(`Entries that fit together: ${entries}. The newest is ${signature}.`)
     terminal.info('Keep the line above: with --seen, the next verification finds out if these entries are replaced.')
   }

@@ -5,9 +5,9 @@ import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { localUrl, parseHostUrl } from '../hosts/index.ts'
 import { type Diagnostic, type Draft, replaceFile } from '../manifests/index.ts'
+import { type AddCommand, addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from '../options.ts'
 import { distinct, problemText } from '../reporters/index.ts'
 import { withoutControls } from '../terminal.ts'
-import { type AddCommand, addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from './options.ts'
 
 type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
 

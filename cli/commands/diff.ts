@@ -1,7 +1,4 @@
 import type { Context } from '../context.ts'
-import { differenceText, diffMarkdown, syncJson, syncText } from '../reporters/index.ts'
-import { exitCodeOf, type SyncResult, syncCards } from '../sync/index.ts'
-import { diffRevisions, parseRevisions } from './history.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -15,7 +12,10 @@ import {
   interruptSignal,
   rejectPrunedFiles,
   resolveWithWarning,
-} from './options.ts'
+} from '../options.ts'
+import { differenceText, diffMarkdown, syncJson, syncText } from '../reporters/index.ts'
+import { exitCodeOf, type SyncResult, syncCards } from '../sync/index.ts'
+import { diffRevisions, parseRevisions } from './history.ts'
 
 type Format = 'text' | 'json' | 'markdown'
 

@@ -3,8 +3,15 @@ import { agentIdPattern } from '../../src/card/model/constants.ts'
 import type { RevisionChanges } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
+import {
+  type AddCommand,
+  addHostOptions,
+  connect,
+  type FileFlags,
+  type HostFlags,
+  reportRejection,
+} from '../options.ts'
 import { colors, escapeControls, formatTable, withoutControls } from '../terminal.ts'
-import { type AddCommand, addHostOptions, connect, type FileFlags, type HostFlags, reportRejection } from './options.ts'
 import { changeText, hideSecretsInChange } from './refresh.ts'
 
 /** Adds `history` and `rollback`, which list the revisions of an agent and go back to one. */

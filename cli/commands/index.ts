@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
+import { addDns } from '../dns/index.ts'
 import { UsageError } from '../exit-codes.ts'
+import { type AddCommand, suggestCommand } from '../options.ts'
+import { addVerify } from '../verify/index.ts'
 import { addAgents } from './agents.ts'
 import { addAudit } from './audit.ts'
 import { addCompletion } from './completion.ts'
@@ -10,7 +13,6 @@ import { addInit } from './init.ts'
 import { addKeys } from './keys.ts'
 import { addLint } from './lint.ts'
 import { addMove } from './move.ts'
-import { type AddCommand, suggestCommand } from './options.ts'
 import { addPull } from './pull.ts'
 import { addRefresh } from './refresh.ts'
 import { addSync } from './sync.ts'
@@ -24,6 +26,8 @@ const COMMANDS: readonly AddCommand[] = [
   addDiff,
   addLint,
   addConvert,
+  addVerify,
+  addDns,
   addAgents,
   addRefresh,
   addHistory,
@@ -43,6 +47,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card diff': 'sync-card diff cards --host prod',
   'sync-card lint': 'sync-card lint cards --format sarif > cards.sarif',
   'sync-card convert': 'sync-card convert cards/weather.yaml --to 1.0',
+  'sync-card verify': 'sync-card verify https://agent.example.com --key did:web:example.com',
+  'sync-card dns': 'sync-card dns weather --host prod --domain example.com',
   'sync-card list': 'sync-card list weather forecast --host prod',
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',

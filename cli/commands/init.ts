@@ -20,8 +20,8 @@ import {
   starterCard,
   starterDefaults,
 } from '../manifests/index.ts'
+import type { AddCommand } from '../options.ts'
 import { colors, type Question } from '../terminal.ts'
-import type { AddCommand } from './options.ts'
 
 type Answers = Required<Pick<StarterAnswers, 'name' | 'description' | 'url'>>
 

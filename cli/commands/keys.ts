@@ -6,7 +6,6 @@ import { createWrangler, type Wrangler } from '../deploy/wrangler.ts'
 import { ExitCode, InterruptedError, UsageError } from '../exit-codes.ts'
 import { isLoopback } from '../hosts/index.ts'
 import { createSigningKey, findObstacle, keysText, remainsText, rotationText } from '../keys/index.ts'
-import { formatCount } from '../terminal.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -17,7 +16,8 @@ import {
   interruptSignal,
   reportRejection,
   resolveWithWarning,
-} from './options.ts'
+} from '../options.ts'
+import { formatCount } from '../terminal.ts'
 
 type CreateFlags = { print?: true; narrow?: true }
 type RotateFlags = HostFlags & { print?: true }

@@ -5,17 +5,6 @@ import { ExitCode, UsageError } from '../exit-codes.ts'
 import { localUrl } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, locateInCard } from '../manifests/index.ts'
 import {
-  collectLintResults,
-  isFailure,
-  type LintReport,
-  type LocatedProposal,
-  lintJson,
-  lintSarif,
-  lintText,
-  type ObservedResult,
-} from '../reporters/index.ts'
-import { selectFiles } from '../sync/index.ts'
-import {
   type AddCommand,
   addConnectionOptions,
   addFileOptions,
@@ -27,7 +16,18 @@ import {
   type HostFlags,
   readFiles,
   STRICT_HELP,
-} from './options.ts'
+} from '../options.ts'
+import {
+  collectLintResults,
+  isFailure,
+  type LintReport,
+  type LocatedProposal,
+  lintJson,
+  lintSarif,
+  lintText,
+  type ObservedResult,
+} from '../reporters/index.ts'
+import { selectFiles } from '../sync/index.ts'
 
 const FORMATS = { text: lintText, json: lintJson, sarif: lintSarif }
 type Format = keyof typeof FORMATS

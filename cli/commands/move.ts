@@ -7,7 +7,6 @@ import { parseTrailer } from '../../src/registry/move/format.ts'
 import { HostError } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { formatCount } from '../terminal.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -16,7 +15,8 @@ import {
   type HostFlags,
   interruptSignal,
   reportRejection,
-} from './options.ts'
+} from '../options.ts'
+import { formatCount } from '../terminal.ts'
 
 /** Adds `export` and `import`, which move all that a host has registered to another one. */
 export const addMove: AddCommand = (program, context, exit) => {

@@ -1,9 +1,6 @@
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER } from '../manifests/index.ts'
-import { agentText, countsText, differenceText, toJsonPatch } from '../reporters/index.ts'
-import { exitCodeOf, type PullResult, pullCards } from '../sync/index.ts'
-import { colors, formatCount, withoutReports } from '../terminal.ts'
 import {
   type AddCommand,
   addHostOptions,
@@ -12,7 +9,10 @@ import {
   type HostFlags,
   interruptSignal,
   resolveWithWarning,
-} from './options.ts'
+} from '../options.ts'
+import { agentText, countsText, differenceText, toJsonPatch } from '../reporters/index.ts'
+import { exitCodeOf, type PullResult, pullCards } from '../sync/index.ts'
+import { colors, formatCount, withoutReports } from '../terminal.ts'
 
 type Flags = HostFlags & { only?: string[]; set?: string; all?: true; out: string; force?: true }
 

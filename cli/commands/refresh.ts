@@ -1,8 +1,6 @@
 import type { CardChange, RefreshResult } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import { hideSecrets } from '../reporters/index.ts'
-import { colors, withoutControls } from '../terminal.ts'
 import {
   type AddCommand,
   addHostOptions,
@@ -12,7 +10,9 @@ import {
   type HostFlags,
   reportRejection,
   resolveWithWarning,
-} from './options.ts'
+} from '../options.ts'
+import { hideSecrets } from '../reporters/index.ts'
+import { colors, withoutControls } from '../terminal.ts'
 
 type Flags = HostFlags & { accept?: string }
 

@@ -4,6 +4,20 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Context } from '../context.ts'
 import { EXIT_CODE_HELP, ExitCode, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER } from '../manifests/index.ts'
+import {
+  type AddCommand,
+  addFileOptions,
+  addHostOptions,
+  addOnlyOption,
+  DEFAULT_RETRIES,
+  FILES_HELP,
+  type FileFlags,
+  type HostFlags,
+  rejectPrunedFiles,
+  resolveWithWarning,
+  STRICT_HELP,
+  suggestCommand,
+} from '../options.ts'
 import { differenceText, syncJson, syncText } from '../reporters/index.ts'
 import {
   type AgentResult,
@@ -18,20 +32,6 @@ import {
   watchCards,
 } from '../sync/index.ts'
 import { type Terminal, withoutProgress, withoutReports } from '../terminal.ts'
-import {
-  type AddCommand,
-  addFileOptions,
-  addHostOptions,
-  addOnlyOption,
-  DEFAULT_RETRIES,
-  FILES_HELP,
-  type FileFlags,
-  type HostFlags,
-  rejectPrunedFiles,
-  resolveWithWarning,
-  STRICT_HELP,
-  suggestCommand,
-} from './options.ts'
 
 type Flags = HostFlags &
   FileFlags & {

@@ -6,7 +6,6 @@ import type { HostClient, HostHealth, OwnToken, Token } from '../client/index.ts
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { ResolvedHost } from '../hosts/index.ts'
-import { colors, formatTable } from '../terminal.ts'
 import {
   type AddCommand,
   addHostOptions,
@@ -19,7 +18,8 @@ import {
   parseChoice,
   reportRejection,
   resolveWithWarning,
-} from './options.ts'
+} from '../options.ts'
+import { colors, formatTable } from '../terminal.ts'
 
 type CreateFlags = HostFlags & {
   scope: string[]

@@ -125,12 +125,13 @@ const observedText = (observed: ObservedResult): string => {
 const callsText = ({ calls, since, lastSeen }: ObservedCalls): string =>
   `${formatCount(calls, 'call')}${since === undefined || lastSeen === undefined ? '' : ` from ${since} to ${lastSeen}`}`
 
-const reportLines = ({ filled, converted, dropped, lossy }: Report): string[] =>
+const reportLines = ({ filled, converted, dropped, lossy, signatures }: Report): string[] =>
   [
     ...filled.map(({ pointer, message }) => `filled ${pointer} ${message}`),
     ...converted.map(({ pointer, message }) => `converted ${pointer} ${message}`),
     ...Object.entries(dropped).map(([dialect, pointers]) => `not in ${dialect}: ${pointers.join(' ')}`),
     ...lossy.map(({ pointer, message }) => `lossy ${pointer} ${message}`),
+    ...signatures.map(({ pointer, message }) => `signatures ${pointer} ${message}`),
   ].map(line => colors.dim(withoutControls(line)))
 
 const summaryText = (results: readonly LintResult[]): string => {

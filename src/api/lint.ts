@@ -1,4 +1,6 @@
 import { clientKey } from '../auth/throttle.ts'
+import type { Compiled } from '../card/compile/index.ts'
+import type { Note } from '../card/model/report.ts'
 import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { readJson } from '../http/json-body.ts'
@@ -21,5 +23,13 @@ export const postLint: Handler = async (request, env) => {
   const { report, secrets, documents: representations } = result.compiled
   const valid = secrets.length === 0
   const isShown = valid && new URL(request.url).searchParams.get('representations') === 'true'
-  return jsonResponse({ valid, errors: secrets, ...report, ...(isShown && { representations }) })
+  const signatures = [...report.signatures, ...(await describeHostSigning(result.compiled, env))]
+  return jsonResponse({ valid, errors: secrets, ...report, signatures, ...(isShown && { representations }) })
+}
+
+/** Describes how a host with a key would sign the card; nothing for a host without one. */
+const describeHostSigning = async ({ manifest, origin }: Compiled, env: Env): Promise<Note[]> => {
+  const { createSigning, describeSigning } = await import('../signing/card-signer.ts')
+  const signing = await createSigning({ manifest, origin }, {}, env)
+  return signing.signers === '' ? [] : describeSigning(signing)
 }

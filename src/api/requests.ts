@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { scopes } from '../card/model/constants.ts'
-import { json, strictObject } from '../card/model/schema.ts'
-import { MAX_TOKEN_ENTRIES } from '../limits.ts'
+import { json, jsonObject, strictObject } from '../card/model/schema.ts'
+import { MAX_KEY_SOURCES, MAX_TOKEN_ENTRIES } from '../limits.ts'
 
 // The bodies of requests, apart from the handlers that read them: the OpenAPI document describes them too.
 
@@ -64,3 +64,28 @@ export const RollbackRequest = strictObject({
 
 /** The body of `POST /agents/{id}/refresh`, if there is one: the entity tag of the pending card to accept. */
 export const RefreshRequest = strictObject({ accept: v.optional(v.string()) })
+
+const keyMessage = 'must be a JWK, the URL of a JWK Set, or a DID such as did:web:agent.example.com'
+
+/** The body of `POST /verify`: a card or its address, and the keys that the caller trusts. */
+export const VerifyRequest = v.pipe(
+  strictObject(
+    {
+      card: v.optional(jsonObject('must be an Agent Card, as an object')),
+      url: v.optional(
+        v.pipe(v.string(), v.regex(/^https?:\/\//, 'must be the URL of a card, such as https://agent.example.com')),
+      ),
+      keys: v.optional(
+        v.pipe(
+          v.array(
+            v.union([jsonObject(), v.pipe(v.string(), v.regex(/^(?:https?:\/\/|did:web:)/, keyMessage))], keyMessage),
+          ),
+          v.minLength(1, 'must name at least one key; omit it for the keys of the origin of the card'),
+          v.maxLength(MAX_KEY_SOURCES, `must have at most ${MAX_KEY_SOURCES} entries`),
+        ),
+      ),
+    },
+    'must be an object with card or url, and optionally keys',
+  ),
+  v.check(({ card, url }) => (card === undefined) !== (url === undefined), 'must have either `card` or `url`'),
+)

@@ -23,11 +23,18 @@ const CATALOG_LINKS = [
   `<${OPENAPI_PATH}>; rel="service-desc"; type="application/json"`,
 ].join(', ')
 
+/** A list or catalog; its entity tag is the digest of its bytes unless it has another `etag`. */
+type CacheableDocument = { body: string; type: string; etag?: string }
+
 /**
  * Returns a list or catalog for everybody, with links to the catalogs of this host and the headers by which Workers Cache stores it.
  * `next` is the path of its next page.
  */
-export const cacheableResponse = async (body: string, type: string, env: Env, next?: string): Promise<Response> =>
+export const cacheableResponse = async (
+  { body, type, etag }: CacheableDocument,
+  env: Env,
+  next?: string,
+): Promise<Response> =>
   new Response(body, {
     headers: {
       ...CORS_HEADERS,
@@ -35,7 +42,7 @@ export const cacheableResponse = async (body: string, type: string, env: Env, ne
       'Cache-Control': publicCacheControl(env),
       // Workers Cache ignores stale-while-revalidate with this header: it must not show an old list.
       'Cloudflare-CDN-Cache-Control': 'max-age=60',
-      ETag: await strongEtag(new TextEncoder().encode(body)),
+      ETag: etag ?? (await strongEtag(new TextEncoder().encode(body))),
       Link: next === undefined ? CATALOG_LINKS : `${CATALOG_LINKS}, <${next}>; rel="next"`,
       Vary: 'Authorization',
     },

@@ -40,7 +40,7 @@ export const sha256Hex = async (data: Uint8Array | string): Promise<string> => {
 /** Checks whether an `If-None-Match` lists an entity tag, weakly compared, or `*` (RFC 9110 §13.1.2). */
 export const matchesIfNoneMatch = (header: string | null, etag: string): boolean => {
   if (header === null) return false
-  return header === etag || header.trim() === '*' || entityTags(header).includes(etag)
+  return header === etag || header.trim() === '*' || entityTags(header).includes(etag.replace(/^W\//, ''))
 }
 
 /** Returns the entity tags that a conditional header lists, without `W/`. */

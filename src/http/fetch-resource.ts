@@ -36,13 +36,16 @@ export type Resource = { content: string; headers: Headers; url: string; redirec
 export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
   const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
   const controller = new AbortController()
-  const timeout = Promise.withResolvers<FetchFailure>()
+  let expire = (_: FetchFailure): void => undefined
+  const timeout = new Promise<FetchFailure>(resolve => {
+    expire = resolve
+  })
   const timer = setTimeout(
-    () => timeout.resolve({ failed: 'timeout', detail: `more than ${timeoutSeconds} s` }),
+    () => expire({ failed: 'timeout', detail: `more than ${timeoutSeconds} s` }),
     timeoutSeconds * 1000,
   )
   try {
-    return await Promise.race([fetchWithin(url, options, controller.signal), timeout.promise])
+    return await Promise.race([fetchWithin(url, options, controller.signal), timeout])
   } finally {
     clearTimeout(timer)
     // The rest of an unread body would keep its connection open.
@@ -74,6 +77,29 @@ const fetchWithin = async (
   return body.failed === 'too-large'
     ? { failed: 'too-large', detail: `more than ${maxBytes} bytes` }
     : { failed: 'not-text', detail: 'not UTF-8' }
+}
+
+/**
+ * Describes a failure for clients, in words that complete a sentence about the address. A blocked address looks like one that does not
+ * respond: otherwise callers could map the network around this host.
+ */
+export const describeFailure = (failure: FetchFailure, maxBytes = MAX_CARD_BYTES): string => {
+  switch (failure.failed) {
+    case 'timeout':
+      return 'did not respond in time'
+    case 'status':
+      return `responded with HTTP ${failure.status}`
+    case 'redirect':
+      return `redirects ${failure.detail}`
+    case 'type':
+      return 'responded with something else than JSON'
+    case 'too-large':
+      return `is larger than ${maxBytes / 1024} KiB`
+    case 'not-text':
+      return 'responded with something else than UTF-8'
+    default:
+      return 'cannot be reached'
+  }
 }
 
 /** Network errors have no type of their own, so they are caught where they arise. */

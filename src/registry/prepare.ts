@@ -29,7 +29,7 @@ export const prepareRegistration = async (
     origin,
     summary: summarize(compiled),
     card: JSON.stringify(card),
-    search: { ...collectSearchFields(compiled.card), signed: isSigned(documents, signing) },
+    search: { ...collectSearchFields(compiled.card), signed: hasAuthorSignatures(documents) },
     representations,
     profile: await encode(JSON.stringify(profile)),
     extended: await Promise.all(
@@ -43,8 +43,9 @@ export const prepareRegistration = async (
   }
 }
 
-const isSigned = (documents: Compiled['documents'], signing: Signing): boolean =>
-  'signer' in signing || documents['agent-card.json'].signatures !== undefined
+/** Whether a document that clients verify has the signatures of the author: the policy of the manifest may leave them out of all. */
+const hasAuthorSignatures = (documents: Compiled['documents']): boolean =>
+  signedNames.some(name => documents[name].signatures !== undefined)
 
 /** Prepares an agent whose remote card has never been fetched: it is known and listed, but has no card to serve. */
 export const prepareWithoutCard = async (

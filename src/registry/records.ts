@@ -111,7 +111,7 @@ export type SearchFields = {
   inputModes: string[]
   outputModes: string[]
   protocolVersions: string[]
-  /** Whether the card has signatures. */
+  /** Whether a document of the card has signatures of its author. A search adds those of this host. */
   signed: boolean
   /** The descriptions and examples of the skills, for the full-text index only. */
   text: string
@@ -185,9 +185,17 @@ export type SearchResult = {
 /** A value, and how many of the agents have it. */
 export type FacetValue = { value: string; count: number }
 
-/** An agent in a catalog: what lists show of it, when it changed in ms since 1970, and what it is found by. */
+/**
+ * An agent in a catalog: what lists show of it, when it changed in ms since 1970, what it is found by, and whether its public card has
+ * signatures of this host.
+ */
 export type CatalogAgent = Summary &
-  Pick<SearchFields, 'skillIds' | 'tags' | 'examples'> & { id: string; origin: string; modified: number }
+  Pick<SearchFields, 'skillIds' | 'tags' | 'examples'> & {
+    id: string
+    origin: string
+    modified: number
+    isSignedByHost: boolean
+  }
 
 /**
  * A page of a catalog: public agents with a card whose ids follow `after`, in the order of their ids, at most `limit`. With an

@@ -1,7 +1,7 @@
 import type { Manifest } from '../card/manifest/manifest.ts'
 import { signedNames } from '../card/model/constants.ts'
 import type { Note } from '../card/model/report.ts'
-import type { CardSigner } from '../card/signatures/index.ts'
+import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
 import { isLocalName } from '../net/names.ts'
 import { parseUrl } from '../net/urls.ts'
 import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
@@ -54,9 +54,6 @@ export const describeSigning = (signing: Signing): Note[] => {
     ...signing.notes.map(note),
   ]
 }
-
-/** The path of the public keys. */
-export const KEY_SET_PATH = '/.well-known/jwks.json'
 
 const UNKNOWN_ORIGIN =
   'This host does not know under which name it is public: set PUBLIC_URL in wrangler.toml, or give the agent a host name in `hosts`.'

@@ -1,5 +1,5 @@
 import type { FetchJson } from '../card/signatures/index.ts'
-import { type FetchFailure, fetchText } from '../http/fetch-resource.ts'
+import { describeFailure, fetchText } from '../http/fetch-resource.ts'
 import { isJsonType } from '../http/media-type.ts'
 import { parseJson } from '../json/parse.ts'
 import { KEY_SET_TIMEOUT_SECONDS, MAX_KEY_SET_BYTES } from '../limits.ts'
@@ -16,25 +16,7 @@ export const createKeyFetch =
       timeoutSeconds: KEY_SET_TIMEOUT_SECONDS,
       maxRedirects: 0,
     })
-    if ('failed' in fetched) return { error: describeFailure(fetched) }
+    if ('failed' in fetched) return { error: describeFailure(fetched, MAX_KEY_SET_BYTES) }
     const parsed = parseJson(fetched.content, 'a key set')
     return 'value' in parsed ? { document: parsed.value } : { error: 'responded with invalid JSON' }
   }
-
-/** A blocked address looks like one that does not respond: otherwise callers could map the network around this host. */
-const describeFailure = (failure: FetchFailure): string => {
-  switch (failure.failed) {
-    case 'timeout':
-      return 'did not respond in time'
-    case 'status':
-      return `responded with HTTP ${failure.status}`
-    case 'redirect':
-      return 'redirects, which is not followed for keys'
-    case 'type':
-      return 'responded with something else than JSON'
-    case 'too-large':
-      return `is larger than ${MAX_KEY_SET_BYTES / 1024} KiB`
-    default:
-      return 'cannot be reached'
-  }
-}

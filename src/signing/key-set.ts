@@ -1,9 +1,8 @@
 import { respondWithDocument } from '../http/document.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { log } from '../http/log.ts'
 import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
-import { getSigningKeys, listKeys, type SigningKeys } from './keys.ts'
+import { findSigningKeys, listKeys, type SigningKeys } from './keys.ts'
 
 /** Without `stale-while-revalidate`: a verifier that finds no key must get the current set when it fetches it again. */
 const CACHE_CONTROL = `public, max-age=${KEY_SET_MAX_AGE_SECONDS}`
@@ -45,10 +44,10 @@ export const createDidDocument = (host: string, keys: SigningKeys) => {
   }
 }
 
-/** Returns the keys of this host. Throws where it has none, and logs why if it should have some. */
+/** Returns the keys of this host. Throws where it has none. */
 const requireKeys = async (env: Env): Promise<SigningKeys> => {
-  const keys = await getSigningKeys(env)
-  if (!('misconfigured' in keys)) return keys
-  if (env.SIGNING_KEY || env.SIGNING_KEY_2) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
-  throw new HttpError(404, 'no-signing-key', 'This host has no key to sign with, so it publishes none.')
+  const keys = await findSigningKeys(env)
+  if (keys === undefined)
+    throw new HttpError(404, 'no-signing-key', 'This host has no key to sign with, so it publishes none.')
+  return keys
 }

@@ -1,6 +1,7 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import * as v from 'valibot'
 import { type keyRoles, keySecrets } from '../card/model/constants.ts'
+import { log } from '../http/log.ts'
 
 /** A public key as it is published (RFC 7517 §4). */
 export type PublishedKey = {
@@ -58,6 +59,14 @@ export const getSigningKeys = async (
   const rotating = [first, second].filter(key => key !== undefined)
   if (rotating.length === 0) return { misconfigured: `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
   return assignRoles(rotating, narrow, now)
+}
+
+/** Returns the keys of this host; undefined where it has none, and logs why if it should have some. */
+export const findSigningKeys = async (env: KeyEnv): Promise<SigningKeys | undefined> => {
+  const keys = await getSigningKeys(env)
+  if (!('misconfigured' in keys)) return keys
+  if (keySecrets.some(secret => env[secret])) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
+  return undefined
 }
 
 const CREATE_KEY = 'Create one: npx sync-card keys create'

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost, token } from '../support/host.ts'
+import { startNodeHost } from '../support/node-host.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
 
 /** The requests to /lint per minute that the limited host accepts from one address. */
 const limit = 5
@@ -9,7 +11,10 @@ const limit = 5
 const host = sharedHost()
 const limitedHost = sharedHost('limited')
 
-const lint = (body: string, address = nextAddress(), on = host) =>
+/** A host of either kind. */
+type Target = { fetch: (path: string, init?: RequestInit) => Promise<Response> }
+
+const lint = (body: string, address = nextAddress(), on: Target = host) =>
   on.fetch('/lint', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': address },
@@ -37,6 +42,15 @@ describe('POST /lint', () => {
     ])
     expect((await host.fetch('/a2a/v1/agents/Lint%20Only')).status).toBe(404)
     expect((await host.fetch('/agents/lint-only')).status).toBe(404)
+  })
+
+  it.each([
+    ['signs it', 'https://cards.example.com', 'signed by this host, where they have no signatures of the author: '],
+    ['does not', '', 'not signed by this host. This host does not know under which name it is public'],
+  ])('reports whether a host with a key %s', async (_, PUBLIC_URL, message) => {
+    const signing = await startNodeHost({ vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()), PUBLIC_URL } })
+    const report = await (await lint(JSON.stringify(minimalCard), nextAddress(), signing)).json()
+    expect(report).toMatchObject({ signatures: [{ pointer: '', message: expect.stringContaining(message) }] })
   })
 
   it('lists the errors of an invalid card', async () => {

@@ -206,6 +206,10 @@ const samples: Sample[] = [
   ['POST', '/lint?representations=true', 200, { body: minimalCard }],
   ['POST', '/lint', 200, { body: { name: '' } }],
   ['POST', '/lint', 400, { body: '{' }],
+  ['POST', '/verify', 200, () => ({ body: { url: `${called.host.url.origin}/agents/weather` } })],
+  ['POST', '/verify', 200, { body: { card: { ...minimalCard, signatures: [{}] }, keys: [{}] } }],
+  ['POST', '/verify', 422, { body: {} }],
+  ['POST', '/verify', 502, () => ({ body: { url: `${called.agent.origin}/missing.json` } })],
   // Tokens and administration
   ['POST', '/tokens', 201, { ...admin, body: { scopes: ['read'], agents: ['n*'], note: 'Test', expires: 3600 } }],
   ['POST', '/tokens', 422, { ...admin, body: { scopes: [] } }],
@@ -345,6 +349,7 @@ const exceed = async (method: string, path: string, sent: RequestInit): Promise<
 describe('an answer that needs a host of its own is as the document describes it', () => {
   it.each([
     ['POST', '/lint', { body: '{}' }],
+    ['POST', '/verify', { body: '{}' }],
     ['POST', '/ard/search', { body: '{"query": {"text": "a"}}' }],
     ['POST', '/agents/none/a2a', { body: JSON.stringify(call()) }],
     ['POST', '/agents/none/a2a/message:send', { body: '{}' }],

@@ -101,7 +101,7 @@ describe('sync-card audit verify', () => {
   it('prints the newest entry of a chain that is whole', async () => {
     const { code, stdout, stderr } = await run('verify')
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${head()}\n` })
-    expect(stderr).toContain('not signed, because this host has no SIGNING_KEY')
+    expect(stderr).toContain('not signed, because this host has no key to sign with (npx sync-card keys create)')
   })
 
   it('reports an audit without entries', async () => {
@@ -155,6 +155,18 @@ describe('sync-card audit verify', () => {
       entries: 4,
       isSigned: true,
     })
+  })
+
+  it('accepts a signature of the previous key while the host publishes it', async () => {
+    const [next, previous] = [makeSigningKey(), key].map(({ x, y }, index) => {
+      return { kty: 'EC', crv: 'P-256', x, y, kid: ['next', 'k'][index] }
+    })
+    const { number, hash } = entries.at(-1) ?? {}
+    signature = await sign({ number, hash })
+    keys = [next, previous].flatMap(each => each ?? [])
+    expect(await run('verify')).toMatchObject({ code: 0, stderr: expect.stringContaining('signed by this host') })
+    keys = keys.slice(0, 1)
+    expect(await run('verify')).toMatchObject({ code: 1, stderr: expect.stringContaining('is not valid') })
   })
 
   it.each<[string, () => Promise<string | undefined>, string]>([

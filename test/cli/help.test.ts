@@ -24,6 +24,8 @@ const paths = [
     'diff',
     'lint',
     'convert',
+    'verify',
+    'dns',
     'list',
     'show',
     'open',

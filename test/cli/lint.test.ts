@@ -194,6 +194,14 @@ describe('the text of sync-card lint', () => {
     expect((await lintText({ 'a.json': card, 'b.json': card })).stdout).not.toContain('\n  filled')
   })
 
+  it('has what becomes of the signatures of the author', async () => {
+    const signatures = [{ protected: btoa('{"alg":"ES256","kid":"k"}'), signature: 'c2ln' }]
+    const manifest = { card: { ...clean, signatures }, signatures: 'strip' }
+    expect((await lintText({ 'a.json': manifest })).stdout).toContain(
+      '\n  signatures /signatures left out of every document: the manifest has `signatures: strip`\n',
+    )
+  })
+
   it('is one line without findings, or without files', async () => {
     expect((await lintText({ 'my-agent.yaml': starterCard({}) })).stdout).toBe('No file was checked.\n')
     expect((await lintText({ 'a.json': clean, 'b.json': clean })).stdout).toBe('2 files without findings\n')

@@ -81,12 +81,15 @@ describeInBrowser('the pages in a browser', browser => {
     await page.goto(urlOf('/lint'))
     await page
       .getByLabel('Card', { exact: true })
-      .fill('name: Weather\ndescription: Forecasts.\nurl: https://agent.test/a2a\nskils: []\n')
+      .fill(
+        'name: Weather\ndescription: Forecasts.\nurl: https://agent.test/a2a\nskils: []\nsignatures: [{protected: e30, signature: c2ln}]\n',
+      )
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await page.getByText('The card can be published. Found:').waitFor()
     const line = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'Go to line 4' }) })
     expect(await line.textContent()).toMatch(/skils: \[\].*skills/s)
     await page.getByRole('heading', { name: 'Filled in' }).waitFor()
+    await page.getByRole('heading', { name: 'Signatures' }).waitFor()
     await page.getByText('Telex', { exact: true }).click()
     expect(await page.getByRole('region', { name: 'The card in Telex' }).textContent()).toContain('"name": "Weather"')
     expect(await page.getByText('Suggestion').count()).toBeGreaterThan(0)

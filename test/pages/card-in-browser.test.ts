@@ -6,6 +6,7 @@ import { agentCard } from '../support/cards/cards.ts'
 import { completeCards } from '../support/cards/complete.ts'
 import { type OwnHost, startHost } from '../support/host.ts'
 import { mapStrings } from '../support/hostile.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
 
 const complete = completeCards['1.0'] as JsonObject
 const markup =
@@ -43,7 +44,8 @@ const longWords = (): JsonObject => {
 describeInBrowser('the page of a card in a browser', browser => {
   let host: OwnHost
   beforeAll(async () => {
-    host = await startHost({}, { assets: true })
+    // Every card has the signatures of this host, too.
+    host = await startHost({ SIGNING_KEY: JSON.stringify(makeSigningKey()) }, { assets: true })
     const put = async (id: string, card: Json) => {
       const response = await host.put(id, { card })
       if (!response.ok) throw new Error(`${id}: ${await response.text()}`)
@@ -91,6 +93,17 @@ describeInBrowser('the page of a card in a browser', browser => {
       expect(problems).toStrictEqual([])
     },
   )
+
+  it('names the signer of the card, and the SDKs that accept it', async () => {
+    const page = await browser.open({ javaScriptEnabled: false })
+    await page.goto(urlOf('/agents/weather'))
+    const { keys } = (await (await fetch(urlOf('/.well-known/jwks.json'))).json()) as { keys: { kid: string }[] }
+    await page.getByRole('link', { name: 'Signed by this host.' }).click()
+    const section = page.getByRole('region', { name: 'Signatures' })
+    expect(await section.textContent()).toContain(`Signed by this host with the key ${keys[0]?.kid} (ES256)`)
+    const accepted = await section.getByRole('listitem').filter({ hasText: 'accepts the card' }).allTextContents()
+    expect(accepted).toEqual(expect.arrayContaining(['a2a-go: accepts the card.']))
+  })
 
   it('shows a hostile card as text', async () => {
     const page = await browser.open()

@@ -22,7 +22,7 @@ const request = new Request(`${origin}/agents/weather`)
 const factsOf = (documents: Record<string, JsonObject>, more: Partial<CardFacts> = {}): CardFacts => ({
   id: 'weather',
   card: documents['1.0'] as AgentCard,
-  signatures: [],
+  signing: { signers: [] },
   origin,
   hostOrigin: origin,
   cardUrl: `${origin}/agents/weather/.well-known/agent-card.json`,
@@ -136,21 +136,6 @@ describe('the page of a card', () => {
       'Capabilities Streams its answers as they arise.Sends no push notifications.Has no extended card. ' +
         'Acceptstext/plainProducestext/plain Extensions https://e.example/1 required {"unit":"C"}',
     )
-  })
-
-  it('names the keys of signatures, and says that they are not verified', async () => {
-    const header = btoa(JSON.stringify({ alg: 'ES256', kid: 'k1', jku: 'https://keys.example/jwks.json' }))
-    const signatures = [
-      { protected: header.replace(/=+$/, ''), signature: 'c2ln' },
-      { protected: '!', signature: 'c2ln' },
-    ]
-    const html = await render(card({}), { signatures })
-    const about = sectionOf(html, 'about')
-    expect(about).toContain('Signed with the key k1 (ES256) from https://keys.example/jwks.json')
-    expect(about).toContain('Signed with a key without a name')
-    expect(about).toContain('Not verified here.')
-    expect(html).toContain('<li class="badge">Signed</li>')
-    expect(sectionOf(await render(card({})), 'about')).toContain('The card is not signed.')
   })
 
   it('says when the card changed, in words and for machines', async () => {

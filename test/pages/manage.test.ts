@@ -178,6 +178,8 @@ describeInBrowser('the page of owners', browser => {
       .waitFor()
     await report.getByText('Filled in (').click()
     await report.getByRole('listitem').filter({ hasText: '/defaultInputModes' }).last().waitFor()
+    await report.getByText('Signatures (').click()
+    await report.getByRole('listitem').filter({ hasText: 'signed by this host' }).waitFor()
   })
 
   it('compares revisions, and goes back to one after a confirmation that says what changes', async () => {

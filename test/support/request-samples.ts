@@ -119,6 +119,36 @@ export const requestSamples: Record<string, RequestSample> = {
     headers: { 'If-None-Match': '"a"' },
   },
   'a card to lint': { method: 'POST', path: ['lint'], query: { id: 'a' }, body: shortCard },
+  'a card to verify': {
+    method: 'POST',
+    path: ['verify'],
+    body: {
+      card: {
+        ...shortCard,
+        securitySchemes: { a: { apiKeySecurityScheme: { name: 'a', location: 'header' } } },
+        signatures: [
+          // {"alg":"ES256","typ":"JOSE","kid":"a","jku":"https://a.example/"}
+          {
+            protected: 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpPU0UiLCJraWQiOiJhIiwiamt1IjoiaHR0cHM6Ly9hLmV4YW1wbGUvIn0',
+            signature: 'AAAA',
+            header: { a: 'b' },
+          },
+        ],
+      },
+      keys: [
+        {
+          ...{ kty: 'EC', crv: 'P-256', kid: 'a', alg: 'ES256', use: 'sig' },
+          x: 'gI0GAILBdu7T53akrFmMyGcsF3n5dO7MmwNBHKW5SV0',
+          y: 'SLW_xSffzlPWrHEVI30DHM_4egVwt3NQqeUD7nMFpps',
+        },
+      ],
+    },
+  },
+  'a card to verify at a URL': {
+    method: 'POST',
+    path: ['verify'],
+    body: { url: 'https://host.example/agents/echo' },
+  },
   'the sitemap': { path: ['sitemap.xml'], query: { page: '1' }, headers: { 'If-None-Match': '"a"' } },
   'the OpenAPI document': { path: ['openapi.json'], headers: { 'If-None-Match': '"a"' } },
   'the schema of manifests': { path: ['schema', 'manifest.json'], headers: { 'If-None-Match': '"a"' } },

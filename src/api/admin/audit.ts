@@ -5,12 +5,11 @@ import { agentIdPattern } from '../../card/model/constants.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { log } from '../../http/log.ts'
 import { jsonResponse } from '../../http/responses.ts'
 import { AUDIT_HEAD_TYPE, AUDITED } from '../../registry/audit/chain.ts'
 import type { AuditHead, AuditQuery } from '../../registry/audit/log.ts'
 import { getRegistry } from '../../registry/store/client.ts'
-import { getSigningKeys } from '../../signing/keys.ts'
+import { findSigningKeys } from '../../signing/keys.ts'
 import { parsePageQuery } from '../pagination.ts'
 import { parseTime } from '../times.ts'
 
@@ -76,11 +75,8 @@ const parseFilters = (query: URLSearchParams): Filters =>
 /** Adds a signature to the newest entry, a JWT with its number and hash, if this host has a key. */
 const signHead = async (head: AuditHead, issuer: string, env: Env): Promise<AuditHead & { signature?: string }> => {
   const { number, time, hash } = head
-  const keys = await getSigningKeys(env)
-  if ('misconfigured' in keys) {
-    if (env.SIGNING_KEY) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
-    return { number, time, hash }
-  }
+  const keys = await findSigningKeys(env)
+  if (!keys) return { number, time, hash }
   const signature = await new SignJWT({ iss: issuer, number, hash })
     .setIssuedAt()
     .setProtectedHeader({ alg: 'ES256', typ: AUDIT_HEAD_TYPE, kid: keys.current.kid })

@@ -194,7 +194,7 @@ export const countList = async (caller: Authentication, request: Request, env: E
 export const renderList = async (url: URL, env: Env): Promise<Response> => {
   if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
   const read = await parseList(url.pathname, url)
-  return cacheableResponse(JSON.stringify(await read(env)), 'application/json', env)
+  return cacheableResponse({ body: JSON.stringify(await read(env)), type: 'application/json' }, env)
 }
 
 /** Returns a page for everybody, or for a reader. */

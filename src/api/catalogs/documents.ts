@@ -7,16 +7,27 @@ import { AI_CATALOG_TYPE, AI_REGISTRY_TYPE, agentEntry, type CatalogEntry, entry
 import { type CatalogPage, fromQuery, SITE_PARAMETERS } from './site.ts'
 import { parseSitemapQuery, renderSitemap, SITEMAP_PATH } from './sitemap.ts'
 import { renderLlmsText, renderRobotsText } from './texts.ts'
+import { type RenderedCatalog, signCatalog } from './trust.ts'
 
 /** A document that `isPaged` lists agents. */
-type Document = { type: string; render: (page: CatalogPage) => string; isPaged: boolean }
+type Document = {
+  type: string
+  render: (page: CatalogPage, env: Env) => string | Promise<RenderedCatalog>
+  isPaged: boolean
+}
 
 const TEXT_TYPE = 'text/plain; charset=utf-8'
+
+/** A client can make up the name of a host, and nothing is signed that names it. */
+const renderAiCatalog = (page: CatalogPage, env: Env) => {
+  const catalog = renderManifest(page)
+  return page.isOwn && page.origin !== undefined ? signCatalog(catalog, page.origin, env) : JSON.stringify(catalog)
+}
 
 const documents: Record<string, Document> = {
   '/.well-known/ai-catalog.json': {
     type: CATALOG_DOCUMENTS['/.well-known/ai-catalog.json'].type,
-    render: page => JSON.stringify(renderManifest(page)),
+    render: renderAiCatalog,
     isPaged: true,
   },
   '/.well-known/ard.json': {
@@ -39,7 +50,9 @@ export const renderCatalog = async (url: URL, env: Env): Promise<Response> => {
   const document = documents[url.pathname]
   if (!document) throw new Error(`There is no catalog at ${url.pathname}`)
   const page = await readPage(url, document.isPaged, env)
-  return cacheableResponse(document.render(page), document.type, env, page.next)
+  const rendered = await document.render(page, env)
+  const { type } = document
+  return cacheableResponse({ ...(typeof rendered === 'string' ? { body: rendered } : rendered), type }, env, page.next)
 }
 
 /** Throws for an invalid query of a catalog, before anything is counted or read. */
@@ -61,6 +74,7 @@ const readPage = async (url: URL, isPaged: boolean, env: Env): Promise<CatalogPa
   const { page, cursor } = paginate(agents, limit)
   return {
     agents: page,
+    isOwn,
     ...ofOwner,
     ...((isOwn || isKnownOrigin) && { origin }),
     ...(cursor !== undefined && { next: nextPath(url, cursor) }),

@@ -1,5 +1,6 @@
 import { cardUrl } from '../../card/model/constants.ts'
 import type { CatalogAgent } from '../../registry/records.ts'
+import { describeTrust, type TrustManifest } from './trust.ts'
 
 /** The media types of the artifacts that catalogs name. */
 export const A2A_CARD_TYPE = 'application/a2a-agent-card+json'
@@ -28,25 +29,32 @@ export type CatalogEntry = {
   tags?: string[]
   capabilities?: string[]
   representativeQueries?: string[]
+  trustManifest?: TrustManifest
 }
 
-/** An agent in a catalog, or one that was found: the result of a search is not a whole entry. */
-type EntryAgent = Omit<CatalogAgent, 'modified' | 'examples'> & Partial<Pick<CatalogAgent, 'modified' | 'examples'>>
+/** What the whole entry of an agent has, and the result of a search does not. */
+type EntryOnly = 'modified' | 'examples' | 'isSignedByHost'
+
+/** An agent in a catalog, or one that was found. */
+type EntryAgent = Omit<CatalogAgent, EntryOnly> & Partial<Pick<CatalogAgent, EntryOnly>>
 
 /** Returns the entry of an agent: what a reader selects it by, and the address of its card. */
 export const agentEntry = (agent: EntryAgent): CatalogEntry => {
-  const { id, origin, name, description, version, modified } = agent
+  const { id, origin, name, description, version, modified, isSignedByHost = false } = agent
+  const url = cardUrl(agent)
+  const trustManifest = describeTrust({ origin, isSignedByHost }, { url, type: A2A_CARD_TYPE })
   const tags = keepShort(agent.tags, MAX_WORD_LENGTH, MAX_WORDS)
   const capabilities = keepShort(agent.skillIds, MAX_WORD_LENGTH, MAX_WORDS)
   const queries = keepShort(agent.examples ?? [], MAX_QUERY_LENGTH, MAX_QUERIES)
   return {
-    ...entry(origin, `agent:${id}`, { displayName: name, type: A2A_CARD_TYPE, url: cardUrl(agent) }),
+    ...entry(origin, `agent:${id}`, { displayName: name, type: A2A_CARD_TYPE, url }),
     ...(description !== '' && { description: shorten(description, MAX_DESCRIPTION_LENGTH) }),
     ...(version !== '' && { version }),
     ...(modified !== undefined && { updatedAt: new Date(modified).toISOString() }),
     ...(tags.length > 0 && { tags }),
     ...(capabilities.length > 0 && { capabilities }),
     ...(queries.length >= MIN_QUERIES && { representativeQueries: queries }),
+    ...(trustManifest && { trustManifest }),
   }
 }
 

@@ -13,9 +13,9 @@ export type Site = { origin: string; isOwn: boolean; owner?: string }
 
 /**
  * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it is
- * public. `next` is the path of the next page.
+ * public. It `isOwn` if the owner of the host has decided on it. `next` is the path of the next page.
  */
-export type CatalogPage = { agents: CatalogAgent[]; origin?: string; owner?: string; next?: string }
+export type CatalogPage = { agents: CatalogAgent[]; isOwn: boolean; origin?: string; owner?: string; next?: string }
 
 /** Returns the site of a request: the host of `PUBLIC_URL`, a host name that an agent claims, or this host as a whole. */
 export const resolveSite = async ({ request, env, ctx }: RequestContext): Promise<Site> => {

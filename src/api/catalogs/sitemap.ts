@@ -39,7 +39,7 @@ export const renderSitemap = async (url: URL, env: Env, size = MAX_SITEMAP_URLS)
 }
 
 const xmlResponse = (text: string, env: Env): Promise<Response> =>
-  cacheableResponse(text, 'application/xml; charset=utf-8', env)
+  cacheableResponse({ body: text, type: 'application/xml; charset=utf-8' }, env)
 
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 

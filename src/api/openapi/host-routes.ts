@@ -200,6 +200,16 @@ export const hostRoutes = {
     answers: { 200: { description: 'The report.', content: jsonBody('LintResult') } },
     limits: ['LINT_LIMIT'],
   },
+  'POST /verify': {
+    ...document,
+    tag: 'registry',
+    id: 'verifyCard',
+    summary: 'Verify the signatures of a card, and store nothing',
+    body: { content: jsonBody('VerifyRequest') },
+    answers: { 200: { description: 'The result, also if no signature is valid.', content: jsonBody('VerifyResult') } },
+    problems: ['card-unavailable', 'invalid-verify-request'],
+    limits: ['LINT_LIMIT'],
+  },
   'GET /schema/manifest.json': {
     ...document,
     id: 'getManifestSchema',

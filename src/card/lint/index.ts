@@ -3,6 +3,7 @@ import { fields } from './fields.ts'
 import { capabilities, security, transports, versions } from './protocol.ts'
 import { closestExisting, type LintContext, type Rule } from './rule.ts'
 import { secrets } from './secrets.ts'
+import { signatures } from './signatures.ts'
 import { modes, skills } from './skills.ts'
 import { descriptions, texts } from './texts.ts'
 import { links, urls } from './urls.ts'
@@ -15,6 +16,7 @@ export const rules: readonly Rule[] = [
   ...urls,
   ...links,
   ...security,
+  ...signatures,
   ...capabilities,
   ...descriptions,
   ...skills,

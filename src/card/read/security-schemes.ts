@@ -202,13 +202,15 @@ export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
 
 /**
  * Adds the v1.0 wrapper to a scheme in OpenAPI's form. Of the clients for v0.3's HTTP+JSON binding, some follow the JSON
- * Schema and some the proto, which has the wrapper.
+ * Schema and some the proto, which has the wrapper. An unknown member with the name of another wrapper stays in the wrapper only, where
+ * no reader takes it for the scheme.
  */
 export const writeV0SchemeWithWrapper = (scheme: JsonObject): JsonObject => {
   const { type, ...inner } = scheme
   const wrapper = typeof type === 'string' ? wrapperOfType.get(type) : undefined
   if (wrapper === undefined) return scheme
-  return { ...scheme, [wrapper]: wrapper === API_KEY ? { ...omit(inner, 'in'), location: inner.in } : inner }
+  const openApi = omit(scheme, ...typeOfWrapper.keys())
+  return { ...openApi, [wrapper]: wrapper === API_KEY ? { ...omit(inner, 'in'), location: inner.in } : inner }
 }
 
 const schemeName = v.custom<Json>(

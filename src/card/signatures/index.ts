@@ -1,6 +1,16 @@
-export { type FetchJson, type KeySource, type ResolvedKeys, resolveKeys } from './key-sources.ts'
+export { listSignatures, readHeader } from './header.ts'
+export { type FetchJson, KEY_SET_PATH, type KeySource, type ResolvedKeys, resolveKeys } from './key-sources.ts'
 export { type PayloadRule, payloadRules, payloads } from './payloads.ts'
 export { didDocumentUrl, type PublicKey, readKeys } from './public-keys.ts'
 export { findSdkVerdicts, type SdkVerdict, type ServedCards } from './sdks.ts'
 export { type CardSigner, type SignedCard, signCard } from './sign.ts'
-export { listSignatures, readHeader, type SignatureResult, verifySignatures } from './verify.ts'
+export {
+  type ChosenKeys,
+  chooseKeys,
+  resolveCardUrl,
+  type Trust,
+  type Verification,
+  type VerifiedSignature,
+  verifyCard,
+} from './verification.ts'
+export { type SignatureResult, verifySignatures } from './verify.ts'

@@ -1,4 +1,14 @@
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/json.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  jsonEquals,
+  omit,
+  type Pointer,
+} from '../../json/json.ts'
+import { mapMembers } from '../../json/tree.ts'
 
 /**
  * Returns a card in the form of A2A 1.0, as the Python SDK reads cards of 0.3 (`parse_agent_card` of a2a-python 1.x): it converts
@@ -22,6 +32,73 @@ export const toCurrentForm = (card: JsonObject): JsonObject => {
     ...(Array.isArray(current.skills) && { skills: current.skills.map(readSkill) }),
   }
 }
+
+/**
+ * Returns a pointer to the first field that contradicts another of the same meaning: one of A2A 0.3 beside one of 1.0, or one under
+ * its name in the proto beside its name in JSON. A signature in the form of 1.0 covers one of the two: without this check, whoever
+ * passes a card on could change its endpoints for readers of the other.
+ */
+export const findContradiction = (card: JsonObject): Pointer | undefined =>
+  findSecondName(toCurrentForm(card)) ??
+  findOtherEndpoint(card) ??
+  findOtherScheme(card) ??
+  findOtherRequirement(card, '') ??
+  findInSkills(card)
+
+const findSecondName = (card: JsonObject): Pointer | undefined => {
+  const name = Object.keys(card).find(
+    name =>
+      name.includes('_') &&
+      Object.hasOwn(
+        card,
+        name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()),
+      ),
+  )
+  return name && formatPointer(name)
+}
+
+const findOtherEndpoint = ({ url, additionalInterfaces, supportedInterfaces }: JsonObject): Pointer | undefined => {
+  if (!Array.isArray(supportedInterfaces)) return undefined
+  const covered = new Set(supportedInterfaces.filter(isJsonObject).map(each => each.url))
+  const others = Array.isArray(additionalInterfaces) ? additionalInterfaces.filter(isJsonObject) : []
+  const index = others.findIndex(each => !covered.has(each.url))
+  if (url !== undefined && !covered.has(url)) return '/url'
+  return index === -1 ? undefined : formatPointer('additionalInterfaces', index)
+}
+
+/** A scheme may be in both forms: what 0.3 has beside the wrapper of 1.0 must be what is in it. */
+const findOtherScheme = ({ securitySchemes }: JsonObject): Pointer | undefined => {
+  const schemes = isJsonObject(securitySchemes) ? jsonEntries(securitySchemes) : []
+  const other = schemes.find(([, scheme]) => {
+    const wrapper = isJsonObject(scheme) ? WRAPPERS.get(String(scheme.type)) : undefined
+    if (!isJsonObject(scheme) || wrapper === undefined || scheme[wrapper] === undefined) return false
+    const read = readScheme(omit(scheme, wrapper))
+    return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
+  })
+  return other && formatPointer('securitySchemes', other[0])
+}
+
+const findInSkills = ({ skills }: JsonObject): Pointer | undefined => {
+  for (const [index, skill] of (Array.isArray(skills) ? skills : []).entries()) {
+    const found = isJsonObject(skill) ? findOtherRequirement(skill, formatPointer('skills', index)) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const findOtherRequirement = ({ security, securityRequirements }: JsonObject, at: Pointer): Pointer | undefined =>
+  security === undefined ||
+  securityRequirements === undefined ||
+  jsonEquals(listRequirements(readRequirements(security)), listRequirements(securityRequirements))
+    ? undefined
+    : `${at}/security`
+
+/** Returns the scopes of each scheme in each requirement. A list without scopes may be left out. */
+const listRequirements = (requirements: Json | undefined): Json[] =>
+  (Array.isArray(requirements) ? requirements : []).map(requirement => {
+    const schemes = isJsonObject(requirement) && isJsonObject(requirement.schemes) ? requirement.schemes : {}
+    return mapMembers(schemes, scopes => (isJsonObject(scopes) ? (scopes.list ?? []) : []))
+  })
 
 const readInterfaces = ({ url, preferredTransport, protocolVersion, additionalInterfaces }: JsonObject): Json[] => {
   const version = protocolVersion ?? '0.3.0'

@@ -72,6 +72,9 @@ export const createPayloadWriter = (card: JsonObject): ((rule: PayloadRule) => s
   return write
 }
 
+/** Returns the text that a signature of a card covers by one rule; undefined for a document that the rule cannot read. */
+export const writePayload = (rule: PayloadRule, card: JsonObject): string | undefined => createPayloadWriter(card)(rule)
+
 /** The SDK reads members of values that a hostile document leaves out. */
 const attempt = (write: () => string): string | undefined => {
   try {
@@ -82,10 +85,12 @@ const attempt = (write: () => string): string | undefined => {
 }
 
 /** Returns canonical JSON as Python writes it. Most texts are the same in both, and need not be parsed. */
-const toPythonJson = (text: string): string => (isAlike.test(text) ? text : pythonJson(JSON.parse(text) as Json))
+const toPythonJson = (text: string): string =>
+  isAscii.test(text) && !mayHaveNumber.test(text) ? text : pythonJson(JSON.parse(text) as Json)
 
-/** ASCII without numbers that may have an exponent. */
-const isAlike = /^(?:(?![\d.]e[+-]?\d|0\.0000|\d{21})[\x20-\x7e])*$/
+const isAscii = /^[\x20-\x7e]*$/
+/** Also matches some texts in strings. */
+const mayHaveNumber = /[:[,]-?\d/
 
 /** Serializes JSON as Python's `json.dumps(…, sort_keys=True, separators=(',', ':'))` does. */
 const pythonJson = (value: Json): string => {
@@ -101,10 +106,14 @@ const pythonJson = (value: Json): string => {
 const escapeNonAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Protobuf has whole numbers as integers; Python writes small fractions with an exponent of two digits. */
+/**
+ * Writes a number as Python's `repr` does. The numbers of a card are in `params` of extensions, which protobuf reads as doubles: whole
+ * ones end with `.0`, and the exponent has two digits.
+ */
 const pythonNumber = (value: number): string => {
-  if (Number.isInteger(value)) return BigInt(value).toString()
-  return Math.abs(value) < 1e-4 ? value.toExponential().replace(/e-(\d)$/, 'e-0$1') : JSON.stringify(value)
+  const exponent = Number(value.toExponential().split('e')[1])
+  if (exponent < -4 || exponent >= 16) return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
+  return Number.isInteger(value) ? `${value}.0` : String(value)
 }
 
 const compareCodePoints = (left: string, right: string): number => {

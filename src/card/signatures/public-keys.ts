@@ -1,15 +1,12 @@
-import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
+import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_VERIFICATION_KEYS } from '../../limits.ts'
 
-/** A public key by which signatures are verified, and where it is from: a URL, a DID, or `manifest`. */
+/** A public key by which signatures are verified, and where it is from: a URL, a DID, or what it is a part of, such as `manifest`. */
 export type PublicKey = { jwk: JsonObject; kid: string; thumbprint: string; from: string }
 
 /** Keys, or why there are none. */
 export type KeysResult = { keys: PublicKey[] } | { error: string }
-
-/** The algorithms that are verified, by the types of keys that they need. ECDSA and EdDSA, and RSA as a2a-python's examples have it. */
-export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256'] as const
 
 const KEY_TYPES = new Set(['EC', 'OKP', 'RSA'])
 

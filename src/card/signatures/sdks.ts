@@ -1,12 +1,12 @@
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
-import { canonicalJson } from '../../json/canonical.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
-import { createPayloadWriter } from './payloads.ts'
+import { listSignatures, parseHeader, type SignatureHeader } from './header.ts'
+import { writePayload } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'
-import { encodePayload, findKey, holds, listSignatures, parseHeader, type SignatureHeader } from './verify.ts'
+import { encodePayload, findKey, holds } from './verify.ts'
 
-/** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0. */
-export type ServedCards = { plain: JsonObject; current: JsonObject }
+/** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
+export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }
 
 /** Whether an SDK accepts the signatures of a card; `reason` completes a sentence about the SDK. */
 export type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }
@@ -58,14 +58,14 @@ const sdks: readonly Sdk[] = [
   {
     name: 'a2a-python 1.2 and later',
     document: 'plain',
-    payload: card => createPayloadWriter(card)('proto'),
+    payload: card => writePayload('proto', card),
     refuses: refusedByPython,
     reason: () => omitsEmpty,
   },
   {
     name: 'a2a-python up to 1.1',
     document: 'plain',
-    payload: card => createPayloadWriter(card)('proto-ascii'),
+    payload: card => writePayload('proto-ascii', card),
     refuses: refusedByPython,
     reason: () =>
       'verifies the card without empty values and unknown fields, escaped to ASCII, and no signature covers that text',
@@ -73,7 +73,7 @@ const sdks: readonly Sdk[] = [
   {
     name: 'a2a-go',
     document: 'plain',
-    payload: goJson,
+    payload: card => writePayload('wire', card),
     reason: () => 'verifies the card exactly as it is served, and no signature covers that text',
   },
 ]
@@ -87,11 +87,12 @@ export const findSdkVerdicts = (
 
 const judge = async (
   { name, payload, refuses, reason }: Sdk,
-  card: JsonObject,
+  card: JsonObject | undefined,
   keys: readonly PublicKey[],
   now: number,
 ): Promise<SdkVerdict> => {
   const rejected = (why: string): SdkVerdict => ({ sdk: name, accepted: false, reason: why })
+  if (card === undefined) return rejected('gets no card where it requests one for A2A 1.0')
   const signatures = listSignatures(card)
   if (signatures.length === 0) return rejected('finds no signatures')
   const text = encodePayload(attempt(() => payload(omit(card, 'signatures'))))
@@ -147,17 +148,3 @@ const hasProtoSecurity = ({ security, securitySchemes, skills }: JsonObject): bo
 
 const hasSchemes = (security: Json | undefined): boolean =>
   Array.isArray(security) && isJsonObject(security[0]) && 'schemes' in security[0]
-
-/** Serializes a card as a2a-go does: canonical JSON, but for numbers that are no integers. */
-function goJson(card: JsonObject): string {
-  return canonicalJson(card, goNumber)
-}
-
-/** Go's format `g`: an exponent of two digits from 21 digits on, and for fractions from six digits on or below 1e-4. */
-const goNumber = (value: number): string => {
-  const text = JSON.stringify(value)
-  if (/^-?\d+$/.test(text)) return text
-  const exponent = Number(/e([+-]\d+)$/.exec(value.toExponential())?.[1])
-  if (exponent >= -4 && exponent < 21 && !(exponent >= 6 && text.includes('.')) && !text.includes('e')) return text
-  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
-}

@@ -1,4 +1,4 @@
-import { base64url, FlattenedSign } from 'jose'
+import { base64url, type CryptoKey, FlattenedSign } from 'jose'
 import { type JsonObject, omit } from '../../json/json.ts'
 import { createPayloadWriter, type PayloadRule } from './payloads.ts'
 

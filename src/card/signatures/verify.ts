@@ -1,28 +1,26 @@
-import { base64url, decodeProtectedHeader, flattenedVerify } from 'jose'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { MAX_SIGNATURES } from '../../limits.ts'
+import { base64url, type CryptoKey, flattenedVerify } from 'jose'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { listSignatures, readHeader, type SignatureHeader } from './header.ts'
+import { findContradiction } from './legacy-form.ts'
 import { createPayloadWriter, type PayloadRule, payloadRules } from './payloads.ts'
-import { ALGORITHMS, importKey, type PublicKey } from './public-keys.ts'
+import { importKey, type PublicKey } from './public-keys.ts'
 
 /** What became of one signature of a card. */
-export type SignatureResult = Partial<SignatureHeader> &
-  (
-    | {
-        valid: true
-        /** The rule under which it holds: the first that does, of those that cover the most. */
-        rule: PayloadRule
-        /** The key that made it. */
-        key: Pick<PublicKey, 'kid' | 'thumbprint' | 'from'>
-      }
-    | {
-        valid: false
-        /** Completes a sentence whose subject is the signature. */
-        reason: string
-      }
-  )
+export type SignatureResult = Partial<SignatureHeader> & Verdict
 
-/** A protected header that a signature of a card can have. */
-export type SignatureHeader = { alg: string; kid: string; typ?: string; jku?: string }
+type Verdict =
+  | {
+      valid: true
+      /** The rule under which it holds: the first that does, of those that cover the most. */
+      rule: PayloadRule
+      /** The key that made it. */
+      key: Pick<PublicKey, 'kid' | 'thumbprint' | 'from'>
+    }
+  | {
+      valid: false
+      /** Completes a sentence whose subject is the signature. */
+      reason: string
+    }
 
 /** Verifies each signature of a card with keys that the caller trusts. `jku` selects nothing. Never rejects. */
 export const verifySignatures = async (
@@ -48,16 +46,19 @@ export const verifySignatures = async (
       results.push({ ...read.header, valid: false, ...found })
       continue
     }
-    const { kid, thumbprint, from } = found.publicKey
     const rule = await findRule(signature, read.header, found.key, payloadOf)
-    results.push({
-      ...read.header,
-      ...(rule === undefined
-        ? { valid: false, reason: 'does not hold for this card under any rule' }
-        : { valid: true, rule, key: { kid, thumbprint, from } }),
-    })
+    results.push({ ...read.header, ...judgeRule(rule, card, found.publicKey) })
   }
   return results
+}
+
+/** A rule that leaves out fields which contradict the others does not cover the card that its readers see. */
+const judgeRule = (rule: PayloadRule | undefined, card: JsonObject, { kid, thumbprint, from }: PublicKey): Verdict => {
+  if (rule === undefined) return { valid: false, reason: 'does not hold for this card under any rule' }
+  const contradiction = rule === 'wire' || rule === 'served' ? undefined : findContradiction(card)
+  return contradiction === undefined
+    ? { valid: true, rule, key: { kid, thumbprint, from } }
+    : { valid: false, reason: `covers the card in the form of A2A 1.0 only, which ${contradiction} contradicts` }
 }
 
 /** Encodes a payload as it is signed; undefined stays undefined. */
@@ -70,53 +71,15 @@ const findRule = async (
   key: CryptoKey,
   payloadOf: (rule: PayloadRule) => string | undefined,
 ): Promise<PayloadRule | undefined> => {
+  // Rules often write the same text.
+  const tried = new Set<string>()
   for (const rule of payloadRules) {
     const payload = payloadOf(rule)
-    if (payload !== undefined && (await holds(signature, header, key, payload))) return rule
+    if (payload === undefined || tried.has(payload)) continue
+    if (await holds(signature, header, key, payload)) return rule
+    tried.add(payload)
   }
   return undefined
-}
-
-/** Lists the signatures of a card, at most `MAX_SIGNATURES`. */
-export const listSignatures = ({ signatures }: JsonObject): Json[] =>
-  Array.isArray(signatures) ? signatures.slice(0, MAX_SIGNATURES) : []
-
-/** Parses the protected header of a signature; or returns why nobody can verify it. */
-export const parseHeader = (signature: Json): { header: SignatureHeader & JsonObject } | { reason: string } => {
-  if (!isJsonObject(signature) || typeof signature.protected !== 'string' || typeof signature.signature !== 'string')
-    return { reason: 'has no `protected` and `signature` in base64url' }
-  const header = decodeHeader(signature.protected)
-  if (header === undefined) return { reason: 'has a `protected` that is not a JSON object in base64url' }
-  const { alg, kid } = header
-  if (typeof alg !== 'string') return { reason: 'has no algorithm' }
-  if (typeof kid !== 'string' || kid === '') return { reason: 'names no key: its protected header has no `kid`' }
-  return { header: { ...header, alg, kid } as SignatureHeader & JsonObject }
-}
-
-/** Reads the protected header of a signature; or returns why no verifier should accept it. */
-export const readHeader = (signature: Json): { header: SignatureHeader } | { reason: string } => {
-  const parsed = parseHeader(signature)
-  if ('reason' in parsed) return parsed
-  const { alg, kid, typ, jku, crit, b64 } = parsed.header
-  if (!ALGORITHMS.some(known => known === alg))
-    return { reason: `has the algorithm ${JSON.stringify(alg.slice(0, 20))}; accepted are ${ALGORITHMS.join(', ')}` }
-  // JOSE+JSON is what a2a-go wrote before its first release with signatures (RFC 7515 §4.1.9).
-  if (typ !== undefined && typ !== 'JOSE' && typ !== 'JOSE+JSON')
-    return { reason: 'is no signature of a card: its `typ` is not JOSE' }
-  if (crit !== undefined || b64 !== undefined)
-    return { reason: 'demands extensions (`crit`, `b64`) that no verifier of cards has' }
-  const unprotected = isJsonObject(signature) && isJsonObject(signature.header) ? Object.keys(signature.header) : []
-  if (unprotected.some(name => name in parsed.header || name === 'crit'))
-    return { reason: 'repeats members of its protected header in the unprotected one' }
-  return { header: { alg, kid, ...(typ !== undefined && { typ }), ...(typeof jku === 'string' && { jku }) } }
-}
-
-const decodeHeader = (text: string): JsonObject | undefined => {
-  try {
-    return decodeProtectedHeader({ protected: text }) as JsonObject
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns the key that a signature names, ready for use; or why it cannot be verified. */

@@ -84,7 +84,7 @@ const KINDS = { error: 'bad', warning: 'warn', info: 'info' } as const
 const KIND_LABELS = { bad: 'Error', warn: 'Warning', info: 'Suggestion' } as const
 
 const showReport = (report: Report, lineOf: FindLine): void => {
-  const { errors, dialect, issues = [], filled = [], converted = [], lossy = [] } = report
+  const { errors, dialect, issues = [], filled = [], converted = [], lossy = [], signatures = [] } = report
   announce(...summarize(report))
   const found = issues.map(({ pointer, message, rule, severity }): Mark => {
     return { line: lineOf(pointer), kind: KINDS[severity], pointer, text: `${message} (${rule})` }
@@ -94,6 +94,7 @@ const showReport = (report: Report, lineOf: FindLine): void => {
   showNotes('Filled in', 'What the card lacks, and this host adds.', filled)
   showNotes('Read in another form', 'What the card has in another form than that of A2A.', converted)
   showNotes('Lost in translation', 'What clients of another version of A2A do not get.', lossy)
+  showNotes('Signatures', 'What becomes of those of the author, and what this host signs.', signatures)
   showRepresentations(report.representations ?? {}, report.dropped ?? {})
 }
 

@@ -2,14 +2,14 @@ import type { CallProfile } from '../../card/call-profile.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import type { McpTool } from '../../card/model/calls.ts'
 import type { SourceHealth } from '../../registry/staleness.ts'
+import type { CardSigning } from './signing.ts'
 
 /** What a card page shows of an agent. */
 export type CardFacts = {
   id: string
   /** The representation of A2A 1.0, which this host wrote: its members have the types of the schema. Every string of it is untrusted. */
   card: AgentCard
-  /** The signatures of the card as its author wrote it, in whichever version. */
-  signatures: readonly Signature[]
+  signing: CardSigning
   /** The origin of this host's URLs of the agent. */
   origin: string
   /** The origin of this host itself. That of the URLs of an agent can be one that only its owner names. */
@@ -25,6 +25,3 @@ export type CardFacts = {
   /** Set for a card that this host fetches from the agent. */
   source?: SourceHealth
 }
-
-/** A signature of a card, as its author wrote it. */
-export type Signature = NonNullable<AgentCard['signatures']>[number]

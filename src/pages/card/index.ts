@@ -6,7 +6,7 @@ import type { AgentCard } from '../../card/model/agent-card.ts'
 import { agentIdPattern, cardUrl, type RepresentationName } from '../../card/model/constants.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
 import { publicCacheControl } from '../../http/headers.ts'
-import type { Json } from '../../json/json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
 import { parseUrl } from '../../net/urls.ts'
 import { type CachedDocument, readProfile } from '../../registry/edge/cards.ts'
 import { isStale, staleHeaders } from '../../registry/staleness.ts'
@@ -14,7 +14,7 @@ import { renderMonogram } from '../images/index.ts'
 import { type Html, type Page, pageResponse } from '../layout/page.ts'
 import { consoleSection } from './console.ts'
 import { documentSection, findView, rawPath, type View } from './document.ts'
-import type { CardFacts, Signature } from './facts.ts'
+import type { CardFacts } from './facts.ts'
 import {
   aboutSection,
   authenticationSection,
@@ -25,6 +25,8 @@ import {
   snippetsSection,
 } from './sections.ts'
 import { pageDescription, pageTitle, shareHead } from './share.ts'
+import { signaturesSection } from './signatures.ts'
+import type { CardSigning, SignedDocumentName } from './signing.ts'
 import { snippetsFor } from './snippets.ts'
 import { boundCard, printable } from './text.ts'
 
@@ -48,18 +50,18 @@ const loadFacts = async (
   context: RequestContext,
 ): Promise<{ facts: CardFacts; document: Json }> => {
   const { request, env, ctx } = context
-  // Invalid credentials count each time they are checked, and the page has up to three documents.
+  // Invalid credentials count each time they are checked, and the page has up to four documents.
   const caller = await authenticate(request, env, ctx)
   const load = async (name: RepresentationName): Promise<CachedDocument> => {
     const document = await loadCard(id, name, context, { caller })
     if (!document) throw agentNotFound(id)
     return document
   }
-  const { body, modified, source } = await load('1.0')
-  const card = (await parseBody(body)) as AgentCard
+  const current = await load('1.0')
+  const { modified, source } = current
+  const card = (await parseBody(current.body)) as AgentCard & JsonObject
+  const documents = { '1.0': current, 'agent-card.json': await load('agent-card.json'), '0.3': await load('0.3') }
   const shown = view.representation === '1.0' ? card : await parseBody((await load(view.representation)).body)
-  // Only the version that was signed has the signatures.
-  const signed = card.signatures ? card : ((await parseBody((await load('0.3')).body)) as { signatures?: Signature[] })
   const profile = await readProfile(id, env, ctx)
   const tool = profile?.mcp?.tools[0]
   const route = profile?.route ?? 'direct'
@@ -68,17 +70,46 @@ const loadFacts = async (
   const { origin } = routed ?? own
   const facts: CardFacts = {
     ...{ id, card, origin, hostOrigin: own.origin, route, cardUrl: cardUrl({ origin, id }) },
-    signatures: signed.signatures ?? [],
+    signing: await loadSigning(documents, [origin, own.origin], env),
     visibility: profile?.visibility ?? 'public',
     modified: new Date(modified),
     ...(tool && { tool }),
     ...(source && { source }),
   }
-  return { facts, document: shown as Json }
+  return { facts, document: shown }
 }
 
 /** Parses a document that this host wrote. */
-const parseBody = (body: CachedDocument['body']): Promise<unknown> => new Response(body).json()
+const parseBody = (body: CachedDocument['body']): Promise<JsonObject> => new Response(body).json()
+
+/** By the entity tags of documents, who signed them: to verify that takes longer than all else of a page. The keys of an isolate stay. */
+const knownSigning = new Map<string, CardSigning>()
+const MAX_KNOWN_SIGNING = 50
+
+/** Returns who signed the documents of a card. `origins` are those of this host. */
+const loadSigning = async (
+  documents: Record<SignedDocumentName, CachedDocument>,
+  origins: readonly string[],
+  env: Env,
+): Promise<CardSigning> => {
+  const key = [...Object.values(documents).map(({ etag }) => etag), ...origins].join(' ')
+  const known = knownSigning.get(key)
+  if (known) return known
+  const signing = await verifyDocuments(documents, origins, env)
+  const [oldest] = knownSigning.keys()
+  if (oldest !== undefined && knownSigning.size >= MAX_KNOWN_SIGNING) knownSigning.delete(oldest)
+  knownSigning.set(key, signing)
+  return signing
+}
+
+/** Loads what verifies signatures only for a card that has some. */
+const verifyDocuments: typeof loadSigning = async (documents, origins, env) => {
+  const entries = Object.entries(documents).map(async ([name, { body }]) => [name, await parseBody(body)] as const)
+  const parsed = Object.fromEntries(await Promise.all(entries)) as Record<SignedDocumentName, JsonObject>
+  if (Object.values(parsed).every(({ signatures }) => signatures === undefined)) return { signers: [] }
+  const { findSigning } = await import('./signing.ts')
+  return findSigning(parsed, origins, env)
+}
 
 /** Renders the page of an agent. */
 export const renderCardPage = (facts: CardFacts, view: View, document: Json): Page => {
@@ -97,6 +128,7 @@ ${skillsSection(card, facts.card.skills.length)}
 ${endpointsSection(facts, card.supportedInterfaces)}
 ${authenticationSection(card)}
 ${capabilitiesSection(card)}
+${signaturesSection(facts)}
 ${aboutSection(facts, card)}
 </div>
 </div>

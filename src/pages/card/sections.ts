@@ -1,13 +1,13 @@
 import { html } from 'hono/html'
 import type { AgentCard, AgentInterface, AgentSkill } from '../../card/model/agent-card.ts'
 import { isJsonObject } from '../../json/json.ts'
-import { parseJson } from '../../json/parse.ts'
 import type { Html } from '../layout/page.ts'
 import { webUrl } from '../text/index.ts'
 import { requirementSentence, schemeList } from './authentication.ts'
-import type { CardFacts, Signature } from './facts.ts'
+import type { CardFacts } from './facts.ts'
+import { signingWords } from './signatures.ts'
 import type { Snippet } from './snippets.ts'
-import { code, headline, inline, printable, sentenceList, visibleJson, webLink } from './text.ts'
+import { code, inline, printable, sentenceList, visibleJson, webLink } from './text.ts'
 
 type Capabilities = AgentCard['capabilities']
 
@@ -15,7 +15,7 @@ type Capabilities = AgentCard['capabilities']
 const MAX_SHOWN_VERSIONS = 4
 
 /** Returns the badges of an agent: the versions of A2A that it speaks, and its capabilities. */
-export const badges = ({ card, signatures }: CardFacts): Html => {
+export const badges = ({ card, signing }: CardFacts): Html => {
   const { supportedInterfaces, capabilities } = card
   const versions = [...new Set(supportedInterfaces.map(({ protocolVersion }) => protocolVersion))]
   const labels = [
@@ -23,7 +23,7 @@ export const badges = ({ card, signatures }: CardFacts): Html => {
     ...(capabilities.streaming ? ['Streaming'] : []),
     ...(capabilities.pushNotifications ? ['Push notifications'] : []),
     ...(capabilities.extendedAgentCard ? ['Extended card'] : []),
-    ...(signatures.length > 0 ? ['Signed'] : []),
+    ...(signing.signers.length > 0 ? ['Signed'] : []),
   ]
   return html`<ul class="tags" aria-label="Features">${labels.map(label => html`<li class="badge">${label}</li>`)}</ul>`
 }
@@ -124,7 +124,7 @@ ${description === undefined || description === '' ? '' : html`<p dir="auto">${pr
 
 /** Renders who provides an agent, and when its card changed. */
 export const aboutSection = (facts: CardFacts, { version, provider, documentationUrl, iconUrl }: AgentCard): Html => {
-  const { id, modified, signatures } = facts
+  const { id, modified, signing } = facts
   const rows: [label: string, value: Html][] = [
     ...(provider?.organization === undefined ? [] : [['Provider', inline(provider.organization)] as [string, Html]]),
     ...(provider?.url === undefined ? [] : [['Website', webLink(provider.url)] as [string, Html]]),
@@ -132,7 +132,12 @@ export const aboutSection = (facts: CardFacts, { version, provider, documentatio
     ...(documentationUrl === undefined ? [] : [['Documentation', webLink(documentationUrl)] as [string, Html]]),
     ...(webUrl(iconUrl) === undefined ? [] : [['Icon', webLink(iconUrl ?? '')] as [string, Html]]),
     ['Changed', html`<time datetime="${modified.toISOString()}">${formatTime(modified)}</time>`],
-    ['Signature', signatureWords(signatures)],
+    [
+      'Signature',
+      signing.signers.length === 0
+        ? html`${signingWords(signing)}`
+        : html`<a href="#signatures">${signingWords(signing)}</a>`,
+    ],
     ['Id', code(id)],
   ]
   return html`<section aria-labelledby="about"><h2 id="about">About</h2>
@@ -143,39 +148,6 @@ export const aboutSection = (facts: CardFacts, { version, provider, documentatio
 
 const formatTime = (time: Date): string =>
   `${time.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`
-
-const MAX_SHOWN_SIGNATURES = 10
-
-/** This host shows who signed a card; clients verify it. */
-const signatureWords = (signatures: readonly Signature[]): Html => {
-  if (signatures.length === 0) return html`The card is not signed.`
-  const rest = signatures.length - MAX_SHOWN_SIGNATURES
-  return html`<ul class="plain">${signatures.slice(0, MAX_SHOWN_SIGNATURES).map(signature => html`<li>${signerWords(signature)}</li>`)}
-${rest > 0 ? html`<li>and ${rest} more</li>` : ''}</ul><span class="muted">Not verified here.</span>`
-}
-
-const signerWords = (signature: Signature): Html => {
-  const { alg, kid, jku } = readProtectedHeader(signature.protected)
-  const key = kid === undefined ? html`a key without a name` : html`the key ${code(headline(kid, 200))}`
-  return html`Signed with ${key}${alg === undefined ? '' : html` (${inline(headline(alg, 40))})`}${jku === undefined ? '' : html` from ${webLink(jku, headline(jku, 200))}`}`
-}
-
-/** Returns the texts of the protected header of a JWS (RFC 7515 §4.1), none if it is not valid. */
-const readProtectedHeader = (encoded: string): { alg?: string; kid?: string; jku?: string } => {
-  try {
-    const text = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'))
-    const parsed = parseJson(new TextDecoder().decode(Uint8Array.from(text, unit => unit.charCodeAt(0))))
-    if (!('value' in parsed) || !isJsonObject(parsed.value)) return {}
-    const { alg, kid, jku } = parsed.value
-    return {
-      ...(typeof alg === 'string' && { alg }),
-      ...(typeof kid === 'string' && { kid }),
-      ...(typeof jku === 'string' && { jku }),
-    }
-  } catch {
-    return {}
-  }
-}
 
 /** Renders code that calls the agent. */
 export const snippetsSection = (snippets: readonly Snippet[]): Html => {

@@ -13,6 +13,7 @@ import type {
   StoredManifest,
   Summary,
 } from '../records.ts'
+import { IS_SIGNED_BY_HOST } from '../tables/card-signatures.ts'
 import { selectPublishedHealth } from '../tables/sources.ts'
 
 /** Internal agents of one name beyond these are not found by it. */
@@ -82,17 +83,18 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
 
 /** Returns a page of a catalog, which never has an internal agent, nor one without a card. */
 export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: CatalogQuery): CatalogPage => {
-  type Row = { id: string; origin: string; modified: number; summary: string; fields: string }
+  type Row = { id: string; origin: string; modified: number; summary: string; fields: string; isSigned: number }
   const rows = sql.exec<Row>(
-    `SELECT id, origin, modified, summary, search_fields AS fields FROM agents
+    `SELECT id, origin, modified, summary, search_fields AS fields, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
       WHERE ${owner === undefined ? '' : '(id = ?4 OR origin = ?3) AND'} id > ?1 AND visibility = 'public' AND EXISTS (
         SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')
       ORDER BY id LIMIT ?2`,
     ...[after, limit, ...(owner === undefined ? [] : [origin, owner])],
   )
-  const agents = rows.toArray().map(({ summary, fields, ...rest }): CatalogAgent => {
+  const agents = rows.toArray().map(({ summary, fields, isSigned, ...rest }): CatalogAgent => {
     const { skillIds, tags, examples } = JSON.parse(fields) as SearchFields
-    return { ...rest, ...(JSON.parse(summary) as Summary), skillIds, tags, examples }
+    const isSignedByHost = isSigned === 1
+    return { ...rest, ...(JSON.parse(summary) as Summary), skillIds, tags, examples, isSignedByHost }
   })
   const known = sql.exec("SELECT 1 FROM agents WHERE origin = ? AND visibility = 'public' LIMIT 1", origin).toArray()
   return { agents, isKnownOrigin: known.length > 0 }

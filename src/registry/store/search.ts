@@ -12,6 +12,7 @@ import type {
 } from '../records.ts'
 import { type Terms, toTerms } from '../search-fields.ts'
 import { toIndexedText } from '../search-words.ts'
+import { IS_SIGNED_BY_HOST } from '../tables/card-signatures.ts'
 
 /**
  * The index of the agents that everybody may find, and that of the others. A score depends on every document of its index: in the same one,
@@ -199,11 +200,15 @@ const isVisible = (
 const isCovered = (covered: readonly string[], id: string): boolean => covered.some(glob => matchesGlob(glob, id))
 
 const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly Found[]): SearchHit[] => {
-  type Row = { id: string; summary: string; fields: string; origin: string; visibility: string; ownSet: string | null }
+  type Row = Record<'id' | 'summary' | 'fields' | 'origin' | 'visibility', string> & {
+    ownSet: string | null
+    isSignedByHost: number
+  }
   const rows = sql
     .exec<Row>(
-      `SELECT id, summary, search_fields AS fields, origin, visibility, set_name AS ownSet FROM agents
-        WHERE id IN (SELECT value FROM json_each(?))`,
+      `SELECT id, summary, search_fields AS fields, origin, visibility, set_name AS ownSet,
+          ${IS_SIGNED_BY_HOST} AS isSignedByHost
+        FROM agents WHERE id IN (SELECT value FROM json_each(?))`,
       JSON.stringify(found.map(({ id }) => id)),
     )
     .toArray()
@@ -211,8 +216,10 @@ const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly Fou
   return found.flatMap(({ id, score }) => {
     const row = byId.get(id)
     if (!row) return []
-    const { summary, fields, origin, visibility, ownSet } = row
-    const { skillIds, tags, provider, capabilities, protocolVersions, signed } = JSON.parse(fields) as SearchFields
+    const { summary, fields, origin, visibility, ownSet, isSignedByHost } = row
+    const { skillIds, tags, provider, capabilities, protocolVersions, ...rest } = JSON.parse(fields) as SearchFields
+    // The keys of the host can change without a registration.
+    const signed = rest.signed || isSignedByHost === 1
     const ownedBy = isCovered(covered, id) && ownSet !== null ? { set: ownSet } : {}
     const shown = { skillIds, tags, provider, capabilities, protocolVersions, signed }
     const hit = { ...(JSON.parse(summary) as Summary), id, origin, visibility, ...ownedBy, ...shown }

@@ -1,9 +1,10 @@
-import { compactVerify, importJWK } from 'jose'
+import { compactVerify, importJWK, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_RECORDED_REFUSALS } from '../../../src/limits.ts'
 import { type AuditEntry, findChainBreak } from '../../../src/registry/audit/chain.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
+import { startNodeHost } from '../../support/node-host.ts'
 import { makeSigningKey } from '../../support/signing-key.ts'
 
 type Page = {
@@ -77,6 +78,18 @@ describe('GET /audit', () => {
       ...{ iss: host.url.origin, iat: expect.any(Number) },
       ...{ number: head?.number, hash: head?.hash },
     })
+  })
+
+  it('signs it with the current key during a rotation, and publishes the others', async () => {
+    const now = Math.floor(Date.now() / 1000)
+    const [previous, current] = [makeSigningKey(), { ...makeSigningKey(), nbf: now - 60 }]
+    const vars = { SIGNING_KEY: JSON.stringify(current), SIGNING_KEY_2: JSON.stringify(previous) }
+    const rotating = await startNodeHost({ vars })
+    await rotating.put('a', minimalCard)
+    const { head } = (await (await rotating.fetch('/audit', { headers: auth })).json()) as Page
+    const { keys } = (await (await rotating.fetch('/.well-known/jwks.json')).json()) as { keys: JWK[] }
+    const { protectedHeader } = await compactVerify(head?.signature ?? '', await importJWK({ ...keys[0] }, 'ES256'))
+    expect([protectedHeader.kid, ...keys.map(({ x }) => x)]).toEqual([keys[0]?.kid, current.x, previous.x])
   })
 
   it('has no head and no signature on a host without entries and without a key', async () => {

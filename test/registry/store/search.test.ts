@@ -5,6 +5,7 @@ import { noSearchFields } from '../../../src/registry/search-fields.ts'
 import { splitWords, toMatchExpressions } from '../../../src/registry/search-words.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { indexAgent, search } from '../../../src/registry/store/search.ts'
+import { saveSigning } from '../../../src/registry/tables/card-signatures.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
@@ -189,6 +190,25 @@ describe('a search', () => {
     expect(facets({})).toEqual({ tag: tags, capability: [{ value: 'streaming', count: 1 }] })
     expect(facets({ covered: ['c'] })?.tag?.map(({ count }) => count)).toEqual([3, 2])
     expect(find(undefined, { facets: ['tag'] }).facets?.tag?.map(({ value }) => value)).toEqual(['rain', 'road', 'sun'])
+  })
+})
+
+describe('`signed`', () => {
+  const signedOf = () => find(undefined).agents.map(({ id, signed }) => [id, signed])
+
+  it('is true for signatures of the author or of this host, whose keys change without a registration', () => {
+    put('a', 'By its author', { signed: true })
+    put('b', 'By the host')
+    saveSigning(sql, 'b', { signers: '', signatures: {} })
+    expect(signedOf()).toEqual([
+      ['a', true],
+      ['b', false],
+    ])
+    saveSigning(sql, 'b', { signers: 'k1', signatures: { digest: 'signature' } })
+    expect(signedOf()).toEqual([
+      ['a', true],
+      ['b', true],
+    ])
   })
 })
 

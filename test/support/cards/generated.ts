@@ -82,6 +82,7 @@ const line = fc.oneof(
     .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
     .filter(value => /\S/.test(value) && !/\p{Cc}/u.test(value)),
 )
+const lineOrEmpty = fc.oneof(line, fc.constant(''))
 const url = fc.constantFrom(
   'https://a.example/a2a',
   'https://b.example:8443/a2a?x=1',
@@ -102,6 +103,7 @@ const value = fc.oneof(
   url,
   fc.boolean(),
   fc.integer(),
+  fc.constantFrom<Json>('', null, 0.1, -0.5, 1e-7, 1e-5, 1e16, 2 ** 53, 1e21, -1.5e300, 123456789012345680000),
   fc.constantFrom<Json>([], {}, ['x'], { y: [null, 1] }, 'JSONRPC', 'mcp', 'a2a', 'bearer', [
     { url: 'https://z.example', transport: 'GRPC' },
   ]),
@@ -120,7 +122,7 @@ const version = fc.constantFrom('1.0', '1.0.1', '0.3', '0.3.0', '0.2.6', '2.0', 
 const binding = fc.constantFrom('JSONRPC', 'jsonrpc', 'HTTP+JSON', 'GRPC', 'MCP', 'https://x.example/bindings/odd')
 const interfaces = fc.array(
   object(
-    { url, protocolBinding: binding, protocolVersion: version, tenant: line },
+    { url, protocolBinding: binding, protocolVersion: version, tenant: lineOrEmpty },
     ['url', 'protocolBinding', 'protocolVersion'],
     unknown('tenant'),
   ),
@@ -183,6 +185,11 @@ const v1Scheme = fc.oneof(
     ['oauth2SecurityScheme'],
     unknown('httpAuthSecurityScheme'),
   ),
+  object(
+    { openIdConnectSecurityScheme: object({ openIdConnectUrl: url }, ['openIdConnectUrl'], unknown()) },
+    ['openIdConnectSecurityScheme'],
+    unknown('httpAuthSecurityScheme'),
+  ),
   object({ mtlsSecurityScheme: described }, ['mtlsSecurityScheme'], unknown('httpAuthSecurityScheme')),
   unknown('httpAuthSecurityScheme', 'type', 'scheme'),
 )
@@ -198,6 +205,16 @@ const v0Scheme = fc.oneof(
     unknown('type', 'scheme', 'httpAuthSecurityScheme'),
   ),
   object({ type: fc.constant('oauth2'), flows }, ['type', 'flows'], unknown('type', 'flows', 'httpAuthSecurityScheme')),
+  object(
+    { type: fc.constant('openIdConnect'), openIdConnectUrl: url },
+    ['type', 'openIdConnectUrl'],
+    unknown('type', 'httpAuthSecurityScheme'),
+  ),
+  object(
+    { type: fc.constant('mutualTLS') },
+    ['type'],
+    unknown('name', 'location', 'scheme', 'flows', 'in', 'type', 'httpAuthSecurityScheme'),
+  ),
   object({ type: fc.constant('hmac') }, ['type'], unknown('type', 'scheme', 'httpAuthSecurityScheme')),
 )
 const schemes = fc.dictionary(fc.constantFrom(...schemeNames), fc.oneof(v1Scheme, v0Scheme), { maxKeys: 3 })

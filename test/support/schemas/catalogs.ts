@@ -22,6 +22,33 @@ const host = {
   additionalProperties: false,
 }
 
+/** ARD 0.9, Appendix D, and AI Catalog until September 2026, "Trust Manifest": both names of the form of an identity are `did`. */
+const trustManifest = {
+  type: 'object',
+  required: ['identity', 'attestations'],
+  properties: {
+    identity: { type: 'string', pattern: '^did:web:[a-z0-9.-]+$' },
+    identityType: { const: 'did' },
+    trustSchema: {
+      type: 'object',
+      required: ['identifier', 'version'],
+      properties: { identifier: text, version: text, governanceUri: url, verificationMethods: words },
+      additionalProperties: false,
+    },
+    attestations: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['type', 'uri', 'mediaType'],
+        properties: { type: text, uri: url, mediaType: text, digest: text },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+}
+
 /** AI Catalog, "Catalog Entry": both the name `mediaType` of its text and the name `type` of its readers are required here. */
 const catalogEntry = {
   type: 'object',
@@ -40,6 +67,7 @@ const catalogEntry = {
     metadata: { type: 'object' },
     capabilities: words,
     representativeQueries: words,
+    trustManifest,
   },
   additionalProperties: false,
   ...valueOrReference,
@@ -49,7 +77,13 @@ const catalogEntry = {
 const aiCatalog = {
   type: 'object',
   required: ['specVersion', 'host', 'entries'],
-  properties: { specVersion: { const: '1.0' }, host, entries: { type: 'array', items: catalogEntry } },
+  properties: {
+    specVersion: { const: '1.0' },
+    host,
+    entries: { type: 'array', items: catalogEntry },
+    // A detached JWS in compact form.
+    signature: { type: 'string', pattern: '^[\\w-]+\\.\\.[\\w-]+$' },
+  },
   additionalProperties: false,
 }
 
@@ -68,6 +102,7 @@ const ardEntry = {
     representativeQueries: { type: 'array', minItems: 2, maxItems: 5, items: text },
     version: text,
     updatedAt: date,
+    trustManifest,
   },
   ...valueOrReference,
 }

@@ -42,7 +42,9 @@ const AgentList = v.object({
       tags: v.optional(texts('The tags of the skills. Only in searches.')),
       capabilities: v.optional(texts('The capabilities, and the URIs of extensions. Only in searches.')),
       protocolVersions: v.optional(texts('The versions of A2A. Only in searches.')),
-      signed: v.optional(flag('Whether the card has signatures. Only in searches.')),
+      signed: v.optional(
+        flag('Whether a document of the card has signatures, of this host or of its author. Only in searches.'),
+      ),
       provider: v.optional(text('The organization of the provider. Only in searches.')),
       score: v.optional(described(v.number(), 'How well the agent matches, compared with others of this response.')),
       ...hosting,

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { keyRoles, keySecrets, scopes } from '../../../card/model/constants.ts'
 import { json } from '../../../card/model/schema.ts'
+import type { PayloadRule } from '../../../card/signatures/index.ts'
 import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './parts.ts'
 
 const token = {
@@ -108,6 +109,52 @@ const HostKeys = v.object({
   time: time('The time of this host.'),
 })
 
+const rules = ['wire', 'served', 'proto', 'proto-ascii', 'narrow'] as const satisfies readonly PayloadRule[]
+
+const VerifyResult = v.object({
+  verified: flag('Whether the card has a signature by a trusted key, which covers its security schemes.'),
+  reason: v.optional(text('Why not.')),
+  trust: v.object({
+    basis: oneOf(
+      ['given', 'origin', 'signer'],
+      'Who chose the keys: the request, the server of the card, or its signer.',
+    ),
+    meaning: text('What that is worth.'),
+  }),
+  signatures: v.array(
+    v.object({
+      version: v.optional(
+        described(v.literal('1.0'), 'Set for signatures of the document for A2A 1.0, if it is another.'),
+      ),
+      ...{ kid: v.optional(v.string()), alg: v.optional(v.string()) },
+      ...{ typ: v.optional(v.string()), jku: v.optional(v.string()) },
+      valid: v.boolean(),
+      rule: v.optional(oneOf(rules, 'By which rule the signed text is made from the card.')),
+      omits: v.optional(text('What it does not cover.')),
+      key: v.optional(
+        v.object({
+          kid: v.string(),
+          thumbprint: text('The thumbprint of RFC 7638.'),
+          from: text('Where the key is from.'),
+        }),
+      ),
+      reason: v.optional(text('Why it is not valid, as a clause about the signature.')),
+    }),
+  ),
+  sdks: v.array(
+    v.object({
+      sdk: text('An SDK and its versions.'),
+      accepted: flag('Whether it accepts a signature of the card.'),
+      reason: v.optional(text('Why not, as a clause about the SDK.')),
+    }),
+  ),
+  keys: v.object({
+    sources: texts('Where keys were looked for.'),
+    errors: texts('Why the keys of a source cannot be used.'),
+  }),
+  missing: v.optional(text('Why there is no document for A2A 1.0.')),
+})
+
 const JsonRpcId = described(v.union([v.string(), v.number(), v.null()]), 'Repeated in the response.')
 
 const JsonRpcRequest = v.object({
@@ -162,4 +209,5 @@ export const hostSchemas = {
   RestErrorV1,
   Token,
   TokenList,
+  VerifyResult,
 }

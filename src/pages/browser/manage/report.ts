@@ -40,7 +40,15 @@ const summarize = ({ valid, errors, issues = [] }: Report): ['good' | 'warn' | '
   return [issues.some(({ severity }) => severity === 'error') ? 'bad' : 'warn', `Found: ${counts.join(', ')}.`]
 }
 
-const renderReport = ({ errors, issues = [], filled, converted, lossy, dropped = {} }: Report): HTMLElement[] => [
+const renderReport = ({
+  errors,
+  issues = [],
+  filled,
+  converted,
+  lossy,
+  signatures,
+  dropped = {},
+}: Report): HTMLElement[] => [
   ...(errors.length > 0 ? [noteList(errors)] : []),
   ...SEVERITIES.flatMap(([severity, title, meaning]) => {
     const found = issues.filter(issue => issue.severity === severity)
@@ -56,6 +64,7 @@ const renderReport = ({ errors, issues = [], filled, converted, lossy, dropped =
   ...folded('Filled in', 'What the card lacks, and this host adds.', filled),
   ...folded('Read in another form', 'What the card has in another form than that of A2A.', converted),
   ...folded('Lost in translation', 'What clients of another version of A2A do not get.', lossy),
+  ...folded('Signatures', 'What became of those of the author, and what this host signs.', signatures),
   ...folded(
     'Left out of other dialects',
     'Fields for which a dialect has no place.',

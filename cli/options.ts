@@ -1,17 +1,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Pointer } from '../../src/json/json.ts'
-import { createClient, type HostClient, HostError, type Rejection } from '../client/index.ts'
-import type { Context } from '../context.ts'
-import { didYouMean } from '../did-you-mean.ts'
-import { ExitCode, UsageError } from '../exit-codes.ts'
+import type { Pointer } from '../src/json/json.ts'
+import { createClient, type HostClient, HostError, type Rejection } from './client/index.ts'
+import type { Context } from './context.ts'
+import { didYouMean } from './did-you-mean.ts'
+import { ExitCode, UsageError } from './exit-codes.ts'
 import {
   type HostNameFlags,
   type HostSettings,
   type ResolvedHost,
   resolveHost,
   warnUnencrypted,
-} from '../hosts/index.ts'
-import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
+} from './hosts/index.ts'
+import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from './manifests/index.ts'
 
 /** Adds a command to the program. It passes its exit code to `exit`; one that keeps running may do so repeatedly. */
 export type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void

@@ -1,0 +1,1 @@
+export { addDns } from './command.ts'

@@ -1,0 +1,48 @@
+import { colors, formatTable, withoutControls } from '../terminal.ts'
+import type { CardVerification } from './verify-card.ts'
+
+type Verified = Exclude<CardVerification, { failed: string }>
+
+const TICK = colors.green('✓')
+const CROSS = colors.red('✗')
+
+/** Longer than any thumbprint. */
+const MAX_KID_LENGTH = 100
+
+/** Formats the result for one card: whether it is verified and why not, its signatures, where their keys are from, and the SDKs. */
+export const verifyText = (card: CardVerification): string => {
+  if ('failed' in card) return `${CROSS} ${withoutControls(`${card.source} ${card.error.replace(/\.$/, '')}.`)}`
+  const { source, verified, reason, trust, keys, signatures, sdks, missing } = card
+  const notes = [...keys.errors, ...(missing === undefined ? [] : [missing])]
+  return [
+    `${verified ? TICK : CROSS} ${withoutControls(source)} is ${verified ? 'signed with a trusted key' : 'not verified'}.`,
+    ...(reason === undefined ? [] : [`  ${withoutControls(reason)}`]),
+    ...(trust.basis === 'signer' && reason?.includes(trust.meaning) ? [] : [`  ${colors.dim(trust.meaning)}`]),
+    ...notes.map(note => `  ${colors.yellow(withoutControls(note))}`),
+    ...section('Signatures', signatures.map(signatureRow)),
+    ...section(
+      'SDKs',
+      sdks.map(({ sdk, accepted, reason = '' }) => [
+        accepted ? TICK : CROSS,
+        sdk,
+        accepted ? 'accepts the card' : reason,
+      ]),
+    ),
+  ].join('\n')
+}
+
+const section = (title: string, rows: readonly (readonly string[])[]): string[] =>
+  rows.length === 0 ? [] : [`  ${title}`, formatTable(rows).replace(/^/gm, '  ')]
+
+const signatureRow = (signature: Verified['signatures'][number]): string[] => {
+  const { kid = '(no kid)', version } = signature
+  const name = `${kid.slice(0, MAX_KID_LENGTH)}${version === undefined ? '' : ` for A2A ${version}`}`
+  return [signature.valid ? TICK : CROSS, withoutControls(name), withoutControls(describe(signature))]
+}
+
+const describe = (signature: Verified['signatures'][number]): string => {
+  if (!signature.valid) return signature.reason
+  const { rule, omits, key } = signature
+  const covered = omits === undefined ? 'covers the whole card' : `covers all but ${omits}`
+  return `${rule}: ${covered} (key from ${key.from})`
+}

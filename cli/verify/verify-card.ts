@@ -1,0 +1,105 @@
+import {
+  chooseKeys,
+  type FetchJson,
+  resolveCardUrl,
+  resolveKeys,
+  type ServedCards,
+  type Trust,
+  type Verification,
+  verifyCard,
+} from '../../src/card/signatures/index.ts'
+import { blockReason } from '../../src/http/safe-fetch.ts'
+import { isJsonObject, type JsonObject } from '../../src/json/json.ts'
+import { KEY_SET_TIMEOUT_SECONDS, MAX_KEY_SET_BYTES } from '../../src/limits.ts'
+import { type FetchedDocument, fetchDocument, isFetchable } from '../client/index.ts'
+import type { Context } from '../context.ts'
+import { readFile } from '../manifests/index.ts'
+
+/** The result for one card, or why there is none. `source` is the file or URL as it was named. */
+export type CardVerification = { source: string } & (
+  | (Verification & { keys: { sources: string[]; errors: string[] }; missing?: string })
+  | { failed: 'invalid' | 'unreachable'; error: string }
+)
+
+/** Verifies the card in a file or at a URL, with the keys at `keys`: files, URLs of key sets and DIDs; without any, those of its origin. */
+export const verifySource = async (
+  source: string,
+  keys: readonly string[],
+  context: Context,
+): Promise<CardVerification> => {
+  const url = isUrl(source) ? resolveCardUrl(source) : undefined
+  const read = url === undefined ? readCard(source, context) : await fetchCards(url, context)
+  if ('error' in read) return { source, ...read }
+  const { served, missing } = read
+  const { trust, sources, unread } = chooseKeys(served, { given: keys.length > 0 ? keys : undefined, url })
+  const resolved = await resolveKeys(sources, createKeyReader(trust, context))
+  return {
+    source,
+    ...(await verifyCard(served, resolved.keys, trust, context.clock.now())),
+    keys: {
+      sources: sources.map(String),
+      errors: [...resolved.errors, ...unread],
+    },
+    ...(missing !== undefined && { missing }),
+  }
+}
+
+const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
+
+type ReadCards = { served: ServedCards; missing?: string } | { failed: 'invalid' | 'unreachable'; error: string }
+
+const readCard = (file: string, { cwd }: Context): ReadCards => {
+  const read = readFile(file, cwd)
+  if ('reason' in read) return { failed: 'invalid', error: `cannot be read: ${read.reason}` }
+  if ('problems' in read) return { failed: 'invalid', error: read.problems.map(({ message }) => message).join('; ') }
+  if (!isJsonObject(read.value)) return { failed: 'invalid', error: 'is no Agent Card: expected an object' }
+  const card = cardOf(read.value)
+  return { served: { plain: card, current: card } }
+}
+
+/** A manifest has the card as a member. */
+const cardOf = (document: JsonObject): JsonObject =>
+  isJsonObject(document.card) && document.name === undefined ? document.card : document
+
+/** Fetches what clients get of a card: without a version, and for A2A 1.0. */
+const fetchCards = async (url: string, context: Context): Promise<ReadCards> => {
+  const fetchVersion = async (headers: Record<string, string>) =>
+    asCard(await fetchDocument(url, { headers: { Accept: 'application/json', ...headers } }, context))
+  const [plain, current] = await Promise.all([fetchVersion({}), fetchVersion({ 'A2A-Version': '1.0' })])
+  if ('error' in plain) return { failed: 'unreachable', error: plain.error }
+  if ('card' in current) return { served: { plain: plain.card, current: current.card } }
+  return { served: { plain: plain.card }, missing: `For A2A 1.0, the address ${current.error}.` }
+}
+
+const asCard = (fetched: FetchedDocument): { card: JsonObject } | { error: string } => {
+  if ('error' in fetched) return fetched
+  return isJsonObject(fetched.document)
+    ? { card: fetched.document }
+    : { error: 'responded with JSON that is no object, as an Agent Card is' }
+}
+
+/** Returns what reads keys. Where the signer of a card chose their place, it must be a public one. */
+const createKeyReader =
+  (trust: Trust, context: Context): FetchJson =>
+  async place => {
+    if (!isUrl(place)) return readKeyFile(place, context)
+    if (trust === 'signer' && blockReason(place) !== undefined) return { error: 'is no public address' }
+    if (!isFetchable(place))
+      return { error: 'is not encrypted, so anybody on the way could replace the keys: use https' }
+    return fetchDocument(
+      place,
+      {
+        headers: { Accept: 'application/jwk-set+json, application/did+json, application/json' },
+        ...{ maxBytes: MAX_KEY_SET_BYTES, timeoutSeconds: KEY_SET_TIMEOUT_SECONDS, maxRedirects: 0 },
+      },
+      context,
+    )
+  }
+
+const readKeyFile = (file: string, { cwd }: Context): Awaited<ReturnType<FetchJson>> => {
+  const read = readFile(file, cwd)
+  if ('reason' in read) return { error: `cannot be read: ${read.reason}` }
+  return 'problems' in read
+    ? { error: read.problems.map(({ message }) => message).join('; ') }
+    : { document: read.value }
+}

@@ -1,0 +1,154 @@
+import { clientKey } from '../auth/throttle.ts'
+import { validate } from '../card/model/schema.ts'
+import {
+  chooseKeys,
+  type FetchJson,
+  KEY_SET_PATH,
+  resolveCardUrl,
+  resolveKeys,
+  type ServedCards,
+  verifyCard,
+} from '../card/signatures/index.ts'
+import { readText } from '../http/body.ts'
+import { HttpError, tooManyRequests } from '../http/errors.ts'
+import { describeFailure, fetchText } from '../http/fetch-resource.ts'
+import type { Handler, RequestContext } from '../http/handler.ts'
+import { userAgent } from '../http/headers.ts'
+import { readJson } from '../http/json-body.ts'
+import { isJsonType } from '../http/media-type.ts'
+import { jsonResponse } from '../http/responses.ts'
+import { blockOrigins, originMatcher, safeFetch } from '../http/safe-fetch.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { parseJson } from '../json/parse.ts'
+import { MAX_BODY_BYTES } from '../limits.ts'
+import { parseUrl } from '../net/urls.ts'
+import { createKeyFetch } from '../signing/fetch-keys.ts'
+import { getKeySet } from '../signing/key-set.ts'
+import { agentCard, hostCard } from './cards.ts'
+import { VerifyRequest } from './requests.ts'
+
+/** `POST /verify`: reports which signatures of a card are valid, with whose keys, and which SDKs accept them. Stores nothing. */
+export const postVerify: Handler = async (request, env, ctx) => {
+  const { success } = await env.LINT_LIMIT.limit({ key: clientKey(request) })
+  if (!success) throw tooManyRequests('Too many cards to verify: the limit is 60 a minute for each address.')
+  const { card = {}, url: named, keys: given } = parseRequest(await readJson(request))
+  const url = named === undefined ? undefined : resolveCardUrl(named)
+  const context = { request, env, ctx }
+  const fetched = url === undefined ? undefined : await fetchServed(url, context)
+  const served = fetched?.served ?? { plain: card, current: card }
+  const { trust, sources, unread } = chooseKeys(served, { given, url })
+  const { keys, errors } = await resolveKeys(sources, createFetch(context), 'request')
+  return jsonResponse({
+    ...(await verifyCard(served, keys, trust)),
+    keys: {
+      sources: sources.map(source => (typeof source === 'string' ? source : 'request')),
+      errors: [...errors, ...unread],
+    },
+    ...(fetched?.missing !== undefined && { missing: fetched.missing }),
+  })
+}
+
+const parseRequest = (body: Json) => {
+  const result = validate(VerifyRequest, body)
+  if ('output' in result) return result.output
+  const [{ pointer, message } = { pointer: '', message: '' }] = result.errors
+  throw new HttpError(422, 'invalid-verify-request', `${pointer || 'The body'} ${message}.`, {
+    errors: result.errors.slice(0, 100),
+  })
+}
+
+/** A document that was requested, or why there is none: words that complete a sentence about the address. */
+type Fetched = { document: Json } | { error: string }
+
+/** Fetches what clients get of a card: without a version, and for A2A 1.0. `missing` is why there is none for A2A 1.0. */
+const fetchServed = async (
+  url: string,
+  context: RequestContext,
+): Promise<{ served: ServedCards; missing?: string }> => {
+  const [plain, current] = await Promise.all([
+    fetchCard(url, {}, context),
+    fetchCard(url, { 'A2A-Version': '1.0' }, context),
+  ])
+  if ('error' in plain) throw new HttpError(502, 'card-unavailable', `${url.slice(0, 200)} ${plain.error}.`)
+  if ('card' in current) return { served: { plain: plain.card, current: current.card } }
+  return { served: { plain: plain.card }, missing: `For A2A 1.0, the address ${current.error}.` }
+}
+
+const fetchCard = async (
+  url: string,
+  versionHeaders: Record<string, string>,
+  context: RequestContext,
+): Promise<{ card: JsonObject } | { error: string }> => {
+  const { env } = context
+  const { origin } = new URL(context.request.url)
+  const headers = { Accept: 'application/json', 'User-Agent': userAgent(origin), ...versionHeaders }
+  const isOwn = ownOrigins(context)
+  const fetched = isOwn(url)
+    ? await readOwn(url, headers, context)
+    : await fetchJson(
+        url,
+        headers,
+        blockOrigins(async (to, init) => safeFetch(to, init, env.ALLOWED_ORIGINS), isOwn),
+      )
+  if ('error' in fetched) return fetched
+  return isJsonObject(fetched.document)
+    ? { card: fetched.document }
+    : { error: 'responded with JSON that is no object, as an Agent Card is' }
+}
+
+const fetchJson = async (
+  url: string,
+  headers: Record<string, string>,
+  fetch: ReturnType<typeof blockOrigins>,
+): Promise<Fetched> => {
+  // As large as a card in the body: verifying takes longer than to read it.
+  const fetched = await fetchText(url, { headers, accepts: isJsonType, fetch, maxBytes: MAX_BODY_BYTES })
+  return 'failed' in fetched ? { error: describeFailure(fetched, MAX_BODY_BYTES) } : parseDocument(fetched.content)
+}
+
+const parseDocument = (text: string): Fetched => {
+  const parsed = parseJson(text, 'a document')
+  return 'value' in parsed ? { document: parsed.value } : { error: 'responded with invalid JSON' }
+}
+
+/** Returns what fetches key sets: those of this host itself are read without a request. */
+const createFetch = (context: RequestContext): FetchJson => {
+  const isOwn = ownOrigins(context)
+  const fetchKeys = createKeyFetch(context.env)
+  return url => (isOwn(url) ? readOwn(url, {}, context) : fetchKeys(url))
+}
+
+/** A host cannot send requests to itself. */
+const ownOrigins = ({ request, env }: RequestContext): ((url: string) => boolean) =>
+  originMatcher([new URL(request.url).origin, env.PUBLIC_URL])
+
+/** Answers a request for a card or the keys of this host, as a client without a token gets them. */
+const readOwn = async (
+  url: string,
+  headers: Record<string, string>,
+  { env, ctx }: RequestContext,
+): Promise<Fetched> => {
+  const target = parseUrl(url)
+  const found = findOwn(target?.pathname ?? '')
+  if (target === null || found === undefined) return { error: 'is an address of this host that has no card' }
+  try {
+    const response = await found.handler(new Request(target, { headers }), env, ctx, { id: found.id })
+    const body = await readText(response, MAX_BODY_BYTES)
+    return 'text' in body ? parseDocument(body.text) : { error: 'cannot be read' }
+  } catch (error) {
+    if (error instanceof HttpError) return { error: `responded with HTTP ${error.status}` }
+    throw error
+  }
+}
+
+/** The paths of cards: of an agent, of the agent that the host name stands for, and the older name of both. */
+const CARD_PATH = /^(?:\/agents\/(?<id>[a-z0-9-]+))?\/\.well-known\/(?<name>agent|agent-card)\.json$/
+const AGENT_PATH = /^\/agents\/(?<id>[a-z0-9-]+)$/
+
+const findOwn = (path: string): { handler: Handler; id?: string | undefined } | undefined => {
+  if (path === KEY_SET_PATH) return { handler: getKeySet }
+  const { id, name } = (CARD_PATH.exec(path) ?? AGENT_PATH.exec(path))?.groups ?? {}
+  if (id === undefined && name === undefined) return undefined
+  const hybrid = name === 'agent' ? 'agent.json' : 'agent-card.json'
+  return id === undefined ? { handler: hostCard(hybrid) } : { handler: agentCard(hybrid), id }
+}

@@ -1,0 +1,105 @@
+import type { RepresentationName } from '../../card/model/constants.ts'
+import {
+  findSdkVerdicts,
+  listSignatures,
+  type PayloadRule,
+  type PublicKey,
+  payloadRules,
+  payloads,
+  readKeys,
+  type SdkVerdict,
+  type SignatureResult,
+  verifySignatures,
+} from '../../card/signatures/index.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { parseUrl } from '../../net/urls.ts'
+import { findSigningKeys } from '../../signing/keys.ts'
+import { shorten } from '../text/index.ts'
+
+/** Who signed the documents of a card, each key once, and which SDKs accept it with the keys of this host. */
+export type CardSigning = {
+  signers: Signer[]
+  /** Absent where no signature names a key of this host: it does not know the keys of authors. */
+  verdicts?: SdkVerdict[]
+}
+
+/** The signatures by one key. */
+export type Signer = {
+  /** `host` for valid ones with a key of this host, `invalid` for others that name one. The keys of an author are unknown here. */
+  by: 'host' | 'author' | 'invalid'
+  kid?: string
+  alg?: string
+  jku?: string
+  /** The documents that have the signatures. */
+  documents: RepresentationName[]
+  /** What valid ones cover, as phrases, and the rules by which they do: what covers the most first. */
+  covers: [phrase: string, rules: PayloadRule[]][]
+  /** Why others are not valid, as clauses about a signature. */
+  reasons: string[]
+}
+
+/** A document whose signatures clients verify. */
+export type SignedDocumentName = 'agent-card.json' | '1.0' | '0.3'
+
+/** More of a name or an address says nothing to people; an isolate keeps what it found. */
+const MAX_TEXT_LENGTH = 1000
+
+/** A signature of a document, and what became of it. */
+type Found = { name: SignedDocumentName; by: Signer['by']; result: SignatureResult }
+
+/** Finds out who signed the documents of a card. `origins` are those of this host. */
+export const findSigning = async (
+  documents: Readonly<Record<SignedDocumentName, JsonObject>>,
+  origins: readonly string[],
+  env: Env,
+): Promise<CardSigning> => {
+  const keys = await readOwnKeys(env)
+  const found: Found[] = []
+  for (const name of ['agent-card.json', '1.0', '0.3'] as const) {
+    if (listSignatures(documents[name]).length === 0) continue
+    for (const result of await verifySignatures(documents[name], keys))
+      found.push({ name, by: attribute(result, keys, origins), result })
+  }
+  const byKey = Map.groupBy(found, ({ by, result: { kid, alg, jku } }) => JSON.stringify([by, kid, alg, jku]))
+  const hasOwn = found.some(({ by }) => by !== 'author')
+  const served = { plain: documents['agent-card.json'], current: documents['1.0'] }
+  return {
+    signers: [...byKey.values()].map(describeSigner),
+    ...(hasOwn && { verdicts: await findSdkVerdicts(served, keys) }),
+  }
+}
+
+const readOwnKeys = async (env: Env): Promise<PublicKey[]> => {
+  const published = (await findSigningKeys(env))?.published ?? []
+  const read = await readKeys([...published] as Json, 'this host')
+  return 'keys' in read ? read.keys : []
+}
+
+/** Returns who made a signature. It names a key of this host by its `kid`, or by the address of the keys. */
+const attribute = (result: SignatureResult, keys: readonly PublicKey[], origins: readonly string[]): Signer['by'] => {
+  if (result.valid) return 'host'
+  const origin = result.jku === undefined ? undefined : parseUrl(result.jku)?.origin
+  const isOwn = keys.some(({ kid }) => kid === result.kid) || (origin !== undefined && origins.includes(origin))
+  return isOwn ? 'invalid' : 'author'
+}
+
+const describeSigner = (found: readonly Found[]): Signer => {
+  const [first] = found
+  const { kid, alg, jku } = first?.result ?? {}
+  const valid = new Set(found.flatMap(({ result }) => (result.valid ? [result.rule] : [])))
+  const rules = payloadRules.filter(rule => valid.has(rule))
+  return {
+    by: first?.by ?? 'author',
+    ...(kid !== undefined && { kid: shorten(kid, MAX_TEXT_LENGTH) }),
+    ...(alg !== undefined && { alg: shorten(alg, MAX_TEXT_LENGTH) }),
+    ...(jku !== undefined && jku.length <= MAX_TEXT_LENGTH && { jku }),
+    documents: [...new Set(found.map(({ name }) => name))],
+    covers: [...Map.groupBy(rules, describeRule)],
+    reasons: [...new Set(found.flatMap(({ result }) => (result.valid ? [] : [result.reason])))],
+  }
+}
+
+const describeRule = (rule: PayloadRule): string => {
+  const { omits } = payloads[rule]
+  return omits === undefined ? 'the whole card' : `all but ${omits}`
+}

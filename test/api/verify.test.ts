@@ -1,0 +1,294 @@
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { MAX_BODY_BYTES, MAX_SIGNER_KEY_SETS } from '../../src/limits.ts'
+import { makeTestSigner, type TestSigner } from '../support/card-signer.ts'
+import { bilingualCard } from '../support/cards/cards.ts'
+import { type NodeHost, startNodeHost } from '../support/node-host.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
+
+const origin = 'https://agent.example'
+const cardUrl = `${origin}/.well-known/agent-card.json`
+const keySetUrl = `${origin}/.well-known/jwks.json`
+
+let host: NodeHost
+let author: TestSigner
+let other: TestSigner
+let signed: JsonObject
+beforeAll(async () => {
+  vi.spyOn(console, 'info').mockImplementation(() => undefined)
+  host = await startNodeHost({
+    vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()), PUBLIC_URL: 'https://host.example' },
+  })
+  await host.put('own', { card: bilingualCard })
+  author = await makeTestSigner(keySetUrl)
+  other = await makeTestSigner('https://other.example/keys.json')
+  signed = await author.sign(bilingualCard)
+})
+
+/** What other servers respond with, by URL, and the requests that they got. */
+let served: Record<string, Json | Response>
+let requested: { url: string; version: string | null }[]
+beforeEach(() => {
+  served = { [cardUrl]: signed, [keySetUrl]: { keys: [author.publicKey] } }
+  requested = []
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const url = String(input)
+    requested.push({ url, version: new Headers(init?.headers).get('A2A-Version') })
+    const found = served[url]
+    if (found instanceof Response) return found.clone()
+    return found === undefined ? Response.json({}, { status: 404 }) : Response.json(found)
+  })
+})
+
+const verify = async (body: Json) => {
+  const headers = { 'Content-Type': 'application/json' }
+  const response = await host.fetch('/verify', { method: 'POST', headers, body: JSON.stringify(body) })
+  return { status: response.status, result: (await response.json()) as JsonObject }
+}
+
+const validities = ({ signatures }: JsonObject) => (signatures as JsonObject[]).map(({ valid }) => valid)
+
+const acceptedBy = ({ sdks }: JsonObject) =>
+  (sdks as { sdk: string; accepted: boolean }[]).filter(({ accepted }) => accepted).map(({ sdk }) => sdk)
+
+describe('POST /verify with a URL', () => {
+  it('verifies the card with the keys of its origin', async () => {
+    const { status, result } = await verify({ url: cardUrl })
+    expect([status, result]).toEqual([
+      200,
+      {
+        verified: true,
+        trust: { basis: 'origin', meaning: expect.stringContaining('is from that server') },
+        signatures: expect.any(Array),
+        sdks: expect.any(Array),
+        keys: { sources: [keySetUrl], errors: [] },
+      },
+    ])
+    expect(result.signatures).toContainEqual({
+      ...{ kid: author.kid, alg: 'ES256', typ: 'JOSE', jku: keySetUrl },
+      ...{ valid: true, rule: 'wire' },
+      key: { kid: author.kid, thumbprint: author.kid, from: keySetUrl },
+    })
+    expect(result.signatures).toContainEqual(
+      expect.objectContaining({ rule: 'proto', omits: 'empty values and fields that A2A 1.0 does not define' }),
+    )
+    expect(result.sdks).toContainEqual({
+      sdk: 'a2a-js 1.3, through its resolver',
+      accepted: false,
+      reason: expect.stringContaining('loses the security schemes'),
+    })
+    expect(acceptedBy(result)).toEqual([
+      'a2a-js 1.3, on the JSON of the card',
+      'a2a-python 1.2 and later',
+      'a2a-python up to 1.1',
+      'a2a-go',
+    ])
+  })
+
+  it('fetches the card once without a version and once for A2A 1.0, and the keys once', async () => {
+    await verify({ url: cardUrl })
+    expect(requested).toEqual([
+      { url: cardUrl, version: null },
+      { url: cardUrl, version: '1.0' },
+      { url: keySetUrl, version: null },
+    ])
+  })
+
+  it('verifies the document for A2A 1.0 by itself where it is another', async () => {
+    vi.mocked(fetch).mockImplementation(async (input, init) => {
+      if (String(input) === keySetUrl) return Response.json({ keys: [author.publicKey] })
+      return Response.json(new Headers(init?.headers).has('A2A-Version') ? { ...signed, version: '9.9.9' } : signed)
+    })
+    const { result } = await verify({ url: cardUrl })
+    expect(result).toMatchObject({ verified: false, reason: 'The document for A2A 1.0 has no valid signature.' })
+    expect(result.signatures).toContainEqual(expect.objectContaining({ version: '1.0', valid: false }))
+  })
+
+  it('reports that there is no document for A2A 1.0', async () => {
+    vi.mocked(fetch).mockImplementation(async (input, init) => {
+      if (String(input) === keySetUrl) return Response.json({ keys: [author.publicKey] })
+      const isVersioned = new Headers(init?.headers).has('A2A-Version')
+      return isVersioned ? Response.json({}, { status: 406 }) : Response.json(signed)
+    })
+    const { result } = await verify({ url: cardUrl })
+    expect(result).toMatchObject({ verified: true, missing: 'For A2A 1.0, the address responded with HTTP 406.' })
+    expect(result.sdks).toContainEqual({
+      sdk: 'a2a-js 1.3, through its resolver',
+      accepted: false,
+      reason: 'gets no card where it requests one for A2A 1.0',
+    })
+  })
+
+  it('takes an origin for the address of its well-known card', async () => {
+    expect((await verify({ url: origin })).result).toMatchObject({ verified: true })
+  })
+
+  it('does not follow a jku to another origin, and follows one on the own origin', async () => {
+    const rotated = await makeTestSigner(`${origin}/keys/2027.json`)
+    served[cardUrl] = await other.sign(bilingualCard)
+    served['https://other.example/keys.json'] = { keys: [other.publicKey] }
+    expect((await verify({ url: cardUrl })).result).toMatchObject({
+      verified: false,
+      keys: {
+        sources: [keySetUrl],
+        errors: ['https://other.example/keys.json is not read: it is not on the origin of the card'],
+      },
+    })
+    served[cardUrl] = await rotated.sign(bilingualCard)
+    served[`${origin}/keys/2027.json`] = { keys: [rotated.publicKey] }
+    expect((await verify({ url: cardUrl })).result).toMatchObject({ verified: true })
+    expect(requested.map(({ url }) => url)).not.toContain('https://other.example/keys.json')
+  })
+
+  it.each([
+    [
+      'is served without its security',
+      (card: JsonObject) => ({ ...card, securitySchemes: {}, securityRequirements: [] }),
+    ],
+    ['has another endpoint', (card: JsonObject) => ({ ...card, supportedInterfaces: [] })],
+    ['has no signatures', ({ signatures: _, ...card }: JsonObject) => card],
+  ])('does not verify a card that %s', async (_, change) => {
+    served[cardUrl] = change(signed)
+    const { result } = await verify({ url: cardUrl })
+    expect([result.verified, acceptedBy(result)]).toEqual([false, []])
+    expect(result.reason).toMatch(/has no (?:valid signature|signatures)\.$/)
+  })
+
+  it('does not verify a card by narrow signatures, and reports what they do not cover', async () => {
+    served[cardUrl] = await author.sign(bilingualCard, { narrow: 'only' })
+    const { result } = await verify({ url: cardUrl })
+    expect(result).toMatchObject({
+      verified: false,
+      reason: expect.stringContaining('They do not cover the security schemes'),
+      signatures: [{ valid: true, rule: 'narrow', omits: expect.stringContaining('the security schemes') }],
+    })
+    expect(acceptedBy(result)).toEqual(['a2a-js 1.3, through its resolver'])
+  })
+
+  it.each<[string, string, Response | undefined, string]>([
+    ['a missing card', cardUrl, Response.json({}, { status: 404 }), 'responded with HTTP 404'],
+    [
+      'a page',
+      cardUrl,
+      new Response('<html>', { headers: { 'Content-Type': 'text/html' } }),
+      'something else than JSON',
+    ],
+    ['broken JSON', cardUrl, new Response('{', { headers: { 'Content-Type': 'application/json' } }), 'invalid JSON'],
+    ['a list', cardUrl, Response.json([]), 'JSON that is no object'],
+    ['too much', cardUrl, Response.json({ name: 'a'.repeat(MAX_BODY_BYTES) }), 'is larger than 256 KiB'],
+    ['a private address', 'https://10.0.0.1/card.json', undefined, 'cannot be reached'],
+    ['a private name', 'https://db.internal/card.json', undefined, 'cannot be reached'],
+    ['plain http', 'http://agent.example/card.json', undefined, 'cannot be reached'],
+  ])('rejects %s', async (_, url, response, detail) => {
+    if (response) served[cardUrl] = response
+    const { status, result } = await verify({ url })
+    expect([status, result.code, result.detail]).toEqual([502, 'card-unavailable', expect.stringContaining(detail)])
+    if (!response) expect(requested).toEqual([])
+  })
+
+  it('verifies cards of this host without a request to itself', async () => {
+    const { result } = await verify({ url: 'https://host.example/agents/own' })
+    expect(result).toMatchObject({
+      verified: true,
+      keys: { sources: ['https://host.example/.well-known/jwks.json'], errors: [] },
+    })
+    expect((result.signatures as JsonObject[]).map(({ version }) => version)).toContain('1.0')
+    expect(requested).toEqual([])
+  })
+
+  it.each([
+    ['an unknown agent', '/agents/none', 'responded with HTTP 404'],
+    ['a path without a card', '/health', 'is an address of this host that has no card'],
+  ])('rejects the address of %s on this host', async (_, path, detail) => {
+    const { status, result } = await verify({ url: `https://host.example${path}` })
+    expect([status, result.detail]).toEqual([502, expect.stringContaining(detail)])
+  })
+})
+
+describe('POST /verify with keys', () => {
+  it.each<[string, (key: JsonObject) => Json, string]>([
+    ['a JWK', key => key, 'request'],
+    ['a JWK Set', key => ({ keys: [key] }), 'request'],
+    ['the URL of a JWK Set', () => keySetUrl, keySetUrl],
+    ['a DID', () => 'did:web:agent.example', 'did:web:agent.example'],
+  ])('takes %s', async (_, source, from) => {
+    served[`${origin}/.well-known/did.json`] = {
+      id: 'did:web:agent.example',
+      verificationMethod: [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicKey }],
+    }
+    const { result } = await verify({ card: signed, keys: [source(author.publicKey)] })
+    expect(result).toMatchObject({ verified: true, trust: { basis: 'given' }, keys: { sources: [from], errors: [] } })
+    expect(result.signatures).toContainEqual(expect.objectContaining({ key: expect.objectContaining({ from }) }))
+  })
+
+  it('uses these keys only', async () => {
+    const { result } = await verify({ url: cardUrl, keys: [other.publicKey] })
+    expect([result.verified, new Set(validities(result)), requested.map(({ url }) => url)]).toEqual([
+      false,
+      new Set([false]),
+      [cardUrl, cardUrl],
+    ])
+  })
+
+  it('reports keys that cannot be read, and a blocked address as an unreachable one', async () => {
+    const keys = ['https://10.0.0.1/jwks.json', 'https://gone.example/jwks.json', 'did:web:', { kty: 'oct', k: 'AAAA' }]
+    expect((await verify({ card: signed, keys })).result).toMatchObject({
+      verified: false,
+      keys: {
+        errors: [
+          'https://10.0.0.1/jwks.json cannot be reached',
+          'https://gone.example/jwks.json responded with HTTP 404',
+          'did:web: cannot be reached',
+          'request has no public key for signatures',
+        ],
+      },
+    })
+  })
+})
+
+describe('POST /verify with a card alone', () => {
+  it('follows the signatures to their keys, but trusts none of them', async () => {
+    served['https://other.example/keys.json'] = { keys: [other.publicKey] }
+    const { result } = await verify({ card: await other.sign(bilingualCard) })
+    expect(result).toMatchObject({
+      verified: false,
+      reason: expect.stringContaining('Whoever signed the card chose where its keys are'),
+      trust: { basis: 'signer' },
+    })
+    expect(new Set(validities(result))).toEqual(new Set([true]))
+  })
+
+  it('follows at most a few, https only and each once', async () => {
+    const jkus = ['http://a.example/jwks', ...Array.from({ length: 5 }, (_, index) => `https://${index}.example/jwks`)]
+    const cards = await Promise.all(jkus.map(async jku => (await makeTestSigner(jku)).sign(bilingualCard)))
+    const { result } = await verify({
+      card: { ...bilingualCard, signatures: cards.flatMap(card => card.signatures as Json[]) },
+    })
+    expect(requested.map(({ url }) => url)).toEqual(jkus.slice(1, 1 + MAX_SIGNER_KEY_SETS))
+    expect((result.keys as JsonObject).errors).toEqual([
+      ...[0, 1, 2].map(index => `https://${index}.example/jwks responded with HTTP 404`),
+      ...[3, 4].map(index => `https://${index}.example/jwks is not read: signatures point to too many key sets`),
+      'http://a.example/jwks is not read: it is not https',
+    ])
+  })
+})
+
+describe('POST /verify', () => {
+  it.each<[string, Json, string]>([
+    ['neither a card nor a URL', {}, 'The body must have either `card` or `url`.'],
+    ['both', { card: {}, url: cardUrl }, 'The body must have either `card` or `url`.'],
+    ['a card itself', bilingualCard, '/name is not a known field here. Known fields: card, url, keys.'],
+    ['a list', [], 'The body must be an object with card or url, and optionally keys.'],
+    ['another scheme', { url: 'file:///etc/passwd' }, '/url must be the URL of a card'],
+    ['no keys', { card: {}, keys: [] }, '/keys must name at least one key'],
+    ['too many keys', { card: {}, keys: Array(6).fill({}) }, '/keys must have at most 5 entries'],
+    ['another kind of key', { card: {}, keys: ['key'] }, '/keys/0 must be a JWK'],
+  ])('rejects a body with %s', async (_, body, detail) => {
+    const { status, result } = await verify(body)
+    expect([status, result.code, result.detail]).toEqual([
+      422,
+      'invalid-verify-request',
+      expect.stringContaining(detail),
+    ])
+  })
+})

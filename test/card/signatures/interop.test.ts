@@ -1,0 +1,145 @@
+import { AgentCard } from '@a2a-js/sdk'
+import fc from 'fast-check'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { loadManifests } from '../../../cli/manifests/load.ts'
+import { createEchoCard } from '../../../examples/echo-agent/app.ts'
+import { type Compiled, compile } from '../../../src/card/compile/index.ts'
+import { signedNames } from '../../../src/card/model/constants.ts'
+import { findSdkVerdicts } from '../../../src/card/signatures/index.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { registration } from '../../support/cards/compile.ts'
+import { completeCards } from '../../support/cards/complete.ts'
+import { authoredCard, numRuns } from '../../support/cards/generated.ts'
+import { corpus, skipNotice } from '../../support/cards/reference.ts'
+import { readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
+import { hasSchemes, makeKey, makeSigner, signDocuments, type TestKey } from '../../support/cards/signed.ts'
+import { cardVerifiers } from '../../support/sdk/card-verifiers.ts'
+
+const [main, narrow] = (await Promise.all([makeKey(), makeKey()])) as [TestKey, TestKey]
+const keys = [main.jwk, narrow.jwk]
+const publicKeys = [main.publicKey, narrow.publicKey]
+
+// The verifier of a2a-js logs every signature that it does not accept.
+beforeEach(() => {
+  vi.spyOn(console, 'debug').mockReturnValue()
+})
+
+/** Compiles a document; undefined if it is not accepted. `fetched` is the card that an upstream serves. */
+const tryCompile = (document: Json, fetched?: JsonObject): Compiled | undefined => {
+  const result = compile(document, { ...registration, ...(fetched && { fetched }) })
+  return 'compiled' in result ? result.compiled : undefined
+}
+
+/** Compiles the sample manifests. The card of an MCP server is not to be had without the server. */
+const examples = loadManifests(['examples/cards'], registration.requestOrigin).drafts.flatMap(draft => {
+  const echo = AgentCard.toJSON(createEchoCard()) as JsonObject
+  const isMcp = (draft.manifest.upstream as JsonObject | undefined)?.mcp !== undefined
+  return isMcp ? [] : [[draft.file, draft.compiled ?? tryCompile(draft.manifest, echo)] as const]
+})
+
+const corpusCards = corpus.flatMap(({ file, text }) => {
+  const parsed = parseJson(text)
+  const compiled = 'value' in parsed ? tryCompile(parsed.value) : undefined
+  return compiled ? [[file, compiled] as const] : []
+})
+
+const samples = [
+  ...examples,
+  ...seedNames.map(name => [`seeds/${name}.json`, tryCompile(readSeedManifest(name))] as const),
+  ...Object.entries(completeCards).map(([dialect, card]) => [`every field of ${dialect}`, tryCompile(card)] as const),
+  ...corpusCards,
+]
+
+describe(`a card that this host signs, with a narrow signature${skipNotice}`, () => {
+  it('has samples of every kind', () => {
+    expect(samples.filter(([, compiled]) => compiled === undefined)).toEqual([])
+    expect(examples.length).toBeGreaterThanOrEqual(12)
+  })
+
+  it.each(samples)('verifies with every SDK: %s', async (_, compiled) => {
+    const signed = await signDocuments(compiled as Compiled, makeSigner(main, narrow))
+    const refused = await Promise.all(
+      cardVerifiers.flatMap(({ name, documents, accepts }) =>
+        documents.map(async document =>
+          (await accepts(signed[document] as JsonObject, keys)) ? [] : [name, document],
+        ),
+      ),
+    )
+    expect(refused.flat()).toEqual([])
+    const served = { plain: signed['agent-card.json'] as JsonObject, current: signed['1.0'] as JsonObject }
+    const verdicts = await findSdkVerdicts(served, publicKeys)
+    expect(verdicts.filter(({ accepted }) => !accepted)).toEqual([])
+  })
+})
+
+const CARDS = Math.max(1000, numRuns)
+
+/** Generates cards as authors write them until enough are accepted. */
+const compileGenerated = (): Compiled[] => {
+  const compiled: Compiled[] = []
+  while (compiled.length < CARDS)
+    for (const card of fc.sample(authoredCard, CARDS / 8)) {
+      const result = tryCompile(JSON.parse(JSON.stringify(card)))
+      if (result) compiled.push(result)
+    }
+  return compiled.slice(0, CARDS)
+}
+
+describe(`${CARDS} generated cards, signed by this host`, () => {
+  /** By document; `narrow` is the one of A2A 1.0 with a narrow signature, if that differs. */
+  const cards: Record<string, JsonObject>[] = []
+
+  beforeAll(async () => {
+    for (const [index, compiled] of compileGenerated().entries()) {
+      const signer = makeSigner(main)
+      // The document for A2A 1.0 is for the resolver. The others of a card have the same forms: a tenth of them is enough.
+      const signed = await signDocuments(compiled, signer, index % 10 === 0 ? signedNames : ['agent-card.json', '1.0'])
+      const { '1.0': narrowed } = await signDocuments(compiled, { ...signer, narrowKey: narrow }, ['1.0'])
+      cards.push({ ...signed, narrow: narrowed as JsonObject })
+    }
+  })
+
+  it('have what signatures are difficult for', () => {
+    const texts = cards.map(card => JSON.stringify(card['agent-card.json']))
+    const wanted = {
+      'text that is not ASCII': /[^\x20-\x7e]/,
+      'empty values': /:(?:""|\[\]|\{\})/,
+      'unknown fields': /"(?:x-note|ünïcode)"/,
+      'odd numbers': /"params":\{[^}]*?:-?(?:0\.1|0\.5|1e-7|1e\+21|1\.5e\+300|10000000000000000|9007199254740992)\b/,
+      apiKey: /"apiKeySecurityScheme":/,
+      http: /"httpAuthSecurityScheme":/,
+      oauth2: /"oauth2SecurityScheme":/,
+      openIdConnect: /"openIdConnectSecurityScheme":/,
+      mutualTLS: /"mtlsSecurityScheme":/,
+      'several OAuth flows': /"(?:bearer|oauth|schemes)-(?:clientCredentials|deviceCode|implicit|password)":/,
+    }
+    const rare = Object.entries(wanted).filter(
+      ([, pattern]) => texts.filter(text => pattern.test(text)).length < CARDS / 100,
+    )
+    expect(rare.map(([kind]) => kind)).toEqual([])
+  })
+
+  it.each(cardVerifiers)('verify with $name', async ({ documents, accepts }) => {
+    const refused: string[] = []
+    for (const card of cards) {
+      const names = documents.filter((name, index) => index === 0 || (card[name] && card['agent.json']))
+      for (const name of documents.length === 1 ? ['narrow'] : names)
+        if (!(await accepts(card[name] as JsonObject, keys))) refused.push(JSON.stringify(card[name]))
+    }
+    expect(refused.slice(0, 1)).toEqual([])
+  })
+
+  it('are accepted by the resolver of a2a-js without a narrow signature exactly if they have no security schemes', async () => {
+    const resolver = cardVerifiers.find(({ documents }) => documents.length === 1)
+    const wrong: string[] = []
+    for (const { '1.0': document = {} } of cards.slice(0, 100))
+      if ((await resolver?.accepts(document, keys)) !== !hasSchemes(document)) wrong.push(JSON.stringify(document))
+    expect(wrong.slice(0, 1)).toEqual([])
+  })
+
+  it('carry two or three signatures in each hybrid', () => {
+    const counts = cards.map(({ 'agent-card.json': hybrid = {} }) => (hybrid.signatures as Json[]).length)
+    expect(counts.filter(count => count !== 2 && count !== 3)).toEqual([])
+  })
+})

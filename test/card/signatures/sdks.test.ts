@@ -1,0 +1,155 @@
+import { FlattenedSign, type JWK } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { findSdkVerdicts, type PublicKey, readKeys, signCard } from '../../../src/card/signatures/index.ts'
+import { type PayloadRule, writePayload } from '../../../src/card/signatures/payloads.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { makeKey, makeSigner } from '../../support/cards/signed.ts'
+
+const [key, narrow] = await Promise.all([makeKey(), makeKey()])
+const [rawJs, resolvedJs, python12, python11, go] = [
+  'a2a-js 1.3, on the JSON of the card',
+  'a2a-js 1.3, through its resolver',
+  'a2a-python 1.2 and later',
+  'a2a-python up to 1.1',
+  'a2a-go',
+] as const
+
+/** A card whose payloads differ by every rule: text that is not ASCII, an unknown field, security schemes. */
+const card: JsonObject = {
+  name: 'Wetter für morgen',
+  'x-note': '',
+  supportedInterfaces: [{ url: 'https://a.example', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
+}
+
+/** Signs the card by some rules, with a header that every SDK accepts unless `header` changes it. */
+const signBy = async (
+  rules: readonly PayloadRule[],
+  header: JsonObject = {},
+  signer = key.privateKey,
+): Promise<JsonObject> => ({
+  ...card,
+  signatures: await Promise.all(
+    rules.map(async rule => {
+      const signing = new FlattenedSign(new TextEncoder().encode(writePayload(rule, card)))
+      const jws = await signing.setProtectedHeader({ alg: 'ES256', typ: 'JOSE', kid: key.kid, ...header }).sign(signer)
+      return { protected: jws.protected as string, signature: jws.signature }
+    }),
+  ),
+})
+
+const judge = (document: JsonObject, keys: readonly PublicKey[] = [key.publicKey, narrow.publicKey], now?: number) =>
+  findSdkVerdicts({ plain: document, current: document }, keys, now)
+
+/** The reason of each SDK, and true where it accepts the card. */
+const reasons = async (...args: Parameters<typeof judge>) =>
+  Object.fromEntries((await judge(...args)).map(({ sdk, accepted, reason }) => [sdk, accepted || reason]))
+
+describe('findSdkVerdicts', () => {
+  it('reports that every SDK accepts a card with a narrow signature', async () => {
+    const { document } = await signCard(card, makeSigner(key, narrow))
+    expect(await judge(document)).toEqual(
+      [rawJs, resolvedJs, python12, python11, go].map(sdk => ({ sdk, accepted: true })),
+    )
+  })
+
+  const omitted = 'verifies the card without empty values and unknown fields, and no signature covers that text'
+  const lost = 'loses the security schemes before it verifies the card (a2a-js #663), and no signature leaves them out'
+  const escaped =
+    'verifies the card without empty values and unknown fields, escaped to ASCII, and no signature covers that text'
+  const exact = 'verifies the card exactly as it is served, and no signature covers that text'
+
+  it.each<[PayloadRule, Record<string, string | true>]>([
+    ['wire', { [rawJs]: omitted, [resolvedJs]: lost, [python12]: omitted, [python11]: escaped, [go]: true }],
+    ['served', { [rawJs]: omitted, [resolvedJs]: lost, [python12]: omitted, [python11]: escaped, [go]: true }],
+    ['proto', { [rawJs]: true, [resolvedJs]: lost, [python12]: true, [python11]: escaped, [go]: exact }],
+    ['proto-ascii', { [rawJs]: omitted, [resolvedJs]: lost, [python12]: omitted, [python11]: true, [go]: exact }],
+    ['narrow', { [rawJs]: omitted, [resolvedJs]: true, [python12]: omitted, [python11]: escaped, [go]: exact }],
+  ])('reports which SDKs accept a signature by the rule %s alone, and why others do not', async (rule, expected) => {
+    expect(await reasons(await signBy([rule]))).toEqual(expected)
+  })
+
+  it('gives the resolver the document for A2A 1.0, and every other SDK the one without a version', async () => {
+    const plain = await signBy(['proto', 'wire', 'proto-ascii'])
+    const verdicts = await findSdkVerdicts({ plain, current: card }, [key.publicKey])
+    expect(verdicts.filter(({ accepted }) => !accepted)).toEqual([
+      { sdk: resolvedJs, accepted: false, reason: 'finds no signatures' },
+    ])
+  })
+
+  it('reports that a2a-js demands `typ`', async () => {
+    const reason = 'demands `typ` in the protected header'
+    const document = await signBy(['proto', 'wire', 'proto-ascii', 'narrow'], { typ: undefined as never })
+    expect(await reasons(document)).toEqual({
+      [rawJs]: reason,
+      [resolvedJs]: reason,
+      [python12]: true,
+      [python11]: true,
+      [go]: true,
+    })
+  })
+
+  it("reports that a2a-python's examples accept ES256 and RS256 only", async () => {
+    const { publicKey, privateKey } = (await crypto.subtle.generateKey('Ed25519', true, [
+      'sign',
+      'verify',
+    ])) as CryptoKeyPair
+    const jwk = { ...((await crypto.subtle.exportKey('jwk', publicKey)) as JWK), kid: key.kid, alg: 'EdDSA' }
+    const read = await readKeys(jwk as JsonObject, 'manifest')
+    const document = await signBy(['proto', 'wire', 'proto-ascii', 'narrow'], { alg: 'EdDSA' }, privateKey)
+    const reason = "a2a-python's examples accept ES256 and RS256 only"
+    expect(await reasons(document, 'keys' in read ? read.keys : [])).toEqual({
+      [rawJs]: true,
+      [resolvedJs]: true,
+      [python12]: reason,
+      [python11]: reason,
+      [go]: true,
+    })
+  })
+
+  it.each<[string, (document: JsonObject) => Promise<object>, string]>([
+    ['no signatures', () => judge(card), 'finds no signatures'],
+    [
+      'a key that is not known',
+      document => judge(document, []),
+      'finds a signature that names a key that is not among the known ones',
+    ],
+    [
+      'a key that has expired',
+      document => judge(document, [{ ...key.publicKey, jwk: { ...key.publicKey.jwk, exp: 1 } }], 2000),
+      'finds a signature that does not hold: the key has expired',
+    ],
+    [
+      'a header that cannot be read',
+      () => judge({ ...card, signatures: [{ protected: '%', signature: '%' }] }),
+      'finds a signature that has a `protected` that is not a JSON object in base64url',
+    ],
+    ['a document that is no card', document => judge({ ...document, skills: [null] }), 'cannot read the card'],
+  ])('gives the reason where there is %s', async (_, run, reason) => {
+    const verdicts = (await run(await signBy(['proto', 'wire', 'proto-ascii', 'narrow']))) as Awaited<
+      ReturnType<typeof judge>
+    >
+    // a2a-go reads no fields of the card.
+    const readers = reason === 'cannot read the card' ? verdicts.filter(({ sdk }) => sdk !== go) : verdicts
+    expect([...new Set(readers.map(verdict => verdict.reason))]).toEqual([reason])
+  })
+
+  it('reports that a2a-js reads cards of A2A 1.0 only', async () => {
+    const { document } = await signCard({ name: 'A', url: 'https://a.example' }, makeSigner(key))
+    const reason = 'reads cards of A2A 1.0 only, and no signature covers what it reads of this one'
+    expect(await reasons(document)).toEqual({
+      [rawJs]: reason,
+      [resolvedJs]: 'verifies the card without empty values and unknown fields, and no signature covers that text',
+      [python12]: true,
+      [python11]: true,
+      [go]: true,
+    })
+  })
+
+  it('reports what a signature does not cover rather than that another is of an unknown key', async () => {
+    const document = await signBy(['wire'])
+    const unknown = (await signCard(card, makeSigner(await makeKey()))).document.signatures as JsonObject[]
+    const all = { ...document, signatures: [...unknown, ...(document.signatures as JsonObject[])] }
+    expect((await reasons(all))[rawJs]).toBe(omitted)
+  })
+})

@@ -1,0 +1,252 @@
+import { FlattenedSign } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { readHeader, readKeys, signCard, verifySignatures } from '../../../src/card/signatures/index.ts'
+import { canonicalJson } from '../../../src/json/canonical.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { MAX_SIGNATURES, MAX_VERIFICATION_KEYS } from '../../../src/limits.ts'
+import { makeKey, makeSigner } from '../../support/cards/signed.ts'
+import { isFasterThan } from '../../support/cpu-time.ts'
+import { makeSigningKey } from '../../support/signing-key.ts'
+
+const [key, other] = await Promise.all([makeKey(), makeKey()])
+const card: JsonObject = { name: 'Wetter für morgen', 'x-note': 1, supportedInterfaces: [{ url: 'https://a.example' }] }
+const { document: signed } = await signCard(card, makeSigner(key))
+
+/** Signs the card by the rule wire, with any protected header. */
+const signWith = async (header: JsonObject, unprotected?: JsonObject): Promise<JsonObject> => {
+  const payload = new TextEncoder().encode(canonicalJson(card))
+  const signing = new FlattenedSign(payload).setProtectedHeader({ alg: 'ES256', ...header } as never)
+  // The options let jose sign a header that it would refuse.
+  const jws = await signing.sign(key.privateKey, { crit: { exp: true, 'https://x.example/y': true } })
+  return { protected: jws.protected as string, signature: jws.signature, ...(unprotected && { header: unprotected }) }
+}
+
+const verify = async (signatures: Json, keys = [key.publicKey], now?: number) =>
+  (await verifySignatures({ ...card, signatures }, keys, now)).map(result =>
+    result.valid ? result.rule : result.reason,
+  )
+
+const encode = (header: Json): string => Buffer.from(JSON.stringify(header)).toString('base64url')
+const { kid } = key
+
+describe('verifySignatures', () => {
+  it('names the rule, the key and the header of each valid signature', async () => {
+    const from = 'https://host.example/.well-known/jwks.json'
+    const shared = { alg: 'ES256', kid, typ: 'JOSE', jku: from, valid: true, key: { kid, thumbprint: kid, from } }
+    expect(await verifySignatures(signed, [key.publicKey])).toEqual(
+      ['proto', 'wire', 'proto-ascii'].map(rule => ({ ...shared, rule })),
+    )
+  })
+
+  it('needs no key for a card without signatures', async () => {
+    expect(await verifySignatures(card, [])).toEqual([])
+    expect(await verifySignatures({ ...card, signatures: 'x' }, [])).toEqual([])
+  })
+
+  it.each<[string, JsonObject]>([
+    ['`typ: JOSE`', { kid, typ: 'JOSE' }],
+    ['`typ: JOSE+JSON`, as a2a-go once wrote', { kid, typ: 'JOSE+JSON' }],
+    ['no `typ`, which is not required', { kid }],
+    ['a `jku` of any host, which selects nothing', { kid, jku: 'https://evil.example/jwks.json' }],
+  ])('accepts a header with %s', async (_, header) => {
+    expect(await verify([await signWith(header)])).toEqual(['wire'])
+  })
+
+  it.each<[string, JsonObject, RegExp]>([
+    ['another `typ`', { kid, typ: 'JWT' }, /^is no signature of a card: its `typ` is not JOSE$/],
+    ['`crit`', { kid, crit: ['exp'], exp: 1 }, /^demands extensions/],
+    ['no `kid`', {}, /^names no key/],
+    ['an empty `kid`', { kid: '' }, /^names no key/],
+    ['the `kid` of an unknown key', { kid: 'unknown' }, /^names a key that is not among the known ones$/],
+  ])('rejects a header with %s', async (_, header, reason) => {
+    expect(await verify([await signWith(header)])).toEqual([expect.stringMatching(reason)])
+  })
+
+  it.each<[string, Json, RegExp]>([
+    ['none', 'none', /^has the algorithm "none"; accepted are ES256/],
+    ['None', 'None', /^has the algorithm "None"/],
+    ['HS256', 'HS256', /^has the algorithm "HS256"/],
+    ['RS1', 'RS1', /^has the algorithm "RS1"/],
+    ['an empty text', '', /^has the algorithm ""/],
+    ['a list', ['ES256'], /^has no algorithm$/],
+    ['ES384, which the key is not for', 'ES384', /^does not hold: the key is for ES256, not ES384$/],
+  ])('rejects the algorithm %s', async (_, alg, reason) => {
+    const [first] = signed.signatures as JsonObject[]
+    for (const signature of ['', String(first?.signature)])
+      expect(await verify([{ protected: encode({ alg, kid, typ: 'JOSE' }), signature }])).toEqual([
+        expect.stringMatching(reason),
+      ])
+  })
+
+  it.each<[string, JsonObject]>([
+    ['repeats `kid`', { kid: 'other' }],
+    ['repeats `alg`', { alg: 'none' }],
+    ['has `crit`', { crit: ['x'] }],
+  ])('rejects a signature whose unprotected header %s', async (_, unprotected) => {
+    expect(await verify([await signWith({ kid }, unprotected)])).toEqual([
+      'repeats members of its protected header in the unprotected one',
+    ])
+  })
+
+  it('ignores other members of the unprotected header', async () => {
+    expect(
+      await verify([await signWith({ kid }, { 'x-time': 1, jwk: other.jwk as Json, jku: 'https://evil.example' })]),
+    ).toEqual(['wire'])
+  })
+
+  it.each<[string, Json]>([
+    ['null', null],
+    ['a text', 'eyJ'],
+    ['an empty object', {}],
+    ['a signature without a header', { signature: 'x' }],
+    ['a header that is not base64url', { protected: '%%%', signature: 'x' }],
+    ['a header that is not JSON', { protected: 'AAAA', signature: 'x' }],
+    ['a header that is a list', { protected: encode([]), signature: 'x' }],
+    ['a signature that is not base64url', { protected: encode({ alg: 'ES256', kid }), signature: '%%%' }],
+    ['an empty signature', { protected: encode({ alg: 'ES256', kid }), signature: '' }],
+    ['a signature of zeros', { protected: encode({ alg: 'ES256', kid }), signature: 'A'.repeat(86) }],
+    ['a header of 1 MB', { protected: encode({ alg: 'ES256', kid, pad: 'x'.repeat(1e6) }), signature: 'A'.repeat(86) }],
+    ['a signature of 1 MB', { protected: encode({ alg: 'ES256', kid }), signature: 'A'.repeat(1e6) }],
+  ])('rejects %s, and does not fail', async (_, signature) => {
+    expect(await verify([signature])).toEqual([expect.stringMatching(/\w/)])
+  })
+})
+
+describe('the keys of verifySignatures', () => {
+  it('rejects a signature of a swapped key', async () => {
+    const swapped = { ...other.publicKey, kid }
+    expect(await verifySignatures(signed, [swapped])).toMatchObject(Array(3).fill({ valid: false }))
+  })
+
+  it('rejects a `kid` that different keys have, and accepts one that the same key has twice', async () => {
+    const collision = { ...other.publicKey, kid }
+    const reason = 'names a key whose `kid` several keys have'
+    expect(await verify(signed.signatures as Json, [key.publicKey, collision])).toEqual([reason, reason, reason])
+    expect(await verify(signed.signatures as Json, [key.publicKey, key.publicKey])).toContain('wire')
+  })
+
+  const withMembers = async (members: JsonObject) => {
+    const result = await readKeys({ ...(key.jwk as JsonObject), ...members }, 'manifest')
+    return 'keys' in result ? result.keys : []
+  }
+  const now = 1_700_000_000_000
+
+  it.each<[string, JsonObject, string]>([
+    ['that has expired', { exp: now / 1000 }, 'does not hold: the key has expired'],
+    ['that is not valid yet', { nbf: now / 1000 + 1 }, 'does not hold: the key is not valid yet'],
+    ['for another algorithm', { alg: 'ES384' }, 'does not hold: the key is for ES384, not ES256'],
+    ['that is no point of the curve', { x: 'AAAA' }, 'does not hold: the key is not one for ES256'],
+  ])('rejects a key %s', async (_, members, reason) => {
+    expect(await verify([await signWith({ kid })], await withMembers(members), now)).toEqual([reason])
+  })
+
+  it('accepts a key in the seconds of its validity', async () => {
+    const keys = await withMembers({ nbf: now / 1000, exp: now / 1000 + 1 })
+    expect(await verify([await signWith({ kid })], keys, now)).toEqual(['wire'])
+  })
+})
+
+describe('readKeys', () => {
+  it.each<[string, Json]>([
+    ['a JWK', key.jwk as Json],
+    ['a list of JWKs', [key.jwk as Json]],
+    ['a JWK Set', { keys: [key.jwk as Json, null, 'x', { kty: 'oct', k: 'AAAA', kid: 'secret' }] }],
+  ])('reads %s', async (_, document) => {
+    expect(await readKeys(document, 'manifest')).toMatchObject({ keys: [{ kid, thumbprint: kid, from: 'manifest' }] })
+  })
+
+  it('names a key without a `kid` by its thumbprint, and keeps no private member', async () => {
+    const result = await readKeys(makeSigningKey() as unknown as JsonObject, 'manifest')
+    const [read] = 'keys' in result ? result.keys : []
+    expect(read?.kid).toBe(read?.thumbprint)
+    expect(read?.jwk).not.toHaveProperty('d')
+  })
+
+  it.each<[string, Json]>([
+    ['nothing', null],
+    ['an empty set', { keys: [] }],
+    ['a symmetric key', { kty: 'oct', k: 'AAAA' }],
+    ['a key for encryption', { ...(key.jwk as JsonObject), use: 'enc' }],
+    ['a key without its members', { kty: 'EC', crv: 'P-256' }],
+  ])('has no key of %s', async (_, document) => {
+    expect(await readKeys(document, 'https://a.example/jwks.json')).toEqual({
+      error: 'https://a.example/jwks.json has no public key for signatures',
+    })
+  })
+
+  it('does not read a set of 10,000 keys', async () => {
+    expect(await readKeys({ keys: Array(10_000).fill(key.jwk) }, 'https://a.example/jwks.json')).toEqual({
+      error: `https://a.example/jwks.json has 10000 keys; at most ${MAX_VERIFICATION_KEYS} are read`,
+    })
+  })
+})
+
+describe('the work of verifySignatures', () => {
+  it(`is bounded: of 10,000 signatures, the first ${MAX_SIGNATURES} count`, async () => {
+    const invalid = { protected: encode({ alg: 'ES256', kid }), signature: 'A'.repeat(86) }
+    const results = await verify([...Array(9_999).fill(invalid), await signWith({ kid })])
+    expect(results).toHaveLength(MAX_SIGNATURES)
+    expect(results).not.toContain('wire')
+  })
+
+  it('reads a header of 16 KiB of any text in linear time', () => {
+    const texts = ['"', '\\', '[', '{"a":', 'A', '=', '-'].map(piece => piece.repeat(16_384 / piece.length))
+    const slow = texts.filter(
+      text =>
+        !isFasterThan(20, () =>
+          [text, Buffer.from(text).toString('base64url')].map(each => readHeader({ protected: each, signature: each })),
+        ),
+    )
+    expect(slow).toEqual([])
+  })
+})
+
+describe('signCard', () => {
+  it('writes the header `alg`, `typ`, `kid` and `jku`, and nothing else', () => {
+    const headers = (signed.signatures as JsonObject[]).map(signature =>
+      JSON.parse(Buffer.from(String(signature.protected), 'base64url').toString()),
+    )
+    for (const header of headers) expect(header).toEqual({ alg: 'ES256', typ: 'JOSE', kid, jku: makeSigner(key).jku })
+    expect(
+      (signed.signatures as JsonObject[]).every(signature => Object.keys(signature).join() === 'protected,signature'),
+    ).toBe(true)
+  })
+
+  it('signs equal payloads once', async () => {
+    const plain = { name: 'A', supportedInterfaces: [{ url: 'https://a.example' }] }
+    const result = await signCard(plain, makeSigner(key))
+    expect(result.rules).toEqual(['proto'])
+    expect(await verifySignatures(result.document, [key.publicKey])).toMatchObject([{ valid: true, rule: 'wire' }])
+  })
+
+  it('replaces all signatures that the card has', async () => {
+    expect((await signCard(signed, makeSigner(other))).document.signatures).toHaveLength(3)
+    expect(await verifySignatures((await signCard(signed, makeSigner(other))).document, [key.publicKey])).toMatchObject(
+      Array(3).fill({ valid: false }),
+    )
+  })
+
+  it('signs with each key in turn, and with the narrow key last', async () => {
+    const withSchemes = { ...card, securitySchemes: { b: { httpAuthSecurityScheme: { scheme: 'bearer' } } } }
+    const narrow = await makeKey()
+    const { document, rules } = await signCard(withSchemes, { ...makeSigner(key, narrow), keys: [key, other] })
+    const kids = (await verifySignatures(document, [])).map(result => result.kid)
+    expect(kids).toEqual([...Array(3).fill(kid), ...Array(3).fill(other.kid), narrow.kid])
+    expect(rules).toEqual(['proto', 'wire', 'proto-ascii', 'narrow'])
+  })
+
+  it('has no narrow signature for a card without security schemes', async () => {
+    expect((await signCard(card, makeSigner(key, other))).rules).toEqual(['proto', 'wire', 'proto-ascii'])
+  })
+
+  it('uses a signature again while what it signs and its key stay', async () => {
+    const signer = makeSigner(key)
+    const first = await signCard(card, signer)
+    const again = await signCard(card, { ...signer, known: first.signatures })
+    expect(again.document).toEqual(first.document)
+    const changed = await signCard({ ...card, name: 'B' }, { ...signer, known: first.signatures })
+    const rotated = await signCard(card, { ...makeSigner(other), known: first.signatures })
+    for (const { signatures } of [changed, rotated])
+      expect(Object.keys(signatures).filter(digest => digest in first.signatures)).toEqual([])
+  })
+})

@@ -1,0 +1,174 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../cli/cli.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { makeTestSigner, type TestSigner } from '../support/card-signer.ts'
+import { bilingualCard } from '../support/cards/cards.ts'
+import { Workspace } from './workspace.ts'
+
+const origin = 'https://agent.example'
+const cardUrl = `${origin}/.well-known/agent-card.json`
+const keySetUrl = `${origin}/.well-known/jwks.json`
+
+let author: TestSigner
+let other: TestSigner
+let signed: JsonObject
+beforeAll(async () => {
+  author = await makeTestSigner(keySetUrl)
+  other = await makeTestSigner('https://other.example/keys.json')
+  signed = await author.sign(bilingualCard)
+})
+
+/** What servers respond with, by URL, and the requests that they got. */
+let served: Record<string, Json | Response>
+let requested: string[]
+beforeEach(() => {
+  served = { [cardUrl]: signed, [keySetUrl]: { keys: [author.publicKey] } }
+  requested = []
+})
+
+const fetch = async (input: unknown, init?: RequestInit): Promise<Response> => {
+  const version = new Headers(init?.headers).get('A2A-Version')
+  requested.push(`${input}${version === null ? '' : ` ${version}`}`)
+  const found = served[String(input)]
+  if (found === undefined) throw new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND') })
+  return found instanceof Response ? found.clone() : Response.json(found)
+}
+
+const verify = async (args: string[], files: Record<string, unknown> = {}) => {
+  const { io, output } = new Workspace(files).io()
+  const code = await run(['verify', ...args], { ...io, fetch: fetch as typeof globalThis.fetch })
+  return { code, ...output() }
+}
+
+describe('sync-card verify URL', () => {
+  it('prints who signed the card and which SDKs accept it', async () => {
+    const { code, stdout } = await verify([cardUrl])
+    expect([code, stdout.replaceAll(author.kid, 'KID')]).toEqual([
+      0,
+      [
+        `✓ ${cardUrl} is signed with a trusted key.`,
+        '  The keys are those that the server of the card publishes: a valid signature shows that the card is from that server.',
+        '  Signatures',
+        `  ✓  KID  proto: covers all but empty values and fields that A2A 1.0 does not define (key from ${keySetUrl})`,
+        `  ✓  KID  wire: covers the whole card (key from ${keySetUrl})`,
+        '  SDKs',
+        '  ✓  a2a-js 1.3, on the JSON of the card  accepts the card',
+        '  ✗  a2a-js 1.3, through its resolver     loses the security schemes before it verifies the card (a2a-js #663), and no signature leaves them out',
+        '  ✓  a2a-python 1.2 and later             accepts the card',
+        '  ✓  a2a-python up to 1.1                 accepts the card',
+        '  ✓  a2a-go                               accepts the card',
+        '',
+      ].join('\n'),
+    ])
+    expect(requested).toEqual([cardUrl, `${cardUrl} 1.0`, keySetUrl])
+  })
+
+  it('takes an origin for the address of its well-known card', async () => {
+    expect(await verify([origin])).toMatchObject({ code: 0, stdout: expect.stringContaining(`✓ ${origin} is signed`) })
+  })
+
+  it('exits 1 for a card that was changed', async () => {
+    served[cardUrl] = { ...signed, supportedInterfaces: [] }
+    const { code, stdout } = await verify([cardUrl])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('The card has no valid signature.')])
+  })
+
+  it('exits 1 for narrow signatures, and prints what they do not cover', async () => {
+    served[cardUrl] = await author.sign(bilingualCard, { narrow: 'only' })
+    const { code, stdout } = await verify([cardUrl])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('They do not cover the security schemes')])
+  })
+
+  it.each([
+    ['a server that cannot be reached', 'https://gone.example/card.json', 'cannot be reached: fetch failed'],
+    ['a page', `${origin}/page`, 'responded with something else than JSON'],
+  ])('exits 4 for %s', async (_, url, reason) => {
+    served[`${origin}/page`] = new Response('<p>', { headers: { 'Content-Type': 'text/html' } })
+    expect(await verify([url])).toMatchObject({ code: 4, stdout: `✗ ${url} ${reason}.\n` })
+  })
+
+  it('accepts http on this machine only', async () => {
+    const local = await makeTestSigner('http://127.0.0.1:8787/.well-known/jwks.json')
+    for (const host of ['http://127.0.0.1:8787', 'http://agent.example']) {
+      served[`${host}/agents/weather`] = await local.sign(bilingualCard)
+      served[`${host}/.well-known/jwks.json`] = { keys: [local.publicKey] }
+    }
+    expect((await verify(['http://127.0.0.1:8787/agents/weather'])).code).toBe(0)
+    expect(await verify(['http://agent.example/agents/weather'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('is not encrypted, so anybody on the way could replace the keys'),
+    })
+  })
+})
+
+describe('sync-card verify FILE', () => {
+  const keys = () => ({ 'keys.json': { keys: [author.publicKey] }, 'key.yaml': JSON.stringify(author.publicKey) })
+
+  it.each<[string, string]>([
+    ['a file with a JWK Set', 'keys.json'],
+    ['a file with a JWK', 'key.yaml'],
+    ['the URL of a JWK Set', keySetUrl],
+    ['a DID', 'did:web:agent.example'],
+  ])('verifies a saved card with %s', async (_, key) => {
+    served[`${origin}/.well-known/did.json`] = {
+      id: 'did:web:agent.example',
+      verificationMethod: [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicKey }],
+    }
+    const { code, stdout } = await verify(['card.json', '--key', key], { 'card.json': signed, ...keys() })
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`(key from ${key})`)])
+  })
+
+  it('takes a manifest, and several keys of which one fits', async () => {
+    const files = { 'a.yaml': { id: 'a', card: signed }, 'other.json': other.publicKey, ...keys() }
+    expect((await verify(['a.yaml', '--key', 'other.json', '--key', 'keys.json'], files)).code).toBe(0)
+    expect((await verify(['a.yaml', '--key', 'other.json'], files)).code).toBe(1)
+  })
+
+  it('follows a signature to its keys, but trusts none of them', async () => {
+    served['https://other.example/keys.json'] = { keys: [other.publicKey] }
+    const { code, stdout } = await verify(['card.json'], { 'card.json': await other.sign(bilingualCard) })
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/No key is trusted\. Whoever signed the card chose.*✓/s)])
+  })
+
+  it('does not follow a signature to an address that is not public', async () => {
+    const inside = await makeTestSigner('https://10.0.0.1/keys.json')
+    const { stdout } = await verify(['card.json'], { 'card.json': await inside.sign(bilingualCard) })
+    expect([stdout, requested]).toEqual([
+      expect.stringContaining('https://10.0.0.1/keys.json is no public address'),
+      [],
+    ])
+  })
+
+  it.each([
+    ['is missing', 'none.json', /none\.json cannot be read/],
+    ['is no JSON', 'broken.json', /broken\.json This is not JSON/],
+    ['has a list', 'list.json', /list\.json is no Agent Card/],
+  ])('exits 3 for a file that %s', async (_, file, message) => {
+    const files = { 'broken.json': '{', 'list.json': [] }
+    expect(await verify([file], files)).toMatchObject({ code: 3, stdout: expect.stringMatching(message) })
+  })
+})
+
+describe('sync-card verify', () => {
+  it('prints one JSON object with --json, and the highest exit code of all cards', async () => {
+    const { code, stdout } = await verify([cardUrl, 'card.json', '--json'], { 'card.json': bilingualCard })
+    const { cards } = JSON.parse(stdout) as { cards: JsonObject[] }
+    expect(cards).toMatchObject([
+      { source: cardUrl, verified: true, trust: { basis: 'origin' }, keys: { sources: [keySetUrl], errors: [] } },
+      { source: 'card.json', verified: false, reason: 'The card has no signatures.', signatures: [] },
+    ])
+    expect(code).toBe(1)
+  })
+
+  it('prints no control characters of a card', async () => {
+    const header = Buffer.from(JSON.stringify({ alg: 'ES256', typ: 'JOSE', kid: 'a\u001b]0;b\u0007\nc' })).toString(
+      'base64url',
+    )
+    const card = { ...bilingualCard, signatures: [{ protected: header, signature: 'AAAA' }] }
+    const { stdout } = await verify(['card.json', '--key', 'keys.json'], {
+      'card.json': card,
+      'keys.json': author.publicKey,
+    })
+    expect(stdout).toContain('✗  a]0;bc ')
+  })
+})

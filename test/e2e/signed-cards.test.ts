@@ -1,0 +1,80 @@
+import { verifyAgentCardSignature } from '@a2a-js/sdk'
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
+import type { JWK } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { agentCard } from '../support/cards/cards.ts'
+import { type OwnHost, startHost, token } from '../support/host.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
+
+let host: OwnHost
+beforeAll(async () => {
+  host = await startHost({
+    SIGNING_KEY: JSON.stringify(makeSigningKey()),
+    NARROW_SIGNING_KEY: JSON.stringify(makeSigningKey()),
+  })
+  const card = agentCard('https://agent.example', { description: 'Le temps qu’il fait' })
+  const securitySchemes = { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } }
+  await host.put('open', card)
+  await host.put('secured', { ...card, securitySchemes })
+  await host.put('narrow', { card: { ...card, securitySchemes }, narrowSignature: true })
+  const extended = { description: 'For callers with a token' }
+  // The host declares the bearer scheme of the extended card.
+  await host.put('extended', { card, route: 'gateway', extended, narrowSignature: true })
+})
+afterAll(() => host.close())
+beforeEach(() => {
+  // The SDK logs each signature that is not for it.
+  vi.spyOn(console, 'debug').mockReturnValue()
+})
+
+/** Verifies as the SDK does, with the keys of this host, wherever the signer says that its keys are. */
+const verify = verifyAgentCardSignature(async (kid, jku) => {
+  expect(jku).toBe(new URL('/.well-known/jwks.json', host.url).href)
+  const { keys } = (await (await fetch(jku ?? '')).json()) as { keys: (JWK & { kid: string })[] }
+  const key = keys.find(key => key.kid === kid)
+  if (!key) throw new Error(`${kid} is not published`)
+  return key
+})
+const base = (id: string) => new URL(`/agents/${id}/`, host.url).href
+const readJson = async (id: string, headers: Record<string, string> = {}) =>
+  (await host.fetch(`/agents/${id}/.well-known/agent-card.json`, { headers })).json()
+
+describe('a card that this host signed is verified by the JavaScript SDK', () => {
+  it.each([
+    ['as JSON, without a version', 'open', {}],
+    ['as JSON, for A2A 1.0', 'open', { 'A2A-Version': '1.0' }],
+    ['as JSON with security schemes, without a version', 'secured', {}],
+    ['as JSON with security schemes, for A2A 1.0', 'secured', { 'A2A-Version': '1.0' }],
+  ])('%s', async (_, id, headers) => {
+    await expect(verify((await readJson(id, headers)) as never)).resolves.toBeUndefined()
+  })
+
+  it.each([
+    ['without security schemes', 'open'],
+    ['with a narrow signature', 'narrow'],
+  ])('through its resolver, %s', async (_, id) => {
+    await expect(
+      verify(await new DefaultAgentCardResolver().resolve(base(id), '.well-known/agent-card.json')),
+    ).resolves.toBeUndefined()
+  })
+
+  it('not through its resolver with security schemes, unless the owner wants a narrow signature', async () => {
+    const card = await new DefaultAgentCardResolver().resolve(base('secured'), '.well-known/agent-card.json')
+    await expect(verify(card)).rejects.toThrow('No valid signatures')
+  })
+
+  it('not after a change', async () => {
+    const card = (await readJson('open')) as { description: string }
+    await expect(verify({ ...card, description: 'Changed' } as never)).rejects.toThrow('No valid signatures')
+  })
+
+  it('through its client, which gets the extended card', async () => {
+    const fetchImpl: typeof fetch = (input, init) => {
+      const headers = { ...Object.fromEntries(new Headers(init?.headers)), Authorization: `Bearer ${token}` }
+      return fetch(input, { ...init, headers })
+    }
+    const factory = new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] })
+    const client = await factory.createFromUrl(base('extended'), '.well-known/agent-card.json')
+    await expect(client.getAgentCard({}, verify)).resolves.toMatchObject({ description: 'For callers with a token' })
+  })
+})
