@@ -178,13 +178,10 @@ const retire = async (
   if ('rejected' in state) return reportRejection(state, context)
   const key = findKey(wanted ?? 'previous', state)
   if (flags.now) return replaceLeaked(key, state, session)
-  if (key.role === 'current' || key.role === 'narrow')
-    throw new UsageError(
-      `${key.kid} is in use. ${key.role === 'current' ? 'Make the next key first: npx sync-card keys rotate.' : ''} If it has leaked: npx sync-card keys retire ${key.kid} --now`.replace(
-        '  ',
-        ' ',
-      ),
-    )
+  if (key.role === 'current' || key.role === 'narrow') {
+    const advice = key.role === 'current' ? 'Make the next key first: npx sync-card keys rotate. ' : ''
+    throw new UsageError(`${key.kid} is in use. ${advice}If it has leaked: npx sync-card keys retire ${key.kid} --now`)
+  }
   const obstacle = key.role === 'previous' ? findObstacle(key, state) : undefined
   if (obstacle !== undefined) {
     terminal.error(`The previous key ${key.kid} can be retired ${obstacle}.`)
