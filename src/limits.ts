@@ -277,7 +277,10 @@ export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
 /** Signatures of one card that are verified, the first of its list. */
 export const MAX_SIGNATURES = 20
 
-/** Keys in `upstream.keys` or in a JWK Set by which a card is verified. A larger set is not read. */
+/** Keys, URLs of key sets and DIDs in `upstream.keys`: those of one agent. */
+export const MAX_UPSTREAM_KEYS = 20
+
+/** Keys in a JWK Set or DID document by which a card is verified. A larger set is not read. */
 export const MAX_VERIFICATION_KEYS = 100
 
 /** A JWK Set or DID document by which a card is verified: bytes, and the time for it. */

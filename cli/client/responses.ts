@@ -95,14 +95,23 @@ export type CardChange = v.InferOutput<typeof CardChange>
 /** An argument for a shell, which the output shows in quotes. */
 const EntityTag = v.pipe(v.string(), v.regex(/^"[\w-]*"$/))
 
+const Verification = v.object({
+  verified: v.boolean(),
+  rule: v.optional(Text),
+  key: v.optional(v.object({ kid: Text, thumbprint: Text, from: Text })),
+  reason: v.optional(Text),
+  accepted: v.optional(v.boolean(), false),
+})
+
 export const RefreshResult = v.object({
   outcome: v.picklist(['refreshed', 'unchanged', 'pending']),
   seq: v.optional(v.number()),
   drift: v.optional(v.array(CardChange), []),
   notes: v.optional(v.array(Note), []),
   pending: v.optional(v.object({ etag: EntityTag, widens: v.array(Note), drift: v.array(CardChange) })),
+  source: v.optional(v.object({ verification: v.optional(Verification) })),
 })
-/** The result of fetching an upstream card again. One that widens access is `pending`: it waits for approval. */
+/** The result of fetching an upstream card again. One that widens access or is not verified is `pending`: it waits for approval. */
 export type RefreshResult = v.InferOutput<typeof RefreshResult>
 
 const Proposal = v.object({

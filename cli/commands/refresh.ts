@@ -68,24 +68,37 @@ export const hideSecretsInChange = ({ before, after, ...change }: CardChange): C
 })
 
 /** Formats the result for people. The command that it shows names the host as the flags do. */
-const refreshText = (id: string, { outcome, drift, notes, pending }: RefreshResult, { host, url }: Flags): string => {
+const refreshText = (
+  id: string,
+  { outcome, drift, notes, pending, source }: RefreshResult,
+  { host, url }: Flags,
+): string => {
   const agent = colors.bold(id)
+  const signatures = source?.verification ? [`    ${verificationText(source.verification)}`] : []
   if (!pending)
     return [
       `${outcome} ${agent}`,
+      ...signatures,
       ...drift.map(changeText),
       ...notes.map(({ pointer, message }) => `    its card: ${pointer} ${message}`),
     ].join('\n')
   const hostFlag = host !== undefined ? ` --host ${host}` : url !== undefined ? ` --url ${url}` : ''
   const command = `npx sync-card refresh ${id}${hostFlag} --accept '${pending.etag}'`
   return [
-    `${colors.yellow('pending')} ${agent} · the new card widens access, so the previous one is still served:`,
+    `${colors.yellow('pending')} ${agent} · the new card needs your approval, so the previous one is still served:`,
     ...pending.widens.map(({ pointer, message }) => `    ${pointer} ${message}`),
     '  all changes:',
     ...pending.drift.map(changeText),
     `  To accept: ${colors.cyan(command)}`,
   ].join('\n')
 }
+
+const verificationText = ({ verified, rule, key, reason, accepted }: Verification): string => {
+  if (verified) return `verified: signed with the key ${key?.kid} from ${key?.from} (rule ${rule})`
+  return `${accepted ? 'accepted without a valid signature' : 'not verified'}: ${reason}`
+}
+
+type Verification = NonNullable<NonNullable<RefreshResult['source']>['verification']>
 
 const CHANGE_MARKS: Record<string, string> = { add: '+', remove: '-', replace: '~' }
 

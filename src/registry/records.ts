@@ -3,6 +3,7 @@ import type { Drift } from '../card/diff/drift.ts'
 import type { Source } from '../card/manifest/upstream.ts'
 import type { RepresentationName, Scope } from '../card/model/constants.ts'
 import type { CardError, Note } from '../card/model/report.ts'
+import type { PayloadRule, PublicKey } from '../card/signatures/index.ts'
 import type { Precondition } from '../http/conditional.ts'
 import type { Representation } from './kv-format.ts'
 import type { SourceHealth } from './staleness.ts'
@@ -317,7 +318,7 @@ export type SourceFailure = {
   /** The status that clients get when no card is left to serve. */
   status: 502 | 503 | 504
   /** For the owner. An address that this host refuses to call is `unreachable` too, so that nobody can probe networks with it. */
-  code: 'unreachable' | 'timeout' | 'invalid-card' | 'not-ready'
+  code: 'unreachable' | 'timeout' | 'invalid-card' | 'not-ready' | 'unverified'
   /** For the owner. */
   message: string
   /** Errors in the card, with pointers into it. */
@@ -327,9 +328,22 @@ export type SourceFailure = {
 /** What a conditional request for a card is made with (RFC 9110 §13.1). */
 export type Validators = { etag?: string; lastModified?: string }
 
+/** What the signatures of a fetched card have shown at `at`, in ms since 1970. */
+export type CardVerification = {
+  at: number
+  /** The keys that signed the first card, by their thumbprints: with `keys: first-use`, no others are trusted. */
+  pinned?: string[]
+} & (
+  | { verified: true; rule: PayloadRule; key: Pick<PublicKey, 'kid' | 'thumbprint' | 'from'> }
+  /** `accepted`: an owner has accepted the card as it is. The reason is a sentence. */
+  | { verified: false; reason: string; accepted?: true }
+)
+
 /** What is stored about the upstream of a remote card. */
 export type SourceRecord = {
   source: Source
+  /** What the signatures of that document have shown; absent where they are not verified. */
+  verification?: CardVerification
   /** The document that the served card is made from, as JSON text; absent while none was ever fetched. */
   card?: string
   validators?: Validators
@@ -347,10 +361,17 @@ export type SourceRecord = {
 }
 
 /**
- * A fetched card that widens access and waits for an owner to accept it by its entity tag. `card` is its JSON text, `drift` how it
- * differs from the document that is served.
+ * A fetched card that waits for an owner to accept it by its entity tag, because it widens access or is not verified: `widens` has the
+ * reasons. `card` is its JSON text, `drift` how it differs from the document that is served.
  */
-export type PendingCard = { etag: string; card: string; validators: Validators; widens: CardError[]; drift: Drift }
+export type PendingCard = {
+  etag: string
+  card: string
+  validators: Validators
+  widens: CardError[]
+  drift: Drift
+  verification?: CardVerification
+}
 
 /** What a refresh of a remote card is computed from. */
 export type RefreshBase = {
@@ -369,7 +390,7 @@ export type RefreshBase = {
  * obsolete. `pending`: the upstream has another card, which waits for the owner.
  */
 export type RefreshWithoutCard =
-  | { unchanged: true; validators?: Validators }
+  | { unchanged: true; validators?: Validators; verification?: CardVerification }
   | { failure: SourceFailure }
   | { pending: PendingCard }
 
@@ -384,6 +405,9 @@ export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' |
   due: number
   failing?: SourceFailure & { since: number }
   pending?: Omit<PendingCard, 'card'>
+  /** How the card is verified, and what its signatures have shown. */
+  verify?: 'warn' | 'require'
+  verification?: CardVerification
   /** The agent's newest revision. */
   seq: number
   publishedHealth: PublishedHealth

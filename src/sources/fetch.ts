@@ -6,14 +6,17 @@ import { blockReason } from '../http/safe-fetch.ts'
 import { discover, discoveryLimits } from '../mcp/discover.ts'
 import { describeFailure, type McpError } from '../mcp/errors.ts'
 import { toSuperxCard } from '../mcp/server-card.ts'
-import type { Validators } from '../registry/records.ts'
+import type { SourceRecord } from '../registry/records.ts'
 import { type FetchResult, fetchFailed, fetchUpstreamCard } from './upstream-card.ts'
+import { findPinnedKeys } from './verify.ts'
 
 /** The agent whose card is fetched, and what is known about it. */
 export type FetchContext = {
   id: string
-  /** The validators of the card that was fetched last. */
-  validators?: Validators | undefined
+  /** What is stored of the source, if the card was fetched before. */
+  known?: SourceRecord | undefined
+  /** Whether a response that the card is unchanged is of use. */
+  isConditional?: boolean
   /** The origins of this host, which are never called. */
   ownOrigins: readonly string[]
 }
@@ -21,10 +24,13 @@ export type FetchContext = {
 /** Fetches an agent's card from its source. Never rejects. */
 export const fetchSource = (
   source: Source,
-  { id, validators, ownOrigins }: FetchContext,
+  { id, known, isConditional = false, ownOrigins }: FetchContext,
   env: Env,
-): Promise<FetchResult> =>
-  source.kind === 'mcp' ? fetchMcpCard(source, id, env) : fetchUpstreamCard(source, validators, env, ownOrigins)
+): Promise<FetchResult> => {
+  if (source.kind === 'mcp') return fetchMcpCard(source, id, env)
+  const validators = isConditional ? known?.validators : undefined
+  return fetchUpstreamCard(source, { validators, pinned: findPinnedKeys(known, source), ownOrigins }, env)
+}
 
 /**
  * Makes the card of agent `id` from what its MCP server reports. A server that cannot be used is `not-ready`, as in SuperX. Never

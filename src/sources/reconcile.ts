@@ -1,6 +1,6 @@
 import { type Compiled, compile } from '../card/compile/index.ts'
 import { diffCards } from '../card/diff/drift.ts'
-import { findWidenings } from '../card/diff/widening.ts'
+import { findWeakerSecurity, findWidenings } from '../card/diff/widening.ts'
 import { createRedaction } from '../card/lint/index.ts'
 import { type KnownOrigins, type Manifest, resolveOrigin } from '../card/manifest/manifest.ts'
 import type { Source } from '../card/manifest/upstream.ts'
@@ -11,6 +11,7 @@ import { fitsInRow, prepareRegistration, prepareWithoutCard } from '../registry/
 import type { PendingCard, Registration, SourceFailure, SourceRecord, WriteTerms } from '../registry/records.ts'
 import type { Signing } from '../signing/card-signer.ts'
 import type { FetchResult } from './upstream-card.ts'
+import { acceptVerification, isSameSource, judge, toUnverifiedFailure } from './verify.ts'
 
 /** An agent with a remote card: its manifest as it is now, and what was stored about its source before. */
 export type RemoteAgent = {
@@ -21,7 +22,7 @@ export type RemoteAgent = {
   source: Source
   known?: SourceRecord | undefined
   by: SourceRecord['by']
-  /** Whether an owner has accepted the fetched card, though it widens access. */
+  /** Whether an owner has accepted the fetched card, though it widens access or is not verified. */
   isAccepted?: boolean
 }
 
@@ -43,6 +44,12 @@ export const reconcile = async (
   if ('unchanged' in fetched) return withPrevious(agent, { ...previous, checked: Date.now() })
   const { validators, notes = [] } = fetched
   const { card, text } = storedForm(fetched.card, [previous.card, agent.known?.pending?.card])
+  const { verification, doubts } = isAccepted
+    ? { verification: fetched.verification && acceptVerification(fetched.verification), doubts: [] }
+    : judge({ card, verification: fetched.verification }, previous)
+  const isRequired = source.verification?.policy === 'require'
+  if (isRequired && doubts.length > 0 && previous.card === undefined)
+    return withPrevious(agent, { ...previous, failure: toUnverifiedFailure(doubts) })
   const result = compileWith(agent, card)
   if ('errors' in result)
     return isOwnersError(agent, card)
@@ -56,14 +63,19 @@ export const reconcile = async (
   const drift = before === undefined || text === previous.card ? [] : diffCards(before, card)
   // Of allowed values too, which only look like secrets.
   const redact = createRedaction([card, before])
-  const widens =
-    source.pin && !isAccepted && before !== undefined ? redact(findWideningsSince(agent, before, result.compiled)) : []
+  const verified = verification && { verification }
+  // A signature that covers no requirements without scopes, or no schemes, is also valid for a card without them, by any rule.
+  const find = source.pin ? findWidenings : isRequired ? findWeakerSecurity : undefined
+  const widenings = find && !isAccepted && before ? findSince(agent, before, result.compiled, find) : []
+  const widens = redact([...(isRequired ? doubts : []), ...widenings])
   if (widens.length > 0) {
     const etag = await strongEtag(new TextEncoder().encode(text))
-    return withPending(agent, { ...previous, checked: Date.now() }, { etag, card: text, validators, widens, drift })
+    const pending = { etag, card: text, validators, widens, drift, ...verified }
+    return withPending(agent, { ...previous, checked: Date.now() }, pending)
   }
-  const report = { drift, ...(notes.length > 0 && { notes: redact(notes) }) }
-  const record = { source, by, card: text, validators, checked: Date.now(), ...report }
+  const allNotes = redact([...notes, ...doubts])
+  const report = { drift, ...(allNotes.length > 0 && { notes: allNotes }) }
+  const record = { source, by, card: text, validators, checked: Date.now(), ...verified, ...report }
   return { record, compiled: result.compiled }
 }
 
@@ -106,10 +118,14 @@ const tooLarge: CardError = { pointer: '', message: 'is larger than this host ca
 
 /** Returns the stored card of the same source. Omits the failure and the pending card, which each fetch decides again. */
 const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
-  const isSame = known?.source.kind === source.kind && known.source.url === source.url
-  if (!isSame || known.card === undefined) return { source, by }
-  const { card, validators, checked } = known
-  return { source, by, card, ...(validators && { validators }), ...(checked !== undefined && { checked }) }
+  if (!known || !isSameSource(known.source, source) || known.card === undefined) return { source, by }
+  const { card, validators, verification, checked } = known
+  return {
+    ...{ source, by, card },
+    ...(validators && { validators }),
+    ...(verification && source.verification && { verification }),
+    ...(checked !== undefined && { checked }),
+  }
 }
 
 /** A pending card stays pending while the upstream cannot be read. */
@@ -137,7 +153,7 @@ const withPending = (
 const previousInvalid: CardError = {
   pointer: '/upstream',
   message:
-    'has a new card that waits for approval (`pin`), and this manifest cannot serve the one before it: refresh the agent and accept the new card first',
+    'has a new card that waits for approval, and this manifest cannot serve the one before it: refresh the agent and accept the new card first',
 }
 
 const compileWith = ({ id, document, origins }: RemoteAgent, fetched: JsonObject) =>
@@ -150,9 +166,9 @@ const isOwnersError = (agent: RemoteAgent, card: JsonObject): boolean => {
   return 'compiled' in compileWith({ ...agent, document: bare }, card)
 }
 
-const findWideningsSince = (agent: RemoteAgent, before: JsonObject, now: Compiled): CardError[] => {
+const findSince = (agent: RemoteAgent, before: JsonObject, now: Compiled, find: typeof findWidenings): CardError[] => {
   const result = compileWith(agent, before)
-  return 'compiled' in result ? findWidenings(result.compiled.direct, now.direct) : [incomparable]
+  return 'compiled' in result ? find(result.compiled.direct, now.direct) : [incomparable]
 }
 
 const incomparable: CardError = {

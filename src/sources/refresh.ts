@@ -1,4 +1,3 @@
-import type { Compiled } from '../card/compile/index.ts'
 import type { Drift } from '../card/diff/drift.ts'
 import { readManifest } from '../card/manifest/manifest.ts'
 import type { Note } from '../card/model/report.ts'
@@ -20,6 +19,7 @@ import { createSigning } from '../signing/card-signer.ts'
 import { fetchSource } from './fetch.ts'
 import { prepareRemote, reconcile, toInvalidCardFailure } from './reconcile.ts'
 import type { FetchResult } from './upstream-card.ts'
+import { judge } from './verify.ts'
 
 /** The actor of what the host does by itself. */
 const HOST_ACTOR = 'host'
@@ -40,7 +40,7 @@ export type Acceptance = { etag: string; isAdmin: boolean }
 export type RefreshOutcome =
   | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Note[] }
   | { outcome: 'unchanged' }
-  /** The new card widens access and its manifest says `pin`: it waits until an owner accepts it by its entity tag. */
+  /** The new card widens access, or is not verified: it waits until an owner accepts it by its entity tag. */
   | { outcome: 'pending'; pending: PendingCard }
   | { outcome: 'failed'; failure: SourceFailure }
   /** The card is not to be fetched before `due`, in ms since 1970. */
@@ -90,21 +90,32 @@ const refreshFrom = async (
   { force = false, accept, actor = HOST_ACTOR }: RefreshOptions,
   env: Env,
 ): Promise<RefreshReport> => {
-  const { source, card, validators, pending } = base.record
+  const { source, card, pending } = base.record
   if (accept) {
     const usesHost = source.secret !== undefined || source.service !== undefined
     if (usesHost && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
     if (pending?.etag !== accept.etag) return { result: { outcome: 'not-pending' } }
-    const accepted = { card: JSON.parse(pending.card) as JsonObject, validators: pending.validators }
+    const { validators, verification } = pending
+    const accepted = { card: JSON.parse(pending.card) as JsonObject, validators, verification }
     return registerFetched(accepted, { base, id, actor, accepted: accept.etag }, env)
   }
   if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
-  const fetched = await fetchSource(source, { id, validators, ownOrigins: [base.origin] }, env)
+  const context = { id, known: base.record, isConditional: true, ownOrigins: [base.origin] }
+  const fetched = await fetchSource(source, context, env)
   if ('failure' in fetched) return recordResult({ failure: fetched.failure }, base, id, env)
   if ('unchanged' in fetched) return recordResult({ unchanged: true }, base, id, env)
   // The same card may have new validators, which the next request sends.
-  if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json))
-    return recordResult({ unchanged: true, validators: fetched.validators }, base, id, env)
+  if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json)) {
+    const { verification, doubts } = judge(fetched, base.record)
+    if (doubts.length === 0 || source.verification?.policy !== 'require') {
+      const unchanged = {
+        unchanged: true,
+        validators: fetched.validators,
+        ...(verification && { verification }),
+      } as const
+      return recordResult(unchanged, base, id, env)
+    }
+  }
   return registerFetched(fetched, { base, id, actor }, env)
 }
 
@@ -149,7 +160,7 @@ const registerFetched = async (
       seq,
       published,
       drift,
-      notes: [...notes, ...versionNotes, ...unsignedNotes(reconciled.compiled)],
+      notes: [...notes, ...versionNotes, ...(reconciled.compiled?.report.signatures ?? [])],
     },
     written: { registration, registered },
   }
@@ -170,9 +181,3 @@ const recordResult = async (
 }
 
 const expectedOf = ({ seq, record }: RefreshBase): Expected => ({ seq, checked: record.checked ?? null })
-
-/** Signatures cover the document of the upstream; they are left out where another one is served. */
-const unsignedNotes = (compiled: Compiled | undefined): Note[] =>
-  Object.values(compiled?.report.dropped ?? {}).some(pointers => pointers.includes('/signatures'))
-    ? [{ pointer: '/signatures', message: 'are left out where they are not valid for what is served' }]
-    : []

@@ -1,34 +1,43 @@
 import type { Source } from '../card/manifest/upstream.ts'
 import type { Note } from '../card/model/report.ts'
 import { resolveInterfaceUrls } from '../card/rewrite/relative-urls.ts'
+import type { FetchJson } from '../card/signatures/index.ts'
 import { createUpstreamClient } from '../http/bindings.ts'
 import { type FetchFailure, fetchText, type Resource } from '../http/fetch-resource.ts'
 import { userAgent } from '../http/headers.ts'
 import { log } from '../http/log.ts'
 import { isJsonType } from '../http/media-type.ts'
-import { blockOrigins, CLOUDFLARE_ERRORS, originMatcher } from '../http/safe-fetch.ts'
+import { blockOrigins, CLOUDFLARE_ERRORS, type FetchFn, originMatcher } from '../http/safe-fetch.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { parseUrl } from '../net/urls.ts'
-import type { SourceFailure, Validators } from '../registry/records.ts'
+import type { CardVerification, SourceFailure, Validators } from '../registry/records.ts'
+import { createKeyFetch } from '../signing/fetch-keys.ts'
+import { verifyFetched } from './verify.ts'
 
 /** Result of fetching a card. */
 export type FetchResult =
-  /** `notes`: how the card differs from the source. */
-  | { card: JsonObject; validators: Validators; notes?: Note[] }
+  /** `notes`: how the card differs from the source. `verification`: what its signatures have shown, if they are verified. */
+  | { card: JsonObject; validators: Validators; notes?: Note[]; verification?: CardVerification | undefined }
   /** The card that the validators stand for is still current. */
   | { unchanged: true }
   | { failure: SourceFailure }
 
-/**
- * Fetches the card that an agent publishes. `known` are the validators of the card that was fetched last, `ownOrigins` those of
- * this host besides `PUBLIC_URL`: fetching its own card would never end. Never rejects.
- */
+/** What is known when a card is fetched. */
+export type KnownCard = {
+  /** The validators of the card that was fetched last. */
+  validators?: Validators | undefined
+  /** The thumbprints of the keys that may sign the card, once its first one was fetched. */
+  pinned?: readonly string[] | undefined
+  /** The origins of this host besides `PUBLIC_URL`: fetching its own card would never end. */
+  ownOrigins?: readonly string[]
+}
+
+/** Fetches the card that an agent publishes, and verifies it if its source demands that. Never rejects. */
 export const fetchUpstreamCard = async (
   source: Source,
-  known: Validators | undefined,
+  { validators, pinned, ownOrigins = [] }: KnownCard,
   env: Env,
-  ownOrigins: readonly string[] = [],
 ): Promise<FetchResult> => {
   const client = createUpstreamClient(source, env)
   if ('misconfigured' in client)
@@ -39,17 +48,39 @@ export const fetchUpstreamCard = async (
     // A server with a card for each version would take no version for 0.3, whose card has less; others ignore it.
     headers: { Accept: 'application/json', 'A2A-Version': '1.0', 'User-Agent': userAgent(ownOrigins[0]) },
     credentials: client.credentials,
-    validators: conditionalHeaders(known),
+    // Each card is verified with the keys of its time, so it is fetched again, too.
+    validators: source.verification ? undefined : conditionalHeaders(validators),
     accepts: isJsonType,
     fetch: blockOrigins(client.fetch, isOwn),
   })
-  if (!('failed' in response)) return parseCard(source, response)
-  if (response.failed === 'unchanged') return { unchanged: true }
-  return fetchFailed(source, toSourceFailure(response), `${response.failed}: ${response.detail}`)
+  if ('failed' in response)
+    return response.failed === 'unchanged'
+      ? { unchanged: true }
+      : fetchFailed(source, toSourceFailure(response), `${response.failed}: ${response.detail}`)
+  const parsed = parseCard(source, response)
+  if ('failure' in parsed) return parsed
+  const demanded = source.verification
+  if (!demanded) return toFetched(parsed, response)
+  const fetchJson = createKeyClient(source, client.fetch, env)
+  const verified = await verifyFetched(parsed.card, { source, demanded, pinned, fetchJson })
+  return 'failure' in verified
+    ? fetchFailed(source, verified.failure, verified.failure.message)
+    : toFetched(verified, response)
+}
+
+/** Returns what fetches keys: from the origin of the card as the card itself, but without credentials. */
+const createKeyClient = (source: Source, fetchFn: FetchFn, env: Env): FetchJson => {
+  const isOfCard = originMatcher([source.url])
+  const [ofCard, ofOthers] = [createKeyFetch(env, fetchFn), createKeyFetch(env)]
+  return url => (isOfCard(url) ? ofCard(url) : ofOthers(url))
 }
 
 /** Logs why a card could not be fetched, with only the server of the address: the rest may be a secret. */
-export const fetchFailed = ({ url }: Source, failure: SourceFailure, why: string): FetchResult => {
+export const fetchFailed = (
+  { url }: Source,
+  failure: SourceFailure,
+  why: string,
+): Extract<FetchResult, { failure: unknown }> => {
   const { hostname, port } = parseUrl(url) ?? { hostname: '', port: '' }
   const server = { 'server.address': hostname, ...(port !== '' && { 'server.port': Number(port) }) }
   log('error', 'card-unread', { ...server, 'calling_card.detail': why })
@@ -61,15 +92,35 @@ const conditionalHeaders = ({ etag, lastModified }: Validators = {}): Record<str
   return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
 }
 
-const parseCard = (source: Source, { content, headers, url, redirected }: Resource): FetchResult => {
+const parseCard = (source: Source, { content }: Resource): { card: JsonObject } | { failure: SourceFailure } => {
   const parsed = parseJson(content, 'an Agent Card')
   if ('refused' in parsed) return fetchFailed(source, notJson(parsed.detail), parsed.refused)
   if (!isJsonObject(parsed.value)) return fetchFailed(source, notAnObject(parsed.value), 'no object')
-  if (!redirected) return { card: parsed.value, validators: validatorsOf(headers) }
+  return { card: parsed.value }
+}
+
+/** Completes a card with what the response says about it. */
+const toFetched = (
+  { card, verification, notes = [] }: { card: JsonObject; verification?: CardVerification; notes?: Note[] },
+  { headers, url, redirected }: Resource,
+): FetchResult => {
   // Neither the validators nor the base of relative URLs are those of the address that the manifest names.
-  const { card, notes } = resolveInterfaceUrls(parsed.value, url)
+  const resolved = redirected ? resolveInterfaceUrls(card, url) : { card, notes: [] }
   // What is kept is not the document that was signed.
-  return notes.length > 0 ? { card: omit(card, 'signatures'), validators: {}, notes } : { card, validators: {} }
+  const isChanged = resolved.notes.length > 0
+  const lost = isChanged && card.signatures !== undefined ? [signaturesLost] : []
+  const allNotes = [...notes, ...resolved.notes, ...lost]
+  return {
+    card: isChanged ? omit(resolved.card, 'signatures') : resolved.card,
+    validators: redirected ? {} : validatorsOf(headers),
+    ...(allNotes.length > 0 && { notes: allNotes }),
+    ...(verification && { verification }),
+  }
+}
+
+const signaturesLost: Note = {
+  pointer: '/signatures',
+  message: 'left out: they do not cover the card with absolute URLs',
 }
 
 const validatorsOf = (headers: Headers): Validators => {

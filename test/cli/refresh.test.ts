@@ -65,6 +65,19 @@ describe('sync-card refresh', () => {
     expect(stdout).toBe('refreshed weather\n    ~ /description (too long to show) → "B"\n    … and 7 more\n')
   })
 
+  it.each([
+    [
+      { verified: true, rule: 'wire', key: { kid: 'k\u0007', thumbprint: 't', from: 'manifest' } },
+      'verified: signed with the key k from manifest (rule wire)',
+    ],
+    [{ verified: false, reason: 'it has no signatures' }, 'not verified: it has no signatures'],
+    [{ verified: false, reason: 'x', accepted: true }, 'accepted without a valid signature: x'],
+  ])('shows what the signatures of a card have shown: %j', async (verification, text) => {
+    const body = { id: 'weather', outcome: 'unchanged', source: { verification } }
+    answers['/agents/weather/refresh'] = { status: 200, body }
+    expect((await refresh('weather')).stdout).toBe(`unchanged weather\n    ${text}\n`)
+  })
+
   it('shows how a pending card widens access, and the command that accepts it', async () => {
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'pending', pending } }
     const { stdout } = await refresh('weather')

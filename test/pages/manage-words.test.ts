@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { SourceState } from '../../src/pages/browser/manage/answers.ts'
 import {
   ACTIONS,
   describeDetails,
@@ -9,12 +10,15 @@ import {
   describeRollback,
   describeSeconds,
   describeSource,
+  describeVerification,
   join,
 } from '../../src/pages/browser/manage/words.ts'
 import { plural, shorten } from '../../src/pages/text/index.ts'
 import { AUDITED } from '../../src/registry/audit/chain.ts'
 
 const none = { answered: 0, refused: 0, failed: 0 }
+
+const source = { kind: 'card', url: 'https://a.example/', ttl: 300, staleIfError: 86_400, pin: true, due: '' } as const
 
 describe('the words of the page of owners', () => {
   it.each([
@@ -61,20 +65,30 @@ describe('the words of the page of owners', () => {
     ['no-card', 'clients get the status 504'],
     ['pending', 'waits for you'],
   ] as const)('describe the state %s of a remote card', (state, part) => {
-    const source = {
-      kind: 'card',
-      url: 'https://a.example/',
-      ttl: 300,
-      staleIfError: 86_400,
-      pin: true,
-      due: '',
-    } as const
     const failure = { status: 504, code: 'timeout', message: 'Slow', since: '' } as const
     const [summary, times, pin] = describeSource({ ...source, state, failure })
     expect(summary).toContain(part)
     expect(times).toContain('fresh for 5 minutes, and is served for 1 day after that')
     expect(pin).toContain('waits until somebody accepts it')
     expect(describeSource({ ...source, state, pin: false })[2]).toContain('set `pin`')
+  })
+
+  const key = { kid: 'k', thumbprint: 't', from: 'did:web:a.example.com' }
+  it.each<[string, Partial<SourceState>, string]>([
+    ['no keys', {}, 'are not verified: set `upstream.keys`'],
+    [
+      'a valid signature',
+      { verify: 'require', verification: { at: '', verified: true, rule: 'wire', key } },
+      'signed with the key `k` from `did:web:a.example.com` (rule `wire`)',
+    ],
+    [
+      'an accepted card',
+      { verify: 'require', verification: { at: '', verified: false, reason: 'it has no signatures', accepted: true } },
+      'not verified: it has no signatures. Somebody has accepted it',
+    ],
+    ['no card yet', { verify: 'require' }, 'A card without a valid signature is not served'],
+  ])('describes what signatures have shown: %s', (_, more, text) => {
+    expect(describeVerification({ ...source, state: 'fresh', ...more })[0]).toContain(text)
   })
 
   it('describe the calls of an agent, the most frequent failures and media types first', () => {

@@ -266,7 +266,7 @@ describeInBrowser('the page of owners', browser => {
     const page = await enter(writer.token, '#agents/team-pinned')
     await page.getByRole('button', { name: 'Fetch the card now' }).click()
     await status(page, 'A new card was fetched, and waits for you')
-    await part(page, 'Source').getByText('The new card would widen access').waitFor()
+    await part(page, 'Source').getByText('Why the new card waits').waitFor()
     expect(await nameOf('team-pinned')).toBe('Before')
     expect(await findViolations(page)).toEqual([])
     await page.getByRole('button', { name: 'Accept this card' }).click()

@@ -2,9 +2,11 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Source } from '../../src/card/manifest/upstream.ts'
+import type { TrustedKeys } from '../../src/card/manifest/upstream-keys.ts'
 import type { Validators } from '../../src/registry/records.ts'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
 import { envWith, sourceAt } from '../support/registrations.ts'
+import { makeAuthorKey, signAs } from '../support/signed-cards.ts'
 import { json, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 import { invalidCard, unreachable } from './fetch-failures.ts'
 
@@ -31,9 +33,8 @@ const path = '/.well-known/agent-card.json?key=hidden'
 const get = (changes: Partial<Source> = {}, known?: Validators, ownOrigin?: string, bindings = {}) =>
   fetchUpstreamCard(
     sourceAt(agent.origin + path, changes),
-    known,
+    { validators: known, ownOrigins: ownOrigin === undefined ? [] : [ownOrigin] },
     envWith({ ALLOWED_ORIGINS: `${agent.origin} ${otherServer.origin}`, TOKEN: 's3cret', ...bindings }),
-    ownOrigin === undefined ? [] : [ownOrigin],
   )
 
 describe('fetchUpstreamCard', () => {
@@ -72,7 +73,10 @@ describe('fetchUpstreamCard', () => {
     expect(await get()).toEqual({
       card: { ...card, url },
       validators: {},
-      notes: [{ pointer: '/url', message: `relative, resolved against the address of the card: ${url}` }],
+      notes: [
+        { pointer: '/url', message: `relative, resolved against the address of the card: ${url}` },
+        { pointer: '/signatures', message: 'left out: they do not cover the card with absolute URLs' },
+      ],
     })
   })
 
@@ -100,6 +104,56 @@ describe('fetchUpstreamCard', () => {
       { card: { count: 2 }, validators: { etag: '"2"' } },
     ])
   })
+})
+
+describe('a card that is verified', () => {
+  const author = makeAuthorKey('author')
+  const keySet = () => `${agent.origin}/keys.json`
+  const demand = (keys: TrustedKeys): Partial<Source> => ({ verification: { policy: 'require', keys } })
+
+  it('is verified as it was received, also after a redirect that changes its relative URLs', async () => {
+    const signed = await signAs({ ...card, url: '/a2a' }, author)
+    agent.respond(reply(302, { Location: `${otherServer.origin}/cards/weather.json` }, ''))
+    otherServer.respond(reply(200, json, JSON.stringify(signed)))
+    expect(await get(demand([author.publicJwk]))).toMatchObject({
+      card: { url: `${otherServer.origin}/a2a` },
+      verification: { verified: true, rule: 'wire' },
+    })
+  })
+
+  it('is fetched in full each time, and its keys without credentials', async () => {
+    const signed = await signAs(card, author)
+    agent.respond((response, { url }) =>
+      reply(200, json, JSON.stringify(url === '/keys.json' ? { keys: [author.publicJwk] } : signed))(response),
+    )
+    const fetched = await get({ ...demand([keySet()]), secret: 'TOKEN' }, { etag: '"1"' })
+    expect(fetched).toMatchObject({ verification: { verified: true, key: { from: keySet() } } })
+    expect(agent.requests.map(({ headers }) => [headers.authorization, headers['if-none-match']])).toEqual([
+      ['Bearer s3cret', undefined],
+      [undefined, undefined],
+    ])
+  })
+
+  it('has its keys fetched through the binding of its agent', async () => {
+    const signed = await signAs(card, author)
+    const paths: string[] = []
+    const fetch = async (url: string) => {
+      paths.push(new URL(url).pathname)
+      return Response.json(url.endsWith('/keys.json') ? { keys: [author.publicJwk] } : signed)
+    }
+    const fetched = await get({ ...demand([keySet()]), service: 'AGENT' }, undefined, undefined, { AGENT: { fetch } })
+    expect(fetched).toMatchObject({ verification: { verified: true } })
+    expect(paths).toEqual(['/.well-known/agent-card.json', '/keys.json'])
+  })
+
+  it.each(['did:web:169.254.169.254', 'did:web:localhost%3A8787', 'did:web:vault.internal'])(
+    'has no keys on a private address, which looks like one that does not respond: %s',
+    async did => {
+      agent.respond(reply(200, json, JSON.stringify(await signAs(card, author))))
+      const message = `The card is not verified: its keys cannot be read: ${did} cannot be reached.`
+      expect(await get(demand([did]))).toEqual({ failure: { ...unreachable.failure, message } })
+    },
+  )
 })
 
 describe('a conditional request', () => {

@@ -18,8 +18,7 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(line => void logLines.push(JSON.parse(line)))
 })
 
-const get = () =>
-  fetchUpstreamCard(sourceAt(`${agent.origin}/card`), undefined, envWith({ ALLOWED_ORIGINS: agent.origin }))
+const get = () => fetchUpstreamCard(sourceAt(`${agent.origin}/card`), {}, envWith({ ALLOWED_ORIGINS: agent.origin }))
 
 describe('a response that is not a card', () => {
   it.each<[string, (response: ServerResponse) => void, string | RegExp]>([
@@ -185,7 +184,7 @@ describe('an unreachable upstream', () => {
     ['a URL with a password', 'https://me:hidden@agent.example.com/', ''],
     ['an invalid URL', 'https://', ''],
   ])('is reported with the same message, and logged without its query and password: %s', async (_, url, allowed) => {
-    const fetched = await fetchUpstreamCard(sourceAt(url), undefined, envWith({ ALLOWED_ORIGINS: allowed }))
+    const fetched = await fetchUpstreamCard(sourceAt(url), {}, envWith({ ALLOWED_ORIGINS: allowed }))
     expect([fetched, logLines.length, JSON.stringify(logLines).includes('hidden')]).toEqual([unreachable, 1, false])
   })
 

@@ -23,7 +23,7 @@ it.each([
   const server = await startUpstream({ tls: { key: file('key'), cert: file(certificate) } })
   server.respond(reply(200, json, '{}'))
   const origin = `https://${host}:${server.port}`
-  const fetched = await fetchUpstreamCard(sourceAt(`${origin}/card`), undefined, envWith({ ALLOWED_ORIGINS: origin }))
+  const fetched = await fetchUpstreamCard(sourceAt(`${origin}/card`), {}, envWith({ ALLOWED_ORIGINS: origin }))
   await server.close()
   expect(fetched).toMatchObject(expected)
   expect(logError).toHaveBeenCalledTimes(code === '' ? 0 : 1)

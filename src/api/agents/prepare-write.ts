@@ -18,7 +18,7 @@ import { prepareRegistration } from '../../registry/prepare.ts'
 import type { Registration, SourceRecord, WriteCause, WriteTerms } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { createSigning, describeSigning, type Signing } from '../../signing/card-signer.ts'
-import { checkSourceAllowed, fetchSource } from '../../sources/fetch.ts'
+import { checkSourceAllowed, type FetchContext, fetchSource } from '../../sources/fetch.ts'
 import { prepareRemote, reconcile } from '../../sources/reconcile.ts'
 
 /** A registration that is ready to be written, and what its receipt is made from. */
@@ -50,8 +50,8 @@ export type WriteRequest = {
 export const createPreparation = (write: WriteRequest, env: Env): ((isLast: boolean) => Promise<PreparedWrite>) => {
   let fetched: ReturnType<typeof fetchSource> | undefined
   return isLast =>
-    prepareWrite({ ...write, isLast }, env, (source, ownOrigins) => {
-      fetched ??= fetchSource(source, { id: write.id, ownOrigins }, env)
+    prepareWrite({ ...write, isLast }, env, (source, context) => {
+      fetched ??= fetchSource(source, context, env)
       return fetched
     })
 }
@@ -59,7 +59,7 @@ export const createPreparation = (write: WriteRequest, env: Env): ((isLast: bool
 const prepareWrite = async (
   { principal, id, document, precondition, requestOrigin, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,
-  fetchOnce: (source: Source, ownOrigins: string[]) => ReturnType<typeof fetchSource>,
+  fetchOnce: (source: Source, context: FetchContext) => ReturnType<typeof fetchSource>,
 ): Promise<PreparedWrite> => {
   const origins = { publicUrl: env.PUBLIC_URL, requestOrigin }
   const read = readManifest(document, id)
@@ -98,7 +98,7 @@ const prepareWrite = async (
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchOnce(source, [origin, requestOrigin])
+  const fetched = await fetchOnce(source, { id, known, ownOrigins: [origin, requestOrigin] })
   const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)

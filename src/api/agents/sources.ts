@@ -8,7 +8,7 @@ import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { readJson } from '../../http/json-body.ts'
 import { jsonResponse } from '../../http/responses.ts'
-import type { PendingCard, SourceRecord, SourceState } from '../../registry/records.ts'
+import type { CardVerification, PendingCard, SourceRecord, SourceState } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { RefreshOutcome } from '../../sources/refresh.ts'
 import { requestRefresh } from '../../sources/revalidate.ts'
@@ -74,9 +74,10 @@ const refreshError = (id: string, result: RefreshOutcome): HttpError => {
 
 /** Serializes the source of a card for the receipt of a registration. */
 export const serializeSource = ({
-  source: { kind, url },
+  source: { kind, url, verification: demanded },
   card,
   checked,
+  verification,
   failure,
   pending,
   drift = [],
@@ -86,16 +87,28 @@ export const serializeSource = ({
   url,
   state: stateName(failure !== undefined, card !== undefined, pending !== undefined),
   ...(checked !== undefined && { checked: toIsoTime(checked) }),
+  ...(demanded && { verify: demanded.policy }),
+  ...(verification && { verification: serializeVerification(verification) }),
   ...(failure && { failure }),
   ...(pending && { pending: serializePending(pending) }),
   ...(drift.length > 0 && { drift }),
   ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
 })
 
-const serializeState = ({ seq, publishedHealth, checked, due, failing, pending, ...source }: SourceState) => ({
+const serializeState = ({
+  seq,
+  publishedHealth,
+  checked,
+  due,
+  failing,
+  pending,
+  verification,
+  ...source
+}: SourceState) => ({
   ...source,
   state: stateName(failing !== undefined, checked !== undefined, pending !== undefined),
   ...(checked !== undefined && { checked: toIsoTime(checked) }),
+  ...(verification && { verification: serializeVerification(verification) }),
   due: toIsoTime(due),
   ...(failing && { failure: { ...failing, since: toIsoTime(failing.since) } }),
   ...(pending && { pending: serializePending(pending) }),
@@ -109,5 +122,7 @@ const serializePending = ({ etag, widens, drift }: Pick<PendingCard, 'etag' | 'w
   widens,
   drift,
 })
+
+const serializeVerification = ({ at, ...verification }: CardVerification) => ({ at: toIsoTime(at), ...verification })
 
 const toIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()

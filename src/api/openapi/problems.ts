@@ -81,6 +81,7 @@ export const problems = {
   'upstream-invalid-card': [502, 'a refresh fetched something that is not a valid card'],
   'upstream-not-ready': [503, 'the MCP server, or the binding, of a remote card is not ready'],
   'upstream-timeout': [504, 'the upstream of a remote card does not respond in time'],
+  'upstream-unverified': [502, 'no signature of a remote card is valid, and `upstream.verify` requires one'],
   'upstream-unreachable': [
     502,
     'the upstream of a remote card is unreachable or, for readers of the card, returned an invalid card',

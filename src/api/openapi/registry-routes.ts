@@ -138,7 +138,8 @@ export const registryRoutes = {
     answers: { 200: { description: 'What the refresh brought.', content: jsonBody('RefreshResult') } },
     problems: [
       ...(['agent-not-found', 'no-source', 'invalid-refresh', 'not-pending', 'conflict'] as const),
-      ...(['upstream-unreachable', 'upstream-invalid-card', 'upstream-not-ready', 'upstream-timeout'] as const),
+      ...(['upstream-unreachable', 'upstream-invalid-card', 'upstream-not-ready'] as const),
+      ...(['upstream-timeout', 'upstream-unverified'] as const),
     ],
   },
   'GET /agents/:id/events': {

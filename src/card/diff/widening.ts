@@ -18,9 +18,14 @@ export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] 
   ...findNewCapabilities(before, after),
   ...findNewAuthorities(before, after),
   ...findNewApiKeyHeaders(before, after),
+  ...findWeakerSecurity(before, after),
+  ...findRemovedExtensions(before, after),
+]
+
+/** Returns where the later of two canonical cards requires less of callers. */
+export const findWeakerSecurity = (before: AgentCard, after: AgentCard): CardError[] => [
   ...findWeakerRequirements(before, after),
   ...findWeakerSchemes(before, after),
-  ...findRemovedExtensions(before, after),
 ]
 
 /** A URL and its role: a known token endpoint is not thereby a known issuer, nor an endpoint known for another tenant. */

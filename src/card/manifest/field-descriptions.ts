@@ -24,6 +24,10 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
     'Seconds for which a fetched card is served after that, while it cannot be fetched. Default: 86400.',
   'upstream.pin':
     'Whether a fetched card that widens access waits until it is accepted. Default: true with `secret` or `service`, else false.',
+  'upstream.keys':
+    'The keys that may sign the fetched card: public JWKs, the URL of a JWK Set on the origin of `card`, DIDs of the method web, or a list of them. first-use: whatever key signs the first card.',
+  'upstream.verify':
+    'What happens to a fetched card that none of the keys has signed. require: it is not served. warn: it is only reported. off: nothing is verified. Default: require with `keys`, else off.',
   'upstream.mayShow': 'Host names of the agent that its card may show although calls go through this host.',
   'upstream.session':
     'caller: each caller has a session of its own with the MCP server, and each context of those without a token. shared: all callers share one, and the server cannot ask them anything. Default: caller.',

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
 import { mapMembers } from '../../json/tree.ts'
 import { cardDescriptions, manifestDescriptions } from './field-descriptions.ts'
 import { Manifest, manifestFields } from './manifest.ts'
+import { privateMembers } from './upstream-keys.ts'
 
 /**
  * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from the valibot
@@ -45,7 +46,7 @@ const card: JsonObject = {
 }
 
 /** The schema of a value may depend on the value. These values lead to each of them. */
-const probes = ['', [], {}, { scope: '' }, { claim: '' }]
+const probes = ['', 'first-use', [], {}, { scope: '' }, { claim: '' }]
 
 /** How the schemas of this host are converted: with what they have besides valibot's own types. */
 export const conversionConfig: ConversionConfig = {
@@ -90,6 +91,29 @@ const convert = (schema: v.GenericSchema): JsonObject => {
 
 const url: JsonObject = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^\\s<>{}\\\\]+$' }
 
+const base64url: JsonObject = { type: 'string', pattern: '^[\\w-]+$' }
+
+/** A public JWK of one type. */
+const publicJwk = (kty: string, members: JsonObject): JsonObject => ({
+  ...{ type: 'object', required: ['kty', ...Object.keys(members)] },
+  properties: {
+    ...{ kty: { const: kty }, kid: { type: 'string' }, alg: { type: 'string' }, use: { const: 'sig' }, ...members },
+    ...Object.fromEntries(privateMembers.map(name => [name, false])),
+  },
+})
+
+/** A source of keys. The JSON Schema of the manifest has their types already. */
+const keySource: JsonObject = {
+  anyOf: [
+    { not: { type: ['object', 'string'] } },
+    publicJwk('EC', { crv: { enum: ['P-256', 'P-384', 'P-521'] }, x: base64url, y: base64url }),
+    publicJwk('OKP', { crv: { const: 'Ed25519' }, x: base64url }),
+    publicJwk('RSA', { n: base64url, e: base64url }),
+    { type: 'string', ...url },
+    { type: 'string', pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' },
+  ],
+}
+
 /** Conditions that valibot checks with functions, by the path of the schema to which they are added. */
 const conditions: Readonly<Record<string, JsonObject[]>> = {
   '': [{ anyOf: [hasCard, { ...has('upstream'), properties: { upstream: { anyOf: [has('card'), has('mcp')] } } }] }],
@@ -98,7 +122,10 @@ const conditions: Readonly<Record<string, JsonObject[]>> = {
     { not: { ...has('identity', 'mcp'), not: has('url') } },
     { anyOf: [{ ...has('mcp'), not: has('url') }, { not: { anyOf: [has('session'), has('defaultTool')] } }] },
     { anyOf: [has('card'), has('mcp'), { not: { anyOf: [has('ttl'), has('staleIfError'), has('pin')] } }] },
+    { anyOf: [has('card'), { not: { anyOf: [has('keys'), has('verify')] } }] },
+    { anyOf: [has('keys'), { not: has('verify') }, { properties: { verify: { const: 'off' } } }] },
   ],
+  'upstream.keys': [{ anyOf: [{ const: 'first-use' }, keySource] }, { items: keySource }],
   'upstream.url': [url],
   'upstream.card': [url],
   'upstream.mcp': [url],

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
+import { parseUrl } from '../../net/urls.ts'
 import { hostList, httpUrl, singleLine, strictObject } from '../model/schema.ts'
+import { isDid, type TrustedKeys, UpstreamKeys, verifyPolicies } from './upstream-keys.ts'
 
 const DEFAULT_TTL_SECONDS = 300
 const DEFAULT_STALE_IF_ERROR_SECONDS = 86_400
@@ -54,6 +56,10 @@ export const Upstream = v.pipe(
       staleIfError: v.optional(seconds(0, MAX_STALE_IF_ERROR_SECONDS)),
       /** Whether a fetched card that widens access waits for an owner's approval. */
       pin: v.optional(v.boolean()),
+      /** The keys that may sign the fetched card. */
+      keys: v.optional(UpstreamKeys),
+      /** What happens to a fetched card that none of them has signed. */
+      verify: v.optional(v.picklist(verifyPolicies, 'must be off, warn or require')),
       /** The agent's own hosts that its card may name behind the gateway. */
       mayShow: v.optional(hostList),
       /** Whether each caller has a session of its own with the MCP server, or all share one. */
@@ -80,7 +86,23 @@ export const Upstream = v.pipe(
     ({ card, mcp, ...rest }) => (card ?? mcp) !== undefined || fetchOptions.every(name => rest[name] === undefined),
     `has options for a fetched card (${fetchOptions.join(', ')}) but no source: add \`card\` or \`mcp\`, or remove them`,
   ),
+  v.check(
+    ({ card, keys, verify }) => card !== undefined || (keys === undefined && verify === undefined),
+    'has `keys` or `verify` without `card`: only a fetched card is verified. Add `card`, or remove them',
+  ),
+  v.check(
+    ({ keys, verify = 'off' }) => keys !== undefined || verify === 'off',
+    'has `verify` without `keys`: name the keys that may sign the card, or `first-use`',
+  ),
+  v.check(
+    ({ card, keys }) => listUrls(keys).every(url => parseUrl(url)?.origin === parseUrl(card ?? '')?.origin),
+    'has a URL in `keys` that is not on the origin of `card`: name the keys themselves, or the DID (did:web) of who signs',
+  ),
 )
+
+/** Lists the URLs of key sets. */
+const listUrls = (keys: TrustedKeys = []): string[] =>
+  keys === 'first-use' ? [] : keys.filter(key => typeof key === 'string').filter(key => !isDid(key))
 
 /** The source of a remote card: another host's card, or an MCP server. */
 export type Source = {
@@ -97,6 +119,8 @@ export type Source = {
   /** In seconds. */
   staleIfError: number
   pin: boolean
+  /** How the card is verified; absent where it is not. */
+  verification?: { policy: 'warn' | 'require'; keys: TrustedKeys }
 }
 
 /** Returns the source of a remote card; undefined where the manifest contains the card. */
@@ -110,6 +134,9 @@ export const resolveSource = ({
   staleIfError = DEFAULT_STALE_IF_ERROR_SECONDS,
   // A changed remote card must not redirect this host's own secret or binding, or open it to more callers.
   pin = secret !== undefined || service !== undefined,
+  keys,
+  // Who names keys expects that no other card is served.
+  verify = 'require',
 }: v.InferOutput<typeof Upstream>): Source | undefined => {
   const url = card ?? mcp
   if (url === undefined) return undefined
@@ -122,5 +149,6 @@ export const resolveSource = ({
     ttl,
     staleIfError,
     pin,
+    ...(keys !== undefined && verify !== 'off' && { verification: { policy: verify, keys } }),
   }
 }

@@ -1,7 +1,9 @@
+export { didDocumentUrl } from '../../net/did-web.ts'
 export { listSignatures, readHeader } from './header.ts'
 export { type FetchJson, KEY_SET_PATH, type KeySource, type ResolvedKeys, resolveKeys } from './key-sources.ts'
-export { type PayloadRule, payloadRules, payloads } from './payloads.ts'
-export { didDocumentUrl, type PublicKey, readKeys } from './public-keys.ts'
+export { toCurrentForm } from './legacy-form.ts'
+export { type PayloadRule, payloadRules, payloads, writePayload } from './payloads.ts'
+export { type PublicKey, readKeys } from './public-keys.ts'
 export { findSdkVerdicts, type SdkVerdict, type ServedCards } from './sdks.ts'
 export { type CardSigner, type SignedCard, signCard } from './sign.ts'
 export {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import { didDocumentUrl, type KeysResult, type PublicKey, readDidDocument, readKeys } from './public-keys.ts'
+import { didDocumentUrl } from '../../net/did-web.ts'
+import { type KeysResult, type PublicKey, readDidDocument, readKeys } from './public-keys.ts'
 
 /** Where a verifier has its keys from: a JWK, the URL of a JWK Set, or a DID of the method `web`. */
 export type KeySource = JsonObject | string

@@ -54,14 +54,6 @@ export const importKey = async (
   }
 }
 
-/** Returns the URL of the document of a DID of the method `web`; undefined for any other text. */
-export const didDocumentUrl = (did: string): string | undefined => {
-  const [, host = '', path = ''] = /^did:web:([a-zA-Z0-9.-]+(?:%3A\d{1,5})?)((?::[\w.~%-]+)*)$/.exec(did) ?? []
-  if (host === '') return undefined
-  const folder = path === '' ? '/.well-known' : path.replaceAll(':', '/')
-  return `https://${host.replace('%3A', ':')}${folder}/did.json`
-}
-
 /** Returns the keys of a DID document that may make assertions (`assertionMethod`); without that list, all of them. */
 export const readDidDocument = async (document: Json, did: string): Promise<KeysResult> => {
   if (!isJsonObject(document) || document.id !== did) return { error: `the document of ${did} is that of another DID` }

@@ -17,10 +17,12 @@ import {
   type SourceRow,
   savePending,
   saveValidators,
+  saveVerification,
   selectFetched,
   selectLastSeq,
   selectPending,
   selectSource,
+  selectVerification,
 } from '../tables/sources.ts'
 import { selectManifest } from './agents.ts'
 import { madeBy, selectNewestRevision, selectTiers } from './revisions.ts'
@@ -74,6 +76,7 @@ export const recordRefresh = (
   if ('unchanged' in result) {
     deletePending(sql, id)
     if (result.validators) saveValidators(sql, id, result.validators)
+    if (result.verification) saveVerification(sql, id, result.verification)
   }
   const isPublished = row.failure?.status === failure?.status
   if (!isPublished) sql.exec('UPDATE sources SET published_seq = ? WHERE id = ?', selectLastSeq(sql, id) + 1, id)
@@ -89,13 +92,14 @@ export const sourceState = (sql: SqlStorage, id: string): SourceState | null => 
   const newest = selectNewestRevision(sql, id)
   if (!row || !newest) return null
   const { source, checked, due, failure, failingSince = 0, publishedSeq } = row
-  const { kind, url, ttl, staleIfError, pin } = source
+  const { kind, url, ttl, staleIfError, pin, verification } = source
   const pending = selectPending(sql, id)
   return {
     ...{ kind, url, ttl, staleIfError, pin, due },
     ...(checked !== undefined && { checked }),
     ...(failure && { failing: { ...failure, since: failingSince } }),
     ...(pending && { pending }),
+    ...(verification && { verify: verification.policy, ...selectVerification(sql, id) }),
     seq: newest.seq,
     publishedHealth: { seq: publishedSeq, health: healthOf(row) },
   }

@@ -1,6 +1,13 @@
 import type { Drift } from '../../card/diff/drift.ts'
 import type { Source } from '../../card/manifest/upstream.ts'
-import type { PendingCard, PublishedHealth, SourceFailure, SourceRecord, Validators } from '../records.ts'
+import type {
+  CardVerification,
+  PendingCard,
+  PublishedHealth,
+  SourceFailure,
+  SourceRecord,
+  Validators,
+} from '../records.ts'
 import type { SourceHealth } from '../staleness.ts'
 
 /** The first retry after a failure; each further one waits twice as long. In seconds. */
@@ -127,12 +134,15 @@ export const selectLastSeq = (sql: SqlStorage, id: string): number =>
     .one().seq
 
 /** What an owner needs to review a pending card. */
-type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift'>
+type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>
+
+/** What is stored of the review of the served card. */
+type ServedReview = { verification?: CardVerification }
 
 /** Stores a pending card in place of any other. */
 export const savePending = (sql: SqlStorage, id: string, pending: PendingCard): void => {
-  const { card, validators, etag, widens, drift } = pending
-  const review = `{"etag":${JSON.stringify(etag)},"widens":${JSON.stringify(widens)},"drift":${serializeDrift(drift)}}`
+  const { card, validators, drift, ...reasons } = pending
+  const review = `${JSON.stringify(reasons).slice(0, -1)},"drift":${serializeDrift(drift)}}`
   saveDocument(sql, id, 'pending', { card, validators, review })
 }
 
@@ -157,8 +167,28 @@ export const saveValidators = (sql: SqlStorage, id: string, validators: Validato
   sql.exec(`UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'`, JSON.stringify(validators), id)
 }
 
-/** Returns the documents that were fetched for an agent. */
-export const selectFetched = (sql: SqlStorage, id: string): Pick<SourceRecord, 'card' | 'validators' | 'pending'> => {
+/** Stores what the signatures of the served document have shown. */
+export const saveVerification = (sql: SqlStorage, id: string, verification: CardVerification): void => {
+  sql.exec(
+    `UPDATE fetched SET review = ? WHERE id = ? AND name = 'served'`,
+    JSON.stringify({ verification } satisfies ServedReview),
+    id,
+  )
+}
+
+/** Returns what the signatures of the served document have shown. */
+export const selectVerification = (sql: SqlStorage, id: string): ServedReview => {
+  const [row] = sql
+    .exec<{ review: string | null }>(`SELECT review FROM fetched WHERE id = ? AND name = 'served'`, id)
+    .toArray()
+  return row?.review ? (JSON.parse(row.review) as ServedReview) : {}
+}
+
+/** Returns the documents that were fetched for an agent, and what is known about them. */
+export const selectFetched = (
+  sql: SqlStorage,
+  id: string,
+): Pick<SourceRecord, 'card' | 'validators' | 'verification' | 'pending'> => {
   const rows = sql
     .exec<{ name: string; card: string; validators: string; review: string | null }>(
       'SELECT name, card, validators, review FROM fetched WHERE id = ?',
@@ -169,6 +199,7 @@ export const selectFetched = (sql: SqlStorage, id: string): Pick<SourceRecord, '
   const pending = rows.find(({ name }) => name === 'pending')
   return {
     ...(served && { card: served.card, validators: JSON.parse(served.validators) as Validators }),
+    ...(served?.review && (JSON.parse(served.review) as ServedReview)),
     ...(pending?.review && {
       pending: {
         card: pending.card,
@@ -208,9 +239,14 @@ const withoutValues = (entry: Drift[number]): Drift[number] => {
 }
 
 /** Documents have rows of their own: one row is too small for two. */
-const saveFetched = (sql: SqlStorage, id: string, { card, validators = {}, pending }: SourceRecord): void => {
+const saveFetched = (
+  sql: SqlStorage,
+  id: string,
+  { card, validators = {}, verification, pending }: SourceRecord,
+): void => {
   deleteFetched(sql, id)
   if (card !== undefined) saveDocument(sql, id, 'served', { card, validators, review: null })
+  if (verification) saveVerification(sql, id, verification)
   if (pending) savePending(sql, id, pending)
 }
 

@@ -37,6 +37,8 @@ const complete: JsonObject = {
     ttl: 60,
     staleIfError: 0,
     pin: false,
+    keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'x', kid: 'k' }, 'did:web:b.example.com'],
+    verify: 'warn',
     mayShow: ['b.example.com'],
   },
   gate: { capabilities: 'off', modes: 'warn', extensions: 'off', version: 'off', responses: 'off', tasks: 'owner' },
@@ -102,10 +104,11 @@ const mutate = (value: Json): Json[] => [
 const replaceMember = (value: Json[] | JsonObject, name: string, other: Json): Json =>
   Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other }
 
-/** What only code can check: a tier that a rule names must exist. */
+/** What only code can check: a tier that a rule names must exist, and two URLs must have one origin. */
 const isBeyondJsonSchema = (document: Json): boolean => {
   const result = readManifest(document)
-  return 'errors' in result && result.errors.every(({ message }) => message.includes('is not a tier of this manifest'))
+  const isBeyond = /is not a tier of this manifest|is not on the origin of/
+  return 'errors' in result && result.errors.every(({ message }) => isBeyond.test(message))
 }
 
 describe('createManifestSchema', () => {
@@ -132,6 +135,9 @@ describe('createManifestSchema', () => {
     [{ url: 'https://b.example.com', session: 'shared' }],
     [{ mcp: 'https://b.example.com/mcp', url: 'https://b.example.com', defaultTool: 'search' }],
     [{ url: 'https://b.example.com', pin: true }],
+    [{ mcp: 'https://b.example.com/mcp', keys: 'first-use' }],
+    [{ card: 'https://b.example.com/card.json', verify: 'require' }],
+    [{ card: 'https://b.example.com/card.json', keys: { kty: 'OKP', crv: 'Ed25519', x: 'x', d: 'd' } }],
   ])('rejects the upstream %j, as the reader does', upstream => {
     expect([validate({ card, upstream }), isRead({ card, upstream })]).toEqual([false, false])
   })

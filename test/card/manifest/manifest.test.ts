@@ -59,7 +59,7 @@ describe('a manifest', () => {
       'an unknown field of upstream',
       { card, upstream: { uri: 'x' } },
       '/upstream/uri',
-      'is not a known field here. Known fields: url, card, mcp, service, secret, identity, agentName, ttl, staleIfError, pin, mayShow, session, defaultTool',
+      'is not a known field here. Known fields: url, card, mcp, service, secret, identity, agentName, ttl, staleIfError, pin, keys, verify, mayShow, session, defaultTool',
     ],
     [
       'no card',

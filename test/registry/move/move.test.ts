@@ -89,7 +89,11 @@ beforeAll(async () => {
   const tier = { extended: { description: 'More for those who may' }, tiers: { gold: { description: 'Gold' } } }
   first = await prepare('a', { card: { ...minimalCard, name: 'Ä 漢 😀' }, ...tier, hosts: ['a.example.com'] })
   second = await prepare('a', { card: { ...minimalCard, version: '2.0.0' }, ...tier, hosts: ['a.example.com'] })
-  remote = await prepare('remote', { card: minimalCard, visibility: 'internal' }, { source: fetched('remote') })
+  remote = await prepare(
+    'remote',
+    { card: minimalCard, visibility: 'internal' },
+    { source: fetched('remote', { verification: { at: 0, verified: false, reason: 'it has no signatures' } }) },
+  )
 })
 beforeEach(() => {
   sql = openTables()

@@ -312,6 +312,31 @@ describe('recordRefresh', () => {
   })
 })
 
+describe('what signatures have shown', () => {
+  const key = { kid: 'k', thumbprint: 't', from: 'manifest' }
+  const verified = { at: start, verified: true, rule: 'wire', key } as const
+  const unverified = { at: start, verified: false, reason: 'it has no signatures' } as const
+  const verifying = { ...source, verification: { policy: 'require', keys: 'first-use' } } as const
+
+  it('is stored with the card, with the next confirmation of it, and with a pending card', () => {
+    put('a', 'One', { ...fetched('One'), source: verifying, verification: verified })
+    expect(sourceState(sql, 'a')).toMatchObject({ verify: 'require', verification: verified })
+    record('a', { unchanged: true, verification: { ...verified, at: start + 1 } })
+    record('a', { pending: { ...pendingCard('Two'), verification: unverified } })
+    expect(sourceRecord(sql, 'a')).toMatchObject({
+      verification: { ...verified, at: start + 1 },
+      pending: { ...pendingCard('Two'), verification: unverified },
+    })
+  })
+
+  it('is not shown for a card that is not verified any more', () => {
+    put('a', 'One', { ...fetched('One'), source: verifying, verification: verified })
+    put('a', 'One', fetched('One'))
+    expect(sourceState(sql, 'a')).not.toHaveProperty('verification')
+    expect(sourceRecord(sql, 'a')).not.toHaveProperty('verification')
+  })
+})
+
 describe('a pending card', () => {
   beforeEach(() => {
     put('a', 'One', fetched('One'))

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { changeClasses } from '../../../card/diff/change-rules.ts'
 import { json } from '../../../card/model/schema.ts'
+import { payloadRules } from '../../../card/signatures/index.ts'
 import {
   anyObject,
   count,
@@ -139,22 +140,45 @@ const Drift = described(
 
 const Pending = v.object({
   etag: text('What `accept` of a refresh names.'),
-  widens: described(v.array(FieldError), 'What the card would allow that the served one does not.'),
+  widens: described(
+    v.array(FieldError),
+    'Why it waits: what it would allow that the served card does not, or why it is not verified.',
+  ),
   drift: Drift,
 })
 
 const failure = {
   status: v.picklist([502, 503, 504]),
-  code: v.picklist(['unreachable', 'timeout', 'invalid-card', 'not-ready']),
+  code: v.picklist(['unreachable', 'timeout', 'invalid-card', 'not-ready', 'unverified']),
   message: v.string(),
   errors: v.optional(v.array(FieldError)),
 }
+
+const verification = v.object({
+  at: time('When the signatures were verified.'),
+  verified: flag('Whether one of them is valid, by a key of `upstream.keys`.'),
+  rule: v.optional(oneOf(payloadRules, 'What the signature covers.')),
+  key: v.optional(
+    v.object({
+      kid: text('The name of the key in the signature.'),
+      thumbprint: text('The key itself (RFC 7638).'),
+      from: text('Where it is from: `manifest`, a URL or a DID.'),
+    }),
+  ),
+  reason: v.optional(text('Why none is valid.')),
+  accepted: v.optional(flag('Whether an owner has accepted the card as it is.')),
+  pinned: v.optional(
+    described(v.array(v.string()), 'With `keys: first-use`, the thumbprints of the keys that may sign the card.'),
+  ),
+})
 
 const source = {
   kind: oneOf(['card', 'mcp'], 'What is fetched: a card, or the lists of an MCP server.'),
   url: url('Where it is fetched from.'),
   state: v.picklist(['fresh', 'stale', 'no-card', 'pending']),
   checked: v.optional(time('When the upstream last confirmed the card.')),
+  verify: v.optional(oneOf(['warn', 'require'], 'What happens to a card that is not verified.')),
+  verification: v.optional(verification),
   pending: v.optional(Pending),
 }
 

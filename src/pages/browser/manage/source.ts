@@ -18,7 +18,7 @@ import {
   statusOutput,
   time,
 } from './view.ts'
-import { describeSource } from './words.ts'
+import { describeSource, describeVerification } from './words.ts'
 
 /** The state of a remote card: where it is fetched, whether that works, and a pending card to accept. */
 export const sourceSection = (agent: Agent): HTMLElement =>
@@ -47,7 +47,7 @@ const describe = (source: SourceState): HTMLElement[] => {
     list([
       ...(checked === undefined ? [] : [['Last confirmed: ', time(checked)]]),
       ['Fetched again: ', time(due)],
-      ...rest.map(prose),
+      ...[...rest, ...(kind === 'card' ? describeVerification(source) : [])].map(prose),
     ]),
     ...(failure
       ? [
@@ -64,7 +64,7 @@ const renderPending = (pending: PendingCard, agent: Agent): HTMLElement[] => {
   const accept = button('Accept this card', '', { class: 'primary' })
   runOn(accept, output, () => acceptCard(pending, agent))
   return [
-    element('h4', {}, 'The new card would widen access'),
+    element('h4', {}, 'Why the new card waits'),
     noteList(widens),
     ...(drift.length > 0 ? [differenceDetails('All differences from the card that is served', drift)] : []),
     accept,
@@ -76,7 +76,7 @@ const renderPending = (pending: PendingCard, agent: Agent): HTMLElement[] => {
 const acceptCard = async ({ etag, widens }: PendingCard, { id, context }: Agent): Promise<void> => {
   const isConfirmed = await confirmAction(
     `Accept the new card of ${id}?`,
-    [paragraph('Clients get this card from now on. It widens access:'), noteList(widens)],
+    [paragraph('Clients get this card from now on. It waits because of this:'), noteList(widens)],
     'Accept this card',
   )
   if (!isConfirmed) return
@@ -87,7 +87,7 @@ const acceptCard = async ({ etag, widens }: PendingCard, { id, context }: Agent)
 const OUTCOMES = {
   refreshed: ['good', 'The card was fetched, and has changed.'],
   unchanged: ['good', 'The card was fetched, and has not changed.'],
-  pending: ['warn', 'A new card was fetched, and waits for you: it widens access.'],
+  pending: ['warn', 'A new card was fetched, and waits for you.'],
 } as const
 
 const refreshAction = ({ id, context }: Agent): HTMLElement => {

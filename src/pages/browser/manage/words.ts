@@ -105,7 +105,7 @@ export const describeSource = ({ state, kind, ttl, staleIfError, pin, failure }:
     fresh: `The card is fresh: ${upstream} confirmed it when it was last asked.`,
     stale: `The card is stale: ${upstream} fails, and clients get the last card that could be fetched.`,
     'no-card': `No card was ever fetched: clients get the status ${failure?.status ?? 502}.`,
-    pending: 'A new card waits for you: it widens access, so clients get the card before it until you accept it.',
+    pending: 'A new card waits for you: clients get the card before it until you accept it.',
   }
   return [
     states[state],
@@ -114,6 +114,21 @@ export const describeSource = ({ state, kind, ttl, staleIfError, pin, failure }:
       ? 'A card that widens access waits until somebody accepts it.'
       : 'A card that widens access is served without a question: set `pin` in the manifest to be asked.',
   ]
+}
+
+/** Describes what the signatures of a remote card have shown, one sentence an item. */
+export const describeVerification = ({ verify, verification }: SourceState): string[] => {
+  if (verify === undefined) return ['The signatures of the card are not verified: set `upstream.keys` in the manifest.']
+  const consequence =
+    verify === 'require'
+      ? 'A card without a valid signature is not served.'
+      : 'A card without a valid signature is served all the same: `upstream.verify` is `warn`.'
+  if (verification === undefined) return [consequence]
+  const { verified, key, rule, reason, accepted } = verification
+  const found = verified
+    ? `The card is signed with the key \`${key?.kid}\` from \`${key?.from}\` (rule \`${rule}\`).`
+    : `The card is not verified: ${reason}.${accepted ? ' Somebody has accepted it as it is.' : ''}`
+  return [shorten(found, 1000), consequence]
 }
 
 /** Describes how the calls of an agent ended, one sentence an item. */

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type JsonObject, omit } from '../../src/json/json.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { type Host, token } from '../support/host.ts'
+import { makeAuthorKey, signAs } from '../support/signed-cards.ts'
+import { json, reply } from '../support/upstream.ts'
+
+const author = makeAuthorKey('author')
+const attacker = makeAuthorKey('attacker')
+let called: CalledHost<Host>
+let card: JsonObject
+/** What the upstream publishes. */
+let published: JsonObject
+let keySet: JsonObject | undefined
+
+beforeAll(async () => {
+  called = await useSharedHost()
+})
+afterAll(() => called.close())
+beforeEach(() => {
+  card = { ...agentCard(called.agent.origin), version: '1.2.0' }
+  keySet = { keys: [author.publicJwk] }
+  called.agent.respond((response, { url }) => {
+    const body = url === '/.well-known/jwks.json' ? keySet : published
+    reply(body === undefined ? 503 : 200, json, JSON.stringify(body ?? null))(response)
+  })
+})
+
+type SourceBody = { state: string; verification?: JsonObject; failure?: JsonObject; pending?: JsonObject }
+const put = async (id: string, upstream: JsonObject = { keys: author.publicJwk }, more: JsonObject = {}) => {
+  const source = `${called.agent.origin}/card.json`
+  const body = { ...more, upstream: { card: source, ...upstream } }
+  const response = await called.send(`/agents/${id}`, { method: 'PUT', token, body })
+  return { ...response, source: (response.body as { source: SourceBody }).source }
+}
+const refresh = async (id: string, accept?: string) => {
+  const { status, body } = await called.send(`/agents/${id}/refresh`, { token, ...(accept && { body: { accept } }) })
+  return { status, ...(body as { outcome?: string; code?: string; pending?: { etag: string; widens: JsonObject[] } }) }
+}
+const getSource = async (id: string) => {
+  const { body } = await called.send(`/agents/${id}/source`, { method: 'GET', token })
+  return (body as { source: SourceBody }).source
+}
+const getCard = async (id: string) => {
+  const path = `/agents/${id}/.well-known/agent-card.json?dialect=1.0`
+  const { status, body } = await called.send(path, { method: 'GET' })
+  return { status, ...(body as { description?: string }) }
+}
+
+describe('a remote card whose manifest names keys', () => {
+  it('is served if one of them has signed it, and its source shows the rule and the key', async () => {
+    published = await signAs(card, author)
+    const { status, source } = await put('verified')
+    expect([status, source.state]).toEqual([201, 'fresh'])
+    const verification = { verified: true, rule: 'wire', key: { kid: 'author', from: 'manifest' } }
+    expect(source).toMatchObject({ verify: 'require', verification })
+    expect(await getSource('verified')).toMatchObject({ state: 'fresh', verify: 'require', verification })
+    expect((await getCard('verified')).status).toBe(200)
+  })
+
+  it('is not served if the first one is not verified, until one is', async () => {
+    published = card
+    const { status, source } = await put('unsigned')
+    expect([status, source.state, source.failure?.code]).toEqual([201, 'no-card', 'unverified'])
+    expect((await getCard('unsigned')).status).toBe(502)
+    expect(await refresh('unsigned')).toMatchObject({ status: 502, code: 'upstream-unverified' })
+    published = await signAs(card, author)
+    expect((await refresh('unsigned')).outcome).toBe('refreshed')
+    expect((await getCard('unsigned')).status).toBe(200)
+  })
+
+  it('waits for its owner if it stops being verified, while the one before is served', async () => {
+    published = await signAs(card, author)
+    await put('stopped')
+    published = await signAs({ ...card, description: 'Tells lies' }, attacker)
+    const { outcome, pending } = await refresh('stopped')
+    expect([outcome, pending?.widens]).toEqual([
+      'pending',
+      [{ pointer: '/signatures', message: expect.stringContaining('do not verify the card: signature 1 names a key') }],
+    ])
+    expect(await getCard('stopped')).toMatchObject({ description: card.description })
+    expect((await refresh('stopped', pending?.etag)).outcome).toBe('refreshed')
+    expect(await getCard('stopped')).toMatchObject({ description: 'Tells lies' })
+  })
+
+  it('stays accepted as it is, and no further', async () => {
+    published = await signAs(card, author)
+    await put('accepted')
+    published = card
+    await refresh('accepted', (await refresh('accepted')).pending?.etag)
+    expect(await refresh('accepted')).toMatchObject({ outcome: 'unchanged' })
+    expect((await put('accepted')).source).toMatchObject({ state: 'fresh', verification: { accepted: true } })
+    published = { ...card, description: 'Tells lies' }
+    expect(await refresh('accepted')).toMatchObject({ outcome: 'pending' })
+  })
+
+  it('waits for its owner if only its key is not trusted any more', async () => {
+    published = await signAs(card, author)
+    await put('revoked', { keys: `${called.agent.origin}/.well-known/jwks.json` })
+    keySet = { keys: [attacker.publicJwk] }
+    expect(await refresh('revoked')).toMatchObject({ outcome: 'pending' })
+    keySet = { keys: [author.publicJwk] }
+    expect(await refresh('revoked')).toMatchObject({ outcome: 'unchanged' })
+    expect((await getSource('revoked')).state).toBe('fresh')
+  })
+
+  it('stays served while its keys cannot be read, as while its upstream fails', async () => {
+    published = await signAs(card, author)
+    await put('keyless', { keys: `${called.agent.origin}/.well-known/jwks.json` })
+    keySet = undefined
+    expect(await refresh('keyless')).toMatchObject({ status: 502, code: 'upstream-unreachable' })
+    expect(await getSource('keyless')).toMatchObject({ state: 'stale', verification: { verified: true } })
+    expect((await getCard('keyless')).status).toBe(200)
+  })
+
+  it('waits for its owner if it is older than what is served', async () => {
+    const older = await signAs({ ...card, version: '1.1.0' }, author)
+    published = await signAs(card, author)
+    await put('replayed')
+    published = older
+    expect((await refresh('replayed')).pending?.widens).toEqual([
+      { pointer: '/version', message: 'is older than what is served: 1.1.0, after 1.2.0' },
+    ])
+  })
+
+  it('loses what the signature does not cover', async () => {
+    const signed = await signAs(card, author, { rule: 'proto' })
+    published = { ...signed, url: 'https://evil.example.com/a2a', 'x-own': 1 }
+    const { source } = await put('covered')
+    expect(source).toMatchObject({ verification: { rule: 'proto' }, notes: [{ pointer: '/x-own' }] })
+    const { body } = await called.send('/agents/covered/.well-known/agent-card.json', { method: 'GET' })
+    expect(JSON.stringify(body)).not.toMatch(/evil|x-own/)
+  })
+
+  it('waits for its owner if it requires less of callers in what the signature does not cover', async () => {
+    const requirements = [{ schemes: { bearer: { list: [] } } }]
+    const secured = {
+      ...card,
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
+      securityRequirements: requirements,
+    }
+    const signed = await signAs(secured, author, { rule: 'proto' })
+    published = signed
+    await put('stripped')
+    published = omit(signed, 'securityRequirements')
+    expect((await refresh('stripped')).pending?.widens).toEqual([
+      expect.objectContaining({ message: 'lets callers in without credentials, which were required' }),
+    ])
+  })
+
+  it('is verified again as if it were the first when the manifest names other keys', async () => {
+    published = await signAs(card, author)
+    await put('rekeyed')
+    expect((await put('rekeyed', { keys: attacker.publicJwk })).source).toMatchObject({
+      state: 'no-card',
+      failure: { code: 'unverified' },
+    })
+    expect((await getCard('rekeyed')).status).toBe(502)
+    expect((await put('rekeyed', { keys: [attacker.publicJwk, author.publicJwk] })).source.state).toBe('fresh')
+  })
+
+  it.each(['warn', 'off'])('is served without a valid signature if `verify` is %s', async policy => {
+    published = await signAs(card, attacker)
+    const { source } = await put(`policy-${policy}`, { keys: author.publicJwk, verify: policy })
+    const message = expect.stringContaining('do not verify the card')
+    expect(source).toMatchObject({
+      state: 'fresh',
+      ...(policy === 'warn' && { notes: [{ pointer: '/signatures', message }], verification: { verified: false } }),
+    })
+    expect('verify' in source).toBe(policy === 'warn')
+    expect((await getCard(`policy-${policy}`)).status).toBe(200)
+  })
+
+  it('is verified as it was received, before relative URLs are resolved', async () => {
+    const relative = {
+      ...card,
+      supportedInterfaces: [{ url: '/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    }
+    published = await signAs(omit(relative, 'url', 'additionalInterfaces', 'preferredTransport'), author)
+    expect((await put('relative')).source).toMatchObject({ state: 'fresh', verification: { verified: true } })
+  })
+})
+
+describe('a remote card that is trusted on first use', () => {
+  it('waits for its owner if it is signed with another key, who accepts that key with it', async () => {
+    published = await signAs(card, author)
+    expect((await put('first', { keys: 'first-use' })).source.verification).toMatchObject({ verified: true })
+    keySet = { keys: [author.publicJwk, attacker.publicJwk] }
+    published = await signAs({ ...card, description: 'Signed anew' }, attacker)
+    const { outcome, pending } = await refresh('first')
+    expect([outcome, pending?.widens]).toEqual([
+      'pending',
+      [{ pointer: '/signatures', message: expect.stringMatching(/^are by another key than before: [\w-]{43}$/) }],
+    ])
+    expect((await refresh('first', pending?.etag)).outcome).toBe('refreshed')
+    expect((await refresh('first')).outcome).toBe('unchanged')
+    published = await signAs(card, author)
+    expect((await refresh('first')).outcome).toBe('pending')
+  })
+})
+
+describe('the keys in a manifest', () => {
+  const { d } = author.privateJwk
+  it.each<[string, JsonObject, string, string]>([
+    ['a private key', { keys: { ...author.publicJwk, d: String(d) } }, '/upstream/keys/d', 'is private'],
+    ['a symmetric key', { keys: [{ kty: 'oct' }] }, '/upstream/keys/0', 'EC, OKP or RSA'],
+    [
+      'a curve that signs nothing',
+      { keys: [{ ...author.publicJwk, crv: 'secp256k1' }] },
+      '/upstream/keys/0/crv',
+      'P-256',
+    ],
+    [
+      'a URL on another origin',
+      { keys: 'https://evil.example.com/jwks.json' },
+      '/upstream',
+      'not on the origin of `card`',
+    ],
+    ['another DID method', { keys: 'did:key:z6Mk' }, '/upstream/keys', 'method web'],
+    ['no key', { keys: [] }, '/upstream/keys', 'at least one'],
+    ['21 keys', { keys: Array.from({ length: 21 }, () => 'did:web:a.example.com') }, '/upstream/keys', 'at most 20'],
+    ['verify without keys', { verify: 'require' }, '/upstream', 'without `keys`'],
+    ['another policy', { keys: 'first-use', verify: 'strict' }, '/upstream/verify', 'off, warn or require'],
+  ])('are rejected: %s', async (_, upstream, pointer, message) => {
+    const { status, body } = await put('rejected', upstream)
+    const { errors } = body as { errors: { pointer: string; message: string }[] }
+    expect([status, errors]).toEqual([422, [{ pointer, message: expect.stringContaining(message) }]])
+    expect(JSON.stringify(body)).not.toContain(d)
+  })
+
+  it('are rejected without `upstream.card`', async () => {
+    const body = { card, upstream: { keys: 'first-use' } }
+    const response = await called.send('/agents/rejected', { method: 'PUT', token, body })
+    expect([response.status, response.text]).toEqual([422, expect.stringContaining('without `card`')])
+  })
+})

@@ -1,0 +1,317 @@
+import { calculateJwkThumbprint } from 'jose'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { compile } from '../../src/card/compile/index.ts'
+import type { TrustedKeys } from '../../src/card/manifest/upstream-keys.ts'
+import { payloadRules, writePayload } from '../../src/card/signatures/index.ts'
+import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
+import type { CardVerification } from '../../src/registry/records.ts'
+import { readCovered } from '../../src/sources/covered.ts'
+import { acceptVerification, judge, verifyFetched } from '../../src/sources/verify.ts'
+import { type AuthorKey, makeAuthorKey, signAs } from '../support/signed-cards.ts'
+
+const origin = 'https://a.example.com'
+const card: JsonObject = {
+  name: 'Agent',
+  description: 'Does things',
+  version: '1.2.0',
+  supportedInterfaces: [{ url: `${origin}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  capabilities: { streaming: false },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  securitySchemes: {
+    bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
+    key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } },
+  },
+  securityRequirements: [{ schemes: { bearer: { list: ['call'] } } }],
+  skills: [{ id: 's', name: 'S', description: 'D', tags: ['t'] }],
+}
+const author = makeAuthorKey('author')
+const attacker = makeAuthorKey('attacker')
+
+/** The documents of the network, by URL. */
+let documents: Record<string, Json>
+let fetched: string[]
+beforeEach(() => {
+  documents = {}
+  fetched = []
+})
+const fetchJson = async (url: string) => {
+  fetched.push(url)
+  const document = documents[url]
+  return document === undefined ? { error: 'cannot be reached' } : { document }
+}
+
+type Terms = { keys?: TrustedKeys; policy?: 'warn' | 'require'; pinned?: string[] }
+const verify = (document: JsonObject, { keys = [author.publicJwk], policy = 'require', pinned }: Terms = {}) =>
+  verifyFetched(document, {
+    source: { url: `${origin}/card.json` },
+    demanded: { policy, keys },
+    pinned,
+    fetchJson,
+  })
+const verificationOf = async (document: JsonObject, terms?: Terms): Promise<CardVerification> => {
+  const result = await verify(document, terms)
+  if ('failure' in result) throw new Error(result.failure.message)
+  return result.verification
+}
+const thumbprintOf = ({ publicJwk }: AuthorKey) => calculateJwkThumbprint(publicJwk as never)
+
+describe('a fetched card', () => {
+  it.each(payloadRules.filter(rule => rule !== 'narrow'))('is verified by the rule %s, with its key', async rule => {
+    // A card for which each rule has another payload.
+    const distinct = {
+      ...card,
+      name: 'Ágent',
+      'x-own': 1,
+      capabilities: { ...(card.capabilities as object), extensions: [] },
+    }
+    expect(await verificationOf(await signAs(distinct, author, { rule }))).toEqual({
+      at: expect.any(Number),
+      verified: true,
+      rule,
+      key: { kid: 'author', thumbprint: await thumbprintOf(author), from: 'manifest' },
+    })
+  })
+
+  it('is verified by the signature that covers the most, and used as it is if that is the whole card', async () => {
+    const once = await signAs({ ...card, 'x-own': 1 }, author, { rule: 'proto' })
+    const twice = await signAs(once, author)
+    expect(await verify(twice)).toMatchObject({ card: twice, verification: { rule: 'wire' } })
+  })
+
+  it('is reduced to what its signature covers, and keeps no other signature', async () => {
+    const signed = await signAs(card, author, { rule: 'proto' })
+    const forged = { ...(await signAs(signed, attacker)), 'x-own': 1 }
+    expect(await verify(forged)).toMatchObject({ card: { ...signed }, notes: [{ pointer: '/x-own' }] })
+    expect(await verify(forged, { policy: 'warn' })).toMatchObject({ card: forged, notes: [] })
+  })
+
+  it('is verified with the keys of a JWK Set on its origin, and of a DID', async () => {
+    documents[`${origin}/keys.json`] = { keys: [author.publicJwk] }
+    documents['https://sign.example.com/.well-known/did.json'] = {
+      id: 'did:web:sign.example.com',
+      verificationMethod: [{ id: '#attacker', publicKeyJwk: attacker.publicJwk }],
+    }
+    const keys = [`${origin}/keys.json`, 'did:web:sign.example.com']
+    expect(await verificationOf(await signAs(card, author), { keys })).toMatchObject({ key: { from: keys[0] } })
+    expect(await verificationOf(await signAs(card, attacker), { keys })).toMatchObject({ key: { from: keys[1] } })
+  })
+})
+
+describe('a card that is not signed with a trusted key', () => {
+  const attacks: Record<string, () => Promise<JsonObject>> = {
+    'has no signatures': async () => card,
+    'lost its security schemes': async () => omit(await signAs(card, author), 'securitySchemes'),
+    'lost its security schemes, with a narrow signature': async () => signAs(card, author, { rule: 'narrow' }),
+    'has another endpoint': async () => ({
+      ...(await signAs(card, author, { rule: 'proto' })),
+      supportedInterfaces: [{ url: 'https://evil.example.com', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    }),
+    'has one more interface': async () => ({
+      ...(await signAs(card, author, { rule: 'proto' })),
+      supportedInterfaces: [
+        ...(card.supportedInterfaces as Json[]),
+        { url: 'https://evil.example.com', protocolBinding: 'GRPC', protocolVersion: '1.0' },
+      ],
+    }),
+    'is signed with another key': () => signAs(card, attacker),
+    'is signed with another key of the same name': () => signAs(card, { ...attacker, kid: 'author' }),
+    'names its own key set': () => signAs(card, attacker, { header: { jku: 'https://evil.example.com/jwks.json' } }),
+    'has another typ': () => signAs(card, author, { header: { typ: 'JWT' } }),
+    'has a crit header': () => signAs(card, author, { header: { crit: ['x-demand'], 'x-demand': 1 } }),
+    'has the algorithm none': async () => {
+      const protectedHeader = btoa(JSON.stringify({ alg: 'none', kid: 'author', typ: 'JOSE' })).replace(/=+$/, '')
+      return { ...card, signatures: [{ protected: protectedHeader, signature: '' }] }
+    },
+  }
+
+  it.each(Object.keys(attacks))('is not verified: it %s', async name => {
+    documents['https://evil.example.com/jwks.json'] = { keys: [attacker.publicJwk] }
+    const verification = await verificationOf((await attacks[name]?.()) as JsonObject)
+    expect(verification).toMatchObject({
+      verified: false,
+      reason: expect.stringMatching(/^(it has no sig|signature 1 )/),
+    })
+    expect(fetched).toEqual([])
+  })
+
+  it('is not verified with a name that several keys have', async () => {
+    const keys = [author.publicJwk, { ...attacker.publicJwk, kid: 'author' }]
+    expect(await verificationOf(await signAs(card, author), { keys })).toMatchObject({ verified: false })
+  })
+
+  it('is not verified with a key that has expired', async () => {
+    const keys = [{ ...author.publicJwk, exp: Date.now() / 1000 - 1 }]
+    expect(await verificationOf(await signAs(card, author), { keys })).toMatchObject({
+      verified: false,
+      reason: 'signature 1 does not hold: the key has expired',
+    })
+  })
+
+  it('names three signatures in the reason, and is short', async () => {
+    let signed = card
+    for (const _ of Array(6)) signed = await signAs(signed, attacker)
+    const { reason = '' } = (await verificationOf(signed)) as { reason?: string }
+    expect(reason.match(/signature \d/g)).toHaveLength(3)
+    expect(reason.length).toBeLessThan(510)
+  })
+})
+
+describe('keys that cannot be read', () => {
+  const url = `${origin}/keys.json`
+
+  it.each<[string, Json | undefined]>([
+    ['a key set that cannot be reached', undefined],
+    ['a key set of 10,000 keys', { keys: Array.from({ length: 10_000 }, () => author.publicJwk) }],
+    ['a document without keys', { keys: [] }],
+  ])('are a failure of the source, which may pass: %s', async (_, document) => {
+    if (document !== undefined) documents[url] = document
+    expect(await verify(await signAs(card, author), { keys: [url] })).toMatchObject({
+      failure: { status: 502, code: 'unreachable', message: expect.stringContaining('its keys cannot be read') },
+    })
+  })
+
+  it('leave the card unverified if that is only reported', async () => {
+    const signed = await signAs(card, author)
+    expect(await verify(signed, { keys: [url], policy: 'warn' })).toMatchObject({
+      card: signed,
+      verification: { verified: false, reason: `its keys cannot be read: ${url} cannot be reached` },
+    })
+  })
+
+  it('do not matter if another key has signed the card', async () => {
+    const keys = [url, author.publicJwk]
+    expect(await verificationOf(await signAs(card, author), { keys })).toMatchObject({ verified: true })
+  })
+})
+
+describe('first-use', () => {
+  const keySet = `${origin}/.well-known/jwks.json`
+  const terms = { keys: 'first-use' } as const
+
+  it('pins the keys that signed the first card', async () => {
+    documents[keySet] = { keys: [author.publicJwk, attacker.publicJwk] }
+    const signed = await signAs(await signAs(card, author), attacker)
+    const pinned = [await thumbprintOf(author), await thumbprintOf(attacker)]
+    expect(await verificationOf(signed, terms)).toMatchObject({ verified: true, pinned })
+  })
+
+  it('follows a jku to the origin of the card only', async () => {
+    documents[`${origin}/own.json`] = { keys: [author.publicJwk] }
+    documents[keySet] = { keys: [] }
+    documents['https://evil.example.com/jwks.json'] = { keys: [attacker.publicJwk] }
+    const own = await signAs(card, author, { header: { jku: `${origin}/own.json` } })
+    expect(await verificationOf(own, terms)).toMatchObject({ verified: true })
+    const foreign = await signAs(card, attacker, { header: { jku: 'https://evil.example.com/jwks.json' } })
+    expect(await verify(foreign, terms)).toHaveProperty('failure')
+    expect(fetched).toEqual([`${origin}/own.json`, keySet])
+  })
+
+  it('doubts another key, although the key set has it, until an owner accepts it', async () => {
+    documents[keySet] = { keys: [author.publicJwk, attacker.publicJwk] }
+    const pinned = [await thumbprintOf(author)]
+    const verification = await verificationOf(await signAs(card, attacker), { ...terms, pinned })
+    expect(verification).toMatchObject({ verified: true, pinned })
+    const thumbprint = await thumbprintOf(attacker)
+    expect(judge({ card, verification }, {}).doubts).toEqual([
+      { pointer: '/signatures', message: `are by another key than before: ${thumbprint}` },
+    ])
+    expect(acceptVerification(verification)).toMatchObject({ pinned: [thumbprint] })
+  })
+
+  it('prefers the pinned key to one whose signature covers more, and pins no other', async () => {
+    documents[keySet] = { keys: [author.publicJwk, attacker.publicJwk] }
+    const pinned = [await thumbprintOf(author)]
+    const signed = await signAs({ ...card, 'x-own': 1 }, author, { rule: 'proto' })
+    const verification = await verificationOf(await signAs(signed, attacker), { ...terms, pinned })
+    expect(verification).toMatchObject({ rule: 'proto', key: { kid: 'author' }, pinned })
+    expect(judge({ card, verification }, {}).doubts).toEqual([])
+  })
+})
+
+describe('judge', () => {
+  const verified = {
+    at: 0,
+    verified: true,
+    rule: 'wire',
+    key: { kid: 'a', thumbprint: 't', from: 'manifest' },
+  } as const
+  const unverified = { at: 0, verified: false, reason: 'it has no signatures' } as const
+  const text = JSON.stringify(card)
+
+  it.each([
+    ['1.1.9', 1],
+    ['1.2.0', 0],
+    ['1.10.0', 0],
+    ['older', 0],
+  ])('doubts a version that is older than what is served: %s (%i)', (version, doubts) => {
+    expect(judge({ card: { ...card, version }, verification: verified }, { card: text }).doubts).toHaveLength(doubts)
+  })
+
+  it('keeps the acceptance of the same card only', () => {
+    const before = { card: text, verification: acceptVerification(unverified) }
+    expect(judge({ card, verification: unverified }, before)).toEqual({
+      verification: { ...unverified, accepted: true },
+      doubts: [],
+    })
+    expect(judge({ card: { ...card, name: 'B' }, verification: unverified }, before).doubts).toHaveLength(1)
+    const wasVerified = { card: text, verification: verified }
+    expect(judge({ card, verification: unverified }, wasVerified).doubts).toHaveLength(1)
+  })
+})
+
+describe('readCovered', () => {
+  it('leaves out what anybody could have added to a card that is signed by the rule proto, with a note', () => {
+    const added = { ...card, url: 'https://evil.example.com', 'x-own': 1, security: [], iconUrl: '', extra: {} }
+    const covered = readCovered(added, 'proto')
+    expect(covered.card).toEqual(card)
+    expect(covered.notes).toEqual([
+      { pointer: '/x-own', message: 'left out, as far as the signature (rule proto) does not cover it' },
+    ])
+  })
+
+  it('leaves out empty lists that would open a skill, for the rule served', () => {
+    const opened = { ...card, skills: [{ ...(card.skills as JsonObject[])[0], securityRequirements: [] }] }
+    expect(readCovered(opened, 'served').card).toEqual(card)
+  })
+
+  const bearer = (...list: string[]) => ({ schemes: { bearer: { list } } })
+  const key = { schemes: { key: { list: [] } } }
+  const open = { schemes: {} }
+  it.each<[string, Json[], Json[]]>([
+    ['keeps requirements without scopes, which only restrict', [bearer()], [bearer()]],
+    ['drops an alternative without scopes that was added', [bearer('call'), key], [bearer('call')]],
+    ['drops an empty alternative that was added', [bearer('call'), open], [bearer('call')]],
+    [
+      'keeps a scheme without scopes that was added to an alternative',
+      [{ schemes: { ...bearer('call').schemes, ...key.schemes } }],
+      [{ schemes: { ...bearer('call').schemes, ...key.schemes } }],
+    ],
+  ])('%s', (_, received, expected) => {
+    const covered = readCovered({ ...card, securityRequirements: received }, 'proto')
+    expect(covered.card.securityRequirements).toEqual(expected)
+    // The attacker cannot have changed what the signature covers.
+    const payload = writePayload('proto', { ...card, securityRequirements: received })
+    expect(writePayload('proto', covered.card)).toBe(payload)
+  })
+
+  it.each<[string, Json[], Json[], Json[] | undefined]>([
+    ['keeps those of a skill that restrict an open card', [], [bearer()], [bearer()]],
+    ['drops those of a skill that would open it', [bearer('call')], [open], undefined],
+    ['drops those of a skill that are weaker than those of the card', [bearer('call')], [key], undefined],
+  ])('%s', (_, ofCard, ofSkill, expected) => {
+    const skills = [{ ...(card.skills as JsonObject[])[0], securityRequirements: ofSkill }]
+    const covered = readCovered({ ...card, securityRequirements: ofCard, skills }, 'proto')
+    expect((covered.card.skills as JsonObject[])[0]?.securityRequirements).toEqual(expected)
+  })
+
+  it('compiles, also where the rule leaves out values that A2A requires', () => {
+    const empty = { ...card, skills: [{ id: 's', name: 'S', description: '', tags: [] }], capabilities: {} }
+    const { card: fetched } = readCovered(empty, 'proto')
+    const result = compile(
+      { upstream: { card: `${origin}/card.json` } },
+      { id: 'a', requestOrigin: 'https://h.example', fetched },
+    )
+    expect('errors' in result ? result.errors : []).toEqual([])
+  })
+})
