@@ -11,7 +11,7 @@ import {
 } from './dev/dev-server.ts'
 import { welcome } from './dev/welcome.ts'
 import { localUrl } from './hosts/index.ts'
-import { createSigningKey } from './signing-key.ts'
+import { createSigningKey } from './keys/index.ts'
 
 const context = createContext(processIo(), 'npm start')
 const { cwd, env, fetch } = context
@@ -25,8 +25,13 @@ const fail = (message: string): void => {
 
 const serve = async (): Promise<void> => {
   const { token, shell } = readLocalToken(cwd, process.env)
-  // The key is for this run only.
-  const secrets = { ADMIN_TOKEN: token, SIGNING_KEY: JSON.stringify(createSigningKey()) }
+  // The keys are for this run only. Those of production in .dev.vars must not sign cards of this machine.
+  const secrets = {
+    ADMIN_TOKEN: token,
+    SIGNING_KEY: JSON.stringify(createSigningKey()),
+    SIGNING_KEY_2: '',
+    NARROW_SIGNING_KEY: JSON.stringify(createSigningKey()),
+  }
   const config = writeDevConfig(cwd, port, secrets)
   const server = startDevServer(port, config, context)
   // However this process ends, even by an unexpected error, it leaves no runtime behind that keeps the port.

@@ -303,6 +303,12 @@ export const MAX_VERIFICATION_KEYS = 100
 export const MAX_KEY_SET_BYTES = 128 * 1024
 export const KEY_SET_TIMEOUT_SECONDS = 5
 
+/** How long caches may keep the key set of this host, as its `Cache-Control` states. */
+export const KEY_SET_MAX_AGE_SECONDS = 5 * 60
+
+/** How long a new key is published before it signs: longer than any cache may keep the key set, and than a deployment takes. */
+export const KEY_LEAD_SECONDS = 10 * 60
+
 /** Sources of keys that a request to `POST /verify` names. */
 export const MAX_KEY_SOURCES = 5
 

@@ -10,6 +10,7 @@ import { routes } from '../src/app.ts'
 import { type ChangeRule, changeReasons, changeRules } from '../src/card/diff/change-rules.ts'
 import { observedRules } from '../src/card/diff/observed.ts'
 import { rules } from '../src/card/lint/index.ts'
+import { keySecrets } from '../src/card/model/constants.ts'
 import { TIMING_METRICS } from '../src/http/server-timing.ts'
 import * as limits from '../src/limits.ts'
 
@@ -105,7 +106,7 @@ describe('docs/reference.md', () => {
     const { ADMIN_TOKEN, ...variables } = inject('hostConfig').vars
     expectTable('Configuration', [
       ['ADMIN_TOKEN', ''],
-      ['SIGNING_KEY', ''],
+      ...keySecrets.map(name => [name, '']),
       ['WEBHOOK_SECRET', ''],
       ...Object.entries(variables).map(([name, value]) => [name, value === '' ? '' : `\`${value}\``]),
     ])

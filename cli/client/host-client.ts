@@ -18,6 +18,7 @@ import {
   AgentPage,
   AuditPage,
   BatchReply,
+  HostKeys,
   ImportResult,
   IssuedToken,
   KeySet,
@@ -214,6 +215,12 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   getKeys: async (): Promise<PublicKey[] | undefined> => {
     const reply = await request(connection, 'GET', '/.well-known/jwks.json', { anonymous: true })
     return reply.status === 404 ? undefined : parseReply(KeySet, reply, connection).keys
+  },
+
+  /** Returns the keys of the host by their roles. */
+  getHostKeys: async (): Promise<HostKeys | Rejection> => {
+    const reply = await request(connection, 'GET', '/keys')
+    return reply.status === 200 ? parseReply(HostKeys, reply, connection) : toRejection(reply)
   },
 
   /** Returns what the calls of an agent have shown; undefined if it is not registered. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { keyRoles, keySecrets } from '../../src/card/model/constants.ts'
 import { json } from '../../src/card/model/schema.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { Text } from './http.ts'
@@ -208,6 +209,26 @@ export const KeySet = v.object({
   ),
 })
 export type PublicKey = v.InferOutput<typeof KeySet>['keys'][number]
+
+const IsoTime = v.pipe(v.string(), v.isoTimestamp())
+
+export const HostKeys = v.object({
+  keys: v.array(
+    v.object({
+      kid: Text,
+      role: v.picklist(keyRoles),
+      secret: v.picklist(keySecrets),
+      signsFrom: v.optional(IsoTime),
+      retirable: v.optional(IsoTime),
+    }),
+  ),
+  unsigned: v.number(),
+  cacheSeconds: v.number(),
+  time: IsoTime,
+})
+/** The keys of a host by their roles, how many agents wait for being signed again, and what the host knows about caches and the time. */
+export type HostKeys = v.InferOutput<typeof HostKeys>
+export type HostKey = HostKeys['keys'][number]
 
 /** The permissions of a token that is to be issued. `expires`: seconds from now, or a date. */
 export type TokenRequest = {

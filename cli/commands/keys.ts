@@ -1,50 +1,259 @@
+import { KEY_LEAD_SECONDS } from '../../src/limits.ts'
+import type { HostClient, HostKey, HostKeys } from '../client/index.ts'
+import { poll } from '../clock.ts'
 import type { Context } from '../context.ts'
-import { putSecret } from '../deploy/wrangler.ts'
-import { ExitCode, UsageError } from '../exit-codes.ts'
-import { findHost, isUnencrypted } from '../hosts/index.ts'
-import { type AddCommand, createHostClient } from '../options.ts'
-import { createSigningKey } from '../signing-key.ts'
+import { createWrangler, type Wrangler } from '../deploy/wrangler.ts'
+import { ExitCode, InterruptedError, UsageError } from '../exit-codes.ts'
+import { isLoopback } from '../hosts/index.ts'
+import { createSigningKey, findObstacle, keysText, remainsText, rotationText } from '../keys/index.ts'
+import {
+  type AddCommand,
+  addConnectionOptions,
+  addHostOptions,
+  connect,
+  createHostClient,
+  type HostFlags,
+  interruptSignal,
+  reportRejection,
+  resolveWithWarning,
+} from '../options.ts'
+import { formatCount } from '../terminal.ts'
 
-type CreateFlags = { print?: true; keep?: string }
+type CreateFlags = { print?: true; narrow?: true }
+type RotateFlags = HostFlags & { print?: true }
+type RetireFlags = HostFlags & { now?: true }
 
-/** Adds `keys`, which makes the keys that a host signs with. */
+const WRANGLER_HELP = 'arguments for `wrangler secret`, such as: -- --env staging'
+
+/** The secrets whose keys take turns. */
+const TURNS = ['SIGNING_KEY', 'SIGNING_KEY_2'] as const
+
+/** How long a host may take until it has the secrets that wrangler has stored. */
+const DEPLOY_TIMEOUT_MS = 2 * 60_000
+
+/** How long a host may take until it has signed all cards again. */
+const RESIGN_TIMEOUT_MS = 15 * 60_000
+
+/** Adds `keys`, which makes, rotates and retires the keys that a host signs with. */
 export const addKeys: AddCommand = (program, context, exit) => {
-  const keys = program.command('keys').description('make the key that a host signs with')
+  const keys = program.command('keys').description('make, rotate and retire the keys that a host signs with')
   keys
     .command('create')
-    .description('make a key and store it as the secret SIGNING_KEY, which it replaces')
-    .argument('[args...]', 'arguments for `wrangler secret put`, such as: -- --env staging')
+    .description('make the first key of a host and store it as the secret SIGNING_KEY')
+    .argument('[args...]', WRANGLER_HELP)
+    .option('--narrow', 'the key of narrow signatures instead, as the secret NARROW_SIGNING_KEY')
     .option('--print', 'print the secret on stdout instead')
-    .option(
-      '--keep <host>',
-      'publish the keys that this host publishes now as well: its URL, or its name in sync-card.yaml',
-    )
     .action(async (args: string[], flags: CreateFlags) => exit(await create(args, flags, context)))
+  addConnectionOptions(keys.command('rotate'), 'admin')
+    .description('make the next key: it is published now, and signs in ten minutes')
+    .argument('[args...]', WRANGLER_HELP)
+    .option('--print', 'print the secret on stdout instead, and the name to store it under on stderr')
+    .action(async (args: string[], flags: RotateFlags) => exit(await rotate(args, flags, context)))
+  addConnectionOptions(keys.command('retire'), 'admin')
+    .description('delete the previous key once no cache needs it, or a key that has leaked at once')
+    .argument('[key]', 'its kid or role; default: previous')
+    .argument('[args...]', WRANGLER_HELP)
+    .option('--now', 'the key has leaked: delete or replace it at once, and sign everything again')
+    .action(async (key: string | undefined, args: string[], flags: RetireFlags) =>
+      // What follows `--` is for wrangler, even if no key is before it.
+      exit(
+        await (key?.startsWith('-')
+          ? retire(undefined, [key, ...args], flags, context)
+          : retire(key, args, flags, context)),
+      ),
+    )
+  addHostOptions(keys.command('list'), 'admin')
+    .description('list the keys of a host, what each is for, and what is next to do')
+    .action(async (flags: HostFlags) => exit(await list(flags, context)))
 }
 
-const create = async (args: readonly string[], { print, keep }: CreateFlags, context: Context): Promise<number> => {
+const create = async (args: readonly string[], { print, narrow }: CreateFlags, context: Context): Promise<number> => {
   const { terminal, cwd, processEnv } = context
   const key = createSigningKey()
-  const kept = keep === undefined ? [] : await fetchKeys(keep, context)
-  const secret = JSON.stringify(kept.length > 0 ? { keys: [key, ...kept] } : key)
   if (print) {
-    terminal.out(secret)
+    terminal.out(JSON.stringify(key))
     return ExitCode.ok
   }
-  const exitCode = await putSecret('SIGNING_KEY', secret, args, { cwd, env: processEnv })
-  if (exitCode !== 0) return exitCode
-  terminal.info(`SIGNING_KEY is now ${key.kid}, which nobody has seen.`)
-  if (keep === undefined)
-    terminal.info('What another key signed is no longer valid; to keep such a key published: --keep <host>')
+  const wrangler = createWrangler(cwd, processEnv)
+  const name = narrow ? 'NARROW_SIGNING_KEY' : 'SIGNING_KEY'
+  // Without a list, there is no Worker yet, or wrangler reports with the next command what is wrong.
+  const stored = (await wrangler.listSecrets(args)) ?? []
+  const existing = (narrow ? [name] : TURNS).find(secret => stored.includes(secret))
+  if (existing !== undefined)
+    throw new UsageError(
+      `The Worker has a ${existing} already, and what it has signed would become invalid. ${
+        narrow
+          ? 'To replace it nevertheless: npx sync-card keys retire narrow --now'
+          : 'To replace it without that: npx sync-card keys rotate'
+      }`,
+    )
+  const exitCode = await wrangler.putSecret(name, JSON.stringify(key), args)
+  if (exitCode === 0) terminal.info(`${name} is now ${key.kid}, which nobody has seen.`)
+  return exitCode
+}
+
+const list = async (flags: HostFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  const state = await connect(flags, context).getHostKeys()
+  if ('rejected' in state) return reportRejection(state, context)
+  if (flags.json) terminal.out(JSON.stringify(state))
+  else terminal.report(keysText(state))
+  if (state.unsigned > 0) terminal.info(`Agents that wait for being signed again: ${state.unsigned}.`)
   return ExitCode.ok
 }
 
-/** Returns the public keys of a host. */
-const fetchKeys = async (host: string, context: Context) => {
-  const { url } = findHost(host.includes(':') ? { url: host } : { host }, context)
-  if (isUnencrypted(url))
-    throw new UsageError(`${url} is not encrypted, so anybody on the way could add a key of their own: use https.`)
-  const keys = await createHostClient({ url, token: '' }, context).getKeys()
-  if (keys === undefined) throw new UsageError(`${url} publishes no keys: leave out --keep.`)
-  return keys
+/** A host whose keys change, and the wrangler that stores them. */
+type Session = {
+  url: string
+  client: HostClient
+  wrangler: Wrangler
+  args: readonly string[]
+  context: Context
+  signal: AbortSignal
+}
+
+const openSession = (args: readonly string[], flags: HostFlags, context: Context, writes = true): Session => {
+  const host = resolveWithWarning(flags, context)
+  // wrangler changes the deployed Worker, whatever the host is.
+  if (writes && isLoopback(host.url))
+    throw new UsageError(
+      `${host.url} is a host on this machine, whose keys \`npm start\` makes. Name the deployed one with --host or --url.`,
+    )
+  const wrangler = createWrangler(context.cwd, context.processEnv)
+  const client = createHostClient(host, context)
+  return { url: host.url, client, wrangler, args, context, signal: interruptSignal(context) }
+}
+
+const rotate = async (args: readonly string[], flags: RotateFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  const session = openSession(args, flags, context, !flags.print)
+  const state = await session.client.getHostKeys()
+  if ('rejected' in state) return reportRejection(state, context)
+  const secret = TURNS.find(name => !state.keys.some(key => key.secret === name))
+  if (secret === undefined) {
+    terminal.error(describeBusy(state))
+    return ExitCode.outOfDate
+  }
+  const signsFrom = Math.ceil(Date.parse(state.time) / 1000) + KEY_LEAD_SECONDS
+  const key = createSigningKey(signsFrom)
+  if (flags.print) {
+    terminal.out(JSON.stringify(key))
+    terminal.info(`Store it as ${secret} before ${new Date(signsFrom * 1000).toISOString()}, when it begins to sign.`)
+    return ExitCode.ok
+  }
+  if ((await session.wrangler.listSecrets(args))?.includes(secret))
+    throw new UsageError(
+      `The Worker that wrangler sees has a ${secret}, and ${session.url} has none: name the same Worker after --, such as -- --env staging.`,
+    )
+  const exitCode = await session.wrangler.putSecret(secret, JSON.stringify(key), args)
+  if (exitCode !== 0) return exitCode
+  const published = await waitForKeys(session, ({ keys }) => keys.some(({ kid }) => kid === key.kid), DEPLOY_TIMEOUT_MS)
+  if (published === undefined) return reportOtherWorker(session)
+  terminal.report(rotationText({ kid: key.kid, signsFrom: signsFrom * 1000 }, state))
+  return ExitCode.ok
+}
+
+/** Describes why there is no secret for another key. */
+const describeBusy = (state: HostKeys): string => {
+  const { keys } = state
+  const [next, previous] = (['next', 'previous'] as const).map(role => keys.find(key => key.role === role))
+  if (next)
+    return `${next.kid} is the next key already: it signs from ${next.signsFrom} on. To give it up: npx sync-card keys retire next`
+  if (!previous) return 'Both secrets are in use.'
+  const obstacle = findObstacle(previous, state)
+  return `The previous key ${previous.kid} must be retired first${obstacle === undefined ? '' : `, which is possible ${obstacle}`}: npx sync-card keys retire`
+}
+
+const retire = async (
+  wanted: string | undefined,
+  args: readonly string[],
+  flags: RetireFlags,
+  context: Context,
+): Promise<number> => {
+  const { terminal } = context
+  if (flags.now && wanted === undefined)
+    throw new UsageError('--now needs the kid of the key that has leaked: npx sync-card keys list shows them.')
+  const session = openSession(args, flags, context)
+  const state = await session.client.getHostKeys()
+  if ('rejected' in state) return reportRejection(state, context)
+  const key = findKey(wanted ?? 'previous', state)
+  if (flags.now) return replaceLeaked(key, state, session)
+  if (key.role === 'current' || key.role === 'narrow') {
+    const advice = key.role === 'current' ? 'Make the next key first: npx sync-card keys rotate. ' : ''
+    throw new UsageError(`${key.kid} is in use. ${advice}If it has leaked: npx sync-card keys retire ${key.kid} --now`)
+  }
+  const obstacle = key.role === 'previous' ? findObstacle(key, state) : undefined
+  if (obstacle !== undefined) {
+    terminal.error(`The previous key ${key.kid} can be retired ${obstacle}.`)
+    return ExitCode.outOfDate
+  }
+  const exitCode = await session.wrangler.deleteSecret(key.secret, args)
+  if (exitCode !== 0) return exitCode
+  const after = await waitForKeys(session, ({ keys }) => !keys.some(({ kid }) => kid === key.kid), DEPLOY_TIMEOUT_MS)
+  if (after === undefined) return reportOtherWorker(session)
+  terminal.report(`Retired ${key.kid}: ${key.secret} is free for the next key.`)
+  return ExitCode.ok
+}
+
+const findKey = (wanted: string, { keys }: HostKeys): HostKey => {
+  const key = keys.find(({ kid, role }) => kid === wanted || role === wanted)
+  if (key) return key
+  const known = keys.map(({ kid, role }) => `${kid} (${role})`).join(', ')
+  throw new UsageError(
+    wanted === 'previous'
+      ? `There is no previous key to retire. The keys are ${known}.`
+      : `The host has no key "${wanted}". The keys are ${known}.`,
+  )
+}
+
+/** Deletes a key that has leaked, or puts another in its place, and waits until the host has signed everything again. */
+const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): Promise<number> => {
+  const { wrangler, args, context } = session
+  const { terminal } = context
+  const isNeeded = key.role === 'narrow' || (key.role === 'current' && !state.keys.some(({ role }) => role === 'next'))
+  const replacement = createSigningKey(Math.floor(Date.parse(state.time) / 1000))
+  const exitCode = isNeeded
+    ? await wrangler.putSecret(key.secret, JSON.stringify(replacement), args)
+    : await wrangler.deleteSecret(key.secret, args)
+  if (exitCode !== 0) return exitCode
+  const isGone = ({ keys }: HostKeys): boolean => !keys.some(({ kid }) => kid === key.kid)
+  const gone = await waitForKeys(session, isGone, DEPLOY_TIMEOUT_MS)
+  if (gone === undefined) return reportOtherWorker(session)
+  terminal.info('The key is gone. Waiting until the host has signed all cards again …')
+  const after = await waitForKeys(session, now => isGone(now) && now.unsigned === 0, RESIGN_TIMEOUT_MS)
+  if (after === undefined) {
+    terminal.error(
+      'The host has not signed all cards again yet. npx sync-card keys list shows how many agents wait for it.',
+    )
+    return ExitCode.outOfDate
+  }
+  const current = after.keys.find(({ role }) => role === 'current')
+  if (key.role === 'current') terminal.report(`The current key is now ${current?.kid}.`)
+  terminal.report(remainsText(key, { before: state, gone, after }))
+  return ExitCode.ok
+}
+
+/** Waits until the keys of a host are as wanted, and returns them; undefined if that takes too long. Throws if the user interrupts it. */
+const waitForKeys = async (
+  { client, context, signal }: Session,
+  isWanted: (state: HostKeys) => boolean,
+  timeoutMs: number,
+): Promise<HostKeys | undefined> => {
+  let found: HostKeys | undefined
+  const check = async (): Promise<boolean> => {
+    const state = await client.getHostKeys()
+    // While secrets change, a location of the host may have no valid ones.
+    found = 'rejected' in state || !isWanted(state) ? undefined : state
+    return found !== undefined
+  }
+  await poll(check, { clock: context.clock, timeoutMs, pauseMs: 1000, maxPauseMs: 10_000, signal })
+  if (signal.aborted) throw new InterruptedError()
+  return found
+}
+
+const reportOtherWorker = ({ url, context }: Session): number => {
+  context.terminal.error(
+    `${url} has not changed its keys within ${formatCount(DEPLOY_TIMEOUT_MS / 60_000, 'minute')}. Is it the Worker that wrangler has changed? Name the same one after --, such as -- --env staging.`,
+  )
+  return ExitCode.outOfDate
 }

@@ -21,6 +21,8 @@ export type Wrangler = {
   listSecrets: (args: readonly string[]) => Promise<string[] | undefined>
   /** Stores a secret, and returns the exit code. */
   putSecret: (name: string, value: string, args: readonly string[]) => Promise<number>
+  /** Deletes a secret, and returns the exit code. On a terminal, wrangler shows the name of the Worker and asks first. */
+  deleteSecret: (name: string, args: readonly string[]) => Promise<number>
 }
 
 /** Returns the commands of wrangler in a folder. */
@@ -47,24 +49,18 @@ export const createWrangler = (cwd: string, env: Environment): Wrangler => ({
     const secrets = v.safeParse(Secrets, parseJson(stdout))
     return exitCode === 0 && secrets.success ? secrets.output.map(({ name }) => name) : undefined
   },
-  putSecret: (name, value, args) => putSecret(name, value, args, { cwd, env }),
+  // The value goes through stdin, because ps shows arguments.
+  putSecret: async (name, value, args) => {
+    const options: SpawnOptions = { cwd, stdio: ['pipe', 'inherit', 'inherit'], env: withLocalBin(env, cwd) }
+    return (await run(['secret', 'put', name, ...args], options, value)).exitCode
+  },
+  deleteSecret: async (name, args) => {
+    const options: SpawnOptions = { cwd, stdio: 'inherit', env: withLocalBin(env, cwd) }
+    return (await run(['secret', 'delete', name, ...args], options)).exitCode
+  },
 })
 
 const Secrets = v.array(v.looseObject({ name: v.string() }))
-
-/**
- * Stores a secret of the Worker with `wrangler secret put`, and returns its exit code. The value goes through stdin, because ps shows
- * arguments.
- */
-export const putSecret = async (
-  name: string,
-  value: string,
-  args: readonly string[],
-  { cwd, env }: { cwd: string; env: Environment },
-): Promise<number> => {
-  const options: SpawnOptions = { cwd, stdio: ['pipe', 'inherit', 'inherit'], env: withLocalBin(env, cwd) }
-  return (await run(['secret', 'put', name, ...args], options, value)).exitCode
-}
 
 /** Runs wrangler to its end, with `input` on its stdin if that is a pipe. */
 const run = async (

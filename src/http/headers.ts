@@ -15,12 +15,22 @@ export const NO_STORE = 'no-store'
 /** `Cache-Control` of responses to requests with a token. */
 export const PRIVATE_NO_STORE = 'private, no-store'
 
-/** Returns the `Cache-Control` of public responses, as configured by the owner. */
-export const publicCacheControl = (env: { CACHE_MAX_AGE?: string; CACHE_STALE_WHILE_REVALIDATE?: string }): string =>
-  `public, max-age=${secondsOr(60, env.CACHE_MAX_AGE)}, stale-while-revalidate=${secondsOr(86_400, env.CACHE_STALE_WHILE_REVALIDATE)}`
+type CacheEnv = { CACHE_MAX_AGE?: string; CACHE_STALE_WHILE_REVALIDATE?: string }
 
-const secondsOr = (fallback: number, value: string | undefined): string =>
-  value !== undefined && /^\d{1,9}$/.test(value) ? value : String(fallback)
+/** Returns the `Cache-Control` of public responses, as configured by the owner. */
+export const publicCacheControl = (env: CacheEnv): string => {
+  const [maxAge, staleWhileRevalidate] = publicCacheSeconds(env)
+  return `public, max-age=${maxAge}, stale-while-revalidate=${staleWhileRevalidate}`
+}
+
+/** Returns its numbers: the seconds for which caches serve a public response, and for which they do so after that while they revalidate it. */
+export const publicCacheSeconds = (env: CacheEnv): [maxAge: number, staleWhileRevalidate: number] => [
+  secondsOr(60, env.CACHE_MAX_AGE),
+  secondsOr(86_400, env.CACHE_STALE_WHILE_REVALIDATE),
+]
+
+const secondsOr = (fallback: number, value: string | undefined): number =>
+  value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) : fallback
 
 /** Headers that let a page of any origin read a response. Credentials are bearer tokens, never cookies. */
 export const CORS_HEADERS = {

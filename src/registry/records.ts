@@ -50,6 +50,9 @@ export type Registration = {
  */
 export type StoredSigning = { signers: string; signatures: Readonly<Record<string, string>> }
 
+/** How many agents wait for being signed again, and when other keys last began to sign an agent, in ms since 1970; 0 for never. */
+export type SigningState = { unsigned: number; resigned: number }
+
 /** What a write did besides replacing the agent: it accepted a pending card by its entity tag, or restored the revision `seq`. */
 export type WriteCause = { accepted: string } | { restored: number }
 

@@ -10,7 +10,10 @@ import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
 export type Signing = { signers: string } & ({ signer: CardSigner; notes: string[] } | { unsigned: string })
 
 /** The agent whose cards are signed, and the origin of this host's URLs in them. */
-type SignedAgent = { manifest: Manifest; origin: string }
+type SignedAgent = { manifest: SigningTerms; origin: string }
+
+/** The part of a manifest that decides how cards are signed. */
+export type SigningTerms = Pick<Manifest, 'signatures' | 'narrowSignature' | 'hosts'>
 
 /** Returns what signs the cards of an agent. `known` are signatures that were made before, by their digests. */
 export const createSigning = async (

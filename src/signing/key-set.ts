@@ -1,21 +1,53 @@
 import { respondWithDocument } from '../http/document.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
-import { log } from '../http/log.ts'
-import { getSigningKeys } from './keys.ts'
+import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
+import { findSigningKeys, listKeys, type SigningKeys } from './keys.ts'
 
 /** Without `stale-while-revalidate`: a verifier that finds no key must get the current set when it fetches it again. */
-const CACHE_CONTROL = 'public, max-age=300'
+const CACHE_CONTROL = `public, max-age=${KEY_SET_MAX_AGE_SECONDS}`
 
 /** `GET /.well-known/jwks.json`: the public keys of this host (RFC 7517 §5), the one that signs first. */
 export const getKeySet: Handler = async ({ headers }, env) => {
-  const keys = await getSigningKeys(env)
-  if ('misconfigured' in keys) {
-    if (env.SIGNING_KEY) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
-    throw new HttpError(404, 'no-signing-key', 'This host has no key to sign with, so it publishes none.')
-  }
+  const keys = await requireKeys(env)
   return respondWithDocument({ keys: keys.published }, headers, {
     'Cache-Control': CACHE_CONTROL,
     'Content-Type': 'application/jwk-set+json',
   })
+}
+
+/** Returns the response to a request for the DID document of a host, `cards.example.com` or `127.0.0.1:8787`. */
+export const respondWithDid = async (host: string, { headers }: Request, env: Env): Promise<Response> =>
+  respondWithDocument(createDidDocument(host, await requireKeys(env)), headers, {
+    'Cache-Control': CACHE_CONTROL,
+    'Content-Type': 'application/did+json',
+  })
+
+/**
+ * Returns the document of the DID of a host, in the method `web`. All keys are in it, so that each can be found by its `kid`. Only those
+ * that sign whole cards may make assertions, the next one included: a verifier that has the document may not fetch it again in time.
+ * The key of narrow signatures is none of them: what it signs is no statement about the security of an agent.
+ */
+export const createDidDocument = (host: string, keys: SigningKeys) => {
+  const did = `did:web:${host.replace(':', '%3A')}`
+  const listed = listKeys(keys)
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
+    id: did,
+    verificationMethod: listed.map(({ kid, publicKey }) => ({
+      id: `${did}#${kid}`,
+      type: 'JsonWebKey2020',
+      controller: did,
+      publicKeyJwk: publicKey,
+    })),
+    assertionMethod: listed.filter(({ role }) => role !== 'narrow').map(({ kid }) => `${did}#${kid}`),
+  }
+}
+
+/** Returns the keys of this host. Throws where it has none. */
+const requireKeys = async (env: Env): Promise<SigningKeys> => {
+  const keys = await findSigningKeys(env)
+  if (keys === undefined)
+    throw new HttpError(404, 'no-signing-key', 'This host has no key to sign with, so it publishes none.')
+  return keys
 }

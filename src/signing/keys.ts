@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import * as v from 'valibot'
+import { type keyRoles, keySecrets } from '../card/model/constants.ts'
 import { log } from '../http/log.ts'
 
 /** A public key as it is published (RFC 7517 §4). */
@@ -14,15 +15,10 @@ export type PublishedKey = {
   use: 'sig'
 }
 
-/**
- * What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well, until it is retired;
- * `narrow` signs what a card is without its security schemes, for agents whose owners want that.
- */
-export type KeyRole = 'current' | 'next' | 'previous' | 'narrow'
+/** What a key is for. */
+export type KeyRole = (typeof keyRoles)[number]
 
-/** The Worker secrets that have the keys of this host. The first two take turns, so that one of them is free for the next key. */
-export const KEY_SECRETS = ['SIGNING_KEY', 'SIGNING_KEY_2', 'NARROW_SIGNING_KEY'] as const
-type KeySecret = (typeof KEY_SECRETS)[number]
+type KeySecret = (typeof keySecrets)[number]
 
 /** A key of this host. Times are in ms since 1970; `signsFrom` is 0 for a key that has signed from the beginning. */
 export type HostKey = {
@@ -51,11 +47,11 @@ export const getSigningKeys = async (
   env: KeyEnv,
   now = Date.now(),
 ): Promise<SigningKeys | { misconfigured: string }> => {
-  const stored = await Promise.all(KEY_SECRETS.map(secret => readStoredKey(secret, env[secret])))
+  const stored = await Promise.all(keySecrets.map(secret => readStoredKey(secret, env[secret])))
   const invalid = stored.find(key => key === 'invalid')
   const [first, second, narrow] = stored.map(key => (key === 'invalid' ? undefined : key))
   if (invalid) {
-    const name = KEY_SECRETS[stored.indexOf(invalid)]
+    const name = keySecrets[stored.indexOf(invalid)]
     return {
       misconfigured: `The ${name} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`,
     }
@@ -69,8 +65,7 @@ export const getSigningKeys = async (
 export const findSigningKeys = async (env: KeyEnv): Promise<SigningKeys | undefined> => {
   const keys = await getSigningKeys(env)
   if (!('misconfigured' in keys)) return keys
-  if (KEY_SECRETS.some(secret => env[secret]))
-    log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
+  if (keySecrets.some(secret => env[secret])) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
   return undefined
 }
 
@@ -102,6 +97,9 @@ export const listKeys = ({ current, next, previous, narrow }: Omit<SigningKeys, 
 export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>
   'misconfigured' in keys ? '' : [keys.current, keys.previous, keys.narrow].map(key => key?.kid ?? '').join(' ')
 
+/** The end of the year 9999: later times have no usual form. */
+const MAX_TIME_SECONDS = 253_402_300_799
+
 /** 256 bits in base64url. */
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))
 const PrivateJwk = v.object({
@@ -113,7 +111,7 @@ const PrivateJwk = v.object({
   alg: v.optional(v.literal('ES256')),
   use: v.optional(v.literal('sig')),
   /** From when on it signs, in seconds since 1970 (OpenID Federation §8.7). */
-  nbf: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 0),
+  nbf: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_TIME_SECONDS)), 0),
 })
 
 /** By secret, the key that was read last: importing one takes longer than signing with it. */

@@ -99,6 +99,8 @@ const samples: Sample[] = [
   ['GET', '/agents/.well-known/agent-card.json', 404],
   ['GET', '/.well-known/jwks.json', 200],
   ['GET', '/.well-known/jwks.json', 304, { headers: { 'If-None-Match': '*' } }],
+  ['GET', '/.well-known/did.json', 200],
+  ['GET', '/.well-known/did.json', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/a2a/v1/agents/weather', 200],
   ['GET', '/a2a/v1/agents/none', 404],
   // Lists and catalogs
@@ -222,6 +224,8 @@ const samples: Sample[] = [
   ['DELETE', () => `/tokens/${seen.tokenId}`, 204, admin],
   ['DELETE', '/tokens/none', 404, admin],
   ['GET', '/audit', 200, admin],
+  ['GET', '/keys', 200, admin],
+  ['GET', '/keys', 401],
   ['GET', '/audit?what=token-issued&limit=1', 200, admin],
   ['GET', '/audit?what=none', 400, admin],
   ['GET', '/export', 200, admin],

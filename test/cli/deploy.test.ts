@@ -43,6 +43,10 @@ const runDeploy = async (folder: Workspace, options: Options = {}) => {
       host.token = value
       return 0
     },
+    deleteSecret: async (name, given) => {
+      calls.push(['delete', name, given])
+      return 0
+    },
   }
   const { io, output } = folder.io(env)
   const stdin = Object.assign(io.stdin, { isTTY: !isUnattended })

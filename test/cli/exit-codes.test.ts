@@ -61,6 +61,19 @@ const receiptIs =
     return true
   }
 
+/** Has a key in each of the two secrets. */
+const haveBothKeys: Fault = ({ path }, response) => {
+  if (path !== '/keys') return false
+  const time = '2027-01-01T00:00:00.000Z'
+  const keys = [
+    { kid: 'b', role: 'current', secret: 'SIGNING_KEY_2', signsFrom: time },
+    { kid: 'a', role: 'previous', secret: 'SIGNING_KEY', retirable: '2027-01-02T00:00:00.000Z' },
+  ]
+  const body = { keys, unsigned: 0, cacheSeconds: 86_400, time }
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+  return true
+}
+
 const serveOldCard: Fault = ({ path }, response) => {
   if (!path.endsWith('/agent-card.json')) return false
   response.writeHead(200, { 'Content-Type': 'application/json', ETag: '"old"' }).end('{}')
@@ -112,6 +125,9 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
     },
     'verify, dns --verify: a card has no valid signature by a trusted key, or DNS has no or another record': {
       'a card without signatures': { args: ['verify', 'cards/a.json'] },
+    },
+    'keys rotate, keys retire: a key is still needed, or the host has not changed its keys in time': {
+      'a third key': { args: ['keys', 'rotate', '--print'], fault: haveBothKeys },
     },
   },
   2: {

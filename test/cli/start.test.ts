@@ -15,8 +15,8 @@ import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
 const args = process.argv.slice(2)
 spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LINE && require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
 const envFiles = args.flatMap((arg, index) => args[index - 1] === '--env-file' ? [parseEnv(readFileSync(arg, 'utf8'))] : [])
-const { ADMIN_TOKEN, SIGNING_KEY } = Object.assign({}, ...envFiles)
-writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, key: SIGNING_KEY, metrics: process.env.WRANGLER_SEND_METRICS }))
+const { ADMIN_TOKEN, SIGNING_KEY, SIGNING_KEY_2, NARROW_SIGNING_KEY } = Object.assign({}, ...envFiles)
+writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, keys: [SIGNING_KEY, SIGNING_KEY_2, NARROW_SIGNING_KEY], metrics: process.env.WRANGLER_SEND_METRICS }))
 const host = new FakeHost()
 host.token = ADMIN_TOKEN
 host.rootAgent = process.env.ROOT
@@ -84,7 +84,7 @@ describe('npm start', () => {
     const configs = [`.wrangler-start-${port}.toml`, ...EXAMPLE_WORKERS.map(({ config }) => config)]
     expect(called()).toMatchObject({
       token: 'dev',
-      key: expect.stringMatching(/^{"kty":"EC".*"d":"/),
+      keys: [expect.stringMatching(/^{"kty":"EC".*"d":"/), '', expect.stringMatching(/^{"kty":"EC".*"d":"/)],
       metrics: 'false',
     })
     expect(called().args).toEqual([

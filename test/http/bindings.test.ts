@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
+import { keySecrets } from '../../src/card/model/constants.ts'
 import {
   BlockedError,
   createUpstreamFetch,
@@ -11,7 +12,7 @@ import { envWith } from '../support/registrations.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 const config = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
-const variables = [...Object.keys(config.vars), 'ADMIN_TOKEN', 'SIGNING_KEY']
+const variables = [...Object.keys(config.vars), 'ADMIN_TOKEN', ...keySecrets]
 
 describe('resolveSecret', () => {
   it('is tested with the variables of wrangler.toml', () => {

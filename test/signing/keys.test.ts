@@ -1,56 +1,54 @@
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { getSigningKeys } from '../../src/signing/keys.ts'
+import { getSigningKeys, type KeyEnv, listKeys, nameSigners } from '../../src/signing/keys.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
 const key = makeSigningKey()
 const { d, ...publicKey } = key
 const other = makeSigningKey()
-const read = (secret: unknown) =>
-  getSigningKeys({ SIGNING_KEY: typeof secret === 'string' ? secret : JSON.stringify(secret) })
+const narrow = makeSigningKey()
+const now = Date.parse('2026-11-26T12:00:00Z')
+
+const textOf = (secret: unknown): string => (typeof secret === 'string' ? secret : JSON.stringify(secret))
+const read = (secret: unknown) => getSigningKeys({ SIGNING_KEY: textOf(secret) })
+const kidOf = ({ x, y }: { x: string; y: string }) => calculateJwkThumbprint({ kty: 'EC', crv: 'P-256', x, y })
 const published = async ({ x, y }: { x: string; y: string }) => ({
-  kty: 'EC',
-  crv: 'P-256',
-  x,
-  y,
-  kid: await calculateJwkThumbprint({ kty: 'EC', crv: 'P-256', x, y }),
-  alg: 'ES256',
-  use: 'sig',
+  ...{ kty: 'EC', crv: 'P-256', x, y },
+  ...{ kid: await kidOf({ x, y }), alg: 'ES256', use: 'sig' },
 })
 
-describe('getSigningKeys', () => {
-  it('reads one JWK, and names it by its thumbprint, whatever `kid` it has', async () => {
-    const expected = await published(key)
+/** Returns the keys of a host with these secrets, which must be valid. */
+const readAll = async (env: KeyEnv, at = now) => {
+  const keys = await getSigningKeys(env, at)
+  if ('misconfigured' in keys) throw new Error(keys.misconfigured)
+  return keys
+}
+
+/** Returns a key that signs from a number of seconds after the present on. */
+const since = (jwk: object, seconds: number): string => JSON.stringify({ ...jwk, nbf: now / 1000 + seconds })
+
+describe('a signing key', () => {
+  it('is one JWK, which is named by its thumbprint, whatever `kid` it has', async () => {
+    const { kid } = await published(key)
     for (const secret of [key, { ...key, kid: 'mine', alg: 'ES256', use: 'sig', key_ops: ['sign'] }])
       expect(await read(secret)).toEqual({
-        privateKey: expect.any(CryptoKey),
-        kid: expected.kid,
-        published: [expected],
+        current: {
+          ...{ role: 'current', secret: 'SIGNING_KEY', kid, signsFrom: 0 },
+          ...{ privateKey: expect.any(CryptoKey), publicKey: await published(key) },
+        },
+        published: [await published(key)],
       })
   })
 
-  it('signs with the first key of a JWK Set, and publishes all, each once', async () => {
-    const { d: _, ...otherPublic } = other
-    for (const secret of [
-      { keys: [key, other] },
-      { keys: [key, otherPublic] },
-      { keys: [key, otherPublic, publicKey, other] },
-    ])
-      expect(await read(secret)).toMatchObject({
-        kid: (await published(key)).kid,
-        published: [await published(key), await published(other)],
-      })
-  })
-
-  it('publishes no private member', async () => {
-    const keys = await read({ keys: [{ ...key, oth: 'secret-member' }, other] })
-    const text = JSON.stringify('published' in keys && keys.published)
+  it('is published without its private members', async () => {
+    const keys = await readAll({ SIGNING_KEY: textOf({ ...key, oth: 'secret-member' }), SIGNING_KEY_2: textOf(other) })
+    const text = JSON.stringify(keys.published)
     expect(text).toContain(key.x)
-    for (const secret of [d, other.d, 'secret-member', '"d"']) expect(text).not.toContain(secret)
+    for (const secret of [d, other.d, 'secret-member', '"d"', 'nbf']) expect(text).not.toContain(secret)
   })
 
-  it('cannot export the private key', async () => {
-    expect(await read(key)).toMatchObject({ privateKey: { extractable: false, usages: ['sign'] } })
+  it('cannot be exported', async () => {
+    expect(await read(key)).toMatchObject({ current: { privateKey: { extractable: false, usages: ['sign'] } } })
   })
 
   it.each<[string, unknown]>([
@@ -58,27 +56,94 @@ describe('getSigningKeys', () => {
     ['null', 'null'],
     ['a PEM', '-----BEGIN PRIVATE KEY-----'],
     ['a public key', publicKey],
-    ['an empty set', { keys: [] }],
-    ['a set whose first key is public', { keys: [publicKey, other] }],
-    ['a set with a key of another type', { keys: [key, { kty: 'oct', k: 'AAAA' }] }],
-    ['a set with a point that is not on the curve', { keys: [key, { ...publicKey, y: other.y }] }],
+    ['a JWK Set', { keys: [key] }],
+    ['another type', { kty: 'oct', k: 'AAAA' }],
     ['another curve', { ...key, crv: 'P-384' }],
     ['another algorithm', { ...key, alg: 'ES384' }],
     ['a key for encryption', { ...key, use: 'enc' }],
     ['a private part of another key', { ...key, d: other.d }],
     ['a truncated private part', { ...key, d: d.slice(1) }],
     ['a point that is not on the curve', { ...key, y: other.y }],
-  ])('rejects %s, without repeating the secret', async (_, secret) => {
-    const result = await read(secret)
-    expect(result).toEqual({
-      misconfigured:
-        'The SIGNING_KEY of this Worker is not a private key for ES256 (P-256) as a JWK, or a JWK Set that begins with one. Create one: npx sync-card keys create',
-    })
+    ['a time as text', { ...key, nbf: '2026-11-26' }],
+    ['a time with a fraction', { ...key, nbf: 1.5 }],
+    ['a time before 1970', { ...key, nbf: -1 }],
+    ['a time after the year 9999', { ...key, nbf: 253_402_300_800 }],
+  ])('is not %s, and the message does not repeat the secret', async (_, secret) => {
+    for (const name of ['SIGNING_KEY', 'SIGNING_KEY_2', 'NARROW_SIGNING_KEY'] as const)
+      expect(await getSigningKeys({ SIGNING_KEY: textOf(other), [name]: textOf(secret) })).toEqual({
+        misconfigured: `The ${name} of this Worker is not a private key for ES256 (P-256) as a JWK. Create one: npx sync-card keys create`,
+      })
   })
 
-  it.each([{}, { SIGNING_KEY: '' }])('says how to create a missing key: %j', async env => {
+  it.each([{}, { SIGNING_KEY: '' }, { NARROW_SIGNING_KEY: JSON.stringify(narrow) }])('is missing in %j', async env => {
     expect(await getSigningKeys(env)).toEqual({
       misconfigured: 'This Worker has no SIGNING_KEY. Create one: npx sync-card keys create',
     })
+  })
+})
+
+describe('the roles of keys', () => {
+  it.each<[string, KeyEnv, string[]]>([
+    ['one key', { SIGNING_KEY: textOf(key) }, ['current key']],
+    ['one key in the other secret', { SIGNING_KEY_2: textOf(key) }, ['current key']],
+    ['one key whose time has not come, for want of another', { SIGNING_KEY: since(key, 60) }, ['current key']],
+    [
+      'a key whose time has not come',
+      { SIGNING_KEY: textOf(key), SIGNING_KEY_2: since(other, 1) },
+      ['current key', 'next other'],
+    ],
+    [
+      'the same in the other secrets',
+      { SIGNING_KEY: since(other, 1), SIGNING_KEY_2: textOf(key) },
+      ['current key', 'next other'],
+    ],
+    [
+      'a key whose time has come',
+      { SIGNING_KEY: textOf(key), SIGNING_KEY_2: since(other, 0) },
+      ['current other', 'previous key'],
+    ],
+    [
+      'two keys whose times have come',
+      { SIGNING_KEY: since(key, -9), SIGNING_KEY_2: since(other, -99) },
+      ['current key', 'previous other'],
+    ],
+    [
+      'two keys whose times have not come',
+      { SIGNING_KEY: since(key, 99), SIGNING_KEY_2: since(other, 9) },
+      ['current other', 'next key'],
+    ],
+    [
+      'a narrow key, whatever its time',
+      { SIGNING_KEY: textOf(key), NARROW_SIGNING_KEY: since(narrow, 99) },
+      ['current key', 'narrow narrow'],
+    ],
+  ])('of %s', async (_, env, expected) => {
+    const names = new Map(
+      await Promise.all(
+        Object.entries({ key, other, narrow }).map(async ([name, jwk]) => [await kidOf(jwk), name] as const),
+      ),
+    )
+    const keys = await readAll(env)
+    expect(listKeys(keys).map(({ role, kid }) => `${role} ${names.get(kid)}`)).toEqual(expected)
+    expect(keys.published.map(({ kid }) => kid)).toEqual(listKeys(keys).map(({ kid }) => kid))
+  })
+
+  it('change with the time alone', async () => {
+    const env = { SIGNING_KEY: since(key, -99), SIGNING_KEY_2: since(other, 10) }
+    const rolesAt = async (ms: number) => {
+      const { current, next, previous } = await readAll(env, ms)
+      return [current.kid, next?.kid, previous?.kid]
+    }
+    const [first, second] = [await kidOf(key), await kidOf(other)]
+    expect(await rolesAt(now + 9999)).toEqual([first, second, undefined])
+    expect(await rolesAt(now + 10_000)).toEqual([second, undefined, first])
+  })
+
+  it('name what signs cards: the current, the previous and the narrow key, but not the next one', async () => {
+    const [first, second, third] = await Promise.all([key, other, narrow].map(kidOf))
+    const env = { SIGNING_KEY: textOf(key), SIGNING_KEY_2: since(other, 10), NARROW_SIGNING_KEY: textOf(narrow) }
+    expect(nameSigners(await readAll(env))).toBe(`${first}  ${third}`)
+    expect(nameSigners(await readAll(env, now + 10_000))).toBe(`${second} ${first} ${third}`)
+    expect(nameSigners({ misconfigured: 'There is none.' })).toBe('')
   })
 })

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/json/json.ts'
 import type { Registry } from '../../src/registry/store/registry.ts'
 import { token } from './runtime.ts'
-import { openStorage } from './storage.ts'
+import { openStorage, type TestStorage } from './storage.ts'
 
 /** The whole host in this process, with its Registry and KV in memory: it starts at once, and its CPU time can be measured. */
 export type NodeHost = {
@@ -12,6 +12,10 @@ export type NodeHost = {
   /** The environment of the Worker, which a test may change. */
   env: Env
   registry: Registry
+  /** Makes these the secrets of the host, in place of others of the same names, and starts its objects again as a deployment does. */
+  deploy: (secrets: Readonly<Record<string, string | undefined>>) => Promise<void>
+  /** Runs the alarm of the Registry as long as its time has come. */
+  ringAlarm: () => Promise<void>
 }
 
 type NodeHostOptions = {
@@ -75,20 +79,31 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
       if (!response.ok) throw new Error(`PUT ${id}: ${response.status} ${await response.text()}`)
       return (await response.json()) as JsonObject
     },
+    deploy: async secrets => {
+      Object.assign(env, secrets)
+      await registry.restart('default')
+    },
+    ringAlarm: () => registry.ringAlarm('default'),
   }
 }
 
 /** Returns a namespace of Durable Objects, each with a storage of its own. */
-const namespaceOf = <Instance>(Class: new (ctx: DurableObjectState, env: Env) => Instance, env: Env) => {
+const namespaceOf = <Instance extends { alarm?: () => void | Promise<void> }>(
+  Class: new (ctx: DurableObjectState, env: Env) => Instance,
+  env: Env,
+) => {
   const instances = new Map<string, Instance>()
+  const storages = new Map<string, TestStorage>()
   const starting: Promise<void>[] = []
-  const create = (): Instance => {
+  const create = (name: string): Instance => {
     const blockConcurrencyWhile = (work: () => Promise<void>) => void starting.push(work())
-    const state: unknown = { storage: openStorage().storage, waitUntil: () => undefined, blockConcurrencyWhile }
+    const opened = storages.get(name) ?? openStorage()
+    storages.set(name, opened)
+    const state: unknown = { storage: opened.storage, waitUntil: () => undefined, blockConcurrencyWhile }
     return new Class(state as DurableObjectState, env)
   }
   const getByName = (name: string): Instance => {
-    const instance = instances.get(name) ?? create()
+    const instance = instances.get(name) ?? create(name)
     instances.set(name, instance)
     return instance
   }
@@ -97,7 +112,18 @@ const namespaceOf = <Instance>(Class: new (ctx: DurableObjectState, env: Env) =>
     getByName(name)
     await Promise.all(starting)
   }
-  return { getByName, start }
+  const restart = async (name: string): Promise<void> => {
+    instances.delete(name)
+    await start(name)
+  }
+  const ringAlarm = async (name: string): Promise<void> => {
+    const state = storages.get(name)
+    while (state && state.alarm !== null && state.alarm <= Date.now()) {
+      state.alarm = null
+      await getByName(name).alarm?.()
+    }
+  }
+  return { getByName, start, restart, ringAlarm }
 }
 
 const memoryKv = () => {

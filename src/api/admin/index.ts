@@ -1,2 +1,3 @@
 export { getAudit } from './audit.ts'
+export { getKeys } from './keys.ts'
 export { getExport, postImport } from './move.ts'

@@ -6,6 +6,7 @@ import { checkCatalogQuery } from './documents.ts'
 import { resolveSite, toQuery } from './site.ts'
 
 export { getEntry, postSearch } from './ard-api.ts'
+export { getDidDocument } from './did.ts'
 
 /**
  * `GET /.well-known/ai-catalog.json`, `ard.json`, `api-catalog`, `/llms.txt`, `/sitemap.xml` and `/robots.txt`: the public agents of the

@@ -134,6 +134,21 @@ export const cardRoutes = {
     validated: true,
     problems: ['no-signing-key'],
   },
+  'GET /.well-known/did.json': {
+    id: 'getDidDocument',
+    tag: 'documents',
+    summary: 'Get these keys as the DID document of the host name',
+    description: 'Only for the host name of `PUBLIC_URL` and those that agents claim.',
+    access: 'public',
+    answers: {
+      200: {
+        description: 'The document of a DID of the method `web`.',
+        content: { 'application/did+json': 'DidDocument' },
+      },
+    },
+    validated: true,
+    problems: ['no-signing-key', 'unknown-host'],
+  },
   'GET /agents': {
     id: 'listAgents',
     tag: 'cards',

@@ -144,6 +144,13 @@ export const hostRoutes = {
     answers: { 200: { description: 'A page of entries, and the newest of all.', content: jsonBody('AuditPage') } },
     problems: [...pageProblems, 'bad-filter'],
   },
+  'GET /keys': {
+    ...admin,
+    id: 'getKeys',
+    summary: 'Get the roles of the keys with which this host signs',
+    answers: { 200: { description: 'The keys, without their private parts.', content: jsonBody('HostKeys') } },
+    problems: ['no-signing-key'],
+  },
   'GET /export': {
     ...admin,
     id: 'exportHost',

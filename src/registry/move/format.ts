@@ -28,7 +28,9 @@ export const EXPORTED = {
   },
   representations: { id: 'agent', etag: 'text', names: 'json', body: 'document' },
   extended: { id: 'agent', tier: 'text', etag: 'text', names: 'json', body: 'document' },
-  card_signatures: { id: 'agent', signers: 'text', signatures: 'json', published_seq: 'integer' },
+  card_signatures: {
+    ...{ id: 'agent', signers: 'text', signatures: 'json', published_seq: 'integer', resigned: 'integer' },
+  },
   sources: {
     ...{ id: 'agent', source: 'json', checked: 'integer?', due: 'integer', failures: 'integer' },
     ...{ failing_since: 'integer?', failure: 'json?', published_seq: 'integer' },

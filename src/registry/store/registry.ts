@@ -24,6 +24,7 @@ import type {
   RevisionRow,
   SearchQuery,
   SearchResult,
+  SigningState,
   Sitemap,
   SitemapQuery,
   SourceRecord,
@@ -183,6 +184,12 @@ export class Registry extends DurableObject<Env> {
     return selectHealth(this.#sql)
   }
 
+  /** Returns how far the agents are signed with the keys that `signers` names. */
+  async signingState(signers: string): Promise<SigningState> {
+    const { selectSigningState } = await import('./signatures.ts')
+    return selectSigningState(this.#sql, signers)
+  }
+
   /** Adds what an isolate has observed of an agent's calls. */
   async recordObservations(id: string, observed: Observations): Promise<void> {
     const { recordObservations } = await import('../tables/observations.ts')
@@ -260,10 +267,10 @@ export class Registry extends DurableObject<Env> {
   /** Enqueues the agents whose cards are not signed with the keys of now, and sets the alarm for when these change. */
   async #checkSignatures(): Promise<void> {
     const { findStaleSignatures } = await import('./signatures.ts')
-    const { keys, changesAt } = await findStaleSignatures(this.#sql, this.env)
+    const { keys, checkAt } = await findStaleSignatures(this.#sql, this.env)
     const publisher = await this.#publisher
     publisher.enqueue(keys)
-    if (changesAt !== undefined) publisher.wakeAt(changesAt)
+    if (checkAt !== undefined) publisher.wakeAt(checkAt)
   }
 
   /** Runs a write, conditions included, in one transaction with its outbox entries, then publishes. */

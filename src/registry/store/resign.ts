@@ -3,8 +3,9 @@ import { signedNames } from '../../card/model/constants.ts'
 import { listSignatures, signCard } from '../../card/signatures/index.ts'
 import { strongEtag } from '../../http/conditional.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
-import { createSigning, type Signing } from '../../signing/card-signer.ts'
+import { createSigning, type Signing, type SigningTerms } from '../../signing/card-signer.ts'
 import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
+import type { StoredSigning } from '../records.ts'
 import { saveSigning, selectSigning } from '../tables/card-signatures.ts'
 import { selectLastSeq } from '../tables/sources.ts'
 import { selectNewestRevision, selectTiers, storeRepresentations, storeTier } from './revisions.ts'
@@ -31,26 +32,25 @@ const tryResign = async (sql: SqlStorage, id: string, env: Env): Promise<string[
   const [row] = sql
     .exec<{ manifest: string }>('SELECT manifest FROM revisions WHERE id = ? AND seq = ?', id, before.seq)
     .toArray()
-  const read = readManifest(JSON.parse(row?.manifest ?? 'null') as Json, id)
-  // The manifest was valid when it was registered, and may not be by the rules of today: its next registration decides.
-  if ('errors' in read) return []
   const known = selectSigning(sql, id)
-  const signing = await createSigning({ manifest: read.manifest, origin: before.origin }, known?.signatures ?? {}, env)
+  const read = readManifest(JSON.parse(row?.manifest ?? 'null') as Json, id)
+  // The manifest was valid when it was registered, and may not be by the rules of today: cards that were signed stay so.
+  const manifest = 'errors' in read ? inferTerms(sql, id, known?.signatures ?? {}) : read.manifest
+  const signing = await createSigning({ manifest, origin: before.origin }, known?.signatures ?? {}, env)
   const own = new Set(Object.values(known?.signatures ?? {}))
   const signatures: Record<string, string> = {}
   const tiers = new Map<string, Representations>()
   let isChanged = false
   for (const { tier, names, ...stored } of selectDocuments(sql, id)) {
     const representation = { etag: stored.etag, bytes: new Uint8Array(stored.body) }
-    const signed = await signAgain(representation.bytes, own, signing)
+    const documentNames = JSON.parse(names) as DocumentName[]
+    const signed = documentNames.some(isSigned) ? await signAgain(representation.bytes, own, signing) : undefined
     Object.assign(signatures, signed?.signatures)
     const representations = tiers.get(tier) ?? {}
     tiers.set(tier, representations)
-    for (const name of JSON.parse(names) as DocumentName[]) {
-      const isSigned = signed !== undefined && signedNames.some(signedName => signedName === name)
-      representations[name] = isSigned ? signed.representation : representation
-      isChanged ||= isSigned && signed.representation.etag !== stored.etag
-    }
+    for (const name of documentNames)
+      representations[name] = isSigned(name) ? (signed?.representation ?? representation) : representation
+    isChanged ||= signed !== undefined && signed.representation.etag !== stored.etag
   }
   // From here on nothing is awaited, so that all of it is committed at once.
   if (selectNewestRevision(sql, id)?.seq !== before.seq) return undefined
@@ -65,6 +65,18 @@ const tryResign = async (sql: SqlStorage, id: string, env: Env): Promise<string[
   sql.exec('UPDATE agents SET modified = ? WHERE id = ?', Date.now(), id)
   return agentKeys(id, [], selectTiers(sql, id))
 }
+
+const isSigned = (name: DocumentName): boolean => signedNames.some(signed => signed === name)
+
+/** Returns how an agent was signed before. */
+const inferTerms = (sql: SqlStorage, id: string, signatures: StoredSigning['signatures']): SigningTerms => ({
+  signatures: Object.keys(signatures).length > 0 ? 'resign' : 'strip',
+  narrowSignature: false,
+  hosts: sql
+    .exec<{ hostname: string }>('SELECT hostname FROM hosts WHERE id = ?', id)
+    .toArray()
+    .map(({ hostname }) => hostname),
+})
 
 /** A document of an agent: of a tier, or with '' of its public card. */
 type DocumentRow = { tier: string; etag: string; names: string; body: ArrayBuffer }

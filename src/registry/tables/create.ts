@@ -79,7 +79,8 @@ const TABLES = `
     id TEXT PRIMARY KEY,
     signers TEXT NOT NULL,
     signatures TEXT NOT NULL,
-    published_seq INTEGER NOT NULL
+    published_seq INTEGER NOT NULL,
+    resigned INTEGER NOT NULL
   );
   CREATE INDEX IF NOT EXISTS card_signatures_by_signers ON card_signatures (signers);
   CREATE TABLE IF NOT EXISTS sources (

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { scopes } from '../../../card/model/constants.ts'
+import { keyRoles, keySecrets, scopes } from '../../../card/model/constants.ts'
 import { json } from '../../../card/model/schema.ts'
 import type { PayloadRule } from '../../../card/signatures/index.ts'
 import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './parts.ts'
@@ -75,13 +75,38 @@ const Health = v.object({
   missing: texts('The secrets that the host needs and lacks.'),
 })
 
-const JwkSet = v.object({
+const Jwk = v.object({
+  ...{ kty: v.string(), crv: v.string(), x: v.string(), y: v.string() },
+  ...{ kid: v.string(), alg: v.string(), use: v.string() },
+})
+
+const JwkSet = v.object({ keys: v.array(Jwk) })
+
+const DidDocument = v.object({
+  '@context': v.array(v.string()),
+  id: text('The DID.'),
+  verificationMethod: v.array(
+    v.object({ id: text('The DID and the `kid`.'), type: v.string(), controller: v.string(), publicKeyJwk: Jwk }),
+  ),
+  assertionMethod: texts('The ids of the keys whose signatures of cards count.'),
+})
+
+const HostKeys = v.object({
   keys: v.array(
     v.object({
-      ...{ kty: v.string(), crv: v.string(), x: v.string(), y: v.string() },
-      ...{ kid: v.string(), alg: v.string(), use: v.string() },
+      kid: text('The thumbprint of the key (RFC 7638).'),
+      role: oneOf(
+        keyRoles,
+        'What the key is for: it signs everything, is published before it signs, also signs cards, or makes narrow signatures.',
+      ),
+      secret: oneOf(keySecrets, 'The Worker secret that has the private key.'),
+      signsFrom: v.optional(time('From when on it signs. Absent: from the beginning.')),
+      retirable: v.optional(time('From when on the previous key can be deleted, if `unsigned` is 0 then.')),
     }),
   ),
+  unsigned: count('Agents whose cards are still to be signed with these keys, or to be published.'),
+  cacheSeconds: count('For how long some cache may serve a card after it was replaced.'),
+  time: time('The time of this host.'),
 })
 
 const rules = ['wire', 'served', 'proto', 'proto-ascii', 'narrow'] as const satisfies readonly PayloadRule[]
@@ -171,7 +196,9 @@ const RestErrorV0 = v.object({
 export const hostSchemas = {
   AuditEntry,
   AuditPage,
+  DidDocument,
   Health,
+  HostKeys,
   ImportResult,
   IssuedToken,
   JsonRpcRequest,

@@ -1,0 +1,2 @@
+export * from './report.ts'
+export { createSigningKey } from './signing-key.ts'

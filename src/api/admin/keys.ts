@@ -1,0 +1,45 @@
+import { requireScope } from '../../auth/require.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { Handler } from '../../http/handler.ts'
+import { PRIVATE_NO_STORE, publicCacheSeconds } from '../../http/headers.ts'
+import { jsonResponse } from '../../http/responses.ts'
+import type { SigningState } from '../../registry/records.ts'
+import { getRegistry } from '../../registry/store/client.ts'
+import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/keys.ts'
+
+/** `GET /keys`: the keys of this host for who rotates them. It also wakes the Registry, which signs the cards again if keys have changed. */
+export const getKeys: Handler = async (request, env, ctx) => {
+  await requireScope({ request, env, ctx }, 'admin', '*')
+  const now = Date.now()
+  const keys = await getSigningKeys(env, now)
+  // Unlike everybody else, an administrator gets the reason.
+  if ('misconfigured' in keys) throw new HttpError(404, 'no-signing-key', keys.misconfigured)
+  const state = await getRegistry(env).signingState(nameSigners(keys))
+  return jsonResponse(describeKeys(keys, state, cardCacheSeconds(env), now), 200, { 'Cache-Control': PRIVATE_NO_STORE })
+}
+
+/** How long KV's cache and the memory of an isolate may serve a card that was replaced, together. */
+const EDGE_CACHE_SECONDS = 60
+
+/** Returns for how long some cache may serve a card after it was replaced: those of this host, and those of clients after them. */
+export const cardCacheSeconds = (env: Pick<Env, 'CACHE_MAX_AGE' | 'CACHE_STALE_WHILE_REVALIDATE'>): number =>
+  publicCacheSeconds(env).reduce((sum, seconds) => sum + seconds, EDGE_CACHE_SECONDS)
+
+/**
+ * Describes the keys of a host. The previous key is retirable once no cache serves a card any more that it signed alone: those were
+ * served until the last agent was signed again with the current key. `now` is in ms since 1970.
+ */
+export const describeKeys = (keys: SigningKeys, state: SigningState, cacheSeconds: number, now: number) => {
+  const replaced = Math.max(keys.current.signsFrom, state.resigned)
+  const retirable = new Date(replaced + cacheSeconds * 1000).toISOString()
+  return {
+    keys: listKeys(keys).map(({ kid, role, secret, signsFrom }) => ({
+      ...{ kid, role, secret },
+      ...(signsFrom > 0 && { signsFrom: new Date(signsFrom).toISOString() }),
+      ...(role === 'previous' && { retirable }),
+    })),
+    unsigned: state.unsigned,
+    cacheSeconds,
+    time: new Date(now).toISOString(),
+  }
+}
