@@ -222,6 +222,7 @@ export const HostKeys = v.object({
       retirable: v.optional(IsoTime),
     }),
   ),
+  problem: v.optional(Text),
   unsigned: v.number(),
   cacheSeconds: v.number(),
   time: IsoTime,

@@ -98,6 +98,7 @@ const list = async (flags: HostFlags, context: Context): Promise<number> => {
   if ('rejected' in state) return reportRejection(state, context)
   if (flags.json) terminal.out(JSON.stringify(state))
   else terminal.report(keysText(state))
+  if (state.problem !== undefined) terminal.error(state.problem)
   if (state.unsigned > 0) terminal.info(`Agents that wait for being signed again: ${state.unsigned}.`)
   return ExitCode.ok
 }

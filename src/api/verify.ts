@@ -4,6 +4,7 @@ import {
   chooseKeys,
   type FetchJson,
   KEY_SET_PATH,
+  NARROW_KEY_SET_PATH,
   resolveCardUrl,
   resolveKeys,
   type ServedCards,
@@ -23,7 +24,7 @@ import { parseJson } from '../json/parse.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
 import { createKeyFetch } from '../signing/fetch-keys.ts'
-import { getKeySet } from '../signing/key-set.ts'
+import { getKeySet, getNarrowKeySet } from '../signing/key-set.ts'
 import { agentCard, hostCard } from './cards.ts'
 import { VerifyRequest } from './requests.ts'
 
@@ -147,6 +148,7 @@ const AGENT_PATH = /^\/agents\/(?<id>[a-z0-9-]+)$/
 
 const findOwn = (path: string): { handler: Handler; id?: string | undefined } | undefined => {
   if (path === KEY_SET_PATH) return { handler: getKeySet }
+  if (path === NARROW_KEY_SET_PATH) return { handler: getNarrowKeySet }
   const { id, name } = (CARD_PATH.exec(path) ?? AGENT_PATH.exec(path))?.groups ?? {}
   if (id === undefined && name === undefined) return undefined
   const hybrid = name === 'agent' ? 'agent.json' : 'agent-card.json'

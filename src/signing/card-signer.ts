@@ -1,7 +1,7 @@
 import type { Manifest } from '../card/manifest/manifest.ts'
 import { signedNames } from '../card/model/constants.ts'
 import type { Note } from '../card/model/report.ts'
-import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
+import { type CardSigner, KEY_SET_PATH, NARROW_KEY_SET_PATH } from '../card/signatures/index.ts'
 import { isLocalName } from '../net/names.ts'
 import { parseUrl } from '../net/urls.ts'
 import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
@@ -32,7 +32,7 @@ export const createSigning = async (
     signers,
     signer: {
       keys: [current, ...(previous ? [previous] : [])],
-      ...(isNarrow && narrow && { narrowKey: narrow }),
+      ...(isNarrow && narrow && { narrowKey: { ...narrow, jku: `${origin}${NARROW_KEY_SET_PATH}` } }),
       jku: `${origin}${KEY_SET_PATH}`,
       known,
       made: new Map(),

@@ -16,6 +16,16 @@ export const getKeySet: Handler = async ({ headers }, env) => {
   })
 }
 
+/** `GET /.well-known/narrow-jwks.json`: the public key of narrow signatures, for clients that cannot verify others. */
+export const getNarrowKeySet: Handler = async ({ headers }, env) => {
+  const { narrow } = await requireKeys(env)
+  if (narrow === undefined) throw new HttpError(404, 'no-signing-key', 'This host has no key for narrow signatures.')
+  return respondWithDocument({ keys: [narrow.publicKey] }, headers, {
+    'Cache-Control': CACHE_CONTROL,
+    'Content-Type': 'application/jwk-set+json',
+  })
+}
+
 /** Returns the response to a request for the DID document of a host, `cards.example.com` or `127.0.0.1:8787`. */
 export const respondWithDid = async (host: string, { headers }: Request, env: Env): Promise<Response> =>
   respondWithDocument(createDidDocument(host, await requireKeys(env)), headers, {
@@ -24,13 +34,12 @@ export const respondWithDid = async (host: string, { headers }: Request, env: En
   })
 
 /**
- * Returns the document of the DID of a host, in the method `web`. All keys are in it, so that each can be found by its `kid`. Only those
- * that sign whole cards may make assertions, the next one included: a verifier that has the document may not fetch it again in time.
- * The key of narrow signatures is none of them: what it signs is no statement about the security of an agent.
+ * Returns the document of the DID of a host, in the method `web`: with the keys of the key set, the next one included, as a verifier that
+ * has the document may not fetch it again in time.
  */
 export const createDidDocument = (host: string, keys: SigningKeys) => {
   const did = `did:web:${host.replace(':', '%3A')}`
-  const listed = listKeys(keys)
+  const listed = listKeys({ ...keys, narrow: undefined })
   return {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
     id: did,
@@ -40,7 +49,7 @@ export const createDidDocument = (host: string, keys: SigningKeys) => {
       controller: did,
       publicKeyJwk: publicKey,
     })),
-    assertionMethod: listed.filter(({ role }) => role !== 'narrow').map(({ kid }) => `${did}#${kid}`),
+    assertionMethod: listed.map(({ kid }) => `${did}#${kid}`),
   }
 }
 

@@ -13,6 +13,8 @@ export type PublishedKey = {
   kid: string
   alg: 'ES256'
   use: 'sig'
+  /** Set for the key of narrow signatures: a Calling Card host accepts no others by it. */
+  narrow?: true
 }
 
 /** What a key is for. */
@@ -30,13 +32,15 @@ export type HostKey = {
   signsFrom: number
 }
 
-/** The keys of this host by their roles, and all that are published: the one that signs first. */
+/** The keys of this host by their roles, and those that are published together: the one that signs first, and never the narrow one. */
 export type SigningKeys = {
   current: HostKey
   next?: HostKey
   previous?: HostKey
   narrow?: HostKey
   published: readonly PublishedKey[]
+  /** What is wrong with a secret that has no valid key; the others are used all the same. */
+  problem?: string
 }
 
 /** The part of the environment that has keys. */
@@ -48,25 +52,24 @@ export const getSigningKeys = async (
   now = Date.now(),
 ): Promise<SigningKeys | { misconfigured: string }> => {
   const stored = await Promise.all(keySecrets.map(secret => readStoredKey(secret, env[secret])))
-  const invalid = stored.find(key => key === 'invalid')
+  const invalid = keySecrets.filter((_, index) => stored[index] === 'invalid')
   const [first, second, narrow] = stored.map(key => (key === 'invalid' ? undefined : key))
-  if (invalid) {
-    const name = keySecrets[stored.indexOf(invalid)]
-    return {
-      misconfigured: `The ${name} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`,
-    }
-  }
+  const problem =
+    invalid.length > 0
+      ? `The ${invalid.join(' and the ')} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`
+      : undefined
   const rotating = [first, second].filter(key => key !== undefined)
-  if (rotating.length === 0) return { misconfigured: `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
-  return assignRoles(rotating, narrow, now)
+  if (rotating.length === 0) return { misconfigured: problem ?? `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
+  return { ...assignRoles(rotating, narrow, now), ...(problem !== undefined && { problem }) }
 }
 
-/** Returns the keys of this host; undefined where it has none, and logs why if it should have some. */
+/** Returns the keys of this host; undefined where it has none. Logs what is wrong with its secrets. */
 export const findSigningKeys = async (env: KeyEnv): Promise<SigningKeys | undefined> => {
   const keys = await getSigningKeys(env)
-  if (!('misconfigured' in keys)) return keys
-  if (keySecrets.some(secret => env[secret])) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
-  return undefined
+  const problem = 'misconfigured' in keys ? keys.misconfigured : keys.problem
+  if (problem !== undefined && keySecrets.some(secret => env[secret]))
+    log('error', 'signing-key', { 'calling_card.detail': problem })
+  return 'misconfigured' in keys ? undefined : keys
 }
 
 const CREATE_KEY = 'Create one: npx sync-card keys create'
@@ -84,13 +87,21 @@ const assignRoles = (rotating: readonly StoredKey[], narrow: StoredKey | undefin
     current: { ...current, role: 'current' as const },
     ...(other &&
       (isNext ? { next: { ...other, role: 'next' as const } } : { previous: { ...other, role: 'previous' as const } })),
-    ...(narrow && { narrow: { ...narrow, role: 'narrow' as const } }),
+    ...(narrow && {
+      narrow: { ...narrow, role: 'narrow' as const, publicKey: { ...narrow.publicKey, narrow: true as const } },
+    }),
   }
-  return { ...keys, published: listKeys(keys).map(({ publicKey }) => publicKey) }
+  const published = listKeys({ ...keys, narrow: undefined }).map(({ publicKey }) => publicKey)
+  return { ...keys, published }
 }
 
 /** Lists keys, the one that signs first. */
-export const listKeys = ({ current, next, previous, narrow }: Omit<SigningKeys, 'published'>): HostKey[] =>
+export const listKeys = ({
+  current,
+  next,
+  previous,
+  narrow,
+}: Omit<SigningKeys, 'published' | 'narrow'> & { narrow?: HostKey | undefined }): HostKey[] =>
   [current, next, previous, narrow].filter(key => key !== undefined)
 
 /** Names the keys that sign cards: when the name changes, all cards are to be signed again. '' for a host without keys. */

@@ -24,7 +24,10 @@ let called: CalledHost
 /** A host without agents. */
 let empty: OwnHost
 beforeAll(async () => {
-  called = await startCalledHost({ SIGNING_KEY: JSON.stringify(makeSigningKey()) })
+  called = await startCalledHost({
+    SIGNING_KEY: JSON.stringify(makeSigningKey()),
+    NARROW_SIGNING_KEY: JSON.stringify(makeSigningKey()),
+  })
   empty = await startHost()
   called.agent.respond(answer)
   const { origin } = called.agent
@@ -99,6 +102,8 @@ const samples: Sample[] = [
   ['GET', '/agents/.well-known/agent-card.json', 404],
   ['GET', '/.well-known/jwks.json', 200],
   ['GET', '/.well-known/jwks.json', 304, { headers: { 'If-None-Match': '*' } }],
+  ['GET', '/.well-known/narrow-jwks.json', 200],
+  ['GET', '/.well-known/narrow-jwks.json', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/.well-known/did.json', 200],
   ['GET', '/.well-known/did.json', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/a2a/v1/agents/weather', 200],

@@ -126,11 +126,18 @@ describe('a remote card whose manifest names keys', () => {
 
   it('loses what the signature does not cover', async () => {
     const signed = await signAs(card, author, { rule: 'proto' })
-    published = { ...signed, url: 'https://evil.example.com/a2a', 'x-own': 1 }
+    published = { ...signed, 'x-own': 1 }
     const { source } = await put('covered')
     expect(source).toMatchObject({ verification: { rule: 'proto' }, notes: [{ pointer: '/x-own' }] })
     const { body } = await called.send('/agents/covered/.well-known/agent-card.json', { method: 'GET' })
-    expect(JSON.stringify(body)).not.toMatch(/evil|x-own/)
+    expect(JSON.stringify(body)).not.toContain('x-own')
+  })
+
+  it('is refused where a field of A2A 0.3 contradicts what the signature covers', async () => {
+    published = { ...(await signAs(card, author, { rule: 'proto' })), url: 'https://evil.example.com/a2a' }
+    expect((await put('contradicted')).source).toMatchObject({
+      failure: { code: 'unverified', message: expect.stringContaining('which /url contradicts') },
+    })
   })
 
   it('waits for its owner if it requires less of callers in what the signature does not cover', async () => {

@@ -101,7 +101,7 @@ describe('the signatures of this host', () => {
     const { text, words } = await show(Object.fromEntries(NAMES.map(name => [name, change(signed[name])])) as Documents)
     expect(words).toBe('Its signature is not valid.')
     expect(text).toContain('Not a valid signature of this host, although it names the key')
-    expect(text).toContain('It does not hold for this card under any rule.')
+    expect(text).toContain('It is not valid for this card under any rule.')
     expect(text).not.toContain('accepts the card')
   })
 

@@ -69,10 +69,19 @@ describe('a signing key', () => {
     ['a time before 1970', { ...key, nbf: -1 }],
     ['a time after the year 9999', { ...key, nbf: 253_402_300_800 }],
   ])('is not %s, and the message does not repeat the secret', async (_, secret) => {
-    for (const name of ['SIGNING_KEY', 'SIGNING_KEY_2', 'NARROW_SIGNING_KEY'] as const)
-      expect(await getSigningKeys({ SIGNING_KEY: textOf(other), [name]: textOf(secret) })).toEqual({
-        misconfigured: `The ${name} of this Worker is not a private key for ES256 (P-256) as a JWK. Create one: npx sync-card keys create`,
+    const problem = (name: string) =>
+      `The ${name} of this Worker is not a private key for ES256 (P-256) as a JWK. Create one: npx sync-card keys create`
+    expect(await read(secret)).toEqual({ misconfigured: problem('SIGNING_KEY') })
+    // The keys of the other secrets are used all the same.
+    const current = { kid: await kidOf(other) }
+    for (const name of ['SIGNING_KEY_2', 'NARROW_SIGNING_KEY'])
+      expect(await getSigningKeys({ SIGNING_KEY: textOf(other), [name]: textOf(secret) })).toMatchObject({
+        current,
+        problem: problem(name),
       })
+    expect(await getSigningKeys({ SIGNING_KEY: textOf(secret), SIGNING_KEY_2: textOf(other) })).toMatchObject({
+      current,
+    })
   })
 
   it.each([{}, { SIGNING_KEY: '' }, { NARROW_SIGNING_KEY: JSON.stringify(narrow) }])('is missing in %j', async env => {
@@ -125,7 +134,9 @@ describe('the roles of keys', () => {
     )
     const keys = await readAll(env)
     expect(listKeys(keys).map(({ role, kid }) => `${role} ${names.get(kid)}`)).toEqual(expected)
-    expect(keys.published.map(({ kid }) => kid)).toEqual(listKeys(keys).map(({ kid }) => kid))
+    const together = listKeys(keys).filter(({ role }) => role !== 'narrow')
+    expect(keys.published.map(({ kid }) => kid)).toEqual(together.map(({ kid }) => kid))
+    expect(keys.published.some(key => key.narrow)).toBe(false)
   })
 
   it('change with the time alone', async () => {

@@ -54,11 +54,16 @@ const kidsOf = (served: Served) => [
 const notesOf = (receipt: JsonObject) =>
   ((receipt.report as JsonObject).signatures as { message: string }[]).map(({ message }) => message)
 
-/** Returns how each signature of a card is verified with the keys that the host publishes now. */
+const readPublished = async (host: NodeHost, name: string) => {
+  const response = await host.fetch(`/.well-known/${name}`)
+  const keys = response.ok ? await readKeys((await response.json()) as Json, name) : { keys: [] }
+  return 'keys' in keys ? keys.keys : []
+}
+
+/** Returns how each signature of a card is verified with the keys that the host publishes now, those for narrow signatures included. */
 const verify = async (host: NodeHost, { document }: Served) => {
-  const keys = await readKeys((await (await host.fetch('/.well-known/jwks.json')).json()) as Json, 'the host')
-  if ('error' in keys) throw new Error(keys.error)
-  return (await verifySignatures(document, keys.keys)).map(result => (result.valid ? result.rule : result.reason))
+  const keys = await Promise.all(['jwks.json', 'narrow-jwks.json'].map(name => readPublished(host, name)))
+  return (await verifySignatures(document, keys.flat())).map(result => (result.valid ? result.rule : result.reason))
 }
 
 describe('a card that is registered at a host with a SIGNING_KEY', () => {
@@ -126,6 +131,20 @@ describe('a card that is registered at a host with a SIGNING_KEY', () => {
     expect(await verify(host, served)).toEqual(['wire', 'proto-ascii', 'narrow'])
     expect(kidsOf(served)).toEqual([await kidOf(first), await kidOf(narrow)])
     expect(kidsOf(await read(host, `${id}-default`, '?dialect=1.0'))).toEqual([await kidOf(first)])
+  })
+
+  it('with a narrow signature is not verified without its security schemes, neither with the main keys nor with the narrow one', async () => {
+    const host = await start({ NARROW_SIGNING_KEY: secret(narrow) })
+    await host.put(id, { card, narrowSignature: true })
+    const { document, ...rest } = await read(host, id, '?dialect=1.0')
+    const { securitySchemes: _, ...stripped } = document
+    expect(await verify(host, { ...rest, document: stripped })).toEqual([
+      'is not valid for this card under any rule',
+      'is not valid for this card under any rule',
+      'narrow',
+    ])
+    const published = await readPublished(host, 'jwks.json')
+    expect(published.map(({ kid }) => kid)).toEqual([await kidOf(first)])
   })
 
   it('reports a narrow signature that the host has no key for', async () => {

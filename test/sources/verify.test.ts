@@ -144,7 +144,7 @@ describe('a card that is not signed with a trusted key', () => {
     const keys = [{ ...author.publicJwk, exp: Date.now() / 1000 - 1 }]
     expect(await verificationOf(await signAs(card, author), { keys })).toMatchObject({
       verified: false,
-      reason: 'signature 1 does not hold: the key has expired',
+      reason: 'signature 1 is not valid: the key has expired',
     })
   })
 

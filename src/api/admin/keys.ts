@@ -38,6 +38,7 @@ export const describeKeys = (keys: SigningKeys, state: SigningState, cacheSecond
       ...(signsFrom > 0 && { signsFrom: new Date(signsFrom).toISOString() }),
       ...(role === 'previous' && { retirable }),
     })),
+    ...(keys.problem !== undefined && { problem: keys.problem }),
     unsigned: state.unsigned,
     cacheSeconds,
     time: new Date(now).toISOString(),

@@ -1,6 +1,13 @@
 export { didDocumentUrl } from '../../net/did-web.ts'
 export { listSignatures, readHeader } from './header.ts'
-export { type FetchJson, KEY_SET_PATH, type KeySource, type ResolvedKeys, resolveKeys } from './key-sources.ts'
+export {
+  type FetchJson,
+  KEY_SET_PATH,
+  type KeySource,
+  NARROW_KEY_SET_PATH,
+  type ResolvedKeys,
+  resolveKeys,
+} from './key-sources.ts'
 export { toCurrentForm } from './legacy-form.ts'
 export { type PayloadRule, payloadRules, payloads, writePayload } from './payloads.ts'
 export { type PublicKey, readKeys } from './public-keys.ts'

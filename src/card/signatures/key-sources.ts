@@ -8,6 +8,9 @@ export type KeySource = JsonObject | string
 /** The path of the keys of a host (RFC 7517). */
 export const KEY_SET_PATH = '/.well-known/jwks.json'
 
+/** The path of the key of narrow signatures, which verifiers must not find among the others. */
+export const NARROW_KEY_SET_PATH = '/.well-known/narrow-jwks.json'
+
 /** Fetches a JSON document. The error completes a sentence that begins with the URL. */
 export type FetchJson = (url: string) => Promise<{ document: Json } | { error: string }>
 

@@ -2,8 +2,11 @@ import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jos
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_VERIFICATION_KEYS } from '../../limits.ts'
 
-/** A public key by which signatures are verified, and where it is from: a URL, a DID, or what it is a part of, such as `manifest`. */
-export type PublicKey = { jwk: JsonObject; kid: string; thumbprint: string; from: string }
+/**
+ * A public key by which signatures are verified, and where it is from: a URL, a DID, or what it is a part of, such as `manifest`. A key that
+ * `isNarrow` by its own set makes narrow signatures only, whatever else they seem to cover.
+ */
+export type PublicKey = { jwk: JsonObject; kid: string; thumbprint: string; from: string; isNarrow?: boolean }
 
 /** Keys, or why there are none. */
 export type KeysResult = { keys: PublicKey[] } | { error: string }
@@ -29,7 +32,8 @@ const readKey = async (jwk: Json, from: string): Promise<PublicKey | undefined> 
   const publicJwk = Object.fromEntries(members) as JsonObject
   try {
     const thumbprint = await calculateJwkThumbprint(publicJwk as JWK)
-    return { jwk: publicJwk, kid: typeof jwk.kid === 'string' ? jwk.kid : thumbprint, thumbprint, from }
+    const kid = typeof jwk.kid === 'string' ? jwk.kid : thumbprint
+    return { jwk: publicJwk, kid, thumbprint, from, ...(jwk.narrow === true && { isNarrow: true }) }
   } catch {
     return undefined
   }

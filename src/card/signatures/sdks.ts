@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.
 import { listSignatures, parseHeader, type SignatureHeader } from './header.ts'
 import { writePayload } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'
-import { encodePayload, findKey, holds } from './verify.ts'
+import { encodePayload, findKey, isSignatureOf } from './verify.ts'
 
 /** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
 export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }
@@ -19,7 +19,7 @@ type Sdk = {
   payload: (card: JsonObject) => string | undefined
   /** Returns why the SDK skips a signature; undefined if it verifies it. */
   refuses?: ((header: SignatureHeader) => string | undefined) | undefined
-  /** Why no signature holds for what the SDK verifies. */
+  /** Why no signature is valid for what the SDK verifies. */
   reason: (card: JsonObject) => string
 }
 
@@ -103,13 +103,13 @@ const judge = async (
     if (result === undefined) return { sdk: name, accepted: true }
     reasons.push(result)
   }
-  // A signature that does not hold says more than one that nobody could verify.
+  // A signature that is not valid says more than one that nobody could verify.
   return rejected(reasons.includes(NOT_COVERED) ? reason(card) : (reasons[0] ?? ''))
 }
 
 const NOT_COVERED = 'not covered'
 
-/** Returns why a signature does not count; undefined if it holds. */
+/** Returns why a signature does not count; undefined if it is valid. */
 const verifyAs = async (
   { text, refuses }: Pick<Sdk, 'refuses'> & { text: string },
   signature: Json,
@@ -122,7 +122,7 @@ const verifyAs = async (
   if (refused !== undefined) return refused
   const found = await findKey(read.header, keys, now)
   if ('reason' in found) return `finds a signature that ${found.reason}`
-  return (await holds(signature, read.header, found.key, text)) ? undefined : NOT_COVERED
+  return (await isSignatureOf(signature, read.header, found.key, text)) ? undefined : NOT_COVERED
 }
 
 const attempt = (write: () => string | undefined): string | undefined => {

@@ -2,16 +2,19 @@ import { base64url, type CryptoKey, FlattenedSign } from 'jose'
 import { type JsonObject, omit } from '../../json/json.ts'
 import { createPayloadWriter, type PayloadRule } from './payloads.ts'
 
-/** A private key of ES256, which every SDK accepts, with its public name. */
-export type SignerKey = { kid: string; privateKey: CryptoKey }
+/** A private key of ES256, which every SDK accepts, with its public name; and the URL of a set with the public key, if it is another. */
+export type SignerKey = { kid: string; privateKey: CryptoKey; jku?: string }
 
 /** What signs the cards of one agent. */
 export type CardSigner = {
   /** The keys that sign each card. Some verifiers stop at a key that they do not know, so the one that stays longest comes first. */
   keys: readonly SignerKey[]
-  /** Signs what is left of a card without its security schemes. Never one of `keys`: the card could be stripped of its security. */
+  /**
+   * Signs what is left of a card without its security schemes. Never one of `keys`, nor in the same key set: the card could be stripped of
+   * its security.
+   */
   narrowKey?: SignerKey | undefined
-  /** The URL of the public keys. */
+  /** The URL of the public keys of `keys`. */
   jku: string
   /** Signatures that were made before, by the digest of what they sign: they stay, so that entity tags do. */
   known: Readonly<Record<string, string>>
@@ -57,10 +60,10 @@ const protectedHeader = (kid: string, jku: string) => ({ alg: 'ES256', typ: 'JOS
 
 const sign = async (
   payload: string,
-  { kid, privateKey }: SignerKey,
+  { kid, privateKey, jku: ownJku }: SignerKey,
   { jku, known, made }: CardSigner,
 ): Promise<{ digest: string; protected: string; signature: string }> => {
-  const header = protectedHeader(kid, jku)
+  const header = protectedHeader(kid, ownJku ?? jku)
   const bytes = new TextEncoder().encode(payload)
   const encodedHeader = base64url.encode(new TextEncoder().encode(JSON.stringify(header)))
   const digest = await digestOf(encodedHeader, bytes)

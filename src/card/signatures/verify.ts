@@ -11,7 +11,7 @@ export type SignatureResult = Partial<SignatureHeader> & Verdict
 type Verdict =
   | {
       valid: true
-      /** The rule under which it holds: the first that does, of those that cover the most. */
+      /** The rule under which it is valid: the first one, of those that cover the most. */
       rule: PayloadRule
       /** The key that made it. */
       key: Pick<PublicKey, 'kid' | 'thumbprint' | 'from'>
@@ -52,12 +52,16 @@ export const verifySignatures = async (
   return results
 }
 
-/** A rule that leaves out fields which contradict the others does not cover the card that its readers see. */
-const judgeRule = (rule: PayloadRule | undefined, card: JsonObject, { kid, thumbprint, from }: PublicKey): Verdict => {
-  if (rule === undefined) return { valid: false, reason: 'does not hold for this card under any rule' }
+/**
+ * A rule that leaves out fields which contradict the others does not cover the card that its readers see. The text of a narrow signature is
+ * that of other rules for a card that was stripped of its security.
+ */
+const judgeRule = (found: PayloadRule | undefined, card: JsonObject, key: PublicKey): Verdict => {
+  const rule = found && key.isNarrow ? 'narrow' : found
+  if (rule === undefined) return { valid: false, reason: 'is not valid for this card under any rule' }
   const contradiction = rule === 'wire' || rule === 'served' ? undefined : findContradiction(card)
   return contradiction === undefined
-    ? { valid: true, rule, key: { kid, thumbprint, from } }
+    ? { valid: true, rule, key: { kid: key.kid, thumbprint: key.thumbprint, from: key.from } }
     : { valid: false, reason: `covers the card in the form of A2A 1.0 only, which ${contradiction} contradicts` }
 }
 
@@ -76,7 +80,7 @@ const findRule = async (
   for (const rule of payloadRules) {
     const payload = payloadOf(rule)
     if (payload === undefined || tried.has(payload)) continue
-    if (await holds(signature, header, key, payload)) return rule
+    if (await isSignatureOf(signature, header, key, payload)) return rule
     tried.add(payload)
   }
   return undefined
@@ -93,11 +97,16 @@ export const findKey = async (
   if (others.some(({ thumbprint }) => thumbprint !== publicKey.thumbprint))
     return { reason: 'names a key whose `kid` several keys have' }
   const imported = await importKey(publicKey, alg, now)
-  return 'error' in imported ? { reason: `does not hold: ${imported.error}` } : { publicKey, key: imported.key }
+  return 'error' in imported ? { reason: `is not valid: ${imported.error}` } : { publicKey, key: imported.key }
 }
 
 /** Whether a signature that `readHeader` has read signs a payload, in base64url, with a key. */
-export const holds = (signature: Json, { alg }: SignatureHeader, key: CryptoKey, payload: string): Promise<boolean> => {
+export const isSignatureOf = (
+  signature: Json,
+  { alg }: SignatureHeader,
+  key: CryptoKey,
+  payload: string,
+): Promise<boolean> => {
   const { protected: header, signature: value } = signature as { protected: string; signature: string }
   return flattenedVerify({ protected: header, signature: value, payload }, key, { algorithms: [alg] }).then(
     () => true,

@@ -70,8 +70,8 @@ export const findSigning = async (
 }
 
 const readOwnKeys = async (env: Env): Promise<PublicKey[]> => {
-  const published = (await findSigningKeys(env))?.published ?? []
-  const read = await readKeys([...published] as Json, 'this host')
+  const { published = [], narrow } = (await findSigningKeys(env)) ?? {}
+  const read = await readKeys([...published, ...(narrow ? [narrow.publicKey] : [])] as Json, 'this host')
   return 'keys' in read ? read.keys : []
 }
 

@@ -201,7 +201,7 @@ describe('what signatures in the form of A2A 1.0 do not cover', () => {
     const results = await verifySignatures(altered, [key.publicKey])
     expect(results.map(result => (result.valid ? '' : result.reason))).toEqual([
       'covers the card in the form of A2A 1.0 only, which /url contradicts',
-      'does not hold for this card under any rule',
+      'is not valid for this card under any rule',
     ])
   })
 

@@ -117,7 +117,7 @@ describe('findSdkVerdicts', () => {
     [
       'a key that has expired',
       document => judge(document, [{ ...key.publicKey, jwk: { ...key.publicKey.jwk, exp: 1 } }], 2000),
-      'finds a signature that does not hold: the key has expired',
+      'finds a signature that is not valid: the key has expired',
     ],
     [
       'a header that cannot be read',

@@ -45,7 +45,7 @@ describe('the interop vectors of a2a-python: one card, signed by each SDK', () =
   })
 
   it.each(interop.rejected)('$id, signed by $signer, is accepted by none', async ({ card }) => {
-    expect(await verify(card, interop.key)).toEqual(['does not hold for this card under any rule'])
+    expect(await verify(card, interop.key)).toEqual(['is not valid for this card under any rule'])
     expect(await findAccepting(card, interop.key)).toEqual([])
     for (const { accepts } of cardVerifiers) expect(await accepts(card, [interop.key as never])).toBe(false)
   })

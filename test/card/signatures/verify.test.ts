@@ -69,7 +69,7 @@ describe('verifySignatures', () => {
     ['RS1', 'RS1', /^has the algorithm "RS1"/],
     ['an empty text', '', /^has the algorithm ""/],
     ['a list', ['ES256'], /^has no algorithm$/],
-    ['ES384, which the key is not for', 'ES384', /^does not hold: the key is for ES256, not ES384$/],
+    ['ES384, which the key is not for', 'ES384', /^is not valid: the key is for ES256, not ES384$/],
   ])('rejects the algorithm %s', async (_, alg, reason) => {
     const [first] = signed.signatures as JsonObject[]
     for (const signature of ['', String(first?.signature)])
@@ -132,10 +132,10 @@ describe('the keys of verifySignatures', () => {
   const now = 1_700_000_000_000
 
   it.each<[string, JsonObject, string]>([
-    ['that has expired', { exp: now / 1000 }, 'does not hold: the key has expired'],
-    ['that is not valid yet', { nbf: now / 1000 + 1 }, 'does not hold: the key is not valid yet'],
-    ['for another algorithm', { alg: 'ES384' }, 'does not hold: the key is for ES384, not ES256'],
-    ['that is no point of the curve', { x: 'AAAA' }, 'does not hold: the key is not one for ES256'],
+    ['that has expired', { exp: now / 1000 }, 'is not valid: the key has expired'],
+    ['that is not valid yet', { nbf: now / 1000 + 1 }, 'is not valid: the key is not valid yet'],
+    ['for another algorithm', { alg: 'ES384' }, 'is not valid: the key is for ES384, not ES256'],
+    ['that is no point of the curve', { x: 'AAAA' }, 'is not valid: the key is not one for ES256'],
   ])('rejects a key %s', async (_, members, reason) => {
     expect(await verify([await signWith({ kid })], await withMembers(members), now)).toEqual([reason])
   })

@@ -78,6 +78,7 @@ const Health = v.object({
 const Jwk = v.object({
   ...{ kty: v.string(), crv: v.string(), x: v.string(), y: v.string() },
   ...{ kid: v.string(), alg: v.string(), use: v.string() },
+  narrow: v.optional(flag('Whether the key makes narrow signatures only.')),
 })
 
 const JwkSet = v.object({ keys: v.array(Jwk) })
@@ -104,6 +105,7 @@ const HostKeys = v.object({
       retirable: v.optional(time('From when on the previous key can be deleted, if `unsigned` is 0 then.')),
     }),
   ),
+  problem: v.optional(text('What is wrong with a secret that has no valid key.')),
   unsigned: count('Agents whose cards are still to be signed with these keys, or to be published.'),
   cacheSeconds: count('For how long some cache may serve a card after it was replaced.'),
   time: time('The time of this host.'),
