@@ -26,7 +26,7 @@ type Sdk = {
 const PYTHON_ALGORITHMS = ['ES256', 'RS256']
 
 const refusedByPython = ({ alg }: SignatureHeader): string | undefined =>
-  PYTHON_ALGORITHMS.includes(alg) ? undefined : `a2a-python's examples accept ${PYTHON_ALGORITHMS.join(' and ')} only`
+  PYTHON_ALGORITHMS.includes(alg) ? undefined : `accepts ${PYTHON_ALGORITHMS.join(' and ')} only, in its examples`
 
 const refusedByJavaScript = ({ typ }: SignatureHeader): string | undefined =>
   typ === undefined ? 'demands `typ` in the protected header' : undefined
