@@ -53,12 +53,21 @@ export const getSigningKeys = async (
 ): Promise<SigningKeys | { misconfigured: string }> => {
   const stored = await Promise.all(keySecrets.map(secret => readStoredKey(secret, env[secret])))
   const invalid = keySecrets.filter((_, index) => stored[index] === 'invalid')
-  const [first, second, narrow] = stored.map(key => (key === 'invalid' ? undefined : key))
-  const problem =
-    invalid.length > 0
-      ? `The ${invalid.join(' and the ')} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`
-      : undefined
-  const rotating = [first, second].filter(key => key !== undefined)
+  const valid = stored.filter(key => key !== undefined && key !== 'invalid')
+  // The first of equal keys: a narrow signature by the key of the others would be theirs for a card without its security.
+  const distinct = valid.filter(({ kid }, index) => valid.findIndex(key => key.kid === kid) === index)
+  const repeated = valid.filter(key => !distinct.includes(key)).map(({ secret }) => secret)
+  const problems = [
+    ...(invalid.length > 0
+      ? [
+          `The ${invalid.join(' and the ')} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`,
+        ]
+      : []),
+    ...repeated.map(secret => `The ${secret} of this Worker is the key of another secret, so it is not used.`),
+  ]
+  const problem = problems.length > 0 ? problems.join(' ') : undefined
+  const narrow = distinct.find(({ secret }) => secret === 'NARROW_SIGNING_KEY')
+  const rotating = distinct.filter(key => key !== narrow)
   if (rotating.length === 0) return { misconfigured: problem ?? `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
   return { ...assignRoles(rotating, narrow, now), ...(problem !== undefined && { problem }) }
 }
