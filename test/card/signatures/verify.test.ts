@@ -29,7 +29,7 @@ const verify = async (signatures: Json, keys = [key.publicKey], now?: number) =>
 const encode = (header: Json): string => Buffer.from(JSON.stringify(header)).toString('base64url')
 const { kid } = key
 
-describe('signCard', () => {
+describe('signCard of a card with claims of JWTs', () => {
   it.each(['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti'])(
     'signs no text with the claim `%s`, which would be a JWT of the host for those who do not check `typ`',
     async claim => {
