@@ -117,8 +117,8 @@ export const listKeys = ({
 export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>
   'misconfigured' in keys ? '' : [keys.current, keys.previous, keys.narrow].map(key => key?.kid ?? '').join(' ')
 
-/** The end of the year 9999: later times have no usual form. */
-const MAX_TIME_SECONDS = 253_402_300_799
+/** The end of the year 2188: a Durable Object throws for alarms after 2189, and one is set for when a key begins to sign. */
+const MAX_TIME_SECONDS = 6_911_049_599
 
 /** 256 bits in base64url. */
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))
