@@ -299,6 +299,10 @@ export const MAX_UPSTREAM_KEYS = 20
 /** Keys in a JWK Set or DID document by which a card is verified. A larger set is not read. */
 export const MAX_VERIFICATION_KEYS = 100
 
+/** The largest modulus and exponent of an RSA key that verifies signatures, in bits. With larger ones, a check takes seconds. */
+export const MAX_RSA_MODULUS_BITS = 4096
+export const MAX_RSA_EXPONENT_BITS = 32
+
 /** A JWK Set or DID document by which a card is verified: bytes, and the time for it. */
 export const MAX_KEY_SET_BYTES = 128 * 1024
 export const KEY_SET_TIMEOUT_SECONDS = 5

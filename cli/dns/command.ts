@@ -13,7 +13,7 @@ import {
   type HostFlags,
   resolveWithWarning,
 } from '../options.ts'
-import { colors, withoutControls } from '../terminal.ts'
+import { colors, escapeControls, withoutControls } from '../terminal.ts'
 import { type CheckedRecord, checkRecord, DEFAULT_RESOLVER } from './check.ts'
 import {
   type AgentRecords,
@@ -75,7 +75,7 @@ const showRecords = async (id: string, flags: Flags, context: Context): Promise<
   const ownHost = host.token === '' ? undefined : await findOwnHost(id, client)
   const agent = describeRecords({ id, ownHost, hostUrl: host.url, sha256, domain, ttl })
   const checked = verify ? await checkAll(agent.records, resolver, context) : undefined
-  if (json) terminal.out(toJson(id, agent, checked))
+  if (json) terminal.out(escapeControls(toJson(id, agent, checked)))
   else if (checked) terminal.report(checkText(checked))
   else terminal.out(zoneText(id, agent))
   const isComplete = checked?.every(({ record, state }) => record.optional || state === 'present') ?? true

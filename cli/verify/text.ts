@@ -25,7 +25,7 @@ export const verifyText = (card: CardVerification): string => {
       sdks.map(({ sdk, accepted, reason = '' }) => [
         accepted ? TICK : CROSS,
         sdk,
-        accepted ? 'accepts the card' : reason,
+        accepted ? 'accepts the card' : withoutControls(reason),
       ]),
     ),
   ].join('\n')

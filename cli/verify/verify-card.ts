@@ -78,11 +78,11 @@ const asCard = (fetched: FetchedDocument): { card: JsonObject } | { error: strin
     : { error: 'responded with JSON that is no object, as an Agent Card is' }
 }
 
-/** Returns what reads keys. Where the signer of a card chose their place, it must be a public one. */
+/** Returns what reads keys. Where the signer of a card chose their place, it must be a public one. Only users name files. */
 const createKeyReader =
   (trust: Trust, context: Context): FetchJson =>
   async place => {
-    if (!isUrl(place)) return readKeyFile(place, context)
+    if (!isUrl(place)) return trust === 'given' ? readKeyFile(place, context) : { error: 'is no URL' }
     if (trust === 'signer' && blockReason(place) !== undefined) return { error: 'is no public address' }
     if (!isFetchable(place))
       return { error: 'is not encrypted, so anybody on the way could replace the keys: use https' }

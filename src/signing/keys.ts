@@ -53,12 +53,21 @@ export const getSigningKeys = async (
 ): Promise<SigningKeys | { misconfigured: string }> => {
   const stored = await Promise.all(keySecrets.map(secret => readStoredKey(secret, env[secret])))
   const invalid = keySecrets.filter((_, index) => stored[index] === 'invalid')
-  const [first, second, narrow] = stored.map(key => (key === 'invalid' ? undefined : key))
-  const problem =
-    invalid.length > 0
-      ? `The ${invalid.join(' and the ')} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`
-      : undefined
-  const rotating = [first, second].filter(key => key !== undefined)
+  const valid = stored.filter(key => key !== undefined && key !== 'invalid')
+  // The first of equal keys: a narrow signature by the key of the others would be theirs for a card without its security.
+  const distinct = valid.filter(({ kid }, index) => valid.findIndex(key => key.kid === kid) === index)
+  const repeated = valid.filter(key => !distinct.includes(key)).map(({ secret }) => secret)
+  const problems = [
+    ...(invalid.length > 0
+      ? [
+          `The ${invalid.join(' and the ')} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`,
+        ]
+      : []),
+    ...repeated.map(secret => `The ${secret} of this Worker is the key of another secret, so it is not used.`),
+  ]
+  const problem = problems.length > 0 ? problems.join(' ') : undefined
+  const narrow = distinct.find(({ secret }) => secret === 'NARROW_SIGNING_KEY')
+  const rotating = distinct.filter(key => key !== narrow)
   if (rotating.length === 0) return { misconfigured: problem ?? `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
   return { ...assignRoles(rotating, narrow, now), ...(problem !== undefined && { problem }) }
 }
@@ -108,8 +117,8 @@ export const listKeys = ({
 export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>
   'misconfigured' in keys ? '' : [keys.current, keys.previous, keys.narrow].map(key => key?.kid ?? '').join(' ')
 
-/** The end of the year 9999: later times have no usual form. */
-const MAX_TIME_SECONDS = 253_402_300_799
+/** The end of the year 2188: a Durable Object throws for alarms after 2189, and one is set for when a key begins to sign. */
+const MAX_TIME_SECONDS = 6_911_049_599
 
 /** 256 bits in base64url. */
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))

@@ -172,3 +172,30 @@ describe('sync-card verify', () => {
     expect(stdout).toContain('✗  a]0;bc ')
   })
 })
+
+describe('what a card names', () => {
+  it.each([
+    ['a URL without slashes', 'https:agent.example/../keys.json'],
+    ['a URL after a tab', '\thttps://agent.example/../../../keys.json'],
+  ])('reads no local file for a `jku` that is %s', async (_, jku) => {
+    const signer = await makeTestSigner(jku)
+    served = { [cardUrl]: await signer.sign(bilingualCard) }
+    const { code, stdout } = await verify([cardUrl], { 'keys.json': { keys: [signer.publicKey] } })
+    expect(code).toBe(1)
+    expect(stdout).toContain('is no URL')
+  })
+
+  it('commands no terminal', async () => {
+    const [first] = signed.signatures as { protected: string; signature: string }[]
+    const header = {
+      ...JSON.parse(Buffer.from(first?.protected ?? '', 'base64url').toString()),
+      alg: '\u001b]0;x\u0007\u009b2J',
+    }
+    const encoded = Buffer.from(JSON.stringify(header)).toString('base64url')
+    served[cardUrl] = { ...signed, signatures: [{ ...first, protected: encoded }] }
+    for (const args of [[cardUrl], ['--json', cardUrl]]) {
+      const { stdout } = await verify(args)
+      expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u)
+    }
+  })
+})

@@ -47,6 +47,18 @@ describe('a signing key', () => {
     for (const secret of [d, other.d, 'secret-member', '"d"', 'nbf']) expect(text).not.toContain(secret)
   })
 
+  it('has one role: a narrow key that signs other cards too would be valid for cards without their security', async () => {
+    const repeated = (secret: string) => `The ${secret} of this Worker is the key of another secret, so it is not used.`
+    const both = { SIGNING_KEY: textOf(key), NARROW_SIGNING_KEY: since(key, 60) }
+    for (const env of [both, { ...both, SIGNING_KEY_2: textOf(other) }]) {
+      const keys = await readAll(env)
+      expect(keys).toMatchObject({ problem: repeated('NARROW_SIGNING_KEY') })
+      expect(keys.narrow).toBeUndefined()
+    }
+    const twice = await readAll({ SIGNING_KEY: textOf(key), SIGNING_KEY_2: since(key, 60) })
+    expect(twice).toMatchObject({ published: [await published(key)], problem: repeated('SIGNING_KEY_2') })
+  })
+
   it('cannot be exported', async () => {
     expect(await read(key)).toMatchObject({ current: { privateKey: { extractable: false, usages: ['sign'] } } })
   })
@@ -67,7 +79,7 @@ describe('a signing key', () => {
     ['a time as text', { ...key, nbf: '2026-11-26' }],
     ['a time with a fraction', { ...key, nbf: 1.5 }],
     ['a time before 1970', { ...key, nbf: -1 }],
-    ['a time after the year 9999', { ...key, nbf: 253_402_300_800 }],
+    ['a time after the year 2188', { ...key, nbf: 6_911_049_600 }],
   ])('is not %s, and the message does not repeat the secret', async (_, secret) => {
     const problem = (name: string) =>
       `The ${name} of this Worker is not a private key for ES256 (P-256) as a JWK. Create one: npx sync-card keys create`

@@ -46,37 +46,51 @@ export const findContradiction = (card: JsonObject): Pointer | undefined =>
   findInSkills(card)
 
 const findSecondName = (card: JsonObject): Pointer | undefined => {
-  const name = Object.keys(card).find(
-    name =>
-      name.includes('_') &&
-      Object.hasOwn(
-        card,
-        name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()),
-      ),
-  )
+  const name = Object.keys(card).find(name => name.includes('_') && Object.hasOwn(card, toJsonName(name)))
   return name && formatPointer(name)
 }
 
-const findOtherEndpoint = ({ url, additionalInterfaces, supportedInterfaces }: JsonObject): Pointer | undefined => {
-  if (!Array.isArray(supportedInterfaces)) return undefined
-  const covered = new Set(supportedInterfaces.filter(isJsonObject).map(each => each.url))
+const findOtherEndpoint = ({ url, additionalInterfaces, ...card }: JsonObject): Pointer | undefined => {
+  const interfaces = card.supportedInterfaces ?? card.supported_interfaces
+  if (!Array.isArray(interfaces)) return undefined
+  const covered = new Set(interfaces.filter(isJsonObject).map(each => each.url))
   const others = Array.isArray(additionalInterfaces) ? additionalInterfaces.filter(isJsonObject) : []
   const index = others.findIndex(each => !covered.has(each.url))
   if (url !== undefined && !covered.has(url)) return '/url'
   return index === -1 ? undefined : formatPointer('additionalInterfaces', index)
 }
 
-/** A scheme may be in both forms: what 0.3 has beside the wrapper of 1.0 must be what is in it. */
-const findOtherScheme = ({ securitySchemes }: JsonObject): Pointer | undefined => {
-  const schemes = isJsonObject(securitySchemes) ? jsonEntries(securitySchemes) : []
-  const other = schemes.find(([, scheme]) => {
-    const wrapper = isJsonObject(scheme) ? WRAPPERS.get(String(scheme.type)) : undefined
-    if (!isJsonObject(scheme) || wrapper === undefined || scheme[wrapper] === undefined) return false
-    const read = readScheme(omit(scheme, wrapper))
-    return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
-  })
-  return other && formatPointer('securitySchemes', other[0])
+const findOtherScheme = (card: JsonObject): Pointer | undefined => {
+  const name = card.securitySchemes === undefined ? 'security_schemes' : 'securitySchemes'
+  const schemes = isJsonObject(card[name]) ? jsonEntries(card[name]) : []
+  const other = schemes.find(([, scheme]) => isJsonObject(scheme) && (isAmbiguous(scheme) || isTwofold(scheme)))
+  return other && formatPointer(name, other[0])
 }
+
+/** A scheme may be in both forms: what 0.3 has beside the wrapper of 1.0 must be what is in it. */
+const isTwofold = (scheme: JsonObject): boolean => {
+  const wrapper = WRAPPERS.get(String(scheme.type))
+  if (wrapper === undefined || scheme[wrapper] === undefined) return false
+  const read = readScheme(omit(scheme, wrapper))
+  return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
+}
+
+/** Of several wrappers or flows, a message of the proto has one (`oneof`): the signature covers no other, and readers see all. */
+const isAmbiguous = (scheme: JsonObject): boolean => {
+  const wrapper = WRAPPERS.get(String(scheme.type))
+  const wrappers = listMembers(scheme, name => WRAPPER_NAMES.has(name))
+  if (new Set([...(wrapper === undefined ? [] : [wrapper]), ...wrappers.map(([name]) => name)]).size > 1) return true
+  const holders = [scheme, ...wrappers.map(([, inner]) => inner).filter(isJsonObject)]
+  return holders.some(({ flows }) => isJsonObject(flows) && listMembers(flows, () => true).length > 1)
+}
+
+/** Lists the members that are set, under their names in JSON. */
+const listMembers = (object: JsonObject, isListed: (name: string) => boolean): [string, Json][] =>
+  jsonEntries(object)
+    .map(([name, value]): [string, Json] => [toJsonName(name), value])
+    .filter(([name, value]) => value !== null && isListed(name))
+
+const toJsonName = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
 
 const findInSkills = ({ skills }: JsonObject): Pointer | undefined => {
   for (const [index, skill] of (Array.isArray(skills) ? skills : []).entries()) {
@@ -136,6 +150,7 @@ const WRAPPERS = new Map([
   ['openIdConnect', 'openIdConnectSecurityScheme'],
   ['mutualTLS', 'mtlsSecurityScheme'],
 ])
+const WRAPPER_NAMES = new Set(WRAPPERS.values())
 
 const readScheme = (scheme: Json): Json => {
   if (!isJsonObject(scheme)) return scheme

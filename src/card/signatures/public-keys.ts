@@ -1,6 +1,6 @@
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { MAX_VERIFICATION_KEYS } from '../../limits.ts'
+import { MAX_RSA_EXPONENT_BITS, MAX_RSA_MODULUS_BITS, MAX_VERIFICATION_KEYS } from '../../limits.ts'
 
 /**
  * A public key by which signatures are verified, and where it is from: a URL, a DID, or what it is a part of, such as `manifest`. A key that
@@ -28,6 +28,7 @@ const readKey = async (jwk: Json, from: string): Promise<PublicKey | undefined> 
   if (!isJsonObject(jwk) || !KEY_TYPES.has(String(jwk.kty)) || (jwk.use ?? 'sig') !== 'sig') return undefined
   // Private members and those that could change how a key is imported stay out.
   const { kty, crv, x, y, n, e, alg, exp, nbf } = jwk
+  if (kty === 'RSA' && !(isWithin(n, MAX_RSA_MODULUS_BITS) && isWithin(e, MAX_RSA_EXPONENT_BITS))) return undefined
   const members = Object.entries({ kty, crv, x, y, n, e, alg, exp, nbf }).filter(([, value]) => value !== undefined)
   const publicJwk = Object.fromEntries(members) as JsonObject
   try {
@@ -38,6 +39,10 @@ const readKey = async (jwk: Json, from: string): Promise<PublicKey | undefined> 
     return undefined
   }
 }
+
+/** Whether a number in base64url has at most so many bits. */
+const isWithin = (number: Json | undefined, bits: number): boolean =>
+  typeof number === 'string' && number.length <= Math.ceil(bits / 6)
 
 /** Imports a key for an algorithm; or returns why it cannot be used now. */
 export const importKey = async (

@@ -34,7 +34,7 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
   const write = createPayloadWriter(unsigned)
   const written = new Map<string, PayloadRule>()
   for (const rule of RULES) {
-    const payload = write(rule)
+    const payload = rule === 'wire' && isJwt(unsigned) ? undefined : write(rule)
     if (payload !== undefined && !written.has(payload)) written.set(payload, rule)
   }
   const narrow = signer.narrowKey && write('narrow')
@@ -54,6 +54,15 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
     rules: [...new Set(jobs.map(({ rule }) => rule))],
   }
 }
+
+/** The claims that RFC 7519 §4.1 registers. */
+const JWT_CLAIMS = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti']
+
+/**
+ * Whether a card with a signature of all its members would be a JWT as well: with the keys of this host, and claims that the agent has
+ * chosen, for all who do not check `typ`. Other rules leave unknown members out.
+ */
+const isJwt = (card: JsonObject): boolean => JWT_CLAIMS.some(claim => Object.hasOwn(card, claim))
 
 /** The order of the members is that of the specification's example. */
 const protectedHeader = (kid: string, jku: string) => ({ alg: 'ES256', typ: 'JOSE', kid, jku })

@@ -84,4 +84,18 @@ describe('resolveKeys', () => {
       errors: [`the document of ${did} is that of another DID`],
     })
   })
+
+  it.each([
+    ['modulus', { n: 'A'.repeat(684), e: 'AQAB' }],
+    ['exponent', { n: 'A'.repeat(683), e: 'A'.repeat(7) }],
+  ])('reads no RSA key with a %s that takes long to verify with', async (_, members) => {
+    expect(await resolve({}, { kty: 'RSA', n: 'A'.repeat(683), e: 'AQAB', kid: 'rsa' })).toEqual({
+      keys: ['rsa manifest'],
+      errors: [],
+    })
+    expect(await resolve({}, { kty: 'RSA', ...members })).toEqual({
+      keys: [],
+      errors: ['manifest has no public key for signatures'],
+    })
+  })
 })

@@ -26,6 +26,32 @@ describe('findContradiction', () => {
       { securitySchemes: { 'k/1': { type: 'apiKey', name: 'X', in: 'query', ...key } } },
       '/securitySchemes/k~11',
     ],
+    [
+      'a wrapper beside the type of another scheme',
+      { securitySchemes: { a: { type: 'http', scheme: 'bearer', ...key } } },
+      '/securitySchemes/a',
+    ],
+    ['two wrappers', { securitySchemes: { a: { ...key, ...wrapper } } }, '/securitySchemes/a'],
+    [
+      'a second wrapper under its name in the proto',
+      { security_schemes: { a: { ...key, http_auth_security_scheme: {} } } },
+      '/security_schemes/a',
+    ],
+    [
+      'a second flow',
+      { securitySchemes: { a: { oauth2SecurityScheme: { flows: { authorizationCode: {}, clientCredentials: {} } } } } },
+      '/securitySchemes/a',
+    ],
+    [
+      'a second flow in the form of 0.3',
+      { securitySchemes: { a: { type: 'oauth2', flows: { authorizationCode: {}, password: {} } } } },
+      '/securitySchemes/a',
+    ],
+    [
+      'another interface beside those under their name in the proto',
+      { supported_interfaces: [{ url: 'https://a.example' }], additionalInterfaces: [{ url: 'https://c.example' }] },
+      '/additionalInterfaces/0',
+    ],
     ['other requirements', { ...required, security: [{ b: ['x'] }] }, '/security'],
     ['no requirements', { ...required, security: [] }, '/security'],
     ['other requirements of a skill', { skills: [{}, { ...required, security: [{}] }] }, '/skills/1/security'],

@@ -1,4 +1,4 @@
-import { FlattenedSign } from 'jose'
+import { FlattenedSign, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { readHeader, readKeys, signCard, verifySignatures } from '../../../src/card/signatures/index.ts'
 import { canonicalJson } from '../../../src/json/canonical.ts'
@@ -28,6 +28,23 @@ const verify = async (signatures: Json, keys = [key.publicKey], now?: number) =>
 
 const encode = (header: Json): string => Buffer.from(JSON.stringify(header)).toString('base64url')
 const { kid } = key
+
+describe('signCard of a card with claims of JWTs', () => {
+  it.each(['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti'])(
+    'signs no text with the claim `%s`, which would be a JWT of the host for those who do not check `typ`',
+    async claim => {
+      const { document, rules } = await signCard({ ...card, [claim]: 'https://host.example' }, makeSigner(key))
+      expect(rules).not.toContain('wire')
+      const [first] = document.signatures as JsonObject[]
+      const payload = Buffer.from(canonicalJson({ ...card, [claim]: 'https://host.example' })).toString('base64url')
+      await expect(jwtVerify(`${first?.protected}.${payload}.${first?.signature}`, key.jwk)).rejects.toThrow(
+        /verification failed/,
+      )
+      const results = await verifySignatures(document, [key.publicKey])
+      expect(results.every(({ valid }) => valid)).toBe(true)
+    },
+  )
+})
 
 describe('verifySignatures', () => {
   it('names the rule, the key and the header of each valid signature', async () => {
