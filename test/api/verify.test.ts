@@ -196,6 +196,13 @@ describe('POST /verify with a URL', () => {
     expect(requested).toEqual([])
   })
 
+  it('reads the keys of this host without a request to itself', async () => {
+    const card = (await (await host.fetch('/agents/own')).json()) as JsonObject
+    const { result } = await verify({ card, keys: ['did:web:host.example'] })
+    expect(result).toMatchObject({ verified: true, keys: { sources: ['did:web:host.example'], errors: [] } })
+    expect(requested).toEqual([])
+  })
+
   it.each([
     ['an unknown agent', '/agents/none', 'responded with HTTP 404'],
     ['a path without a card', '/health', 'is an address of this host that has no card'],

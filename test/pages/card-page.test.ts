@@ -85,7 +85,7 @@ describe('the page of a card', () => {
   })
 
   it.each([
-    [{}, 'The receipt is signed by this host.'],
+    [{}, 'The receipt has a signature of this host.'],
     [{ current: false }, 'The card has changed since.'],
     [{ signature: undefined }, 'The receipt is not signed.'],
   ])('shows what the newest check has shown, and how long ago: %j', async (more, expected) => {

@@ -14,7 +14,7 @@ export const receiptSection = (id: string, facts: CheckFacts | undefined): Html 
   return html`<section aria-labelledby="tests"><h2 id="tests">Tests</h2>
 <p>This host tested the agent <time datetime="${receipt.checked}">${describeAge(receipt.checked, now)}</time>: ${passed} passed, ${failed} failed, ${skipped} skipped.${current ? '' : ' The card has changed since.'}</p>
 <ul class="capabilities">${groups.map(([title, tests]) => testItem(title, tests))}</ul>
-<p>${signature === undefined ? 'The receipt is not signed.' : 'The receipt is signed by this host.'} <a href="/agents/${id}/receipt">Open the receipt</a></p>
+<p>${signature === undefined ? 'The receipt is not signed.' : 'The receipt has a signature of this host.'} <a href="/agents/${id}/receipt">Open the receipt</a></p>
 </section>`
 }
 

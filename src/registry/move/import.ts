@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+import { StoredReceipt } from '../../card/model/receipt.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { AUDITED, type AuditEntry, findChainBreak, sha256 } from '../audit/chain.ts'
 import { appendEntry, storeEntry } from '../audit/log.ts'
@@ -159,6 +161,8 @@ export class Staging {
       throw invalid(`Line ${this.#lines} has other columns than the table ${table}`)
     if (table === 'agents' && !isListable(row))
       throw invalid(`Line ${this.#lines} has a summary or search fields of another form`)
+    if (table === 'receipts' && !v.is(StoredReceipt, JSON.parse(String(row.receipt))))
+      throw invalid(`Line ${this.#lines} has a receipt of another form`)
     const values = columns.map(([name, type]) => toSqlValue(row[name] as string | number | null, type))
     if ('body' in row && row.etag !== `"${sha256(String(row.body))}"`)
       throw invalid(`Line ${this.#lines} has a document that does not match its entity tag`)

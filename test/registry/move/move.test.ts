@@ -271,6 +271,11 @@ describe('an import', () => {
       /summary or search fields/,
     ],
     [
+      'a receipt without a summary',
+      text => edit(text, ofTable('receipts'), row => Object.assign(row, { receipt: '{"receipt":{}}' })),
+      /receipt of another form/,
+    ],
+    [
       'another body',
       text => edit(text, ofTable('representations'), row => Object.assign(row, { body: '{}' })),
       /entity tag/,
