@@ -28,8 +28,8 @@ export const postLint: Handler = async (request, env) => {
 }
 
 /** Describes how a host with a key would sign the card; nothing for a host without one. */
-const describeHostSigning = async ({ manifest, origin }: Compiled, env: Env): Promise<Note[]> => {
+const describeHostSigning = async ({ manifest, origin, documents }: Compiled, env: Env): Promise<Note[]> => {
   const { createSigning, describeSigning } = await import('../signing/card-signer.ts')
   const signing = await createSigning({ manifest, origin }, {}, env)
-  return signing.signers === '' ? [] : describeSigning(signing)
+  return signing.signers === '' ? [] : describeSigning(signing, documents)
 }

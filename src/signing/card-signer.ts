@@ -1,3 +1,4 @@
+import type { Compiled } from '../card/compile/index.ts'
 import type { Manifest } from '../card/manifest/manifest.ts'
 import { signedNames } from '../card/model/constants.ts'
 import type { Note } from '../card/model/report.ts'
@@ -41,16 +42,16 @@ export const createSigning = async (
   }
 }
 
-/** Describes in a report how the cards of an agent are signed. */
-export const describeSigning = (signing: Signing): Note[] => {
+/** Describes in a report which documents of an agent this host signs: those without signatures of their author. */
+export const describeSigning = (signing: Signing, documents: Compiled['documents']): Note[] => {
   const note = (message: string): Note => ({ pointer: '', message })
   if ('unsigned' in signing) return [note(`not signed by this host. ${signing.unsigned}`)]
+  const names = signedNames.filter(name => documents[name].signatures === undefined)
+  if (names.length === 0) return []
   const { keys, narrowKey } = signing.signer
   const kids = [...keys, ...(narrowKey ? [narrowKey] : [])].map(({ kid }) => kid)
   return [
-    note(
-      `signed by this host, where they have no signatures of the author: ${signedNames.join(', ')}, with ${kids.join(', ')}`,
-    ),
+    note(`${names.join(', ')} signed by this host with the ${kids.length === 1 ? 'key' : 'keys'} ${kids.join(', ')}`),
     ...signing.notes.map(note),
   ]
 }

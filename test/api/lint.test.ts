@@ -45,7 +45,11 @@ describe('POST /lint', () => {
   })
 
   it.each([
-    ['signs it', 'https://cards.example.com', 'signed by this host, where they have no signatures of the author: '],
+    [
+      'signs it',
+      'https://cards.example.com',
+      'agent-card.json, agent.json, 1.0, 0.3 signed by this host with the key ',
+    ],
     ['does not', '', 'not signed by this host. This host does not know under which name it is public'],
   ])('reports whether a host with a key %s', async (_, PUBLIC_URL, message) => {
     const signing = await startNodeHost({ vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()), PUBLIC_URL } })

@@ -112,7 +112,7 @@ describe('the signatures of this host', () => {
   ])('are not shown as such where %s', async (_, SIGNING_KEY) => {
     const signed = await signAll(documentsOf(agentCard('https://agent.test')))
     const { text } = await show(signed, { SIGNING_KEY } as unknown as Env)
-    expect(text).toContain('It names a key that is not among the known ones.')
+    expect(text).toContain('which is not among the trusted keys.')
   })
 })
 
@@ -167,7 +167,7 @@ describe('a card with signatures of both', () => {
     const { text, words } = await show({ ...documents, '1.0': { ...documents['1.0'], signatures } })
     expect(words).toBe('Signed by this host and its author (not verified here).')
     expect(text).toContain('a2a-go: accepts the card.')
-    expect(text).toContain('through its resolver: does not accept the card. It finds a signature that names a key')
+    expect(text).toContain('through its resolver: does not accept the card. It finds a signature that names the key')
   })
 })
 

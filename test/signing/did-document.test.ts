@@ -6,7 +6,7 @@ import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
 const secretOf = (nbf?: number): string => JSON.stringify({ ...makeSigningKey(), ...(nbf !== undefined && { nbf }) })
-const secrets = { SIGNING_KEY: secretOf(), SIGNING_KEY_2: secretOf(9_999_999_999), NARROW_SIGNING_KEY: secretOf() }
+const secrets = { SIGNING_KEY: secretOf(), SIGNING_KEY_2: secretOf(4_000_000_000), NARROW_SIGNING_KEY: secretOf() }
 const path = '/.well-known/did.json'
 
 type KeySet = { keys: { kid: string }[] }

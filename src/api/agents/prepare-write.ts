@@ -164,8 +164,9 @@ const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding)
   )
 
 const withSigning = (compiled: Compiled, signing: Signing): Compiled => {
-  const { report } = compiled
-  return { ...compiled, report: { ...report, signatures: [...report.signatures, ...describeSigning(signing)] } }
+  const { report, documents } = compiled
+  const signatures = [...report.signatures, ...describeSigning(signing, documents)]
+  return { ...compiled, report: { ...report, signatures } }
 }
 
 const withIssue = (compiled: Compiled, { message }: VersionFinding): Compiled => {

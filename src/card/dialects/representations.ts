@@ -47,11 +47,17 @@ export const writeRepresentations = (
   return { documents, dropped }
 }
 
-/** A hybrid is never the document that was signed. SuperX's clients read it too, and require `protocol`. */
-const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect }: AuthoredCard): JsonObject => ({
-  ...omitIncompleteProvider(omit(hybrid, 'signatures')),
-  ...(dialect === 'superx' && { protocol: superxProtocol(card.supportedInterfaces) }),
-})
+/** Completes a hybrid. It keeps signatures if it is the document that was signed. SuperX's clients read it too, and require `protocol`. */
+const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect, signed }: AuthoredCard): JsonObject => {
+  const served: JsonObject = {
+    ...omitIncompleteProvider(omit(hybrid, 'signatures')),
+    ...(dialect === 'superx' && { protocol: superxProtocol(card.supportedInterfaces) }),
+  }
+  const signatures = signed?.signatures
+  return signatures !== undefined && jsonEquals(omit(signed ?? {}, 'signatures'), served)
+    ? { ...served, signatures }
+    : served
+}
 
 /**
  * Whether readers of v0.x could not call an agent. In a card that is not in the form of 1.0, `url` is its author's own field, and

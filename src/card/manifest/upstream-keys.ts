@@ -68,9 +68,19 @@ const didWeb = v.pipe(
   ),
 )
 
+const noSource = (message: string) =>
+  v.pipe(
+    v.string(KEY_SOURCES),
+    v.check(() => false, message),
+  )
+
+const KEY_SOURCES = 'must be a public JWK, the URL of a JWK Set, a DID of the method web, or first-use'
+
 const keySource = v.lazy((value): v.GenericSchema<unknown, KeySource> => {
   if (isJsonObject(value)) return PublicJwk as v.GenericSchema<unknown, JsonObject>
-  return typeof value === 'string' && isDid(value) ? didWeb : httpUrl
+  if (value === 'first-use') return noSource('must be the only one: first-use is no part of a list')
+  if (typeof value !== 'string' || !value.includes(':')) return noSource(KEY_SOURCES)
+  return isDid(value) ? didWeb : httpUrl
 })
 
 /** `upstream.keys`: one or several sources of keys, or `first-use`. */

@@ -29,7 +29,7 @@ export const readHeader = (signature: Json): { header: SignatureHeader } | { rea
   if ('reason' in parsed) return parsed
   const { alg, kid, typ, jku, crit, b64 } = parsed.header
   if (!ALGORITHMS.some(known => known === alg))
-    return { reason: `has the algorithm ${JSON.stringify(alg.slice(0, 20))}; accepted are ${ALGORITHMS.join(', ')}` }
+    return { reason: `uses ${JSON.stringify(alg.slice(0, 20))}, which is none of ${ALGORITHMS.join(', ')}` }
   // JOSE+JSON is what a2a-go wrote before its first release with signatures (RFC 7515 §4.1.9).
   if (typ !== undefined && typ !== 'JOSE' && typ !== 'JOSE+JSON')
     return { reason: 'is no signature of a card: its `typ` is not JOSE' }

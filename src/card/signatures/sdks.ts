@@ -53,7 +53,7 @@ const sdks: readonly Sdk[] = [
     reason: card =>
       toResolved(card) === card
         ? omitsEmpty
-        : 'loses the security schemes before it verifies the card (a2a-js #663), and no signature leaves them out',
+        : 'loses the security schemes before it verifies the card (a2a-js #663), and no signature by a trusted key leaves them out',
   },
   {
     name: 'a2a-python 1.2 and later',

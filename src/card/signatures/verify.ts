@@ -86,6 +86,9 @@ const findRule = async (
   return undefined
 }
 
+/** As long as a thumbprint is, and longer. */
+const MAX_SHOWN_KID = 100
+
 /** Returns the key that a signature names, ready for use; or why it cannot be verified. */
 export const findKey = async (
   { alg, kid }: SignatureHeader,
@@ -93,7 +96,10 @@ export const findKey = async (
   now: number,
 ): Promise<{ publicKey: PublicKey; key: CryptoKey } | { reason: string }> => {
   const [publicKey, ...others] = keys.filter(key => key.kid === kid)
-  if (publicKey === undefined) return { reason: 'names a key that is not among the known ones' }
+  if (publicKey === undefined)
+    return {
+      reason: `names the key ${JSON.stringify(kid.slice(0, MAX_SHOWN_KID))}, which is not among the trusted keys`,
+    }
   if (others.some(({ thumbprint }) => thumbprint !== publicKey.thumbprint))
     return { reason: 'names a key whose `kid` several keys have' }
   const imported = await importKey(publicKey, alg, now)

@@ -22,7 +22,7 @@ describe('GET /keys', () => {
   let host: OwnHost
   beforeAll(async () => {
     host = await startHost(
-      { ...vars, SIGNING_KEY_2: secretOf(9_999_999_999), NARROW_SIGNING_KEY: secretOf() },
+      { ...vars, SIGNING_KEY_2: secretOf(4_000_000_000), NARROW_SIGNING_KEY: secretOf() },
       { storage },
     )
     await host.put('keys-weather', minimalCard)
@@ -41,7 +41,7 @@ describe('GET /keys', () => {
     expect(JSON.parse(text)).toEqual({
       keys: [
         { kid, role: 'current', secret: 'SIGNING_KEY', signsFrom: '2023-11-14T22:13:20.000Z' },
-        { kid, role: 'next', secret: 'SIGNING_KEY_2', signsFrom: '2286-11-20T17:46:39.000Z' },
+        { kid, role: 'next', secret: 'SIGNING_KEY_2', signsFrom: '2096-10-02T07:06:40.000Z' },
         { kid, role: 'narrow', secret: 'NARROW_SIGNING_KEY' },
       ],
       unsigned: 0,
