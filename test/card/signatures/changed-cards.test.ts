@@ -163,7 +163,7 @@ describe.each(Object.entries(schemes))('a signed card with %s that somebody chan
     for (const [name, document] of Object.entries(await documents))
       for (const [what, alter] of Object.entries(changes)) {
         const altered = alter(document)
-        if (!(await verifier.accepts(altered, [key.jwk]))) continue
+        if (!(await verifier.accepts(altered, [key.publicJwk]))) continue
         const isSame = JSON.stringify(readAs(verifier, altered)) === JSON.stringify(readAs(verifier, document))
         if (!isSame) deceived.push([name, what])
       }
@@ -173,7 +173,7 @@ describe.each(Object.entries(schemes))('a signed card with %s that somebody chan
 
 describe('what signatures in the form of A2A 1.0 do not cover', () => {
   const accepting = async (card: JsonObject): Promise<string[]> => {
-    const accepts = await Promise.all(cardVerifiers.map(verifier => verifier.accepts(card, [key.jwk])))
+    const accepts = await Promise.all(cardVerifiers.map(verifier => verifier.accepts(card, [key.publicJwk])))
     return cardVerifiers.filter((_, index) => accepts[index]).map(({ name }) => name)
   }
   const readers = [

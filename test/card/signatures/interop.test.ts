@@ -17,7 +17,7 @@ import { hasSchemes, makeKey, makeSigner, signDocuments, type TestKey } from '..
 import { cardVerifiers } from '../../support/sdk/card-verifiers.ts'
 
 const [main, narrow] = (await Promise.all([makeKey(), makeKey()])) as [TestKey, TestKey]
-const keys = [main.jwk, narrow.jwk]
+const keys = [main.publicJwk, narrow.publicJwk]
 const publicKeys = [main.publicKey, narrow.publicKey]
 
 // The verifier of a2a-js logs every signature that it does not accept.
