@@ -1,4 +1,4 @@
-export { type FetchedDocument, fetchDocument, isFetchable } from './documents.ts'
+export { fetchDocument, isFetchable } from './documents.ts'
 export type { HostHealth } from './first-contact.ts'
 export * from './host-client.ts'
 export { blockedPortMessage, type Connection, HostError, isBlockedPort } from './http.ts'

@@ -3,10 +3,8 @@ import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.
 import { listSignatures, parseHeader, type SignatureHeader } from './header.ts'
 import { writePayload } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'
-import { encodePayload, findKey, isSignatureOf } from './verify.ts'
-
-/** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
-export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }
+import type { ServedCards } from './served-cards.ts'
+import { encodePayload, findKey, isSignatureOf } from './verify-signatures.ts'
 
 /** Whether an SDK accepts the signatures of a card; `reason` completes a sentence about the SDK. */
 export type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { didDocumentUrl, resolveKeys } from '../../../src/card/signatures/index.ts'
+import { resolveKeys } from '../../../src/card/signatures/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { didDocumentUrl } from '../../../src/net/did-web.ts'
 import { makeKey } from '../../support/cards/signed.ts'
 
 const { publicJwk: jwk, kid } = await makeKey()
