@@ -1,36 +1,24 @@
-import { describeFailure, type FetchOptions, fetchText } from '../../src/http/fetch-resource.ts'
-import { isJsonType } from '../../src/http/media-type.ts'
-import type { Json } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse.ts'
+import {
+  describeFailure,
+  type FetchedJson,
+  type FetchFailure,
+  type FetchOptions,
+  fetchJson,
+} from '../../src/http/fetch-resource.ts'
 import { parseUrl } from '../../src/net/urls.ts'
 import { isUnencrypted } from '../hosts/index.ts'
 
-/** A JSON document with the headers of its response; or why there is none, in words that complete a sentence about its address. */
-export type FetchedDocument = { document: Json; headers: Headers } | { error: string }
-
 /** Fetches a JSON document of any server, of a bounded size and within a bounded time. */
-export const fetchDocument = async (
+export const fetchDocument = (
   url: string,
   options: Omit<FetchOptions, 'accepts' | 'fetch'> & { accepts?: FetchOptions['accepts'] },
   { fetch }: { fetch: typeof globalThis.fetch },
-): Promise<FetchedDocument> => {
-  const fetched = await fetchText(url, {
-    accepts: isJsonType,
-    ...options,
-    fetch: (to, init) => fetch(to, { ...init, redirect: 'manual' }),
-  })
-  if ('failed' in fetched)
-    return {
-      error:
-        fetched.failed === 'unreachable'
-          ? `cannot be reached: ${fetched.detail}`
-          : describeFailure(fetched, options.maxBytes),
-    }
-  const parsed = parseJson(fetched.content, 'a document')
-  return 'value' in parsed
-    ? { document: parsed.value, headers: fetched.headers }
-    : { error: 'responded with invalid JSON' }
-}
+): Promise<FetchedJson> =>
+  fetchJson(url, { ...options, fetch: (to, init) => fetch(to, { ...init, redirect: 'manual' }) }, describeWithReason)
+
+/** Whoever runs the command may know why a server of their own network does not respond. */
+const describeWithReason = (failure: FetchFailure, maxBytes?: number): string =>
+  failure.failed === 'unreachable' ? `cannot be reached: ${failure.detail}` : describeFailure(failure, maxBytes)
 
 /** Whether nobody on the way to a URL can replace what it responds with. */
 export const isFetchable = (url: string): boolean => parseUrl(url) !== null && !isUnencrypted(url)

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { compactVerify, importJWK } from 'jose'
+import { compactVerify } from 'jose'
 import { isJsonObject, type JsonObject, toText } from '../../src/json/json.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/audit/chain.ts'
-import type { AuditPage, HostClient, Rejection } from '../client/index.ts'
+import { type AuditPage, type HostClient, importHostKey, type Rejection } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from '../options.ts'
@@ -184,11 +184,7 @@ const verifySignature = async (
       : { isSigned: false }
   const invalid = { isSigned: false, problem: { message: 'The signature of the newest entry is not valid.' } }
   try {
-    const { payload } = await compactVerify(signature, async ({ kid, typ, alg }) => {
-      const key = keys?.find(key => key.kid === kid)
-      if (key === undefined || typ !== AUDIT_HEAD_TYPE || alg !== 'ES256') throw new Error('another key or purpose')
-      return importJWK(key, 'ES256')
-    })
+    const { payload } = await compactVerify(signature, header => importHostKey(keys, header, AUDIT_HEAD_TYPE))
     const { number, hash } = JSON.parse(new TextDecoder().decode(payload))
     return number === head.number && hash === head.hash ? { isSigned: true } : invalid
   } catch {

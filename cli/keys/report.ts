@@ -11,7 +11,7 @@ export const formatTime = (at: number): string =>
   `${new Date(Math.ceil(at / MINUTE_MS) * MINUTE_MS).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** Formats how far away a time is that has not come, such as "in 10 minutes". */
-export const formatDistance = (at: number, now: number): string => {
+const formatDistance = (at: number, now: number): string => {
   const distance = at - now
   const [size, unit] =
     distance < 2 * HOUR_MS ? [MINUTE_MS, 'minute'] : distance < 2 * DAY_MS ? [HOUR_MS, 'hour'] : [DAY_MS, 'day']

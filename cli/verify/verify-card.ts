@@ -1,6 +1,7 @@
 import {
   chooseKeys,
   type FetchJson,
+  fetchServedCards,
   resolveCardUrl,
   resolveKeys,
   type ServedCards,
@@ -10,8 +11,8 @@ import {
 } from '../../src/card/signatures/index.ts'
 import { blockReason } from '../../src/http/safe-fetch.ts'
 import { isJsonObject, type JsonObject } from '../../src/json/json.ts'
-import { KEY_SET_TIMEOUT_SECONDS, MAX_KEY_SET_BYTES } from '../../src/limits.ts'
-import { type FetchedDocument, fetchDocument, isFetchable } from '../client/index.ts'
+import { KEY_REQUEST } from '../../src/signing/fetch-keys.ts'
+import { fetchDocument, isFetchable } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { readFile } from '../manifests/index.ts'
 
@@ -61,21 +62,9 @@ const readCard = (file: string, { cwd }: Context): ReadCards => {
 const cardOf = (document: JsonObject): JsonObject =>
   isJsonObject(document.card) && document.name === undefined ? document.card : document
 
-/** Fetches what clients get of a card: without a version, and for A2A 1.0. */
 const fetchCards = async (url: string, context: Context): Promise<ReadCards> => {
-  const fetchVersion = async (headers: Record<string, string>) =>
-    asCard(await fetchDocument(url, { headers: { Accept: 'application/json', ...headers } }, context))
-  const [plain, current] = await Promise.all([fetchVersion({}), fetchVersion({ 'A2A-Version': '1.0' })])
-  if ('error' in plain) return { failed: 'unreachable', error: plain.error }
-  if ('card' in current) return { served: { plain: plain.card, current: current.card } }
-  return { served: { plain: plain.card }, missing: `For A2A 1.0, the address ${current.error}.` }
-}
-
-const asCard = (fetched: FetchedDocument): { card: JsonObject } | { error: string } => {
-  if ('error' in fetched) return fetched
-  return isJsonObject(fetched.document)
-    ? { card: fetched.document }
-    : { error: 'responded with JSON that is no object, as an Agent Card is' }
+  const fetched = await fetchServedCards(headers => fetchDocument(url, { headers }, context))
+  return 'error' in fetched ? { failed: 'unreachable', ...fetched } : fetched
 }
 
 /** Returns what reads keys. Where the signer of a card chose their place, it must be a public one. Only users name files. */
@@ -86,14 +75,7 @@ const createKeyReader =
     if (trust === 'signer' && blockReason(place) !== undefined) return { error: 'is no public address' }
     if (!isFetchable(place))
       return { error: 'is not encrypted, so anybody on the way could replace the keys: use https' }
-    return fetchDocument(
-      place,
-      {
-        headers: { Accept: 'application/jwk-set+json, application/did+json, application/json' },
-        ...{ maxBytes: MAX_KEY_SET_BYTES, timeoutSeconds: KEY_SET_TIMEOUT_SECONDS, maxRedirects: 0 },
-      },
-      context,
-    )
+    return fetchDocument(place, KEY_REQUEST, context)
   }
 
 const readKeyFile = (file: string, { cwd }: Context): Awaited<ReturnType<FetchJson>> => {

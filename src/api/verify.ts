@@ -3,6 +3,7 @@ import { validate } from '../card/model/schema.ts'
 import {
   chooseKeys,
   type FetchJson,
+  fetchServedCards,
   KEY_SET_PATH,
   NARROW_KEY_SET_PATH,
   resolveCardUrl,
@@ -12,14 +13,13 @@ import {
 } from '../card/signatures/index.ts'
 import { readText } from '../http/body.ts'
 import { HttpError, tooManyRequests } from '../http/errors.ts'
-import { describeFailure, fetchText } from '../http/fetch-resource.ts'
+import { fetchJson } from '../http/fetch-resource.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
 import { userAgent } from '../http/headers.ts'
 import { readJson } from '../http/json-body.ts'
-import { isJsonType } from '../http/media-type.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { blockOrigins, originMatcher, safeFetch } from '../http/safe-fetch.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import type { Json } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
@@ -59,58 +59,21 @@ const parseRequest = (body: Json) => {
   })
 }
 
-/** A document that was requested, or why there is none: words that complete a sentence about the address. */
-type Fetched = { document: Json } | { error: string }
-
-/** Fetches what clients get of a card: without a version, and for A2A 1.0. `missing` is why there is none for A2A 1.0. */
+/** Fetches what clients get of a card; that of an agent of this host is read without a request. */
 const fetchServed = async (
   url: string,
   context: RequestContext,
 ): Promise<{ served: ServedCards; missing?: string }> => {
-  const [plain, current] = await Promise.all([
-    fetchCard(url, {}, context),
-    fetchCard(url, { 'A2A-Version': '1.0' }, context),
-  ])
-  if ('error' in plain) throw new HttpError(502, 'card-unavailable', `${url.slice(0, 200)} ${plain.error}.`)
-  if ('card' in current) return { served: { plain: plain.card, current: current.card } }
-  return { served: { plain: plain.card }, missing: `For A2A 1.0, the address ${current.error}.` }
-}
-
-const fetchCard = async (
-  url: string,
-  versionHeaders: Record<string, string>,
-  context: RequestContext,
-): Promise<{ card: JsonObject } | { error: string }> => {
-  const { env } = context
-  const { origin } = new URL(context.request.url)
-  const headers = { Accept: 'application/json', 'User-Agent': userAgent(origin), ...versionHeaders }
+  const { request, env } = context
   const isOwn = ownOrigins(context)
-  const fetched = isOwn(url)
-    ? await readOwn(url, headers, context)
-    : await fetchJson(
-        url,
-        headers,
-        blockOrigins(async (to, init) => safeFetch(to, init, env.ALLOWED_ORIGINS), isOwn),
-      )
-  if ('error' in fetched) return fetched
-  return isJsonObject(fetched.document)
-    ? { card: fetched.document }
-    : { error: 'responded with JSON that is no object, as an Agent Card is' }
-}
-
-const fetchJson = async (
-  url: string,
-  headers: Record<string, string>,
-  fetch: ReturnType<typeof blockOrigins>,
-): Promise<Fetched> => {
-  // As large as a card in the body: verifying takes longer than to read it.
-  const fetched = await fetchText(url, { headers, accepts: isJsonType, fetch, maxBytes: MAX_BODY_BYTES })
-  return 'failed' in fetched ? { error: describeFailure(fetched, MAX_BODY_BYTES) } : parseDocument(fetched.content)
-}
-
-const parseDocument = (text: string): Fetched => {
-  const parsed = parseJson(text, 'a document')
-  return 'value' in parsed ? { document: parsed.value } : { error: 'responded with invalid JSON' }
+  const fetch = blockOrigins(async (to, init) => safeFetch(to, init, env.ALLOWED_ORIGINS), isOwn)
+  const fetched = await fetchServedCards(versionHeaders => {
+    const headers = { 'User-Agent': userAgent(new URL(request.url).origin), ...versionHeaders }
+    // As large as a card in the body: verifying takes longer than to read it.
+    return isOwn(url) ? readOwn(url, headers, context) : fetchJson(url, { headers, fetch, maxBytes: MAX_BODY_BYTES })
+  })
+  if ('error' in fetched) throw new HttpError(502, 'card-unavailable', `${url.slice(0, 200)} ${fetched.error}.`)
+  return fetched
 }
 
 /** Returns what fetches key sets: those of this host itself are read without a request. */
@@ -129,14 +92,15 @@ const readOwn = async (
   url: string,
   headers: Record<string, string>,
   { env, ctx }: RequestContext,
-): Promise<Fetched> => {
+): ReturnType<FetchJson> => {
   const target = parseUrl(url)
   const found = findOwn(target?.pathname ?? '')
   if (target === null || found === undefined) return { error: 'is an address of this host that has no card' }
   try {
     const response = await found.handler(new Request(target, { headers }), env, ctx, { id: found.id })
     const body = await readText(response, MAX_BODY_BYTES)
-    return 'text' in body ? parseDocument(body.text) : { error: 'cannot be read' }
+    const parsed = 'text' in body ? parseJson(body.text) : body
+    return 'value' in parsed ? { document: parsed.value } : { error: 'cannot be read' }
   } catch (error) {
     if (error instanceof HttpError) return { error: `responded with HTTP ${error.status}` }
     throw error

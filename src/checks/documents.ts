@@ -3,7 +3,7 @@ import { dialectNames } from '../card/model/constants.ts'
 import type { ReceiptTest } from '../card/model/receipt.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseUrl } from '../net/urls.ts'
-import type { Verdict } from './battery.ts'
+import type { Verdict } from './call-tests.ts'
 import { type Answer, type CheckedAgent, type SendOptions, sendToAgent, sendToHost } from './exchange.ts'
 import { describeDocument, readDocument } from './outcome.ts'
 

@@ -1,33 +1,20 @@
-import { CompactSign } from 'jose'
 import { RECEIPT_TYPE, type Receipt, type StoredReceipt } from '../card/model/receipt.ts'
 import { KEY_SET_PATH } from '../card/signatures/index.ts'
-import { log } from '../http/log.ts'
-import { canonicalJson } from '../json/canonical.ts'
-import { isJsonObject, type JsonObject } from '../json/json.ts'
+import { isJsonObject } from '../json/json.ts'
 import { parseUrl } from '../net/urls.ts'
 import type { StoredManifest } from '../registry/records.ts'
 import { isOwnOrigin } from '../signing/card-signer.ts'
-import { getSigningKeys } from '../signing/keys.ts'
+import { signDetached } from '../signing/detached.ts'
+import { findSigningKeys } from '../signing/keys.ts'
 
 /** Signs a receipt with the current key of this host. Without one, the receipt is stored as it is, and reports that. */
 export const signReceipt = async (receipt: Receipt, manifest: StoredManifest, env: Env): Promise<StoredReceipt> => {
-  const keys = await getSigningKeys(env)
-  if ('misconfigured' in keys) {
-    if (env.SIGNING_KEY) log('error', 'signing-key', { 'calling_card.detail': keys.misconfigured })
-    return { receipt, unsigned: 'This host has no key to sign with.' }
-  }
+  const keys = await findSigningKeys(env)
+  if (!keys) return { receipt, unsigned: 'This host has no key to sign with.' }
   if (!isOwnOrigin(receipt.host, { hosts: hostsOf(manifest) }, env))
     return { receipt, unsigned: 'This host does not know under which name it is public.' }
-  const payload = new TextEncoder().encode(canonicalJson(receipt as unknown as JsonObject))
-  const jws = await new CompactSign(payload)
-    .setProtectedHeader({
-      alg: 'ES256',
-      kid: keys.current.kid,
-      typ: RECEIPT_TYPE,
-      jku: `${receipt.host}${KEY_SET_PATH}`,
-    })
-    .sign(keys.current.privateKey)
-  return { receipt, signature: jws.replace(/\..*\./, '..') }
+  const header = { typ: RECEIPT_TYPE, kid: keys.current.kid, jku: `${receipt.host}${KEY_SET_PATH}` }
+  return { receipt, signature: await signDetached(receipt, header, keys.current) }
 }
 
 /** Returns the origin that a receipt names as its host: never that of the request, which is the caller's choice. */

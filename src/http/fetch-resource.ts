@@ -1,6 +1,8 @@
+import type { Json } from '../json/json.ts'
+import { parseJson } from '../json/parse.ts'
 import { CARD_TIMEOUT_SECONDS, MAX_CARD_BYTES } from '../limits.ts'
 import { readText } from './body.ts'
-import { essence } from './media-type.ts'
+import { essence, isJsonType } from './media-type.ts'
 import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'
 
 /** Why a resource could not be fetched. `detail` is for the log only: clients may have to see one reason for all. */
@@ -51,6 +53,23 @@ export const fetchText = async (url: string, options: FetchOptions): Promise<Res
     // The rest of an unread body would keep its connection open.
     controller.abort()
   }
+}
+
+/** A JSON document with the headers of its response; or why there is none, in words that complete a sentence about its address. */
+export type FetchedJson = { document: Json; headers: Headers } | { error: string }
+
+/** Fetches a JSON document as `fetchText` does. `describe` replaces the description of a failure for clients. */
+export const fetchJson = async (
+  url: string,
+  options: Omit<FetchOptions, 'accepts'> & Partial<Pick<FetchOptions, 'accepts'>>,
+  describe = describeFailure,
+): Promise<FetchedJson> => {
+  const fetched = await fetchText(url, { accepts: isJsonType, ...options })
+  if ('failed' in fetched) return { error: describe(fetched, options.maxBytes) }
+  const parsed = parseJson(fetched.content)
+  return 'value' in parsed
+    ? { document: parsed.value, headers: fetched.headers }
+    : { error: 'responded with invalid JSON' }
 }
 
 const fetchWithin = async (

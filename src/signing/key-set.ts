@@ -2,6 +2,7 @@ import { respondWithDocument } from '../http/document.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
+import { toDidWeb } from '../net/did-web.ts'
 import { findSigningKeys, listKeys, type SigningKeys } from './keys.ts'
 
 /** Without `stale-while-revalidate`: a verifier that finds no key must get the current set when it fetches it again. */
@@ -37,8 +38,8 @@ export const respondWithDid = async (host: string, { headers }: Request, env: En
  * Returns the document of the DID of a host, in the method `web`: with the keys of the key set, the next one included, as a verifier that
  * has the document may not fetch it again in time.
  */
-export const createDidDocument = (host: string, keys: SigningKeys) => {
-  const did = `did:web:${host.replace(':', '%3A')}`
+const createDidDocument = (host: string, keys: SigningKeys) => {
+  const did = toDidWeb(host)
   const listed = listKeys({ ...keys, narrow: undefined })
   return {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],

@@ -5,9 +5,9 @@ import {
   type FetchJson,
   KEY_SET_PATH,
   type KeySource,
+  listKeySetUrls,
   listSignatures,
   payloadRules,
-  readHeader,
   resolveKeys,
   type SignatureResult,
   verifySignatures,
@@ -94,13 +94,9 @@ const listKeySources = (
 ): readonly KeySource[] => {
   if (keys !== 'first-use') return keys
   const origin = parseUrl(url)?.origin ?? ''
-  const named = listSignatures(card).flatMap(signature => {
-    const read = readHeader(signature)
-    const jku = 'header' in read ? read.header.jku : undefined
-    return jku !== undefined && parseUrl(jku)?.origin === origin ? [jku] : []
-  })
   // One request, however many signatures there are.
-  return [named[0] ?? `${origin}${KEY_SET_PATH}`]
+  const named = listKeySetUrls(card).find(jku => parseUrl(jku)?.origin === origin)
+  return [named ?? `${origin}${KEY_SET_PATH}`]
 }
 
 const describeResults = (results: readonly SignatureResult[]): string =>

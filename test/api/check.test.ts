@@ -406,7 +406,7 @@ describe('POST /agents/{id}/check', () => {
     await slow.register('check-busy', { card: cardOf({}, {}, slow.agent) })
     const start = () => slow.send('/agents/check-busy/check', { token })
     const first = start()
-    await vi.waitFor(() => expect(slow.agent.requests.length).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(slow.agent.requests.length).toBeGreaterThan(0), { timeout: 10_000 })
     const second = await start()
     expect([second.status, second.body]).toMatchObject([409, { code: 'check-running' }])
     expect((await first).status).toBe(200)

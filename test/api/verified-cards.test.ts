@@ -2,12 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type JsonObject, omit } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import { makeKey, signAs } from '../support/cards/signed.ts'
 import { type Host, token } from '../support/host.ts'
-import { makeAuthorKey, signAs } from '../support/signed-cards.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
 import { json, reply } from '../support/upstream.ts'
 
-const author = makeAuthorKey('author')
-const attacker = makeAuthorKey('attacker')
+const author = await makeKey('author')
+const attacker = await makeKey('attacker')
 let called: CalledHost<Host>
 let card: JsonObject
 /** What the upstream publishes. */
@@ -208,9 +209,9 @@ describe('a remote card that is trusted on first use', () => {
 })
 
 describe('the keys in a manifest', () => {
-  const { d } = author.privateJwk
+  const { d } = makeSigningKey()
   it.each<[string, JsonObject, string, string]>([
-    ['a private key', { keys: { ...author.publicJwk, d: String(d) } }, '/upstream/keys/d', 'is private'],
+    ['a private key', { keys: { ...author.publicJwk, d } }, '/upstream/keys/d', 'is private'],
     ['a symmetric key', { keys: [{ kty: 'oct' }] }, '/upstream/keys/0', 'EC, OKP or RSA'],
     [
       'a curve that signs nothing',

@@ -1,18 +1,19 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { MAX_BODY_BYTES, MAX_SIGNER_KEY_SETS } from '../../src/limits.ts'
-import { makeTestSigner, type TestSigner } from '../support/card-signer.ts'
 import { bilingualCard } from '../support/cards/cards.ts'
+import { makeKey, signAs, signAtHost, type TestKey } from '../support/cards/signed.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
 const origin = 'https://agent.example'
 const cardUrl = `${origin}/.well-known/agent-card.json`
 const keySetUrl = `${origin}/.well-known/jwks.json`
+const otherKeySetUrl = 'https://other.example/keys.json'
 
 let host: NodeHost
-let author: TestSigner
-let other: TestSigner
+let author: TestKey
+let other: TestKey
 let signed: JsonObject
 beforeAll(async () => {
   vi.spyOn(console, 'info').mockImplementation(() => undefined)
@@ -20,16 +21,16 @@ beforeAll(async () => {
     vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()), PUBLIC_URL: 'https://host.example' },
   })
   await host.put('own', { card: bilingualCard })
-  author = await makeTestSigner(keySetUrl)
-  other = await makeTestSigner('https://other.example/keys.json')
-  signed = await author.sign(bilingualCard)
+  author = await makeKey()
+  other = await makeKey()
+  signed = await signAtHost(bilingualCard, author, keySetUrl)
 })
 
 /** What other servers respond with, by URL, and the requests that they got. */
 let served: Record<string, Json | Response>
 let requested: { url: string; version: string | null }[]
 beforeEach(() => {
-  served = { [cardUrl]: signed, [keySetUrl]: { keys: [author.publicKey] } }
+  served = { [cardUrl]: signed, [keySetUrl]: { keys: [author.publicJwk] } }
   requested = []
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const url = String(input)
@@ -96,7 +97,7 @@ describe('POST /verify with a URL', () => {
 
   it('verifies the document for A2A 1.0 by itself where it is another', async () => {
     vi.mocked(fetch).mockImplementation(async (input, init) => {
-      if (String(input) === keySetUrl) return Response.json({ keys: [author.publicKey] })
+      if (String(input) === keySetUrl) return Response.json({ keys: [author.publicJwk] })
       return Response.json(new Headers(init?.headers).has('A2A-Version') ? { ...signed, version: '9.9.9' } : signed)
     })
     const { result } = await verify({ url: cardUrl })
@@ -106,7 +107,7 @@ describe('POST /verify with a URL', () => {
 
   it('reports that there is no document for A2A 1.0', async () => {
     vi.mocked(fetch).mockImplementation(async (input, init) => {
-      if (String(input) === keySetUrl) return Response.json({ keys: [author.publicKey] })
+      if (String(input) === keySetUrl) return Response.json({ keys: [author.publicJwk] })
       const isVersioned = new Headers(init?.headers).has('A2A-Version')
       return isVersioned ? Response.json({}, { status: 406 }) : Response.json(signed)
     })
@@ -124,9 +125,9 @@ describe('POST /verify with a URL', () => {
   })
 
   it('does not follow a jku to another origin, and follows one on the own origin', async () => {
-    const rotated = await makeTestSigner(`${origin}/keys/2027.json`)
-    served[cardUrl] = await other.sign(bilingualCard)
-    served['https://other.example/keys.json'] = { keys: [other.publicKey] }
+    const rotatedUrl = `${origin}/keys/2027.json`
+    served[cardUrl] = await signAtHost(bilingualCard, other, otherKeySetUrl)
+    served[otherKeySetUrl] = { keys: [other.publicJwk] }
     expect((await verify({ url: cardUrl })).result).toMatchObject({
       verified: false,
       keys: {
@@ -134,10 +135,10 @@ describe('POST /verify with a URL', () => {
         errors: ['https://other.example/keys.json is not read: it is not on the origin of the card'],
       },
     })
-    served[cardUrl] = await rotated.sign(bilingualCard)
-    served[`${origin}/keys/2027.json`] = { keys: [rotated.publicKey] }
+    served[cardUrl] = await signAtHost(bilingualCard, other, rotatedUrl)
+    served[rotatedUrl] = { keys: [other.publicJwk] }
     expect((await verify({ url: cardUrl })).result).toMatchObject({ verified: true })
-    expect(requested.map(({ url }) => url)).not.toContain('https://other.example/keys.json')
+    expect(requested.map(({ url }) => url)).not.toContain(otherKeySetUrl)
   })
 
   it.each([
@@ -155,7 +156,7 @@ describe('POST /verify with a URL', () => {
   })
 
   it('does not verify a card by narrow signatures, and reports what they do not cover', async () => {
-    served[cardUrl] = await author.sign(bilingualCard, { narrow: 'only' })
+    served[cardUrl] = await signAs(bilingualCard, author, { rule: 'narrow' })
     const { result } = await verify({ url: cardUrl })
     expect(result).toMatchObject({
       verified: false,
@@ -221,15 +222,15 @@ describe('POST /verify with keys', () => {
   ])('takes %s', async (_, source, from) => {
     served[`${origin}/.well-known/did.json`] = {
       id: 'did:web:agent.example',
-      verificationMethod: [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicKey }],
+      verificationMethod: [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicJwk }],
     }
-    const { result } = await verify({ card: signed, keys: [source(author.publicKey)] })
+    const { result } = await verify({ card: signed, keys: [source(author.publicJwk)] })
     expect(result).toMatchObject({ verified: true, trust: { basis: 'given' }, keys: { sources: [from], errors: [] } })
     expect(result.signatures).toContainEqual(expect.objectContaining({ key: expect.objectContaining({ from }) }))
   })
 
   it('uses these keys only', async () => {
-    const { result } = await verify({ url: cardUrl, keys: [other.publicKey] })
+    const { result } = await verify({ url: cardUrl, keys: [other.publicJwk] })
     expect([result.verified, new Set(validities(result)), requested.map(({ url }) => url)]).toEqual([
       false,
       new Set([false]),
@@ -255,8 +256,8 @@ describe('POST /verify with keys', () => {
 
 describe('POST /verify with a card alone', () => {
   it('follows the signatures to their keys, but trusts none of them', async () => {
-    served['https://other.example/keys.json'] = { keys: [other.publicKey] }
-    const { result } = await verify({ card: await other.sign(bilingualCard) })
+    served[otherKeySetUrl] = { keys: [other.publicJwk] }
+    const { result } = await verify({ card: await signAtHost(bilingualCard, other, otherKeySetUrl) })
     expect(result).toMatchObject({
       verified: false,
       reason: expect.stringContaining('Whoever signed the card chose where its keys are'),
@@ -267,7 +268,7 @@ describe('POST /verify with a card alone', () => {
 
   it('follows at most a few, https only and each once', async () => {
     const jkus = ['http://a.example/jwks', ...Array.from({ length: 5 }, (_, index) => `https://${index}.example/jwks`)]
-    const cards = await Promise.all(jkus.map(async jku => (await makeTestSigner(jku)).sign(bilingualCard)))
+    const cards = await Promise.all(jkus.map(async jku => signAtHost(bilingualCard, await makeKey(), jku)))
     const { result } = await verify({
       card: { ...bilingualCard, signatures: cards.flatMap(card => card.signatures as Json[]) },
     })

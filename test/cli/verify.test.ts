@@ -1,28 +1,29 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { makeTestSigner, type TestSigner } from '../support/card-signer.ts'
 import { bilingualCard } from '../support/cards/cards.ts'
+import { makeKey, signAs, signAtHost, type TestKey } from '../support/cards/signed.ts'
 import { Workspace } from './workspace.ts'
 
 const origin = 'https://agent.example'
 const cardUrl = `${origin}/.well-known/agent-card.json`
 const keySetUrl = `${origin}/.well-known/jwks.json`
+const otherKeySetUrl = 'https://other.example/keys.json'
 
-let author: TestSigner
-let other: TestSigner
+let author: TestKey
+let other: TestKey
 let signed: JsonObject
 beforeAll(async () => {
-  author = await makeTestSigner(keySetUrl)
-  other = await makeTestSigner('https://other.example/keys.json')
-  signed = await author.sign(bilingualCard)
+  author = await makeKey()
+  other = await makeKey()
+  signed = await signAtHost(bilingualCard, author, keySetUrl)
 })
 
 /** What servers respond with, by URL, and the requests that they got. */
 let served: Record<string, Json | Response>
 let requested: string[]
 beforeEach(() => {
-  served = { [cardUrl]: signed, [keySetUrl]: { keys: [author.publicKey] } }
+  served = { [cardUrl]: signed, [keySetUrl]: { keys: [author.publicJwk] } }
   requested = []
 })
 
@@ -74,7 +75,7 @@ describe('sync-card verify URL', () => {
   })
 
   it('exits 1 for narrow signatures, and prints what they do not cover', async () => {
-    served[cardUrl] = await author.sign(bilingualCard, { narrow: 'only' })
+    served[cardUrl] = await signAs(bilingualCard, author, { rule: 'narrow' })
     const { code, stdout } = await verify([cardUrl])
     expect([code, stdout]).toEqual([1, expect.stringContaining('They do not cover the security schemes')])
   })
@@ -88,10 +89,13 @@ describe('sync-card verify URL', () => {
   })
 
   it('accepts http on this machine only', async () => {
-    const local = await makeTestSigner('http://127.0.0.1:8787/.well-known/jwks.json')
     for (const host of ['http://127.0.0.1:8787', 'http://agent.example']) {
-      served[`${host}/agents/weather`] = await local.sign(bilingualCard)
-      served[`${host}/.well-known/jwks.json`] = { keys: [local.publicKey] }
+      served[`${host}/agents/weather`] = await signAtHost(
+        bilingualCard,
+        author,
+        'http://127.0.0.1:8787/.well-known/jwks.json',
+      )
+      served[`${host}/.well-known/jwks.json`] = { keys: [author.publicJwk] }
     }
     expect((await verify(['http://127.0.0.1:8787/agents/weather'])).code).toBe(0)
     expect(await verify(['http://agent.example/agents/weather'])).toMatchObject({
@@ -102,7 +106,7 @@ describe('sync-card verify URL', () => {
 })
 
 describe('sync-card verify FILE', () => {
-  const keys = () => ({ 'keys.json': { keys: [author.publicKey] }, 'key.yaml': JSON.stringify(author.publicKey) })
+  const keys = () => ({ 'keys.json': { keys: [author.publicJwk] }, 'key.yaml': JSON.stringify(author.publicJwk) })
 
   it.each<[string, string]>([
     ['a file with a JWK Set', 'keys.json'],
@@ -112,27 +116,30 @@ describe('sync-card verify FILE', () => {
   ])('verifies a saved card with %s', async (_, key) => {
     served[`${origin}/.well-known/did.json`] = {
       id: 'did:web:agent.example',
-      verificationMethod: [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicKey }],
+      verificationMethod: [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicJwk }],
     }
     const { code, stdout } = await verify(['card.json', '--key', key], { 'card.json': signed, ...keys() })
     expect([code, stdout]).toEqual([0, expect.stringContaining(`(key from ${key})`)])
   })
 
   it('takes a manifest, and several keys of which one fits', async () => {
-    const files = { 'a.yaml': { id: 'a', card: signed }, 'other.json': other.publicKey, ...keys() }
+    const files = { 'a.yaml': { id: 'a', card: signed }, 'other.json': other.publicJwk, ...keys() }
     expect((await verify(['a.yaml', '--key', 'other.json', '--key', 'keys.json'], files)).code).toBe(0)
     expect((await verify(['a.yaml', '--key', 'other.json'], files)).code).toBe(1)
   })
 
   it('follows a signature to its keys, but trusts none of them', async () => {
-    served['https://other.example/keys.json'] = { keys: [other.publicKey] }
-    const { code, stdout } = await verify(['card.json'], { 'card.json': await other.sign(bilingualCard) })
+    served[otherKeySetUrl] = { keys: [other.publicJwk] }
+    const { code, stdout } = await verify(['card.json'], {
+      'card.json': await signAtHost(bilingualCard, other, otherKeySetUrl),
+    })
     expect([code, stdout]).toEqual([1, expect.stringMatching(/No key is trusted\. Whoever signed the card chose.*✓/s)])
   })
 
   it('does not follow a signature to an address that is not public', async () => {
-    const inside = await makeTestSigner('https://10.0.0.1/keys.json')
-    const { stdout } = await verify(['card.json'], { 'card.json': await inside.sign(bilingualCard) })
+    const { stdout } = await verify(['card.json'], {
+      'card.json': await signAtHost(bilingualCard, author, 'https://10.0.0.1/keys.json'),
+    })
     expect([stdout, requested]).toEqual([
       expect.stringContaining('https://10.0.0.1/keys.json is no public address'),
       [],
@@ -167,7 +174,7 @@ describe('sync-card verify', () => {
     const card = { ...bilingualCard, signatures: [{ protected: header, signature: 'AAAA' }] }
     const { stdout } = await verify(['card.json', '--key', 'keys.json'], {
       'card.json': card,
-      'keys.json': author.publicKey,
+      'keys.json': author.publicJwk,
     })
     expect(stdout).toContain('✗  a]0;bc ')
   })

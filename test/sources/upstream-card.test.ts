@@ -5,8 +5,8 @@ import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { TrustedKeys } from '../../src/card/manifest/upstream-keys.ts'
 import type { Validators } from '../../src/registry/records.ts'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
+import { makeKey, signAs } from '../support/cards/signed.ts'
 import { envWith, sourceAt } from '../support/registrations.ts'
-import { makeAuthorKey, signAs } from '../support/signed-cards.ts'
 import { json, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 import { invalidCard, unreachable } from './fetch-failures.ts'
 
@@ -106,8 +106,9 @@ describe('fetchUpstreamCard', () => {
   })
 })
 
+const author = await makeKey('author')
+
 describe('a card that is verified', () => {
-  const author = makeAuthorKey('author')
   const keySet = () => `${agent.origin}/keys.json`
   const demand = (keys: TrustedKeys): Partial<Source> => ({ verification: { policy: 'require', keys } })
 

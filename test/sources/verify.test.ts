@@ -1,4 +1,3 @@
-import { calculateJwkThumbprint } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import type { TrustedKeys } from '../../src/card/manifest/upstream-keys.ts'
@@ -7,7 +6,7 @@ import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
 import type { CardVerification } from '../../src/registry/records.ts'
 import { readCovered } from '../../src/sources/covered.ts'
 import { acceptVerification, judge, verifyFetched } from '../../src/sources/verify.ts'
-import { type AuthorKey, makeAuthorKey, signAs } from '../support/signed-cards.ts'
+import { makeKey, signAs } from '../support/cards/signed.ts'
 
 const origin = 'https://a.example.com'
 const card: JsonObject = {
@@ -25,8 +24,8 @@ const card: JsonObject = {
   securityRequirements: [{ schemes: { bearer: { list: ['call'] } } }],
   skills: [{ id: 's', name: 'S', description: 'D', tags: ['t'] }],
 }
-const author = makeAuthorKey('author')
-const attacker = makeAuthorKey('attacker')
+const author = await makeKey('author')
+const attacker = await makeKey('attacker')
 
 /** The documents of the network, by URL. */
 let documents: Record<string, Json>
@@ -54,7 +53,6 @@ const verificationOf = async (document: JsonObject, terms?: Terms): Promise<Card
   if ('failure' in result) throw new Error(result.failure.message)
   return result.verification
 }
-const thumbprintOf = ({ publicJwk }: AuthorKey) => calculateJwkThumbprint(publicJwk as never)
 
 describe('a fetched card', () => {
   it.each(payloadRules.filter(rule => rule !== 'narrow'))('is verified by the rule %s, with its key', async rule => {
@@ -69,7 +67,7 @@ describe('a fetched card', () => {
       at: expect.any(Number),
       verified: true,
       rule,
-      key: { kid: 'author', thumbprint: await thumbprintOf(author), from: 'manifest' },
+      key: { kid: 'author', thumbprint: author.publicKey.thumbprint, from: 'manifest' },
     })
   })
 
@@ -192,7 +190,7 @@ describe('first-use', () => {
   it('pins the keys that signed the first card', async () => {
     documents[keySet] = { keys: [author.publicJwk, attacker.publicJwk] }
     const signed = await signAs(await signAs(card, author), attacker)
-    const pinned = [await thumbprintOf(author), await thumbprintOf(attacker)]
+    const pinned = [author.publicKey.thumbprint, attacker.publicKey.thumbprint]
     expect(await verificationOf(signed, terms)).toMatchObject({ verified: true, pinned })
   })
 
@@ -209,10 +207,10 @@ describe('first-use', () => {
 
   it('doubts another key, although the key set has it, until an owner accepts it', async () => {
     documents[keySet] = { keys: [author.publicJwk, attacker.publicJwk] }
-    const pinned = [await thumbprintOf(author)]
+    const pinned = [author.publicKey.thumbprint]
     const verification = await verificationOf(await signAs(card, attacker), { ...terms, pinned })
     expect(verification).toMatchObject({ verified: true, pinned })
-    const thumbprint = await thumbprintOf(attacker)
+    const thumbprint = attacker.publicKey.thumbprint
     expect(judge({ card, verification }, {}).doubts).toEqual([
       { pointer: '/signatures', message: `are by another key than before: ${thumbprint}` },
     ])
@@ -221,7 +219,7 @@ describe('first-use', () => {
 
   it('prefers the pinned key to one whose signature covers more, and pins no other', async () => {
     documents[keySet] = { keys: [author.publicJwk, attacker.publicJwk] }
-    const pinned = [await thumbprintOf(author)]
+    const pinned = [author.publicKey.thumbprint]
     const signed = await signAs({ ...card, 'x-own': 1 }, author, { rule: 'proto' })
     const verification = await verificationOf(await signAs(signed, attacker), { ...terms, pinned })
     expect(verification).toMatchObject({ rule: 'proto', key: { kid: 'author' }, pinned })

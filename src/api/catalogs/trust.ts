@@ -1,10 +1,11 @@
-import { FlattenedSign } from 'jose'
 import { sha256Hex } from '../../http/conditional.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { toDidWeb } from '../../net/did-web.ts'
 import { isLocalName } from '../../net/names.ts'
 import { parseUrl } from '../../net/urls.ts'
 import type { CatalogAgent } from '../../registry/records.ts'
+import { signDetached } from '../../signing/detached.ts'
 import { findSigningKeys } from '../../signing/keys.ts'
 
 /**
@@ -46,7 +47,7 @@ export const describeTrust = (
 export const didOf = (origin: string): string | undefined => {
   const url = parseUrl(origin)
   const isDomain = url !== null && /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(url.host) && !isLocalName(url.hostname)
-  return isDomain && url.protocol === 'https:' ? `did:web:${url.host}` : undefined
+  return isDomain && url.protocol === 'https:' ? toDidWeb(url.host) : undefined
 }
 
 /** The text of a catalog, and its entity tag where that is not the digest of its bytes. */
@@ -67,16 +68,13 @@ export const signCatalog = async (
   const did = didOf(origin)
   const keys = did === undefined ? undefined : await findSigningKeys(env)
   if (!keys) return { body: JSON.stringify(catalog) }
-  const { kid, privateKey } = keys.current
+  const { kid } = keys.current
   // The catalog is attributed to the operator that signs it.
   const attributed = { ...catalog, host: { ...catalog.host, identifier: did } }
-  const payload = new TextEncoder().encode(canonicalJson(attributed))
-  const jws = await new FlattenedSign(payload)
-    .setProtectedHeader({ alg: 'ES256', typ: SIGNATURE_TYPE, kid: `${did}#${kid}` })
-    .sign(privateKey)
+  const signature = await signDetached(attributed, { typ: SIGNATURE_TYPE, kid: `${did}#${kid}` }, keys.current)
   return {
-    body: JSON.stringify({ ...attributed, signature: `${jws.protected}..${jws.signature}` }),
-    // Each signature has other bytes, and says the same. A weak entity tag names what does not change (RFC 9110 §8.8.1).
+    body: JSON.stringify({ ...attributed, signature }),
+    // Each signature has other bytes and the same meaning. A weak entity tag identifies what does not change (RFC 9110 §8.8.1).
     etag: `W/"${await sha256Hex(`${kid}.${canonicalJson(attributed)}`)}"`,
   }
 }

@@ -3,12 +3,14 @@ import * as v from 'valibot'
 /** The `typ` of the signature of a receipt (RFC 8725 §3.11), so that no other signature of this host is taken for one. */
 export const RECEIPT_TYPE = 'calling-card-receipt+jws'
 
-/** Where a test sent its request: through the gate of this host, or to the agent itself. */
 const legs = ['gate', 'direct'] as const
+
+/** Where a test sends its request: through the gate of this host, or to the agent itself. */
 export type Leg = (typeof legs)[number]
 
+const testResults = ['passed', 'failed', 'skipped'] as const
+
 /** How a test ended. */
-export const testResults = ['passed', 'failed', 'skipped'] as const
 export type TestResult = (typeof testResults)[number]
 
 /** One test of a check. No member has a text of the agent. */

@@ -4,6 +4,9 @@ import { MAX_SIGNATURES } from '../../limits.ts'
 /** A protected header that a signature of a card can have. */
 export type SignatureHeader = { alg: string; kid: string; typ?: string; jku?: string }
 
+/** A protected header of which only the algorithm and the name of the key are checked. */
+export type ParsedHeader = JsonObject & Pick<SignatureHeader, 'alg' | 'kid'>
+
 /** The algorithms that are verified, by the types of keys that they need. ECDSA and EdDSA, and RSA as a2a-python's examples have it. */
 export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256'] as const
 
@@ -12,7 +15,7 @@ export const listSignatures = ({ signatures }: JsonObject): Json[] =>
   Array.isArray(signatures) ? signatures.slice(0, MAX_SIGNATURES) : []
 
 /** Parses the protected header of a signature; or returns why nobody can verify it. */
-export const parseHeader = (signature: Json): { header: SignatureHeader & JsonObject } | { reason: string } => {
+export const parseHeader = (signature: Json): { header: ParsedHeader } | { reason: string } => {
   if (!isJsonObject(signature) || typeof signature.protected !== 'string' || typeof signature.signature !== 'string')
     return { reason: 'has no `protected` and `signature` in base64url' }
   const header = decodeHeader(signature.protected)
@@ -20,7 +23,7 @@ export const parseHeader = (signature: Json): { header: SignatureHeader & JsonOb
   const { alg, kid } = header
   if (typeof alg !== 'string') return { reason: 'has no algorithm' }
   if (typeof kid !== 'string' || kid === '') return { reason: 'names no key: its protected header has no `kid`' }
-  return { header: { ...header, alg, kid } as SignatureHeader & JsonObject }
+  return { header: { ...header, alg, kid } }
 }
 
 /** Reads the protected header of a signature; or returns why no verifier should accept it. */

@@ -1,25 +1,18 @@
-export { didDocumentUrl } from '../../net/did-web.ts'
 export { listSignatures, readHeader } from './header.ts'
 export {
-  type FetchJson,
+  chooseKeys,
   KEY_SET_PATH,
   type KeySource,
+  listKeySetUrls,
   NARROW_KEY_SET_PATH,
-  type ResolvedKeys,
   resolveKeys,
+  type Trust,
 } from './key-sources.ts'
 export { toCurrentForm } from './legacy-form.ts'
 export { type PayloadRule, payloadRules, payloads, writePayload } from './payloads.ts'
 export { type PublicKey, readKeys } from './public-keys.ts'
-export { findSdkVerdicts, type SdkVerdict, type ServedCards } from './sdks.ts'
-export { type CardSigner, type SignedCard, signCard } from './sign.ts'
-export {
-  type ChosenKeys,
-  chooseKeys,
-  resolveCardUrl,
-  type Trust,
-  type Verification,
-  type VerifiedSignature,
-  verifyCard,
-} from './verification.ts'
-export { type SignatureResult, verifySignatures } from './verify.ts'
+export { findSdkVerdicts, type SdkVerdict } from './sdks.ts'
+export { type FetchJson, fetchServedCards, resolveCardUrl, type ServedCards } from './served-cards.ts'
+export { type CardSigner, signCard } from './sign.ts'
+export { type Verification, verifyCard } from './verify-card.ts'
+export { type SignatureResult, verifySignatures } from './verify-signatures.ts'

@@ -1,6 +1,10 @@
-import type { Json, JsonObject } from '../../json/json.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { MAX_SIGNER_KEY_SETS } from '../../limits.ts'
 import { didDocumentUrl } from '../../net/did-web.ts'
+import { parseUrl } from '../../net/urls.ts'
+import { listSignatures, readHeader } from './header.ts'
 import { type KeysResult, type PublicKey, readDidDocument, readKeys } from './public-keys.ts'
+import type { FetchJson, ServedCards } from './served-cards.ts'
 
 /** Where a verifier has its keys from: a JWK, the URL of a JWK Set, or a DID of the method `web`. */
 export type KeySource = JsonObject | string
@@ -11,8 +15,47 @@ export const KEY_SET_PATH = '/.well-known/jwks.json'
 /** The path of the key of narrow signatures, which verifiers must not find among the others. */
 export const NARROW_KEY_SET_PATH = '/.well-known/narrow-jwks.json'
 
-/** Fetches a JSON document. The error completes a sentence that begins with the URL. */
-export type FetchJson = (url: string) => Promise<{ document: Json } | { error: string }>
+/**
+ * Who decided which keys count: the verifier (`given`), the server of the card (`origin`), or whoever signed it (`signer`). The last
+ * proves nothing: anybody can sign a card with a key of their own, and name the place of that key.
+ */
+export type Trust = 'given' | 'origin' | 'signer'
+
+/** Where the keys are from that a card is verified with. `unread` says which key sets that signatures point to are not read, and why. */
+export type ChosenKeys = { trust: Trust; sources: KeySource[]; unread: string[] }
+
+/**
+ * Chooses the keys that a card is verified with: those that are given, else those of the origin that the card was fetched from: its
+ * well-known key set, and others there that signatures point to. Without an origin, all https addresses that they point to.
+ */
+export const chooseKeys = (
+  { plain, current }: ServedCards,
+  { given, url }: { given?: readonly KeySource[] | undefined; url?: string | undefined },
+): ChosenKeys => {
+  if (given !== undefined) return { trust: 'given', sources: [...given], unread: [] }
+  const named = [...new Set([plain, ...(current ? [current] : [])].flatMap(listKeySetUrls))]
+  const origin = url === undefined ? undefined : parseUrl(url)?.origin
+  const counts = (jku: string): boolean =>
+    origin === undefined ? parseUrl(jku)?.protocol === 'https:' : parseUrl(jku)?.origin === origin
+  const wellKnown = origin === undefined ? [] : [origin + KEY_SET_PATH]
+  const sources = [...new Set([...wellKnown, ...named.filter(counts)])]
+  const otherReason = origin === undefined ? 'it is not https' : 'it is not on the origin of the card'
+  return {
+    trust: origin === undefined ? 'signer' : 'origin',
+    sources: sources.slice(0, MAX_SIGNER_KEY_SETS),
+    unread: [
+      ...sources.slice(MAX_SIGNER_KEY_SETS).map(jku => `${jku} is not read: signatures point to too many key sets`),
+      ...named.filter(jku => !counts(jku)).map(jku => `${jku} is not read: ${otherReason}`),
+    ],
+  }
+}
+
+/** Returns the `jku` of each signature of a card that has one. */
+export const listKeySetUrls = (card: JsonObject): string[] =>
+  listSignatures(card).flatMap(signature => {
+    const read = readHeader(signature)
+    return 'header' in read && read.header.jku !== undefined ? [read.header.jku] : []
+  })
 
 /** The keys of all sources that could be read, and why others could not. */
 export type ResolvedKeys = { keys: PublicKey[]; errors: string[] }

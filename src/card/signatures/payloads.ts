@@ -75,8 +75,8 @@ export const createPayloadWriter = (card: JsonObject): ((rule: PayloadRule) => s
 /** Returns the text that a signature of a card covers by one rule; undefined for a document that the rule cannot read. */
 export const writePayload = (rule: PayloadRule, card: JsonObject): string | undefined => createPayloadWriter(card)(rule)
 
-/** The SDK reads members of values that a hostile document leaves out. */
-const attempt = (write: () => string): string | undefined => {
+/** Returns what `write` returns; undefined if it throws: the SDK reads members of values that a hostile document leaves out. */
+export const attempt = (write: () => string | undefined): string | undefined => {
   try {
     return write()
   } catch {

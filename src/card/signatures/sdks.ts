@@ -1,12 +1,10 @@
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
-import { listSignatures, parseHeader, type SignatureHeader } from './header.ts'
-import { writePayload } from './payloads.ts'
+import { listSignatures, type ParsedHeader, parseHeader } from './header.ts'
+import { attempt, writePayload } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'
-import { encodePayload, findKey, isSignatureOf } from './verify.ts'
-
-/** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
-export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }
+import type { ServedCards } from './served-cards.ts'
+import { encodePayload, findKey, isSignatureOf } from './verify-signatures.ts'
 
 /** Whether an SDK accepts the signatures of a card; `reason` completes a sentence about the SDK. */
 export type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }
@@ -18,17 +16,17 @@ type Sdk = {
   /** Returns the text that the SDK verifies. May throw for what is no Agent Card. */
   payload: (card: JsonObject) => string | undefined
   /** Returns why the SDK skips a signature; undefined if it verifies it. */
-  refuses?: ((header: SignatureHeader) => string | undefined) | undefined
+  refuses?: ((header: ParsedHeader) => string | undefined) | undefined
   /** Why no signature is valid for what the SDK verifies. */
   reason: (card: JsonObject) => string
 }
 
 const PYTHON_ALGORITHMS = ['ES256', 'RS256']
 
-const refusedByPython = ({ alg }: SignatureHeader): string | undefined =>
+const refusedByPython = ({ alg }: ParsedHeader): string | undefined =>
   PYTHON_ALGORITHMS.includes(alg) ? undefined : `accepts ${PYTHON_ALGORITHMS.join(' and ')} only, in its examples`
 
-const refusedByJavaScript = ({ typ }: SignatureHeader): string | undefined =>
+const refusedByJavaScript = ({ typ }: ParsedHeader): string | undefined =>
   typ === undefined ? 'demands `typ` in the protected header' : undefined
 
 const omitsEmpty = 'verifies the card without empty values and unknown fields, and no signature covers that text'
@@ -123,14 +121,6 @@ const verifyAs = async (
   const found = await findKey(read.header, keys, now)
   if ('reason' in found) return `finds a signature that ${found.reason}`
   return (await isSignatureOf(signature, read.header, found.key, text)) ? undefined : NOT_COVERED
-}
-
-const attempt = (write: () => string | undefined): string | undefined => {
-  try {
-    return write()
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns what the resolver of a2a-js makes of a card: it reads a card with security of A2A 1.0 into another form. */

@@ -150,30 +150,31 @@ describe.each(Object.entries(schemes))('a signed card with %s that somebody chan
   const documents = signWithScheme(scheme)
 
   it.each(Object.entries(changes))('%s: this host refuses it, unless it reads the same card', async (_, alter) => {
-    for (const [name, document] of Object.entries(await documents)) {
+    const deceived = Object.entries(await documents).map(async ([name, document]) => {
       const altered = alter(document)
       const results = await verifySignatures(altered, [key.publicKey])
       const accepted = results.some(({ valid }) => valid)
-      expect([name, accepted && !jsonEquals(readAsHost(altered), readAsHost(document))]).toEqual([name, false])
-    }
+      return accepted && !jsonEquals(readAsHost(altered), readAsHost(document)) ? [name] : []
+    })
+    expect((await Promise.all(deceived)).flat()).toEqual([])
   })
 
   it.each(cardVerifiers)('is refused by $name, unless it sees the same card in it', async verifier => {
-    const deceived: string[][] = []
-    for (const [name, document] of Object.entries(await documents))
-      for (const [what, alter] of Object.entries(changes)) {
+    const deceived = Object.entries(await documents).flatMap(([name, document]) =>
+      Object.entries(changes).map(async ([what, alter]) => {
         const altered = alter(document)
-        if (!(await verifier.accepts(altered, [key.jwk]))) continue
+        if (!(await verifier.accepts(altered, [key.publicJwk]))) return []
         const isSame = JSON.stringify(readAs(verifier, altered)) === JSON.stringify(readAs(verifier, document))
-        if (!isSame) deceived.push([name, what])
-      }
-    expect(deceived).toEqual([])
+        return isSame ? [] : [[name, what]]
+      }),
+    )
+    expect((await Promise.all(deceived)).flat()).toEqual([])
   })
 })
 
 describe('what signatures in the form of A2A 1.0 do not cover', () => {
   const accepting = async (card: JsonObject): Promise<string[]> => {
-    const accepts = await Promise.all(cardVerifiers.map(verifier => verifier.accepts(card, [key.jwk])))
+    const accepts = await Promise.all(cardVerifiers.map(verifier => verifier.accepts(card, [key.publicJwk])))
     return cardVerifiers.filter((_, index) => accepts[index]).map(({ name }) => name)
   }
   const readers = [

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { didDocumentUrl, resolveKeys } from '../../../src/card/signatures/index.ts'
+import { resolveKeys } from '../../../src/card/signatures/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { didDocumentUrl } from '../../../src/net/did-web.ts'
 import { makeKey } from '../../support/cards/signed.ts'
 
-const key = await makeKey()
-const jwk = key.jwk as JsonObject
+const { publicJwk: jwk, kid } = await makeKey()
 const did = 'did:web:agent.example'
 const method = { id: `${did}#main`, type: 'JsonWebKey', controller: did, publicKeyJwk: jwk }
 
@@ -47,22 +47,22 @@ describe('resolveKeys', () => {
       [document]: { id: did, verificationMethod: [method], assertionMethod: [method.id] },
     }
     expect(await resolve(documents, jwk, set, did)).toEqual({
-      keys: [`${key.kid} manifest`, `${key.kid} ${set}`, `${key.kid} ${did}`],
+      keys: [`${kid} manifest`, `${kid} ${set}`, `${kid} ${did}`],
       errors: [],
     })
   })
 
   it('has the keys of the other sources if one cannot be read, and the reason', async () => {
     expect(await resolve({}, jwk, set)).toEqual({
-      keys: [`${key.kid} manifest`],
+      keys: [`${kid} manifest`],
       errors: [`${set} returned status 404`],
     })
   })
 
   it.each<[string, JsonObject, string[]]>([
-    ['in the list of assertion methods', { assertionMethod: [method] }, [key.kid]],
-    ['that the list names by a relative id', { verificationMethod: [method], assertionMethod: ['#main'] }, [key.kid]],
-    ['where there is no such list', { verificationMethod: [method] }, [key.kid]],
+    ['in the list of assertion methods', { assertionMethod: [method] }, [kid]],
+    ['that the list names by a relative id', { verificationMethod: [method], assertionMethod: ['#main'] }, [kid]],
+    ['where there is no such list', { verificationMethod: [method] }, [kid]],
     ['not for other purposes', { verificationMethod: [method], assertionMethod: [], authentication: [method.id] }, []],
     [
       'by the fragment of its id, if it has no `kid`',

@@ -1,9 +1,14 @@
-import { FlattenedSign, type JWK } from 'jose'
+import type { JWK } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { findSdkVerdicts, type PublicKey, readKeys, signCard } from '../../../src/card/signatures/index.ts'
-import { type PayloadRule, writePayload } from '../../../src/card/signatures/payloads.ts'
+import {
+  findSdkVerdicts,
+  type PayloadRule,
+  type PublicKey,
+  readKeys,
+  signCard,
+} from '../../../src/card/signatures/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { makeKey, makeSigner } from '../../support/cards/signed.ts'
+import { makeKey, makeSigner, signAs } from '../../support/cards/signed.ts'
 
 const [key, narrow] = await Promise.all([makeKey(), makeKey()])
 const [rawJs, resolvedJs, python12, python11, go] = [
@@ -23,20 +28,15 @@ const card: JsonObject = {
 }
 
 /** Signs the card by some rules, with a header that every SDK accepts unless `header` changes it. */
-const signBy = async (
+const signBy = (
   rules: readonly PayloadRule[],
   header: JsonObject = {},
-  signer = key.privateKey,
-): Promise<JsonObject> => ({
-  ...card,
-  signatures: await Promise.all(
-    rules.map(async rule => {
-      const signing = new FlattenedSign(new TextEncoder().encode(writePayload(rule, card)))
-      const jws = await signing.setProtectedHeader({ alg: 'ES256', typ: 'JOSE', kid: key.kid, ...header }).sign(signer)
-      return { protected: jws.protected as string, signature: jws.signature }
-    }),
-  ),
-})
+  privateKey = key.privateKey,
+): Promise<JsonObject> =>
+  rules.reduce(
+    async (signed, rule) => signAs(await signed, { kid: key.kid, privateKey }, { rule, header }),
+    Promise.resolve(card),
+  )
 
 const judge = (document: JsonObject, keys: readonly PublicKey[] = [key.publicKey, narrow.publicKey], now?: number) =>
   findSdkVerdicts({ plain: document, current: document }, keys, now)

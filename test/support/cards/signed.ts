@@ -1,36 +1,67 @@
-import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
+import { calculateJwkThumbprint, FlattenedSign, importJWK, type JWK } from 'jose'
 import type { Compiled } from '../../../src/card/compile/index.ts'
 import { type RepresentationName, signedNames } from '../../../src/card/model/constants.ts'
-import { type CardSigner, type PublicKey, signCard } from '../../../src/card/signatures/index.ts'
+import {
+  type CardSigner,
+  type PayloadRule,
+  type PublicKey,
+  signCard,
+  writePayload,
+} from '../../../src/card/signatures/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { makeSigningKey } from '../signing-key.ts'
 
-/** A key that signs cards, and its public half as a JWK and as `verifySignatures` has it. */
-export type TestKey = CardSigner['keys'][number] & { jwk: JWK; publicKey: PublicKey }
+/** The key set of the host that signs cards in tests, unless they name another one. */
+const KEY_SET_URL = 'https://host.example/.well-known/jwks.json'
 
-/** Makes a key of ES256. */
-export const makeKey = async (): Promise<TestKey> => {
+/** A key that signs cards, and its public half: as it is published, and as `verifySignatures` has it. */
+export type TestKey = CardSigner['keys'][number] & { publicJwk: JWK & JsonObject; publicKey: PublicKey }
+
+/** Makes a key of ES256. Its name is its thumbprint, as that of a host's key is, unless it has another `kid`. */
+export const makeKey = async (kid?: string): Promise<TestKey> => {
   const { d, ...members } = makeSigningKey()
-  const kid = await calculateJwkThumbprint(members)
-  const jwk = { ...members, kid, alg: 'ES256' }
+  const thumbprint = await calculateJwkThumbprint(members)
+  const privateKey = (await importJWK({ ...members, d }, 'ES256')) as CryptoKey
+  const publicJwk = { ...members, kid: kid ?? thumbprint, alg: 'ES256' } as JWK & JsonObject & { kid: string }
   return {
-    kid,
-    privateKey: (await importJWK({ ...members, d }, 'ES256')) as CryptoKey,
-    jwk,
-    publicKey: { jwk: jwk as JsonObject, kid, thumbprint: kid, from: 'https://host.example/.well-known/jwks.json' },
+    kid: publicJwk.kid,
+    privateKey,
+    publicJwk,
+    publicKey: { jwk: publicJwk, kid: publicJwk.kid, thumbprint, from: KEY_SET_URL },
   }
 }
 
 /** Signs cards; what it has signed before keeps its signature. */
 export type TestSigner = CardSigner & { known: Record<string, string> }
 
-/** Returns what signs cards with a key. */
-export const makeSigner = (key: CardSigner['keys'][number], narrowKey?: CardSigner['keys'][number]): TestSigner => ({
+/** Returns what signs cards with a key, as a host does. */
+export const makeSigner = (key: TestKey, narrowKey?: TestKey): TestSigner => ({
   keys: [key],
   narrowKey,
-  jku: 'https://host.example/.well-known/jwks.json',
+  jku: KEY_SET_URL,
   known: {},
 })
+
+/** Signs a card by every rule, as a host does whose key set is at `jku`. */
+export const signAtHost = async (card: JsonObject, key: TestKey, jku: string): Promise<JsonObject> =>
+  (await signCard(card, { ...makeSigner(key), jku })).document
+
+/** How an author signs a card: by which rule, and with what else in the protected header. */
+type SignatureForm = { rule?: PayloadRule; header?: JsonObject }
+
+/** Adds one signature to those of a card, as its author does. */
+export const signAs = async (
+  card: JsonObject,
+  { kid, privateKey }: Pick<TestKey, 'kid' | 'privateKey'>,
+  { rule = 'wire', header = {} }: SignatureForm = {},
+): Promise<JsonObject> => {
+  const payload = new TextEncoder().encode(writePayload(rule, card))
+  const signing = new FlattenedSign(payload).setProtectedHeader({ alg: 'ES256', kid, typ: 'JOSE', ...header })
+  // The option lets jose sign a header that it would refuse.
+  const { protected: encoded, signature } = await signing.sign(privateKey, { crit: { 'x-demand': false } })
+  const signatures = Array.isArray(card.signatures) ? card.signatures : []
+  return { ...card, signatures: [...signatures, { protected: encoded, signature }] } as JsonObject
+}
 
 /** Signs the documents of a compiled card that this host signs. */
 export const signDocuments = async (

@@ -82,9 +82,15 @@ const messages: Readonly<Record<string, Message>> = {
 
 /** Returns what `MessageToDict(parse_agent_card(card))` does, without signatures. Throws where `ParseDict` does. */
 export const readAsPython = (card: JsonObject): JsonObject => {
+  const known = readCards.get(card)
+  if (known) return known
   const { signatures: _, ...read } = readMessage('AgentCard', convertLegacyFields(structuredClone(card)))
+  readCards.set(card, read)
   return read
 }
+
+/** Every version of a2a-python reads a card in the same way. */
+const readCards = new WeakMap<JsonObject, JsonObject>()
 
 /** Returns the text that a2a-python verifies: up to 1.1, and from 1.2 on, which has RFC 8785. */
 export const pythonPayload = (card: JsonObject, version: '1.1' | '1.2'): string =>

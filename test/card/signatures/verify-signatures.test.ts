@@ -111,7 +111,7 @@ describe('verifySignatures', () => {
 
   it('ignores other members of the unprotected header', async () => {
     expect(
-      await verify([await signWith({ kid }, { 'x-time': 1, jwk: other.jwk as Json, jku: 'https://evil.example' })]),
+      await verify([await signWith({ kid }, { 'x-time': 1, jwk: other.publicJwk, jku: 'https://evil.example' })]),
     ).toEqual(['wire'])
   })
 
@@ -147,7 +147,7 @@ describe('the keys of verifySignatures', () => {
   })
 
   const withMembers = async (members: JsonObject) => {
-    const result = await readKeys({ ...(key.jwk as JsonObject), ...members }, 'manifest')
+    const result = await readKeys({ ...key.publicJwk, ...members }, 'manifest')
     return 'keys' in result ? result.keys : []
   }
   const now = 1_700_000_000_000
@@ -169,9 +169,9 @@ describe('the keys of verifySignatures', () => {
 
 describe('readKeys', () => {
   it.each<[string, Json]>([
-    ['a JWK', key.jwk as Json],
-    ['a list of JWKs', [key.jwk as Json]],
-    ['a JWK Set', { keys: [key.jwk as Json, null, 'x', { kty: 'oct', k: 'AAAA', kid: 'secret' }] }],
+    ['a JWK', key.publicJwk],
+    ['a list of JWKs', [key.publicJwk]],
+    ['a JWK Set', { keys: [key.publicJwk, null, 'x', { kty: 'oct', k: 'AAAA', kid: 'secret' }] }],
   ])('reads %s', async (_, document) => {
     expect(await readKeys(document, 'manifest')).toMatchObject({ keys: [{ kid, thumbprint: kid, from: 'manifest' }] })
   })
@@ -187,7 +187,7 @@ describe('readKeys', () => {
     ['nothing', null],
     ['an empty set', { keys: [] }],
     ['a symmetric key', { kty: 'oct', k: 'AAAA' }],
-    ['a key for encryption', { ...(key.jwk as JsonObject), use: 'enc' }],
+    ['a key for encryption', { ...key.publicJwk, use: 'enc' }],
     ['a key without its members', { kty: 'EC', crv: 'P-256' }],
   ])('has no key of %s', async (_, document) => {
     expect(await readKeys(document, 'https://a.example/jwks.json')).toEqual({
@@ -196,7 +196,7 @@ describe('readKeys', () => {
   })
 
   it('does not read a set of 10,000 keys', async () => {
-    expect(await readKeys({ keys: Array(10_000).fill(key.jwk) }, 'https://a.example/jwks.json')).toEqual({
+    expect(await readKeys({ keys: Array(10_000).fill(key.publicJwk) }, 'https://a.example/jwks.json')).toEqual({
       error: `https://a.example/jwks.json has 10000 keys; at most ${MAX_VERIFICATION_KEYS} are read`,
     })
   })

@@ -1,8 +1,18 @@
-import { flattenedVerify, importJWK } from 'jose'
+import { type CryptoKey, flattenedVerify, importJWK, type JWSHeaderParameters } from 'jose'
 import { RECEIPT_TYPE, type Receipt, type ServedReceipt } from '../../src/card/model/receipt.ts'
 import { canonicalJson } from '../../src/json/canonical.ts'
-import type { JsonObject } from '../../src/json/json.ts'
 import type { PublicKey } from './responses.ts'
+
+/** Imports the key of a host that a signature names. Throws for an unknown key, and for a signature that is not of the type `typ`. */
+export const importHostKey = async (
+  keys: readonly PublicKey[] | undefined,
+  header: JWSHeaderParameters | undefined,
+  typ: string,
+): Promise<CryptoKey | Uint8Array> => {
+  const key = keys?.find(({ kid }) => kid === header?.kid)
+  if (key === undefined || header?.typ !== typ || header.alg !== 'ES256') throw new Error('another key or purpose')
+  return importJWK(key, 'ES256')
+}
 
 /** Whether the signature of a receipt is one of the host: `valid` with the name of its key, or why it proves nothing. */
 export type ReceiptVerification =
@@ -21,11 +31,7 @@ export const verifyReceipt = async (
   try {
     const { protectedHeader } = await flattenedVerify(
       { protected: head, payload: toPayload(receipt), signature: value },
-      async ({ kid, typ, alg } = {}) => {
-        const key = keys?.find(key => key.kid === kid)
-        if (key === undefined || typ !== RECEIPT_TYPE || alg !== 'ES256') throw new Error('another key or purpose')
-        return importJWK(key, 'ES256')
-      },
+      header => importHostKey(keys, header, RECEIPT_TYPE),
     )
     return { signature: 'valid', kid: protectedHeader?.kid ?? '' }
   } catch {
@@ -34,5 +40,4 @@ export const verifyReceipt = async (
   }
 }
 
-const toPayload = (receipt: Receipt): string =>
-  Buffer.from(canonicalJson(receipt as unknown as JsonObject)).toString('base64url')
+const toPayload = (receipt: Receipt): string => Buffer.from(canonicalJson(receipt)).toString('base64url')

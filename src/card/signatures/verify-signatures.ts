@@ -91,7 +91,7 @@ const MAX_SHOWN_KID = 100
 
 /** Returns the key that a signature names, ready for use; or why it cannot be verified. */
 export const findKey = async (
-  { alg, kid }: SignatureHeader,
+  { alg, kid }: Pick<SignatureHeader, 'alg' | 'kid'>,
   keys: readonly PublicKey[],
   now: number,
 ): Promise<{ publicKey: PublicKey; key: CryptoKey } | { reason: string }> => {
@@ -109,7 +109,7 @@ export const findKey = async (
 /** Whether a signature that `readHeader` has read signs a payload, in base64url, with a key. */
 export const isSignatureOf = (
   signature: Json,
-  { alg }: SignatureHeader,
+  { alg }: Pick<SignatureHeader, 'alg'>,
   key: CryptoKey,
   payload: string,
 ): Promise<boolean> => {
