@@ -24,9 +24,8 @@ import { parseJson } from '../json/parse.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
 import { createKeyFetch } from '../signing/fetch-keys.ts'
-import { getKeySet, getNarrowKeySet } from '../signing/key-set.ts'
+import { getKeySet, getNarrowKeySet, respondWithDid } from '../signing/key-set.ts'
 import { agentCard, hostCard } from './cards.ts'
-import { getDidDocument } from './catalogs/index.ts'
 import { VerifyRequest } from './requests.ts'
 
 /** `POST /verify`: reports which signatures of a card are valid, with whose keys, and which SDKs accept them. Stores nothing. */
@@ -114,7 +113,7 @@ const AGENT_PATH = /^\/agents\/(?<id>[a-z0-9-]+)$/
 const findOwn = (path: string): { handler: Handler; id?: string | undefined } | undefined => {
   if (path === KEY_SET_PATH) return { handler: getKeySet }
   if (path === NARROW_KEY_SET_PATH) return { handler: getNarrowKeySet }
-  if (path === '/.well-known/did.json') return { handler: getDidDocument }
+  if (path === '/.well-known/did.json') return { handler: (request, env) => respondWithDid(new URL(request.url).host, request, env) }
   const { id, name } = (CARD_PATH.exec(path) ?? AGENT_PATH.exec(path))?.groups ?? {}
   if (id === undefined && name === undefined) return undefined
   const hybrid = name === 'agent' ? 'agent.json' : 'agent-card.json'

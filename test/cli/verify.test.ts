@@ -54,7 +54,7 @@ describe('sync-card verify URL', () => {
         `  ✓  KID  wire: covers the whole card (key from ${keySetUrl})`,
         '  SDKs',
         '  ✓  a2a-js 1.3, on the JSON of the card  accepts the card',
-        '  ✗  a2a-js 1.3, through its resolver     loses the security schemes before it verifies the card (a2a-js #663), and no signature leaves them out',
+        '  ✗  a2a-js 1.3, through its resolver     loses the security schemes before it verifies the card (a2a-js #663), and no signature by a trusted key leaves them out',
         '  ✓  a2a-python 1.2 and later             accepts the card',
         '  ✓  a2a-python up to 1.1                 accepts the card',
         '  ✓  a2a-go                               accepts the card',
@@ -185,9 +185,8 @@ describe('what a card names', () => {
     ['a URL without slashes', 'https:agent.example/../keys.json'],
     ['a URL after a tab', '\thttps://agent.example/../../../keys.json'],
   ])('reads no local file for a `jku` that is %s', async (_, jku) => {
-    const signer = await makeTestSigner(jku)
-    served = { [cardUrl]: await signer.sign(bilingualCard) }
-    const { code, stdout } = await verify([cardUrl], { 'keys.json': { keys: [signer.publicKey] } })
+    served = { [cardUrl]: await signAtHost(bilingualCard, other, jku) }
+    const { code, stdout } = await verify([cardUrl], { 'keys.json': { keys: [other.publicJwk] } })
     expect(code).toBe(1)
     expect(stdout).toContain('is no URL')
   })

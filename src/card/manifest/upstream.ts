@@ -102,7 +102,7 @@ export const Upstream = v.pipe(
 
 /** Lists the URLs of key sets. */
 const listUrls = (keys: TrustedKeys = []): string[] =>
-  keys === 'first-use' ? [] : keys.filter(key => typeof key === 'string').filter(key => !isDid(key))
+  keys === 'first-use' ? [] : keys.filter(key => typeof key === 'string').filter(key => parseUrl(key) && !isDid(key))
 
 /** The source of a remote card: another host's card, or an MCP server. */
 export type Source = {

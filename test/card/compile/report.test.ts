@@ -384,6 +384,12 @@ describe('a signature', () => {
     expect(withSignatures).toStrictEqual([['1.0', signed]])
   })
 
+  it.each(['agent-card.json', 'agent.json'] as const)('is kept in %s if that is what was signed', name => {
+    const { documents } = compileCard(compileCard(card).documents['1.0'])
+    const hybrid = { ...documents[name], signatures: signed.signatures }
+    expect(compileCard(hybrid).documents[name]).toStrictEqual(hybrid)
+  })
+
   it('is dropped, with a note, where another field is dropped', () => {
     const { documents, report } = compileCard({ ...signed, note: 1 })
     expect([documents['1.0'].signatures, report.dropped['1.0']]).toStrictEqual([undefined, ['/note', '/signatures']])

@@ -67,6 +67,18 @@ describe('a manifest', () => {
       '/card',
       'is missing: add the Agent Card, or its source as `upstream.card` or `upstream.mcp`',
     ],
+    ...['jwks.json', 1].map((keys): [string, Json, string, string] => [
+      `the key source ${JSON.stringify(keys)}`,
+      { upstream: { card: card.url, keys } },
+      '/upstream/keys',
+      'must be a public JWK, the URL of a JWK Set, a DID of the method web, or first-use',
+    ]),
+    [
+      'first-use in a list',
+      { upstream: { card: card.url, keys: ['first-use'] } },
+      '/upstream/keys/0',
+      'must be the only one: first-use is no part of a list',
+    ],
     ['a list as the card', { card: [] }, '/card', 'must be a JSON object'],
     ['a list as an overlay', { card, extended: [] }, '/extended', 'must be a JSON object'],
     ['a tier of a wrong type', { card, tiers: { gold: 5 } }, '/tiers/gold', 'must be a JSON object'],

@@ -37,7 +37,7 @@ describe('signCard of a card with claims of JWTs', () => {
       expect(rules).not.toContain('wire')
       const [first] = document.signatures as JsonObject[]
       const payload = Buffer.from(canonicalJson({ ...card, [claim]: 'https://host.example' })).toString('base64url')
-      await expect(jwtVerify(`${first?.protected}.${payload}.${first?.signature}`, key.jwk)).rejects.toThrow(
+      await expect(jwtVerify(`${first?.protected}.${payload}.${first?.signature}`, key.publicJwk)).rejects.toThrow(
         /verification failed/,
       )
       const results = await verifySignatures(document, [key.publicKey])
