@@ -4,6 +4,7 @@ import type { Json } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse.ts'
 import { parseUrl } from '../../src/net/urls.ts'
 import { isUnencrypted } from '../hosts/index.ts'
+import { describeNetworkError } from './http.ts'
 
 /** A JSON document with the headers of its response; or why there is none, in words that complete a sentence about its address. */
 export type FetchedDocument = { document: Json; headers: Headers } | { error: string }
@@ -17,7 +18,10 @@ export const fetchDocument = async (
   const fetched = await fetchText(url, {
     accepts: isJsonType,
     ...options,
-    fetch: (to, init) => fetch(to, { ...init, redirect: 'manual' }),
+    fetch: (to, init) =>
+      fetch(to, { ...init, redirect: 'manual' }).catch((error: unknown) => {
+        throw error instanceof Error ? new Error(describeNetworkError(error), { cause: error }) : error
+      }),
   })
   if ('failed' in fetched)
     return {
