@@ -7,16 +7,23 @@ import {
 } from '../../src/http/fetch-resource.ts'
 import { parseUrl } from '../../src/net/urls.ts'
 import { isUnencrypted } from '../hosts/index.ts'
+import { describeNetworkError } from './http.ts'
 
 /** Fetches a JSON document of any server, of a bounded size and within a bounded time. */
 export const fetchDocument = (
   url: string,
   options: Omit<FetchOptions, 'accepts' | 'fetch'> & { accepts?: FetchOptions['accepts'] },
   { fetch }: { fetch: typeof globalThis.fetch },
-): Promise<FetchedJson> =>
-  fetchJson(url, { ...options, fetch: (to, init) => fetch(to, { ...init, redirect: 'manual' }) }, describeWithReason)
+): Promise<FetchedJson> => fetchJson(url, { ...options, fetch: withReason(fetch) }, describeWithReason)
 
 /** Whoever runs the command may know why a server of their own network does not respond. */
+const withReason =
+  (fetch: typeof globalThis.fetch): NonNullable<FetchOptions['fetch']> =>
+  (to, init) =>
+    fetch(to, { ...init, redirect: 'manual' }).catch((error: unknown) => {
+      throw error instanceof Error ? new Error(describeNetworkError(error), { cause: error }) : error
+    })
+
 const describeWithReason = (failure: FetchFailure, maxBytes?: number): string =>
   failure.failed === 'unreachable' ? `cannot be reached: ${failure.detail}` : describeFailure(failure, maxBytes)
 

@@ -156,10 +156,13 @@ export const readReply = async (response: Response): Promise<Reply> => {
 }
 
 /** Returns the message for a connection that failed. */
-const connectionFailure = (error: Error): string => {
+const connectionFailure = (error: Error): string => `the connection failed (${describeNetworkError(error)})`
+
+/** Returns why fetch failed: its own message is only "fetch failed". */
+export const describeNetworkError = (error: Error): string => {
   const { message, code, name } = causeOf(error)
   // For a name with several addresses, such as localhost, the error has only a code.
-  return `the connection failed (${message || (code ?? name)})`
+  return message || String(code ?? name)
 }
 
 const causeOf = (error: Error): Error & { code?: unknown } => (error.cause instanceof Error ? error.cause : error)

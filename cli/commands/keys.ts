@@ -4,13 +4,12 @@ import { poll } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { createWrangler, type Wrangler } from '../deploy/wrangler.ts'
 import { ExitCode, InterruptedError, UsageError } from '../exit-codes.ts'
-import { isLoopback } from '../hosts/index.ts'
+import { isLoopback, parseHostUrl } from '../hosts/index.ts'
 import { createSigningKey, findObstacle, keysText, remainsText, rotationText } from '../keys/index.ts'
 import {
   type AddCommand,
   addConnectionOptions,
   addHostOptions,
-  connect,
   createHostClient,
   type HostFlags,
   interruptSignal,
@@ -68,36 +67,41 @@ export const addKeys: AddCommand = (program, context, exit) => {
 }
 
 const create = async (args: readonly string[], { print, narrow }: CreateFlags, context: Context): Promise<number> => {
-  const { terminal, cwd, processEnv } = context
+  const { terminal, cwd, env, processEnv } = context
   const key = createSigningKey()
   if (print) {
     terminal.out(JSON.stringify(key))
     return ExitCode.ok
   }
+  const { SYNC_CARD_URL: url } = env
+  if (url !== undefined && isLoopback(parseHostUrl(url, 'SYNC_CARD_URL')))
+    throw localHostError(url, 'Set SYNC_CARD_URL to the deployed one, or unset it.')
   const wrangler = createWrangler(cwd, processEnv)
   const name = narrow ? 'NARROW_SIGNING_KEY' : 'SIGNING_KEY'
   // Without a list, there is no Worker yet, or wrangler reports with the next command what is wrong.
-  const stored = (await wrangler.listSecrets(args)) ?? []
+  const stored = (await wrangler.listSecrets(args, true)) ?? []
   const existing = (narrow ? [name] : TURNS).find(secret => stored.includes(secret))
   if (existing !== undefined)
     throw new UsageError(
       `The Worker has a ${existing} already, and what it has signed would become invalid. ${
         narrow
           ? 'To replace it nevertheless: npx sync-card keys retire narrow --now'
-          : 'To replace it without that: npx sync-card keys rotate'
+          : 'To replace it without invalidating it: npx sync-card keys rotate'
       }`,
     )
   const exitCode = await wrangler.putSecret(name, JSON.stringify(key), args)
-  if (exitCode === 0) terminal.info(`${name} is now ${key.kid}, which nobody has seen.`)
-  return exitCode
+  if (exitCode !== 0) return reportWrangler('The key was not stored', exitCode, context)
+  terminal.info(`${name} is now ${key.kid}; it was not displayed.`)
+  return ExitCode.ok
 }
 
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  const state = await connect(flags, context).getHostKeys()
+  const host = resolveWithWarning(flags, context)
+  const state = await createHostClient(host, context).getHostKeys()
   if ('rejected' in state) return reportRejection(state, context)
   if (flags.json) terminal.out(JSON.stringify(state))
-  else terminal.report(keysText(state))
+  else terminal.report(keysText(state, isLoopback(host.url)))
   if (state.problem !== undefined) terminal.error(state.problem)
   if (state.unsigned > 0) terminal.info(`Agents that wait for being signed again: ${state.unsigned}.`)
   return ExitCode.ok
@@ -116,13 +120,21 @@ type Session = {
 const openSession = (args: readonly string[], flags: HostFlags, context: Context, writes = true): Session => {
   const host = resolveWithWarning(flags, context)
   // wrangler changes the deployed Worker, whatever the host is.
-  if (writes && isLoopback(host.url))
-    throw new UsageError(
-      `${host.url} is a host on this machine, whose keys \`npm start\` makes. Name the deployed one with --host or --url.`,
-    )
+  if (writes && isLoopback(host.url)) throw localHostError(host.url, 'Name the deployed one with --host or --url.')
   const wrangler = createWrangler(context.cwd, context.processEnv)
   const client = createHostClient(host, context)
   return { url: host.url, client, wrangler, args, context, signal: interruptSignal(context) }
+}
+
+const localHostError = (url: string, advice: string): UsageError =>
+  new UsageError(`${url} is a host on this machine, whose keys \`npm start\` makes. ${advice}`)
+
+/** Reports that wrangler has failed, which may have shown no reason, and returns its exit code. */
+const reportWrangler = (what: string, exitCode: number, { terminal }: Context): number => {
+  terminal.error(
+    `${what}: wrangler ended with the exit code ${exitCode}. If you are not logged in, run \`npx wrangler login\`, then try again.`,
+  )
+  return exitCode
 }
 
 const rotate = async (args: readonly string[], flags: RotateFlags, context: Context): Promise<number> => {
@@ -142,12 +154,12 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
     terminal.info(`Store it as ${secret} before ${new Date(signsFrom * 1000).toISOString()}, when it begins to sign.`)
     return ExitCode.ok
   }
-  if ((await session.wrangler.listSecrets(args))?.includes(secret))
+  if ((await session.wrangler.listSecrets(args, true))?.includes(secret))
     throw new UsageError(
       `The Worker that wrangler sees has a ${secret}, and ${session.url} has none: name the same Worker after --, such as -- --env staging.`,
     )
   const exitCode = await session.wrangler.putSecret(secret, JSON.stringify(key), args)
-  if (exitCode !== 0) return exitCode
+  if (exitCode !== 0) return reportWrangler('The key was not stored', exitCode, context)
   const published = await waitForKeys(session, ({ keys }) => keys.some(({ kid }) => kid === key.kid), DEPLOY_TIMEOUT_MS)
   if (published === undefined) return reportOtherWorker(session)
   terminal.report(rotationText({ kid: key.kid, signsFrom: signsFrom * 1000 }, state))
@@ -189,7 +201,7 @@ const retire = async (
     return ExitCode.outOfDate
   }
   const exitCode = await session.wrangler.deleteSecret(key.secret, args)
-  if (exitCode !== 0) return exitCode
+  if (exitCode !== 0) return reportWrangler('The key was not retired', exitCode, context)
   const after = await waitForKeys(session, ({ keys }) => !keys.some(({ kid }) => kid === key.kid), DEPLOY_TIMEOUT_MS)
   if (after === undefined) return reportOtherWorker(session)
   terminal.report(`Retired ${key.kid}: ${key.secret} is free for the next key.`)
@@ -216,7 +228,7 @@ const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): P
   const exitCode = isNeeded
     ? await wrangler.putSecret(key.secret, JSON.stringify(replacement), args)
     : await wrangler.deleteSecret(key.secret, args)
-  if (exitCode !== 0) return exitCode
+  if (exitCode !== 0) return reportWrangler('The key was not retired', exitCode, context)
   const isGone = ({ keys }: HostKeys): boolean => !keys.some(({ kid }) => kid === key.kid)
   const gone = await waitForKeys(session, isGone, DEPLOY_TIMEOUT_MS)
   if (gone === undefined) return reportOtherWorker(session)

@@ -17,8 +17,8 @@ export type Deployment = { exitCode: number; urls: string[] }
 export type Wrangler = {
   /** Deploys with secrets, which reach wrangler in a file that only this user can read and that is deleted afterwards. */
   deploy: (args: readonly string[], secrets?: Readonly<Record<string, string>>) => Promise<Deployment>
-  /** Returns the names of the Worker's secrets; undefined if wrangler fails. */
-  listSecrets: (args: readonly string[]) => Promise<string[] | undefined>
+  /** Returns the names of the Worker's secrets; undefined if wrangler fails, whose reason is not shown if `isQuiet`. */
+  listSecrets: (args: readonly string[], isQuiet?: boolean) => Promise<string[] | undefined>
   /** Stores a secret, and returns the exit code. */
   putSecret: (name: string, value: string, args: readonly string[]) => Promise<number>
   /** Deletes a secret, and returns the exit code. On a terminal, wrangler shows the name of the Worker and asks first. */
@@ -43,8 +43,9 @@ export const createWrangler = (cwd: string, env: Environment): Wrangler => ({
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  listSecrets: async args => {
-    const options: SpawnOptions = { cwd, stdio: ['ignore', 'pipe', 'inherit'], env: withLocalBin(env, cwd) }
+  listSecrets: async (args, isQuiet = false) => {
+    const stderr = isQuiet ? 'ignore' : 'inherit'
+    const options: SpawnOptions = { cwd, stdio: ['ignore', 'pipe', stderr], env: withLocalBin(env, cwd) }
     const { exitCode, stdout } = await run(['secret', 'list', '--format', 'json', ...args], options)
     const secrets = v.safeParse(Secrets, parseJson(stdout))
     return exitCode === 0 && secrets.success ? secrets.output.map(({ name }) => name) : undefined

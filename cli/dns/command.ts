@@ -10,6 +10,7 @@ import {
   addHostOptions,
   createHostClient,
   describeMissing,
+  type HostConnection,
   type HostFlags,
   resolveWithWarning,
 } from '../options.ts'
@@ -69,7 +70,7 @@ const showRecords = async (id: string, flags: Flags, context: Context): Promise<
   const { etag } = await client.getLiveCard(id)
   const sha256 = /^"([0-9a-f]{64})"$/.exec(etag ?? '')?.[1]
   if (sha256 === undefined) {
-    terminal.error(`${await describeMissing(id, { host, client })} Only public cards have records.`)
+    terminal.error(await describeNoCard(id, { host, client }))
     return ExitCode.rejected
   }
   const ownHost = host.token === '' ? undefined : await findOwnHost(id, client)
@@ -80,6 +81,17 @@ const showRecords = async (id: string, flags: Flags, context: Context): Promise<
   else terminal.out(zoneText(id, agent))
   const isComplete = checked?.every(({ record, state }) => record.optional || state === 'present') ?? true
   return isComplete ? ExitCode.ok : ExitCode.outOfDate
+}
+
+/** Returns why the host serves no card of an agent to everyone. */
+const describeNoCard = async (id: string, connection: HostConnection): Promise<string> => {
+  const { host, client } = connection
+  const agent = host.token === '' ? undefined : await client.getAgent(id)
+  if (agent === undefined) return `${await describeMissing(id, connection)} Only public agents have DNS records.`
+  if ('rejected' in agent) return `Agent "${id}" has no public card, and its manifest cannot be read: ${agent.detail}`
+  return isJsonObject(agent.manifest) && agent.manifest.visibility === 'internal'
+    ? `Agent "${id}" is internal. Only public agents have DNS records.`
+    : `The host does not serve the card of agent "${id}" at the moment.`
 }
 
 /** Returns the first host name that the agent claims for itself. */

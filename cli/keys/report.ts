@@ -18,11 +18,17 @@ const formatDistance = (at: number, now: number): string => {
   return `in ${formatCount(Math.ceil(distance / size), unit)}`
 }
 
-/** Returns the keys of a host as a table: what each is for, since when, and what is next to do about it. */
-export const keysText = (state: HostKeys): string =>
+/** Returns the keys of a host as a table: what each is for, since when, and what is next to do about it, unless the host is local. */
+export const keysText = (state: HostKeys, isLocal: boolean): string =>
   formatTable([
     ['role', 'kid', 'secret', 'signs since', 'next'].map(colors.dim),
-    ...state.keys.map(key => [key.role, key.kid, key.secret, formatSince(key), describeNext(key, state)]),
+    ...state.keys.map(key => [
+      key.role,
+      key.kid,
+      key.secret,
+      formatSince(key),
+      isLocal ? '-' : describeNext(key, state),
+    ]),
   ])
 
 const formatSince = ({ role, signsFrom }: HostKey): string =>

@@ -34,7 +34,7 @@ const toRow = (tests: readonly ReceiptTest[]): string[] => {
 
 /** What was claimed and what happened matter where they differ. */
 const differenceOf = ({ result, claimed, happened = '' }: ReceiptTest): string =>
-  result === 'failed' ? `${claimed}, but ${happened}` : ''
+  result === 'failed' ? `${claimed}; observed: ${happened}` : ''
 
 const groupByEnding = (tests: readonly ReceiptTest[]): ReceiptTest[][] => {
   const groups = new Map<string, ReceiptTest[]>()

@@ -25,7 +25,8 @@ export const addVerify: AddCommand = (program, context, exit) => {
 const verify = async (named: readonly string[], { key = [], json }: Flags, context: Context): Promise<number> => {
   const { terminal } = context
   // Loaded only here: the libraries that verify take longer to load than the program.
-  const { verifySource } = await import('./verify-card.ts')
+  const { checkNamedKeys, verifySource } = await import('./verify-card.ts')
+  await checkNamedKeys(key, context)
   const cards: CardVerification[] = []
   for (const source of named) {
     const card = await verifySource(source, key, context)
@@ -38,5 +39,7 @@ const verify = async (named: readonly string[], { key = [], json }: Flags, conte
 
 const exitCodeOf = (card: CardVerification): number => {
   if ('failed' in card) return card.failed === 'invalid' ? ExitCode.rejected : ExitCode.unreachable
-  return card.verified ? ExitCode.ok : ExitCode.outOfDate
+  if (card.verified) return ExitCode.ok
+  // The key files were read before, so these are key sets that the user named and that could not be fetched.
+  return card.trust.basis === 'given' && card.keys.errors.length > 0 ? ExitCode.unreachable : ExitCode.outOfDate
 }

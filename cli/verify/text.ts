@@ -11,9 +11,13 @@ const MAX_KID_LENGTH = 100
 
 /** Formats the result for one card: whether it is verified and why not, its signatures, where their keys are from, and the SDKs. */
 export const verifyText = (card: CardVerification): string => {
-  if ('failed' in card) return `${CROSS} ${withoutControls(`${card.source} ${card.error.replace(/\.$/, '')}.`)}`
+  if ('failed' in card)
+    return `${CROSS} ${withoutControls(`${card.source}${card.at ?? ''} ${card.error.replace(/\.$/, '')}.`)}`
   const { source, verified, reason, trust, keys, signatures, sdks, missing } = card
   const notes = [...keys.errors, ...(missing === undefined ? [] : [missing])]
+  // Without a signature, the keys that the card or its server names do not matter, and neither do the SDKs.
+  if (signatures.length === 0 && trust.basis !== 'given')
+    return `${CROSS} ${withoutControls(`${source} is not verified. ${reason}`)}`
   return [
     `${verified ? TICK : CROSS} ${withoutControls(source)} is ${verified ? 'signed with a trusted key' : 'not verified'}.`,
     ...(reason === undefined ? [] : [`  ${withoutControls(reason)}`]),

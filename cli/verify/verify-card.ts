@@ -1,7 +1,10 @@
 import {
   chooseKeys,
+  didDocumentUrl,
   type FetchJson,
   fetchServedCards,
+  isAgentCard,
+  readKeys,
   resolveCardUrl,
   resolveKeys,
   type ServedCards,
@@ -10,16 +13,20 @@ import {
   verifyCard,
 } from '../../src/card/signatures/index.ts'
 import { blockReason } from '../../src/http/safe-fetch.ts'
-import { isJsonObject, type JsonObject } from '../../src/json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { KEY_REQUEST } from '../../src/signing/fetch-keys.ts'
 import { fetchDocument, isFetchable } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { readFile } from '../manifests/index.ts'
+import { UsageError } from '../exit-codes.ts'
+import { type Diagnostic, readFile } from '../manifests/index.ts'
+
+/** Why there is no card, in words that complete a sentence about its source; `at` is the place in a file, such as `:1:2`. */
+type Failure = { failed: 'invalid' | 'unreachable'; error: string; at?: string }
 
 /** The result for one card, or why there is none. `source` is the file or URL as it was named. */
 export type CardVerification = { source: string } & (
   | (Verification & { keys: { sources: string[]; errors: string[] }; missing?: string })
-  | { failed: 'invalid' | 'unreachable'; error: string }
+  | Failure
 )
 
 /** Verifies the card in a file or at a URL, with the keys at `keys`: files, URLs of key sets and DIDs; without any, those of its origin. */
@@ -45,18 +52,52 @@ export const verifySource = async (
   }
 }
 
+/** Rejects keys that are mistakes of the user. Whether a server has the others shows only when they are fetched. */
+export const checkNamedKeys = async (keys: readonly string[], context: Context): Promise<void> => {
+  for (const key of keys) {
+    if (isUrl(key) && !isFetchable(key)) throw new UsageError(`--key: ${key} ${UNENCRYPTED}.`)
+    if (isUrl(key) || didDocumentUrl(key) !== undefined) continue
+    if (key.startsWith('did:'))
+      throw new UsageError(`--key: ${key}: only DIDs of the method web are supported, such as did:web:example.com.`)
+    const read = readDocument(key, context)
+    if ('error' in read) throw new UsageError(`--key: ${key}${read.at ?? ''} ${read.error}.`)
+    const result = await readKeys(read.document, key)
+    if ('error' in result) throw new UsageError(`--key: ${result.error}.`)
+  }
+}
+
 const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
 
-type ReadCards = { served: ServedCards; missing?: string } | { failed: 'invalid' | 'unreachable'; error: string }
+const UNENCRYPTED = 'is not encrypted, so anybody on the way could replace the keys: use https'
 
-const readCard = (file: string, { cwd }: Context): ReadCards => {
-  const read = readFile(file, cwd)
-  if ('reason' in read) return { failed: 'invalid', error: `cannot be read: ${read.reason}` }
-  if ('problems' in read) return { failed: 'invalid', error: read.problems.map(({ message }) => message).join('; ') }
-  if (!isJsonObject(read.value)) return { failed: 'invalid', error: 'is no Agent Card: expected an object' }
-  const card = cardOf(read.value)
-  return { served: { plain: card, current: card } }
+type ReadCards = { served: ServedCards; missing?: string } | Failure
+
+const readCard = (file: string, context: Context): ReadCards => {
+  const read = readDocument(file, context)
+  if ('error' in read) return { failed: 'invalid', ...read }
+  const card = isJsonObject(read.document) ? cardOf(read.document) : undefined
+  return card !== undefined && isAgentCard(card)
+    ? { served: { plain: card, current: card } }
+    : { failed: 'invalid', error: NO_CARD }
 }
+
+const readDocument = (file: string, { cwd }: Context): { document: Json } | Pick<Failure, 'error' | 'at'> => {
+  const read = readFile(file, cwd)
+  if ('reason' in read) return { error: `cannot be read: ${read.reason}` }
+  return 'problems' in read ? describeProblems(read.problems) : { document: read.value }
+}
+
+/** Turns sentences such as "This is not JSON. Unexpected …" into ends of a sentence about the file. */
+const describeProblems = (problems: readonly Diagnostic[]): Pick<Failure, 'error' | 'at'> => {
+  const error = problems
+    .map(({ message }) => message.replace(/^This ([^.]*)\.\s*/, '$1: ').replace(/[.:]\s*$/, ''))
+    .join('; ')
+  const [first] = problems
+  const hasPlace = first !== undefined && !error.startsWith('cannot be read')
+  return { error, ...(hasPlace && { at: `:${first.line}:${first.column}` }) }
+}
+
+const NO_CARD = 'is not an Agent Card'
 
 /** A manifest has the card as a member. */
 const cardOf = (document: JsonObject): JsonObject =>
@@ -71,17 +112,8 @@ const fetchCards = async (url: string, context: Context): Promise<ReadCards> => 
 const createKeyReader =
   (trust: Trust, context: Context): FetchJson =>
   async place => {
-    if (!isUrl(place)) return trust === 'given' ? readKeyFile(place, context) : { error: 'is no URL' }
+    if (!isUrl(place)) return trust === 'given' ? readDocument(place, context) : { error: 'is no URL' }
     if (trust === 'signer' && blockReason(place) !== undefined) return { error: 'is no public address' }
-    if (!isFetchable(place))
-      return { error: 'is not encrypted, so anybody on the way could replace the keys: use https' }
+    if (!isFetchable(place)) return { error: UNENCRYPTED }
     return fetchDocument(place, KEY_REQUEST, context)
   }
-
-const readKeyFile = (file: string, { cwd }: Context): Awaited<ReturnType<FetchJson>> => {
-  const read = readFile(file, cwd)
-  if ('reason' in read) return { error: `cannot be read: ${read.reason}` }
-  return 'problems' in read
-    ? { error: read.problems.map(({ message }) => message).join('; ') }
-    : { document: read.value }
-}

@@ -113,7 +113,8 @@ const AGENT_PATH = /^\/agents\/(?<id>[a-z0-9-]+)$/
 const findOwn = (path: string): { handler: Handler; id?: string | undefined } | undefined => {
   if (path === KEY_SET_PATH) return { handler: getKeySet }
   if (path === NARROW_KEY_SET_PATH) return { handler: getNarrowKeySet }
-  if (path === '/.well-known/did.json') return { handler: (request, env) => respondWithDid(new URL(request.url).host, request, env) }
+  if (path === '/.well-known/did.json')
+    return { handler: (request, env) => respondWithDid(new URL(request.url).host, request, env) }
   const { id, name } = (CARD_PATH.exec(path) ?? AGENT_PATH.exec(path))?.groups ?? {}
   if (id === undefined && name === undefined) return undefined
   const hybrid = name === 'agent' ? 'agent.json' : 'agent-card.json'

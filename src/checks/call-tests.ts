@@ -297,7 +297,7 @@ export const harmlessTests: readonly CallTest[] = [
   },
   {
     id: 'unknown-task',
-    title: 'Does not find a task that does not exist',
+    title: 'Reports an unknown task as not found',
     operation: 'getTask',
     claim: a2aRequires(TASK_NOT_FOUND),
     write: ({ protocol }, id) => writeCall('getTask', protocol, id, { id }),

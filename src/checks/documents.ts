@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseUrl } from '../net/urls.ts'
 import type { Verdict } from './call-tests.ts'
 import { type Answer, type CheckedAgent, type SendOptions, sendToAgent, sendToHost } from './exchange.ts'
-import { describeDocument, readDocument } from './outcome.ts'
+import { describeDocument, isUnansweredFailure, readDocument } from './outcome.ts'
 
 /** A document of an agent that is requested, and what it must be. */
 type DocumentTest = {
@@ -75,7 +75,7 @@ export const checkHostDocuments = async (agent: CheckedAgent): Promise<ReceiptTe
     },
     {
       id: 'card-not-modified',
-      title: 'Does not send a card again that the client has',
+      title: 'Answers 304 if the client already has the card',
       claimed: 'HTTP 304 for the entity tag of the card',
       fetch: async () => getAgain(await get('agent-card.json'), headers => get('agent-card.json', '', headers)),
       judge: judgeNotModified,
@@ -116,6 +116,7 @@ export const checkOwnDocuments = async (agent: CheckedAgent): Promise<ReceiptTes
       { seconds: agent.seconds, authorized: source !== undefined },
     )
   const first = await get()
+  const isUnanswered = 'failed' in first && isUnansweredFailure(first.failed)
   const isAbsent = source === undefined && !('failed' in first) && first.status >= 400 && first.status < 500
   const isServed = isCard(readDocument(first))
   const test = {
@@ -123,14 +124,16 @@ export const checkOwnDocuments = async (agent: CheckedAgent): Promise<ReceiptTes
     title: 'Serves a card itself',
     claimed: source ? 'the card that this host fetches' : 'none: this host serves the card',
     fetch: async () => first,
-    judge: (answer: Answer): Verdict =>
-      isAbsent
-        ? { result: 'skipped', reason: 'The agent serves no card at the origin of its endpoint.' }
-        : passIf(isServed, 'failed' in answer ? 'The agent does not answer.' : NO_CARD),
+    judge: (answer: Answer): Verdict => {
+      if (isAbsent) return { result: 'skipped', reason: 'The agent serves no card at the origin of its endpoint.' }
+      if (source === undefined && isUnanswered)
+        return { result: 'skipped', reason: 'No card is expected there, and the agent does not answer.' }
+      return passIf(isServed, 'failed' in answer ? 'The agent does not answer.' : NO_CARD)
+    },
   }
   const again = {
     id: 'own-card-not-modified',
-    title: 'Does not send its own card again that the client has',
+    title: 'Answers 304 if the client already has its own card',
     claimed: 'HTTP 304 for the entity tag of the card',
     fetch: async () => getAgain(first, get),
     judge: judgeNotModified,

@@ -30,7 +30,9 @@ const FAILURES = {
   'passed-gate': 'the gate let it pass',
 } as const
 
-const UNANSWERED: readonly string[] = ['unreachable', 'timeout']
+/** Whether a failure is that the agent does not answer. */
+export const isUnansweredFailure = (failure: keyof typeof FAILURES): boolean =>
+  failure === 'unreachable' || failure === 'timeout'
 
 /** The codes of JSON-RPC and A2A by the reasons with which HTTP+JSON has them, and back. */
 const codes: ReadonlyMap<string, number> = new Map(specifiedErrors.map(({ reason, code }) => [reason, code]))
@@ -44,7 +46,7 @@ export const readOutcome = (answer: Answer, call: AnsweredCheck): Outcome => {
   if ('failed' in answer) {
     const words = FAILURES[answer.failed]
     if (answer.failed === 'rate-limit' || answer.failed === 'passed-gate') return { kind: answer.failed, words }
-    return UNANSWERED.includes(answer.failed) ? { kind: 'unanswered', words } : { kind: 'invalid', status: 0, words }
+    return isUnansweredFailure(answer.failed) ? { kind: 'unanswered', words } : { kind: 'invalid', status: 0, words }
   }
   const { status, isStream, texts } = answer
   const media = mediaOf(answer)

@@ -111,11 +111,11 @@ export const describeFailure = (failure: FetchFailure, maxBytes = MAX_CARD_BYTES
     case 'redirect':
       return `redirects ${failure.detail}`
     case 'type':
-      return 'responded with something else than JSON'
+      return 'responded with something other than JSON'
     case 'too-large':
       return `is larger than ${maxBytes / 1024} KiB`
     case 'not-text':
-      return 'responded with something else than UTF-8'
+      return 'responded with something other than UTF-8'
     default:
       return 'cannot be reached'
   }

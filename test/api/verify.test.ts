@@ -172,7 +172,7 @@ describe('POST /verify with a URL', () => {
       'a page',
       cardUrl,
       new Response('<html>', { headers: { 'Content-Type': 'text/html' } }),
-      'something else than JSON',
+      'something other than JSON',
     ],
     ['broken JSON', cardUrl, new Response('{', { headers: { 'Content-Type': 'application/json' } }), 'invalid JSON'],
     ['a list', cardUrl, Response.json([]), 'JSON that is no object'],

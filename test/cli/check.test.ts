@@ -10,7 +10,7 @@ const { host, env } = useFakeHost()
 
 const test = (more: Partial<ReceiptTest> = {}): ReceiptTest => ({
   id: 'unknown-task',
-  title: 'Does not find a task that does not exist',
+  title: 'Reports an unknown task as not found',
   through: 'gate',
   protocol: 'JSONRPC 1.0',
   claimed: 'A2A requires error -32001',
@@ -83,8 +83,8 @@ describe('sync-card check', () => {
       code: 0,
       stdout: [
         'weather · card 2.1.0 · 2026-11-25T12:00:00.000Z · https://cards.example.com',
-        '✓  gate    Does not find a task that does not exist (JSONRPC 1.0, HTTP+JSON 1.0)',
-        '–  direct  Does not find a task that does not exist: The agent needs credentials. (JSONRPC 1.0)',
+        '✓  gate    Reports an unknown task as not found (JSONRPC 1.0, HTTP+JSON 1.0)',
+        '–  direct  Reports an unknown task as not found: The agent needs credentials. (JSONRPC 1.0)',
         '2 passed, 0 failed, 1 skipped (no message was sent; --send sends one)',
         'The receipt is signed by the host, with its key k-1.',
         '',
@@ -103,7 +103,7 @@ describe('sync-card check', () => {
     const { code, stdout } = await check('weather', '--send')
     expect(code).toBe(1)
     expect(stdout).toContain(
-      '✗  gate  Does not find a task that does not exist: It is refused. (JSONRPC 1.0, streaming: true, but error -32004)',
+      '✗  gate  Reports an unknown task as not found: It is refused. (JSONRPC 1.0, streaming: true; observed: error -32004)',
     )
     expect(stdout).toContain('The receipt proves nothing to others: This host has no key to sign with.')
     expect(sent()?.body).toBe('{"send":true}')

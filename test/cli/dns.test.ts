@@ -18,6 +18,7 @@ let resolved: URL[]
 beforeEach(() => {
   agents = {
     weather: { card: card('weather') as JsonObject },
+    inside: { card: card('inside') as JsonObject, visibility: 'internal' },
     own: { card: card('own') as JsonObject, hosts: ['own.example.org'] },
   }
   zone = {}
@@ -43,8 +44,9 @@ const fetch = async (input: unknown): Promise<Response> => {
   const [, id = '', rest] = /^\/agents\/([^/]+)\/(.*)$/.exec(pathname) ?? []
   const manifest = agents[id]
   if (!manifest) return Response.json({ code: 'agent-not-found' }, { status: 404 })
-  return rest === 'manifest'
-    ? Response.json(manifest, { headers: { ETag: '"m"' } })
+  if (rest === 'manifest') return Response.json(manifest, { headers: { ETag: '"m"' } })
+  return manifest.visibility === 'internal'
+    ? Response.json({ code: 'agent-not-found' }, { status: 404 })
     : Response.json({}, { headers: { ETag: `W/"${sha256}"` } })
 }
 
@@ -134,6 +136,7 @@ describe('sync-card dns', () => {
       3,
       'The host has no agent "wether" that this token may read. Did you mean "weather"?',
     ],
+    ['an internal agent', ['inside'], {}, 3, 'Agent "inside" is internal. Only public agents have DNS records.'],
     [
       'a host without the port of https',
       ['weather'],
@@ -228,7 +231,7 @@ describe('sync-card dns --verify', () => {
 
   it.each<[string, () => Response, string]>([
     ['fails', () => Response.json({ Status: 2 }), 'cannot resolve own.example.org (status 2)'],
-    ['has no JSON API', () => new Response('<p>'), 'responded with something else than JSON'],
+    ['has no JSON API', () => new Response('<p>'), 'responded with something other than JSON'],
     ['answers otherwise', () => Response.json({ answers: [] }), 'does not answer in JSON as dns.google does'],
   ])('exits 4 where the resolver %s', async (_, respond, message) => {
     answer = respond

@@ -41,7 +41,7 @@ describe('sync-card keys create', () => {
     const { SIGNING_KEY = '' } = host.secrets
     const { d, kid } = JSON.parse(SIGNING_KEY)
     expect(await getSigningKeys({ SIGNING_KEY })).toMatchObject({ current: { kid, signsFrom: 0 } })
-    expect(stderr).toBe(`SIGNING_KEY is now ${kid}, which nobody has seen.\n`)
+    expect(stderr).toBe(`SIGNING_KEY is now ${kid}; it was not displayed.\n`)
     expect(stderr + host.calls).not.toContain(d)
   })
 
@@ -77,7 +77,17 @@ describe('sync-card keys create', () => {
   })
 
   it('returns the exit code of wrangler', async () => {
-    expect(await host.run(['create'], { EXIT_CODE: '7' })).toEqual({ code: 7, stdout: '', stderr: '' })
+    expect(await host.run(['create'], { EXIT_CODE: '7' })).toEqual({
+      code: 7,
+      stdout: '',
+      stderr:
+        'sync-card: The key was not stored: wrangler ended with the exit code 7. If you are not logged in, run `npx wrangler login`, then try again.\n',
+    })
+  })
+
+  it('stores nothing for a host on this machine, which wrangler does not deploy to (exit 2)', async () => {
+    const { code, stderr } = await host.run(['create'], { SYNC_CARD_URL: 'http://127.0.0.1:8787' })
+    expect([code, stderr, host.calls]).toEqual([2, expect.stringContaining('is a host on this machine'), []])
   })
 
   it('reports that wrangler is missing (exit 2)', async () => {
@@ -244,7 +254,11 @@ describe('sync-card keys retire', () => {
 
   it('returns the exit code of wrangler', async () => {
     have(rotated)
-    expect(await host.run(['retire'], { EXIT_CODE: '7' })).toMatchObject({ code: 7, stdout: '' })
+    expect(await host.run(['retire'], { EXIT_CODE: '7' })).toMatchObject({
+      code: 7,
+      stdout: '',
+      stderr: expect.stringContaining('The key was not retired'),
+    })
   })
 
   it('reports that the host keeps the key (exit 1)', async () => {
@@ -390,6 +404,12 @@ describe('sync-card keys list', () => {
   ])('names the command for %j', async (times, next) => {
     have(times)
     expect((await host.run(['list'])).stdout).toContain(next)
+  })
+
+  it('suggests no rotation of the keys of a host on this machine', async () => {
+    have({ SIGNING_KEY: now - DAY })
+    const { code, stdout } = await host.run(['list'], { SYNC_CARD_URL: 'http://127.0.0.1:8787' })
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('rotate')])
   })
 
   it('prints what the host has reported with --json', async () => {

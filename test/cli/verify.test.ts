@@ -81,8 +81,9 @@ describe('sync-card verify URL', () => {
   })
 
   it.each([
-    ['a server that cannot be reached', 'https://gone.example/card.json', 'cannot be reached: fetch failed'],
-    ['a page', `${origin}/page`, 'responded with something else than JSON'],
+    ['a server that cannot be reached', 'https://gone.example/card.json', 'cannot be reached: getaddrinfo ENOTFOUND'],
+    ['JSON that is no card', keySetUrl, 'responded with JSON that is not an Agent Card'],
+    ['a page', `${origin}/page`, 'responded with something other than JSON'],
   ])('exits 4 for %s', async (_, url, reason) => {
     served[`${origin}/page`] = new Response('<p>', { headers: { 'Content-Type': 'text/html' } })
     expect(await verify([url])).toMatchObject({ code: 4, stdout: `✗ ${url} ${reason}.\n` })
@@ -148,15 +149,41 @@ describe('sync-card verify FILE', () => {
 
   it.each([
     ['is missing', 'none.json', /none\.json cannot be read/],
-    ['is no JSON', 'broken.json', /broken\.json This is not JSON/],
-    ['has a list', 'list.json', /list\.json is no Agent Card/],
+    ['is no JSON', 'broken.json', /broken\.json:1:2 is not JSON: [^.]+\.$/m],
+    ['has a list', 'list.json', /list\.json is not an Agent Card\./],
+    ['has another document', 'package.json', /package\.json is not an Agent Card\./],
   ])('exits 3 for a file that %s', async (_, file, message) => {
-    const files = { 'broken.json': '{', 'list.json': [] }
+    const files = { 'broken.json': '{', 'list.json': [], 'package.json': { name: 'a', version: '1.0.0' } }
     expect(await verify([file], files)).toMatchObject({ code: 3, stdout: expect.stringMatching(message) })
   })
 })
 
+describe('sync-card verify --key', () => {
+  it.each([
+    ['a file that is missing', 'none.json', 'none.json cannot be read: ENOENT'],
+    ['a file without a key', 'card.json', 'card.json has no public key for signatures'],
+    ['a DID of another method', 'did:key:z6Mk', 'only DIDs of the method web are supported'],
+    ['an unencrypted URL', 'http://agent.example/jwks.json', 'use https'],
+  ])('exits 2 for %s', async (_, key, message) => {
+    const { code, stdout, stderr } = await verify([cardUrl, '--key', key], { 'card.json': bilingualCard })
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
+  })
+
+  it.each([['https://gone.example/jwks.json'], ['did:web:gone.example']])(
+    'exits 4 if %s cannot be reached',
+    async key => {
+      const { code, stdout } = await verify([cardUrl, '--key', key])
+      expect([code, stdout]).toEqual([4, expect.stringContaining(`${key} cannot be reached: getaddrinfo ENOTFOUND`)])
+    },
+  )
+})
+
 describe('sync-card verify', () => {
+  it('prints only that a card has no signatures', async () => {
+    const { code, stdout } = await verify(['card.json'], { 'card.json': bilingualCard })
+    expect([code, stdout]).toEqual([1, '✗ card.json is not verified. The card has no signatures.\n'])
+  })
+
   it('prints one JSON object with --json, and the highest exit code of all cards', async () => {
     const { code, stdout } = await verify([cardUrl, 'card.json', '--json'], { 'card.json': bilingualCard })
     const { cards } = JSON.parse(stdout) as { cards: JsonObject[] }
