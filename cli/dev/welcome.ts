@@ -115,6 +115,7 @@ const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, samp
 const section = (title: string, commands: readonly string[]): string[] =>
   commands.length === 0 ? [] : [title, ...commands.map(command => colors.cyan(`  ${command}`))]
 
+/** Returns shell commands that read the card of the root agent, show who signed it, and test the agent. */
 const cardCommands = (url: string, root: string | undefined, hasRootCard: boolean): string[] => [
   ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
   ...(root === undefined
@@ -122,6 +123,8 @@ const cardCommands = (url: string, root: string | undefined, hasRootCard: boolea
     : [
         `curl '${url}/agents/${root}?dialect=gopherhole'`,
         `curl -H 'A2A-Version: 1.0' ${url}/agents/${root}/.well-known/agent-card.json`,
+        `npx sync-card verify ${url}/agents/${root}/`,
+        `npx sync-card check ${root} --url ${url}`,
       ]),
 ]
 

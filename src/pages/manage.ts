@@ -25,6 +25,7 @@ const main: Html = html`<h1>Manage agents</h1>
 <ul>
 <li><code>npx sync-card whoami</code> shows what a token may do</li>
 <li><code>npx sync-card list</code> and <code>show ID</code> find agents, <code>lint FILE</code> checks their cards</li>
+<li><code>npx sync-card verify URL</code> shows who signed a card, <code>check ID</code> tests an agent against its card</li>
 <li><code>npx sync-card refresh ID</code> fetches a remote card, and accepts a pending one</li>
 <li><code>npx sync-card history ID</code>, <code>diff ID 7</code> and <code>rollback ID 6</code> compare and restore revisions</li>
 <li><code>npx sync-card lint --observed FILE</code> compares a card with the calls of its agent</li>

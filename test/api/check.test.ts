@@ -541,6 +541,8 @@ describe('GET /agents/{id}/receipt', () => {
     expect((await called.send('/agents/receipt-shown/badge.svg', { method: 'GET' })).text).not.toContain('passed')
     const page = await called.send('/agents/receipt-shown', { method: 'GET', headers: { Accept: 'text/html' } })
     expect(page.text).toContain(`${summary.passed} passed, 0 failed, 1 skipped.</p>`)
+    await register('receipt-shown', {}, { card: cardOf({}, { version: '3.0.0' }) })
+    expect((await badge()).text).toContain(`${summary.passed} passed, older card`)
   })
 
   it('is gone when the agent is removed, and not there for the next one with its id', async () => {

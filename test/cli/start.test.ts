@@ -106,6 +106,8 @@ describe('npm start', () => {
       `  curl ${url}/.well-known/agent-card.json`,
       `  curl '${url}/agents/b?dialect=gopherhole'`,
       `  curl -H 'A2A-Version: 1.0' ${url}/agents/b/.well-known/agent-card.json`,
+      `  npx sync-card verify ${url}/agents/b/`,
+      `  npx sync-card check b --url ${url}`,
       'Find agents by words, and in the catalog that directories read:',
       `  curl '${url}/agents?q=b&facets=tag'`,
       `  curl ${url}/.well-known/ai-catalog.json`,

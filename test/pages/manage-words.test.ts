@@ -70,7 +70,16 @@ describe('the words of the page of owners', () => {
     expect(summary).toContain(part)
     expect(times).toContain('fresh for 5 minutes, and is served for 1 day after that')
     expect(pin).toContain('waits until somebody accepts it')
-    expect(describeSource({ ...source, state, pin: false })[2]).toContain('set `pin`')
+    expect(describeSource({ ...source, state, pin: false })[2]).toMatch(
+      /^A card that widens access is served .* set `pin`/,
+    )
+  })
+
+  it.each([
+    [true, /^A card that widens access, is not verified or is older waits/],
+    [false, /^A card that is not verified, is older or requires less of callers waits .* set `pin`/],
+  ])('describe which cards wait for approval where signatures are required: `pin: %s`', (pin, words) => {
+    expect(describeSource({ ...source, state: 'fresh', pin, verify: 'require' })[2]).toMatch(words)
   })
 
   const key = { kid: 'k', thumbprint: 't', from: 'did:web:a.example.com' }

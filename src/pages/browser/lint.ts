@@ -185,7 +185,7 @@ const showNotes = (title: string, explanation: string, notes: readonly Note[]): 
     element(
       'div',
       { class: 'scroll' },
-      element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)),
+      element('table', { class: 'notes' }, element('thead', {}, head), element('tbody', {}, ...rows)),
     ),
   )
 }

@@ -49,11 +49,16 @@ export const BADGE_COLORS = {
   unchecked: '#5b636b',
 } as const
 
-/** Returns the part of a badge that shows what a check of the agent has shown, and how long ago. */
-export const checkedSegment = (receipt: Receipt | undefined, now: number): Segment => {
+/**
+ * Returns the part of a badge that shows what a check of the agent has shown, and how long ago; if the card that was checked is no
+ * longer the one with the entity tag `etag`, that in place of the time.
+ */
+export const checkedSegment = (receipt: Receipt | undefined, etag: string | undefined, now: number): Segment => {
   if (receipt === undefined) return { text: 'not tested', color: BADGE_COLORS.unchecked }
+  const summary = summarizeReceipt(receipt)
+  if (receipt.card.etag !== etag) return { text: `${summary}, older card`, color: BADGE_COLORS.unchecked }
   const color = receipt.summary.failed === 0 ? BADGE_COLORS.passed : BADGE_COLORS.failed
-  return { text: `${summarizeReceipt(receipt)} ${describeAge(receipt.checked, now)}`, color }
+  return { text: `${summary} ${describeAge(receipt.checked, now)}`, color }
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

@@ -6,9 +6,10 @@ import { matchesIfNoneMatch, strongEtag } from '../../http/conditional.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../../http/headers.ts'
 import { parseUrl } from '../../net/urls.ts'
-import type { CachedDocument } from '../../registry/edge/cards.ts'
+import { type CachedDocument, readDocument } from '../../registry/edge/cards.ts'
 import { readReceipt } from '../../registry/edge/receipts.ts'
 import { isStale, staleHeaders } from '../../registry/staleness.ts'
+import { getRegistry } from '../../registry/store/client.ts'
 import { checkedSegment, renderBadge } from './badge.ts'
 import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
 
@@ -29,8 +30,14 @@ export const getBadge: Handler = (request, env, ctx, { id = '' }) =>
   respondWithPicture(id, { request, env, ctx }, async card => {
     if (new URL(request.url).searchParams.get('show') !== 'receipt') return renderBadge(card)
     const stored = await readReceipt(id, env, ctx)
-    return renderBadge(card, checkedSegment(stored?.receipt, Date.now()))
+    const etag = stored ? await readCardEtag(id, { request, env, ctx }) : undefined
+    return renderBadge(card, checkedSegment(stored?.receipt, etag, Date.now()))
   })
+
+/** Reads the entity tag of the card that checks are about, also where the caller gets an extended card. That of an internal agent is not at the edge. */
+const readCardEtag = async (id: string, { env, ctx }: RequestContext): Promise<string | undefined> =>
+  ((await readDocument(id, 'agent-card.json', env, ctx)) ?? (await getRegistry(env).document(id, 'agent-card.json')))
+    ?.etag
 
 /** Answers with a picture of the card that the caller may read, whose hybrid has all that pictures show. */
 const respondWithPicture = async (

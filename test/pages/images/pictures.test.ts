@@ -259,19 +259,22 @@ describe('the badge', () => {
 
 describe('the badge with what a check has shown', () => {
   const now = Date.parse('2026-11-23T01:00:00Z')
-  const draw = async (receipt: Receipt | undefined) =>
-    parseSvg(String(await renderBadge({ supportedInterfaces: toInterfaces(['1.0']) }, checkedSegment(receipt, now))))
+  const draw = async (receipt: Receipt | undefined, etag: string) =>
+    parseSvg(
+      String(await renderBadge({ supportedInterfaces: toInterfaces(['1.0']) }, checkedSegment(receipt, etag, now))),
+    )
   const { receipt } = receiptOf('weather')
   const allPassed = { ...receipt, summary: { ...receipt.summary, failed: 0 } }
 
-  it.each<[string, Receipt | undefined, string, string]>([
+  it.each<[string, Receipt | undefined, string, string, string?]>([
     ['failures', receipt, '2 passed, 1 failed yesterday', BADGE_COLORS.failed],
     ['none', allPassed, '2 passed yesterday', BADGE_COLORS.passed],
     ['a check of today', { ...allPassed, checked: '2026-11-23T00:00:00Z' }, '2 passed today', BADGE_COLORS.passed],
     ['a clock that is ahead', { ...allPassed, checked: '2026-12-01T00:00:00Z' }, '2 passed today', BADGE_COLORS.passed],
     ['no check', undefined, 'not tested', BADGE_COLORS.unchecked],
-  ])('has a third part with %s', async (_, given, text, color) => {
-    const elements = await draw(given)
+    ['another card', receipt, '2 passed, 1 failed, older card', BADGE_COLORS.unchecked, '"def"'],
+  ])('has a third part with %s', async (_, given, text, color, etag = receipt.card.etag) => {
+    const elements = await draw(given, etag)
     expectHarmless(elements)
     expect(textsOf('text', elements)).toEqual(['A2A', '1.0', text])
     expect(elements.filter(({ name }) => name === 'path').at(-1)?.attributes.fill).toBe(color)

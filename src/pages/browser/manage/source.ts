@@ -46,7 +46,7 @@ const describe = (source: SourceState): HTMLElement[] => {
     element('p', {}, kind === 'mcp' ? 'MCP server: ' : 'Fetched from: ', code(url)),
     list([
       ...(checked === undefined ? [] : [['Last confirmed: ', time(checked)]]),
-      ['Fetched again: ', time(due)],
+      ['Next fetch: ', time(due)],
       ...[...rest, ...(kind === 'card' ? describeVerification(source) : [])].map(prose),
     ]),
     ...(failure

@@ -99,7 +99,7 @@ export const describeSeconds = (seconds: number): string => {
 }
 
 /** Describes the state of a remote card: what clients get, and why. */
-export const describeSource = ({ state, kind, ttl, staleIfError, pin, failure }: SourceState): string[] => {
+export const describeSource = ({ state, kind, ttl, staleIfError, pin, verify, failure }: SourceState): string[] => {
   const upstream = kind === 'mcp' ? 'the MCP server' : 'the upstream'
   const states: Record<SourceState['state'], string> = {
     fresh: `The card is fresh: ${upstream} confirmed it when it was last asked.`,
@@ -110,10 +110,19 @@ export const describeSource = ({ state, kind, ttl, staleIfError, pin, failure }:
   return [
     states[state],
     `A fetched card is fresh for ${describeSeconds(ttl)}, and is served for ${describeSeconds(staleIfError)} after that while ${upstream} fails.`,
-    pin
-      ? 'A card that widens access waits until somebody accepts it.'
-      : 'A card that widens access is served without a question: set `pin` in the manifest to be asked.',
+    describeApproval(pin, verify),
   ]
+}
+
+/** Describes which fetched cards an owner has to accept. */
+const describeApproval = (pin: boolean, verify: SourceState['verify']): string => {
+  const isRequired = verify === 'require'
+  if (pin)
+    return `A card that widens access${isRequired ? ', is not verified or is older' : ''} waits until somebody accepts it.`
+  const widening = 'card that widens access is served without a question: set `pin` in the manifest to be asked.'
+  return isRequired
+    ? `A card that is not verified, is older or requires less of callers waits until somebody accepts it. Any other ${widening}`
+    : `A ${widening}`
 }
 
 /** Describes what the signatures of a remote card have shown, one sentence an item. */
