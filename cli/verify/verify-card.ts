@@ -1,6 +1,5 @@
 import {
   chooseKeys,
-  didDocumentUrl,
   type FetchJson,
   fetchServedCards,
   isAgentCard,
@@ -14,6 +13,7 @@ import {
 } from '../../src/card/signatures/index.ts'
 import { blockReason } from '../../src/http/safe-fetch.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { didDocumentUrl } from '../../src/net/did-web.ts'
 import { KEY_REQUEST } from '../../src/signing/fetch-keys.ts'
 import { fetchDocument, isFetchable } from '../client/index.ts'
 import type { Context } from '../context.ts'
