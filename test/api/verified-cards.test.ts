@@ -78,7 +78,12 @@ describe('a remote card whose manifest names keys', () => {
     const { outcome, pending } = await refresh('stopped')
     expect([outcome, pending?.widens]).toEqual([
       'pending',
-      [{ pointer: '/signatures', message: expect.stringContaining('do not verify the card: signature 1 names a key') }],
+      [
+        {
+          pointer: '/signatures',
+          message: expect.stringContaining('do not verify the card: signature 1 names the key "attacker"'),
+        },
+      ],
     ])
     expect(await getCard('stopped')).toMatchObject({ description: card.description })
     expect((await refresh('stopped', pending?.etag)).outcome).toBe('refreshed')

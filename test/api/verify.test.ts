@@ -175,7 +175,7 @@ describe('POST /verify with a URL', () => {
       'something other than JSON',
     ],
     ['broken JSON', cardUrl, new Response('{', { headers: { 'Content-Type': 'application/json' } }), 'invalid JSON'],
-    ['a list', cardUrl, Response.json([]), 'JSON that is no object'],
+    ['a list', cardUrl, Response.json([]), 'JSON that is not an Agent Card'],
     ['too much', cardUrl, Response.json({ name: 'a'.repeat(MAX_BODY_BYTES) }), 'is larger than 256 KiB'],
     ['a private address', 'https://10.0.0.1/card.json', undefined, 'cannot be reached'],
     ['a private name', 'https://db.internal/card.json', undefined, 'cannot be reached'],

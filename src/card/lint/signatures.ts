@@ -14,18 +14,29 @@ const findUnverifiable = (context: LintContext): Finding[] =>
     if (index === MAX_SIGNATURES)
       return [{ pointer, message: `and those after it are not read: a card may have ${MAX_SIGNATURES} signatures` }]
     const read = index < MAX_SIGNATURES ? readHeader(signature) : {}
-    return 'reason' in read ? [{ pointer, message: `${read.reason}, so no client accepts it` }] : []
+    if ('reason' in read) return [{ pointer, message: `${read.reason}, so no client accepts it` }]
+    return isJsonObject(signature) && signature.payload !== undefined
+      ? [
+          {
+            pointer: `${pointer}/payload`,
+            message: 'is no field of A2A, which signs cards without their payload: remove it',
+          },
+        ]
+      : []
   })
 
 /** The danger of a narrow signature is its purpose: the owner has asked for it, and should know both. */
 const explainNarrow = ({ card, manifest, sourceOf }: LintContext): Finding[] => {
   if (!manifest.narrowSignature) return []
   const hasSchemes = Object.keys(card.securitySchemes ?? {}).length > 0
-  return [{ pointer: sourceOf('/securitySchemes'), message: hasSchemes ? NARROW_DANGER : NARROW_NEEDLESS }]
+  const danger = manifest.signatures === 'strip' ? NARROW_STRIPPED : NARROW_DANGER
+  return [{ pointer: sourceOf('/securitySchemes'), message: hasSchemes ? danger : NARROW_NEEDLESS }]
 }
 
 const NARROW_DANGER =
   'are not covered by the narrow signature, which is valid for the card without them, too: clients that trust its key accept a card whose security somebody has removed. Remove `narrowSignature` unless your clients use the card resolver of a2a-js 1.3'
+const NARROW_STRIPPED =
+  'are covered by no signature, because `signatures: strip` makes none: `narrowSignature` has no effect, remove it'
 const NARROW_NEEDLESS = 'are missing, so `narrowSignature` has no effect: remove it'
 
 /** Whether signatures matter to the owner: without a sign of that, what they do not cover is no news. */

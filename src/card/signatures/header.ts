@@ -14,9 +14,11 @@ export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256
 export const listSignatures = ({ signatures }: JsonObject): Json[] =>
   Array.isArray(signatures) ? signatures.slice(0, MAX_SIGNATURES) : []
 
+const isBase64Url = (value: Json | undefined): value is string => typeof value === 'string' && /^[\w-]*$/.test(value)
+
 /** Parses the protected header of a signature; or returns why nobody can verify it. */
 export const parseHeader = (signature: Json): { header: ParsedHeader } | { reason: string } => {
-  if (!isJsonObject(signature) || typeof signature.protected !== 'string' || typeof signature.signature !== 'string')
+  if (!isJsonObject(signature) || !isBase64Url(signature.protected) || !isBase64Url(signature.signature))
     return { reason: 'has no `protected` and `signature` in base64url' }
   const header = decodeHeader(signature.protected)
   if (header === undefined) return { reason: 'has a `protected` that is not a JSON object in base64url' }

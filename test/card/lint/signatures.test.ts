@@ -36,12 +36,22 @@ describe('signature-unverifiable', () => {
       /^\/signatures\/0: names no key: its protected header has no `kid`, so no client accepts it$/,
     ],
     ['another `typ`', signed({ alg: 'ES256', kid: 'a', typ: 'JWT' }), /its `typ` is not JOSE/],
-    ['the algorithm none', signed({ alg: 'none', kid: 'a' }), /has the algorithm "none"; accepted are ES256/],
+    ['the algorithm none', signed({ alg: 'none', kid: 'a' }), /uses "none", which is none of ES256/],
     ['`crit`', signed({ alg: 'ES256', kid: 'a', crit: ['b64'], b64: false }), /demands extensions/],
     [
       'a header that is no JSON',
       { signatures: [{ protected: 'AAAA', signature: 'AAAA' }] },
       /not a JSON object in base64url/,
+    ],
+    [
+      'a text that is no base64url',
+      { signatures: [{ ...valid, signature: '!!' }] },
+      /^\/signatures\/0: has no `protected` and `signature` in base64url/,
+    ],
+    [
+      'its payload, as some libraries write it',
+      { signatures: [{ ...valid, payload: 'AAAA' }] },
+      /^\/signatures\/0\/payload: is no field of A2A/,
     ],
   ])('reports a signature of the author with %s', (_, fields, message) => {
     const [found = '', ...others] = find(fields, {}, /unverifiable/)
@@ -78,6 +88,9 @@ describe('signature-narrow', () => {
         { narrowSignature: true },
       ),
     ).toEqual(['signature-narrow /securitySchemes: are missing, so `narrowSignature` has no effect: remove it'])
+    expect(find({}, { narrowSignature: true, signatures: 'strip' })).toEqual([
+      expect.stringMatching(/^signature-narrow \/securitySchemes: are covered by no signature/),
+    ])
   })
 
   it('reports nothing otherwise', () => {

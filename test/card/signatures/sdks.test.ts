@@ -122,7 +122,7 @@ describe('findSdkVerdicts', () => {
     ],
     [
       'a header that cannot be read',
-      () => judge({ ...card, signatures: [{ protected: '%', signature: '%' }] }),
+      () => judge({ ...card, signatures: [{ protected: 'AAAA', signature: 'AAAA' }] }),
       'finds a signature that has a `protected` that is not a JSON object in base64url',
     ],
     ['a document that is no card', document => judge({ ...document, skills: [null] }), 'cannot read the card'],
