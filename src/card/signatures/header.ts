@@ -14,7 +14,9 @@ export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256
 export const listSignatures = ({ signatures }: JsonObject): Json[] =>
   Array.isArray(signatures) ? signatures.slice(0, MAX_SIGNATURES) : []
 
-const isBase64Url = (value: Json | undefined): value is string => typeof value === 'string' && /^[\w-]*$/.test(value)
+/** Some signers add the padding that base64url in a JWS does not have, and most verifiers ignore it. */
+const isBase64Url = (value: Json | undefined): value is string =>
+  typeof value === 'string' && /^[\w-]*={0,2}$/.test(value)
 
 /** Parses the protected header of a signature; or returns why nobody can verify it. */
 export const parseHeader = (signature: Json): { header: ParsedHeader } | { reason: string } => {
