@@ -16,7 +16,7 @@ export const fetchDocument = (
   { fetch }: { fetch: typeof globalThis.fetch },
 ): Promise<FetchedJson> => fetchJson(url, { ...options, fetch: withReason(fetch) }, describeWithReason)
 
-/** Whoever runs the command may know why a server of their own network does not respond. */
+/** Adds the reason of the system, such as an unknown host name, to errors of the network. */
 const withReason =
   (fetch: typeof globalThis.fetch): NonNullable<FetchOptions['fetch']> =>
   (to, init) =>

@@ -129,7 +129,7 @@ const checkText = (checked: readonly CheckedRecord[]): string => {
 }
 
 const UNSIGNED =
-  'The answers are not signed with DNSSEC: whoever can change them on the way can replace the digest as well.'
+  'The answers are not signed with DNSSEC: an attacker who changes them on the way can replace the digest, too.'
 
 const checkedLines = (checked: CheckedRecord): string[] => {
   const { record } = checked

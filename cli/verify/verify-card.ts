@@ -23,7 +23,7 @@ import { type Diagnostic, readFile } from '../manifests/index.ts'
 /** Why there is no card, in words that complete a sentence about its source; `at` is the place in a file, such as `:1:2`. */
 type Failure = { failed: 'invalid' | 'unreachable'; error: string; at?: string }
 
-/** The result for one card, or why there is none. `source` is the file or URL as it was named. */
+/** The result for one card, or why there is none. `source` is the file or URL as the user wrote it. */
 export type CardVerification = { source: string } & (
   | (Verification & { keys: { sources: string[]; errors: string[] }; missing?: string })
   | Failure

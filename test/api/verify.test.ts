@@ -260,7 +260,7 @@ describe('POST /verify with a card alone', () => {
     const { result } = await verify({ card: await signAtHost(bilingualCard, other, otherKeySetUrl) })
     expect(result).toMatchObject({
       verified: false,
-      reason: expect.stringContaining('Whoever signed the card chose where its keys are'),
+      reason: expect.stringContaining('The signer of the card chose where its keys are'),
       trust: { basis: 'signer' },
     })
     expect(new Set(validities(result))).toEqual(new Set([true]))

@@ -134,7 +134,7 @@ describe('sync-card verify FILE', () => {
     const { code, stdout } = await verify(['card.json'], {
       'card.json': await signAtHost(bilingualCard, other, otherKeySetUrl),
     })
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/No key is trusted\. Whoever signed the card chose.*✓/s)])
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/No key is trusted\. The signer of the card chose.*✓/s)])
   })
 
   it('does not follow a signature to an address that is not public', async () => {

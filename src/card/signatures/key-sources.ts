@@ -16,13 +16,13 @@ export const KEY_SET_PATH = '/.well-known/jwks.json'
 export const NARROW_KEY_SET_PATH = '/.well-known/narrow-jwks.json'
 
 /**
- * Who decided which keys count: the verifier (`given`), the server of the card (`origin`), or whoever signed it (`signer`). The last
+ * Who decided which keys count: the verifier (`given`), the server of the card (`origin`), or the signer of the card (`signer`). The last
  * proves nothing: anybody can sign a card with a key of their own, and name the place of that key.
  */
 export type Trust = 'given' | 'origin' | 'signer'
 
 /** Where the keys are from that a card is verified with. `unread` says which key sets that signatures point to are not read, and why. */
-export type ChosenKeys = { trust: Trust; sources: KeySource[]; unread: string[] }
+type ChosenKeys = { trust: Trust; sources: KeySource[]; unread: string[] }
 
 /**
  * Chooses the keys that a card is verified with: those that are given, else those of the origin that the card was fetched from: its
@@ -58,7 +58,7 @@ export const listKeySetUrls = (card: JsonObject): string[] =>
   })
 
 /** The keys of all sources that could be read, and why others could not. */
-export type ResolvedKeys = { keys: PublicKey[]; errors: string[] }
+type ResolvedKeys = { keys: PublicKey[]; errors: string[] }
 
 /** Reads the keys of each source. `owner` is where a JWK that is a source itself is from. */
 export const resolveKeys = async (

@@ -23,7 +23,7 @@ export type CardSigner = {
 }
 
 /** A card with the signatures of this host, and these by the digest of what they sign. */
-export type SignedCard = { document: JsonObject; signatures: Record<string, string>; rules: PayloadRule[] }
+type SignedCard = { document: JsonObject; signatures: Record<string, string>; rules: PayloadRule[] }
 
 /** The rules by which a card is signed with each key, the most widely accepted first. Equal payloads are signed once. */
 const RULES = ['proto', 'wire', 'proto-ascii'] as const satisfies PayloadRule[]

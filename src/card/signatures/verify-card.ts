@@ -13,11 +13,11 @@ const trustMeanings: Readonly<Record<Trust, string>> = {
   origin:
     'The keys are those that the server of the card publishes: a valid signature shows that the card is from that server.',
   signer:
-    'Whoever signed the card chose where its keys are (`jku`), so a valid signature shows only that the card was not changed since. Name the keys that you trust.',
+    'The signer of the card chose where its keys are (`jku`), so a valid signature shows only that the card was not changed since. Name the keys that you trust.',
 }
 
 /** A signature of a card, and what it does not cover. `version` is set for one of the document for A2A 1.0, where that is another. */
-export type VerifiedSignature = SignatureResult & { version?: '1.0'; omits?: string }
+type VerifiedSignature = SignatureResult & { version?: '1.0'; omits?: string }
 
 /** Whether a card is signed with a trusted key, by which signatures, and which SDKs accept them. */
 export type Verification = {
