@@ -1,7 +1,6 @@
-import { clientKey } from '../auth/throttle.ts'
+import { clientKey, countRequest } from '../auth/throttle.ts'
 import type { Compiled } from '../card/compile/index.ts'
 import type { Note } from '../card/model/report.ts'
-import { tooManyRequests } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
@@ -9,8 +8,11 @@ import { findIdentityErrors } from '../identity/identity-errors.ts'
 
 /** `POST /lint`: returns the report on a card or manifest; with `?representations=true`, also what each client would get. Stores nothing. */
 export const postLint: Handler = async (request, env) => {
-  const { success } = await env.LINT_LIMIT.limit({ key: clientKey(request) })
-  if (!success) throw tooManyRequests('Too many cards to lint: the limit is 60 a minute for each address.')
+  await countRequest(
+    env.LINT_LIMIT,
+    clientKey(request),
+    'Too many cards to lint: the limit is 60 a minute for each address.',
+  )
   const document = await readJson(request)
   const [{ compile }, { declaredId }] = await Promise.all([
     import('../card/compile/index.ts'),

@@ -1,4 +1,4 @@
-import { clientKey } from '../auth/throttle.ts'
+import { clientKey, countRequest } from '../auth/throttle.ts'
 import { validate } from '../card/model/schema.ts'
 import {
   chooseKeys,
@@ -12,7 +12,7 @@ import {
   verifyCard,
 } from '../card/signatures/index.ts'
 import { readText } from '../http/body.ts'
-import { HttpError, tooManyRequests } from '../http/errors.ts'
+import { HttpError } from '../http/errors.ts'
 import { fetchJson } from '../http/fetch-resource.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
 import { userAgent } from '../http/headers.ts'
@@ -30,8 +30,11 @@ import { VerifyRequest } from './requests.ts'
 
 /** `POST /verify`: reports which signatures of a card are valid, with whose keys, and which SDKs accept them. Stores nothing. */
 export const postVerify: Handler = async (request, env, ctx) => {
-  const { success } = await env.LINT_LIMIT.limit({ key: clientKey(request) })
-  if (!success) throw tooManyRequests('Too many cards to verify: the limit is 60 a minute for each address.')
+  await countRequest(
+    env.LINT_LIMIT,
+    clientKey(request),
+    'Too many cards to verify: the limit is 60 a minute for each address.',
+  )
   const { card = {}, url: named, keys: given } = parseRequest(await readJson(request))
   const url = named === undefined ? undefined : resolveCardUrl(named)
   const context = { request, env, ctx }

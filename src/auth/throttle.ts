@@ -1,11 +1,17 @@
 import { sha256Hex } from '../http/conditional.ts'
-import { HttpError, RATE_LIMIT_SECONDS } from '../http/errors.ts'
+import { HttpError, RATE_LIMIT_SECONDS, tooManyRequests } from '../http/errors.ts'
 import { parseUrl } from '../net/urls.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import { isToken } from './token.ts'
 
 /** The rate limit binding of the platform. */
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
+
+/** Counts a request against a rate limit. Throws 429 past it; `detail` names the limit. */
+export const countRequest = async (limit: RateLimit, key: string, detail: string): Promise<void> => {
+  const { success } = await limit.limit({ key })
+  if (!success) throw tooManyRequests(detail)
+}
 
 /** How long the credentials of an address are ignored after too many failed attempts. */
 export const BLOCK_SECONDS = 60

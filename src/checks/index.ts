@@ -4,11 +4,12 @@ import { agentNotFound, upstreamCardUnavailable } from '../api/errors.ts'
 import { CheckRequest } from '../api/requests.ts'
 import { audited } from '../auth/refusals.ts'
 import { requireWriter } from '../auth/require.ts'
+import { countRequest } from '../auth/throttle.ts'
 import { agentIdPattern } from '../card/model/constants.ts'
 import type { Receipt, ServedReceipt, StoredReceipt } from '../card/model/receipt.ts'
 import { parseSeconds } from '../http/bindings.ts'
 import { respondWithDocument } from '../http/document.ts'
-import { HttpError, tooManyRequests } from '../http/errors.ts'
+import { HttpError } from '../http/errors.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
 import { PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import { readJson } from '../http/json-body.ts'
@@ -28,8 +29,7 @@ export const postCheck: Handler = audited(async (request, env, ctx, params) => {
   const context = { request, env, ctx }
   const { principal, id } = await requireWriter(context, params)
   const send = await readSend(request)
-  const { success } = await env.CALL_LIMIT.limit({ key: principal.subject })
-  if (!success) throw tooManyRequests('Too many calls of this token.')
+  await countRequest(env.CALL_LIMIT, principal.subject, 'Too many calls of this token.')
   const registry = getRegistry(env)
   const [manifest, source, profile] = await Promise.all([
     registry.manifest(id),

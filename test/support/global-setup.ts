@@ -14,13 +14,18 @@ declare module 'vitest' {
   }
 }
 
+/** All tests write with one token, and most of them from one address. */
+const unlimited = { PAGE_LIMIT: 1e9, FETCH_LIMIT: 1e9, WRITE_LIMIT: 1e9 }
+
 /** The hosts that all files share. Each may call the upstream ports of this machine. */
 const sharedHosts = {
-  standard: {},
+  standard: { rateLimits: unlimited },
   /** Times out soon, but not so soon that a busy machine misses the timeouts by itself. */
-  'short-timeouts': { vars: { UPSTREAM_TIMEOUT: '0.5', STREAM_IDLE_TIMEOUT: '1' } },
+  'short-timeouts': { rateLimits: unlimited, vars: { UPSTREAM_TIMEOUT: '0.5', STREAM_IDLE_TIMEOUT: '1' } },
   /** Has low rate limits. */
-  limited: { rateLimits: { LINT_LIMIT: 5, AUTH_LIMIT: 5, CALL_LIMIT: 30 } },
+  limited: {
+    rateLimits: { LINT_LIMIT: 5, AUTH_LIMIT: 5, CALL_LIMIT: 30, PAGE_LIMIT: 5, FETCH_LIMIT: 5, WRITE_LIMIT: 50 },
+  },
 } satisfies Record<string, HostOptions>
 
 export type SharedHostName = keyof typeof sharedHosts

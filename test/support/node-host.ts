@@ -51,6 +51,7 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
     },
     AGENT: { fetch: async () => Response.json(answer) },
     ...{ LINT_LIMIT: limit, CALL_LIMIT: limit, AUTH_LIMIT: limit },
+    ...{ PAGE_LIMIT: limit, FETCH_LIMIT: limit, WRITE_LIMIT: limit },
     ...{
       CACHE_MAX_AGE: '60',
       CACHE_STALE_WHILE_REVALIDATE: '86400',

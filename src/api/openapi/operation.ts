@@ -26,6 +26,9 @@ export const rateLimits = {
   CALL_LIMIT: { requests: 600, seconds: 60, per: 'each token, else each client address' },
   AUTH_LIMIT: { requests: 30, seconds: 60, per: 'each client address, for failed authentication attempts' },
   LINT_LIMIT: { requests: 60, seconds: 60, per: 'each client address' },
+  PAGE_LIMIT: { requests: 300, seconds: 60, per: 'each client address' },
+  FETCH_LIMIT: { requests: 60, seconds: 60, per: 'each caller, for requests that this host sends on its behalf' },
+  WRITE_LIMIT: { requests: 600, seconds: 60, per: 'each token' },
 } as const
 
 /** A parameter in the query or a header. */
