@@ -20,12 +20,18 @@ export const checkResponse = (request: FuzzRequest, response: FuzzResponse | und
   if (status >= 500 && !documentedServerErrors.has(status)) return `status ${status}`
   if (request.method === 'HEAD' || status === 204 || status === 304) return undefined
   const isJson = /^application\/(?:[\w.-]+\+)?json\b/.test(type)
-  if (status >= 400 && !isJson) return `an error (${status}) of type "${type}"`
+  if (status >= 400 && !isJson && !isOtherForm(request, type)) return `an error (${status}) of type "${type}"`
   if (!isJson) return undefined
   const parsed = parse(body)
   if (parsed === undefined) return `a body that is not JSON (${status})`
   return status >= 400 || isRpc(parsed) ? checkError(request, status, parsed) : undefined
 }
+
+/** Whether errors of the request have another form than JSON: pages for browsers, and the lines of a batch. */
+const isOtherForm = ({ path, headers }: FuzzRequest, type: string): boolean =>
+  type.startsWith('text/html')
+    ? headers.some(([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/html'))
+    : type === 'application/x-ndjson' && path.startsWith('/agents:batch')
 
 const checkError = (request: FuzzRequest, status: number, parsed: Json): string | undefined => {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return `a ${typeof parsed} as an error`
