@@ -76,6 +76,9 @@ const serviceUnavailable = {
 
 const TOKEN_HINT = 'Send a token of this host as `Authorization: Bearer …`.'
 
+const missingPermission = ({ scope, agent }: Extract<CallError, { kind: 'forbidden' }>): string =>
+  `the scope "${scope}" for agent "${agent}"`
+
 const list = (items: readonly string[]): string => (items.length > 0 ? items.join(', ') : 'none')
 
 /** Every error of a call. Messages never reveal where the agent is, nor what it responded. */
@@ -143,7 +146,8 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     grpcStatus: 'UNAUTHENTICATED',
     // RFC 6750 §3: no error code where no credentials were sent.
     headers: { 'WWW-Authenticate': 'Bearer realm="a2a"' },
-    message: `This call requires a token. ${TOKEN_HINT}`,
+    message: ({ scope }) =>
+      `This call requires credentials that the agent's card names, such as a token of this host with the scope \`${scope}\`: ask the owner of the agent for one, and send it as \`Authorization: Bearer …\`.`,
   },
   'bad-token': {
     code: -32000,
@@ -158,9 +162,11 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     reason: 'PERMISSION_DENIED',
     httpStatus: 403,
     grpcStatus: 'PERMISSION_DENIED',
-    headers: { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope", scope="read"' },
-    message: ({ missing }) => `The token does not permit this. It lacks ${missing}.`,
-    metadata: ({ missing }) => ({ missing }),
+    headers: ({ scope }) => ({
+      'WWW-Authenticate': `Bearer realm="a2a", error="insufficient_scope", scope="${scope}"`,
+    }),
+    message: error => `The token does not permit this. It lacks ${missingPermission(error)}.`,
+    metadata: error => ({ missing: missingPermission(error) }),
   },
   'rate-limit': {
     code: -32000,

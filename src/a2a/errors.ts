@@ -17,9 +17,9 @@ export type CallError =
   | InvalidParams
   // The caller may not make it.
   | { kind: 'unknown-agent'; agent: string }
-  | { kind: 'no-token' }
+  | { kind: 'no-token'; scope: 'read' | 'call' }
   | { kind: 'bad-token' }
-  | { kind: 'forbidden'; missing: string }
+  | { kind: 'forbidden'; scope: 'read' | 'call'; agent: string }
   | { kind: 'rate-limit'; retryAfter: number }
   /** The issuer of the token does not respond. */
   | { kind: 'token-unchecked' }

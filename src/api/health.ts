@@ -1,13 +1,18 @@
+import { authenticate } from '../auth/authenticate.ts'
+import { isAdmin } from '../auth/permissions.ts'
 import { isAdminTokenMissing } from '../auth/token.ts'
 import { readWebhookKeys } from '../events/webhook.ts'
+import { findMissingBindings } from '../http/bindings.ts'
 import type { Handler } from '../http/handler.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { readHealth } from '../registry/edge/health.ts'
+import { getRegistry } from '../registry/store/client.ts'
 import { VERSION } from '../version.ts'
 
 /**
  * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not published, how
- * old the oldest stale card is, whether the webhook fails, and which secrets are missing. Anyone may read it, so it names no agent.
+ * old the oldest stale card is, whether the webhook fails, and which secrets are missing. Anyone may read it, so it names no agent; the
+ * secrets and bindings of manifests are named to administrators only.
  */
 export const getHealth: Handler = async (request, env, ctx) => {
   const health = await readHealth(env, ctx)
@@ -16,6 +21,7 @@ export const getHealth: Handler = async (request, env, ctx) => {
   const missing = [
     ...(isAdminTokenMissing(request, env) ? ['ADMIN_TOKEN'] : []),
     ...(env.WEBHOOK_URL && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
+    ...(isReachable && isAdmin(await authenticate(request, env, ctx)) ? await listMissingBindings(env) : []),
   ]
   const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
   const isOk = unpublished === 0 && oldestStaleCard === null && isDelivered && missing.length === 0
@@ -30,6 +36,12 @@ export const getHealth: Handler = async (request, env, ctx) => {
     missing,
   }
   return jsonResponse(body, isReachable ? 200 : 503, isReachable ? {} : { 'Retry-After': '10' })
+}
+
+/** Lists the secrets and service bindings that manifests name and this Worker does not have. */
+const listMissingBindings = async (env: Env): Promise<string[]> => {
+  const upstreams = await getRegistry(env).upstreamBindings()
+  return [...new Set(upstreams.flatMap(upstream => findMissingBindings(upstream, env).map(({ name }) => name)))]
 }
 
 const UNKNOWN = { unpublished: null, oldestStaleCard: null, webhook: null }

@@ -9,7 +9,7 @@ import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
 import { containsHostToken, isAdminToken, isToken } from './token.ts'
 
 /** The part of an agent's profile that determines how its callers authenticate. */
-type SecurityProfile = Pick<CallProfile, 'apiKeyHeaders' | 'jwt' | 'openIdConnectUrls' | 'visibility'>
+type SecurityProfile = Pick<CallProfile, 'apiKeyHeaders' | 'callers' | 'jwt' | 'openIdConnectUrls' | 'visibility'>
 
 /** A token and the header that carries it, in lower case. */
 type HeaderToken = { header: string; token: string }
@@ -136,7 +136,8 @@ const authenticateJwt = async (
   if (discoveryUrl === undefined || rules === undefined) return before
   const digest = await sha256Hex(token)
   if (isBlocked(request, digest)) return THROTTLED
-  const result = await verifyJwt(token, { id, discoveryUrl, rules }, env, ctx)
+  const scope = profile.callers === 'issuer' ? 'call' : 'read'
+  const result = await verifyJwt(token, { id, discoveryUrl, rules, scope }, env, ctx)
   if (result === 'unavailable') return UNAVAILABLE
   if ('error' in result) return badToken(result.error)
   recordSuccess(digest)

@@ -1,5 +1,6 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/call-profile.ts'
+import type { Scope } from '../card/model/constants.ts'
 import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
@@ -44,20 +45,21 @@ const decodeUnverified = (token: string): JWTPayload => {
   }
 }
 
-/** Verifies a JWT of the issuer with a discovery document, as the credentials of a caller of one agent. */
+/** Verifies a JWT of the issuer with a discovery document, as the credentials of a caller of one agent, who gets `scope` for it. */
 export const verifyJwt = async (
   token: string,
-  { id, discoveryUrl, rules }: { id: string; discoveryUrl: string; rules: JwtRules },
+  { id, discoveryUrl, rules, scope }: { id: string; discoveryUrl: string; rules: JwtRules; scope: Scope },
   env: IssuerEnv,
   ctx: ExecutionContext,
 ): Promise<JwtResult> => {
   const issuer = await getIssuer(discoveryUrl, env, ctx)
   if (issuer === undefined) return 'unavailable'
   const first = await verifySignature(token, issuer, rules)
-  if (first !== 'unknown-key') return toResult(first, id, rules)
+  if (first !== 'unknown-key') return toResult(first, { id, rules, scope })
   const refreshed = await refreshIssuer(discoveryUrl, env, ctx)
   if (refreshed === undefined) return 'unavailable'
-  return toResult(refreshed === issuer ? first : await verifySignature(token, refreshed, rules), id, rules)
+  const verified = refreshed === issuer ? first : await verifySignature(token, refreshed, rules)
+  return toResult(verified, { id, rules, scope })
 }
 
 type Verified = { payload: JWTPayload } | { error: TokenError } | 'unknown-key'
@@ -105,19 +107,22 @@ const verifyWithAny = async (
   return { error: 'unknown' }
 }
 
-const toResult = async (verified: Verified, id: string, { scope, tiers }: JwtRules): Promise<JwtResult> => {
+const toResult = async (
+  verified: Verified,
+  { id, rules, scope }: { id: string; rules: JwtRules; scope: Scope },
+): Promise<JwtResult> => {
   if (verified === 'unknown-key') return { error: 'unknown' }
   if ('error' in verified) return verified
   const { payload } = verified
   const scopes = scopesOf(payload)
-  const granted = Object.entries(tiers).filter(([, rule]) =>
+  const granted = Object.entries(rules.tiers).filter(([, rule]) =>
     'scope' in rule ? scopes.includes(rule.scope) : hasClaim(payload, rule.claim, rule.equals),
   )
   return {
     principal: {
       authenticated: true,
       subject: await subjectOf(payload),
-      scopes: scope === undefined || scopes.includes(scope) ? ['read'] : [],
+      scopes: rules.scope === undefined || scopes.includes(rules.scope) ? [scope] : [],
       agents: [id],
       tiers: granted.map(([tier]) => tier),
       oidcSubject: oidcSubjectOf(payload),

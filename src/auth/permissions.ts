@@ -2,10 +2,15 @@ import type { CallProfile } from '../card/call-profile.ts'
 import { baseTier, matchesGlob, type Scope } from '../card/model/constants.ts'
 import type { Authentication } from './principal.ts'
 
-/** Checks a permission for one agent. `admin` includes every scope for every agent; no other scope includes another. */
+/** Checks whether a caller has a scope for any agent. `call` includes `read`, and `admin` includes every scope. */
+export const hasScope = (caller: Authentication, scope: Scope): boolean =>
+  caller.authenticated &&
+  (caller.scopes.includes(scope) || isAdmin(caller) || (scope === 'read' && caller.scopes.includes('call')))
+
+/** Checks a permission for one agent. A caller with the scope `admin` has it for every agent. */
 export const hasPermission = (caller: Authentication, scope: Scope, agentId: string): boolean =>
   caller.authenticated &&
-  (isAdmin(caller) || (caller.scopes.includes(scope) && caller.agents.some(glob => matchesGlob(glob, agentId))))
+  (isAdmin(caller) || (hasScope(caller, scope) && caller.agents.some(glob => matchesGlob(glob, agentId))))
 
 /** Checks whether a caller has the scope `admin`. */
 export const isAdmin = (caller: Authentication): boolean => caller.authenticated && caller.scopes.includes('admin')
@@ -14,7 +19,7 @@ export const isAdmin = (caller: Authentication): boolean => caller.authenticated
 export const coveredAgents = (caller: Authentication, scopes: readonly Scope[]): readonly string[] => {
   if (!caller.authenticated) return []
   if (isAdmin(caller)) return ['*']
-  return scopes.some(scope => caller.scopes.includes(scope)) ? caller.agents : []
+  return scopes.some(scope => hasScope(caller, scope)) ? caller.agents : []
 }
 
 /**

@@ -3,7 +3,7 @@ import { agentIdPattern } from '../card/model/constants.ts'
 import { HttpError, serviceUnavailable } from '../http/errors.ts'
 import type { PathParams, RequestContext } from '../http/handler.ts'
 import { authenticate } from './authenticate.ts'
-import { hasPermission, isAdmin } from './permissions.ts'
+import { hasPermission, hasScope } from './permissions.ts'
 import type { Authentication, Principal, TokenError } from './principal.ts'
 import { recordFailure, tooManyAttempts } from './throttle.ts'
 import { isAdminTokenMissing } from './token.ts'
@@ -46,7 +46,7 @@ export const requireAnyAgent = async (
   caller?: Authentication,
 ): Promise<Principal> => {
   const principal = await requirePrincipal(context, { scope, caller })
-  if (isAdmin(principal) || principal.scopes.includes(scope)) return principal
+  if (hasScope(principal, scope)) return principal
   throw missingScope(scope)
 }
 
@@ -109,8 +109,8 @@ const unauthenticated = (code: 'no-token' | 'bad-token', detail: string): HttpEr
   })
 
 /** The error for a principal that lacks a permission for an agent. */
-export const insufficientScope = ({ scopes }: Principal, scope: Scope, agentId: string): HttpError =>
-  scopes.includes(scope)
+export const insufficientScope = (principal: Principal, scope: Scope, agentId: string): HttpError =>
+  hasScope(principal, scope)
     ? forbidden(scope, `The scope \`${scope}\` of this token does not cover agent "${agentId.slice(0, 80)}".`)
     : missingScope(scope)
 

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../json/json.ts'
 import { collectStrings } from '../json/tree.ts'
-import { type Manifest, taskPolicy } from './manifest/manifest.ts'
+import { callerPolicy, type Manifest, taskPolicy } from './manifest/manifest.ts'
 import type { TierRule } from './manifest/tiers.ts'
 import type { AgentCard } from './model/agent-card.ts'
 import {
   type BridgeLevel,
+  type CallerPolicy,
   type CallModes,
   type CallTarget,
   collectModes,
   type McpAgentProfile,
   resolveTargets,
 } from './model/calls.ts'
-import { allowsAnonymous } from './read/security-requirements.ts'
 
 /**
  * Everything that this host needs to know of an agent to check and forward a call. Compiled at registration, and never
@@ -49,8 +49,8 @@ export type CallProfile = {
   openIdConnectUrls: string[]
   /** What their access tokens must have; only with `openIdConnectUrls`. */
   jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
-  /** Whether the card requires credentials of callers. */
-  requiresAuthentication: boolean
+  /** Who may call the agent. Profiles that were stored by an older version have none. */
+  callers?: CallerPolicy
   /** The MCP server whose tools answer the agent's calls; no call is forwarded. */
   mcp?: McpAgentProfile
   /** Set while a remote card was never fetched: nothing can be checked, so every call is rejected. */
@@ -96,15 +96,15 @@ export const buildCallProfile = (
         tiers: jwt?.tiers ?? {},
       },
     }),
-    requiresAuthentication: !allowsAnonymous(card.securityRequirements),
+    callers: callerPolicy(manifest),
   }
 }
 
 /** Returns the profile of an agent whose remote card was never fetched. */
-export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallProfile => ({
-  visibility,
-  route,
-  gate: gateLevels(gate),
+export const missingCardProfile = (manifest: Manifest): CallProfile => ({
+  visibility: manifest.visibility,
+  route: manifest.route,
+  gate: gateLevels(manifest.gate),
   tasks: 'shared',
   targets: [],
   bridge: 'off',
@@ -116,7 +116,7 @@ export const missingCardProfile = ({ visibility, route, gate }: Manifest): CallP
   modes: { defaults: { input: [], output: [] }, union: { input: [], output: [] }, skills: {} },
   apiKeyHeaders: [],
   openIdConnectUrls: [],
-  requiresAuthentication: false,
+  callers: callerPolicy(manifest),
   cardMissing: true,
 })
 

@@ -1,11 +1,12 @@
 import type { CallError } from '../a2a/errors.ts'
+import type { A2ACall } from '../a2a/operations.ts'
 import { authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { BLOCK_SECONDS, clientKey, recordLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
-import { type CallModes, collectModes } from '../card/model/calls.ts'
+import { type CallModes, callersOf, collectModes } from '../card/model/calls.ts'
 import type { DialectName } from '../card/model/constants.ts'
 import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { type CachedDocument, lookUpProfile, readExtended, readProfile } from '../registry/edge/cards.ts'
@@ -86,15 +87,30 @@ export const authorizeCall = ({ agent, profile, caller }: CallContext): { profil
     return { kind: 'unknown-agent', agent: named }
   if (reason === 'bad-token') return { kind: 'bad-token' }
   if (reason === 'unavailable') return { kind: 'token-unchecked' }
+  // With `read`, a caller gets the extended cards that this host has. `checkCaller` decides once the operation is known.
+  if (callersOf(profile) !== 'anyone' && !hasPermission(caller, 'read', id)) return refuseCaller(caller, 'call', id)
   return { profile }
 }
 
-/** Refuses callers without read access to an agent. */
-export const checkReadAccess = ({ agent: { id }, caller }: CallContext): CallError | undefined => {
-  if (!caller.authenticated) return { kind: caller.reason === 'anonymous' ? 'no-token' : 'bad-token' }
-  return hasPermission(caller, 'read', id)
+/** Refuses callers that may not call the agent. Who may read an extended card that this host has is decided by its tiers. */
+export const checkCaller = (
+  { agent: { id }, caller }: CallContext,
+  { operation }: A2ACall,
+  profile: CallProfile,
+): CallError | undefined => {
+  const isAnswered = operation === 'extendedCard' && !profile.agentServesExtendedCard
+  return isAnswered || callersOf(profile) === 'anyone' || hasPermission(caller, 'call', id)
     ? undefined
-    : { kind: 'forbidden', missing: `the scope "read" for agent "${id}"` }
+    : refuseCaller(caller, 'call', id)
+}
+
+/** Refuses callers without read access to an agent. */
+export const checkReadAccess = ({ agent: { id }, caller }: CallContext): CallError | undefined =>
+  hasPermission(caller, 'read', id) ? undefined : refuseCaller(caller, 'read', id)
+
+const refuseCaller = (caller: Authentication, scope: 'read' | 'call', agent: string): CallError => {
+  if (caller.authenticated) return { kind: 'forbidden', scope, agent }
+  return caller.reason === 'anonymous' ? { kind: 'no-token', scope } : { kind: 'bad-token' }
 }
 
 /** Loads the extended card of the caller's highest tier. */

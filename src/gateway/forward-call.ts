@@ -4,10 +4,9 @@ import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { Authentication } from '../auth/principal.ts'
 import { containsHostToken } from '../auth/token.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { type CallTarget, canTranslate, isSameProtocol } from '../card/model/calls.ts'
+import { addsCredential, type CallTarget, canTranslate, isSameProtocol } from '../card/model/calls.ts'
 import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
 import type { OwnedCall } from '../task-owners/agent-owners.ts'
-import { checkReadAccess } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import type { TranslatedCall } from './translate-call.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
@@ -30,9 +29,6 @@ let answers: typeof import('./answer-policy.ts') | undefined
 export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
   const { agent, caller, request, env, timing } = context
   const { profile, target, hasPushConfig = false } = permitted
-  // If the card requires authentication, a secret of this Worker must not be used for anonymous callers.
-  const denied = profile.secret !== undefined && profile.requiresAuthentication ? checkReadAccess(context) : undefined
-  if (denied) return denied
   const routed = maySelectTenant(profile) ? permitted.call : await dropRoutingParams(permitted.call)
   const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
   if (owned && 'kind' in owned) return owned
@@ -108,8 +104,7 @@ const translate = async (
 }
 
 /** Whether callers may select the agent's tenant: with credentials of their own, they reach nothing there that is not theirs. */
-const maySelectTenant = ({ secret, service, tasks }: CallProfile): boolean =>
-  secret === undefined && service === undefined && tasks === 'shared'
+const maySelectTenant = (profile: CallProfile): boolean => !addsCredential(profile) && profile.tasks === 'shared'
 
 /** Loaded on first use, because an isolate that serves only cards never needs it. */
 const dropRoutingParams = async (call: A2ACall): Promise<A2ACall> => {

@@ -1,4 +1,4 @@
-import { errorResponse } from '../a2a/error-response.ts'
+import type { ErrorForm } from '../a2a/error-response.ts'
 import type { CallError } from '../a2a/errors.ts'
 import type { A2ACall } from '../a2a/operations.ts'
 import { authenticate } from '../auth/authenticate.ts'
@@ -6,7 +6,14 @@ import { hasKnownCredentials, isLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallModes } from '../card/model/calls.ts'
 import { startTiming } from '../http/handler.ts'
-import { authorizeCall, checkRateLimit, loadExtendedCard, readExtendedModes, resolveAgent } from './access.ts'
+import {
+  authorizeCall,
+  checkCaller,
+  checkRateLimit,
+  loadExtendedCard,
+  readExtendedModes,
+  resolveAgent,
+} from './access.ts'
 import { hasSmallBody } from './call-body.ts'
 import { type CallContext, createCallContext, type InboundCall } from './call-context.ts'
 import { kindsOf, logCall } from './call-log.ts'
@@ -28,12 +35,20 @@ export const handleCall = async (
   if (request.headers.has('traceparent')) await continueTrace(context)
   const result = (await receiveCall(inbound, context)) ?? (await dispatchCall(inbound, context))
   const error = 'kind' in result ? result : undefined
-  const response = 'kind' in result ? errorResponse(result, context.call ?? inbound.getErrorForm()) : result
+  const response = 'kind' in result ? await refuse(result, context.call ?? inbound.getErrorForm()) : result
   if (context.warnings.length > 0) response.headers.set('Gate-Warning', kindsOf(context.warnings))
   // Any other response must look the same for an internal agent as for one that does not exist.
   if (context.call) timing?.addTo(response)
   logCall(context, error, response.status, Date.now() - startedAt)
   return response
+}
+
+/** Loaded with the first refused call: the messages of all errors are a tenth of what a start would evaluate. */
+let errors: typeof import('../a2a/error-response.ts') | undefined
+
+const refuse = async (error: CallError, form: ErrorForm): Promise<Response> => {
+  errors ??= await import('../a2a/error-response.ts')
+  return errors.errorResponse(error, form)
 }
 
 /** Adds the trace of the caller to the context. Loaded on first use, because few callers have one. */
@@ -74,6 +89,8 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   const call = inbound.parse(profile)
   if ('kind' in call) return call
   context.call = call
+  const denied = checkCaller(context, call, profile)
+  if (denied) return denied
   const permitted = await checkPolicy(call, profile, context)
   if ('kind' in permitted) return permitted
   if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) {

@@ -53,6 +53,20 @@ export const resolveSecret = (name: string, env: Env): { secret: string } | { mi
     : { misconfigured: `The secret "${name}" is empty, or contains characters that no header can carry.` }
 }
 
+/** What a manifest can use of this Worker. */
+type BindingNames = { secret?: string | undefined; service?: string | undefined }
+
+/** Returns the secret and the service binding of a manifest that this Worker does not have. */
+export const findMissingBindings = (
+  { secret, service }: BindingNames,
+  env: Env,
+): { field: keyof BindingNames; name: string }[] => [
+  ...(secret !== undefined && 'misconfigured' in resolveSecret(secret, env)
+    ? [{ field: 'secret', name: secret } as const]
+    : []),
+  ...(service !== undefined && !resolveService(service, env) ? [{ field: 'service', name: service } as const] : []),
+]
+
 const bindingNamed = (name: string, env: Env): unknown =>
   Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined
 

@@ -115,9 +115,16 @@ const table: readonly (readonly [CallError, code: number, reason: string, rpc: n
     ],
     [{ kind: 'task-not-found' }, -32001, 'TASK_NOT_FOUND', 200, 404, 'NOT_FOUND'],
     [{ kind: 'closed' }, -32004, 'UNSUPPORTED_OPERATION', 200, 400, 'FAILED_PRECONDITION'],
-    [{ kind: 'no-token' }, -32000, 'UNAUTHENTICATED', 401, 401, 'UNAUTHENTICATED'],
+    [{ kind: 'no-token', scope: 'call' }, -32000, 'UNAUTHENTICATED', 401, 401, 'UNAUTHENTICATED'],
     [{ kind: 'bad-token' }, -32000, 'UNAUTHENTICATED', 401, 401, 'UNAUTHENTICATED'],
-    [{ kind: 'forbidden', missing: 'the scope read' }, -32000, 'PERMISSION_DENIED', 403, 403, 'PERMISSION_DENIED'],
+    [
+      { kind: 'forbidden', scope: 'call', agent: 'weather' },
+      -32000,
+      'PERMISSION_DENIED',
+      403,
+      403,
+      'PERMISSION_DENIED',
+    ],
     [{ kind: 'token-unchecked' }, -32000, 'UNAVAILABLE', 503, 503, 'UNAVAILABLE'],
     [{ kind: 'unavailable' }, -32000, 'UNAVAILABLE', 503, 503, 'UNAVAILABLE'],
     [{ kind: 'rate-limit', retryAfter: 60 }, -32000, 'RESOURCE_EXHAUSTED', 429, 429, 'RESOURCE_EXHAUSTED'],
@@ -318,7 +325,7 @@ describe('an error response to a JSON-RPC call', () => {
   })
 
   it.each([
-    [{ kind: 'no-token' }, 401],
+    [{ kind: 'no-token', scope: 'call' }, 401],
     [{ kind: 'rate-limit', retryAfter: 60 }, 429],
     [{ kind: 'timeout', seconds: 1 }, 504],
   ] as const)('is JSON instead of a stream if the status is not 200: %j', (callError, status) => {
@@ -338,10 +345,10 @@ describe('an error response over either binding', () => {
     )
 
   it.each([
-    [{ kind: 'no-token' }, { 'WWW-Authenticate': 'Bearer realm="a2a"' }],
+    [{ kind: 'no-token', scope: 'call' }, { 'WWW-Authenticate': 'Bearer realm="a2a"' }],
     [{ kind: 'bad-token' }, { 'WWW-Authenticate': 'Bearer realm="a2a", error="invalid_token"' }],
     [
-      { kind: 'forbidden', missing: 'x' },
+      { kind: 'forbidden', scope: 'read', agent: 'weather' },
       { 'WWW-Authenticate': 'Bearer realm="a2a", error="insufficient_scope", scope="read"' },
     ],
     [{ kind: 'rate-limit', retryAfter: 10 }, { 'Retry-After': '10' }],

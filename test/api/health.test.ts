@@ -33,7 +33,7 @@ describe('GET /health', () => {
     })
   })
 
-  it.each(['Bearer wrong', `Bearer ${token}`])('takes no notice of a token: %s', async authorization => {
+  it.each(['Bearer wrong', `Bearer ${token}`])('answers whatever the token: %s', async authorization => {
     const statuses = await Promise.all(
       Array.from({ length: 40 }, async () =>
         host.fetch('/health', {
@@ -71,10 +71,16 @@ describe('the health of a host', () => {
       requests++
       return health()
     },
+    upstreamBindings: async () => [
+      { secret: 'SET_TOKEN' },
+      { secret: 'MISSING_TOKEN', service: 'MISSING' },
+      { service: 'AGENT' },
+      { secret: 'MISSING_TOKEN' },
+    ],
   }
-  const read = async (variables: Partial<Env> = {}) => {
+  const read = async (variables: Partial<Env> = {}, headers: Record<string, string> = {}) => {
     const env = { ADMIN_TOKEN: token, REGISTRY: { getByName: () => registry }, ...variables } as unknown as Env
-    const response = await handle(new Request('https://host.example/health'), env, ctx)
+    const response = await handle(new Request('https://host.example/health', { headers }), env, ctx)
     return { status: response.status, body: await response.json(), retryAfter: response.headers.get('Retry-After') }
   }
   const fail = () => Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true }))
@@ -127,6 +133,15 @@ describe('the health of a host', () => {
   it.each(['', 'too-short'])('is degraded without an ADMIN_TOKEN that is long enough: %j', async ADMIN_TOKEN => {
     const body = { ...ok, status: 'degraded', missing: ['ADMIN_TOKEN'] }
     expect(await read({ ADMIN_TOKEN })).toEqual({ status: 200, body, retryAfter: null })
+  })
+
+  it('names the secrets and bindings that manifests lack to administrators only', async () => {
+    const bindings = { SET_TOKEN: 'secret', AGENT: { fetch: () => undefined } } as unknown as Partial<Env>
+    const missing = ['MISSING_TOKEN', 'MISSING']
+    const { body } = await read(bindings, { Authorization: `Bearer ${token}` })
+    expect(body).toEqual({ ...ok, status: 'degraded', missing })
+    expect((await read(bindings)).body).toEqual(ok)
+    expect((await read(bindings, { Authorization: 'Bearer wrong' })).body).toEqual(ok)
   })
 
   it('is 503 while the Registry is unreachable, for a reason that only the log has', async () => {

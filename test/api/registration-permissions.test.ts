@@ -76,7 +76,6 @@ describe('upstream.secret and upstream.service', () => {
   const closed = { ...(manifest(secret, { securitySchemes: schemes, security: [{ key: [] }] }) as JsonObject) }
   const card = closed.card as JsonObject
   it.each<[string, JsonObject]>([
-    ['card.security', { card: { ...card, security: [] } }],
     [
       'card.securitySchemes',
       { card: { ...card, securitySchemes: { ...schemes, key: { ...schemes.key, name: 'Y' } } } },
@@ -106,6 +105,39 @@ describe('upstream.secret and upstream.service', () => {
       200,
       '',
     ])
+  })
+
+  it('are reported where the host does not have them', async () => {
+    const upstream = { secret: 'NO_SUCH_TOKEN', service: 'NO_SUCH_SERVICE' }
+    const response = await host.put('secret-missing', manifest(upstream))
+    const { report } = (await response.json()) as { report: { issues: JsonObject[] } }
+    expect(report.issues.filter(({ rule }) => rule === 'missing-binding')).toEqual([
+      {
+        rule: 'missing-binding',
+        severity: 'warning',
+        pointer: '/upstream/secret',
+        message: 'names a secret that this host does not have: run `npx wrangler secret put NO_SUCH_TOKEN`',
+      },
+      {
+        rule: 'missing-binding',
+        severity: 'warning',
+        pointer: '/upstream/service',
+        message:
+          'names a service binding that this host does not have: add NO_SUCH_SERVICE to wrangler.toml, and deploy',
+      },
+    ])
+  })
+
+  it('cannot be opened to anyone with the scope write, but to fewer callers', async () => {
+    const guarded = manifest(secret, { security: [] }) as JsonObject
+    await host.put('secret-callers', guarded)
+    expect(await put('secret-callers', { ...guarded, callers: 'anyone' })).toEqual([
+      403,
+      expect.stringContaining('upstream.secret would be available to other callers: callers would be anyone.'),
+    ])
+    expect((await host.put('secret-callers', { ...guarded, callers: 'anyone' })).status).toBe(200)
+    expect(await put('secret-callers', { ...guarded, callers: 'tokens' })).toEqual([200, ''])
+    expect(await put('secret-callers', { ...guarded, callers: 'anyone' })).toEqual([403, expect.any(String)])
   })
 
   it.each<[string, JsonObject]>([

@@ -463,7 +463,7 @@ describe('a token with the scope write', () => {
     const unpinned = { ...withSecret, pin: false }
     await put('opened', { upstream: serveSecured(unpinned) })
     serve(card)
-    expect(summarize(await putAs('opened', unpinned))).toEqual(forbidden('card.security has changed'))
+    expect(summarize(await putAs('opened', unpinned))).toEqual(forbidden('card.securitySchemes has changed'))
     expect(summarize(await putAs('opened', unpinned, { card: { security: securityMembers.security } }))[0]).toBe(403)
   })
 

@@ -103,9 +103,9 @@ describe('POST /tokens', () => {
   it.each<[unknown, string, string]>([
     [{}, '/scopes', 'is missing'],
     [{ scopes: [] }, '/scopes', 'at least one of them'],
-    [{ scopes: 'read' }, '/scopes', 'must be a list of read, write or admin'],
-    [{ scopes: ['root'] }, '/scopes/0', 'must be read, write or admin'],
-    [{ scopes: [null] }, '/scopes/0', 'must be read, write or admin'],
+    [{ scopes: 'read' }, '/scopes', 'must be a list of read, call, write or admin'],
+    [{ scopes: ['root'] }, '/scopes/0', 'must be read, call, write or admin'],
+    [{ scopes: [null] }, '/scopes/0', 'must be read, call, write or admin'],
     [{ scopes: ['read'], agents: [] }, '/agents', 'omit it for all agents'],
     [{ scopes: ['read'], agents: ['Weather'] }, '/agents/0', 'must be an agent id'],
     [{ scopes: ['read'], agents: ['a?'] }, '/agents/0', 'must be an agent id'],

@@ -38,7 +38,10 @@ const verify = async (
   ALLOWED_ORIGINS = server.origin,
 ) => {
   const discoveryUrl = jwts.findDiscoveryUrl(token, { jwt, openIdConnectUrls: urls })
-  return discoveryUrl && jwts.verifyJwt(token, { id: 'a', discoveryUrl, rules: jwt }, { ALLOWED_ORIGINS }, ctx)
+  return (
+    discoveryUrl &&
+    jwts.verifyJwt(token, { id: 'a', discoveryUrl, rules: jwt, scope: 'read' }, { ALLOWED_ORIGINS }, ctx)
+  )
 }
 const authenticated = (more: object = {}) => ({
   principal: {

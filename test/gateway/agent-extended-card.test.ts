@@ -242,7 +242,7 @@ describe("with a secret of this host, the agent's extended card", () => {
       expect([(await rpc('far-secret', undefined, headers)).status, called.agent.requests]).toEqual([401, []])
     const { token: other } = await called.issue({ scopes: ['read'], agents: ['far-gateway'] })
     expect((await rpc('far-secret', undefined, { Authorization: `Bearer ${other}` })).status).toBe(403)
-    const { token: reader } = await called.issue({ scopes: ['read'], agents: ['far-secret'] })
+    const { token: reader } = await called.issue({ scopes: ['call'], agents: ['far-secret'] })
     const response = await rpc('far-secret', undefined, { Authorization: `Bearer ${reader}` })
     expect([response.status, lastRequest()?.headers.authorization]).toEqual([200, 'Bearer the-hosts-own-secret'])
   })

@@ -11,6 +11,7 @@ import { json, reply } from '../support/upstream.ts'
 
 /** Occurs in everything that a caller, an agent or an owner writes, and in nothing that this host writes. */
 const marker = 'zzmarkerzz'
+const missingSecret = `NO_${marker.toUpperCase()}`
 
 let called: CalledHost
 let reader: { token: string; id: string }
@@ -30,8 +31,8 @@ beforeAll(async () => {
   await called.register('warned', { card, gate: { capabilities: 'warn' } })
   await called.register('hidden', { card, visibility: 'internal' })
   await called.register('closed', { card, route: 'closed' })
-  await called.register('secret', { card, upstream: { secret: 'AGENT_TOKEN' } })
-  await called.register('no-secret', { card, upstream: { secret: `NO_${marker}` } })
+  await called.register('secret', { card, callers: 'anyone', upstream: { secret: 'AGENT_TOKEN' } })
+  await called.register('no-secret', { card, callers: 'anyone', upstream: { secret: missingSecret } })
   reader = await called.issue({ scopes: ['read'], note: marker })
 })
 afterAll(() => called.close())
@@ -206,7 +207,7 @@ describe('the log line', () => {
       {
         'gen_ai.agent.id': 'no-secret',
         'error.type': 'misconfigured',
-        'calling_card.detail': `This Worker has no secret "NO_${marker}".`,
+        'calling_card.detail': `This Worker has no secret "${missingSecret}".`,
         'http.response.status_code': 502,
       },
     ],
@@ -371,7 +372,7 @@ describe('every log line', () => {
     // The log may name the missing secret of `no-secret`, which its owner chose.
     const leaks = lines.filter(text =>
       [marker, reader.token, adminToken].some(secret =>
-        text.replaceAll(`NO_${marker}`, '').toLowerCase().includes(secret),
+        text.replaceAll(missingSecret, '').toLowerCase().includes(secret),
       ),
     )
     expect(leaks).toEqual([])

@@ -22,18 +22,37 @@ const tokens: Record<string, string> = {}
 beforeAll(async () => {
   called = await startCalledHost({ AGENT_TOKEN: secret, EMPTY_TOKEN: '' })
   const { origin } = called.agent
+  const upstream = { secret: 'AGENT_TOKEN' }
   await called.register('open', { card: agentCard(origin, schemes) })
-  await called.register('secret', { card: agentCard(origin, schemes), upstream: { secret: 'AGENT_TOKEN' } })
-  await called.register('secured', { card: agentCard(origin, secured), upstream: { secret: 'AGENT_TOKEN' } })
+  await called.register('secret', { card: agentCard(origin, schemes), callers: 'anyone', upstream })
+  await called.register('protected', { card: agentCard(origin), upstream })
+  await called.register('secured', { card: agentCard(origin, secured), upstream })
   await called.register('secured-open', { card: agentCard(origin, secured) })
-  await called.register('no-secret', { card: agentCard(origin), upstream: { secret: 'NO_SUCH_TOKEN' } })
-  await called.register('empty-secret', { card: agentCard(origin), upstream: { secret: 'EMPTY_TOKEN' } })
-  await called.register('binding-secret', { card: agentCard(origin), upstream: { secret: 'CARDS' } })
-  await called.register('no-service', { card: agentCard(origin), upstream: { service: 'NO_SUCH_SERVICE' } })
-  await called.register('no-fetcher', { card: agentCard(origin), upstream: { service: 'AGENT_TOKEN' } })
+  await called.register('no-secret', {
+    card: agentCard(origin),
+    callers: 'anyone',
+    upstream: { secret: 'NO_SUCH_TOKEN' },
+  })
+  await called.register('empty-secret', {
+    card: agentCard(origin),
+    callers: 'anyone',
+    upstream: { secret: 'EMPTY_TOKEN' },
+  })
+  await called.register('binding-secret', { card: agentCard(origin), callers: 'anyone', upstream: { secret: 'CARDS' } })
+  await called.register('no-service', {
+    card: agentCard(origin),
+    callers: 'anyone',
+    upstream: { service: 'NO_SUCH_SERVICE' },
+  })
+  await called.register('no-fetcher', {
+    card: agentCard(origin),
+    callers: 'anyone',
+    upstream: { service: 'AGENT_TOKEN' },
+  })
   for (const [name, request] of Object.entries<JsonObject>({
+    caller: { scopes: ['call'] },
     reader: { scopes: ['read'] },
-    other: { scopes: ['read'], agents: ['weather'] },
+    other: { scopes: ['call'], agents: ['weather'] },
     writer: { scopes: ['write'] },
   }))
     tokens[name] = (await called.issue(request)).token
@@ -194,33 +213,55 @@ describe('upstream.secret', () => {
     ])
   })
 
-  it.each<[string, number, Record<string, () => string>]>([
+  const rows: [string, number, Record<string, () => string>][] = [
     ['no credentials', 401, {}],
     ['foreign credentials', 401, { Authorization: () => 'Bearer theirs' }],
     ["the agent's own key", 401, { 'X-Weather-Key': () => 'theirs' }],
-    ['a token for other agents', 403, { Authorization: () => `Bearer ${tokens.other}` }],
-    ['a token that does not read', 403, { Authorization: () => `Bearer ${tokens.writer}` }],
-    ['a token for this agent', 200, { Authorization: () => `Bearer ${tokens.reader}` }],
-    ['such a token in the header of the API key', 200, { 'X-Weather-Key': () => `${tokens.reader}` }],
+    ['a token that calls other agents', 403, { Authorization: () => `Bearer ${tokens.other}` }],
+    ['a token that writes', 403, { Authorization: () => `Bearer ${tokens.writer}` }],
+    ['a token that reads cards', 403, { Authorization: () => `Bearer ${tokens.reader}` }],
+    ['a token that calls', 200, { Authorization: () => `Bearer ${tokens.caller}` }],
     ["the administrator's token", 200, { Authorization: () => `Bearer ${adminToken}` }],
-  ])(
-    'is used only for callers with a token of this host if the card has security requirements: %s, %d',
-    async (_, status, headers) => {
-      const response = await send(
-        'secured',
-        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value()])),
-      )
+  ]
+  it.each([
+    ...rows.map(row => ['protected', ...row] as const),
+    ...rows.map(row => ['secured', ...row] as const),
+    ['secured', 'a token that calls, as the API key', 200, { 'X-Weather-Key': () => `${tokens.caller}` }] as const,
+  ])('is used only for callers that may call the agent %s: %s, %d', async (id, _, status, values) => {
+    const headers = Object.fromEntries(Object.entries<() => string>(values).map(([name, value]) => [name, value()]))
+    for (const [path, body] of [
+      [`/agents/${id}/a2a`, call()],
+      [`/agents/${id}/a2a/message:send`, message()],
+      ['/a2a/v1', { ...call(), params: { ...message(), agentName: id } }],
+      ['/a2a', { ...call(), params: { ...message(), tenant: id } }],
+    ] as const) {
+      const response = await called.send(path, { body, headers })
       expect([response.status, upstreamCredentials()]).toEqual([
         status,
         status === 200 ? [[`Bearer ${secret}`, undefined]] : [],
       ])
       if (status !== 200)
-        expect([codeOf(response.body), response.headers.get('www-authenticate')]).toEqual([
-          -32000,
-          expect.stringContaining('Bearer realm="a2a"'),
-        ])
-    },
-  )
+        expect(response.headers.get('www-authenticate')).toEqual(expect.stringContaining('Bearer realm="a2a"'))
+      called.agent.requests.length = 0
+    }
+  })
+
+  it('tells an anonymous caller what to do', async () => {
+    const { body, headers } = await send('protected')
+    expect([body, headers.get('www-authenticate')]).toEqual([
+      {
+        jsonrpc: '2.0',
+        id: 7,
+        error: {
+          code: -32000,
+          message:
+            "This call requires credentials that the agent's card names, such as a token of this host with the scope `call`: ask the owner of the agent for one, and send it as `Authorization: Bearer …`.",
+          data: expect.any(Array),
+        },
+      },
+      'Bearer realm="a2a"',
+    ])
+  })
 
   it('leaves security requirements to the agent if it is not set', async () => {
     expect([(await send('secured-open')).body, upstreamCredentials()]).toEqual([
@@ -245,7 +286,7 @@ describe('upstream.secret', () => {
     'cannot be a variable of this host: %s',
     async name => {
       const id = name.toLowerCase().replaceAll('_', '-')
-      await called.register(id, { card: agentCard(called.agent.origin), upstream: { secret: name } })
+      await called.register(id, { card: agentCard(called.agent.origin), callers: 'anyone', upstream: { secret: name } })
       const response = await send(id)
       expect([response.status, codeOf(response.body), upstreamCredentials()]).toEqual([502, -32603, []])
     },

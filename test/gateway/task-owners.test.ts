@@ -20,9 +20,10 @@ beforeAll(async () => {
   called = await useSharedHost()
   const card = agentCard(called.agent.origin, pushing)
   const upstream = { secret: 'AGENT_TOKEN' }
-  await called.register(agent, { card, upstream })
-  await called.register('owned-shared', { card, upstream, gate: { tasks: 'shared' } })
-  await called.register('owned-unchecked', { card, upstream, gate: { responses: 'off' } })
+  const open = { card, upstream, callers: 'anyone' }
+  await called.register(agent, open)
+  await called.register('owned-shared', { ...open, gate: { tasks: 'shared' } })
+  await called.register('owned-unchecked', { ...open, gate: { responses: 'off' } })
   await called.register('owned-open', { card })
   await called.register('owned-hidden', { card, gate: { tasks: 'owner' } })
   const issued = [1, 2].map(() => called.issue({ scopes: ['read'], agents: ['owned*'] }))
@@ -464,7 +465,7 @@ describe('a restart of the host', () => {
     try {
       called = (await startAgain()) as CalledHost<Host>
       await called.register(agent, { card: agentCard(called.agent.origin), upstream: { secret: 'AGENT_TOKEN' } })
-      const { token } = await called.issue({ scopes: ['read'] })
+      const { token } = await called.issue({ scopes: ['call'] })
       const task = await start(token)
       await called.close()
       called = (await startAgain()) as CalledHost<Host>

@@ -20,6 +20,7 @@ beforeAll(async () => {
   await called.register('calls-upstream-trusted', {
     card: agentCard(called.agent.origin),
     route: 'gateway',
+    callers: 'anyone',
     upstream: { secret: 'AGENT_TOKEN' },
   })
 })

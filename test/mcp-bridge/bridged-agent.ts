@@ -50,7 +50,7 @@ export const startBridgedAgent = async (
   const origins = Object.values(servers).map(({ origin }) => origin)
   const host = await startHost({ ALLOWED_ORIGINS: origins.join(' '), SECRET: 'open-sesame', ...vars })
   for (const [id, { url }] of Object.entries(servers)) {
-    const registered = await host.put(id, { upstream: { mcp: url, secret: 'SECRET' } })
+    const registered = await host.put(id, { callers: 'anyone', upstream: { mcp: url, secret: 'SECRET' } })
     if (registered.status !== 201) throw new Error(await registered.text())
   }
 

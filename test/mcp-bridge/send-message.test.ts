@@ -302,7 +302,7 @@ describe('SendMessage with an invalid tool call', () => {
 describe('an agent with a default tool', () => {
   beforeAll(async () => {
     const upstream = { mcp: agent.server.url, secret: 'SECRET', defaultTool: 'say-it' }
-    expect((await agent.host.put('chat', { upstream })).status).toBe(201)
+    expect((await agent.host.put('chat', { callers: 'anyone', upstream })).status).toBe(201)
   })
 
   it.each<[title: string, part: JsonObject, artifact: Json]>([

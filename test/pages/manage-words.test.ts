@@ -26,7 +26,11 @@ describe('the words of the page of owners', () => {
     [{ scopes: ['write'], agents: ['*'], tiers: [] }, [/remove and refresh all agents/, /Without the scope `read`/]],
     [
       { scopes: ['read', 'write'], agents: ['a'], tiers: ['*'] },
-      [/refresh the agent `a`, and/, /read and call the agent `a`, .* extended cards of every tier/],
+      [/refresh the agent `a`, and/, /read the agent `a`, .* extended cards of every tier/],
+    ],
+    [
+      { scopes: ['call'], agents: ['a'], tiers: [] },
+      [/read the agent `a`, internal ones too/, /^It may call the agent `a`\.$/],
     ],
     [
       { scopes: ['read'], agents: ['a-*', 'b'], tiers: ['x', 'y'] },

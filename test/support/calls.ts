@@ -88,7 +88,7 @@ export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => 
   modes: { defaults: { input: [], output: [] }, union: { input: [], output: [] }, skills: {} },
   apiKeyHeaders: [],
   openIdConnectUrls: [],
-  requiresAuthentication: false,
+  callers: 'anyone',
   ...changes,
 })
 

@@ -9,10 +9,11 @@ import { findDisallowedSecrets } from '../../card/lint/index.ts'
 import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../../card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../../card/manifest/upstream.ts'
 import type { CardError, Issue } from '../../card/model/report.ts'
+import { findMissingBindings } from '../../http/bindings.ts'
 import type { Precondition } from '../../http/conditional.ts'
 import { HttpError } from '../../http/errors.ts'
 import { findIdentityErrors } from '../../identity/identity-errors.ts'
-import { type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
+import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
 import { compareWithLatest, type Recompile, withClass } from '../../registry/compare.ts'
 import { prepareRegistration } from '../../registry/prepare.ts'
 import type { Registration, SourceRecord, WriteCause, WriteTerms } from '../../registry/records.ts'
@@ -144,10 +145,11 @@ const compareWithRegistered = async (
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
   if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
   const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
+  const missingBindings = findMissingBindings(manifest.upstream, env).map(missingBindingIssue)
   const signed = compiled && withSigning(compiled, signing)
   return {
     write: {
-      compiled: signed && finding ? withIssue(signed, finding) : signed,
+      compiled: signed && withIssues(signed, [...(finding ? [versionIssue(signed, finding)] : []), ...missingBindings]),
       ...(changes && { changes }),
     },
     signing,
@@ -169,14 +171,24 @@ const withSigning = (compiled: Compiled, signing: Signing): Compiled => {
   return { ...compiled, report: { ...report, signatures } }
 }
 
-const withIssue = (compiled: Compiled, { message }: VersionFinding): Compiled => {
-  const { report, toAuthored } = compiled
-  const issue: Issue = {
-    ...{ rule: 'incompatible-version', severity: 'warning', message },
-    pointer: toAuthored('/version'),
-  }
-  return { ...compiled, report: { ...report, issues: [issue, ...report.issues] } }
+const withIssues = (compiled: Compiled, issues: readonly Issue[]): Compiled => {
+  const { report } = compiled
+  return { ...compiled, report: { ...report, issues: [...issues, ...report.issues] } }
 }
+
+const versionIssue = ({ toAuthored }: Compiled, { message }: VersionFinding): Issue => ({
+  ...{ rule: 'incompatible-version', severity: 'warning', message },
+  pointer: toAuthored('/version'),
+})
+
+/** Until they are added, every call of the agent fails. */
+const missingBindingIssue = ({ field, name }: ReturnType<typeof findMissingBindings>[number]): Issue => ({
+  ...{ rule: 'missing-binding', severity: 'warning', pointer: formatPointer('upstream', field) },
+  message:
+    field === 'secret'
+      ? `names a secret that this host does not have: run \`npx wrangler secret put ${name}\``
+      : `names a service binding that this host does not have: add ${name} to wrangler.toml, and deploy`,
+})
 
 /** Returns the fetched card that is served now, if it comes from the same source. */
 const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>

@@ -31,7 +31,7 @@ export const createOpenApiDocument = (): JsonObject => {
           type: 'http',
           scheme: 'bearer',
           description:
-            'A token of this host, from `POST /tokens`. The roles of an operation are the scopes `read`, `write` and `admin`, which a token has for some or all agents.',
+            'A token of this host, from `POST /tokens`. The roles of an operation are the scopes `read`, `call`, `write` and `admin`, which a token has for some or all agents.',
         },
       },
     },

@@ -65,7 +65,7 @@ export type Operation = {
    * Who may call it: anyone; anyone, with more for a token that has `read`; any token; a token with a scope; or whom the card of the
    * agent admits.
    */
-  access: 'public' | 'optional' | 'token' | Scope | 'card'
+  access: 'public' | 'optional' | 'token' | Exclude<Scope, 'call'> | 'card'
   query?: Readonly<Record<string, Parameter>>
   headers?: Readonly<Record<string, Parameter>>
   body?: { content: Content; optional?: true; description?: string }

@@ -68,7 +68,8 @@ const toOperationObject = (path: string, operation: Operation): OperationObject 
 const securityOf = (access: Operation['access']): JsonObject[] => {
   if (access === 'public') return []
   if (access === 'token') return [{ token: [] }]
-  return access === 'optional' || access === 'card' ? [{}, { token: ['read'] }] : [{ token: [access] }]
+  if (access === 'card') return [{}, { token: ['call'] }]
+  return access === 'optional' ? [{}, { token: ['read'] }] : [{ token: [access] }]
 }
 
 // Parameters

@@ -1,16 +1,28 @@
-import { formatPointer, isJsonObject, type JsonObject, jsonEntries, omit, type Pointer } from '../../json/json.ts'
+import * as v from 'valibot'
+import {
+  formatPointer,
+  isJsonObject,
+  type JsonObject,
+  jsonEntries,
+  omit,
+  type Pointer,
+  toText,
+} from '../../json/json.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
-import { isBridged, type Manifest } from '../manifest/manifest.ts'
+import { callerPolicy, isBridged, type Manifest } from '../manifest/manifest.ts'
 import { listTiers } from '../manifest/tiers.ts'
-import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
+import { type AgentCard, type CapabilityDefaults, SecurityRequirements } from '../model/agent-card.ts'
+import type { CallerPolicy } from '../model/calls.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
+import { jsonObject, looseObject, record, validate } from '../model/schema.ts'
 import { fillDefaults } from '../read/defaults.ts'
 import { canonicalFlag, canonicalKey, listCapabilityNames } from '../read/field-names.ts'
 import { presentEndpointFields } from '../read/interfaces.ts'
 import { withMcpEndpoint } from '../read/mcp-tools.ts'
 import { Provenance } from '../read/provenance.ts'
-import { readAuthentication } from '../read/security-schemes.ts'
+import { allowsAnonymous, writeV0Requirements } from '../read/security-requirements.ts'
+import { getWrappers, readAuthentication } from '../read/security-schemes.ts'
 import { validateCard } from '../read/validate.ts'
 import { bridgeCapabilities } from '../rewrite/mcp-bridge.ts'
 
@@ -27,8 +39,9 @@ export const readCanonicalCard = (
   reading: Partial<Reading> = {},
 ): CanonicalCard | { errors: CardError[] } => {
   const isMcp = manifest.upstream.mcp !== undefined
-  const authored = applyManifest(manifest, provenance)
-  const dialect = reading.dialect ?? (isMcp ? 'superx' : detectDialect(authored))
+  const card = applyManifest(manifest, provenance)
+  const dialect = reading.dialect ?? (isMcp ? 'superx' : detectDialect(card))
+  const authored = withCallerScheme(manifest, card, dialect, provenance)
   const document = isMcp ? withMcpEndpoint(manifest, authored, provenance) : authored
   const isBehindBridge = manifest.route === 'gateway' && isBridged(manifest)
   const capabilities =
@@ -146,6 +159,59 @@ const withBearerScheme = (card: JsonObject, provenance: Provenance): JsonObject 
   )
   return { ...card, securitySchemes: { bearer } }
 }
+
+/**
+ * Declares in the card of a gateway what its callers need, unless the author declares credentials that this host checks. Other
+ * requirements of the author stay as alternatives.
+ */
+const withCallerScheme = (
+  manifest: Manifest,
+  card: JsonObject,
+  dialect: DialectName,
+  provenance: Provenance,
+): JsonObject => {
+  const policy = callerPolicy(manifest)
+  if (policy === 'anyone' || manifest.route !== 'gateway') return card
+  const read = validate(SecurityFields, dialects[dialect].read(card, new Provenance()))
+  // The schema of the card rejects them.
+  if ('errors' in read) return card
+  const { securitySchemes, securityRequirements } = read.output
+  const checked = Object.keys(securitySchemes).filter(name => isChecked(securitySchemes[name] ?? {}, policy))
+  const schemesField = 'security_schemes' in card ? 'security_schemes' : 'securitySchemes'
+  const schemes = card[schemesField]
+  // Schemes that `authentication` names are not read beside others.
+  const isReplaced = checked.length === 0 && !isJsonObject(schemes)
+  const required = isReplaced || allowsAnonymous(securityRequirements) ? [] : securityRequirements
+  if (required.some(({ schemes }) => Object.keys(schemes).every(name => checked.includes(name)))) return card
+  const name = checked[0] ?? ('bearer' in securitySchemes ? 'hostToken' : 'bearer')
+  const requirements = [...required, { schemes: { [name]: { list: [] } } }]
+  const reason = `callers need a token of ${policy === 'issuer' ? 'the issuer' : 'this host'}`
+  const bearer = { type: 'http', scheme: 'bearer' }
+  if (checked.length === 0)
+    provenance.noteDefault(`/securitySchemes${formatPointer(name)}`, `set to ${JSON.stringify(bearer)}: ${reason}`)
+  provenance.noteDefault('/securityRequirements', `with ${JSON.stringify({ [name]: [] })} added: ${reason}`)
+  return {
+    ...omit(card, 'security', 'securityRequirements', 'security_requirements'),
+    ...(checked.length === 0 && { [schemesField]: { ...(isJsonObject(schemes) && schemes), [name]: bearer } }),
+    ...(dialect === '1.0'
+      ? { securityRequirements: requirements }
+      : { security: writeV0Requirements(requirements, '', []) }),
+  }
+}
+
+const SecurityFields = looseObject({
+  securitySchemes: v.optional(record(jsonObject()), {}),
+  securityRequirements: v.optional(SecurityRequirements, []),
+})
+
+/** Whether this host checks the credentials of a scheme: JWTs of an issuer, or its own tokens. */
+const isChecked = (scheme: JsonObject, policy: CallerPolicy): boolean =>
+  getWrappers(scheme).some(([wrapper, { scheme: name, location }]) =>
+    policy === 'issuer'
+      ? wrapper === 'openIdConnectSecurityScheme'
+      : (wrapper === 'httpAuthSecurityScheme' && toText(name ?? '').toLowerCase() === 'bearer') ||
+        (wrapper === 'apiKeySecurityScheme' && location === 'header'),
+  )
 
 /** Counts a wrong type as a declaration: validation rejects it. */
 const declaresScheme = ({ securitySchemes, security_schemes, authentication = null }: JsonObject): boolean => {

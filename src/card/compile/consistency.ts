@@ -5,6 +5,7 @@ import type { AgentCard } from '../model/agent-card.ts'
 import { toTarget } from '../model/calls.ts'
 import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
+import { allowsAnonymous } from '../read/security-requirements.ts'
 import { isSelfUrl } from '../rewrite/host-leaks.ts'
 import { bridgeErrors, withBridgeInterfaces } from '../rewrite/mcp-bridge.ts'
 import { gatewayErrors } from '../rewrite/serving.ts'
@@ -12,7 +13,8 @@ import type { MergedCard } from './overlay.ts'
 
 /**
  * Rejects a valid card that contradicts its manifest: calls that would loop, secrets that would go to another host, a route
- * without a target, a `jwt` without an issuer. Pointers are into the registered document, or into the fetched card.
+ * without a target, a `jwt` without an issuer,
+ * callers that nobody would check. Pointers are into the registered document, or into the fetched card.
  */
 export const checkConsistency = (
   merged: MergedCard,
@@ -32,8 +34,21 @@ export const checkConsistency = (
     ...(manifest.route === 'gateway' ? gatewayErrors(withBridgeInterfaces(manifest, card).supportedInterfaces) : []),
     ...(fetched ? detectLoops(manifest, agentUrl) : []),
     ...jwtErrors(merged, card),
+    ...callerErrors(manifest, card),
   ]
 }
+
+/** Rejects `callers` that would admit every account of an issuer, or that the card contradicts where nobody else checks callers. */
+const callerErrors = ({ callers, jwt, upstream }: Manifest, { securityRequirements }: AgentCard): CardError[] => {
+  if (callers === 'issuer' && jwt?.audience === undefined) return [{ pointer: '/callers', message: noAudience }]
+  const isUnchecked = callers === 'anyone' && upstream.secret !== undefined && !allowsAnonymous(securityRequirements)
+  return isUnchecked ? [{ pointer: '/callers', message: uncheckedCallers }] : []
+}
+
+const noAudience =
+  'needs `jwt.audience`, or every account of the issuer could call the agent: add the audience that its tokens have for this agent'
+const uncheckedCallers =
+  'is "anyone", but the card requires credentials that nobody would check, because each call gets the secret of the host: remove it, or the requirement from the card'
 
 /** Rejects endpoints of a fetched card at this host itself, and those on another host that would receive the secret. */
 const endpointErrors = (

@@ -2,6 +2,7 @@ import type { Json, JsonObject, Pointer } from '../../json/json.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { createRedaction, findDisallowedSecrets, lint } from '../lint/index.ts'
 import {
+  callerPolicy,
   findLocalHost,
   type KnownOrigins,
   type Manifest,
@@ -10,6 +11,7 @@ import {
   taskPolicy,
 } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
+import type { CallerPolicy } from '../model/calls.ts'
 import { type RepresentationName, signedNames } from '../model/constants.ts'
 import { type CardError, type Note, type Report, truncateNotes, truncatePointers } from '../model/report.ts'
 import { detectForeignDocument } from '../read/foreign.ts'
@@ -119,7 +121,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const agentCard = withBridgeInterfaces(manifest, direct)
   const report: Report = {
     dialect,
-    filled: [...truncateNotes([...filled, ...findings.filled], reportPointer), ...noteTaskPolicy(manifest)],
+    filled: [...truncateNotes([...filled, ...findings.filled], reportPointer), ...notePolicies(manifest)],
     converted: truncateNotes([...converted, ...findings.converted, ...notes], reportPointer),
     dropped: Object.fromEntries(
       dropped.map(([name, pointers]) => [name, truncatePointers(pointers.map(reportPointer))]),
@@ -160,16 +162,30 @@ const describeSignatures = (
   ]
 }
 
-/** Notes the default that changes what callers can do. */
-const noteTaskPolicy = (manifest: Manifest): Note[] =>
-  manifest.gate.tasks === undefined && taskPolicy(manifest) === 'owner'
-    ? [
-        {
-          pointer: '/gate/tasks',
-          message: 'set to owner: a credential of this host opens the agent, so each caller reaches only its own tasks',
-        },
-      ]
-    : []
+/** Notes the defaults that change what callers can do. */
+const notePolicies = (manifest: Manifest): Note[] => {
+  const callers = callerPolicy(manifest)
+  return [
+    ...(manifest.callers === undefined && callers !== 'anyone'
+      ? [{ pointer: '/callers', message: callerNotes[callers] }]
+      : []),
+    ...(manifest.gate.tasks === undefined && taskPolicy(manifest) === 'owner'
+      ? [
+          {
+            pointer: '/gate/tasks',
+            message: `set to owner: ${ownCredential}, so each caller reaches only its own tasks`,
+          },
+        ]
+      : []),
+  ]
+}
+
+const ownCredential = 'this host adds a credential of its own to each call'
+
+const callerNotes: Readonly<Record<Exclude<CallerPolicy, 'anyone'>, string>> = {
+  tokens: `set to tokens: ${ownCredential}, so callers need a token of this host with the scope \`call\``,
+  issuer: `set to issuer: ${ownCredential}, so callers need a token of the issuer for an audience in \`jwt\`, or one of this host with the scope \`call\``,
+}
 
 /**
  * Maps what each dialect dropped to the authored card. Omits defaults and this host's own interfaces, which

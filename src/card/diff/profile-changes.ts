@@ -1,5 +1,5 @@
 import type { CallProfile } from '../call-profile.ts'
-import type { CallTarget } from '../model/calls.ts'
+import { type CallerPolicy, type CallTarget, callersOf } from '../model/calls.ts'
 
 /** Returns how a later profile uses the agent's secret or service binding where the earlier one does not; undefined if it does not. */
 type Comparison = (before: CallProfile, after: CallProfile) => string | undefined
@@ -35,6 +35,14 @@ const compareExtensions: Comparison = ({ requiredExtensions: before }, { require
     ? undefined
     : 'would be used for other calls: an extension of card.capabilities.extensions is no longer required'
 
+/** From the fewest callers to the most. */
+const openness: readonly CallerPolicy[] = ['tokens', 'issuer', 'anyone']
+
+const compareCallers: Comparison = (before, after) =>
+  openness.indexOf(callersOf(after)) > openness.indexOf(callersOf(before))
+    ? `would be available to other callers: callers would be ${callersOf(after)}`
+    : undefined
+
 /** By field of the profile; null where it has no effect on the use of a secret, or depends on `upstream` alone. */
 const comparisons: Record<keyof CallProfile, Comparison | null> = {
   targets: compareTargets,
@@ -42,10 +50,10 @@ const comparisons: Record<keyof CallProfile, Comparison | null> = {
   route: mustNotChange('route', 'route'),
   gate: mustNotChange('gate', 'gate'),
   tasks: mustNotChange('tasks', 'gate.tasks'),
-  requiresAuthentication: mustNotChange('requiresAuthentication', 'card.security'),
   apiKeyHeaders: mustNotChange('apiKeyHeaders', 'card.securitySchemes'),
   openIdConnectUrls: mustNotChange('openIdConnectUrls', 'card.securitySchemes'),
   jwt: mustNotChange('jwt', 'jwt'),
+  callers: compareCallers,
   streaming: mustNotAppear('streaming', 'streaming'),
   pushNotifications: mustNotAppear('pushNotifications', 'pushNotifications'),
   agentServesExtendedCard: mustNotAppear('agentServesExtendedCard', 'extendedAgentCard'),

@@ -1,6 +1,6 @@
 import { validateStrict } from 'compare-versions'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
-import { isBridged } from '../manifest/manifest.ts'
+import { callerPolicy, isBridged } from '../manifest/manifest.ts'
 import { majorMinor } from '../model/calls.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/field-names.ts'
 import { isInterfaceList } from '../read/interfaces.ts'
@@ -127,6 +127,15 @@ export const security: readonly Rule[] = [
         .map(({ pointer }) => pointer),
   ),
   { id: 'scheme-type-unknown', severity: 'error', summary: unknownType, check: findUnknownTypes },
+  rule(
+    'callers-unchecked',
+    'warning',
+    "is the agent's own address, where this host checks no callers: let the agent check them, or set `route: gateway`",
+    ({ manifest, sourceOf }) =>
+      manifest.route === 'direct' && callerPolicy(manifest) !== 'anyone'
+        ? [sourceOf('/supportedInterfaces/0/url')]
+        : [],
+  ),
   rule('security-undeclared', 'info', 'are missing, so clients will call without credentials', context =>
     Object.keys(definedSchemes(context)).length > 0 || declaresNoAuthentication(context)
       ? []

@@ -40,6 +40,8 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
   'gate.responses': 'Whether what the agent answers is A2A.',
   'gate.tasks':
     'owner: callers reach only the tasks that they have started. shared: all callers reach all. Default: owner with `upstream.secret` or `upstream.service`, else shared.',
+  callers:
+    'Who may call the agent through this host. anyone. tokens: callers with a token of this host that has the scope `call`. issuer: also callers with a token of the OpenID Connect issuer for an audience in `jwt`. Default: anyone; where the host adds a secret or service binding to calls, issuer if `jwt` names an audience, else tokens.',
   bridge:
     'Which calls of a gateway are translated for the agent: to another version of A2A, to another binding, or both. off, versions, bindings or all. Default: all.',
   compatibility:

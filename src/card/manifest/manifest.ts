@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
 import { MAX_ALLOWED_SECRETS } from '../../limits.ts'
 import { isLocalName } from '../../net/names.ts'
-import { bridgeLevels } from '../model/calls.ts'
+import { addsCredential, bridgeLevels, type CallerPolicy, callerPolicies, callersOf } from '../model/calls.ts'
 import { agentIdPattern } from '../model/constants.ts'
 import type { CardError, Note } from '../model/report.ts'
 import { hostList, jsonObject, strictObject, unknownField, validate } from '../model/schema.ts'
@@ -43,6 +43,8 @@ const entries = {
     ),
     {},
   ),
+  /** Who may call the agent. */
+  callers: v.optional(v.picklist(callerPolicies, 'must be anyone, tokens or issuer')),
   /** Which calls are translated to another version or binding of A2A. */
   bridge: v.optional(v.picklist(bridgeLevels, 'must be off, versions, bindings or all'), 'all'),
   /** What happens to a change that the version of the card does not announce. */
@@ -163,8 +165,19 @@ export const isBridged = ({ upstream: { mcp, url } }: BridgeFields): boolean => 
  */
 export const taskPolicy = ({ gate, upstream }: Pick<Manifest, 'gate' | 'upstream'>): 'owner' | 'shared' => {
   if (isBridged({ upstream })) return 'shared'
-  return gate.tasks ?? (upstream.secret !== undefined || upstream.service !== undefined ? 'owner' : 'shared')
+  return gate.tasks ?? (addsCredential(upstream) ? 'owner' : 'shared')
 }
+
+/**
+ * Returns who may call the agent. Where the host adds its own credential and the manifest does not decide, these are the callers that the
+ * host can check by the card: with a JWT of an issuer for an audience that the manifest names, else with a token of the host.
+ */
+export const callerPolicy = ({
+  callers,
+  jwt,
+  upstream,
+}: Pick<Manifest, 'callers' | 'jwt' | 'upstream'>): CallerPolicy =>
+  callers ?? (addsCredential(upstream) && jwt?.audience !== undefined ? 'issuer' : callersOf(upstream))
 
 /** The only A2A endpoint of an MCP server is this host's. */
 const defaultRoute = (manifest: BridgeFields): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')

@@ -1,19 +1,24 @@
 import * as v from 'valibot'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
 import { parseUrl } from '../../net/urls.ts'
+import { addsCredential } from '../model/calls.ts'
 import { hostList, httpUrl, singleLine, strictObject } from '../model/schema.ts'
 import { isDid, type TrustedKeys, UpstreamKeys, verifyPolicies } from './upstream-keys.ts'
 
 const DEFAULT_TTL_SECONDS = 300
 const DEFAULT_STALE_IF_ERROR_SECONDS = 86_400
 
-const variableName = (message: string) => v.pipe(v.string(message), v.regex(/^[A-Za-z_]\w*$/, message))
+const variableName = (message: string, form = /^[A-Za-z_]\w*$/) => v.pipe(v.string(message), v.regex(form, message))
 
 const notSigningKey = (name: string) =>
   v.notValue<string, string, string>(name, `must not be ${name}: the upstream could sign in the name of this host`)
 
 const secretName = v.pipe(
-  variableName('must be the name of a Worker secret, such as WEATHER_TOKEN, never its value'),
+  // Most credentials have lower-case letters or hyphens, so none of these is stored.
+  variableName(
+    'must be the name of a Worker secret in capital letters, such as WEATHER_TOKEN, never its value: run `npx wrangler secret put WEATHER_TOKEN`',
+    /^[A-Z][A-Z0-9_]*$/,
+  ),
   v.notValue('ADMIN_TOKEN', 'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host'),
   notSigningKey('SIGNING_KEY'),
   notSigningKey('SIGNING_KEY_2'),
@@ -133,7 +138,7 @@ export const resolveSource = ({
   ttl = DEFAULT_TTL_SECONDS,
   staleIfError = DEFAULT_STALE_IF_ERROR_SECONDS,
   // A changed remote card must not redirect this host's own secret or binding, or open it to more callers.
-  pin = secret !== undefined || service !== undefined,
+  pin = addsCredential({ secret, service }),
   keys,
   // Who names keys expects that no other card is served.
   verify = 'require',

@@ -51,7 +51,11 @@ const SecurityRequirement = looseObject({
   schemes: record(looseObject({ list: v.optional(v.array(v.string())) })),
 })
 
-const requirements = v.array(SecurityRequirement, 'must be a list of requirements, such as [{ "bearer": [] }]')
+/** The alternatives of a card or a skill, one of which a caller needs. */
+export const SecurityRequirements = v.array(
+  SecurityRequirement,
+  'must be a list of requirements, such as [{ "bearer": [] }]',
+)
 
 const modes = v.pipe(stringList, v.nonEmpty('must name at least one media type'))
 
@@ -100,7 +104,7 @@ export const AgentSkill = looseObject({
   examples: v.optional(v.array(nonBlank, 'must be a list of strings')),
   inputModes: v.optional(stringList),
   outputModes: v.optional(stringList),
-  securityRequirements: v.optional(requirements),
+  securityRequirements: v.optional(SecurityRequirements),
 })
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
@@ -123,7 +127,7 @@ export const AgentCard = looseObject(
     iconUrl: v.optional(link),
     capabilities: AgentCapabilities,
     securitySchemes: v.optional(record(SecurityScheme)),
-    securityRequirements: v.optional(requirements),
+    securityRequirements: v.optional(SecurityRequirements),
     defaultInputModes: modes,
     defaultOutputModes: modes,
     skills: v.pipe(v.array(AgentSkill), v.nonEmpty('must have at least one skill')),

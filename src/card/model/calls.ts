@@ -23,6 +23,24 @@ export type Protocol = { binding: CallBinding; version: WireVersion }
 export const bridgeLevels = ['off', 'versions', 'bindings', 'all'] as const
 export type BridgeLevel = (typeof bridgeLevels)[number]
 
+/**
+ * Who may call an agent: anyone; callers whose token of this host has the scope `call`; or those, and callers with a JWT of the card's
+ * issuer.
+ */
+export const callerPolicies = ['anyone', 'tokens', 'issuer'] as const
+export type CallerPolicy = (typeof callerPolicies)[number]
+
+/** Whether this host adds a credential of its own to a call: a secret, or the right to use a service binding. */
+export const addsCredential = ({ secret, service }: { secret?: unknown; service?: unknown }): boolean =>
+  secret !== undefined || service !== undefined
+
+/** Returns who may call an agent. Where this host adds its own credential, only callers with a token may, unless another policy is set. */
+export const callersOf = (agent: {
+  callers?: CallerPolicy | undefined
+  secret?: unknown
+  service?: unknown
+}): CallerPolicy => agent.callers ?? (addsCredential(agent) ? 'tokens' : 'anyone')
+
 /** Whether calls of one protocol are calls of another as they are. */
 export const isSameProtocol = (one: Protocol, other: Protocol): boolean =>
   one.binding === other.binding && one.version === other.version

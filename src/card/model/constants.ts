@@ -5,8 +5,8 @@ import { MAX_NAME_LENGTH } from '../../limits.ts'
 /** The tier that `extended` makes. A token that names no other tier of an agent reads this one. */
 export const baseTier = 'base'
 
-/** Token scopes: `read` sees and calls internal agents, `write` changes agents, `admin` may do everything. */
-export const scopes = ['read', 'write', 'admin'] as const
+/** Token scopes: `read` sees what is not public, `call` also calls agents, `write` changes them, `admin` may do everything. */
+export const scopes = ['read', 'call', 'write', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
 /** The dialects of a card, in the order of detection: the most distinctive first, and GopherHole's, which fits any card, last. */

@@ -1,4 +1,3 @@
-import { toErrorEvent } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
 import type { CheckedAnswer } from '../../a2a/results.ts'
 import { fetchService } from '../../http/bindings.ts'
@@ -111,7 +110,10 @@ const streamResponse = async (
   { checkEvent, readsAnswers, toClientResponse, translatedEvent }: AnswerModules,
 ): Promise<Response> => {
   // Loaded on first use, because most calls are not streams.
-  const { relaySse } = await import('../../a2a/sse.ts')
+  const [{ relaySse }, { toErrorEvent }] = await Promise.all([
+    import('../../a2a/sse.ts'),
+    import('../../a2a/error-response.ts'),
+  ])
   const policy = { ...answers, status: response.status, stream: {} }
   const watch = {
     idleSeconds,

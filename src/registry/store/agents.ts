@@ -143,3 +143,13 @@ export const namedSince = (sql: SqlStorage, id: string, name: string, now: numbe
     .toArray()
   return row?.since ?? now
 }
+
+/** Returns the secrets and service bindings that the manifests of agents name, each combination once. */
+export const selectUpstreamBindings = (sql: SqlStorage): { secret?: string; service?: string }[] =>
+  sql
+    .exec<{ secret: string | null; service: string | null }>(
+      `SELECT DISTINCT json_extract(manifest, '$.upstream.secret') AS secret, json_extract(manifest, '$.upstream.service') AS service
+        FROM agents JOIN revisions USING (id, seq)`,
+    )
+    .toArray()
+    .map(({ secret, service }) => ({ ...(secret !== null && { secret }), ...(service !== null && { service }) }))

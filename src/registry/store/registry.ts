@@ -178,6 +178,12 @@ export class Registry extends DurableObject<Env> {
     return this.#write(() => recordRefresh(this.#sql, id, expected, result))
   }
 
+  /** Returns the secrets and service bindings that the manifests of agents name. */
+  async upstreamBindings(): Promise<{ secret?: string; service?: string }[]> {
+    const { selectUpstreamBindings } = await import('./agents.ts')
+    return selectUpstreamBindings(this.#sql)
+  }
+
   /** Returns the state of the Registry for monitors. */
   async health(): Promise<RegistryHealth> {
     const { selectHealth } = await import('./health.ts')

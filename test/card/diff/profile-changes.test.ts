@@ -28,7 +28,6 @@ describe('findNewUse', () => {
     ['other callers: route has changed', { route: 'closed' }],
     ['other callers: gate has changed', { gate: { ...before.gate, modes: 'off' } }],
     ['other callers: gate.tasks has changed', { tasks: 'owner' }],
-    ['other callers: card.security has changed', { requiresAuthentication: true }],
     ['other callers: card.securitySchemes has changed', { apiKeyHeaders: ['x-key'] }],
     ['other callers: card.securitySchemes has changed', { openIdConnectUrls: ['https://id.example'] }],
     ['other callers: hosts has changed', { identity: { issuer: 'https://other.example' } }],
@@ -45,6 +44,22 @@ describe('findNewUse', () => {
     ['modes', { modes: { ...before.modes, defaults: { input: ['text/plain'], output: [] } } }],
   ])('allows a change of %s', (_, changes) => {
     expect(find(changes)).toBeUndefined()
+  })
+
+  it.each<[before: CallProfile['callers'], after: CallProfile['callers'], found: string | undefined]>([
+    ['tokens', 'anyone', 'would be available to other callers: callers would be anyone'],
+    ['tokens', 'issuer', 'would be available to other callers: callers would be issuer'],
+    ['issuer', 'anyone', 'would be available to other callers: callers would be anyone'],
+    // A profile of an older version.
+    [undefined, 'anyone', 'would be available to other callers: callers would be anyone'],
+    [undefined, 'tokens', undefined],
+    ['anyone', 'tokens', undefined],
+    ['anyone', 'issuer', undefined],
+    ['issuer', 'tokens', undefined],
+  ])('compares the callers %s with %s', (callers, changed, found) => {
+    const { callers: _, ...profile } = before
+    const withCallers = (value: CallProfile['callers']) => ({ ...profile, ...(value && { callers: value }) })
+    expect(findNewUse(withCallers(callers), withCallers(changed))).toBe(found)
   })
 
   it('allows capabilities to be removed', () => {

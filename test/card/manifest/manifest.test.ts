@@ -53,7 +53,7 @@ describe('a manifest', () => {
       'an unknown field',
       { card, visibilty: 'public' },
       '/visibilty',
-      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, bridge, compatibility, signatures, narrowSignature, jwt, set, allowSecrets. Fields of the card go under `card`',
+      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, callers, bridge, compatibility, signatures, narrowSignature, jwt, set, allowSecrets. Fields of the card go under `card`',
     ],
     [
       'an unknown field of upstream',
@@ -135,9 +135,9 @@ describe('a manifest', () => {
     ],
     [
       'the value of a secret instead of its name',
-      { card, upstream: { secret: 'my token!' } },
+      { card, upstream: { secret: 'ghp_16C7e42F292c6912E7710c838347Ae178B4a' } },
       '/upstream/secret',
-      'must be the name of a Worker secret, such as WEATHER_TOKEN, never its value',
+      'must be the name of a Worker secret in capital letters, such as WEATHER_TOKEN, never its value: run `npx wrangler secret put WEATHER_TOKEN`',
     ],
     [
       "the host's own admin token as the secret",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { allowsAnonymous } from '../../../src/card/read/security-requirements.ts'
 import type { Json } from '../../../src/json/json.ts'
 import { compileCard } from '../../support/cards/compile.ts'
 
@@ -9,7 +10,7 @@ const card = {
   securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
 }
 
-describe('requiresAuthentication of a call profile', () => {
+describe('allowsAnonymous', () => {
   it.each<[string, Json, boolean]>([
     ['no requirements', [], false],
     ['one requirement', [{ bearer: [] }], true],
@@ -18,13 +19,13 @@ describe('requiresAuthentication of a call profile', () => {
     ['an empty requirement first', [{}, { bearer: [] }], false],
     ['an empty requirement last', [{ bearer: [] }, {}], false],
   ])('is computed for %s', (_, security, required) => {
-    expect(compileCard({ ...card, security }).profile.requiresAuthentication).toBe(required)
+    expect(allowsAnonymous(compileCard({ ...card, security }).card.securityRequirements)).toBe(!required)
   })
 
   it.each<[string, Json, boolean]>([
     ['an empty requirement', [{ schemes: {} }], false],
     ['a scheme', [{ schemes: { bearer: { list: [] } } }], true],
   ])('is computed for %s in the format of A2A 1.0', (_, securityRequirements, required) => {
-    expect(compileCard({ ...card, securityRequirements }).profile.requiresAuthentication).toBe(required)
+    expect(allowsAnonymous(compileCard({ ...card, securityRequirements }).card.securityRequirements)).toBe(!required)
   })
 })

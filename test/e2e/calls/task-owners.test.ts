@@ -23,7 +23,7 @@ afterAll(() => express.close())
 describe.concurrent.each(sdks)('two callers of an agent that a secret of the host opens: $title', sdk => {
   let tokens: string[]
   beforeAll(async () => {
-    const issued = [1, 2].map(() => host.issue({ scopes: ['read'], agents: ['owned-sdk*'] }))
+    const issued = [1, 2].map(() => host.issue({ scopes: ['call'], agents: ['owned-sdk*'] }))
     tokens = (await Promise.all(issued)).map(({ token }) => token)
   })
 

@@ -57,7 +57,8 @@ export const tokensView = (context: Context): View => {
 }
 
 const SCOPES = [
-  ['read', 'list, read and call internal agents, and read extended cards'],
+  ['read', 'list and read internal agents, and read extended cards'],
+  ['call', 'the same, and call agents that are only for callers with a token'],
   ['write', 'register, change, remove and refresh agents'],
   ['admin', 'everything, for all agents'],
 ] as const

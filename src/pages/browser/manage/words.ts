@@ -19,16 +19,14 @@ export const describeGrant = ({ scopes, agents, tiers }: Allowance): string[] =>
       'It may do everything for all agents: register, change and remove them, read internal ones, accept pending cards, issue and revoke tokens, and read the audit.',
     ]
   const covered = describeAgents(agents)
+  const reads = scopes.includes('read') || scopes.includes('call')
   return [
     ...(scopes.includes('write')
       ? [`It may register, change, remove and refresh ${covered}, and read their manifests and history.`]
       : []),
-    ...(scopes.includes('read')
-      ? [`It may read and call ${covered}, internal ones too, and read ${describeTiers(tiers)}.`]
-      : []),
-    ...(scopes.includes('write') && !scopes.includes('read')
-      ? ['Without the scope `read`, it cannot call internal agents or read extended cards.']
-      : []),
+    ...(reads ? [`It may read ${covered}, internal ones too, and ${describeTiers(tiers)}.`] : []),
+    ...(scopes.includes('call') ? [`It may call ${covered}.`] : []),
+    ...(reads ? [] : ['Without the scope `read`, it cannot see internal agents or read extended cards.']),
   ]
 }
 
