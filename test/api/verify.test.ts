@@ -281,6 +281,22 @@ describe('POST /verify with a card alone', () => {
   })
 })
 
+describe('POST /verify with a hybrid', () => {
+  it('does not verify fields of A2A 0.3 that contradict those of 1.0', async () => {
+    const [current, old] = ['https://bilingual.example.com/v1', 'https://bilingual.example.com/v0']
+    const hybrid = { ...bilingualCard, url: old, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' }
+    const card = await signAs(hybrid as JsonObject, author, { rule: 'proto' })
+    const keys = [author.publicJwk]
+    const { result } = await verify({ card, keys })
+    expect([result.verified, result.signatures]).toMatchObject([true, [{ valid: true, rule: 'proto' }]])
+    const { result: changed } = await verify({ card: { ...card, url: current }, keys })
+    expect([changed.verified, changed.reason]).toEqual([false, 'The card has no valid signature.'])
+    expect(changed.signatures).toMatchObject([
+      { reason: 'covers the card in the form of A2A 1.0 only, which /protocolVersion contradicts' },
+    ])
+  })
+})
+
 describe('POST /verify', () => {
   it.each<[string, Json, string]>([
     ['neither a card nor a URL', {}, 'The body must have either `card` or `url`.'],

@@ -74,6 +74,13 @@ describe('sync-card verify URL', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('The card has no valid signature.')])
   })
 
+  it('exits 1 for a card whose fields of A2A 0.3 were changed, and prints which', async () => {
+    served[cardUrl] = { ...signed, protocolVersion: '0.2.0' }
+    const { code, stdout } = await verify([cardUrl])
+    const reason = 'covers the card in the form of A2A 1.0 only, which /protocolVersion contradicts'
+    expect([code, stdout]).toEqual([1, expect.stringContaining(reason)])
+  })
+
   it('exits 1 for narrow signatures, and prints what they do not cover', async () => {
     served[cardUrl] = await signAs(bilingualCard, author, { rule: 'narrow' })
     const { code, stdout } = await verify([cardUrl])

@@ -112,6 +112,10 @@ describe('a card that is not signed with a trusted key', () => {
         { url: 'https://evil.example.com', protocolBinding: 'GRPC', protocolVersion: '1.0' },
       ],
     }),
+    'has another transport for readers of A2A 0.3': async () => {
+      const hybrid = { ...card, url: `${origin}/a2a`, preferredTransport: 'JSONRPC', protocolVersion: '1.0' }
+      return { ...(await signAs(hybrid, author, { rule: 'proto' })), preferredTransport: 'GRPC' }
+    },
     'is signed with another key': () => signAs(card, attacker),
     'is signed with another key of the same name': () => signAs(card, { ...attacker, kid: 'author' }),
     'names its own key set': () => signAs(card, attacker, { header: { jku: 'https://evil.example.com/jwks.json' } }),

@@ -7,8 +7,14 @@ import {
   jsonEquals,
   omit,
   type Pointer,
+  toText,
 } from '../../json/json.ts'
 import { mapMembers } from '../../json/tree.ts'
+import { isPreV1 } from '../model/calls.ts'
+import { canonicalizeKeys, canonicalKey, findField, type ObjectKind } from '../read/field-names.ts'
+import { isInterfaceList, parseCardVersion, pickV1Interface } from '../read/interfaces.ts'
+import { Provenance } from '../read/provenance.ts'
+import { cardTransports, interfaceTransports, parseBinding } from '../read/transports.ts'
 
 /**
  * Returns a card in the form of A2A 1.0, as the Python SDK reads cards of 0.3 (`parse_agent_card` of a2a-python 1.x): it converts
@@ -29,48 +35,125 @@ export const toCurrentForm = (card: JsonObject): JsonObject => {
         jsonEntries(current.securitySchemes).map(([name, scheme]) => [name, readScheme(scheme)]),
       ),
     }),
-    ...(Array.isArray(current.skills) && { skills: current.skills.map(readSkill) }),
+    ...(Array.isArray(current.skills) && {
+      skills: current.skills.map(skill => (isJsonObject(skill) ? readSkill(skill) : skill)),
+    }),
   }
 }
 
 /**
- * Returns a pointer to the first field that contradicts another of the same meaning: one of A2A 0.3 beside one of 1.0, or one under
- * its name in the proto beside its name in JSON. A signature in the form of 1.0 covers one of the two: without this check, whoever
- * passes a card on could change its endpoints for readers of the other.
+ * Returns pointers to the fields that contradict others of the same meaning: those of A2A 0.3 beside those of 1.0, and those under
+ * their name in the proto beside their name in JSON. A signature in the form of 1.0 covers one of the two: without this check, whoever
+ * passes a card on could change its endpoints for readers of the other. A field of 0.3 that is left out contradicts nothing.
  */
-export const findContradiction = (card: JsonObject): Pointer | undefined =>
-  findSecondName(toCurrentForm(card)) ??
-  findOtherEndpoint(card) ??
-  findOtherScheme(card) ??
-  findOtherRequirement(card, '') ??
-  findInSkills(card)
-
-const findSecondName = (card: JsonObject): Pointer | undefined => {
-  const name = Object.keys(card).find(name => name.includes('_') && Object.hasOwn(card, toJsonName(name)))
-  return name && formatPointer(name)
+export const listContradictions = (card: JsonObject): Pointer[] => {
+  const current = toCurrentForm(card)
+  return [
+    ...listSecondNames({ ...card, ...current }, 'card', ''),
+    ...listOtherEndpoints(card, current),
+    ...listOtherFlags(card, current),
+    ...listOtherSchemes(card),
+    ...listOtherRequirements(card, ''),
+    ...(Array.isArray(card.skills) ? card.skills.flatMap(listInSkill) : []),
+  ]
 }
 
-const findOtherEndpoint = ({ url, additionalInterfaces, ...card }: JsonObject): Pointer | undefined => {
-  const interfaces = card.supportedInterfaces ?? card.supported_interfaces
-  if (!Array.isArray(interfaces)) return undefined
-  const covered = new Set(interfaces.filter(isJsonObject).map(each => each.url))
-  const others = Array.isArray(additionalInterfaces) ? additionalInterfaces.filter(isJsonObject) : []
-  const index = others.findIndex(each => !covered.has(each.url))
-  if (url !== undefined && !covered.has(url)) return '/url'
-  return index === -1 ? undefined : formatPointer('additionalInterfaces', index)
+const listSecondNames = (object: JsonObject, kind: ObjectKind, at: Pointer): Pointer[] =>
+  Object.keys(object).flatMap(name => {
+    const jsonName = canonicalKey(name, kind)
+    return jsonName !== name && Object.hasOwn(object, jsonName) ? [at + formatPointer(name)] : []
+  })
+
+/** Returns an object with the names in JSON of its fields. */
+const withJsonNames = (object: Json | undefined, kind: ObjectKind): JsonObject =>
+  isJsonObject(object) ? canonicalizeKeys(object, kind, '', new Provenance()) : {}
+
+/** An interface that a signature covers, with what its words for the transport and the version mean. */
+type CoveredInterface = { url: Json | undefined; binding: string; protocolVersion: string }
+
+const listOtherEndpoints = (card: JsonObject, current: JsonObject): Pointer[] => {
+  const { supportedInterfaces } = withJsonNames(current, 'card')
+  const covered = (Array.isArray(supportedInterfaces) ? supportedInterfaces : []).map(item => {
+    const { url, protocolBinding, protocolVersion } = withJsonNames(item, 'interface')
+    return { url, binding: readBinding(protocolBinding), protocolVersion: readVersion(protocolVersion) }
+  })
+  const fields = withJsonNames(card, 'card')
+  const main = findOtherMain(fields, covered)
+  const drafted = isInterfaceList(fields.interfaces) ? fields.interfaces : undefined
+  return [
+    ...(main === undefined ? [] : [formatPointer(findField(card, main))]),
+    ...listOtherItems(fields.additionalInterfaces, covered, formatPointer(findField(card, 'additionalInterfaces'))),
+    ...listOtherItems(drafted, covered, '/interfaces'),
+  ]
 }
 
-const findOtherScheme = (card: JsonObject): Pointer | undefined => {
+/**
+ * Returns the name of the field at the top level that leads elsewhere than the interfaces of 1.0. SDKs and this host write there the
+ * first interface with its transport and version, except for the version in `agent.json`, which is the one that GopherHole reads.
+ */
+const findOtherMain = (card: JsonObject, covered: readonly CoveredInterface[]): string | undefined => {
+  const { url, protocolVersion } = card
+  const version = readVersion(protocolVersion)
+  const listed = url === undefined ? covered : listFirst(covered).filter(each => each.url === url)
+  if (listed.length === 0) return url === undefined ? undefined : 'url'
+  const [transport] = cardTransports(card)
+  // 0.3 has a default. A card of 1.0 with a URL need not name the transport.
+  const hasTransport = url !== undefined && (transport !== undefined || isPreV1(version))
+  const main = hasTransport ? listed.filter(each => each.binding === readBinding(transport?.value)) : listed
+  if (main.length === 0) return transport?.name ?? 'url'
+  const versions = [...main, covered[pickV1Interface(covered)]].map(each => each?.protocolVersion)
+  return protocolVersion === undefined || versions.includes(version) ? undefined : 'protocolVersion'
+}
+
+/** Returns the first interface with each transport and version. */
+const listFirst = (covered: readonly CoveredInterface[]): CoveredInterface[] => [
+  ...new Map(covered.toReversed().map(each => [`${each.protocolVersion} ${each.binding}`, each])).values(),
+]
+
+/** Lists the items that are no interface of 1.0. Those of a2a-python may be of any version. */
+const listOtherItems = (list: Json | undefined, covered: readonly CoveredInterface[], at: Pointer): Pointer[] => {
+  const urls = new Set(covered.map(({ url }) => url))
+  const endpoints = new Set(covered.map(({ url, binding }) => `${binding} ${url}`))
+  return (Array.isArray(list) ? list : []).flatMap((item, index) => {
+    if (!isJsonObject(item)) return []
+    // Readers of 0.3 read `transport`, and this host what it finds first.
+    const transports = [item.transport, interfaceTransports(item)[0]?.value].filter(word => word !== undefined)
+    const isListed = urls.has(item.url) && transports.every(word => endpoints.has(`${readBinding(word)} ${item.url}`))
+    return isListed ? [] : [at + formatPointer(index)]
+  })
+}
+
+/** An interface without a transport is one of JSONRPC to this host, and so is the URL of a card of 0.3. */
+const readBinding = (word: Json | undefined): string => {
+  const named = word || 'JSONRPC'
+  return parseBinding(named) ?? JSON.stringify(named)
+}
+
+/** An interface without a version is one of 0.3 to a2a-python. */
+const DEFAULT_VERSION = '0.3'
+const readVersion = (version: Json | undefined): string => parseCardVersion(toText(version)) || DEFAULT_VERSION
+
+const listOtherFlags = (card: JsonObject, current: JsonObject): Pointer[] => {
+  const { supportsAuthenticatedExtendedCard: flag } = withJsonNames(card, 'card')
+  const { extendedAgentCard = false } = withJsonNames(current.capabilities, 'capabilities')
+  return flag === undefined || flag === extendedAgentCard
+    ? []
+    : [formatPointer(findField(card, 'supportsAuthenticatedExtendedCard'))]
+}
+
+const listOtherSchemes = (card: JsonObject): Pointer[] => {
   const name = card.securitySchemes === undefined ? 'security_schemes' : 'securitySchemes'
   const schemes = isJsonObject(card[name]) ? jsonEntries(card[name]) : []
-  const other = schemes.find(([, scheme]) => isJsonObject(scheme) && (isAmbiguous(scheme) || isTwofold(scheme)))
-  return other && formatPointer(name, other[0])
+  return schemes.flatMap(([key, scheme]) =>
+    isJsonObject(scheme) && (isAmbiguous(scheme) || isTwofold(scheme)) ? [formatPointer(name, key)] : [],
+  )
 }
 
 /** A scheme may be in both forms: what 0.3 has beside the wrapper of 1.0 must be what is in it. */
 const isTwofold = (scheme: JsonObject): boolean => {
   const wrapper = WRAPPERS.get(String(scheme.type))
-  if (wrapper === undefined || scheme[wrapper] === undefined) return false
+  if (wrapper === undefined) return scheme.type !== undefined && listWrappers(scheme).length > 0
+  if (scheme[wrapper] === undefined) return false
   const read = readScheme(omit(scheme, wrapper))
   return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
 }
@@ -78,11 +161,13 @@ const isTwofold = (scheme: JsonObject): boolean => {
 /** Of several wrappers or flows, a message of the proto has one (`oneof`): the signature covers no other, and readers see all. */
 const isAmbiguous = (scheme: JsonObject): boolean => {
   const wrapper = WRAPPERS.get(String(scheme.type))
-  const wrappers = listMembers(scheme, name => WRAPPER_NAMES.has(name))
+  const wrappers = listWrappers(scheme)
   if (new Set([...(wrapper === undefined ? [] : [wrapper]), ...wrappers.map(([name]) => name)]).size > 1) return true
   const holders = [scheme, ...wrappers.map(([, inner]) => inner).filter(isJsonObject)]
   return holders.some(({ flows }) => isJsonObject(flows) && listMembers(flows, () => true).length > 1)
 }
+
+const listWrappers = (scheme: JsonObject): [string, Json][] => listMembers(scheme, name => WRAPPER_NAMES.has(name))
 
 /** Lists the members that are set, under their names in JSON. */
 const listMembers = (object: JsonObject, isListed: (name: string) => boolean): [string, Json][] =>
@@ -92,20 +177,18 @@ const listMembers = (object: JsonObject, isListed: (name: string) => boolean): [
 
 const toJsonName = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
 
-const findInSkills = ({ skills }: JsonObject): Pointer | undefined => {
-  for (const [index, skill] of (Array.isArray(skills) ? skills : []).entries()) {
-    const found = isJsonObject(skill) ? findOtherRequirement(skill, formatPointer('skills', index)) : undefined
-    if (found !== undefined) return found
-  }
-  return undefined
+const listInSkill = (skill: Json, index: number): Pointer[] => {
+  if (!isJsonObject(skill)) return []
+  const at = formatPointer('skills', index)
+  return [...listSecondNames({ ...skill, ...readSkill(skill) }, 'skill', at), ...listOtherRequirements(skill, at)]
 }
 
-const findOtherRequirement = ({ security, securityRequirements }: JsonObject, at: Pointer): Pointer | undefined =>
+const listOtherRequirements = ({ security, securityRequirements }: JsonObject, at: Pointer): Pointer[] =>
   security === undefined ||
   securityRequirements === undefined ||
   jsonEquals(listRequirements(readRequirements(security)), listRequirements(securityRequirements))
-    ? undefined
-    : `${at}/security`
+    ? []
+    : [`${at}/security`]
 
 /** Returns the scopes of each scheme in each requirement. A list without scopes may be left out. */
 const listRequirements = (requirements: Json | undefined): Json[] =>
@@ -137,8 +220,8 @@ const readRequirements = (security: Json | undefined): Json | undefined =>
       }))
     : undefined
 
-const readSkill = (skill: Json): Json => {
-  if (!isJsonObject(skill) || skill.security === undefined) return skill
+const readSkill = (skill: JsonObject): JsonObject => {
+  if (skill.security === undefined) return skill
   const { security, ...rest } = skill
   return rest.securityRequirements === undefined ? { ...rest, securityRequirements: readRequirements(security) } : rest
 }

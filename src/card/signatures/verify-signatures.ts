@@ -1,9 +1,10 @@
 import { base64url, type CryptoKey, flattenedVerify } from 'jose'
-import type { Json, JsonObject } from '../../json/json.ts'
+import type { Json, JsonObject, Pointer } from '../../json/json.ts'
 import { listSignatures, readHeader, type SignatureHeader } from './header.ts'
-import { findContradiction } from './legacy-form.ts'
+import { listContradictions } from './legacy-form.ts'
 import { createPayloadWriter, type PayloadRule, payloadRules } from './payloads.ts'
 import { importKey, type PublicKey } from './public-keys.ts'
+import { servedScope } from './served-scope.ts'
 
 /** What became of one signature of a card. */
 export type SignatureResult = Partial<SignatureHeader> & Verdict
@@ -59,10 +60,16 @@ export const verifySignatures = async (
 const judgeRule = (found: PayloadRule | undefined, card: JsonObject, key: PublicKey): Verdict => {
   const rule = found && key.isNarrow ? 'narrow' : found
   if (rule === undefined) return { valid: false, reason: 'is not valid for this card under any rule' }
-  const contradiction = rule === 'wire' || rule === 'served' ? undefined : findContradiction(card)
+  const contradiction = rule === 'wire' ? undefined : findContradiction(card, rule)
   return contradiction === undefined
     ? { valid: true, rule, key: { kid: key.kid, thumbprint: key.thumbprint, from: key.from } }
     : { valid: false, reason: `covers the card in the form of A2A 1.0 only, which ${contradiction} contradicts` }
+}
+
+/** The rule `served` leaves out default values only: what contradicts the others without these, the author has signed. */
+const findContradiction = (card: JsonObject, rule: PayloadRule): Pointer | undefined => {
+  const signed = new Set(rule === 'served' ? listContradictions(servedScope(card)) : [])
+  return listContradictions(card).find(pointer => !signed.has(pointer))
 }
 
 /** Encodes a payload as it is signed; undefined stays undefined. */

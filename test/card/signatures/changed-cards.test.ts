@@ -4,11 +4,11 @@ import { toCanonical } from '../../../src/card/compile/canonical-card.ts'
 import { detectDialect } from '../../../src/card/dialects/index.ts'
 import { signedNames } from '../../../src/card/model/constants.ts'
 import { Provenance } from '../../../src/card/read/provenance.ts'
-import { findSdkVerdicts, verifySignatures } from '../../../src/card/signatures/index.ts'
+import { findSdkVerdicts, type PayloadRule, verifyCard, verifySignatures } from '../../../src/card/signatures/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../../src/json/json.ts'
 import { cleanCard } from '../../support/cards/cards.ts'
 import { compileCard } from '../../support/cards/compile.ts'
-import { makeKey, makeSigner, signDocuments } from '../../support/cards/signed.ts'
+import { makeKey, makeSigner, signAs, signDocuments } from '../../support/cards/signed.ts'
 import { type CardVerifier, cardVerifiers } from '../../support/sdk/card-verifiers.ts'
 import { readAsPython } from '../../support/sdk/python-signing.ts'
 
@@ -169,6 +169,173 @@ describe.each(Object.entries(schemes))('a signed card with %s that somebody chan
       }),
     )
     expect((await Promise.all(deceived)).flat()).toEqual([])
+  })
+})
+
+/** Changes one member of the hybrid, whose own are listed in `contradictions`. */
+const set =
+  (name: string, value: Json | undefined) =>
+  (card: JsonObject): JsonObject =>
+    value === undefined ? omit(card, name) : { ...card, [name]: value }
+
+const setInSkill =
+  (name: string, value: Json) =>
+  (card: JsonObject): JsonObject => ({
+    ...card,
+    skills: (card.skills as JsonObject[]).map(skill => ({ ...skill, [name]: value })),
+  })
+
+const [current, old, rest] = interfaces.map(({ url }) => url) as [string, string, string]
+
+/**
+ * By what somebody changes in the hybrid of `interfaces`: how, and the member that contradicts A2A 1.0. The hybrid has
+ * `url` (the second one), `preferredTransport` (JSONRPC), `protocolVersion` (0.3.0), `additionalInterfaces` (the third one)
+ * and `supportsAuthenticatedExtendedCard` (false).
+ */
+const contradictions: Record<string, [change: (card: JsonObject) => JsonObject, pointer: string]> = {
+  'the transport': [set('preferredTransport', 'HTTP+JSON'), '/preferredTransport'],
+  'the transport to one that is none': [set('preferredTransport', ['JSONRPC']), '/preferredTransport'],
+  'the transport, under its name in the proto': [
+    card => set('preferred_transport', 'GRPC')(omit(card, 'preferredTransport')),
+    '/preferred_transport',
+  ],
+  'the transport, under both names': [set('preferred_transport', 'GRPC'), '/preferred_transport'],
+  'the version': [set('protocolVersion', '0.2.0'), '/protocolVersion'],
+  'the version to a number': [set('protocolVersion', 0.2), '/protocolVersion'],
+  'the version, under its name in the proto': [
+    card => set('protocol_version', '0.2.0')(omit(card, 'protocolVersion')),
+    '/protocol_version',
+  ],
+  'the URL to one of another version': [set('url', current), '/protocolVersion'],
+  'the URL to one of another transport': [set('url', rest), '/preferredTransport'],
+  'the URL to one of another transport, for which none is named': [
+    card => set('url', rest)(omit(card, 'preferredTransport')),
+    '/url',
+  ],
+  'the URL to one that is not of the card': [set('url', evil), '/url'],
+  'the transport of an additional interface': [
+    set('additionalInterfaces', [{ url: rest, transport: 'GRPC' }]),
+    '/additionalInterfaces/0',
+  ],
+  'the URL of an additional interface to that of another transport': [
+    set('additionalInterfaces', [{ url: old, transport: 'HTTP+JSON' }]),
+    '/additionalInterfaces/0',
+  ],
+  'what names the transport of an additional interface': [
+    set('additionalInterfaces', [{ url: rest, transport: 'HTTP+JSON', protocolBinding: 'GRPC' }]),
+    '/additionalInterfaces/0',
+  ],
+  'the additional interfaces, under their name in the proto': [
+    card => set('additional_interfaces', [{ url: evil, transport: 'JSONRPC' }])(omit(card, 'additionalInterfaces')),
+    '/additional_interfaces/0',
+  ],
+  'the interfaces, under their name in drafts of A2A': [
+    set('interfaces', [{ url: evil, transport: 'JSONRPC' }]),
+    '/interfaces/0',
+  ],
+  'the flag of the extended card': [
+    set('supportsAuthenticatedExtendedCard', true),
+    '/supportsAuthenticatedExtendedCard',
+  ],
+  'the flag of the extended card, under its name in the proto': [
+    card => set('supports_authenticated_extended_card', true)(omit(card, 'supportsAuthenticatedExtendedCard')),
+    '/supports_authenticated_extended_card',
+  ],
+  'the requirements': [set('security', [{}]), '/security'],
+  'the requirements of a skill': [setInSkill('security', [{ guard: [] }]), '/skills/0/security'],
+  'the requirements of a skill, under both names of A2A 1.0': [
+    setInSkill('security_requirements', [{ schemes: {} }]),
+    '/skills/0/security_requirements',
+  ],
+  'the type of a scheme to one that A2A does not have': [
+    card =>
+      changeMember(card, 'guard', scheme =>
+        isJsonObject(scheme) && 'type' in scheme ? { ...scheme, type: 'hmac' } : scheme,
+      ) as JsonObject,
+    '/securitySchemes/guard',
+  ],
+}
+
+describe('a signed hybrid in which somebody changes', () => {
+  const documents = signWithScheme({ httpAuthSecurityScheme: { scheme: 'bearer' } })
+
+  it('nothing is verified', async () => {
+    const { 'agent-card.json': hybrid = {} } = await documents
+    expect(hybrid).toMatchObject({
+      url: old,
+      preferredTransport: 'JSONRPC',
+      protocolVersion: '0.3.0',
+      additionalInterfaces: [{ url: rest, transport: 'HTTP+JSON' }],
+      supportsAuthenticatedExtendedCard: false,
+    })
+    expect(await verifyCard({ plain: hybrid }, [key.publicKey], 'given')).toMatchObject({ verified: true })
+  })
+
+  it.each(Object.entries(contradictions))('%s is not verified', async (_, [alter, pointer]) => {
+    const { 'agent-card.json': hybrid = {} } = await documents
+    const altered = alter(hybrid)
+    expect(await verifyCard({ plain: altered }, [key.publicKey], 'given')).toMatchObject({
+      verified: false,
+      reason: 'The card has no valid signature.',
+      signatures: [
+        {
+          valid: false,
+          reason: `covers the card in the form of A2A 1.0 only, which ${pointer} contradicts`,
+        },
+        { valid: false, reason: 'is not valid for this card under any rule' },
+      ],
+    })
+    // The signature itself is valid: the SDKs, which do not read the field, accept the card.
+    const { sdks } = await verifyCard({ plain: altered }, [key.publicKey], 'given')
+    expect(sdks.find(({ sdk }) => sdk === 'a2a-python 1.2 and later')).toMatchObject({ accepted: true })
+  })
+})
+
+/** By what somebody adds to a card of 0.3: the rules by which the card has a signature that is still valid. */
+const additions: Record<string, [added: JsonObject, valid: PayloadRule[]]> = {
+  'other interfaces': [{ supportedInterfaces: [{ url: evil, protocolBinding: 'GRPC', protocolVersion: '1.0' }] }, []],
+  'no interfaces': [{ supportedInterfaces: [] }, []],
+  'the same interfaces': [
+    { supportedInterfaces: [{ url: old, protocolBinding: 'JSONRPC', protocolVersion: '0.3.0' }] },
+    ['proto'],
+  ],
+  'requirements of A2A 1.0': [{ securityRequirements: [{ schemes: {} }] }, []],
+  'no requirements of A2A 1.0': [{ securityRequirements: [] }, []],
+  'a capability of A2A 1.0': [{ capabilities: { extendedAgentCard: true } }, []],
+  'security schemes under their name in the proto': [{ security_schemes: {} }, []],
+}
+
+describe('a signed card of A2A 0.3 to which somebody adds', () => {
+  const legacy: JsonObject = {
+    name: 'Agent',
+    description: 'Does things',
+    url: old,
+    preferredTransport: 'JSONRPC',
+    protocolVersion: '0.3.0',
+    version: '1.0.0',
+    capabilities: {},
+    securitySchemes: { guard: { type: 'http', scheme: 'bearer' } },
+    // A requirement without scopes is in the texts of `wire` and `served` only.
+    security: [{ guard: [] }],
+    skills: [{ id: 'a', name: 'A', description: 'Does it', tags: ['a'], examples: [] }],
+  }
+  const rules = ['wire', 'served', 'proto'] as const
+
+  it.each(Object.entries(additions))('%s is valid by the rules that read the same card', async (_, [added, valid]) => {
+    let signed = legacy
+    for (const rule of rules) signed = await signAs(signed, key, { rule })
+    const rulesOf = async (card: JsonObject) =>
+      (await verifySignatures(card, [key.publicKey])).flatMap(result => (result.valid ? [result.rule] : []))
+    expect(await rulesOf(signed)).toEqual(rules)
+    expect(await rulesOf({ ...signed, ...added })).toEqual(valid)
+  })
+
+  it('nothing is refused for what its author has signed by the rule `served`', async () => {
+    const contrary = { ...legacy, preferredTransport: 'GRPC', supportedInterfaces: [{ url: old, tenant: '' }] }
+    const signed = await signAs(contrary, key, { rule: 'served' })
+    expect(await verifySignatures(signed, [key.publicKey])).toMatchObject([{ valid: true, rule: 'served' }])
+    const opened = { ...signed, securityRequirements: [] }
+    expect(await verifySignatures(opened, [key.publicKey])).toMatchObject([{ valid: false }])
   })
 })
 

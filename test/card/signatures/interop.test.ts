@@ -5,7 +5,8 @@ import { loadManifests } from '../../../cli/manifests/load.ts'
 import { createEchoCard } from '../../../examples/echo-agent/app.ts'
 import { type Compiled, compile } from '../../../src/card/compile/index.ts'
 import { signedNames } from '../../../src/card/model/constants.ts'
-import { findSdkVerdicts, readHeader } from '../../../src/card/signatures/index.ts'
+import { findSdkVerdicts, readHeader, verifySignatures } from '../../../src/card/signatures/index.ts'
+import { listContradictions } from '../../../src/card/signatures/legacy-form.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { registration } from '../../support/cards/compile.ts'
@@ -70,6 +71,8 @@ describe(`a card that this host signs, with a narrow signature${skipNotice}`, ()
     const served = { plain: signed['agent-card.json'] as JsonObject, current: signed['1.0'] as JsonObject }
     const verdicts = await findSdkVerdicts(served, publicKeys)
     expect(verdicts.filter(({ accepted }) => !accepted)).toEqual([])
+    const results = await Promise.all(Object.values(signed).map(document => verifySignatures(document, publicKeys)))
+    expect(results.flat().filter(({ valid }) => !valid)).toEqual([])
   })
 })
 
@@ -144,6 +147,16 @@ describe(`${CARDS} generated cards, signed by this host`, () => {
     expect(received.length).toBeGreaterThanOrEqual(CARDS)
     const accepted = await Promise.all(received.map(card => accepts(card, keys)))
     expect(received.find((_, index) => !accepted[index])).toBeUndefined()
+  })
+
+  it('have fields of A2A 0.3 that do not contradict those of 1.0', () => {
+    // A scheme may have an unknown member with the name of a wrapper: what it is depends on the reader.
+    const found = cards.flatMap(card =>
+      Object.values(card)
+        .flatMap(listContradictions)
+        .filter(pointer => !pointer.startsWith('/securitySchemes/')),
+    )
+    expect(found).toEqual([])
   })
 
   it('are accepted by the resolver of a2a-js without a narrow signature exactly if they have no security schemes', async () => {

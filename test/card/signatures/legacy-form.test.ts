@@ -1,13 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { findContradiction } from '../../../src/card/signatures/legacy-form.ts'
+import { listContradictions } from '../../../src/card/signatures/legacy-form.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 
-const interfaces = { supportedInterfaces: [{ url: 'https://a.example' }, { url: 'https://b.example' }] }
+const interfaces = {
+  supportedInterfaces: [
+    { url: 'https://a.example', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    { url: 'https://b.example', protocolBinding: 'GRPC', protocolVersion: '0.3' },
+  ],
+}
+const mirrors = {
+  supportedInterfaces: [
+    { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    { url: 'https://b.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    { url: 'https://c.example', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+  ],
+}
 const required = { securityRequirements: [{ schemes: { b: { list: ['x'] } } }, { schemes: { c: {} } }] }
 const wrapper = { httpAuthSecurityScheme: { scheme: 'bearer' } }
 const key = { apiKeySecurityScheme: { name: 'X', location: 'header' } }
 
-describe('findContradiction', () => {
+describe('listContradictions', () => {
   it.each<[string, JsonObject, string]>([
     ['another endpoint', { ...interfaces, url: 'https://c.example' }, '/url'],
     ['an endpoint that is no text', { ...interfaces, url: ['https://a.example'] }, '/url'],
@@ -15,6 +27,22 @@ describe('findContradiction', () => {
       'another interface',
       { ...interfaces, additionalInterfaces: [{ url: 'https://b.example' }, { url: 'https://c.example' }] },
       '/additionalInterfaces/1',
+    ],
+    [
+      'a URL that is not the first one of its transport and version',
+      { ...mirrors, url: 'https://b.example', preferredTransport: 'HTTP+JSON', protocolVersion: '1.0' },
+      '/url',
+    ],
+    ['a version without a URL', { ...interfaces, protocolVersion: '1.0' }, '/protocolVersion'],
+    [
+      'another flag of the extended card',
+      { supportsAuthenticatedExtendedCard: false, capabilities: { extendedAgentCard: true } },
+      '/supportsAuthenticatedExtendedCard',
+    ],
+    [
+      'a type of a scheme that is none, beside a wrapper',
+      { securitySchemes: { a: { type: 'hmac', ...wrapper } } },
+      '/securitySchemes/a',
     ],
     [
       'another scheme of HTTP',
@@ -62,7 +90,7 @@ describe('findContradiction', () => {
       '/supported_interfaces',
     ],
   ])('returns the place of %s', (_, card, pointer) => {
-    expect(findContradiction(card)).toBe(pointer)
+    expect(listContradictions(card)).toEqual([pointer])
   })
 
   it.each<[string, JsonObject]>([
@@ -79,6 +107,43 @@ describe('findContradiction', () => {
         additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }],
       },
     ],
+    [
+      'has a URL without a transport, as cards of 1.0 do that have no other field of 0.3',
+      { ...mirrors, url: 'https://a.example', protocolVersion: '1.0' },
+    ],
+    [
+      'has the version of GopherHole, as agent.json has',
+      { ...mirrors, url: 'https://c.example', preferredTransport: 'JSONRPC', protocolVersion: '1.0' },
+    ],
+    [
+      'is of both, as a2a-python writes it: with additional interfaces of all versions',
+      {
+        ...mirrors,
+        url: 'https://a.example',
+        preferredTransport: 'HTTP+JSON',
+        protocolVersion: '1.0',
+        additionalInterfaces: [
+          { url: 'https://b.example', transport: 'HTTP+JSON' },
+          { url: 'https://c.example', transport: 'JSONRPC' },
+        ],
+        capabilities: { extendedAgentCard: true },
+        supportsAuthenticatedExtendedCard: true,
+      },
+    ],
+    [
+      'is of both, with the names of the proto',
+      {
+        supported_interfaces: [
+          { url: 'https://a.example', protocol_binding: 'HTTP+JSON', protocol_version: '1.0' },
+          { url: 'https://b.example', protocol_binding: 'GRPC' },
+        ],
+        protocol_version: '1.0',
+        additional_interfaces: [{ url: 'https://b.example', transport: 'GRPC' }],
+        capabilities: { extended_agent_card: true },
+        supports_authenticated_extended_card: true,
+      },
+    ],
+    ['has an `interfaces` that is no list of endpoints', { ...interfaces, interfaces: ['cli', 'web'] }],
     ['is of both, with the same requirements', { ...required, security: [{ b: ['x'] }, { c: [] }] }],
     [
       'is of both, with the same schemes',
@@ -91,9 +156,9 @@ describe('findContradiction', () => {
     ],
     [
       'has a field under its name in the proto only',
-      { supported_interfaces: [{ url: 'https://a.example' }], x_note: 1 },
+      { supported_interfaces: [{ url: 'https://a.example' }], x_note: 1, url_: 2 },
     ],
   ])('returns nothing for a card that %s', (_, card) => {
-    expect(findContradiction(card)).toBeUndefined()
+    expect(listContradictions(card)).toEqual([])
   })
 })
