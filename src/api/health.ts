@@ -9,12 +9,12 @@ import { VERSION } from '../version.ts'
  * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not published, how
  * old the oldest stale card is, whether the webhook fails, and which secrets are missing. Anyone may read it, so it names no agent.
  */
-export const getHealth: Handler = async (request, env, ctx) => {
+export const getHealth: Handler = async (_, env, ctx) => {
   const health = await readHealth(env, ctx)
   const isReachable = health !== 'unreachable'
   const { unpublished, oldestStaleCard, webhook } = isReachable ? health : UNKNOWN
   const missing = [
-    ...(isAdminTokenMissing(request, env) ? ['ADMIN_TOKEN'] : []),
+    ...(isAdminTokenMissing(env) ? ['ADMIN_TOKEN'] : []),
     ...(env.WEBHOOK_URL && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
   ]
   const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
