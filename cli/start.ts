@@ -1,3 +1,4 @@
+import { MIN_ADMIN_TOKEN_LENGTH } from '../src/limits.ts'
 import { createContext, processIo } from './context.ts'
 import { readLocalToken, writeDevConfig } from './dev/dev-config.ts'
 import {
@@ -18,6 +19,10 @@ const { cwd, env, fetch } = context
 const url = localUrl(env)
 const port = env.PORT ?? new URL(url).port
 
+const SHORT_TOKEN =
+  `ADMIN_TOKEN in the environment or .dev.vars must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. ` +
+  'Remove it to have a random one for each start.'
+
 const fail = (message: string): void => {
   context.terminal.error(message)
   process.exitCode = 1
@@ -25,9 +30,11 @@ const fail = (message: string): void => {
 
 const serve = async (): Promise<void> => {
   const { token, shell } = readLocalToken(cwd, process.env)
+  if (token.length < MIN_ADMIN_TOKEN_LENGTH) return fail(SHORT_TOKEN)
   // The keys are for this run only. Those of production in .dev.vars must not sign cards of this machine.
   const secrets = {
     ADMIN_TOKEN: token,
+    LOCAL_ORIGINS: [url, url.replace('127.0.0.1', 'localhost'), env.LOCAL_ORIGINS].join(' ').trim(),
     SIGNING_KEY: JSON.stringify(createSigningKey()),
     SIGNING_KEY_2: '',
     NARROW_SIGNING_KEY: JSON.stringify(createSigningKey()),
@@ -52,7 +59,7 @@ const serve = async (): Promise<void> => {
   exitWithParent(stop)
   const isResponding = await waitUntilResponding(`${url}/agents`, server, context)
   if (isResponding) {
-    await welcome({ url, token }, `"Authorization: Bearer ${shell}"`, context)
+    await welcome({ url, token }, shell, context)
     await Promise.race([ended, waitUntilSilent(`${url}/agents`, server, context)])
     if (!isStopping) fail('wrangler dev has ended, or its runtime has; VERBOSE=1 npm start shows its log.')
   } else if (!isStopping) {

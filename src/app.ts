@@ -179,8 +179,19 @@ const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Pa
 const respondToError = (error: unknown, { url }: Request): Response =>
   toErrorResponse(parseUrl(url) ? error : new HttpError(400, 'invalid-url', 'The request has no valid URL.'))
 
+type RequestHandler = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>
+
 /** Handles every request to this host. Synchronous for a card that is in memory. */
-export const handleRequest = (request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> => {
+export const handleRequest: RequestHandler = (request, env, ctx) =>
+  env.LOCAL_ORIGINS ? respondLocally(request, env, ctx) : respond(request, env, ctx)
+
+/** Handles a request to a host in local mode, whatever its endpoint. */
+const respondLocally: RequestHandler = async (request, env, ctx) => {
+  const { refuseForeignPage } = await import('./auth/local-mode.ts')
+  return refuseForeignPage(request, env) ?? respond(request, env, ctx)
+}
+
+const respond: RequestHandler = (request, env, ctx) => {
   const match = matchFrequent(request)
   try {
     const response = match

@@ -1,21 +1,27 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, readEnvFile } from '../context.ts'
-import { LOCAL_TOKEN } from '../hosts/index.ts'
+import { localSecretsFile } from '../hosts/index.ts'
 import { EXAMPLE_WORKERS } from './samples.ts'
 
 /** The secrets of the Worker on this machine, as wrangler reads them. */
 const LOCAL_SECRETS_FILE = '.dev.vars'
 
-/** An admin token, and how a shell reads it without showing it. */
+/** An admin token, and how a shell reads it: without showing it, unless it is new. */
 export type LocalToken = { token: string; shell: string }
 
-/** Returns the admin token of a host on this machine: of the process, of `.dev.vars`, or `dev`. Never of a deployment's `.env`. */
+/**
+ * Returns the admin token of a host on this machine: that of the process, of `.dev.vars`, or a random one. Never that of a
+ * deployment's `.env`.
+ */
 export const readLocalToken = (cwd: string, processEnv: Environment): LocalToken => {
-  if (processEnv.ADMIN_TOKEN) return { token: processEnv.ADMIN_TOKEN, shell: '$ADMIN_TOKEN' }
+  if (processEnv.ADMIN_TOKEN) return { token: processEnv.ADMIN_TOKEN, shell: '"$ADMIN_TOKEN"' }
   const token = readEnvFile(cwd, LOCAL_SECRETS_FILE).ADMIN_TOKEN
-  if (token === undefined) return { token: LOCAL_TOKEN, shell: LOCAL_TOKEN }
-  return { token, shell: `$(node --env-file=${LOCAL_SECRETS_FILE} -p process.env.ADMIN_TOKEN)` }
+  if (token !== undefined)
+    return { token, shell: `"$(node --env-file=${LOCAL_SECRETS_FILE} -p process.env.ADMIN_TOKEN)"` }
+  const random = randomBytes(32).toString('hex')
+  return { token: random, shell: random }
 }
 
 /** What `wrangler dev` is started with: configurations, the host's first, and files with secrets. */
@@ -29,7 +35,7 @@ export type DevConfig = { configs: string[]; envFiles: string[]; remove: () => v
 export const writeDevConfig = (cwd: string, port: string, secrets: Readonly<Record<string, string>>): DevConfig => {
   const examples = EXAMPLE_WORKERS.filter(({ config }) => existsSync(join(cwd, config)))
   const config = `.wrangler-start-${port}.toml`
-  const secretsFile = join('.wrangler', `start-${port}.vars`)
+  const secretsFile = localSecretsFile(port)
   mkdirSync(join(cwd, '.wrangler'), { recursive: true })
   rmSync(join(cwd, secretsFile), { force: true })
   writeFileSync(join(cwd, secretsFile), toEnvFile(secrets), { mode: 0o600 })

@@ -66,7 +66,8 @@ export const startDevServer = (port: string, config: DevConfig, { env, cwd }: Co
       // Makes a process group, so that all of it can be ended.
       detached: true,
       stdio: ['ignore', env.VERBOSE ? 'inherit' : 'ignore', 'inherit'],
-      env: withLocalBin({ ...process.env, WRANGLER_SEND_METRICS: 'false' }, cwd),
+      // The explorer would let the page of any server on this machine read and write the host's storage.
+      env: withLocalBin({ ...process.env, WRANGLER_SEND_METRICS: 'false', X_LOCAL_EXPLORER: 'false' }, cwd),
     },
   )
 }

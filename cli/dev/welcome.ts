@@ -11,9 +11,9 @@ import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, withoutOwnIds } from './
 
 /**
  * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards
- * do not affect the others. `authorization` is the admin's header, quoted for a shell.
+ * do not affect the others. `shellToken` is the word by which a shell has the admin token.
  */
-export const welcome = async (host: HostSettings, authorization: string, context: Context): Promise<void> => {
+export const welcome = async (host: HostSettings, shellToken: string, context: Context): Promise<void> => {
   const { terminal, cwd, fetch, clock } = context
   const ownFiles = isFolder(CARDS_FOLDER, cwd) ? findCardFiles([CARDS_FOLDER], cwd) : []
   const samples = withoutOwnIds(findSamples(cwd), ownFiles, cwd)
@@ -26,10 +26,10 @@ export const welcome = async (host: HostSettings, authorization: string, context
     samples.some(file => isSampleOf(sample, file)) &&
     agents.agents.some(({ id, visibility }) => id === sample && visibility === 'public')
   terminal.report(
-    welcomeText(host.url, agents, [
+    welcomeText(host.url, agents, shellToken, [
       ...section(
         'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
-        isShown(ECHO_ID) ? echoCommands(host.url, authorization) : [],
+        isShown(ECHO_ID) ? echoCommands(host.url) : [],
       ),
       ...section(
         'An MCP server as an agent: the card made from it, and a message that calls a tool:',
@@ -93,7 +93,12 @@ const VISIBILITY_TEXT: Record<Visibility, string> = {
   pending: 'its card has not been fetched yet',
 }
 
-const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, samples: readonly string[]): string => {
+const welcomeText = (
+  url: string,
+  { agents, root, hasRootCard }: AgentList,
+  shellToken: string,
+  samples: readonly string[],
+): string => {
   const rows = agents.map(({ id, name, visibility }) => [
     name,
     `${url}/agents/${id}/`,
@@ -101,6 +106,7 @@ const welcomeText = (url: string, { agents, root, hasRootCard }: AgentList, samp
   ])
   return [
     agents.length > 0 ? formatTable(rows) : 'No agents yet: npx sync-card sends those of cards/.',
+    ...section(`Your token, for commands with $TOKEN and for ${url}/manage:`, [`export TOKEN=${shellToken}`]),
     ...section('Try:', cardCommands(url, root, hasRootCard)),
     ...section(
       'Find agents by words, and in the catalog that directories read:',
@@ -138,11 +144,11 @@ const findCommands = (url: string, id: string): string[] => [
  * Returns shell commands that call the echo agent through the gate: a message, a stream, a call that its card does not
  * allow, and its extended card.
  */
-export const echoCommands = (url: string, authorization: string): string[] => [
+export const echoCommands = (url: string): string[] => [
   `curl ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendMessage', 'hello')}'`,
   `curl -N ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendStreamingMessage', 'stream one two three')}'`,
   `curl ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendMessage', 'hello', { acceptedOutputModes: ['image/png'] })}'`,
-  `curl -H ${authorization} ${url}/agents/${ECHO_ID}/a2a/extendedAgentCard`,
+  `curl -H "Authorization: Bearer $TOKEN" ${url}/agents/${ECHO_ID}/a2a/extendedAgentCard`,
 ]
 
 /** Returns shell commands that show an MCP server as an agent: its card, and a message that calls one of its tools. */

@@ -1,3 +1,3 @@
 export { TEMPLATE_NAMES } from './profiles.ts'
 export { findHost, type HostNameFlags, type HostSettings, type ResolvedHost, resolveHost } from './resolve.ts'
-export { isLoopback, isUnencrypted, LOCAL_TOKEN, localUrl, parseHostUrl, warnUnencrypted } from './urls.ts'
+export { isLoopback, isUnencrypted, localSecretsFile, localUrl, parseHostUrl, warnUnencrypted } from './urls.ts'

@@ -1,7 +1,7 @@
-import { type Context, type Environment, PROFILES_FILE, readEnvFile } from '../context.ts'
+import { type Context, type Environment, foldersOfRepository, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { findProfile, type Profile, readProfiles } from './profiles.ts'
-import { isLoopback, LOCAL_TOKEN, localUrl, parseHostUrl } from './urls.ts'
+import { isLoopback, localSecretsFile, localUrl, parseHostUrl } from './urls.ts'
 
 /** The host that a command talks to. `url` has no trailing slash. */
 export type HostSettings = {
@@ -103,9 +103,26 @@ const chooseToken = (
     rejectForeignSecret(own)
     return { token: own.token, tokenFrom: `${own.variable} in ${own.source}` }
   }
-  if (isLoopback(url)) return { token: LOCAL_TOKEN, tokenFrom: 'the default of a host on this machine' }
+  const started = readStartedToken(url, surroundings)
+  if (started) return started
   const [other] = found
   return { token: '', tokenFrom: other ? foreignTokenMessage(other, target) : missingTokenMessage(target) }
+}
+
+/** Returns the token of the host that `npm start` runs at a URL in this clone, if one does. */
+const readStartedToken = (
+  url: string,
+  { configFolder }: Surroundings,
+): { token: string; tokenFrom: string } | undefined => {
+  const { protocol, hostname, port } = new URL(url)
+  if (protocol !== 'http:' || !['127.0.0.1', 'localhost'].includes(hostname)) return undefined
+  const file = localSecretsFile(port || '80')
+  const tokens = [configFolder, ...foldersOfRepository(configFolder)].map(
+    folder => readEnvFile(folder, file).ADMIN_TOKEN,
+  )
+  const token = tokens.find(each => each !== undefined)
+  // The file is written for wrangler, which expands variables.
+  return token === undefined ? undefined : { token: token.replaceAll('\\$', '$'), tokenFrom: `${file} of npm start` }
 }
 
 /**
@@ -161,8 +178,11 @@ const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target
   return `${reason} ${tokenHint(target, profile ? `.env.${profile.name}` : '.env.NAME, and name the host with --host NAME')}`
 }
 
-const missingTokenMessage = (target: Target): string =>
-  `There is no token for ${target.url}. ${tokenHint(target, target.profile ? `.env.${target.profile.name}` : '.env')}`
+const missingTokenMessage = (target: Target): string => {
+  const { url, profile } = target
+  const local = isLoopback(url) ? ' npm start makes one, for commands in its clone while it runs.' : ''
+  return `There is no token for ${url}.${local} ${tokenHint(target, profile ? `.env.${profile.name}` : '.env')}`
+}
 
 /** Returns where the token of a host can be written. */
 const tokenHint = ({ url, profile, isNamed }: Target, file: string): string => {

@@ -111,7 +111,7 @@ const verifyHostToken = async (
 ): Promise<Authentication> => {
   const digest = await sha256Hex(token)
   if (isBlocked(request, digest)) return THROTTLED
-  const caller = (await isAdminToken(token, request, env))
+  const caller = (await isAdminToken(token, env))
     ? administrator(header)
     : isToken(token)
       ? await lookUpToken(header, digest, env, ctx)

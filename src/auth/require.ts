@@ -66,7 +66,7 @@ export const requirePrincipal = async (
   // There is no agent here that unrecognized credentials might be for: they are a guess like any other.
   if (caller.reason === 'unrecognized' && (await recordFailure(request, env.AUTH_LIMIT))) throw tooManyAttempts()
   const isChecked = caller.reason !== 'throttled' && caller.reason !== 'unavailable'
-  if (scope !== 'read' && isChecked && isAdminTokenMissing(request, env)) throw adminTokenMissing()
+  if (scope !== 'read' && isChecked && isAdminTokenMissing(env)) throw adminTokenMissing()
   throw unauthorized(caller)
 }
 

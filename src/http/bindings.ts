@@ -3,6 +3,8 @@ import { type FetchFn, safeFetch } from './safe-fetch.ts'
 
 declare global {
   interface Env {
+    /** The host's own origins, separated by spaces, where `npm start` runs it: it is in local mode. */
+    LOCAL_ORIGINS?: string
     /** The host's own signing key. It is optional, and `wrangler types` declares required secrets only. */
     SIGNING_KEY?: string
     /** The key that replaces it, or that it replaces. */
@@ -20,6 +22,7 @@ const hostVariables = {
   ALLOWED_ORIGINS: true,
   CACHE_MAX_AGE: true,
   CACHE_STALE_WHILE_REVALIDATE: true,
+  LOCAL_ORIGINS: true,
   PUBLIC_URL: true,
   ROLE: true,
   ROOT_AGENT: true,

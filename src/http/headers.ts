@@ -46,17 +46,18 @@ export const A2A_CORS_HEADERS = {
     'A2A-Version, A2A-Extensions, X-A2A-Extensions, Gate-Warning, Retry-After, WWW-Authenticate',
 } as const
 
+// API key headers have names of their agents' choice. The wildcard covers all headers but Authorization.
+const ALLOWED_HEADERS = 'Authorization, Content-Type, A2A-Version, A2A-Extensions, If-None-Match, If-Match, *'
+
 /** Returns the response to `OPTIONS` for a path with these methods; browsers may cache it for a day. */
-export const preflightResponse = (methods: readonly string[]): Response =>
+export const preflightResponse = (methods: readonly string[], allowedHeaders = ALLOWED_HEADERS): Response =>
   new Response(null, {
     status: 204,
     headers: {
       ...CORS_HEADERS,
       Allow: methods.join(', '),
       'Access-Control-Allow-Methods': methods.join(', '),
-      // API key headers have names of their agents' choice. The wildcard covers all headers but Authorization.
-      'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, A2A-Version, A2A-Extensions, If-None-Match, If-Match, *',
+      'Access-Control-Allow-Headers': allowedHeaders,
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'public, max-age=86400',
     },

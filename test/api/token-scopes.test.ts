@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json } from '../../src/json/json.ts'
 import type { TokenRecord } from '../../src/registry/records.ts'
@@ -169,19 +172,18 @@ describe('invalid tokens', () => {
     }
   })
 
-  it('include a short ADMIN_TOKEN, except on localhost: such a host refuses writes, and serves everything else', async () => {
-    const localHost = await startHost({ ADMIN_TOKEN: 'dev' })
-    const headers = { Authorization: 'Bearer dev', 'Content-Type': 'application/json' }
-    expect((await localHost.fetch('/tokens', { headers })).status).toBe(200)
-    const document = JSON.stringify(minimalCard)
-    await localHost.fetch('/agents/open', { method: 'PUT', headers, body: document })
-    const options = { method: 'POST', headers, body: JSON.stringify({ scopes: ['read', 'write'] }) }
-    const issued = (await (await localHost.fetch('/tokens', options)).json()) as { token: string }
+  it('include a short ADMIN_TOKEN, also on localhost: the host refuses writes, and serves everything else', async () => {
+    const storage = mkdtempSync(join(tmpdir(), 'calling-card-short-'))
+    const before = await startHost({}, { storage })
+    await before.put('open', minimalCard)
+    const issued = await before.issue({ scopes: ['read', 'write'] })
+    await before.close()
+    const localHost = await startHost({ ADMIN_TOKEN: 'dev' }, { storage })
     const fetchAs = (token: string | undefined, method: string, path: string) =>
-      localHost.fetch(`http://cards.example.com${path}`, {
+      localHost.fetch(path, {
         method,
         headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
-        ...(method === 'PUT' && { body: document }),
+        ...(method === 'PUT' && { body: JSON.stringify(minimalCard) }),
       })
     for (const token of ['dev', 'cc_wrong', undefined])
       for (const [method, path] of [
@@ -209,6 +211,7 @@ describe('invalid tokens', () => {
     expect(statuses).toEqual([200, 200, 401, 401])
     expect((await fetchAs(issued.token, 'PUT', '/agents/b')).status).toBe(201)
     await localHost.close()
+    rmSync(storage, { recursive: true, force: true })
   })
 
   it('get 429 after thirty attempts per minute from one address, which does not affect other addresses', async () => {

@@ -62,43 +62,21 @@ describe('isToken', () => {
 })
 
 describe('isAdminTokenMissing', () => {
-  const long = 'a'.repeat(16)
-  const short = 'dev'
-
   it.each([
-    [long, 'https://cards.example.com/'],
-    [long, 'http://127.0.0.1:8787/agents'],
-    [short, 'http://127.0.0.1:8787/agents'],
-    [short, 'http://127.0.0.1/'],
-    [short, 'http://localhost:8787/'],
-    [short, 'http://[::1]:8787/'],
-  ])('is false for the ADMIN_TOKEN "%s" at %s', (ADMIN_TOKEN, url) => {
-    expect(isAdminTokenMissing(new Request(url), { ADMIN_TOKEN })).toBe(false)
-  })
-
-  it.each([
-    ['', 'http://localhost/'],
-    [short, 'https://cards.example.com/'],
-    [long.slice(1), 'https://cards.example.com/'],
-    [short, 'https://localhost.example.com/'],
-    [short, 'http://127.0.0.1.example.com/'],
-    [short, 'https://cards.example.com/http://localhost/'],
-  ])('is true for the ADMIN_TOKEN "%s" at %s, because it could be guessed', (ADMIN_TOKEN, url) => {
-    expect(isAdminTokenMissing(new Request(url), { ADMIN_TOKEN })).toBe(true)
+    ['', true],
+    [undefined, true],
+    ['dev', true],
+    ['a'.repeat(15), true],
+    ['a'.repeat(16), false],
+  ])('for the ADMIN_TOKEN %j is %s', (ADMIN_TOKEN, expected) => {
+    expect(isAdminTokenMissing({ ADMIN_TOKEN })).toBe(expected)
   })
 })
 
 describe('containsAdminToken', () => {
-  it.each([
-    ['Bearer dev', true],
-    ['dev', true],
-    ['Bearer: dev', true],
-    ['Token token="dev"', true],
-    ['u:dev', true],
-    ['Bearer device', false],
-    ['Bearer eyJhbGciOi.dev', false],
-  ])('finds a short token only as a whole word: %s', (text, expected) => {
-    expect(containsAdminToken(text, { ADMIN_TOKEN: 'dev' })).toBe(expected)
+  it('finds no token that is too short to be accepted, which other words may contain', () => {
+    expect(containsAdminToken('Bearer dev', { ADMIN_TOKEN: 'dev' })).toBe(false)
+    expect(containsAdminToken('Bearer of-16-characters', { ADMIN_TOKEN: 'of-16-characters' })).toBe(true)
   })
 })
 

@@ -13,11 +13,9 @@ import { card, useFakeHost, Workspace } from './workspace.ts'
 
 const { host } = useFakeHost()
 
-const authorization = '"Authorization: Bearer dev"'
-
 const runWelcome = async (files: Record<string, unknown>): Promise<string> => {
   const { io, output } = new Workspace(files).io()
-  await welcome({ url: host.url, token: host.token }, authorization, createContext(io, 'npm start'))
+  await welcome({ url: host.url, token: host.token }, 'the-token', createContext(io, 'npm start'))
   return output().stdout
 }
 
@@ -25,7 +23,7 @@ describe('welcome', () => {
   it('shows how to call the samples', async () => {
     const files = { 'examples/cards/echo.json': card('echo'), 'examples/cards/tool-box.json': card('tool-box') }
     const stdout = await runWelcome(files)
-    for (const command of [...echoCommands(host.url, authorization), ...toolCommands(host.url)])
+    for (const command of [...echoCommands(host.url), ...toolCommands(host.url)])
       expect(stdout).toContain(`\n  ${command}\n`)
   })
 
@@ -111,22 +109,26 @@ const unavailable = (response: Parameters<FakeHost['faults'][number]>[1]): boole
 describe('readLocalToken', () => {
   const secrets = { '.dev.vars': 'OTHER=1\nADMIN_TOKEN="of the file"\n' }
   it.each([
-    ['is "dev", whatever .env says', { '.env': 'ADMIN_TOKEN=of-a-deployment' }, {}, { token: 'dev', shell: 'dev' }],
-    [
-      'is "dev" if it is empty elsewhere',
-      { '.dev.vars': 'ADMIN_TOKEN=' },
-      { ADMIN_TOKEN: '' },
-      { token: 'dev', shell: 'dev' },
-    ],
     [
       'is that of .dev.vars',
       secrets,
       {},
-      { token: 'of the file', shell: '$(node --env-file=.dev.vars -p process.env.ADMIN_TOKEN)' },
+      { token: 'of the file', shell: '"$(node --env-file=.dev.vars -p process.env.ADMIN_TOKEN)"' },
     ],
-    ['is that of the process first', secrets, { ADMIN_TOKEN: 'own' }, { token: 'own', shell: '$ADMIN_TOKEN' }],
+    ['is that of the process first', secrets, { ADMIN_TOKEN: 'own' }, { token: 'own', shell: '"$ADMIN_TOKEN"' }],
   ])('%s', (_, files, env, token) => {
     expect(readLocalToken(new Workspace(files).folder, env)).toEqual(token)
+  })
+
+  it.each([
+    ['whatever .env says', { '.env': 'ADMIN_TOKEN=of-a-deployment' }],
+    ['if it is empty elsewhere', { '.dev.vars': 'ADMIN_TOKEN=' }],
+  ])('is random, and another one each time, %s', (_, files) => {
+    const { folder } = new Workspace(files)
+    const tokens = [1, 2].map(() => readLocalToken(folder, { ADMIN_TOKEN: '' }))
+    for (const { token, shell } of tokens)
+      expect([token, shell]).toEqual([expect.stringMatching(/^[\da-f]{64}$/), token])
+    expect(tokens[0]).not.toEqual(tokens[1])
   })
 })
 

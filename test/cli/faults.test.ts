@@ -32,7 +32,7 @@ describe('sync-card with a failing host', () => {
   })
 
   it('does not retry a port that fetch blocks (exit 4)', async () => {
-    const { code, stdout, stderr } = await one().run(['--url', 'http://127.0.0.1:6000'], env)
+    const { code, stdout, stderr } = await one().run(['--url', 'http://127.0.0.1:6000', '--token', 't'], env)
     expect(stdout).toContain('port 6000 is blocked by fetch and browsers')
     expect(stderr).not.toContain('retrying')
     expect(code).toBe(4)

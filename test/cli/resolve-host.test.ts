@@ -25,6 +25,9 @@ const messageOf = (given: Given): string => {
   }
 }
 
+/** The secrets of a host that npm start runs. */
+const started = { '.wrangler/start-8787.vars': "ADMIN_TOKEN='of-start'" }
+
 const twoHosts = `hosts: { prod: { url: ${A} }, staging: { url: ${B}, set: team } }`
 
 describe('resolveHost chooses the host', () => {
@@ -89,7 +92,7 @@ describe('resolveHost chooses the host', () => {
       'the host that `npm start` runs',
     ],
   ])('%s', (_, given, url, urlFrom) => {
-    expect(resolve(given)).toMatchObject({ url, urlFrom })
+    expect(findHost(given.flags ?? {}, contextOf(given))).toMatchObject({ url, urlFrom })
   })
 
   it.each<[string, Given]>([
@@ -239,12 +242,27 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
       'cc_abc_def',
       'CARDS in the environment',
     ],
-    ['by default the token of npm start on this machine', {}, 'dev', 'the default of a host on this machine'],
     [
-      'the default on this machine rather than one of another host',
-      { flags: { url: 'http://localhost:1' }, env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' }, files: { '.env': envFile } },
-      'dev',
-      'the default of a host on this machine',
+      'by default that of the host that npm start runs in this clone',
+      { files: { '.wrangler/start-8787.vars': "ADMIN_TOKEN='of\\$start'\nLOCAL_ORIGINS='x'\n" } },
+      'of$start',
+      '.wrangler/start-8787.vars of npm start',
+    ],
+    [
+      'that of npm start rather than one of another host',
+      {
+        flags: { url: 'http://localhost:1' },
+        env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' },
+        files: { '.env': envFile, '.wrangler/start-1.vars': "ADMIN_TOKEN='s'" },
+      },
+      's',
+      '.wrangler/start-1.vars of npm start',
+    ],
+    [
+      'of .env.NAME before that of npm start',
+      { flags: { host: 'local' }, files: { '.env.local': `SYNC_CARD_URL=${LOCAL}\nADMIN_TOKEN=z`, ...started } },
+      'z',
+      'ADMIN_TOKEN in .env.local',
     ],
   ])('%s', (_, given, token, tokenFrom) => {
     expect(resolve(given)).toMatchObject({ token, tokenFrom })
@@ -334,6 +352,22 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
         'write both into .env.',
       ],
     ],
+    ...[
+      'http://127.0.0.1:8788',
+      'http://127.0.0.2:8787',
+      'http://[::1]:8787',
+      'https://127.0.0.1:8787',
+      'http://a.example:8787',
+    ].map((url): [string, Given, string[]] => [
+      `that of npm start for another host: ${url}`,
+      { flags: { url }, files: started },
+      [`There is no token for ${url}.`],
+    ]),
+    [
+      'a host on this machine that does not run',
+      {},
+      [`There is no token for ${LOCAL}. npm start makes one, for commands in its clone while it runs.`],
+    ],
     [
       'a token with a line break',
       { flags: { token: 'hidden\n' } },
@@ -418,6 +452,6 @@ describe('sync-card.yaml', () => {
   })
 
   it('may be empty', () => {
-    expect(resolve({ files: { 'sync-card.yaml': '# later\n' } })).toMatchObject({ url: LOCAL })
+    expect(findHost({}, contextOf({ files: { 'sync-card.yaml': '# later\n' } }))).toMatchObject({ url: LOCAL })
   })
 })

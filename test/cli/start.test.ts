@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,8 +15,8 @@ import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
 const args = process.argv.slice(2)
 spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LINE && require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
 const envFiles = args.flatMap((arg, index) => args[index - 1] === '--env-file' ? [parseEnv(readFileSync(arg, 'utf8'))] : [])
-const { ADMIN_TOKEN, SIGNING_KEY, SIGNING_KEY_2, NARROW_SIGNING_KEY } = Object.assign({}, ...envFiles)
-writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, keys: [SIGNING_KEY, SIGNING_KEY_2, NARROW_SIGNING_KEY], metrics: process.env.WRANGLER_SEND_METRICS }))
+const { ADMIN_TOKEN, LOCAL_ORIGINS, SIGNING_KEY, SIGNING_KEY_2, NARROW_SIGNING_KEY } = Object.assign({}, ...envFiles)
+writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, origins: LOCAL_ORIGINS, keys: [SIGNING_KEY, SIGNING_KEY_2, NARROW_SIGNING_KEY], metrics: process.env.WRANGLER_SEND_METRICS, explorer: process.env.X_LOCAL_EXPLORER }))
 const host = new FakeHost()
 host.token = ADMIN_TOKEN
 host.rootAgent = process.env.ROOT
@@ -77,15 +77,26 @@ describe('npm start', () => {
       '.env': 'ADMIN_TOKEN=of-a-deployment',
     }
     const { child, end, called, folder } = start(
-      { PORT: port, ROOT_AGENT: 'a', WEBHOOK_URL: 'http://127.0.0.1:9000', ROOT: 'b', LINE: runtime.port },
+      {
+        PORT: port,
+        ROOT_AGENT: 'a',
+        LOCAL_ORIGINS: 'http://localhost:5173',
+        WEBHOOK_URL: 'http://127.0.0.1:9000',
+        ROOT: 'b',
+        LINE: runtime.port,
+      },
       files,
     )
     await waitForText(child.stdout, 'in a browser.')
     const configs = [`.wrangler-start-${port}.toml`, ...EXAMPLE_WORKERS.map(({ config }) => config)]
+    const url = `http://127.0.0.1:${port}`
+    const { token } = called()
     expect(called()).toMatchObject({
-      token: 'dev',
+      token: expect.stringMatching(/^[\da-f]{64}$/),
+      origins: `${url} http://localhost:${port} http://localhost:5173`,
       keys: [expect.stringMatching(/^{"kty":"EC".*"d":"/), '', expect.stringMatching(/^{"kty":"EC".*"d":"/)],
       metrics: 'false',
+      explorer: 'false',
     })
     expect(called().args).toEqual([
       'dev',
@@ -95,13 +106,17 @@ describe('npm start', () => {
       ...['--var', 'ROOT_AGENT:a', '--var', 'WEBHOOK_URL:http://127.0.0.1:9000'],
       ...['--env-file', '.dev.vars', '--env-file', `.wrangler/start-${port}.vars`],
     ])
+    const secrets = join(folder, `.wrangler/start-${port}.vars`)
+    expect([statSync(secrets).mode & 0o777, readFileSync(secrets, 'utf8').includes(token)]).toEqual([0o600, true])
+    expect(called().args.join(' ')).not.toContain(token)
     child.kill('SIGTERM')
     const { code, stdout } = await end
-    const url = `http://127.0.0.1:${port}`
     expect(stdout.split('\n')).toEqual([
       `a  ${url}/agents/a/`,
       `b  ${url}/agents/b/  root`,
       `c  ${url}/agents/c/  internal`,
+      `Your token, for commands with $TOKEN and for ${url}/manage:`,
+      `  export TOKEN=${token}`,
       'Try:',
       `  curl ${url}/.well-known/agent-card.json`,
       `  curl '${url}/agents/b?dialect=gopherhole'`,
@@ -128,7 +143,7 @@ describe('npm start', () => {
     await waitForText(child.stdout, 'in a browser.')
     child.kill('SIGINT')
     expect((await end).code).toBe(0)
-    expect(called().token).toBe('dev')
+    expect(called().token).toMatch(/^[\da-f]{64}$/)
     expect(called().args.filter((arg: string) => arg.startsWith('ROOT_AGENT'))).toEqual([])
   })
 
@@ -149,13 +164,21 @@ describe('npm start', () => {
   })
 
   it('keeps the admin token and a signing key of production out of the process list and of its output', async () => {
-    const secrets = { ADMIN_TOKEN: 'very-secret', SIGNING_KEY: 'very-secret' }
+    const secrets = { ADMIN_TOKEN: 'very-secret-token', SIGNING_KEY: 'very-secret-token' }
     const { child, end, called } = start({ PORT: await freePort(), ...secrets })
     await waitForText(child.stdout, 'in a browser.')
-    expect(called().token).toBe('very-secret')
+    expect(called().token).toBe('very-secret-token')
     expect(called().args.join(' ')).not.toContain('very-secret')
     child.kill('SIGINT')
-    expect((await end).stdout).not.toContain('very-secret')
+    const { stdout } = await end
+    expect(stdout).toContain('  export TOKEN="$ADMIN_TOKEN"\n')
+    expect(stdout).not.toContain('very-secret')
+  })
+
+  it('rejects an admin token that could be guessed (exit 1)', async () => {
+    const { code, stderr } = await start({ PORT: await freePort() }, { '.dev.vars': 'ADMIN_TOKEN=dev' }).end
+    expect(stderr).toContain('ADMIN_TOKEN in the environment or .dev.vars must be at least 16 characters')
+    expect(code).toBe(1)
   })
 
   it('reports a port that is in use (exit 1)', async () => {

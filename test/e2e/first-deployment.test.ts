@@ -164,7 +164,7 @@ describe('a copy of the tracked files in an empty folder', () => {
     )
     expect({ code, agents: await listAgents() }).toEqual({ code: 0, agents: [] })
     // The token of the deployment is not the one of `npm start`.
-    expect(readLocalToken(clone, {}).token).toBe('dev')
+    expect(readLocalToken(clone, {}).token).not.toBe(tokenOf('calling-card'))
   })
 
   it('sends the edited starter card with sync-card alone', async () => {

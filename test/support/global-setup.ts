@@ -26,6 +26,11 @@ const sharedHosts = {
   limited: {
     rateLimits: { LINT_LIMIT: 5, AUTH_LIMIT: 5, CALL_LIMIT: 30, PAGE_LIMIT: 5, FETCH_LIMIT: 5, WRITE_LIMIT: 50 },
   },
+  /** In local mode, as under `npm start`. */
+  local: {
+    rateLimits: unlimited,
+    vars: { LOCAL_ORIGINS: 'http://127.0.0.1:8787 http://localhost:8787', PUBLIC_URL: 'https://tunnel.example/' },
+  },
 } satisfies Record<string, HostOptions>
 
 export type SharedHostName = keyof typeof sharedHosts

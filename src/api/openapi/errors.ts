@@ -17,20 +17,20 @@ const listOwnErrors = (path: string, operation: Operation): Record<string, JsonO
     case 'problem':
       return groupByStatus(problemsOf(path, operation))
     case 'ard':
-      return withInvalidUrl(
+      return withHostProblems(
         mapValues(groupByStatus(problemsOf(path, operation)), ({ description, headers }) => ({
           ...{ description, headers },
           content: toContent({ 'application/json': 'ArdError' }),
         })),
       )
     case 'superx':
-      return withInvalidUrl(
+      return withHostProblems(
         Object.fromEntries(SUPERX_STATUSES.map(status => [status, errorOf(JSON_RPC, 'A JSON-RPC error.', status)])),
       )
     case 'JSONRPC':
-      return withInvalidUrl(callErrors('JSONRPC', JSON_RPC))
+      return withHostProblems(callErrors('JSONRPC', JSON_RPC))
     default:
-      return withInvalidUrl(
+      return withHostProblems(
         callErrors('HTTP+JSON', {
           [errors === '1.0' ? 'application/a2a+json' : 'application/json']: REST_ERRORS[errors],
         }),
@@ -47,19 +47,25 @@ const SUPERX_STATUSES = [400, 401, 403, 413, 415, 429, 502, 503, 504]
 const mapValues = (object: Record<string, JsonObject>, map: (value: JsonObject) => JsonObject) =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]))
 
-/** Such a request reaches no endpoint, so its error has the form of this host. */
-const withInvalidUrl = (errors: Record<string, JsonObject>): Record<string, JsonObject> => {
-  const { 400: invalidUrl } = groupByStatus(['invalid-url'])
-  const { description, content } = errors[400] ?? { description: '', content: {} }
-  return {
-    ...errors,
-    400: {
-      ...invalidUrl,
-      description: `${description}\n${invalidUrl?.description}`.trim(),
-      content: { ...(content as JsonObject), ...(invalidUrl?.content as JsonObject) },
-    },
-  }
-}
+/** The errors of requests that reach no endpoint, which have the form of this host. */
+const hostProblems: readonly ProblemCode[] = ['invalid-url', 'foreign-origin']
+
+const withHostProblems = (errors: Record<string, JsonObject>): Record<string, JsonObject> => ({
+  ...errors,
+  ...Object.fromEntries(
+    Object.entries(groupByStatus(hostProblems)).map(([status, problem]) => {
+      const { description, content } = errors[status] ?? { description: '', content: {} }
+      return [
+        status,
+        {
+          ...problem,
+          description: `${description}\n${problem.description}`.trim(),
+          content: { ...(content as JsonObject), ...(problem.content as JsonObject) },
+        },
+      ]
+    }),
+  ),
+})
 
 // Problem details
 
@@ -88,7 +94,8 @@ const problemsOf = (path: string, operation: Operation): ProblemCode[] => {
   const isWriteOfAgent = access === 'write' && path.startsWith('/agents/{id}')
   const isCounted = limits.some(name => name !== 'AUTH_LIMIT')
   const all: ProblemCode[] = [
-    ...(['invalid-url', 'unavailable'] as const),
+    ...hostProblems,
+    'unavailable',
     ...accessProblems[access],
     ...(isWriteOfAgent ? (['bad-agent-id'] as const) : []),
     ...(isCounted ? (['too-many-requests'] as const) : []),

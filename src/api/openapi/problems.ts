@@ -30,6 +30,7 @@ export const problems = {
   'empty-batch': [400, 'a batch has no lines'],
   'events-expired': [410, 'the changes after `Last-Event-ID` are no longer stored'],
   'export-too-new': [422, 'the export has a newer format than this host reads'],
+  'foreign-origin': [403, 'under `npm start`: a web page of another origin writes, calls an agent, or sends a token'],
   forbidden: [403, 'the token lacks the scope, or does not cover the agent'],
   'host-not-empty': [409, 'an import needs a host without agents, tokens and history'],
   'host-taken': [409, 'another agent has this host name'],

@@ -22,8 +22,8 @@ afterAll(async () => {
 
 const runCommand = async (index: number): Promise<string> => {
   const { origin } = host.url
-  const command = [...echoCommands(origin, `'Authorization: Bearer ${token}'`), ...toolCommands(origin)][index] ?? ''
-  const env = { PATH: `${curl.folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
+  const command = [...echoCommands(origin), ...toolCommands(origin)][index] ?? ''
+  const env = { TOKEN: token, PATH: `${curl.folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
   return (await promisify(execFile)('sh', ['-c', command], { env })).stdout
 }
 

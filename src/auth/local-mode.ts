@@ -1,0 +1,52 @@
+import { HttpError, toErrorResponse } from '../http/errors.ts'
+import { preflightResponse } from '../http/headers.ts'
+import { parseUrl } from '../net/urls.ts'
+
+/** What a page of another origin may send with a read: neither credentials nor the header of an API key. */
+const READ_HEADERS = 'A2A-Version, A2A-Extensions, If-None-Match'
+
+/**
+ * Returns the response to a request that a web page of another origin makes to the host of `npm start`: a 403, or for a
+ * preflight, what such a page may do. Returns undefined for every other request. Such a page may only read what is public:
+ * this host has secrets of its owner, and reaches what only this machine can reach.
+ *
+ * `LOCAL_ORIGINS` names the host's own origins. `Host` proves nothing: a page can have its own name resolve to this
+ * machine.
+ */
+export const refuseForeignPage = (
+  request: Request,
+  { LOCAL_ORIGINS = '', PUBLIC_URL }: Pick<Env, 'LOCAL_ORIGINS' | 'PUBLIC_URL'>,
+): Response | undefined => {
+  const origins = `${LOCAL_ORIGINS} ${PUBLIC_URL}`.split(/[\s,]+/).flatMap(origin => parseUrl(origin) ?? [])
+  if (!isForeign(request, origins)) return undefined
+  return request.method === 'OPTIONS'
+    ? preflightResponse(['GET', 'HEAD'], READ_HEADERS)
+    : toErrorResponse(foreignOrigin())
+}
+
+/** The paths of A2A calls by GET, which reach the agent. */
+const callPath = /^\/agents\/[^/]+\/a2a\//
+
+const isForeign = ({ method, url: address, headers }: Request, own: readonly URL[]): boolean => {
+  const url = parseUrl(address)
+  const origin = headers.get('Origin')
+  const isRead = method === 'GET' || method === 'HEAD'
+  const isCall = url !== null && callPath.test(url.pathname)
+  if (origin !== null)
+    return (!isRead || isCall || headers.has('Authorization')) && !own.some(each => each.origin === origin)
+  // A browser sends no Origin with a GET to the page's own origin, which may be a name that now resolves to this machine,
+  // nor with one for an image.
+  return (
+    isRead &&
+    isCall &&
+    (!own.some(({ host }) => host === url.host) || /^(?:cross|same)-site$/.test(headers.get('Sec-Fetch-Site') ?? ''))
+  )
+}
+
+const foreignOrigin = (): HttpError =>
+  new HttpError(
+    403,
+    'foreign-origin',
+    'This host was started by `npm start`, so a web page of another origin may only read what is public, and without a ' +
+      'token. If the page is yours, allow its origin: LOCAL_ORIGINS=http://localhost:5173 npm start',
+  )

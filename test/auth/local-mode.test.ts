@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call } from '../support/calls.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { sharedHost, startSharedUpstream, token } from '../support/host.ts'
+import { json, reply, type UpstreamServer } from '../support/upstream.ts'
+
+const host = sharedHost('local')
+const own = 'http://127.0.0.1:8787'
+const evil = 'http://evil.example:8787'
+const authorization = { Authorization: `Bearer ${token}` }
+
+let agent: UpstreamServer
+beforeAll(async () => {
+  agent = await startSharedUpstream()
+  const manifest = { card: agentCard(agent.origin), route: 'gateway', gate: { responses: 'off' } }
+  expect((await host.put('local-agent', manifest)).status).toBe(201)
+  agent.respond(reply(200, json, '{"tasks":[]}'))
+})
+afterAll(() => agent.close())
+
+/** Sends a request to this machine by a name that a browser has resolved to it. */
+const send = (method: string, path: string, headers: Record<string, string> = {}, base = own): Promise<Response> =>
+  host.fetch(`${base}${path}`, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    ...(['PUT', 'POST'].includes(method) && { body: JSON.stringify(call()) }),
+  })
+
+const isForeign = async (response: Response): Promise<boolean> =>
+  response.status === 403 && (await response.text()).includes('"code":"foreign-origin"')
+
+/** Every kind of request but reads of public documents, with a path of each. */
+const guarded = [
+  ['POST', '/agents/local-agent'],
+  ['POST', '/agents/local-agent/a2a'],
+  ['POST', '/a2a'],
+  ['POST', '/a2a/v1'],
+  ['POST', '/rpc'],
+  ['POST', '/agents/local-agent/a2a/message:send'],
+  ['GET', '/agents/local-agent/a2a/tasks'],
+  ['HEAD', '/agents/local-agent/a2a/tasks'],
+  ['GET', '/agents/local-agent/a2a/tasks/7:subscribe'],
+  ['DELETE', '/agents/local-agent/a2a/tasks/7/pushNotificationConfigs/1'],
+  ['PUT', '/agents/local-new'],
+  ['DELETE', '/agents/local-agent'],
+  ['POST', '/agents:batch'],
+  ['POST', '/agents/local-agent/check'],
+  ['POST', '/tokens'],
+  ['POST', '/import'],
+  ['POST', '/verify'],
+  ['POST', '/later/endpoint'],
+  ['PATCH', '/agents/local-agent'],
+] as const
+
+const publicReads = [
+  '/agents/local-agent/.well-known/agent-card.json',
+  '/agents/local-agent',
+  '/agents',
+  '/.well-known/ai-catalog.json',
+  '/agents/local-agent/badge.svg',
+  '/health',
+]
+
+describe('a host in local mode', () => {
+  it.each([
+    evil,
+    'null',
+    'https://127.0.0.1:8787',
+    'http://127.0.0.1:8788',
+    'http://127.0.0.1:87870',
+    `${own}.evil.example`,
+  ])('refuses writes, calls, and reads with a token from a page of %s', async Origin => {
+    for (const [method, path] of guarded)
+      for (const headers of [{}, authorization]) {
+        const response = await send(method, path, { Origin, ...headers })
+        expect(method === 'HEAD' ? response.status === 403 : await isForeign(response), `${method} ${path}`).toBe(true)
+      }
+    for (const path of [...publicReads, '/export', '/tokens', '/events', '/agents/local-agent/manifest'])
+      expect(await isForeign(await send('GET', path, { Origin, ...authorization })), path).toBe(true)
+    expect(agent.requests).toEqual([])
+  })
+
+  it('serves public documents to pages of any origin', async () => {
+    for (const Origin of [evil, 'null', own])
+      for (const method of ['GET', 'HEAD'])
+        for (const path of publicReads) {
+          const response = await send(method, path, { Origin })
+          expect([response.status, response.headers.get('access-control-allow-origin')], path).toEqual([200, '*'])
+        }
+  })
+
+  it.each([undefined, own, 'http://localhost:8787', 'https://tunnel.example'])(
+    'refuses nothing from programs and from its own pages: Origin %s',
+    async Origin => {
+      const headers: Record<string, string> = Origin === undefined ? {} : { Origin }
+      for (const [method, path] of guarded)
+        if (method === 'POST') expect(await isForeign(await send(method, path, headers)), path).toBe(false)
+      expect((await send('GET', '/tokens', { ...headers, ...authorization })).status).toBe(200)
+      expect((await send('GET', '/agents/local-agent/a2a/tasks', headers)).status).toBe(200)
+    },
+  )
+
+  it('refuses a page whose name was rebound to this machine, also where a browser sends no Origin', async () => {
+    agent.respond(reply(200, json, '{"tasks":[]}'))
+    for (const [method, path] of guarded) {
+      const headers: Record<string, string> = ['GET', 'HEAD'].includes(method) ? {} : { Origin: evil }
+      expect((await send(method, path, headers, evil)).status, `${method} ${path}`).toBe(403)
+    }
+    expect(agent.requests).toEqual([])
+    expect((await send('GET', '/agents/local-agent/.well-known/agent-card.json', {}, evil)).status).toBe(200)
+  })
+
+  it('refuses a call by GET that a page of another site makes by an image, which has no Origin', async () => {
+    const tasks = '/agents/local-agent/a2a/tasks'
+    const status = async (site: string) => (await send('GET', tasks, { 'Sec-Fetch-Site': site })).status
+    expect(await Promise.all(['cross-site', 'same-site', 'same-origin', 'none'].map(status))).toEqual([
+      403, 403, 200, 200,
+    ])
+  })
+
+  it('serves calls by GET through the name of a tunnel', async () => {
+    expect((await send('GET', '/agents/local-agent/a2a/tasks', {}, 'http://tunnel.example')).status).toBe(200)
+  })
+
+  it('allows a page of another origin no token and no method but GET in a preflight', async () => {
+    const preflight = async (Origin: string, path: string) => {
+      const { status, headers } = await send('OPTIONS', path, { Origin, 'Access-Control-Request-Method': 'PUT' })
+      return [status, headers.get('access-control-allow-methods'), headers.get('access-control-allow-headers')]
+    }
+    for (const path of ['/agents/local-agent', '/export', '/a2a'])
+      expect(await preflight(evil, path)).toEqual([204, 'GET, HEAD', 'A2A-Version, A2A-Extensions, If-None-Match'])
+    expect(await preflight(own, '/agents/local-agent')).toEqual([
+      204,
+      'POST, GET, HEAD, PUT, DELETE, OPTIONS',
+      expect.stringContaining('Authorization'),
+    ])
+  })
+
+  it('gives no secret to a page that knows its token, which registers an agent and calls it', async () => {
+    agent.respond(reply(200, json, '{}'))
+    const body = JSON.stringify({
+      card: agentCard(agent.origin),
+      route: 'gateway',
+      upstream: { url: agent.origin, secret: 'AGENT_TOKEN' },
+    })
+    const headers = { ...authorization, 'Content-Type': 'application/json' }
+    for (const [base, Origin] of [
+      [own, 'https://evil.example'],
+      [evil, evil],
+    ] as const) {
+      const attack = (method: string, path: string, body?: string) =>
+        host.fetch(`${base}${path}`, { method, headers: { ...headers, Origin }, ...(body && { body }) })
+      const responses = [
+        await attack('PUT', '/agents/local-thief', body),
+        await attack('POST', '/agents/local-thief', JSON.stringify(call())),
+        await attack('GET', '/export'),
+      ]
+      expect(responses.map(({ status }) => status)).toEqual([403, 403, 403])
+    }
+    expect(agent.requests).toEqual([])
+    // The same requests from a program work, so that it is the origin for which they are refused.
+    const registered = await host.fetch('/agents/local-thief', { method: 'PUT', headers, body })
+    expect(registered.status).toBe(201)
+    await host.fetch('/agents/local-thief', { method: 'POST', headers, body: JSON.stringify(call()) })
+    expect(agent.requests.map(request => request.headers.authorization)).toEqual(['Bearer the-hosts-own-secret'])
+  })
+
+  it('says what to do, in problem details that the page can read', async () => {
+    const response = await send('POST', '/agents/local-agent', { Origin: evil })
+    const { status, headers } = response
+    expect([status, headers.get('content-type'), headers.get('access-control-allow-origin')]).toEqual([
+      403,
+      'application/problem+json',
+      '*',
+    ])
+    expect(await response.json()).toMatchObject({
+      code: 'foreign-origin',
+      detail: expect.stringContaining('LOCAL_ORIGINS=http://localhost:5173 npm start'),
+    })
+  })
+})
+
+describe('a host without LOCAL_ORIGINS', () => {
+  it('is in no local mode, whatever its Host', async () => {
+    const response = await sharedHost().fetch(`${own}/agents/local-agent`, {
+      method: 'PUT',
+      headers: { ...authorization, Origin: evil, 'Content-Type': 'application/json' },
+      body: JSON.stringify(agentCard('https://agent.example.com')),
+    })
+    expect(response.status).toBe(201)
+  })
+})
