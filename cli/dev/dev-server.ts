@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -56,7 +57,7 @@ export const startDevServer = (port: string, config: DevConfig, { env, cwd }: Co
     'wrangler',
     [
       ...['dev', ...config.configs.flatMap(file => ['-c', file])],
-      ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
+      ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0', '--inspector-ip', inspectorAddress()],
       ...['--log-level', env.VERBOSE ? 'info' : 'error', '--show-interactive-dev-session=false'],
       ...variables,
       ...config.envFiles.flatMap(file => ['--env-file', file]),
@@ -71,6 +72,13 @@ export const startDevServer = (port: string, config: DevConfig, { env, cwd }: Co
     },
   )
 }
+
+/**
+ * Returns where the debugger of the runtime listens. It takes commands from any page that finds it, and there is no option to turn it
+ * off, so it is at one of 16 million loopback addresses. macOS has only one.
+ */
+const inspectorAddress = (): string =>
+  process.platform === 'darwin' ? '127.0.0.1' : [127, ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.')
 
 /** Waits until the server responds. Returns false if it ends first, or takes too long. */
 export const waitUntilResponding = async (url: string, server: ChildProcess, context: Context): Promise<boolean> => {

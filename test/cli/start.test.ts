@@ -102,6 +102,10 @@ describe('npm start', () => {
       'dev',
       ...configs.flatMap(config => ['-c', config]),
       ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
+      ...[
+        '--inspector-ip',
+        expect.stringMatching(process.platform === 'darwin' ? /^127/ : /^127(?:\.[1-9]\d{0,2}){3}$/),
+      ],
       ...['--log-level', 'error', '--show-interactive-dev-session=false'],
       ...['--var', 'ROOT_AGENT:a', '--var', 'WEBHOOK_URL:http://127.0.0.1:9000'],
       ...['--env-file', '.dev.vars', '--env-file', `.wrangler/start-${port}.vars`],
