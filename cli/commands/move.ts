@@ -77,9 +77,13 @@ async function* decodeLines(
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const chunk = next.value
       check.update(chunk)
-      const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-      rest = parts.pop() ?? ''
-      yield* parts
+      // Only the chunk is searched: a line may have thousands of them.
+      const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
+      rest += first
+      for (const line of others) {
+        yield rest
+        rest = line
+      }
     }
   } catch (error) {
     // The check finds what is missing.

@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget, Protocol } from '../card/model/calls.ts'
 import { callGateOnly, PassedGate } from '../gateway/gate-only.ts'
@@ -193,14 +194,12 @@ const readEvents = async (response: Response, max: number): Promise<Texts> => {
   if (!reader) return { texts: [] }
   const decoder = new TextDecoder()
   const texts: string[] = []
-  let rest = ''
+  const parser = createParser({ onEvent: ({ data }) => data !== '' && texts.push(data) })
   for (let size = 0; texts.length < max; ) {
     const { done, value } = await reader.read()
     if (done) break
     size += value.byteLength
-    const blocks = `${rest}${decoder.decode(value, { stream: true })}`.split(/\r\n\r\n|\n\n|\r\r/)
-    rest = blocks.pop() ?? ''
-    texts.push(...blocks.map(dataOf).filter(data => data !== ''))
+    parser.feed(decoder.decode(value, { stream: true }))
     if (size > MAX_CHECK_RESPONSE_BYTES) {
       reader.cancel().catch(() => undefined)
       return { failed: 'too-large' }
@@ -209,10 +208,3 @@ const readEvents = async (response: Response, max: number): Promise<Texts> => {
   reader.cancel().catch(() => undefined)
   return { texts: texts.slice(0, max) }
 }
-
-/** Returns the data of an event, whose lines are separate fields. */
-const dataOf = (event: string): string =>
-  event
-    .split(/\r\n|\n|\r/)
-    .flatMap(line => /^data:? ?(.*)$/s.exec(line)?.[1] ?? [])
-    .join('\n')

@@ -74,30 +74,30 @@ const publicLinks =
 
 /** Creates a function that finds every string and member name of a document that names a host of the agent. */
 export const createLeakFinder = (options: LeakFinderOptions): LeakFinder => {
-  const { interfaces, hidden } = options
-  const matchHost = createHostMatcher(options)
-  const hiddenHosts = new Set(hidden.map(hostnameOf))
+  const findHost = createHostFinder(options)
+  const hiddenHosts = new Set(options.hidden.map(hostnameOf))
+  const endpoints = options.interfaces.map(each => ({ hostname: hostnameOf(each), path: pathOf(each) }))
   const isAllowedLink = (link: string): boolean => {
     const url = parseUrl(link)
+    if (url === null || findHost(url.pathname + url.search + url.hash) !== undefined) return false
+    const hostname = hostnameOf(link)
     return (
-      url !== null &&
-      matchHost(url.pathname + url.search + url.hash) === undefined &&
-      !hiddenHosts.has(hostnameOf(link)) &&
-      interfaces.every(each => hostnameOf(each) !== hostnameOf(link) || !isBelow(url, new URL(each)))
+      !hiddenHosts.has(hostname) &&
+      !endpoints.some(endpoint => endpoint.hostname === hostname && isBelow(url.pathname, endpoint.path))
     )
   }
   return document => {
     const leaks: HostLeak[] = []
     const visit = (value: Json, pointer: Pointer): void => {
       if (typeof value === 'string') {
-        const host = matchHost(value)
-        const isAllowed = interfaces.length > 0 && publicLinks.test(pointer) && isAllowedLink(value)
-        if (host !== undefined && !isAllowed) leaks.push({ pointer, host })
+        const host = findHost(value)
+        if (host === undefined || (endpoints.length > 0 && publicLinks.test(pointer) && isAllowedLink(value))) return
+        leaks.push({ pointer, host })
       }
       if (typeof value !== 'object' || value === null) return
       for (const [name, inner] of jsonEntries(value)) {
         const at = pointer + formatPointer(name)
-        const host = matchHost(name)
+        const host = findHost(name)
         if (host === undefined) visit(inner, at)
         else leaks.push({ pointer: at, host })
       }
@@ -107,75 +107,48 @@ export const createLeakFinder = (options: LeakFinderOptions): LeakFinder => {
   }
 }
 
-/** At a root endpoint, only the root itself counts: everything is below it. */
-const isBelow = (url: URL, endpoint: URL): boolean =>
-  endpoint.pathname === '/'
-    ? url.pathname === '/'
-    : `${url.pathname}/`.startsWith(endpoint.pathname.replace(/(?<!\/)\/*$/, '/'))
-
-/** Creates a function that returns the first hidden host that a text names, in ASCII or in Unicode, in any case. */
-const createHostMatcher = (options: LeakFinderOptions): ((text: string) => string | undefined) => {
-  const { hidden, interfaces, agentUrl, fetched, mayShow } = options
-  const isShown = (host: string): boolean => mayShow.includes(host) || mayShow.includes('*')
-  const self = new URL(agentUrl)
-  const urls = [...hidden, ...interfaces].filter(url => !isShown(hostnameOf(url)))
-  const names = [...new Set(urls.flatMap(url => [...searchTerms(new URL(url), self), ...unicodeSpelling(url)]))]
-  const hasUnicodeSpelling = names.some(name => name.includes('xn--'))
-  // A name starts a text, or follows a delimiter, which may be percent-encoded, or (a subdomain) a dot.
-  const start = `(?<=^|[^\\w.-]|%(?:25)*[\\da-f]{2}${fetched ? '|\\.' : ''})`
-  const anyName = new RegExp(`${start}(?:${names.map(escapeRegExp).join('|')})(?![\\w-]|\\.\\w)`, 'g')
-  const selfUrl = new RegExp(`${escapeRegExp(agentUrl.toLowerCase())}(?![\\w-])`, 'g')
-  const find = (text: string): string | undefined => {
-    if (!names.some(name => text.includes(name))) return undefined
-    const others = text.replace(selfUrl, '')
-    for (const { 0: name, index } of others.matchAll(anyName)) {
-      const host = subdomainBefore(others, index) + name.replace(/^\/\//, '')
-      if (!isShown(host) && host !== self.hostname) return host
-    }
-    return undefined
-  }
-  return text => {
-    const lowerCase = text.toLowerCase()
-    return find(lowerCase) ?? (hasUnicodeSpelling ? find(toAsciiNames(lowerCase)) : undefined)
-  }
-}
-
 /** Returns the host name of a URL without the dot of a fully qualified name. */
 const hostnameOf = (url: string): string => new URL(url).hostname.replace(/\.$/, '')
 
-const escapeRegExp = (text: string): string => text.replace(/\W/g, '\\$&')
+/** Returns the path of a URL with one slash at its end. */
+const pathOf = (url: string): string => new URL(url).pathname.replace(/(?<!\/)\/*$/, '/')
 
-/** Returns the texts that reveal the host of a URL; if this host has the same name, only those that distinguish the two. */
-const searchTerms = (url: URL, self: URL): string[] => {
-  const { pathname } = url
-  const [hostname, host] = [url.hostname, url.host].map(name => name.replace(/\.(?=$|:)/, '')) as [string, string]
-  if (host === self.host) return pathname === '/' ? [] : [host + pathname.toLowerCase().replace(/(?<!\/)\/+$/, '')]
-  if (hostname === self.hostname) return [host]
+/** At a root endpoint, only the root itself counts: everything is below it. */
+const isBelow = (path: string, endpoint: string): boolean =>
+  endpoint === '/' ? path === '/' : `${path}/`.startsWith(endpoint)
+
+/** A host name or an IPv6 address, with `//` before it, or an escape, which ends a name in the query of another URL. */
+const hostInText = /%[\da-f]{2}|(?:\/\/)?(?:\[[\da-f:.]+\]|[\w-]+(?:\.[\w-]+)*)/g
+
+/** Creates a function that returns the first hidden host that a text names, in any case. Takes time linear in the text. */
+const createHostFinder = (options: LeakFinderOptions): ((text: string) => string | undefined) => {
+  const { hidden, interfaces, agentUrl, fetched, mayShow } = options
+  // Where the agent has the host name of this host, the name reveals nothing.
+  const shown = new Set([...mayShow, hostnameOf(agentUrl)])
+  const agentHosts = mayShow.includes('*') ? [] : [...hidden, ...interfaces].map(hostnameOf)
+  const hiddenHosts = agentHosts.filter(host => !shown.has(host))
   // Outside of a URL, a name without a dot is a word like any other.
-  return [/[.:]/.test(hostname) ? hostname : `//${hostname}`]
+  const names = new Set(hiddenHosts.map(host => (/[.:]/.test(host) ? host : `//${host}`)))
+  const lengths = [...names].map(name => name.length)
+  const [shortest, longest] = [Math.min(...lengths), Math.max(...lengths)]
+  const isInHiddenDomain = (host: string): boolean => {
+    // With one character more than the longest name, no name can begin in the middle of a label.
+    for (let domain = host.slice(-longest - 1); domain.includes('.'); domain = domain.slice(domain.indexOf('.') + 1))
+      if (names.has(domain)) return true
+    return false
+  }
+  return text => {
+    if (names.size === 0) return undefined
+    for (const found of text.toLowerCase().match(hostInText) ?? []) {
+      // Most words are short.
+      if (found.length < shortest) continue
+      const host = found.replace('//', '')
+      const isHidden = names.has(found) || names.has(host) || (fetched && isInHiddenDomain(host))
+      if (isHidden && !shown.has(host)) return host
+    }
+    return undefined
+  }
 }
-
-/** Returns the host name of a URL as its author wrote it, if that is not in ASCII. */
-const unicodeSpelling = (url: string): string[] => /(?<=\/\/)[^/?#:]*[^\0-\x7f][^/?#:]*/.exec(url.toLowerCase()) ?? []
-
-/** Returns the labels that stand before a host name, such as `cdn.`. */
-const subdomainBefore = (text: string, index: number): string => {
-  if (text.charAt(index - 1) !== '.') return ''
-  let start = index
-  while (/[\p{L}\p{N}.-]/u.test(text.charAt(start - 1))) start--
-  return text.slice(start, index)
-}
-
-/** The longest host name that DNS allows. */
-const MAX_HOSTNAME_CHARACTERS = 253
-
-/** Spells each internationalized host name that stands alone in a text in ASCII, as `URL` does. */
-const toAsciiNames = (text: string): string =>
-  text.replace(/[\p{L}\p{M}\p{N}.-]+/gu, name =>
-    name.length > MAX_HOSTNAME_CHARACTERS || !name.includes('.') || /^[\0-\x7f]*$/.test(name)
-      ? name
-      : (parseUrl(`http://${name}`)?.hostname ?? name),
-  )
 
 /** A canonical card behind a gateway with its documents. */
 type GatewayDocuments = {
@@ -195,7 +168,7 @@ export const findLeaks = (find: LeakFinder, { card, dialect, provenance, documen
     .filter(({ pointer }) => !provenance.isFilled(pointer))
     .map(leak => ({ ...leak, pointer: provenance.sourceOf(leak.pointer) }))
   if (inCard.length > 0) return inCard
-  for (const document of [documents[dialect], ...Object.values(documents)]) {
+  for (const document of new Set([documents[dialect], ...Object.values(documents)])) {
     const leaks = find(document)
     if (leaks.length > 0) return leaks
   }

@@ -75,16 +75,14 @@ const createUrlRewriter = (
   agentUrl: string,
 ): UrlRewriter => {
   const bases = endpoints.map(endpoint => new URL(endpoint))
-  const cards = [...cardUrls(cardUrl), ...bases.flatMap(wellKnownCards)].map(normalizeUrl)
-  // The longest path first: one endpoint may be below another.
-  const normalizedBases = bases.map(normalizeUrl).toSorted((left, right) => right.path.length - left.path.length)
+  const cards = new Set([...cardUrls(cardUrl), ...bases.flatMap(wellKnownCards)].map(url => keyOf(normalizeUrl(url))))
+  const findSuffix = createSuffixFinder(bases.map(normalizeUrl))
   return text => {
     const parsed = parseUrl(text)
     if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined
     const url = normalizeUrl(parsed)
-    if (cards.some(({ host, path, search }) => host === url.host && path === url.path && search === url.search))
-      return `${agentUrl}/.well-known/agent-card.json`
-    const suffix = normalizedBases.map(base => suffixOf(base, url)).find(found => found !== undefined)
+    if (cards.has(keyOf(url))) return `${agentUrl}/.well-known/agent-card.json`
+    const suffix = findSuffix(url)
     return suffix === undefined ? undefined : `${agentUrl}/a2a${suffix}`
   }
 }
@@ -153,13 +151,24 @@ const decodeUnreserved = (escaped: string): string => {
   return /[\w.~-]/.test(character) ? character : escaped.toUpperCase()
 }
 
-/** Returns the part of a URL that follows an endpoint; undefined if it is not at or below the endpoint. */
-const suffixOf = (base: NormalizedUrl, { host, path, search, hash }: NormalizedUrl): string | undefined => {
-  if (base.host !== host) return undefined
-  if (base.path === path && base.search === '') return search + hash
-  if (base.path === path) return base.search === search ? hash : undefined
-  // Every path is below a root, but this host serves calls only.
-  return base.path !== '' && path.startsWith(`${base.path}/`) ? path.slice(base.path.length) + search + hash : undefined
+/** Returns what identifies a URL, apart from its fragment. */
+const keyOf = ({ host, path, search }: NormalizedUrl): string => host + path + search
+
+/**
+ * Creates a function that returns the part of a URL that follows the longest endpoint at or above it; undefined if there is none.
+ * A URL is not compared with each endpoint: a card may have many of both.
+ */
+const createSuffixFinder = (endpoints: readonly NormalizedUrl[]): ((url: NormalizedUrl) => string | undefined) => {
+  const exact = new Set(endpoints.map(keyOf))
+  const above = new Set(endpoints.map(({ host, path }) => host + path))
+  const lengths = [...new Set(endpoints.map(({ path }) => path.length))].sort((left, right) => right - left)
+  return ({ host, path, search, hash }) => {
+    if (exact.has(host + path)) return search + hash
+    if (exact.has(host + path + search)) return hash
+    // Every path is below a root, but this host serves calls only.
+    const length = lengths.find(each => each > 0 && path.charAt(each) === '/' && above.has(host + path.slice(0, each)))
+    return length === undefined ? undefined : path.slice(length) + search + hash
+  }
 }
 
 const cardNames = ['agent-card.json', 'agent.json']

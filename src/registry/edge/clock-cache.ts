@@ -1,16 +1,18 @@
 /** A cached item; `size` is in the unit of the cache's limit. */
 type Sized = { readonly size: number }
 
-type Slot<Item> = { item: Item; wasRead: boolean }
+type Slot<Item> = { readonly item: Item; wasRead: boolean }
 
 /**
- * A cache of limited size with the clock algorithm: a hand goes round the slots and evicts those that were not read since it last
- * passed. Items never expire: its users may still need the last known value.
+ * A cache of limited size with the clock algorithm: evicts the oldest item that was not read. One that was read becomes the newest
+ * instead, and has to be read again to stay. Items never expire: its users may still need the last known value.
  */
 export class ClockCache<Item extends Sized> {
+  /** The oldest first. */
   readonly #slots = new Map<string, Slot<Item>>()
+  /** Is always before the oldest slot: a new iterator would step over every deleted slot that the map still stores. */
+  readonly #oldest = this.#slots.entries()
   readonly #maxSize: number
-  #hand: Iterator<[string, Slot<Item>]> = this.#slots.entries()
   #size = 0
 
   constructor(maxSize: number) {
@@ -27,30 +29,22 @@ export class ClockCache<Item extends Sized> {
 
   /** Stores an item under a key, in place of any other. An item larger than the whole cache is not stored. */
   set(key: string, item: Item): void {
-    const slot = this.#slots.get(key)
-    if (slot) this.#size -= slot.item.size
-    if (item.size > this.#maxSize) {
-      this.#slots.delete(key)
-      return
-    }
-    if (slot) slot.item = item
-    else this.#slots.set(key, { item, wasRead: false })
+    this.#size -= this.#slots.get(key)?.item.size ?? 0
+    this.#slots.delete(key)
+    if (item.size > this.#maxSize) return
+    if (this.#size + item.size > this.#maxSize) this.#makeRoom(item.size)
+    this.#slots.set(key, { item, wasRead: false })
     this.#size += item.size
-    while (this.#size > this.#maxSize) this.#advance(key)
   }
 
-  /** Moves the hand by one slot. New items stand at the end: at the one that needs the space, the hand starts over. */
-  #advance(newest: string): void {
-    const { done, value } = this.#hand.next()
-    if (done || value[0] === newest) {
-      this.#hand = this.#slots.entries()
-      return
-    }
-    const [key, slot] = value
-    if (slot.wasRead) slot.wasRead = false
-    else {
+  #makeRoom(size: number): void {
+    for (const [key, slot] of this.#oldest) {
       this.#slots.delete(key)
-      this.#size -= slot.item.size
+      if (slot.wasRead) {
+        slot.wasRead = false
+        this.#slots.set(key, slot)
+      } else this.#size -= slot.item.size
+      if (this.#size + size <= this.#maxSize) return
     }
   }
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ClockCache } from '../../../src/registry/edge/clock-cache.ts'
 
@@ -11,18 +12,45 @@ const cacheOf = (...keys: string[]) => {
 const cachedOf = (cache: ClockCache<Sized>, keys: string) => [...keys].filter(key => cache.get(key)).join('')
 
 describe('ClockCache', () => {
-  it('never exceeds its size limit', () => {
-    const cache = new ClockCache<Sized>(1000)
-    for (let index = 0; index < 5000; index++) {
-      cache.set(`key-${(index * 31) % 97}`, { size: (index * 7919) % 400 })
-      if (index % 3 === 0) cache.get(`key-${index % 97}`)
-      if (index % 500 === 499) {
-        const sizes = Array.from({ length: 97 }, (_, key) => cache.get(`key-${key}`)?.size ?? 0)
-        const total = sizes.reduce((sum, size) => sum + size)
-        expect(total).toBeLessThanOrEqual(1000)
-        expect(total).toBeGreaterThan(500)
-      }
-    }
+  it('makes room for an item that grows while the cache is full', () => {
+    const cache = new ClockCache<Sized>(10)
+    for (const [key, size] of [
+      ['a', 1],
+      ['b', 9],
+      ['a', 2],
+    ] as const)
+      cache.set(key, { size })
+    expect([cache.get('a'), cache.get('b')]).toStrictEqual([{ size: 2 }, undefined])
+  })
+
+  it('returns the newest item of a key or none, and never exceeds its limit, whatever is set and read', () => {
+    const limit = 10
+    const key = fc.constantFrom(...'abcdef')
+    const size = fc.integer({ min: 0, max: limit + 1 })
+    const step = fc.oneof(fc.record({ key, size }), fc.record({ key }))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), steps => {
+        const cache = new ClockCache<Sized>(limit)
+        const newest = new Map<string, Sized>()
+        for (const { key, ...item } of steps)
+          if ('size' in item) {
+            cache.set(key, item)
+            newest.set(key, item)
+            expect(cache.get(key)).toBe(item.size > limit ? undefined : item)
+          } else expect([newest.get(key), undefined]).toContain(cache.get(key))
+        const totalSize = () => [...newest.keys()].reduce((sum, each) => sum + (cache.get(each)?.size ?? 0), 0)
+        expect(totalSize()).toBeLessThanOrEqual(limit)
+        const set = (key: string, size: number) => {
+          newest.set(key, { size })
+          cache.set(key, { size })
+        }
+        // Its own count is exact: an item takes all that is left, and there is no room for another.
+        set('rest', limit - totalSize())
+        expect(totalSize()).toBe(limit)
+        set('another', 1)
+        expect(totalSize()).toBeLessThanOrEqual(limit)
+      }),
+    )
   })
 
   it('counts a key once, however often it is set', () => {
