@@ -177,6 +177,7 @@ export const hostRoutes = {
     summary: 'Get the page that checks a card',
     answers: { 200: { description: 'The page.', content: page } },
     validated: true,
+    limits: ['PAGE_LIMIT'],
   },
   'GET /manage': {
     ...{ tag: 'pages', access: 'public' },
@@ -184,6 +185,7 @@ export const hostRoutes = {
     summary: 'Get the page on which owners manage agents',
     answers: { 200: { description: 'The page.', content: page } },
     validated: true,
+    limits: ['PAGE_LIMIT'],
   },
   'POST /lint': {
     ...document,
