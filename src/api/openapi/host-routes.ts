@@ -210,7 +210,7 @@ export const hostRoutes = {
     body: { content: jsonBody('VerifyRequest') },
     answers: { 200: { description: 'The result, also if no signature is valid.', content: jsonBody('VerifyResult') } },
     problems: ['card-unavailable', 'invalid-verify-request'],
-    limits: ['LINT_LIMIT'],
+    limits: ['LINT_LIMIT', 'FETCH_LIMIT'],
   },
   'GET /schema/manifest.json': {
     ...document,
