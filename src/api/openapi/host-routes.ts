@@ -27,7 +27,7 @@ const call = {
       schema: { type: 'string' },
     },
   },
-  limits: ['CALL_LIMIT', 'AUTH_LIMIT'],
+  limits: ['CALL_LIMIT', 'AUTH_LIMIT', 'FETCH_LIMIT'],
   errors: 'JSONRPC',
 } as const satisfies Partial<Operation>
 
