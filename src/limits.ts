@@ -316,5 +316,8 @@ export const KEY_LEAD_SECONDS = 10 * 60
 /** Sources of keys that a request to `POST /verify` names. */
 export const MAX_KEY_SOURCES = 5
 
+/** Requests that this host sends for one call of `POST /verify`, redirects included. */
+export const MAX_VERIFY_REQUESTS = 4
+
 /** Key sets that are fetched because signatures of a card point to them, or because they are on its origin. */
 export const MAX_SIGNER_KEY_SETS = 3

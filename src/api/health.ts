@@ -14,7 +14,7 @@ import { VERSION } from '../version.ts'
  * old the oldest stale card is, whether the webhook fails, and which secrets are missing. Anyone may read it, so it names no agent; the
  * secrets and bindings of manifests are named to administrators only.
  */
-export const getHealth: Handler = async (_, env, ctx) => {
+export const getHealth: Handler = async (request, env, ctx) => {
   const health = await readHealth(env, ctx)
   const isReachable = health !== 'unreachable'
   const { unpublished, oldestStaleCard, webhook } = isReachable ? health : UNKNOWN

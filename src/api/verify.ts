@@ -12,16 +12,16 @@ import {
   verifyCard,
 } from '../card/signatures/index.ts'
 import { readText } from '../http/body.ts'
-import { HttpError } from '../http/errors.ts'
+import { HttpError, tooManyRequests } from '../http/errors.ts'
 import { fetchJson } from '../http/fetch-resource.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
 import { userAgent } from '../http/headers.ts'
 import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
-import { blockOrigins, originMatcher, safeFetch } from '../http/safe-fetch.ts'
+import { blockOrigins, type FetchFn, originMatcher, safeFetch } from '../http/safe-fetch.ts'
 import type { Json } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
-import { MAX_BODY_BYTES } from '../limits.ts'
+import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
 import { createKeyFetch } from '../signing/fetch-keys.ts'
 import { getKeySet, getNarrowKeySet, respondWithDid } from '../signing/key-set.ts'
@@ -38,10 +38,12 @@ export const postVerify: Handler = async (request, env, ctx) => {
   const { card = {}, url: named, keys: given } = parseRequest(await readJson(request))
   const url = named === undefined ? undefined : resolveCardUrl(named)
   const context = { request, env, ctx }
-  const fetched = url === undefined ? undefined : await fetchServed(url, context)
+  const outgoing = createOutgoing(context)
+  const fetched = url === undefined ? undefined : await fetchServed(url, outgoing, context)
   const served = fetched?.served ?? { plain: card, current: card }
   const { trust, sources, unread } = chooseKeys(served, { given, url })
-  const { keys, errors } = await resolveKeys(sources, createFetch(context), 'request')
+  const { keys, errors } = await resolveKeys(sources, createFetch(outgoing, context), 'request')
+  assertNotLimited(outgoing)
   return jsonResponse({
     ...(await verifyCard(served, keys, trust)),
     keys: {
@@ -61,28 +63,60 @@ const parseRequest = (body: Json) => {
   })
 }
 
+/** Sends and counts requests: how many are `left`, and whether one was refused because its client is past the rate limit. */
+type Outgoing = { left: number; isLimited: boolean; fetch: FetchFn }
+
+const createOutgoing = ({ request, env }: RequestContext): Outgoing => {
+  const outgoing: Outgoing = {
+    left: MAX_VERIFY_REQUESTS,
+    isLimited: false,
+    fetch: async (url, init) => {
+      outgoing.left -= 1
+      const { success } = await env.FETCH_LIMIT.limit({ key: `verify:${clientKey(request)}` })
+      outgoing.isLimited ||= !success
+      return success ? safeFetch(url, init, env.ALLOWED_ORIGINS) : { blocked: 'rate limit' }
+    },
+  }
+  return outgoing
+}
+
+/** Throws if a request was refused: without its response, the result would be that of another card or key. */
+const assertNotLimited = ({ isLimited }: Outgoing): void => {
+  if (isLimited) throw tooManyRequests('Too many cards and keys to fetch: the limit is 60 a minute for each address.')
+}
+
+/** Both documents of a card can be fetched. */
+const MAX_REDIRECTS = MAX_VERIFY_REQUESTS / 2 - 1
+
+const NOT_FETCHED = `was not fetched: this host sends at most ${MAX_VERIFY_REQUESTS} requests, redirects included. Name fewer addresses, or send the keys themselves as JWKs`
+
 /** Fetches what clients get of a card; that of an agent of this host is read without a request. */
 const fetchServed = async (
   url: string,
+  outgoing: Outgoing,
   context: RequestContext,
 ): Promise<{ served: ServedCards; missing?: string }> => {
-  const { request, env } = context
   const isOwn = ownOrigins(context)
-  const fetch = blockOrigins(async (to, init) => safeFetch(to, init, env.ALLOWED_ORIGINS), isOwn)
+  const fetch = blockOrigins(outgoing.fetch, isOwn)
   const fetched = await fetchServedCards(versionHeaders => {
-    const headers = { 'User-Agent': userAgent(new URL(request.url).origin), ...versionHeaders }
+    const headers = { 'User-Agent': userAgent(new URL(context.request.url).origin), ...versionHeaders }
     // As large as a card in the body: verifying takes longer than to read it.
-    return isOwn(url) ? readOwn(url, headers, context) : fetchJson(url, { headers, fetch, maxBytes: MAX_BODY_BYTES })
+    const options = { headers, fetch, maxBytes: MAX_BODY_BYTES, maxRedirects: MAX_REDIRECTS }
+    return isOwn(url) ? readOwn(url, headers, context) : fetchJson(url, options)
   })
+  assertNotLimited(outgoing)
   if ('error' in fetched) throw new HttpError(502, 'card-unavailable', `${url.slice(0, 200)} ${fetched.error}.`)
   return fetched
 }
 
-/** Returns what fetches key sets: those of this host itself are read without a request. */
-const createFetch = (context: RequestContext): FetchJson => {
+/** Returns what fetches key sets while requests are left: those of this host itself are read without one. */
+const createFetch = (outgoing: Outgoing, context: RequestContext): FetchJson => {
   const isOwn = ownOrigins(context)
-  const fetchKeys = createKeyFetch(context.env)
-  return url => (isOwn(url) ? readOwn(url, {}, context) : fetchKeys(url))
+  const fetchKeys = createKeyFetch(context.env, outgoing.fetch)
+  return async url => {
+    if (isOwn(url)) return readOwn(url, {}, context)
+    return outgoing.left > 0 ? fetchKeys(url) : { error: NOT_FETCHED }
+  }
 }
 
 /** A host cannot send requests to itself. */

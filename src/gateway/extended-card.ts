@@ -1,6 +1,7 @@
 import type { CallError } from '../a2a/errors.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import { pathOf } from '../a2a/rest-paths.ts'
+import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { compileAgentExtendedCard } from '../card/compile/index.ts'
 import type { Manifest } from '../card/manifest/manifest.ts'
@@ -8,10 +9,13 @@ import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, type CallTarget, collectModes } from '../card/model/calls.ts'
 import { type DialectName, type RepresentationName, signedNames } from '../card/model/constants.ts'
 import { signCard } from '../card/signatures/index.ts'
+import { sha256Hex } from '../http/conditional.ts'
+import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { log } from '../http/log.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits.ts'
+import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { RefreshBase } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { createSigning } from '../signing/card-signer.ts'
@@ -30,8 +34,8 @@ type ExtendedCard = { documents: Documents; manifest: Manifest; origin: string }
 
 /**
  * Fetches the extended card from the agent with the caller's own credentials, and returns it as this host serves it in the dialect
- * of the call, signed as its public card is. If the agent refuses the call, returns its response. Nothing is cached: the card may be for
- * this caller alone.
+ * of the call, signed as its public card is. If the agent refuses the call, returns its response. The card is not cached: it may be
+ * for this caller alone.
  */
 export const fetchExtendedCard = async (
   context: CallContext,
@@ -57,9 +61,20 @@ const signDocument = async (
   return 'signer' in signing ? (await signCard(document, signing.signer)).document : document
 }
 
+/** The modes of the extended card that an agent returned to a caller, undefined for none, until `expires`, in ms since 1970. */
+type KnownModes = { modes: CallModes | undefined; expires: number; size: number }
+
+const MODES_LIFETIME_MS = 60_000
+/** Characters of JSON text. The overhead of an entry is that of the objects around it. */
+const MAX_KNOWN_LENGTH = 2 * 1024 * 1024
+const ENTRY_OVERHEAD = 300
+
+/** By a digest of all that the agent's response depends on. Nothing else of a card stays in memory: it is for its caller alone. */
+const knownModes = new ClockCache<KnownModes>(MAX_KNOWN_LENGTH)
+
 /**
- * Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none, or if the caller has no
- * credentials with which to fetch it.
+ * Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none, if the caller has no
+ * credentials with which to fetch it, or is past the limit of such requests.
  */
 export const fetchExtendedModes = async (
   context: CallContext,
@@ -67,13 +82,20 @@ export const fetchExtendedModes = async (
 ): Promise<CallModes | undefined> => {
   const { call, request } = context
   const target = call && targetOf(call, profile)
-  const hasCredentials = ['authorization', ...profile.apiKeyHeaders].some(name => request.headers.has(name))
-  if (!call || !target || !hasCredentials) return undefined
+  const credentials = ['authorization', ...profile.apiKeyHeaders].map(name => request.headers.get(name))
+  if (!call || !target || credentials.every(value => value === null)) return undefined
+  const subject = context.caller.authenticated ? context.caller.subject : ''
+  const key = await sha256Hex(JSON.stringify([context.agent.id, profile, target, subject, ...credentials]))
+  const known = knownModes.get(key)
+  if (known && known.expires > Date.now()) return known.modes
   // A copy, because the log line is about the call itself.
   const card = await fetchCard({ ...context }, { call, profile, target })
-  return card instanceof Response || isError(card)
-    ? undefined
-    : collectModes(card.documents['1.0'] as unknown as AgentCard)
+  const hasCard = !(card instanceof Response || isError(card))
+  if (!hasCard && 'kind' in card && card.kind === 'rate-limit') return undefined
+  const modes = hasCard ? collectModes(card.documents['1.0'] as unknown as AgentCard) : undefined
+  const size = ENTRY_OVERHEAD + JSON.stringify(modes ?? null).length
+  knownModes.set(key, { modes, expires: Date.now() + MODES_LIFETIME_MS, size })
+  return modes
 }
 
 const isError = (card: ExtendedCard | CallError): card is CallError => 'kind' in card
@@ -84,7 +106,8 @@ const fetchCard = async (
 ): Promise<ExtendedCard | Response | CallError> => {
   // With a secret of this Worker all callers are one to the agent, so this host decides who may read the card.
   const denied = profile.secret === undefined ? undefined : checkReadAccess(context)
-  if (denied) return denied
+  const refused = denied ?? (await checkFetchLimit(context))
+  if (refused) return refused
   const extendedCall: A2ACall = { ...call, operation: 'extendedCard', params: {} }
   const message = writeMessage(extendedCall, target)
   const inbound = { toUpstream: () => message }
@@ -94,6 +117,13 @@ const fetchCard = async (
   const read = readCard(text, response, call)
   if (read === undefined) return new Response(text, response)
   return 'kind' in read ? read : compileFor(read.card, context)
+}
+
+/** Counts a request for the extended card of a caller, and refuses it beyond the limit. */
+const checkFetchLimit = async ({ caller, request, env }: CallContext): Promise<CallError | undefined> => {
+  const key = `extended:${caller.authenticated ? caller.subject : clientKey(request)}`
+  const { success } = await env.FETCH_LIMIT.limit({ key })
+  return success ? undefined : { kind: 'rate-limit', retryAfter: RATE_LIMIT_SECONDS }
 }
 
 /** Writes the call for the agent: callers may use the name that another host has for the method. */
@@ -119,11 +149,9 @@ const readCard = (
 }
 
 /** Compiles the card with the agent's manifest. A card that cannot be served is an invalid response; the log has the reason. */
-const compileFor = async (
-  extendedCard: JsonObject,
-  { agent: { id }, env }: CallContext,
-): Promise<ExtendedCard | CallError> => {
-  const base = await loadBase(id, env)
+const compileFor = async (extendedCard: JsonObject, context: CallContext): Promise<ExtendedCard | CallError> => {
+  const { id } = context.agent
+  const base = await loadBase(context)
   if (base === undefined) return UNAVAILABLE
   if (base?.record.card === undefined) return { kind: 'extended-card-not-configured' }
   const publicCard = JSON.parse(base.record.card) as JsonObject
@@ -139,10 +167,18 @@ const compileFor = async (
   return { kind: 'invalid-response', status: 200 }
 }
 
-/** Reads what the public card was compiled from; undefined while the Registry is unavailable. */
-const loadBase = async (id: string, env: Env): Promise<RefreshBase | null | undefined> => {
+/** What the public card of an agent was compiled from, with the profile that was compiled from the same or before. */
+const knownBases = new ClockCache<{ base: RefreshBase; profile: CallProfile | null; size: number }>(MAX_KNOWN_LENGTH)
+
+/** Reads what the public card was compiled from, once for a profile; undefined while the Registry is unavailable. */
+const loadBase = async ({ agent: { id }, profile, env }: CallContext): Promise<RefreshBase | null | undefined> => {
+  const known = knownBases.get(id)
+  if (known && known.profile === profile) return known.base
   try {
-    return await getRegistry(env).refreshBase(id)
+    const base = await getRegistry(env).refreshBase(id)
+    const size = ENTRY_OVERHEAD + JSON.stringify(base).length
+    if (base) knownBases.set(id, { base, profile, size })
+    return base
   } catch (error) {
     log('error', 'registry-unavailable', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
     return undefined

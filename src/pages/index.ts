@@ -3,15 +3,17 @@ import type { Handler } from '../http/handler.ts'
 import { getCardPage as cardPage } from './card/index.ts'
 import { getCatalogPage as catalogPage } from './catalog/index.ts'
 import { errorPage } from './layout/error-page.ts'
+import { countPage } from './layout/page.ts'
 import { getLintPage as lintPage } from './lint.ts'
 import { getManagePage as managePage } from './manage.ts'
 
-/** Answers the errors of a page with pages. */
-const withErrorPage =
+/** Returns a handler that counts each page of a client, and answers errors with pages. */
+const page =
   (handler: Handler): Handler =>
-  async (request, ...rest) => {
+  async (request, env, ...rest) => {
     try {
-      return await handler(request, ...rest)
+      await countPage(request, env)
+      return await handler(request, env, ...rest)
     } catch (error) {
       const httpError = toHttpError(error)
       if (!httpError) throw error
@@ -19,11 +21,12 @@ const withErrorPage =
     }
   }
 
-export const getCatalogPage = withErrorPage(catalogPage)
-export const getCardPage = withErrorPage(cardPage)
-export const getLintPage = withErrorPage(lintPage)
-export const getManagePage = withErrorPage(managePage)
+export const getCatalogPage = page(catalogPage)
+export const getCardPage = page(cardPage)
+export const getLintPage = page(lintPage)
+export const getManagePage = page(managePage)
 
 /** Any path without an endpoint, for browsers. */
-export const getNotFoundPage: Handler = request =>
-  errorPage(new HttpError(404, 'not-found', 'This host has no page with this address.'), request)
+export const getNotFoundPage = page(() => {
+  throw new HttpError(404, 'not-found', 'This host has no page with this address.')
+})

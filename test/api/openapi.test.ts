@@ -371,6 +371,8 @@ describe('an answer that needs a host of its own is as the document describes it
     ['POST', '/agents/none/a2a/message:send', { body: '{}' }],
     ['POST', '/rpc', { body: JSON.stringify(call('agents/list', {})) }],
     ['GET', '/tokens', { headers: { Authorization: 'Bearer wrong' } }],
+    ['GET', '/lint', {}],
+    ['GET', '/agents/none/badge.svg', {}],
   ])('%s %s past a rate limit', async (method, path, sent) => {
     expect(contract.findResponseErrors(method, path, await exceed(method, path, sent))).toEqual([])
   })

@@ -47,6 +47,13 @@ const verify = async (body: Json) => {
   return { status: response.status, result: (await response.json()) as JsonObject }
 }
 
+/** Replaces the limit of outgoing requests. Returns what restores it. */
+const limitFetches = (limit: Env['FETCH_LIMIT']['limit']): (() => void) => {
+  const { FETCH_LIMIT } = host.env
+  Object.assign(host.env, { FETCH_LIMIT: { limit } })
+  return () => Object.assign(host.env, { FETCH_LIMIT })
+}
+
 const validities = ({ signatures }: JsonObject) => (signatures as JsonObject[]).map(({ valid }) => valid)
 
 const acceptedBy = ({ sdks }: JsonObject) =>
@@ -294,6 +301,58 @@ describe('POST /verify with a hybrid', () => {
     expect(changed.signatures).toMatchObject([
       { reason: 'covers the card in the form of A2A 1.0 only, which /protocolVersion contradicts' },
     ])
+  })
+})
+
+describe('the requests that POST /verify sends', () => {
+  const urls = Array.from({ length: 5 }, (_, index) => `https://${index}.example/jwks.json`)
+
+  it('are at most 4, and the response names the keys that were not fetched', async () => {
+    const { result } = await verify({ card: signed, keys: urls })
+    expect(requested.map(({ url }) => url)).toEqual(urls.slice(0, 4))
+    expect((result.keys as JsonObject).errors).toEqual([
+      ...[0, 1, 2, 3].map(index => `https://${index}.example/jwks.json responded with HTTP 404`),
+      'https://4.example/jwks.json was not fetched: this host sends at most 4 requests, redirects included. Name fewer addresses, or send the keys themselves as JWKs',
+    ])
+  })
+
+  it('are first those for both documents of the card, each after one redirect at most', async () => {
+    const movedUrl = `${origin}/moved.json`
+    const redirect = (Location: string) => new Response(null, { status: 302, headers: { Location } })
+    served = { ...served, [cardUrl]: redirect(movedUrl), [movedUrl]: signed }
+    const { result } = await verify({ url: cardUrl, keys: [keySetUrl, author.publicJwk] })
+    expect(requested.map(({ url, version }) => `${version} ${url}`).toSorted()).toEqual([
+      `1.0 ${cardUrl}`,
+      `1.0 ${movedUrl}`,
+      `null ${cardUrl}`,
+      `null ${movedUrl}`,
+    ])
+    expect(result).toMatchObject({
+      verified: true,
+      keys: { errors: [expect.stringMatching(/jwks\.json was not fetched: .* Name fewer addresses/)] },
+    })
+    served[movedUrl] = redirect(`${origin}/further.json`)
+    expect((await verify({ url: cardUrl })).result.detail).toBe(`${cardUrl} redirects more than 1 times.`)
+  })
+
+  it('count each against the limit of the client address, but not what is read of this host', async () => {
+    const keys: string[] = []
+    const restore = limitFetches(async ({ key }) => ({ success: keys.push(key) > 0 }))
+    await verify({ url: cardUrl })
+    await verify({ url: 'https://host.example/agents/own', keys: ['did:web:host.example'] })
+    restore()
+    expect(keys).toEqual(Array(3).fill('verify:unknown'))
+  })
+
+  it.each([
+    ['the card', 0],
+    ['the keys', 2],
+  ])('are refused past that limit: for %s', async (_, passing) => {
+    let count = 0
+    const restore = limitFetches(async () => ({ success: count++ < passing }))
+    const { status, result } = await verify({ url: cardUrl })
+    restore()
+    expect([status, result.code, requested.length]).toEqual([429, 'too-many-requests', passing])
   })
 })
 

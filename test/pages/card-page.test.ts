@@ -6,13 +6,14 @@ import { compile } from '../../src/card/compile/index.ts'
 import type { AgentCard } from '../../src/card/model/agent-card.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse.ts'
-import { findView, views } from '../../src/pages/card/document.ts'
+import { documentSection, findView, views } from '../../src/pages/card/document.ts'
 import type { CardFacts } from '../../src/pages/card/facts.ts'
 import { renderCardPage } from '../../src/pages/card/index.ts'
 import { pageResponse } from '../../src/pages/layout/page.ts'
 import { compileCard, registration } from '../support/cards/compile.ts'
 import { completeCards } from '../support/cards/complete.ts'
 import { corpus, hasReference, skipNotice } from '../support/cards/reference.ts'
+import { growth } from '../support/cpu-time.ts'
 import { mapStrings } from '../support/hostile.ts'
 import { snippetIn, unescapeHtml } from '../support/html.ts'
 import { receiptOf } from '../support/registrations.ts'
@@ -483,8 +484,23 @@ describe('the weight of the page', () => {
     expect(textOf(html)).toContain(
       'This card is too large for a page, which shows a part of it. The raw document has all.',
     )
-    expect(textOf(html)).toMatch(/This document is long: 32,768 of its [\d,]+ characters follow/)
+    expect(textOf(html)).toContain('This document is long: its first 32,768 characters follow.')
     expect(textOf(html)).toContain('Skills (250)')
+  })
+
+  it.each(['日', '<'])('of a card that requires 128 KiB of extensions named %s is below 600 KB', async piece => {
+    const extensions = Array.from({ length: 8 }, (_, index) => ({ uri: piece.repeat(15_999) + index, required: true }))
+    const html = await render(card({ capabilities: { extensions } }))
+    expect(html.length).toBeLessThan(600_000)
+    expect(snippetIn(html, 'curl')).toBe("curl -sS 'https://host.example/agents/weather/.well-known/agent-card.json'")
+    expect(html).not.toContain('snippet-python')
+  })
+
+  it('costs about the same for ten times as many invisible characters, beyond those that it shows', () => {
+    const size = 40_000
+    const documents = new Map([size, 10 * size].map(count => [count, { name: '\u202e'.repeat(count) }]))
+    const shown = findView('1.0')
+    expect(growth(size, count => documentSection('weather', shown, documents.get(count) ?? {}))).toBeLessThan(4)
   })
 
   it('of an ordinary card needs no cut', async () => {

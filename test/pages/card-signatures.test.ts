@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AgentCard } from '../../src/card/model/agent-card.ts'
 import { type CardSigner, signCard } from '../../src/card/signatures/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
@@ -113,6 +113,23 @@ describe('the signatures of this host', () => {
     const signed = await signAll(documentsOf(agentCard('https://agent.test')))
     const { text } = await show(signed, { SIGNING_KEY } as unknown as Env)
     expect(text).toContain('which is not among the trusted keys.')
+  })
+})
+
+describe('signatures that name a key of this host', () => {
+  it('are verified up to the number that it makes', async () => {
+    const forge = async (count: number): Promise<number> => {
+      const kid = signer.keys[0]?.kid
+      const signatures = Array.from({ length: count }, (_, n) => unverifiable({ alg: 'ES256', typ: 'JOSE', kid, n }))
+      const documents = documentsOf(agentCard('https://agent.test'))
+      const verify = vi.spyOn(crypto.subtle, 'verify').mockClear()
+      const forged = NAMES.map(name => [name, { ...documents[name], signatures }])
+      const { words } = await show(Object.fromEntries(forged))
+      expect(words).toBe('Its signature is not valid.')
+      return verify.mock.calls.length
+    }
+    const [one, seven, twenty] = [await forge(1), await forge(7), await forge(20)]
+    expect([one > 0, seven, twenty]).toEqual([true, 7 * one, 7 * one])
   })
 })
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { prefersHtml } from '../../src/http/headers.ts'
+import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost } from '../support/host.ts'
+import { startNodeHost } from '../support/node-host.ts'
 
 const CHROMIUM = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 const host = sharedHost()
@@ -68,4 +70,57 @@ describe('a browser', () => {
       expect(await response.text()).toContain('href="/agents"')
     },
   )
+})
+
+describe('the limit of pages and pictures', () => {
+  const rows: [path: string, accept: string, counted: number][] = [
+    ['/', CHROMIUM, 1],
+    ['/agents', CHROMIUM, 1],
+    ['/agents/counted', CHROMIUM, 1],
+    ['/agents/none', CHROMIUM, 1],
+    ['/lint', '*/*', 1],
+    ['/manage', '*/*', 1],
+    ['/nothing/here', CHROMIUM, 1],
+    ['/agents/counted/card.svg', '*/*', 1],
+    ['/agents/counted/badge.svg', '*/*', 1],
+    ['/', '*/*', 0],
+    ['/agents', 'application/json', 0],
+    ['/agents/counted', 'application/json', 0],
+    ['/agents/counted/.well-known/agent-card.json', CHROMIUM, 0],
+    ['/nothing/here', '*/*', 0],
+  ]
+
+  it('counts each page and each picture once for its client address, and no document', async () => {
+    const host = await startNodeHost()
+    await host.put('counted', { card: minimalCard })
+    const keys: string[] = []
+    const limit = async ({ key }: { key: string }) => ({ success: keys.push(key) > 0 })
+    Object.assign(host.env, { PAGE_LIMIT: { limit } })
+    for (const [path, Accept, counted] of rows) {
+      await host.fetch(path, { headers: { Accept, 'CF-Connecting-IP': '192.0.2.7' } })
+      expect([path, Accept, keys.splice(0)]).toEqual([path, Accept, Array(counted).fill('192.0.2.7')])
+    }
+  })
+
+  it('answers a page with a page, and a picture with problem details', async () => {
+    const limited = await startNodeHost()
+    await limited.put('counted', { card: minimalCard })
+    Object.assign(limited.env, { PAGE_LIMIT: { limit: async () => ({ success: false }) } })
+    const expected = [429, '60', 'no-store']
+    for (const [path, Accept, type, text] of [
+      ['/agents/counted', CHROMIUM, 'text/html; charset=utf-8', '<h1>Too many requests</h1>'],
+      ['/agents/counted/card.svg', '*/*', 'application/problem+json', '"code":"too-many-requests"'],
+    ] as const) {
+      const response = await limited.fetch(path, { headers: { Accept } })
+      const { headers, status } = response
+      expect([
+        path,
+        status,
+        headers.get('Retry-After'),
+        headers.get('Cache-Control'),
+        headers.get('Content-Type'),
+      ]).toEqual([path, ...expected, type])
+      expect(await response.text()).toContain(text)
+    }
+  })
 })

@@ -54,6 +54,7 @@ const picture = (id: string, summary: string): Operation => ({
   },
   validated: true,
   problems: ['agent-not-found', 'upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'],
+  limits: ['PAGE_LIMIT'],
 })
 
 const hostCard = (id: string, summary: string): Operation => ({
@@ -99,6 +100,7 @@ export const cardRoutes = {
   'GET /agents/:id': {
     ...agentCard('getAgentCard', 'Get the card of an agent, or its page'),
     answers: { 200: { ...card.answers[200], content: { ...jsonBody('AgentCard'), ...page } } },
+    limits: ['PAGE_LIMIT'],
   },
   'GET /agents/:id/card.svg': picture('getCardImage', 'Get the business card of an agent as a picture'),
   'GET /agents/:id/badge.svg': {
@@ -116,6 +118,7 @@ export const cardRoutes = {
     answers: { 200: { description: 'The page.', content: page } },
     validated: true,
     problems: ['not-found'],
+    limits: ['PAGE_LIMIT'],
   },
   'GET /agents/.well-known/:file': {
     id: 'getCardWithoutAgent',
@@ -218,7 +221,7 @@ export const cardRoutes = {
         'admin-token-missing',
       ] as const),
     ],
-    limits: ['CALL_LIMIT', 'AUTH_LIMIT'],
+    limits: ['CALL_LIMIT', 'AUTH_LIMIT', 'PAGE_LIMIT'],
   },
   'GET /.well-known/ai-catalog.json': catalog('getAiCatalog', 'Get the AI Catalog', {
     'application/ai-catalog+json': 'AiCatalog',

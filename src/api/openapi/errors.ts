@@ -2,7 +2,7 @@ import { ERRORS } from '../../a2a/error-catalogue.ts'
 import { PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { isSequence, toContent } from './content.ts'
-import type { Content, Operation, SchemaName } from './operation.ts'
+import { type Content, type Operation, page, type SchemaName } from './operation.ts'
 import { type ProblemCode, problems } from './problems.ts'
 
 /** Returns the responses of an operation for its errors, by status. */
@@ -12,10 +12,11 @@ export const listErrors = (path: string, operation: Operation): Record<string, J
 })
 
 const listOwnErrors = (path: string, operation: Operation): Record<string, JsonObject> => {
-  const { errors = 'problem' } = operation
+  const { errors = 'problem', answers } = operation
+  const isPage = answers[200]?.content?.['text/html'] !== undefined
   switch (errors) {
     case 'problem':
-      return groupByStatus(problemsOf(path, operation))
+      return groupByStatus(problemsOf(path, operation), isPage ? page : {})
     case 'ard':
       return withHostProblems(
         mapValues(groupByStatus(problemsOf(path, operation)), ({ description, headers }) => ({
@@ -105,17 +106,19 @@ const problemsOf = (path: string, operation: Operation): ProblemCode[] => {
   return [...new Set(all)]
 }
 
-const groupByStatus = (codes: readonly ProblemCode[]): Record<string, JsonObject> =>
+/** `others` are further forms of the errors. */
+const groupByStatus = (codes: readonly ProblemCode[], others: Content = {}): Record<string, JsonObject> =>
   Object.fromEntries(
     [...Map.groupBy(codes, code => problems[code][0])].map(([status, codes]) => [
       status,
-      problemResponse(status, codes),
+      problemResponse(status, codes, others),
     ]),
   )
 
-const problemResponse = (status: number, codes: readonly ProblemCode[]): JsonObject => ({
+const problemResponse = (status: number, codes: readonly ProblemCode[], others: Content): JsonObject => ({
   ...errorOf({}, codes.map(code => `- \`${code}\`: ${problems[code][1]}`).join('\n'), status),
   content: {
+    ...toContent(others),
     'application/problem+json': {
       schema: {
         allOf: [

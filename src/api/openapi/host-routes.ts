@@ -27,7 +27,7 @@ const call = {
       schema: { type: 'string' },
     },
   },
-  limits: ['CALL_LIMIT', 'AUTH_LIMIT'],
+  limits: ['CALL_LIMIT', 'AUTH_LIMIT', 'FETCH_LIMIT'],
   errors: 'JSONRPC',
 } as const satisfies Partial<Operation>
 
@@ -177,6 +177,7 @@ export const hostRoutes = {
     summary: 'Get the page that checks a card',
     answers: { 200: { description: 'The page.', content: page } },
     validated: true,
+    limits: ['PAGE_LIMIT'],
   },
   'GET /manage': {
     ...{ tag: 'pages', access: 'public' },
@@ -184,6 +185,7 @@ export const hostRoutes = {
     summary: 'Get the page on which owners manage agents',
     answers: { 200: { description: 'The page.', content: page } },
     validated: true,
+    limits: ['PAGE_LIMIT'],
   },
   'POST /lint': {
     ...document,
@@ -208,7 +210,7 @@ export const hostRoutes = {
     body: { content: jsonBody('VerifyRequest') },
     answers: { 200: { description: 'The result, also if no signature is valid.', content: jsonBody('VerifyResult') } },
     problems: ['card-unavailable', 'invalid-verify-request'],
-    limits: ['LINT_LIMIT'],
+    limits: ['LINT_LIMIT', 'FETCH_LIMIT'],
   },
   'GET /schema/manifest.json': {
     ...document,

@@ -1,4 +1,4 @@
-export { listSignatures, readHeader } from './header.ts'
+export { listSignatures, parseHeader, readHeader } from './header.ts'
 export {
   chooseKeys,
   KEY_SET_PATH,

@@ -2,8 +2,7 @@ import { html } from 'hono/html'
 import type { RepresentationName } from '../../card/model/constants.ts'
 import type { Json } from '../../json/json.ts'
 import type { Html } from '../layout/page.ts'
-import { representationLabels } from '../text/index.ts'
-import { visibleJson } from './text.ts'
+import { escapeInvisible, representationLabels } from '../text/index.ts'
 
 /** A representation that the page shows: its name in `?view=`, the document, and its label. */
 export type View = { name: string; representation: RepresentationName; label: string }
@@ -30,7 +29,8 @@ const MAX_JSON_LENGTH = 32_768
 
 /** Renders the switch between representations, and the one that is chosen. */
 export const documentSection = (id: string, view: View, document: Json): Html => {
-  const text = visibleJson(document, 2)
+  // One more than is shown. To escape characters takes long, so that is done to no others.
+  const text = escapeInvisible(JSON.stringify(document, null, 2).slice(0, MAX_JSON_LENGTH + 1))
   const path = rawPath(id, view)
   return html`<section id="document" aria-labelledby="document-title">
 <h2 id="document-title">The card as JSON</h2>
@@ -41,13 +41,11 @@ export const documentSection = (id: string, view: View, document: Json): Html =>
 <p class="actions"><a href="${path}">Open the raw document</a><button type="button" class="copy" data-copies="json">Copy JSON</button></p>
 ${
   text.length > MAX_JSON_LENGTH
-    ? html`<p class="message warn">This document is long: ${count(MAX_JSON_LENGTH)} of its ${count(text.length)} characters follow. <a href="${path}">The raw document</a> has all.</p>`
+    ? html`<p class="message warn">This document is long: its first ${MAX_JSON_LENGTH.toLocaleString('en')} characters follow. <a href="${path}">The raw document</a> has all.</p>`
     : ''
 }<pre id="json" class="code" tabindex="0" role="region" aria-label="The card in ${view.label}" dir="ltr"><code>${highlight(cutJson(text))}</code></pre>
 </section>`
 }
-
-const count = (number: number): string => number.toLocaleString('en')
 
 /** Cuts a text after a whole line, or within a line that is too long by itself. */
 const cutJson = (text: string): string => {

@@ -24,15 +24,20 @@ type Call = {
   forCard: Credential[]
 }
 
+/** In the JSON text of a call. Longer ones make no example for people, and no server accepts such a header or URL. */
+const MAX_CALL_LENGTH = 10_000
+
 /** Returns code for an agent: a shell command, and programs with the official SDKs. Only a binding over HTTP can be called. */
 export const snippetsFor = (facts: CardFacts): Snippet[] => {
   const { card } = facts
-  const call: Call = {
+  const full: Call = {
     target: preferredTarget(card),
     part: samplePart(card, facts.tool),
     extensions: (card.capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     ...credentialsFor(facts),
   }
+  const isTooLong = JSON.stringify(full).length > MAX_CALL_LENGTH
+  const call = isTooLong ? { ...full, target: undefined, credentials: [] } : full
   const used = [...call.credentials, ...call.forCard].flatMap(credential =>
     Object.entries(credential).flatMap(([member, value]) => (isVariable(member) ? [value] : [])),
   )

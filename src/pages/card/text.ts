@@ -84,5 +84,4 @@ export const headline = (text: string, maxLength: number): string => {
 }
 
 /** Returns the JSON text of a value in which characters that are invisible, or that reorder others, are escaped. */
-export const visibleJson = (value: Json, indent?: number): string =>
-  escapeInvisible(JSON.stringify(value, null, indent) ?? 'null')
+export const visibleJson = (value: Json): string => escapeInvisible(JSON.stringify(value) ?? 'null')

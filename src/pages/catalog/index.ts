@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
-import { countList, type FoundAgent } from '../../api/agents/lists.ts'
+import type { FoundAgent } from '../../api/agents/lists.ts'
 import { fetchCacheable } from '../../api/shared-cache.ts'
-import { ANONYMOUS } from '../../auth/principal.ts'
 import type { Handler } from '../../http/handler.ts'
 import { NO_STORE, publicCacheControl } from '../../http/headers.ts'
 import { type Html, pageResponse } from '../layout/page.ts'
@@ -25,7 +24,6 @@ type Found = {
  */
 export const getCatalogPage: Handler = async (request, env, ctx) => {
   const search = readQuery(new URL(request.url).searchParams)
-  await countList(ANONYMOUS, request, env)
   const query = new URLSearchParams([...search, ['facets', facetNames.join(',')], ['limit', String(AGENTS_PER_PAGE)]])
   const response = await fetchCacheable('/agents', query, ctx)
   const [results, filters] = response.ok

@@ -10,6 +10,7 @@ import { type CachedDocument, readDocument } from '../../registry/edge/cards.ts'
 import { readReceipt } from '../../registry/edge/receipts.ts'
 import { isStale, staleHeaders } from '../../registry/staleness.ts'
 import { getRegistry } from '../../registry/store/client.ts'
+import { countPage } from '../layout/page.ts'
 import { checkedSegment, renderBadge } from './badge.ts'
 import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
 
@@ -45,6 +46,7 @@ const respondWithPicture = async (
   context: RequestContext,
   render: (card: AgentCard) => ReturnType<typeof renderBadge> | Promise<string>,
 ): Promise<Response> => {
+  await countPage(context.request, context.env)
   const document = agentIdPattern.test(id) ? await loadCard(id, 'agent-card.json', context) : null
   if (!document) throw agentNotFound(id)
   const card: AgentCard = JSON.parse(new TextDecoder().decode(document.body))

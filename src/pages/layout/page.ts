@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { CATALOG_DOCUMENTS } from '../../api/shared-cache.ts'
+import { clientKey, countRequest } from '../../auth/throttle.ts'
 import { matchesIfNoneMatch, strongEtag } from '../../http/conditional.ts'
 import { CORS_HEADERS, NO_STORE, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { assetPath } from './assets.ts'
@@ -70,6 +71,10 @@ ${main}
 </html>
 `
 
+/** Counts a page or a picture for the address of its client. Throws past the limit. */
+export const countPage = (request: Request, { PAGE_LIMIT }: Env): Promise<void> =>
+  countRequest(PAGE_LIMIT, clientKey(request), 'Too many pages and pictures requested from your address.')
+
 /** How a page is answered. Without `cacheControl`, no cache stores it. */
 type PageOptions = { status?: number; cacheControl?: string; headers?: Record<string, string> }
 
@@ -80,15 +85,16 @@ export const pageResponse = async (
   { status = 200, cacheControl = NO_STORE, headers = {} }: PageOptions = {},
 ): Promise<Response> => {
   const body = String(await renderPage(page))
-  const etag = await strongEtag(new TextEncoder().encode(body))
+  // No client asks again with the tag of an error.
+  const etag = status === 200 ? await strongEtag(new TextEncoder().encode(body)) : undefined
   const common = {
     ...CORS_HEADERS,
     'Cache-Control': requestHeaders.has('Authorization') ? PRIVATE_NO_STORE : cacheControl,
-    ETag: etag,
+    ...(etag !== undefined && { ETag: etag }),
     Vary: 'Accept, Authorization',
     ...headers,
   }
-  if (status === 200 && matchesIfNoneMatch(requestHeaders.get('If-None-Match'), etag))
+  if (etag !== undefined && matchesIfNoneMatch(requestHeaders.get('If-None-Match'), etag))
     return new Response(null, { status: 304, headers: common })
   return new Response(body, {
     status,

@@ -14,11 +14,12 @@ export const shorten = (text: string, length: number): string => {
 
 /** Escapes characters that are invisible, or that reorder others, as JSON does. Line breaks and tabs stay. */
 export const escapeInvisible = (text: string): string =>
-  text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, character =>
-    Array.from({ length: character.length }, (_, index) => toEscape(character.charCodeAt(index))).join(''),
+  text.replace(
+    /[^\P{C}\n\t]|[\u2028\u2029]/gu,
+    character => escapeUnit(character, 0) + (character.length > 1 ? escapeUnit(character, 1) : ''),
   )
 
-const toEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`
+const escapeUnit = (text: string, index: number): string => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`
 
 /** Returns an http or https URL without credentials, which a page may link to; undefined for any other text. */
 export const webUrl = (text: string | undefined): string | undefined => {

@@ -1,0 +1,159 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { A2ACall } from '../../src/a2a/operations.ts'
+import { ANONYMOUS, type Authentication } from '../../src/auth/principal.ts'
+import type { CallProfile } from '../../src/card/call-profile.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import { createCallContext } from '../../src/gateway/call-context.ts'
+import { fetchExtendedCard, fetchExtendedModes } from '../../src/gateway/extended-card.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { agentCard } from '../support/cards/cards.ts'
+import { registration } from '../support/cards/compile.ts'
+
+const publicCard = agentCard('https://agent.test', {
+  capabilities: { extendedAgentCard: true },
+  securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
+})
+const manifest: JsonObject = {
+  route: 'gateway',
+  upstream: { card: 'https://agent.test/.well-known/agent-card.json', service: 'AGENT' },
+}
+
+const compileProfile = (): CallProfile => {
+  const result = compile(manifest, { ...registration, fetched: publicCard })
+  if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+  return result.compiled.profile
+}
+
+/** What the host requested of the agent and the Registry, and counted, in order; whether it is past the limit; what the agent answers. */
+let requests: string[]
+let isLimited: boolean
+let answer: JsonObject
+let profile: CallProfile
+let id: string
+let agents = 0
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  ;[requests, isLimited, profile, id] = [[], false, compileProfile(), `agent-${agents++}`]
+  answer = { result: { ...publicCard, defaultInputModes: ['text/plain', 'image/png'] } }
+  return () => vi.useRealTimers()
+})
+
+const env = {
+  AGENT: {
+    fetch: async () => {
+      requests.push('agent')
+      return Response.json({ jsonrpc: '2.0', id: 1, ...answer })
+    },
+  },
+  REGISTRY: {
+    getByName: () => ({
+      recordObservations: async () => undefined,
+      refreshBase: async () => {
+        requests.push('registry')
+        const record = { card: JSON.stringify(publicCard) }
+        return { manifest: JSON.stringify(manifest), origin: registration.requestOrigin, record }
+      },
+    }),
+  },
+  FETCH_LIMIT: {
+    limit: async ({ key }: { key: string }) => {
+      requests.push(key)
+      return { success: !isLimited }
+    },
+  },
+} as unknown as Env
+
+const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+
+const call: A2ACall = {
+  ...{ binding: 'JSONRPC', version: '1.0', dialect: '1.0', operation: 'send', params: {}, id: 1, extensions: [] },
+} as never
+
+const contextOf = (headers: Record<string, string>, caller: Authentication = ANONYMOUS) => {
+  const request = new Request('https://host.example/', { headers: { 'CF-Connecting-IP': '192.0.2.1', ...headers } })
+  const context = createCallContext(caller, { request, env, ctx })
+  return { ...context, profile, call, agent: { id, named: id } }
+}
+
+/** Returns the accepted media types of the extended card of a caller, and what that took. */
+const readModes = async (...caller: Parameters<typeof contextOf>): Promise<[string[] | undefined, string[]]> => {
+  const modes = await fetchExtendedModes(contextOf(...caller), profile)
+  return [modes?.defaults.input, requests.splice(0)]
+}
+
+const mine = { Authorization: 'Bearer mine' }
+const image = ['text/plain', 'image/png']
+
+describe('the media types of the extended card that an agent returns to a caller', () => {
+  it('are fetched once a minute for each caller, and what does not depend on the caller once for all', async () => {
+    expect(await readModes(mine)).toEqual([image, ['extended:192.0.2.1', 'agent', 'registry']])
+    expect(await readModes(mine)).toEqual([image, []])
+    vi.advanceTimersByTime(59_000)
+    expect(await readModes(mine)).toEqual([image, []])
+    answer = { result: publicCard }
+    vi.advanceTimersByTime(1000)
+    expect((await readModes(mine))[1]).toEqual(['extended:192.0.2.1', 'agent'])
+  })
+
+  it.each<[string, Parameters<typeof contextOf>, string]>([
+    ['another token', [{ Authorization: 'Bearer other' }], 'extended:192.0.2.1'],
+    ['an API key', [{ ...mine, 'X-Key': 'key' }], 'extended:192.0.2.1'],
+    [
+      'the same headers from another subject',
+      [mine, { authenticated: true, subject: 'token:1', strippedHeaders: [] } as never],
+      'extended:token:1',
+    ],
+  ])('are fetched again for %s', async (_, caller, key) => {
+    await readModes(mine)
+    expect((await readModes(...caller))[1]).toEqual([key, 'agent'])
+  })
+
+  it('are fetched again when the card or the manifest has changed', async () => {
+    await readModes(mine)
+    profile = { ...compileProfile(), streaming: true }
+    expect((await readModes(mine))[1]).toEqual(['extended:192.0.2.1', 'agent', 'registry'])
+    id = `${id}-other`
+    expect((await readModes(mine))[1]).toEqual(['extended:192.0.2.1', 'agent', 'registry'])
+  })
+
+  it('are not asked for again for a minute where the agent returns none', async () => {
+    answer = { error: { code: -32007, message: 'None for you' } }
+    expect(await readModes(mine)).toEqual([undefined, ['extended:192.0.2.1', 'agent']])
+    expect(await readModes(mine)).toEqual([undefined, []])
+  })
+
+  it('are not fetched past the limit, which is not remembered', async () => {
+    isLimited = true
+    expect(await readModes(mine)).toEqual([undefined, ['extended:192.0.2.1']])
+    isLimited = false
+    expect((await readModes(mine))[0]).toEqual(image)
+  })
+
+  it('are not fetched without credentials', async () => {
+    expect(await readModes({})).toEqual([undefined, []])
+  })
+})
+
+describe('a call for the extended card of an agent', () => {
+  const get = (...caller: Parameters<typeof contextOf>) => {
+    const [target] = profile.targets
+    if (!target) throw new Error('no target')
+    return fetchExtendedCard(
+      contextOf(...caller),
+      { call, profile, target },
+      { wrapCard: ({ body }) => new Response(body) },
+    )
+  }
+
+  it('fetches the card each time, but reads the Registry once', async () => {
+    await get(mine)
+    await get({ Authorization: 'Bearer other' })
+    expect(requests).toEqual(['extended:192.0.2.1', 'agent', 'registry', 'extended:192.0.2.1', 'agent'])
+  })
+
+  it('is refused past the limit, without a request', async () => {
+    isLimited = true
+    expect([await get(mine), requests]).toEqual([{ kind: 'rate-limit', retryAfter: 60 }, ['extended:192.0.2.1']])
+  })
+})
