@@ -3,6 +3,7 @@ import type { CallError } from '../../a2a/errors.ts'
 import type { CheckedAnswer } from '../../a2a/results.ts'
 import { fetchService } from '../../http/bindings.ts'
 import { essence } from '../../http/media-type.ts'
+import { canHaveBody } from '../../http/responses.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
 import type { AnswerPolicy } from './check-answer.ts'
@@ -73,7 +74,8 @@ const exchange = async (
   if ('kind' in response) return response
   answerModules ??= await loadAnswerModules()
   const { checkAnswer, readUpstreamResponse } = answerModules
-  if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
+  const { ok, status, headers } = response
+  if (streams && ok && canHaveBody(status) && essence(headers.get('Content-Type')) === 'text/event-stream')
     return streamResponse(response, upstream, options, answerModules)
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
@@ -82,8 +84,7 @@ const exchange = async (
     form,
     translate,
     onRepair: options.answers.onRepair,
-    check: (text, status) =>
-      checkAnswer(text, response.ok ? 'response' : 'error-response', answered, { ...options.answers, status }),
+    check: text => checkAnswer(text, ok ? 'response' : 'error-response', answered, { ...options.answers, status }),
   })
   if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
   return read
