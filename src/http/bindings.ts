@@ -1,5 +1,4 @@
 import { parseUrl } from '../net/urls.ts'
-import { canHaveBody } from './responses.ts'
 import { type FetchFn, safeFetch } from './safe-fetch.ts'
 
 declare global {
@@ -70,7 +69,7 @@ export const fetchService = async (
   init: RequestInit,
 ): Promise<Response> => {
   const response = await service.fetch(url, { ...init, redirect: 'manual' })
-  const copy = new Response(canHaveBody(response.status) ? response.body : null, response)
+  const copy = new Response(response.body, response)
   copy.headers.delete('Content-Length')
   return copy
 }

@@ -2,8 +2,6 @@ import { toErrorEvent } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
 import type { CheckedAnswer } from '../../a2a/results.ts'
 import { fetchService } from '../../http/bindings.ts'
-import { essence } from '../../http/media-type.ts'
-import { canHaveBody } from '../../http/responses.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
 import type { AnswerPolicy } from './check-answer.ts'
@@ -73,10 +71,9 @@ const exchange = async (
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
   answerModules ??= await loadAnswerModules()
-  const { checkAnswer, readUpstreamResponse } = answerModules
-  const { ok, status, headers } = response
-  if (streams && ok && canHaveBody(status) && essence(headers.get('Content-Type')) === 'text/event-stream')
-    return streamResponse(response, upstream, options, answerModules)
+  const { checkAnswer, isEventStream, readUpstreamResponse } = answerModules
+  if (streams && isEventStream(response)) return streamResponse(response, upstream, options, answerModules)
+  const { ok, status } = response
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',

@@ -26,6 +26,10 @@ type ResponsePolicy = {
   onRepair?: AnswerPolicy['onRepair']
 }
 
+/** Whether a response of an agent is a stream of events. */
+export const isEventStream = ({ ok, status, headers }: Response): boolean =>
+  ok && canHaveBody(status) && essence(headers.get('Content-Type')) === 'text/event-stream'
+
 /**
  * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM. JSON may be
  * declared as plain text, which some servers do by default and official clients accept. Rejects responses that are not JSON, too
