@@ -123,12 +123,12 @@ const reasonOf = (details: unknown): string | undefined => {
   return undefined
 }
 
-/** Whether a body over HTTP+JSON is an error: of a response the status shows it, of an event a google.rpc.Status or a bare error. */
+/** Checks whether a body of HTTP+JSON is an error: the status of a response shows it, and the members of an event. */
 export const isRestError = (body: unknown, place: AnswerPlace): boolean =>
   place === 'error-response' ||
   (place === 'event' && isJsonObject(body) && (body.error !== undefined || typeof body.message === 'string'))
 
-/** Reads a google.rpc.Status, or a bare error of 0.3. A client could read a result beside them, which nothing has checked. */
+/** Reads a google.rpc.Status, or a bare error of 0.3. Rejects a result beside it, which nothing would check. */
 const readRestError = (body: unknown, version: WireVersion): ReadResult => {
   if (!isJsonObject(body)) return { fault: 'error must be an object' }
   if (wrappers.some(([name]) => isJsonObject(body[name])) || Object.values<unknown>(resultKinds).includes(body.kind))

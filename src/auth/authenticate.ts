@@ -135,7 +135,7 @@ const authenticateJwt = async (
   return jwts.authenticateJwt(credentials.token, before, agent, context)
 }
 
-/** Returns the headers with a JWT for this host, whose reader is loaded for the first credentials that look like one. */
+/** Returns the headers with a JWT for this host. Their reader is loaded for the first text that looks like a JWT. */
 const findJwtsForThisHost = async (
   { apiKeyHeaders }: SecurityProfile,
   context: RequestContext,
@@ -159,7 +159,7 @@ const lookUpToken = async (
   return { authenticated: true, subject: `token:${id}`, scopes, agents, tiers, strippedHeaders: [header] }
 }
 
-/** Rethrows an error, unless KV is unavailable, which its reader has logged: anything else is for the error boundary to log. */
+/** Rethrows every error but that of KV, which its reader has logged: the error boundary logs all others. */
 const unlessUnavailable = (error: unknown): typeof UNAVAILABLE => {
   if (error instanceof HttpError && error.status === 503) return UNAVAILABLE
   throw error

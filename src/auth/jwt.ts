@@ -57,8 +57,8 @@ export const findDiscoveryUrl = (
 }
 
 /**
- * Whether every audience of a JWT is a URL at the one origin that an agent has. Any other audience that the agent's owner accepts may be
- * one that other agents accept, too. Verifies nothing.
+ * Checks whether every audience of a JWT is a URL at the one origin that an agent has. Other agents may accept any
+ * other audience, too. Verifies nothing.
  */
 const isForAgentAlone = (token: string, targets: CallProfile['targets']): boolean => {
   const urls = [...targets.map(({ url }) => url), ...audiencesOf(token)]
@@ -71,7 +71,7 @@ const MAX_AUDIENCES = 5
 /** A name that an agent can claim, without a port. */
 const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 
-/** Returns those of some headers that have a JWT for this host: another agent could use it here in the caller's name. */
+/** Returns the headers with a JWT for this host: an agent could use it at another one in the name of the caller. */
 export const findJwtsForThisHost = async (headers: readonly string[], context: RequestContext): Promise<string[]> => {
   const found: string[] = []
   for (const header of headers) {
@@ -81,9 +81,10 @@ export const findJwtsForThisHost = async (headers: readonly string[], context: R
   return found
 }
 
-/** Whether an audience of a JWT is this host or one of its agents, or may be one, because there are too many. Verifies nothing. */
+/** Checks whether an audience of a JWT is this host or one of its agents. Verifies nothing. */
 const isForThisHost = async (token: string, { request, env, ctx }: RequestContext): Promise<boolean> => {
   const audiences = audiencesOf(token)
+  // They are not looked up, so any of them may be.
   if (audiences.length > MAX_AUDIENCES) return true
   const own = [request.url, env.PUBLIC_URL].map(url => parseUrl(url)?.host)
   for (const audience of audiences) {

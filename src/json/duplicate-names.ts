@@ -51,8 +51,9 @@ export const findDuplicateName = (text: string): { pointer: Pointer; line: numbe
 }
 
 /**
- * Whether an object of a JSON text has a name twice. `value` is what `JSON.parse` returns for the text: it has fewer names then. Much
- * faster than `findDuplicateName`, for texts that pass through on every call. The value must not nest too deeply for a recursion.
+ * Checks whether an object of a JSON text has a name twice: then `value`, which `JSON.parse` returns for the text,
+ * has fewer names. Much faster than `findDuplicateName`, for the responses to calls. The value must not nest too
+ * deeply for a recursion.
  */
 export const hasDuplicateName = (text: string, value: Json): boolean => countNames(text) > countMembers(value)
 

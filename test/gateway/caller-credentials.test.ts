@@ -115,7 +115,7 @@ describe("a caller's credentials", () => {
   const jwtFor = (aud: Json) => `${encodePart({ alg: 'none' })}.${encodePart({ aud })}.AAAA`
   const encodePart = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-  it('are not forwarded if they are a JWT for this host or one of its agents, which could use it at another', async () => {
+  it('are not forwarded if they are a JWT for this host or one of its agents', async () => {
     const own = called.host.url.origin
     const audiences: Json[] = [
       own,

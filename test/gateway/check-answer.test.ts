@@ -205,7 +205,8 @@ describe('an answer with a name twice in one object', () => {
 
   it('is not one with equal names in several objects, or in texts', async () => {
     const parts = '[{"text":"{\\"text\\":1,\\"text\\":2} \\\\"},{"text":"a","metadata":{"text":{"text":1e2}}}]'
-    const text = `{"jsonrpc":"2.0","id":7,\t"result":{"message":{"messageId":"m","role":"ROLE_AGENT","parts" : ${parts}}}}`
+    const message = `{"messageId":"m","role":"ROLE_AGENT","parts" : ${parts}}`
+    const text = `{"jsonrpc":"2.0","id":7,\t"result":{"message":${message}}}`
     expect(await check(text)).toBeUndefined()
   })
 })

@@ -161,8 +161,8 @@ const parse = (text: string): { value: Json } | undefined => {
 }
 
 /**
- * Readers of JSON have limits, too, and some crash beyond them. Of a name that an object has twice, the caller may read another value
- * than the one that was checked here.
+ * Rejects what callers may read in another way than this host. Their parsers have limits, too, and some crash
+ * beyond them; where an object has a name twice, they may take the other value.
  */
 const readBody = (text: string, body: Json, call: AnsweredCall, place: AnswerPlace): ReadResult => {
   if (isDeeperThan(text, MAX_JSON_DEPTH))
