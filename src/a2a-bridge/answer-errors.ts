@@ -3,7 +3,7 @@ import { ERROR_INFO } from '../a2a/error-response.ts'
 import { isPlainObject, readNumber } from '../a2a/jsonrpc.ts'
 import type { AnswerPlace } from '../a2a/results.ts'
 import type { Protocol } from '../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/json.ts'
 import type { Loss } from './translation.ts'
 
 const INTERNAL: SpecifiedError = { code: -32603, reason: 'INTERNAL_ERROR', httpStatus: 500, grpcStatus: 'INTERNAL' }
@@ -54,18 +54,21 @@ const isEmpty = (data: Json | undefined): boolean =>
   data === undefined || data === null || (Array.isArray(data) && data.length === 0)
 
 const readJsonRpcError = (error: Json | undefined): AnsweredError => {
-  const { code: written, message, data } = isJsonObject(error) ? error : {}
+  const { code: written, message, data, ...others } = isJsonObject(error) ? error : {}
   const code = readNumber(written)
   const number = typeof code === 'number' ? code : INTERNAL.code
   const { httpStatus: status } = errorOf(number) ?? INTERNAL
-  return { code: number, message: toMessage(message), status, data, losses: [] }
+  return { code: number, message: toMessage(message), status, data, losses: lossesOf(others) }
 }
+
+/** Members that A2A does not define are left out. */
+const lossesOf = (others: JsonObject): Loss[] => (Object.keys(others).length > 0 ? ['*'] : [])
 
 const toMessage = (message: Json | undefined): string => (typeof message === 'string' ? message : '')
 
 /** Reads a google.rpc.Status, or a bare error of 0.3, which has the code of JSON-RPC. */
 const readRestError = (body: JsonObject, status: number): AnsweredError => {
-  const { code: written, message, data, details = data } = isJsonObject(body.error) ? body.error : body
+  const { code: written, message, data, details = data, ...others } = isJsonObject(body.error) ? body.error : body
   const code = readNumber(written)
   const reason = reasonIn(details)
   const own = typeof code === 'number' && code < 0 ? code : undefined
@@ -75,7 +78,7 @@ const readRestError = (body: JsonObject, status: number): AnsweredError => {
     message: toMessage(message),
     status,
     data: details,
-    losses: named === undefined ? ['error.status'] : [],
+    losses: [...(named === undefined ? ['error.status'] : []), ...lossesOf(omit(others, 'status'))],
   }
 }
 

@@ -58,10 +58,8 @@ export const translateAnswer = (
 }
 
 /** Over HTTP+JSON, the status of a response marks an error, and nothing in it. */
-const isError = (body: JsonObject, place: AnswerPlace, { binding }: Protocol): boolean => {
-  if (binding === 'JSONRPC') return body.error !== undefined
-  return place === 'error-response' || (place === 'event' && isRestError(body))
-}
+const isError = (body: JsonObject, place: AnswerPlace, { binding }: Protocol): boolean =>
+  binding === 'JSONRPC' ? body.error !== undefined : isRestError(body, place)
 
 const translateResult = (
   operation: OperationName,

@@ -54,12 +54,18 @@ export const readProto = (object: JsonObject, name: string): Json | undefined =>
   object[name] ?? object[toSnakeCase(name)] ?? undefined
 
 /** The name that the proto of 0.3 has for a message as a result; its JSON has `message`. */
-export const WRAPPED_MESSAGE_V03 = 'msg'
+const WRAPPED_MESSAGE_V03 = 'msg'
 
 /** Reads the object that is the only member of a result in ProtoJSON. */
 export const readWrapped = (result: JsonObject, name: string, form: Form): Json | undefined =>
   readProto(result, name) ??
   (form === 'proto 0.3' && name === 'message' ? (result[WRAPPED_MESSAGE_V03] ?? undefined) : undefined)
+
+/** The names of the member of a result in ProtoJSON that is the object itself. */
+export const wrappers: readonly (readonly [wrapper: string, name: ResultName])[] = [
+  ...resultNames.flatMap(name => protoNames(name).map(wrapper => [wrapper, name] as const)),
+  [WRAPPED_MESSAGE_V03, 'message'],
+]
 
 // Enumerations
 

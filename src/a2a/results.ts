@@ -1,19 +1,19 @@
 import type { WireVersion } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { CallError } from './errors.ts'
-import { type Form, formOfResult, protoNames, readProto, readWrapped, resultKinds, resultNames } from './forms.ts'
+import {
+  type Form,
+  formOfResult,
+  protoNames,
+  readProto,
+  readWrapped,
+  resultKinds,
+  resultNames,
+  wrappers,
+} from './forms.ts'
 import { partMediaTypes } from './message.ts'
 import type { A2ACall, OperationName } from './operations.ts'
-import {
-  type Check,
-  checkBareError,
-  checkCard,
-  checkError,
-  checkStatus,
-  hasOnly,
-  type Shapes,
-  shapes,
-} from './result-shapes.ts'
+import { type Check, checkBareError, checkCard, checkError, type Shapes, shapes } from './result-shapes.ts'
 
 /** A task that an answer names, with its context if the answer has one; in a list, also the media types of this task alone. */
 type NamedTask = { id: string; contextId?: string; mediaTypes?: readonly string[] }
@@ -82,8 +82,9 @@ export const readResult = (
 ): ReadResult => {
   const { binding, version, operation } = call
   if (binding === 'JSONRPC') return readJsonRpcResult(call, body)
-  const isError = place === 'error-response' || (place === 'event' && isRestError(body))
-  return isError ? readRestError(body, version) : readOperationResult(operation, formOfResult(call, body), body)
+  return isRestError(body, place)
+    ? readRestError(body, version)
+    : readOperationResult(operation, formOfResult(call, body), body)
 }
 
 const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'binding'>, body: unknown): ReadResult => {
@@ -91,8 +92,7 @@ const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'bindin
   if (body.jsonrpc !== '2.0') return { fault: 'jsonrpc must be "2.0"' }
   const { result, error } = body
   // Official clients read a response with an error as that, and some servers add a result of null.
-  if (error !== undefined && (result ?? undefined) !== undefined)
-    return { fault: 'result and error must not both be present' }
+  if (error !== undefined && (result ?? undefined) !== undefined) return RESULT_AND_ERROR
   if (error !== undefined) return readError(error, checkError)
   // The official Python server of 0.3 leaves out a result that is null.
   const mayBeAbsent = call.operation === 'deletePushConfig' && call.version === '0.3'
@@ -101,6 +101,8 @@ const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'bindin
 }
 
 // Errors
+
+const RESULT_AND_ERROR = { fault: 'result and error must not both be present' }
 
 const readError = (error: unknown, check: Check): ReadResult => {
   const fault = check(error)
@@ -121,17 +123,17 @@ const reasonOf = (details: unknown): string | undefined => {
   return undefined
 }
 
-/** Whether the data of an event is an error: a google.rpc.Status, or a bare error. */
-export const isRestError = (body: unknown): boolean =>
-  isJsonObject(body) && (body.error !== undefined || typeof body.message === 'string')
+/** Checks whether a body of HTTP+JSON is an error: the status of a response shows it, and the members of an event. */
+export const isRestError = (body: unknown, place: AnswerPlace): boolean =>
+  place === 'error-response' ||
+  (place === 'event' && isJsonObject(body) && (body.error !== undefined || typeof body.message === 'string'))
 
-/**
- * Reads a google.rpc.Status, or a bare error of 0.3. What is beside them could be a stack trace, or, in an event, a task that
- * nothing has checked.
- */
+/** Reads a google.rpc.Status, or a bare error of 0.3. Rejects a result beside it, which nothing would check. */
 const readRestError = (body: unknown, version: WireVersion): ReadResult => {
-  if (isJsonObject(body) && body.error !== undefined)
-    return hasOnly(body, ['error']) ? readError(body.error, checkStatus) : { fault: 'error must be the only member' }
+  if (!isJsonObject(body)) return { fault: 'error must be an object' }
+  if (wrappers.some(([name]) => isJsonObject(body[name])) || Object.values<unknown>(resultKinds).includes(body.kind))
+    return RESULT_AND_ERROR
+  if (body.error !== undefined) return readError(body.error, checkError)
   return version === '0.3' ? readError(body, checkBareError) : { fault: 'error must be present' }
 }
 

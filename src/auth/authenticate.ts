@@ -4,20 +4,20 @@ import { HttpError } from '../http/errors.ts'
 import type { RequestContext } from '../http/handler.ts'
 import { readToken } from '../registry/edge/lookups.ts'
 import { hasPermission } from './permissions.ts'
-import { ANONYMOUS, type Authentication, type TokenError } from './principal.ts'
+import { ANONYMOUS, type Authentication, badToken, THROTTLED, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
 import { containsHostToken, isAdminToken, isToken } from './token.ts'
 
 /** The part of an agent's profile that determines how its callers authenticate. */
-type SecurityProfile = Pick<CallProfile, 'apiKeyHeaders' | 'callers' | 'jwt' | 'openIdConnectUrls' | 'visibility'>
+type SecurityProfile = Pick<
+  CallProfile,
+  'apiKeyHeaders' | 'callers' | 'jwt' | 'openIdConnectUrls' | 'visibility' | 'targets'
+>
 
 /** A token and the header that carries it, in lower case. */
 type HeaderToken = { header: string; token: string }
 
 const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecognized' }
-const UNAVAILABLE: Authentication = { authenticated: false, reason: 'unavailable' }
-const THROTTLED: Authentication = { authenticated: false, reason: 'throttled' }
-const badToken = (error: TokenError): Authentication => ({ authenticated: false, reason: 'bad-token', error })
 
 /**
  * Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. Synchronous for the
@@ -81,11 +81,16 @@ const applyCardSchemes = async (
   const byJwt = mayBeRefined(before) ? await authenticateJwt(before, { id, profile }, context) : before
   const caller = keys[0] && mayBeRefined(byJwt) ? await verifyHostToken(keys[0], context) : byJwt
   if (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)) return before
-  if (!caller.authenticated) return caller === before ? before : countFailure(caller, context)
-  return { ...caller, strippedHeaders: [...new Set([...caller.strippedHeaders, ...keys.map(({ header }) => header)])] }
+  if (!caller.authenticated && !mayBeRefined(caller)) return caller === before ? before : countFailure(caller, context)
+  const jwts = await findJwtsForThisHost(profile, context).catch(unlessUnavailable)
+  if ('reason' in jwts) return jwts
+  const stripped = new Set([...(caller.strippedHeaders ?? []), ...keys.map(({ header }) => header), ...jwts])
+  return stripped.size === 0 ? caller : { ...caller, strippedHeaders: [...stripped] }
 }
 
-const mayBeRefined = (caller: Authentication): boolean =>
+const mayBeRefined = (
+  caller: Authentication,
+): caller is Extract<Authentication, { reason: 'anonymous' | 'unrecognized' }> =>
   !caller.authenticated && (caller.reason === 'anonymous' || caller.reason === 'unrecognized')
 
 const countFailure = async (caller: Authentication, { request, env }: RequestContext): Promise<Authentication> => {
@@ -123,26 +128,25 @@ const verifyHostToken = async (
 /** Authenticates by a bearer token that is a JWT for this agent; returns `before` for any other. */
 const authenticateJwt = async (
   before: Authentication,
-  { id, profile }: { id: string; profile: SecurityProfile },
-  { request, env, ctx }: RequestContext,
+  agent: { id: string; profile: SecurityProfile },
+  context: RequestContext,
 ): Promise<Authentication> => {
-  const credentials = parseAuthorization(request.headers)
-  if (credentials.scheme !== 'bearer' || profile.openIdConnectUrls.length === 0) return before
-  const { token } = credentials
+  const credentials = parseAuthorization(context.request.headers)
+  if (credentials.scheme !== 'bearer' || agent.profile.openIdConnectUrls.length === 0) return before
   // Few cards name an issuer: the verification of signatures is loaded for the first that does.
-  const { findDiscoveryUrl, verifyJwt } = await import('./jwt.ts')
-  const { jwt: rules } = profile
-  const discoveryUrl = findDiscoveryUrl(token, profile)
-  if (discoveryUrl === undefined || rules === undefined) return before
-  const digest = await sha256Hex(token)
-  if (isBlocked(request, digest)) return THROTTLED
-  const scope = profile.callers === 'issuer' ? 'call' : 'read'
-  const result = await verifyJwt(token, { id, discoveryUrl, rules, scope }, env, ctx)
-  if (result === 'unavailable') return UNAVAILABLE
-  if ('error' in result) return badToken(result.error)
-  recordSuccess(digest)
-  // The agent may want to verify the caller itself, so the issuer's token is forwarded.
-  return { ...result.principal, strippedHeaders: [] }
+  const jwts = await import('./jwt.ts')
+  return jwts.authenticateJwt(credentials.token, before, agent, context)
+}
+
+/** Returns the headers with a JWT for this host. Their reader is loaded for the first text that looks like a JWT. */
+const findJwtsForThisHost = async (
+  { apiKeyHeaders }: SecurityProfile,
+  context: RequestContext,
+): Promise<readonly string[]> => {
+  const headers = ['authorization', ...apiKeyHeaders].filter(
+    header => context.request.headers.get(header)?.split('.', 4).length === 3,
+  )
+  return headers.length === 0 ? headers : (await import('./jwt.ts')).findJwtsForThisHost(headers, context)
 }
 
 const lookUpToken = async (
@@ -151,16 +155,17 @@ const lookUpToken = async (
   env: Env,
   ctx: ExecutionContext,
 ): Promise<Authentication> => {
-  try {
-    const record = await readToken(digest, env, ctx)
-    if (record === null) return badToken('unknown')
-    const { id, scopes, agents, tiers } = record
-    return { authenticated: true, subject: `token:${id}`, scopes, agents, tiers, strippedHeaders: [header] }
-  } catch (error) {
-    // KV is unavailable, which its reader has logged. Anything else is a defect, for the error boundary to log.
-    if (error instanceof HttpError && error.status === 503) return UNAVAILABLE
-    throw error
-  }
+  const record = await readToken(digest, env, ctx).catch(unlessUnavailable)
+  if (record === null) return badToken('unknown')
+  if ('reason' in record) return record
+  const { id, scopes, agents, tiers } = record
+  return { authenticated: true, subject: `token:${id}`, scopes, agents, tiers, strippedHeaders: [header] }
+}
+
+/** Rethrows every error but that of KV, which its reader has logged: the error boundary logs all others. */
+const unlessUnavailable = (error: unknown): typeof UNAVAILABLE => {
+  if (error instanceof HttpError && error.status === 503) return UNAVAILABLE
+  throw error
 }
 
 const administrator = (header: string): Authentication => ({

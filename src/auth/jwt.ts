@@ -2,11 +2,14 @@ import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { Scope } from '../card/model/constants.ts'
 import { sha256Hex } from '../http/conditional.ts'
+import type { RequestContext } from '../http/handler.ts'
 import { log } from '../http/log.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
+import { findHostOwner } from '../registry/edge/lookups.ts'
 import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
-import type { Principal, TokenError } from './principal.ts'
+import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
+import { isBlocked, recordSuccess } from './throttle.ts'
 
 /** What a manifest requires of the tokens of its card's issuers. */
 type JwtRules = NonNullable<CallProfile['jwt']>
@@ -21,6 +24,26 @@ const ALGORITHMS = [
 ]
 const CLOCK_TOLERANCE_SECONDS = 10
 
+/** Authenticates by a bearer token that is a JWT for an agent; returns `before` for any other. */
+export const authenticateJwt = async (
+  token: string,
+  before: Authentication,
+  { id, profile }: { id: string; profile: Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls' | 'targets'> },
+  { request, env, ctx }: RequestContext,
+): Promise<Authentication> => {
+  const { jwt: rules } = profile
+  const discoveryUrl = findDiscoveryUrl(token, profile)
+  if (discoveryUrl === undefined || rules === undefined) return before
+  const digest = await sha256Hex(token)
+  if (isBlocked(request, digest)) return THROTTLED
+  const scope = profile.callers === 'issuer' ? 'call' : 'read'
+  const result = await verifyJwt(token, { id, discoveryUrl, rules, scope }, env, ctx)
+  if (result === 'unavailable') return UNAVAILABLE
+  if ('error' in result) return badToken(result.error)
+  recordSuccess(digest)
+  return { ...result.principal, strippedHeaders: isForAgentAlone(token, profile.targets) ? [] : ['authorization'] }
+}
+
 /**
  * Returns the discovery document of the issuer that a JWT claims, if an agent's card names that issuer and the audience is this
  * host's. Undefined for any other token: it authenticates nobody here, and the agent itself may accept it. Verifies nothing.
@@ -29,11 +52,53 @@ export const findDiscoveryUrl = (
   token: string,
   { jwt: rules, openIdConnectUrls }: Pick<CallProfile, 'jwt' | 'openIdConnectUrls'>,
 ): string | undefined => {
-  const { iss, aud } = decodeUnverified(token)
-  const isForThisHost = [aud].flat().some(audience => rules?.audience.some(accepted => accepted === audience))
-  if (typeof iss !== 'string' || !isForThisHost) return undefined
+  const { iss } = decodeUnverified(token)
+  const isAccepted = audiencesOf(token).some(audience => rules?.audience.includes(audience))
+  if (typeof iss !== 'string' || !isAccepted) return undefined
   return openIdConnectUrls.find(url => isDiscoveryUrlOf(url, iss))
 }
+
+/**
+ * Checks whether every audience of a JWT is a URL at the one origin that an agent has. Other agents may accept any
+ * other audience, too. Verifies nothing.
+ */
+const isForAgentAlone = (token: string, targets: CallProfile['targets']): boolean => {
+  const urls = [...targets.map(({ url }) => url), ...audiencesOf(token)]
+  return targets.length > 0 && new Set(urls.map(url => parseUrl(url)?.origin)).size === 1
+}
+
+/** More audiences than tokens have: each may cost a look-up. */
+const MAX_AUDIENCES = 5
+
+/** A name that an agent can claim, without a port. */
+const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
+
+/** Returns the headers with a JWT for this host: an agent could use it at another one in the name of the caller. */
+export const findJwtsForThisHost = async (headers: readonly string[], context: RequestContext): Promise<string[]> => {
+  const found: string[] = []
+  for (const header of headers) {
+    const value = context.request.headers.get(header)?.trim() ?? ''
+    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), context)) found.push(header)
+  }
+  return found
+}
+
+/** Checks whether an audience of a JWT is this host or one of its agents. Verifies nothing. */
+const isForThisHost = async (token: string, { request, env, ctx }: RequestContext): Promise<boolean> => {
+  const audiences = audiencesOf(token)
+  // They are not looked up, so any of them may be.
+  if (audiences.length > MAX_AUDIENCES) return true
+  const own = [request.url, env.PUBLIC_URL].map(url => parseUrl(url)?.host)
+  for (const audience of audiences) {
+    const host = parseUrl(audience.includes('://') ? audience : `https://${audience}`)?.host ?? ''
+    if (host !== '' && own.includes(host)) return true
+    if (hostName.test(host) && (await findHostOwner(host, env, ctx)) !== undefined) return true
+  }
+  return false
+}
+
+const audiencesOf = (token: string): string[] =>
+  [decodeUnverified(token).aud].flat().filter(audience => typeof audience === 'string')
 
 const decodeUnverified = (token: string): JWTPayload => {
   try {

@@ -7,7 +7,7 @@ export type TokenError = 'unknown' | 'expired' | 'malformed' | 'several'
 export type Authentication =
   | Principal
   /** No credentials; or credentials that this host does not recognize, which may be the agent's own. */
-  | { authenticated: false; reason: 'anonymous' | 'unrecognized' }
+  | { authenticated: false; reason: 'anonymous' | 'unrecognized'; strippedHeaders?: Principal['strippedHeaders'] }
   /** An invalid token of this host, or of an issuer that the agent's card names. */
   | { authenticated: false; reason: 'bad-token'; error: TokenError }
   /** A token that cannot be verified now, because KV or its issuer does not respond. The request must not pass. */
@@ -17,6 +17,15 @@ export type Authentication =
 
 /** A caller without credentials. */
 export const ANONYMOUS: Authentication = { authenticated: false, reason: 'anonymous' }
+
+/** A caller whose token cannot be verified now. */
+export const UNAVAILABLE = { authenticated: false, reason: 'unavailable' } as const satisfies Authentication
+
+/** A caller whose token was not checked. */
+export const THROTTLED: Authentication = { authenticated: false, reason: 'throttled' }
+
+/** Returns a caller with an invalid token. */
+export const badToken = (error: TokenError): Authentication => ({ authenticated: false, reason: 'bad-token', error })
 
 /** A caller with valid credentials. */
 export type Principal = {
@@ -33,7 +42,7 @@ export type Principal = {
    * never for a log.
    */
   oidcSubject?: { iss: string; sub: string } | 'none'
-  /** Headers, in lower case, that carry credentials of this host and are never forwarded. */
+  /** Headers, in lower case, that carry credentials for this host and are never forwarded. */
   strippedHeaders: readonly string[]
 }
 

@@ -152,6 +152,6 @@ const resolveCredentials = (
   env: Env,
 ): UpstreamCredentials | { misconfigured: string } => {
   if (secret !== undefined) return resolveSecret(secret, env)
-  const stripped = caller.authenticated ? caller.strippedHeaders : []
+  const stripped = ('strippedHeaders' in caller && caller.strippedHeaders) || []
   return { pass: ['authorization', ...apiKeyHeaders].filter(name => !stripped.includes(name)) }
 }

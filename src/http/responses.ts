@@ -7,6 +7,10 @@ export const jsonResponse = (body: unknown, status = 200, headers: Record<string
     headers: { ...CORS_HEADERS, 'Content-Type': 'application/json', 'Cache-Control': NO_STORE, ...headers },
   })
 
+/** Whether a `Response` can have a body with a foreign status: with any other, its constructor throws. */
+export const canHaveBody = (status: number): boolean =>
+  status >= 200 && status < 600 && status !== 204 && status !== 205 && status !== 304
+
 const a2aHeaders: Record<string, string> = {
   ...A2A_CORS_HEADERS,
   'Cache-Control': NO_STORE,

@@ -1,4 +1,5 @@
 import type { UpstreamFetch } from '../http/bindings.ts'
+import { canHaveBody } from '../http/responses.ts'
 import { NetworkError } from './errors.ts'
 
 /** How many bytes a session may receive, and what to do when there are more. */
@@ -32,7 +33,7 @@ export const boundedFetch = (fetch: UpstreamFetch, bounds: Bounds) => {
     // The client would begin to authorize itself with OAuth, which this host does not do.
     const passedHeaders = new Headers(headers)
     passedHeaders.delete('WWW-Authenticate')
-    if (body === null) return new Response(null, { status, headers: passedHeaders })
+    if (body === null || !canHaveBody(status)) return new Response(null, { status, headers: passedHeaders })
     const reader = body.getReader()
     let responseBytes = 0
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {

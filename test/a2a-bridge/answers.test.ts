@@ -93,6 +93,14 @@ describe.each(pairs)('an answer over %s to a caller over %s', (_from, _to, from,
   )
 })
 
+it.each<[Protocol, JsonObject, AnswerPlace]>([
+  [v1, { jsonrpc: '2.0', id: 7, error: { code: -32001, message: 'M', type: 'a' } }, 'response'],
+  [restV1, { error: { code: 404, status: 'NOT_FOUND', message: 'M', type: 'a' } }, 'error-response'],
+])('loses the unknown members of an error: %j', (from, answer, place) => {
+  const { body, losses } = translate(answer, from, v03, { place, status: 404 })
+  expect([body, losses]).toEqual([{ jsonrpc: '2.0', id: 7, error: { code: -32001, message: 'M' } }, ['*']])
+})
+
 it('writes an answer that clients can read, whatever the agent sends and its check lets pass', () => {
   let passed = 0
   fc.assert(

@@ -129,7 +129,6 @@ describe.each(calls.filter(([, { binding }]) => binding === 'JSONRPC'))(
       ['an error whose code is not an integer', { jsonrpc: '2.0', id: 7, error: { ...error, code: 1.5 } }],
       ['an error without a message', { jsonrpc: '2.0', id: 7, error: { code: 1 } }],
       ['an error whose message is an object', { jsonrpc: '2.0', id: 7, error: { ...error, message: {} } }],
-      ['an error with a stack trace beside it', { jsonrpc: '2.0', id: 7, error: { ...error, stack: 'at main.py' } }],
       ['an error outside of JSON-RPC', { error: 'boom' }],
       ['null as its result and its error', { jsonrpc: '2.0', id: 7, result: null, error: null }],
     ])('must not have %s', (what, body) => {
@@ -156,6 +155,8 @@ describe('an error over HTTP+JSON', () => {
     ['0.3', status, 404],
     // As the official Python server of 0.3 writes it.
     ['0.3', { message: 'No such task' }, undefined],
+    ['0.3', { message: 'No such task', type: 'a', kind: 'b' }, undefined],
+    ['1.0', { error: { ...status.error, type: 'a' }, message: 'x', path: '/tasks/1', task: 't' }, 404],
   ])('may be, in %s, %j', (version, body, code) => {
     const expected = { kind: 'error', error: code === undefined ? {} : { code } }
     expect(readResult(rest(version), body, 'error-response')).toMatchObject(expected)
@@ -177,12 +178,11 @@ describe('an error over HTTP+JSON', () => {
     ]),
     ['1.0', { message: 'No such task' }],
     ['1.0', { code: -32001, message: 'No such task' }],
-    ['1.0', { code: 500, message: 'boom', stack: 'at main.py' }],
-    ['0.3', { code: -32603, message: 'boom', stack: 'at main.py' }],
-    ['0.3', { message: 'boom', stack: 'at main.py' }],
+    ['1.0', { code: 500, message: 'boom', type: 'a' }],
+    ['0.3', { kind: 'task', id: 't', message: 'x' }],
+    ['0.3', { message: 'x', msg: { messageId: 'm', taskId: 't' } }],
+    ['0.3', { message: 'x', status_update: { taskId: 't' } }],
     ...wireVersions.flatMap((version): [WireVersion, unknown][] => [
-      [version, { ...status, stack: 'at main.py' }],
-      [version, { error: { ...status.error, stack: 'at main.py' } }],
       [version, { ...status, task: resultOf('getTask', '1.0') }],
       [version, { ...status, message: { messageId: 'm', taskId: 't' } }],
       [version, { ...status, statusUpdate: { taskId: 't' } }],

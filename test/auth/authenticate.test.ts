@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CallTarget } from '../../src/card/model/calls.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'
 import type { TokenRecord } from '../../src/registry/records.ts'
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
@@ -57,7 +58,12 @@ const request = (headers: [string, string][] | Record<string, string>, address =
 }
 const withBearer = (text: string, address?: string) => request({ Authorization: `Bearer ${text}` }, address)
 const authenticate = (request: Request) => auth.authenticate(request, env, ctx)
-const schemes = { visibility: 'public' as const, apiKeyHeaders: ['x-api-key'], openIdConnectUrls: [] as string[] }
+const schemes = {
+  visibility: 'public' as const,
+  apiKeyHeaders: ['x-api-key'],
+  openIdConnectUrls: [] as string[],
+  targets: [] as CallTarget[],
+}
 const authenticateForAgent = async (
   incoming: Request,
   profile: Parameters<typeof auth.authenticateForAgent>[1]['profile'] = schemes,
@@ -370,12 +376,46 @@ describe('authenticateForAgent', () => {
       jwt: { audience: ['https://host/agents/a'], tiers: {} },
     })
 
-    it('authenticates the subject, and keeps the header for the agent', async () => {
+    it('authenticates the subject, and keeps the token from the agent', async () => {
       expect(await authenticateForAgent(withBearer(await server.sign()), profile())).toMatchObject({
         authenticated: true,
         scopes: ['read'],
         agents: ['weather'],
-        strippedHeaders: [],
+        strippedHeaders: ['authorization'],
+      })
+    })
+
+    const agentUrl = 'https://weather.example.com/a2a'
+    it.each<[string, string | string[], string[], string[]]>([
+      ['the agent', 'https://weather.example.com/api', [agentUrl, 'https://weather.example.com/v1'], []],
+      ['the agent, twice', ['https://weather.example.com', agentUrl], [agentUrl], []],
+      ['perhaps several agents', 'agents-api', [agentUrl], ['authorization']],
+      ['the agent and another', [agentUrl, 'https://other.example.com'], [agentUrl], ['authorization']],
+      ['one of two origins', agentUrl, [agentUrl, 'https://other.example.com/a2a'], ['authorization']],
+      ['another scheme', 'http://weather.example.com/a2a', [agentUrl], ['authorization']],
+      ['this host', 'https://host.example/a', ['https://host.example/agents/b/a2a'], ['authorization']],
+      ['an agent without an address', 'agents-api', [], ['authorization']],
+    ])('forwards it only if its audience is the agent alone: %s', async (_, aud, urls, strippedHeaders) => {
+      const targets = urls.map((url): CallTarget => ({ binding: 'JSONRPC', version: '1.0', url }))
+      const accepting = { ...profile(), targets, jwt: { audience: [aud].flat(), tiers: {} } }
+      const caller = await authenticateForAgent(withBearer(await server.sign({ aud })), accepting)
+      expect(caller).toMatchObject({ authenticated: true, strippedHeaders })
+    })
+
+    it('keeps one for this host from an agent that accepts none, and is unavailable while KV is', async () => {
+      const incoming = (aud: string) => server.sign({ aud }).then(withBearer)
+      const own = { authenticated: false, reason: 'unrecognized', strippedHeaders: ['authorization'] }
+      env = { ...env, PUBLIC_URL: 'https://cards.example.com/' }
+      expect(await authenticateForAgent(await incoming('https://cards.example.com/agents/b'))).toEqual(own)
+      expect(await authenticateForAgent(await incoming('https://host.example'))).toEqual(own)
+      expect(reads).toEqual([])
+      env = {
+        ...env,
+        CARDS: { getWithMetadata: () => Promise.reject(new Error('KV is unavailable')) } as unknown as KVNamespace,
+      }
+      expect(await authenticateForAgent(await incoming('https://b.example.com'))).toEqual({
+        authenticated: false,
+        reason: 'unavailable',
       })
     })
 

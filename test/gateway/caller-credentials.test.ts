@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
-import type { JsonObject } from '../../src/json/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerCalls, restAnswerTo } from '../support/answers.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message } from '../support/calls.ts'
@@ -27,6 +27,7 @@ beforeAll(async () => {
   await called.register('secret', { card: agentCard(origin, schemes), callers: 'anyone', upstream })
   await called.register('protected', { card: agentCard(origin), upstream })
   await called.register('secured', { card: agentCard(origin, secured), upstream })
+  await called.register('claimed', { card: agentCard(origin), hosts: ['claimed.example.com'] })
   await called.register('secured-open', { card: agentCard(origin, secured) })
   await called.register('no-secret', {
     card: agentCard(origin),
@@ -127,6 +128,44 @@ describe("a caller's credentials", () => {
         headers: { ...bearer('theirs'), ...headers },
       })
       expect(JSON.stringify(called.agent.requests)).not.toContain(tokens[name])
+    }
+  })
+
+  const jwtFor = (aud: Json) => `${encodePart({ alg: 'none' })}.${encodePart({ aud })}.AAAA`
+  const encodePart = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url')
+
+  it('are not forwarded if they are a JWT for this host or one of its agents', async () => {
+    const own = called.host.url.origin
+    const audiences: Json[] = [
+      own,
+      `${own}/agents/secret`,
+      ['https://weather.example.com', `${own}/agents/open`],
+      'https://claimed.example.com/agents/secret',
+      'claimed.example.com',
+      Array.from({ length: 6 }, (_, index) => `https://${index}.example.com`),
+    ]
+    for (const aud of audiences) {
+      await send('open', { Authorization: `Bearer ${jwtFor(aud)}` })
+      await send('open', { Authorization: `DPoP ${jwtFor(aud)}`, 'X-Weather-Key': 'theirs' })
+      await send('open', { 'X-Weather-Key': jwtFor(aud) })
+      expect([aud, upstreamCredentials()]).toEqual([
+        aud,
+        [
+          [undefined, undefined],
+          [undefined, 'theirs'],
+          [undefined, undefined],
+        ],
+      ])
+      called.agent.requests.length = 0
+    }
+  })
+
+  it('are forwarded if they are a JWT for others', async () => {
+    for (const aud of ['https://weather.example.com/a2a', called.agent.origin, 'weather-api', 'api://1', [], null]) {
+      const Authorization = `Bearer ${jwtFor(aud)}`
+      await send('open', { Authorization, 'X-Weather-Key': jwtFor(aud) })
+      expect(upstreamCredentials()).toEqual([[Authorization, jwtFor(aud)]])
+      called.agent.requests.length = 0
     }
   })
 

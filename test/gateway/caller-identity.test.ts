@@ -134,10 +134,11 @@ describe('an agent with `upstream.identity`', () => {
       () => ({ scopes: ['read'], tiers: ['base'] }),
     ],
   ])('learns that the caller is %s', async (_, headers, expected) => {
-    const { iss, aud, agent, iat, exp, jti, ...claims } = decodeJwt(
-      assertionOf(await forwardedHeaders(await headers())),
-    )
+    const received = await forwardedHeaders(await headers())
+    const { iss, aud, agent, iat, exp, jti, ...claims } = decodeJwt(assertionOf(received))
     expect(claims).toEqual(expected())
+    // What this host has accepted as the caller's credentials is not for the agent.
+    expect([null, 'Bearer theirs']).toContain(received.get('Authorization'))
     // Names of people are for the agent only.
     expect(called.host.logged().join()).not.toContain('ann@example.com')
   })

@@ -166,6 +166,51 @@ describe('an answer that nests too deeply', () => {
   })
 })
 
+describe('an answer with a name twice in one object', () => {
+  const rest = callWith({ binding: 'HTTP+JSON', id: null })
+  const getTask = callWith({ operation: 'getTask' })
+  const task = (members: string) =>
+    `{"jsonrpc":"2.0","id":7,"result":{${members},"status":{"state":"TASK_STATE_WORKING"}}}`
+  const error = { kind: 'invalid-response', status: 200, detail: 'the body must not have a name twice in one object' }
+
+  it.each<[string, string, AnswerPlace, AnsweredCall?]>([
+    ['result', `{"jsonrpc":"2.0","id":7,"result":{"message":{}},"result":${result}}`, 'response'],
+    ['result, pretty-printed', `{\n "jsonrpc": "2.0", "id": 7,\n "result": {},\n "result" : ${result}\n}`, 'response'],
+    ['an escaped result', `{"jsonrpc":"2.0","id":7,"r\\u0065sult":{},"result":${result}}`, 'response'],
+    ['id', `{"jsonrpc":"2.0","id":8,"id":7,"result":${result}}`, 'response'],
+    ['error', '{"jsonrpc":"2.0","id":7,"error":{},"error":{"code":-32001,"message":"x"}}', 'error-response'],
+    ['id of a task', task('"id":"theirs","id":"mine"'), 'response', getTask],
+    ['contextId', task('"id":"mine","contextId":"theirs","contextId":"mine"'), 'response', getTask],
+    ['a name in metadata', task('"id":"mine","metadata":{"a":[{"b":1,"b":1}]}'), 'response', getTask],
+    ['result, in an event', `{"jsonrpc":"2.0","id":7,"result":{},"result":${result}}`, 'event'],
+    ['message, over HTTP+JSON', `{"message":{},${result.slice(1)}`, 'response', rest],
+  ])('is an error with enforce: %s', async (_, text, place, call) => {
+    expect(await check(text, { place, ...(call && { call }) })).toEqual(error)
+  })
+
+  it('passes with a warning with warn, and passes with off', async () => {
+    const warn = vi.fn()
+    const text = task('"id":"theirs","id":"mine"')
+    expect(await check(text, { call: getTask, level: 'warn', warn })).toBeUndefined()
+    expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'response')
+    expect(await check(text, { call: getTask, level: 'off' })).toBeUndefined()
+  })
+
+  it('is written again with one value where something else in it is repaired', async () => {
+    const text = '{"jsonrpc":"2.0","id":7,"error":{"code":1,"code":2,"message":"x","data":{"stack":"at a"}}}'
+    expect(await check(text)).toEqual({
+      text: '{"jsonrpc":"2.0","id":7,"error":{"code":2,"message":"x","data":{}}}',
+    })
+  })
+
+  it('is not one with equal names in several objects, or in texts', async () => {
+    const parts = '[{"text":"{\\"text\\":1,\\"text\\":2} \\\\"},{"text":"a","metadata":{"text":{"text":1e2}}}]'
+    const message = `{"messageId":"m","role":"ROLE_AGENT","parts" : ${parts}}`
+    const text = `{"jsonrpc":"2.0","id":7,\t"result":{"message":${message}}}`
+    expect(await check(text)).toBeUndefined()
+  })
+})
+
 describe('an event that is too large to be read', () => {
   it('is an error with enforce, passes with a warning with warn, and passes with off', async () => {
     const error = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }

@@ -88,9 +88,9 @@ describe('a forwarded stream', () => {
     expect([relayed.headers.get('Content-Type'), await relayed.text()]).toEqual(['application/json', error])
   })
 
-  it('with an error status is an invalid response', async () => {
-    agent.respond(reply(500, stream, 'data: {}\n\n'))
-    expect(await send({ streams: true })).toEqual({ kind: 'invalid-response', status: 500 })
+  it.each([204, 205, 500])('with the status %d is an invalid response', async status => {
+    agent.respond(reply(status, stream, 'data: {}\n\n'))
+    expect(await send({ streams: true })).toEqual({ kind: 'invalid-response', status })
   })
 
   it.each([

@@ -198,6 +198,7 @@ describe('the response to the caller', () => {
     ['JSON that is not UTF-8', 200, json, Buffer.from([0x22, 0xe4, 0x22]), { kind: 'invalid-response', status: 200 }],
     ['empty', 200, json, '', { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }],
     ['204', 204, {}, '', { kind: 'invalid-response', status: 204 }],
+    ['205 with JSON', 205, json, answer, { kind: 'invalid-response', status: 205 }],
     ['an unrequested stream', 200, stream, 'data: {}\n\n', { kind: 'invalid-response', status: 200 }],
     ['a status code out of range', 999, json, '{}', { kind: 'invalid-response', status: 999 }],
     [

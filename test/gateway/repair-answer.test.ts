@@ -323,76 +323,90 @@ describe('an answer is not repaired', () => {
 })
 
 describe('an error with a stack trace', () => {
-  const trace = 'Error: boom\n    at handle (/srv/agent.js:12:7)'
-  const error = (more: JsonObject) => ({ code: -32603, message: 'boom', ...more })
+  const stack = 'Error: boom\n    at handle (/srv/agent.js:12:7)'
+  const error = (more: JsonObject = {}) => ({ code: -32603, message: 'boom', ...more })
 
   it.each<[string, Partial<AnsweredCall>, AnswerPlace, Json, Json]>([
     [
-      'over JSON-RPC',
+      'in the data, over JSON-RPC',
       {},
       'response',
-      { jsonrpc: '2.0', id: 7, error: error({ data: { stack: trace, n: 1 } }) },
-      { jsonrpc: '2.0', id: 7, error: error({ data: { n: 1 } }) },
+      { jsonrpc: '2.0', id: 7, error: error({ data: [{ cause: { stack, stackTrace: ['at a'], n: 1 } }] }) },
+      { jsonrpc: '2.0', id: 7, error: error({ data: [{ cause: { n: 1 } }] }) },
     ],
     [
-      'in an event',
+      'in the error, over JSON-RPC',
+      {},
+      'response',
+      { jsonrpc: '2.0', id: 7, error: error({ stack, type: 'E' }) },
+      { jsonrpc: '2.0', id: 7, error: error({ type: 'E' }) },
+    ],
+    [
+      'beside the error, over JSON-RPC',
+      {},
+      'response',
+      { jsonrpc: '2.0', id: 7, error: error(), stack, timestamp: 1 },
+      { jsonrpc: '2.0', id: 7, error: error(), timestamp: 1 },
+    ],
+    [
+      'beside the error of an event',
       { operation: 'stream' },
       'event',
-      { jsonrpc: '2.0', id: 7, error: error({ data: trace }) },
-      { jsonrpc: '2.0', id: 7, error: error({ data: 'Error: boom' }) },
+      { jsonrpc: '2.0', id: 7, result: null, error: error(), stackTrace: [stack] },
+      { jsonrpc: '2.0', id: 7, result: null, error: error() },
     ],
     [
       'over HTTP+JSON in 1.0',
       { version: '1.0', binding: 'HTTP+JSON' },
       'error-response',
-      {
-        error: {
-          code: 500,
-          message: 'boom',
-          details: [{ '@type': 'type.googleapis.com/google.rpc.DebugInfo', stackEntries: ['at a'], detail: 'x' }],
-        },
-      },
-      {
-        error: {
-          code: 500,
-          message: 'boom',
-          details: [{ '@type': 'type.googleapis.com/google.rpc.DebugInfo', detail: 'x' }],
-        },
-      },
+      { error: { code: 500, message: 'boom', details: [{ '@type': 'x', stackTrace: stack, detail: 'y' }] }, stack },
+      { error: { code: 500, message: 'boom', details: [{ '@type': 'x', detail: 'y' }] } },
     ],
-    [
-      'over HTTP+JSON in 0.3',
-      { binding: 'HTTP+JSON' },
-      'error-response',
-      error({ data: { stack: trace } }),
-      error({ data: {} }),
-    ],
+    ['over HTTP+JSON in 0.3', { binding: 'HTTP+JSON' }, 'error-response', error({ stack }), error()],
     [
       'in an event of 0.3 over HTTP+JSON',
       { binding: 'HTTP+JSON', operation: 'stream' },
       'event',
-      error({ data: { stack: trace } }),
-      error({ data: {} }),
+      { message: 'boom', data: { stack } },
+      { message: 'boom', data: {} },
     ],
   ])('loses it: %s', async (_, call, place, body, expected) => {
     const repaired = await check(body, call, { place })
-    expect([repaired.body, repaired.repairs]).toEqual([expected, ['stack-trace']])
+    expect([JSON.stringify(repaired.body), repaired.repairs]).toEqual([JSON.stringify(expected), ['stack-trace']])
+  })
+
+  it('keeps the numbers of the agent', async () => {
+    const { checked } = await check('{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x","n":1.0},"stack":1}')
+    expect(checked).toEqual({ text: '{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x","n":1.0}}' })
   })
 
   it('passes with warn, and is reported', async () => {
-    const onStackTrace = vi.fn()
-    const body = { jsonrpc: '2.0', id: 7, error: error({ data: trace }) }
-    const { checked, repairs } = await check(body, {}, { level: 'warn', onStackTrace })
-    expect([checked, repairs, onStackTrace.mock.calls]).toEqual([undefined, [], [['response']]])
+    for (const body of [
+      { jsonrpc: '2.0', id: 7, error: error({ data: { stack } }) },
+      { jsonrpc: '2.0', id: 7, error: error(), stack },
+    ]) {
+      const onStackTrace = vi.fn()
+      const { checked, repairs } = await check(body, {}, { level: 'warn', onStackTrace })
+      expect([checked, repairs, onStackTrace.mock.calls]).toEqual([undefined, [], [['response']]])
+    }
   })
 
   it('passes with off', async () => {
-    const { checked } = await check({ jsonrpc: '2.0', id: 7, error: error({ data: trace }) }, {}, { level: 'off' })
+    const { checked } = await check({ jsonrpc: '2.0', id: 7, error: error({ stack }) }, {}, { level: 'off' })
     expect(checked).toBeUndefined()
   })
 
-  it('passes as it is without one', async () => {
-    const { checked, repairs } = await check({ jsonrpc: '2.0', id: 7, error: error({ data: { stack: 'LIFO' } }) })
+  it.each<[Partial<AnsweredCall>, Json]>([
+    [{}, { jsonrpc: '2.0', id: 7, error: error({ message: 'File "orders.csv", line 12' }) }],
+    [{}, { jsonrpc: '2.0', id: 7, error: error({ message: stack, data: [stack, { trace: stack }] }) }],
+    [{}, { jsonrpc: '2.0', id: 7, error: { code: -32001, message: 'No such task', type: 'TaskNotFoundError' } }],
+    [{ binding: 'HTTP+JSON' }, { code: -32001, message: 'No such task', type: 'TaskNotFoundError' }],
+    [
+      { binding: 'HTTP+JSON', version: '1.0' },
+      { error: { code: 404, message: 'x', type: 'a' }, path: '/tasks/1' },
+    ],
+  ])('passes as it is without such a member, whatever its texts and other members are: %j %j', async (call, body) => {
+    const { checked, repairs } = await check(body, call, { place: 'error-response' })
     expect([checked, repairs]).toEqual([undefined, []])
   })
 })

@@ -1,5 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { toClientResponse } from '../../src/gateway/upstream/response.ts'
+import { readUpstreamResponse, toClientResponse } from '../../src/gateway/upstream/response.ts'
+
+describe('readUpstreamResponse', () => {
+  it.each([101, 199, 204, 205, 600])(
+    'rejects a body with the status %d, with which no Response can have one',
+    async status => {
+      const upstream = Response.json({ jsonrpc: '2.0', id: 7, result: {} })
+      Object.defineProperties(upstream, { status: { value: status }, ok: { value: status > 199 && status < 300 } })
+      const policy = {
+        maxBytes: 1000,
+        mayBeEmpty: true,
+        ownCredentials: false,
+        form: { binding: 'JSONRPC', version: '1.0', id: 7 },
+        check: () => undefined,
+      } as const
+      expect(await readUpstreamResponse(upstream, policy)).toEqual({ kind: 'invalid-response', status })
+    },
+  )
+})
 
 describe('toClientResponse', () => {
   it.each([

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findDuplicateName } from '../../src/json/duplicate-names.ts'
+import { findDuplicateName, hasDuplicateName } from '../../src/json/duplicate-names.ts'
 import { growth, linear } from '../support/cpu-time.ts'
 
-describe('findDuplicateName', () => {
+describe('a name that an object has twice', () => {
   it.each<[string, string, number]>([
     ['{"a":1,"a":2}', '/a', 1],
     ['{"a":{"b":1},\n"a":2}', '/a', 2],
@@ -15,9 +15,9 @@ describe('findDuplicateName', () => {
     ['{"__proto__":1,"__proto__":2}', '/__proto__', 1],
     ['{"\\"":1, "\\"" :2}', '/"', 1],
     ['{"a":"}","b":"\\\\","a":[1,2,"a"]}', '/a', 1],
-  ])('finds it in %s', (text, pointer, line) => {
-    JSON.parse(text)
+  ])('is found in %s', (text, pointer, line) => {
     expect(findDuplicateName(text)).toEqual({ pointer, line })
+    expect(hasDuplicateName(text, JSON.parse(text))).toBe(true)
   })
 
   it.each([
@@ -27,27 +27,30 @@ describe('findDuplicateName', () => {
     '"a"',
     '["a","a"]',
     '{}',
-  ])('finds none in %s', text => {
-    JSON.parse(text)
+  ])('is not found in %s', text => {
     expect(findDuplicateName(text)).toBeUndefined()
+    expect(hasDuplicateName(text, JSON.parse(text))).toBe(false)
   })
 
-  it('finds none in any serialized value, and the one that is added to an object', () => {
+  it('is not found in any serialized value, but where it is added to an object', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (object, name) => {
         const text = JSON.stringify({ ...object, [name]: 1 }, null, 1)
+        const twice = `${text.slice(0, -1)},${JSON.stringify(name)}\t:{}}`
         expect(findDuplicateName(text)).toBeUndefined()
-        expect(findDuplicateName(`${text.slice(0, -1)},${JSON.stringify(name)}:{}}`)).toMatchObject({
+        expect(findDuplicateName(twice)).toMatchObject({
           pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
         })
+        expect([text, twice].map(each => hasDuplicateName(each, JSON.parse(each)))).toEqual([false, true])
       }),
     )
   })
 
-  it('takes linear time', () => {
+  it('is found in linear time', () => {
     const object = (size: number) =>
       JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, n) => [n, [n]])))
     const texts = new Map([100, 1000].map(size => [size, object(size)]))
     expect(growth(100, size => findDuplicateName(texts.get(size) ?? ''))).toBeLessThan(linear)
+    expect(growth(100, size => hasDuplicateName(`["${'\\\\'.repeat(100 * size)}","\\""]`, []))).toBeLessThan(linear)
   })
 })

@@ -46,6 +46,13 @@ describe('discovery', () => {
     })
   })
 
+  it('reads nothing with a status with which no Response can have a body', async () => {
+    const response = Object.defineProperty(Response.json({ jsonrpc: '2.0', id: 0, result: {} }), 'status', {
+      value: 205,
+    })
+    expect(await discover('https://mcp.example.com/mcp', async () => response)).toMatchObject({ failure: {} })
+  })
+
   const discoverServer = (script: Script) =>
     discover('https://mcp.example.com/mcp', serverOf(script), { ...discoveryLimits, maxSessionBytes: 50_000 })
 

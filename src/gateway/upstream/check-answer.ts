@@ -10,6 +10,7 @@ import {
   type VisibleTasks,
 } from '../../a2a/results.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
+import { hasDuplicateName } from '../../json/duplicate-names.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { isDeeperThan } from '../../json/parse.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
@@ -151,7 +152,7 @@ export const checkEvent = (
 /** Whether answers must be read: if they are not checked, being JSON is enough. */
 export const readsAnswers = ({ level, inspect }: AnswerPolicy): boolean => level !== 'off' || inspect !== undefined
 
-const parse = (text: string): { value: unknown } | undefined => {
+const parse = (text: string): { value: Json } | undefined => {
   try {
     return { value: JSON.parse(text) }
   } catch {
@@ -159,11 +160,18 @@ const parse = (text: string): { value: unknown } | undefined => {
   }
 }
 
-/** Readers of JSON have limits, too, and some crash beyond them. */
-const readBody = (text: string, body: unknown, call: AnsweredCall, place: AnswerPlace): ReadResult =>
-  isDeeperThan(text, MAX_JSON_DEPTH)
-    ? { fault: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels` }
-    : readResult(call, body, place)
+/**
+ * Rejects what callers may read in another way than this host. Their parsers have limits, too, and some crash
+ * beyond them; where an object has a name twice, they may take the other value.
+ */
+const readBody = (text: string, body: Json, call: AnsweredCall, place: AnswerPlace): ReadResult => {
+  if (isDeeperThan(text, MAX_JSON_DEPTH))
+    return { fault: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels` }
+  const read = readResult(call, body, place)
+  return !('fault' in read) && hasDuplicateName(text, body)
+    ? { fault: 'the body must not have a name twice in one object' }
+    : read
+}
 
 /** Compares the ids as they are written where JavaScript would round them. */
 const hasId = (text: string, body: unknown, id: Json): boolean => {

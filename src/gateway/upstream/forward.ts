@@ -1,7 +1,6 @@
 import type { CallError } from '../../a2a/errors.ts'
 import type { CheckedAnswer } from '../../a2a/results.ts'
 import { fetchService } from '../../http/bindings.ts'
-import { essence } from '../../http/media-type.ts'
 import { safeFetch } from '../../http/safe-fetch.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
 import type { AnswerPolicy } from './check-answer.ts'
@@ -71,9 +70,9 @@ const exchange = async (
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
   answerModules ??= await loadAnswerModules()
-  const { checkAnswer, readUpstreamResponse } = answerModules
-  if (streams && response.ok && essence(response.headers.get('Content-Type')) === 'text/event-stream')
-    return streamResponse(response, upstream, options, answerModules)
+  const { checkAnswer, isEventStream, readUpstreamResponse } = answerModules
+  if (streams && isEventStream(response)) return streamResponse(response, upstream, options, answerModules)
+  const { ok, status } = response
   const read = await readUpstreamResponse(response, {
     maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
     mayBeEmpty: method === 'DELETE',
@@ -81,8 +80,7 @@ const exchange = async (
     form,
     translate,
     onRepair: options.answers.onRepair,
-    check: (text, status) =>
-      checkAnswer(text, response.ok ? 'response' : 'error-response', answered, { ...options.answers, status }),
+    check: text => checkAnswer(text, ok ? 'response' : 'error-response', answered, { ...options.answers, status }),
   })
   if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
   return read

@@ -1,18 +1,9 @@
-import {
-  type Form,
-  formOfResult,
-  protoNames,
-  type ResultName,
-  resultKinds,
-  resultNames,
-  WRAPPED_MESSAGE_V03,
-} from '../../a2a/forms.ts'
-import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
+import { type Form, formOfResult, type ResultName, resultKinds, resultNames, wrappers } from '../../a2a/forms.ts'
+import { isPlainObject, parseJsonLossless } from '../../a2a/jsonrpc.ts'
 import { type OperationName, operations } from '../../a2a/operations.ts'
-import type { AnswerPlace } from '../../a2a/results.ts'
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import { type AnswerPlace, isRestError } from '../../a2a/results.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/json.ts'
 import type { AnsweredCall } from './request.ts'
-import { removeStackTraces } from './stack-traces.ts'
 
 /**
  * What this host corrects in an answer whose meaning is certain, as `Gate-Warning` and the log name it: mostly the member that was
@@ -84,9 +75,7 @@ const withoutSeparators = (text: string): string => {
 const repairBody = (body: JsonObject, place: AnswerPlace, repairing: Repairing): JsonObject => {
   const { call, repairs } = repairing
   if (call.binding === 'JSONRPC') return repairJsonRpc(body, repairing)
-  if (isJsonObject(body.error)) return { ...body, error: repairError(body.error, repairs) }
-  const isError = place === 'error-response' || (place === 'event' && typeof body.message === 'string')
-  return isError ? repairError(body, repairs) : repairResult(body, repairing)
+  return isRestError(body, place) ? repairError(body, repairs) : repairResult(body, repairing)
 }
 
 const repairJsonRpc = (body: JsonObject, repairing: Repairing): JsonObject => {
@@ -94,7 +83,7 @@ const repairJsonRpc = (body: JsonObject, repairing: Repairing): JsonObject => {
   const { result, error } = body
   const envelope = body.jsonrpc === undefined ? { jsonrpc: '2.0', ...body } : body
   if (body.jsonrpc === undefined) repairs.add('jsonrpc')
-  if (isJsonObject(error)) return { ...envelope, error: repairError(error, repairs) }
+  if (isJsonObject(error)) return repairError(envelope, repairs)
   if (!isJsonObject(result) || (error ?? null) !== null) return envelope
   const repaired = repairResult(result, repairing)
   if (error === undefined) return { ...envelope, result: repaired }
@@ -103,19 +92,20 @@ const repairJsonRpc = (body: JsonObject, repairing: Repairing): JsonObject => {
   return { ...omit(envelope, 'error'), result: repaired }
 }
 
-const repairError = (error: JsonObject, repairs: Set<AnswerRepair>): JsonObject => {
-  const cleaned = removeStackTraces(error)
-  if (cleaned !== error) repairs.add('stack-trace')
-  return cleaned
+/** Removes the members in which servers show their code, from an error and from what is beside it. */
+const repairError = (body: JsonObject, repairs: Set<AnswerRepair>): JsonObject => {
+  const entries = jsonEntries(body)
+  const kept = entries.filter(([name]) => name !== 'stack' && name !== 'stackTrace')
+  if (kept.length < entries.length) repairs.add('stack-trace')
+  return Object.fromEntries(kept.map(([name, value]) => [name, repairErrorValue(value, repairs)]))
+}
+
+const repairErrorValue = (value: Json, repairs: Set<AnswerRepair>): Json => {
+  if (Array.isArray(value)) return value.map(item => repairErrorValue(item, repairs))
+  return isPlainObject(value) ? repairError(value, repairs) : value
 }
 
 // Results
-
-/** The names of the result in ProtoJSON, where it is a member. */
-const WRAPPERS: readonly (readonly [wrapper: string, name: ResultName])[] = [
-  ...resultNames.flatMap(name => protoNames(name).map(wrapper => [wrapper, name] as const)),
-  [WRAPPED_MESSAGE_V03, 'message'],
-]
 
 /** What the result of an operation can be; empty for other objects, of which nothing is repaired. */
 const namesOf = (operation: OperationName): readonly ResultName[] => {
@@ -148,7 +138,7 @@ const repairKinds = (result: JsonObject, names: readonly ResultName[], repairing
 
 /** ProtoJSON has a result that can be several objects as a member with the name of one. */
 const repairWrapped = (result: JsonObject, names: readonly ResultName[], repairing: ResultRepairing): JsonObject => {
-  for (const [wrapper, name] of WRAPPERS) {
+  for (const [wrapper, name] of wrappers) {
     const object = result[wrapper]
     if (isJsonObject(object)) return { ...result, [wrapper]: repairObject(name, object, repairing) }
   }

@@ -4,7 +4,7 @@ import type { CheckedAnswer } from '../../a2a/results.ts'
 import type { WireVersion } from '../../card/model/calls.ts'
 import { readText } from '../../http/body.ts'
 import { essence, isJsonType } from '../../http/media-type.ts'
-import { a2aResponse } from '../../http/responses.ts'
+import { a2aResponse, canHaveBody } from '../../http/responses.ts'
 import { CLOUDFLARE_ERRORS } from '../../http/safe-fetch.ts'
 import type { AnswerPolicy } from './check-answer.ts'
 import { EXTENSIONS_HEADER, type TranslateAnswer } from './request.ts'
@@ -21,10 +21,14 @@ type ResponsePolicy = {
   /** Translates a body that was checked, if the agent has another version or binding than the caller. */
   translate?: TranslateAnswer | undefined
   /** Checks a body of JSON, which may be replaced. */
-  check: (text: string, status: number) => CheckedAnswer | Promise<CheckedAnswer>
+  check: (text: string) => CheckedAnswer | Promise<CheckedAnswer>
   /** Receives what is repaired in a response. */
   onRepair?: AnswerPolicy['onRepair']
 }
+
+/** Whether a response of an agent is a stream of events. */
+export const isEventStream = ({ ok, status, headers }: Response): boolean =>
+  ok && canHaveBody(status) && essence(headers.get('Content-Type')) === 'text/event-stream'
 
 /**
  * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM. JSON may be
@@ -50,9 +54,8 @@ export const readUpstreamResponse = async (
     const { text } = read
     if (mayBeEmpty && upstream.ok && text === '')
       return translate ? translatedResponse('', upstream, form, translate) : toClientResponse(null, null, upstream)
-    // A Response cannot have other statuses.
-    if (isJson && status >= 200 && status < 600) {
-      const checked = await check(text, status)
+    if (isJson && canHaveBody(status)) {
+      const checked = await check(text)
       if (checked === undefined || 'text' in checked) {
         const passed = checked?.text ?? text
         if (isPlainText) onRepair?.(['content-type'], 'response')
