@@ -147,8 +147,12 @@ export const MAX_STORED_CHANGES = 10_000
 export const MAX_EVENT_STREAMS = 10_000
 export const MAX_CALLER_EVENT_STREAMS = 20
 
-/** How long an event stream lasts; its client then resumes with a new one. */
+/** Event streams of one token or client address that resume behind the newest change, in a minute. */
+export const MAX_CALLER_REPLAYS = 30
+
+/** How long an event stream lasts, and how long it waits for a client that reads nothing. The client then resumes with a new one. */
 export const EVENT_STREAM_SECONDS = 15 * 60
+export const MAX_UNREAD_SECONDS = 60
 
 /** The response of the webhook's receiver, and how long after its first failed attempt a change is given up. */
 export const WEBHOOK_TIMEOUT_SECONDS = 15

@@ -4,6 +4,7 @@ import type { StoredChange } from '../registry/records.ts'
 /** The newest changes of the Registry, which streams resume from and the webhook delivers. */
 export class ChangeTable {
   readonly #sql: SqlStorage
+  #newest: number
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
@@ -14,27 +15,28 @@ export class ChangeTable {
       record TEXT NOT NULL
     );
     CREATE INDEX IF NOT EXISTS changes_by_agent ON changes (id, number)`)
+    this.#newest = sql.exec<{ number: number }>('SELECT COALESCE(MAX(number), 0) AS number FROM changes').one().number
   }
 
-  /** Stores changes that follow those that are stored, and deletes the oldest beyond the limit. */
-  append(changes: readonly StoredChange[], limit = MAX_STORED_CHANGES): void {
-    for (const change of changes)
+  /** Stores changes, and deletes the oldest beyond the limit. Returns those that it did not have yet. */
+  append(changes: readonly StoredChange[], limit = MAX_STORED_CHANGES): StoredChange[] {
+    const added = changes.filter(({ number }) => number > this.#newest)
+    for (const change of added)
       this.#sql.exec(
-        'INSERT OR IGNORE INTO changes (number, id, is_public, record) VALUES (?, ?, ?, ?)',
+        'INSERT INTO changes (number, id, is_public, record) VALUES (?, ?, ?, ?)',
         ...[change.number, change.id, change.publicKind === undefined ? 0 : 1, JSON.stringify(change)],
       )
-    this.#sql.exec(
-      'DELETE FROM changes WHERE number <= (SELECT number FROM changes ORDER BY number DESC LIMIT 1 OFFSET ?)',
-      limit,
-    )
+    this.#newest = added.at(-1)?.number ?? this.#newest
+    this.#sql.exec('DELETE FROM changes WHERE number <= ?', this.#newest - limit)
+    return added
   }
 
   /** Returns at most `limit` changes after a number, the oldest first; those of one agent, or of all. */
-  after(number: number, limit: number, agent?: string): StoredChange[] {
+  after(number: number, limit: number, agent = ''): StoredChange[] {
     return this.#sql
       .exec<{ record: string }>(
-        `SELECT record FROM changes WHERE number > ? ${agent === undefined ? '' : 'AND id = ?3'} ORDER BY number LIMIT ?2`,
-        ...(agent === undefined ? [number, limit] : [number, limit, agent]),
+        `SELECT record FROM changes WHERE number > ? ${agent === '' ? '' : 'AND id = ?3'} ORDER BY number LIMIT ?2`,
+        ...(agent === '' ? [number, limit] : [number, limit, agent]),
       )
       .toArray()
       .map(({ record }) => JSON.parse(record) as StoredChange)
@@ -42,7 +44,7 @@ export class ChangeTable {
 
   /** Returns the number of the newest change; 0 for none. */
   newest(): number {
-    return this.#sql.exec<{ number: number }>('SELECT COALESCE(MAX(number), 0) AS number FROM changes').one().number
+    return this.#newest
   }
 
   /** Returns the number that the oldest stored change follows: nothing before it is known. */

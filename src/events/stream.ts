@@ -1,25 +1,25 @@
-import { EVENT_STREAM_SECONDS, HEARTBEAT_SECONDS } from '../limits.ts'
-import { sseId, sseStart, toSse, toVisibleEvent } from './changes.ts'
-import { type ChangePage, PING, PONG, type Socket } from './feed.ts'
+import { EVENT_STREAM_SECONDS, HEARTBEAT_SECONDS, MAX_UNREAD_SECONDS } from '../limits.ts'
+import { readPage, sseId, sseStart } from './changes.ts'
+import { PING, PONG, type Socket } from './feed.ts'
 
-/** Where a stream begins, and what its reader may read. */
+/** Where a stream begins, and how long it may go on. */
 export type StreamOptions = {
   /** The last change that the reader has. */
   after: number
-  /** Returns globs of the agents that the reader may read now; undefined once its credentials are no longer valid. */
-  cover: () => Promise<readonly string[] | undefined>
+  /** Checks whether the credentials of the reader are still valid. */
+  isValid: () => Promise<boolean>
 }
 
 const encoder = new TextEncoder()
 
 /**
- * Writes the changes that a socket brings as server-sent events, no faster than the reader takes them: the next page is requested when
- * the last one is written. Everything is freed when either end closes, and after `EVENT_STREAM_SECONDS`.
+ * Writes the pages of events that a socket brings, no faster than the reader takes them: the next page is requested when the last one is
+ * written. Everything is freed when either end closes, when the reader takes nothing for `MAX_UNREAD_SECONDS`, and after
+ * `EVENT_STREAM_SECONDS`.
  */
-export const openEventStream = async (socket: Socket, options: StreamOptions): Promise<ReadableStream<Uint8Array>> => {
-  const covered = await options.cover()
+export const openEventStream = (socket: Socket, options: StreamOptions): ReadableStream<Uint8Array> => {
   const { readable, writable } = new IdentityTransformStream()
-  new EventStream(socket, writable.getWriter(), options, covered ?? []).start()
+  new EventStream(socket, writable.getWriter(), options).start()
   return readable
 }
 
@@ -27,25 +27,20 @@ class EventStream {
   readonly #socket: Socket
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>
   readonly #options: StreamOptions
-  #covered: readonly string[]
   /** The last change that the reader has, or may not see. */
   #last: number
   #stopTimer = (): void => undefined
   #beats = 0
   /** Whether the other end of the socket has answered the last ping. */
   #isAlive = true
-  #isWriting = false
+  /** Writes that the reader has not taken yet, and the heartbeats since it took one. */
+  #unread = 0
+  #unreadBeats = 0
 
-  constructor(
-    socket: Socket,
-    writer: WritableStreamDefaultWriter<Uint8Array>,
-    options: StreamOptions,
-    covered: readonly string[],
-  ) {
+  constructor(socket: Socket, writer: WritableStreamDefaultWriter<Uint8Array>, options: StreamOptions) {
     this.#socket = socket
     this.#writer = writer
     this.#options = options
-    this.#covered = covered
     this.#last = options.after
   }
 
@@ -67,31 +62,29 @@ class EventStream {
       this.#isAlive = true
       return
     }
-    const { changes, last } = JSON.parse(message) as ChangePage
-    const events = changes.flatMap(change => {
-      const event = toVisibleEvent(change, this.#covered)
-      return event ? [toSse(change.number, event)] : []
-    })
+    const { last, events } = readPage(message)
     this.#last = last
-    if (events.length > 0) await this.#write(events.join(''))
+    if (events !== '') await this.#write(events)
     this.#socket.send(String(last))
   }
 
   async #beat(): Promise<void> {
     this.#beats++
-    const isOver = this.#beats * HEARTBEAT_SECONDS >= EVENT_STREAM_SECONDS
-    const covered = isOver || !this.#isAlive ? undefined : await this.#options.cover()
-    if (covered === undefined) return this.#end()
-    this.#covered = covered
+    this.#unreadBeats = this.#unread > 0 ? this.#unreadBeats + 1 : 0
+    const isOver =
+      this.#beats * HEARTBEAT_SECONDS >= EVENT_STREAM_SECONDS ||
+      this.#unreadBeats * HEARTBEAT_SECONDS >= MAX_UNREAD_SECONDS
+    if (isOver || !this.#isAlive || !(await this.#options.isValid())) return this.#end()
     this.#isAlive = false
     this.#socket.send(PING)
-    if (!this.#isWriting) await this.#write(sseId(this.#last))
+    if (this.#unread === 0) await this.#write(sseId(this.#last))
   }
 
   async #write(text: string): Promise<void> {
-    this.#isWriting = true
+    this.#unread++
     await this.#writer.write(encoder.encode(text))
-    this.#isWriting = false
+    this.#unread--
+    this.#unreadBeats = 0
   }
 
   #end(): void {
@@ -102,7 +95,7 @@ class EventStream {
       // It is closed already.
     }
     // A reader that does not read would never let the stream close.
-    const ending = this.#isWriting ? this.#writer.abort() : this.#writer.close()
+    const ending = this.#unread > 0 ? this.#writer.abort() : this.#writer.close()
     ending.catch(() => undefined)
   }
 }

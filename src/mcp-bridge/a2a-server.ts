@@ -185,7 +185,8 @@ const writeEvents = async (
 ): Promise<void> => {
   const { stream } = format
   for (let next = first; !next.done; next = await responses.next())
-    if (!stream.write(toEvent(next.value, format))) stream.end(toEvent(rpcError(tooMuchUnread, format), format))
+    if (stream.isOpen && !stream.write(toEvent(next.value, format)))
+      stream.end(toEvent(rpcError(tooMuchUnread, format), format))
 }
 
 const tooMuchUnread = new Error('Too many events of this stream are unread. The task goes on: get it by its id.')

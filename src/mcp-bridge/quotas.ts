@@ -71,6 +71,11 @@ export class BoundedEventStream {
     )
   }
 
+  /** Whether a client may still read what is written. */
+  get isOpen(): boolean {
+    return this.#controller !== undefined && !this.#isEnding
+  }
+
   /** Adds an event. Returns false where too much is unread. Without a reader, every event is accepted and dropped. */
   write(event: Uint8Array): boolean {
     if (this.#controller === undefined || this.#isEnding) return true

@@ -213,6 +213,15 @@ describe('a stream that is refused', () => {
     })
   })
 
+  it('is 410 past the limit of resumed streams, and says what to do', async () => {
+    await expect(open({ refused: 'too-many-replays' })).rejects.toMatchObject({
+      status: 410,
+      code: 'too-many-replays',
+      message:
+        'You have resumed more than 30 event streams with missed events in a minute. Read GET /agents, and subscribe without Last-Event-ID.',
+    })
+  })
+
   it('is 503 while the host has too many streams', async () => {
     await expect(open({ refused: 'too-many-streams', ofCaller: false })).rejects.toMatchObject({ status: 503 })
   })

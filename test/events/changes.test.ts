@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ChangeTable } from '../../src/events/change-table.ts'
-import { toSse, toVisibleEvent } from '../../src/events/changes.ts'
+import { readPage, writePage } from '../../src/events/changes.ts'
 import type { StoredChange } from '../../src/registry/records.ts'
 import { openSql } from '../support/storage.ts'
 
@@ -17,20 +17,26 @@ describe('the event of a change', () => {
     ['an internal agent changes', { class: 'breaking' }, undefined, 'changed breaking'],
     ['an internal agent is removed', { kind: 'removed' }, undefined, 'removed'],
   ])('is what its reader may see: %s', (_, more, everybody, covered) => {
-    const eventFor = (globs: string[]) => {
-      const event = toVisibleEvent(change(more), globs)
-      return event && [event.event, ...(event.class ? [event.class] : [])].join(' ')
+    const eventFor = (covered: string[]) => {
+      const [, event, data] =
+        /^event: (.*)\ndata: (.*)$/m.exec(readPage(writePage(1, [change(more)], covered)).events) ?? []
+      return data && [event, ...(JSON.parse(data).class ? [JSON.parse(data).class] : [])].join(' ')
     }
     expect(eventFor([])).toBe(everybody)
     expect(eventFor(['other-*'])).toBe(everybody)
     expect(eventFor(['other-*', 'weath*'])).toBe(covered)
   })
 
-  it('is written with its number, type and data', () => {
-    const event = toVisibleEvent(change({ publicKind: 'changed', class: 'additive' }), [])
-    expect(event && toSse(9, event)).toBe(
-      'id: 9\nevent: changed\ndata: {"agent":"weather","seq":4,"class":"additive","time":"2026-11-22T00:00:00.000Z"}\n\n',
+  it('is written with its number, type and data, and without what the reader may not see', () => {
+    const changes = [change({ number: 9, publicKind: 'changed', class: 'additive' }), change({ number: 10 })]
+    expect(writePage(12, changes, [])).toBe(
+      '12\nid: 9\nevent: changed\ndata: {"agent":"weather","seq":4,"class":"additive","time":"2026-11-22T00:00:00.000Z"}\n\n',
     )
+  })
+
+  it('is read as it is written', () => {
+    expect(readPage('12\nid: 9\nevent: changed\n\n')).toEqual({ last: 12, events: 'id: 9\nevent: changed\n\n' })
+    expect(readPage('12\n')).toEqual({ last: 12, events: '' })
   })
 })
 

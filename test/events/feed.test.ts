@@ -1,19 +1,34 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { EventFeed, type Socket } from '../../src/events/feed.ts'
-import { MAX_CALLER_EVENT_STREAMS, MAX_EVENT_STREAMS, MAX_STORED_CHANGES } from '../../src/limits.ts'
+import {
+  MAX_CALLER_EVENT_STREAMS,
+  MAX_CALLER_REPLAYS,
+  MAX_EVENT_STREAMS,
+  MAX_STORED_CHANGES,
+} from '../../src/limits.ts'
 import type { StoredChange } from '../../src/registry/records.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
 
+/** Queries, values that were read and written, and messages, since `resetWork`. */
+const work = { queries: 0, parsed: 0, serialized: 0, sent: 0 }
+const resetWork = () => Object.assign(work, { queries: 0, parsed: 0, serialized: 0, sent: 0 })
+
 /** A hibernating socket, which keeps nothing but its attachment. */
 class FakeSocket {
-  readonly pages: { changes: StoredChange[]; last: number }[] = []
+  readonly messages: string[] = []
   closed: number | undefined
-  #attachment = ''
+  #attachment: unknown
   serializeAttachment = (state: unknown) => {
-    this.#attachment = JSON.stringify(state)
+    this.#attachment = structuredClone(state)
   }
-  deserializeAttachment = () => JSON.parse(this.#attachment)
-  send = (message: string) => void this.pages.push(JSON.parse(message))
+  deserializeAttachment = () => {
+    work.parsed++
+    return structuredClone(this.#attachment)
+  }
+  send = (message: string) => {
+    work.sent++
+    this.messages.push(message)
+  }
   close = (code: number) => {
     this.closed = code
   }
@@ -41,6 +56,22 @@ beforeEach(() => {
   sockets = []
   recorded = 0
   storage = openStorage()
+  const { sql } = storage.storage
+  const exec = sql.exec.bind(sql)
+  sql.exec = (...query: Parameters<typeof exec>) => {
+    work.queries++
+    return exec(...query)
+  }
+  const { parse, stringify } = JSON
+  vi.spyOn(JSON, 'parse').mockImplementation(text => {
+    work.parsed++
+    return parse(text)
+  })
+  vi.spyOn(JSON, 'stringify').mockImplementation(value => {
+    work.serialized++
+    return stringify(value)
+  })
+  vi.useFakeTimers()
   env = { WEBHOOK_URL: '' } as Env
   vi.stubGlobal('WebSocketRequestResponsePair', class {})
   vi.stubGlobal(
@@ -70,31 +101,53 @@ const record = (...ids: string[]) => {
   return feed.append(changes)
 }
 const connect = async (query: Record<string, string> = {}) => {
-  const response = feed.connect(new URLSearchParams({ caller: 'a', ...query }))
+  const response = feed.connect(new URLSearchParams({ caller: 'a', covered: '', ...query }))
   const socket = sockets.at(-1)?.socket
   if (response.status !== 200 || !socket) return { refusal: await response.json() }
-  return { socket, next: (after: number) => feed.advance(socket as unknown as Socket, String(after)), response }
+  const request = (after: number) => feed.advance(socket as unknown as Socket, String(after))
+  /** Requests what follows a change, and waits until there is nothing more to send. */
+  const next = async (after: number) => {
+    request(after)
+    await vi.runAllTimersAsync()
+  }
+  return { socket, request, next, response }
 }
-const numbersOf = (socket?: FakeSocket) => socket?.pages.map(({ changes }) => changes.map(({ number }) => number))
+/** Lets one turn of the event loop pass. */
+const turn = async () => {
+  vi.advanceTimersToNextTimer()
+  await Promise.resolve()
+}
+/** Opens streams of as many callers, which have requested what follows a change. */
+const connectMany = async (count: number, after: number, query: Record<string, string> = {}) => {
+  const streams = await Promise.all(
+    Array.from({ length: count }, (_, caller) => connect({ caller: `${caller} of ${count}`, ...query })),
+  )
+  for (const { request } of streams) request?.(after)
+  return streams
+}
+/** Returns the numbers of the changes in each message. */
+const numbersOf = (socket?: FakeSocket) =>
+  socket?.messages.map(message => [...message.matchAll(/^id: (\d+)$/gm)].map(([, number]) => Number(number)))
+const lastOf = (socket?: FakeSocket) => socket?.messages.map(message => Number(message.split('\n', 1)[0]))
 
 describe('the feed', () => {
   it('sends a socket what is new once it waits for it, also after hibernation', async () => {
     await record('a')
     const { socket, next, response } = await connect()
     expect(response?.headers.get('Last-Event-ID')).toBe('1')
-    next?.(1)
+    await next?.(1)
     wake()
     await record('b', 'c')
     await record('d')
     expect(numbersOf(socket)).toEqual([[2, 3]])
-    next?.(3)
+    await next?.(3)
     expect(numbersOf(socket)).toEqual([[2, 3], [4]])
   })
 
   it('sends at most 100 changes in a message, the rest when it is asked for', async () => {
     await record(...Array.from({ length: 250 }, () => 'a'))
     const { socket, next } = await connect({ after: '10' })
-    for (const after of [10, 110, 210]) next?.(after)
+    for (const after of [10, 110, 210]) await next?.(after)
     expect(numbersOf(socket)?.map(numbers => [numbers[0], numbers.at(-1)])).toEqual([
       [11, 110],
       [111, 210],
@@ -105,11 +158,12 @@ describe('the feed', () => {
   it('sends the socket of one agent nothing of others', async () => {
     await record('a', 'b')
     const { socket, next } = await connect({ agent: 'a', visible: 'now', after: '0' })
-    next?.(0)
-    next?.(1)
+    await next?.(0)
+    await next?.(2)
     await record('b')
-    await record('a')
-    expect(numbersOf(socket)).toEqual([[1], [4]])
+    await record('b', 'a', 'b')
+    expect(numbersOf(socket)).toEqual([[1], [5]])
+    expect(lastOf(socket)).toEqual([2, 6])
   })
 
   it('returns the number of the newest change that it has, and ignores those that it has already', async () => {
@@ -118,7 +172,7 @@ describe('the feed', () => {
     recorded = 0
     expect(await record('a', 'b', 'c')).toBe(3)
     const { socket, next } = await connect({ after: '0' })
-    next?.(0)
+    await next?.(0)
     expect(numbersOf(socket)).toEqual([[1, 2, 3]])
   })
 
@@ -133,7 +187,7 @@ describe('the feed', () => {
     await record(...Array.from({ length: MAX_STORED_CHANGES + 4 }, () => 'a'))
     expect(await connect({ after: '4' })).toEqual({ refusal: { refused: 'expired', oldest: 5 } })
     expect((await connect({ after: '5' })).response?.status).toBe(200)
-    next?.(1)
+    await next?.(1)
     expect(socket?.closed).toBe(1008)
   })
 
@@ -162,7 +216,7 @@ describe('the feed', () => {
 
   it('sends a change to all others when one socket has just closed', async () => {
     const [closed, open] = [await connect(), await connect()]
-    for (const { next } of [closed, open]) next?.(0)
+    for (const { next } of [closed, open]) await next?.(0)
     Object.assign(closed.socket ?? {}, {
       send: () => {
         throw new TypeError('closed')
@@ -178,6 +232,88 @@ describe('the feed', () => {
     expect((await connect({ caller: 'b' })).response?.status).toBe(200)
     sockets.push(...Array.from({ length: MAX_EVENT_STREAMS }, () => ({ socket: new FakeSocket(), tag: '' })))
     expect(await connect({ caller: 'c' })).toEqual({ refusal: { refused: 'too-many-streams', ofCaller: false } })
+  })
+
+  it('sends an internal change only to those who may read the agent, and the number of it to all', async () => {
+    const views = [{}, { covered: 'b* a' }, { covered: 'b*' }]
+    const streams = await Promise.all(views.map(connect))
+    for (const { request } of streams) request?.(0)
+    await feed.append([{ number: ++recorded, id: 'a', seq: 1, kind: 'changed', at: 0 }])
+    expect(streams.map(({ socket }) => [numbersOf(socket), lastOf(socket)])).toEqual([
+      [[[]], [1]],
+      [[[1]], [1]],
+      [[[]], [1]],
+    ])
+  })
+
+  it('queries and serializes a change once for all streams that see the same, however many there are', async () => {
+    await record('a')
+    const streams = await connectMany(1000, 1)
+    resetWork()
+    await record('b')
+    // The queue of the webhook, the new change, and what is older than the limit; the change as it is stored, and as it is sent.
+    expect(work).toEqual({ queries: 3, parsed: 0, serialized: 2, sent: 1000 })
+    expect(new Set(streams.flatMap(({ socket }) => socket?.messages)).size).toBe(1)
+    resetWork()
+    for (const { request } of streams) request?.(2)
+    expect(work).toEqual({ queries: 0, parsed: 1000, serialized: 0, sent: 0 })
+    for (const query of [{ covered: '*' }, { covered: 'a b*' }, { agent: 'b', visible: 'now' }, { agent: 'other' }])
+      await connectMany(100, 2, { visible: 'now', ...query })
+    resetWork()
+    await record('b')
+    expect(work).toEqual({ queries: 3, parsed: 0, serialized: 5, sent: 1300 })
+  })
+
+  it('does nothing on a write for streams that nobody reads', async () => {
+    await record('a')
+    await connectMany(200, 0)
+    await vi.runAllTimersAsync()
+    for (const hibernate of [() => undefined, wake]) {
+      hibernate()
+      resetWork()
+      await record('b')
+      expect(work).toMatchObject({ queries: 3, parsed: 0, sent: 0 })
+    }
+  })
+
+  it('replays a page for one stream at a time, behind new changes and the requests of others', async () => {
+    await record(...Array.from({ length: 300 }, () => 'a'))
+    const live = await connect({ caller: 'live' })
+    live.request?.(300)
+    const behind = await connectMany(200, 0, { after: '0' })
+    const pages = () => behind.map(({ socket }) => socket?.messages.length ?? 0)
+    resetWork()
+    await record('b')
+    expect(numbersOf(live.socket)).toEqual([[301]])
+    expect(work).toMatchObject({ queries: 3, sent: 1 })
+    await turn()
+    expect(pages().slice(0, 2)).toEqual([1, 0])
+    // The first stream requests its next page, and all others have their turn before.
+    behind[0]?.request?.(100)
+    for (let count = 1; count < 200; count++) await turn()
+    expect(new Set(pages())).toEqual(new Set([1]))
+    await turn()
+    expect(pages().slice(0, 2)).toEqual([2, 1])
+    // Nobody else reads: there is nothing more to do.
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it(`lets one caller resume ${MAX_CALLER_REPLAYS} streams a minute that have missed changes`, async () => {
+    await record('a', 'b')
+    const resume = async (query: Record<string, string>) => {
+      const { refusal } = await connect(query)
+      sockets = []
+      return refusal
+    }
+    for (let replay = 0; replay < MAX_CALLER_REPLAYS; replay++) expect(await resume({ after: '1' })).toBeUndefined()
+    const refused = { refused: 'too-many-replays' }
+    expect(await resume({ after: '1' })).toEqual(refused)
+    expect(await resume({ after: '0', agent: 'a', visible: 'now' })).toEqual(refused)
+    // They have missed nothing, or count by themselves.
+    for (const query of [{}, { after: '2' }, { after: '1', agent: 'a', visible: 'now' }, { after: '1', caller: 'b' }])
+      expect(await resume(query)).toBeUndefined()
+    vi.advanceTimersByTime(60_000)
+    expect(await resume({ after: '1' })).toBeUndefined()
   })
 
   it('sets an alarm for the webhook, and none without one', async () => {

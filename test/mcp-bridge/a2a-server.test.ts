@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type RpcResponse, toHttpResponse } from '../../src/mcp-bridge/a2a-server.ts'
 import { BoundedEventStream } from '../../src/mcp-bridge/quotas.ts'
 
@@ -54,12 +54,14 @@ describe('toHttpResponse', () => {
   )
 
   // A task is stored as its events are consumed.
-  it('consumes a stream to its end even when the client has disconnected', async () => {
+  it('consumes a stream to its end even when the client has disconnected, and serializes nothing for it', async () => {
     const { stream, ended } = streamResults([1, 2, 3])
     const { body } = await toHttpResponse(stream, format())
     await body?.cancel()
+    const stringify = vi.spyOn(JSON, 'stringify')
     await ended
     expect((await stream.next()).done).toBe(true)
+    expect(stringify).not.toHaveBeenCalled()
   })
 
   it('ends a stream with too many unread bytes, tells the client how to get the rest, and consumes the events', async () => {

@@ -10,7 +10,7 @@ import { checkRateLimit } from '../../gateway/access.ts'
 import { HttpError, serviceUnavailable, tooManyRequests } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
 import { CORS_HEADERS } from '../../http/headers.ts'
-import { MAX_CALLER_EVENT_STREAMS } from '../../limits.ts'
+import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/cards.ts'
 import { agentNotFound } from '../errors.ts'
 import { rejectUnknownQuery } from '../pagination.ts'
@@ -33,6 +33,7 @@ const streamEvents = async (context: RequestContext, agent?: string): Promise<Re
   if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many event streams requested.')
   const query = new URLSearchParams({
     caller: caller.authenticated ? caller.subject : clientKey(request),
+    covered: coveredAgents(caller, ['read']).join(' '),
     ...(lastEventId !== undefined && { after: lastEventId }),
     ...(agent !== undefined && { agent, visible: await visibilityOf(agent, caller, context) }),
   })
@@ -42,7 +43,7 @@ const streamEvents = async (context: RequestContext, agent?: string): Promise<Re
     socket.close(1000)
     return new Response(null, { headers: STREAM_HEADERS })
   }
-  const stream = await openEventStream(socket, { after, cover: () => currentlyCovered(caller, context) })
+  const stream = openEventStream(socket, { after, isValid: () => isStillValid(caller, context) })
   return new Response(stream, { headers: STREAM_HEADERS })
 }
 
@@ -56,16 +57,12 @@ const connect = async (query: URLSearchParams, env: Env): Promise<{ socket: Sock
   return { socket: webSocket, after: Number(headers.get('Last-Event-ID')) }
 }
 
-/** Returns globs of the agents that the caller may read now; undefined once its token is no longer valid. */
-const currentlyCovered = async (
-  caller: Authentication,
-  { request, env, ctx }: RequestContext,
-): Promise<readonly string[] | undefined> => {
-  if (!caller.authenticated) return []
+/** Checks whether the token of a caller is still valid; its scopes and agents never change. */
+const isStillValid = async (caller: Authentication, { request, env, ctx }: RequestContext): Promise<boolean> => {
+  if (!caller.authenticated) return true
   const now = await authenticate(request, env, ctx)
-  if (now.authenticated) return coveredAgents(now, ['read'])
   // A token that cannot be checked now is checked again soon.
-  return now.reason === 'unavailable' ? coveredAgents(caller, ['read']) : undefined
+  return now.authenticated || now.reason === 'unavailable'
 }
 
 /** Returns `now` if the caller may read the agent; else which of its past changes the caller was shown. */
@@ -93,6 +90,8 @@ const parseLastEventId = (request: Request): string | undefined => {
 const badEventId = (): HttpError =>
   new HttpError(400, 'bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
 
+const START_ANEW = 'Read GET /agents, and subscribe without Last-Event-ID.'
+
 const refusalError = (refusal: Refusal, agent: string): HttpError => {
   switch (refusal.refused) {
     case 'unknown-agent':
@@ -103,7 +102,13 @@ const refusalError = (refusal: Refusal, agent: string): HttpError => {
       return new HttpError(
         410,
         'events-expired',
-        `Events before ${refusal.oldest + 1} are no longer stored. Read GET /agents, and subscribe without Last-Event-ID.`,
+        `Events before ${refusal.oldest + 1} are no longer stored. ${START_ANEW}`,
+      )
+    case 'too-many-replays':
+      return new HttpError(
+        410,
+        'too-many-replays',
+        `You have resumed more than ${MAX_CALLER_REPLAYS} event streams with missed events in a minute. ${START_ANEW}`,
       )
     default:
       if (!refusal.ofCaller) return serviceUnavailable('This host has too many event streams open.')

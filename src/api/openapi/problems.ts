@@ -73,6 +73,7 @@ export const problems = {
   'too-deep': [422, 'the JSON is nested too deeply'],
   'too-large': [413, 'the body is too large'],
   'too-many-attempts': [429, 'too many failed authentication attempts from this address'],
+  'too-many-replays': [410, 'the token or the address has resumed too many event streams in a minute'],
   'too-many-requests': [429, 'a rate limit is exceeded'],
   'too-many-streams': [429, 'the token or the address has too many event streams open'],
   'too-many-tokens': [409, 'the host stores no more tokens'],

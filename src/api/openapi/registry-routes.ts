@@ -198,6 +198,6 @@ function events<const Id extends string>(id: Id, summary: string) {
 }
 
 function streamProblems() {
-  const own = ['bad-event-id', 'events-expired', 'too-many-streams', 'unknown-query'] as const
+  const own = ['bad-event-id', 'events-expired', 'too-many-replays', 'too-many-streams', 'unknown-query'] as const
   return [...own, 'no-token', 'bad-token', 'forbidden'] as const
 }
