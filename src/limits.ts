@@ -17,6 +17,9 @@ export const MAX_STRING_LENGTH = 16 * 1024
 /** Members of one object, or items of one array. */
 export const MAX_MEMBERS = 1000
 
+/** The JSON Pointer of a place in a card or manifest: a report names many of them. */
+export const MAX_CARD_POINTER_LENGTH = 1024
+
 // Cards and manifests
 
 /** The name by which a request finds an agent, and the part of a name that an id is made from. */

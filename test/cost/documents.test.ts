@@ -62,8 +62,8 @@ const inputs: [name: string, document: JsonObject, read: (document: JsonObject) 
   ],
 ]
 
-/** Each string then has three times as many characters as MAX_NAME_LENGTH, or twice as many again. */
-const SIZE = 600
+/** Each string then has twice as many characters as MAX_NAME_LENGTH, or twice as many again. */
+const SIZE = 400
 
 /** Twice as many are MAX_SKILLS, which is less than MAX_MEMBERS. */
 const ITEMS = 250
@@ -110,6 +110,18 @@ describe.each(inputs)('%s', (_, document, read) => {
       if (growth > doubled) slow.push(`${path}: ${growth}`)
     }
     expect(slow).toStrictEqual([])
+  })
+})
+
+describe('the report', () => {
+  it.each([
+    ['secrets', 'sk-a1b2c3d4e5f6g7h8i9j0k'],
+    ['instructions', 'system prompt'],
+  ])('costs in proportion to a name and the %s below it', async (_, text) => {
+    const growth = await growthWhenDoubled(8 * 1024, 20, size =>
+      compile({ ...completeCards['1.0'], [repeatTo('a', size)]: Array(size / 32).fill(text) }, registration),
+    )
+    expect(growth).toBeLessThan(doubled)
   })
 })
 

@@ -94,6 +94,6 @@ export const closestExisting = (document: JsonObject, pointer: Pointer): Pointer
 }
 
 const getMember = (value: Json | undefined, token: string): Json | undefined => {
-  if (Array.isArray(value)) return value.find((_, index) => String(index) === token)
+  if (Array.isArray(value)) return /^\d+$/.test(token) ? value[Number(token)] : undefined
   return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
 }

@@ -1,5 +1,13 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
-import { MAX_INTERFACES, MAX_JSON_DEPTH, MAX_MEMBERS, MAX_MODES, MAX_SKILLS, MAX_STRING_LENGTH } from '../../limits.ts'
+import {
+  MAX_CARD_POINTER_LENGTH,
+  MAX_INTERFACES,
+  MAX_JSON_DEPTH,
+  MAX_MEMBERS,
+  MAX_MODES,
+  MAX_SKILLS,
+  MAX_STRING_LENGTH,
+} from '../../limits.ts'
 import { AgentCard } from '../model/agent-card.ts'
 import type { CardError } from '../model/report.ts'
 import { dedupeByPointer, validate } from '../model/schema.ts'
@@ -34,7 +42,7 @@ export const checkDocument = (document: Json): CardError[] => {
     else if (typeof value === 'object' && value !== null)
       for (const [member, inner] of jsonEntries(value)) {
         const innerPointer = pointer + formatPointer(member)
-        const invalidName = nameError(member)
+        const invalidName = nameError(member) ?? lengthError(innerPointer)
         if (invalidName !== undefined) errors.push({ pointer: innerPointer, message: invalidName })
         else visit(inner, innerPointer, Array.isArray(value) ? name : member, depth + 1)
       }
@@ -45,6 +53,11 @@ export const checkDocument = (document: Json): CardError[] => {
 
 const nameError = (name: string): string | undefined =>
   forbiddenNames.has(name) ? `"${name}" is not allowed as a name` : textError(name)
+
+const lengthError = ({ length }: Pointer): string | undefined =>
+  length > MAX_CARD_POINTER_LENGTH
+    ? `has a JSON Pointer of ${length} characters; at most ${MAX_CARD_POINTER_LENGTH} are allowed: shorten the names that lead to it`
+    : undefined
 
 const valueError = (value: Json, name: string, depth: number): string | undefined => {
   if (typeof value === 'string') return textError(value) ?? linkError(value, name)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rules } from '../../../src/card/lint/index.ts'
+import { lint, rules } from '../../../src/card/lint/index.ts'
 import type { LintContext } from '../../../src/card/lint/rule.ts'
 import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
 import { growth, isFasterThan, linear } from '../../support/cpu-time.ts'
@@ -99,5 +99,12 @@ describe('every lint rule', () => {
     const contextsByCount = new Map<number, LintContext>(contexts)
     const checkAll = (count: number) => rules.map(rule => rule.check(contextsByCount.get(count) as LintContext))
     expect(growth(1000, checkAll)).toBeLessThan(linear)
+  })
+
+  it('takes linear time for the items of a list that break it', () => {
+    const context = makeContext('Reviews code for vulnerabilities and style', 1)
+    const lintList = (count: number) =>
+      lint({ ...context, authored: { ...context.authored, texts: Array<string>(count).fill('system prompt') } })
+    expect(growth(1000, lintList)).toBeLessThan(linear)
   })
 })

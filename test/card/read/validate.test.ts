@@ -32,6 +32,12 @@ describe('a document', () => {
       '',
       'is 16385 characters long; at most 16384 are allowed',
     ],
+    [
+      'names that together are too long for a report',
+      { ...card, [`x${'a'.repeat(510)}`]: { [`x${'b'.repeat(511)}`]: 1 } },
+      '',
+      'has a JSON Pointer of 1025 characters; at most 1024 are allowed: shorten the names that lead to it',
+    ],
     ['a NUL character', { ...card, x: 'a\0b' }, '/x', 'contains a NUL character'],
     ['a lone surrogate', { ...card, x: '\uD800' }, '/x', 'contains a lone surrogate, so it is not valid Unicode text'],
     [
