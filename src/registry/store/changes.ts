@@ -2,7 +2,6 @@ import type { ChangeClass } from '../../card/diff/changes.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import type { Audited } from '../audit/chain.ts'
 import { appendEntry } from '../audit/log.ts'
-import { EVENTS_KEY } from '../kv-format.ts'
 import type { ChangeKind, StoredChange, WriteCause } from '../records.ts'
 
 /** One change of what is registered, at `at` in ms since 1970. `seq` is the revision that it made. */
@@ -20,17 +19,13 @@ export type Change = {
 
 /**
  * Records a change in the transaction of the write that made it, and after that: for subscribers and in the audit. Changes are numbered in
- * the order of their commits. The outbox makes sure that `Events` learns of each.
+ * the order of their commits. `EVENTS_KEY` is stale then.
  */
 export const recordChange = (sql: SqlStorage, change: Change): void => {
   const { id, seq, kind, class: changeClass, cause, manifestEtag, actor, at } = change
   sql.exec(
     'INSERT INTO changes (id, seq, kind, public_kind, class, at) VALUES (?, ?, ?, ?, ?, ?)',
     ...[id, seq, kind, publicKindOf(sql, id), changeClass ?? null, at],
-  )
-  sql.exec(
-    'INSERT INTO outbox (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1, attempts = 0',
-    EVENTS_KEY,
   )
   const details = {
     ...(changeClass && { class: changeClass }),

@@ -27,7 +27,8 @@ export const taskOwnersKey = (id: string): string => `task-owners:${id}`
  * Publishes the current state of a key to KV, or to the object of the agent that the key is for. Returns keys that are to be published
  * as well.
  */
-export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promise<readonly string[]> => {
+export const publishKey = async (storage: DurableObjectStorage, key: string, env: Env): Promise<readonly string[]> => {
+  const { sql } = storage
   const { kind, name } = parseKey(key)
   if (kind === 'refresh') {
     await env.REMOTE_CARDS.getByName(name).schedule(name, selectSource(sql, name)?.due ?? null)
@@ -41,7 +42,7 @@ export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promis
   if (kind === 'events') return sendChanges(sql, env)
   if (kind === 'sign') {
     const { resign } = await import('./resign.ts')
-    return resign(sql, name, env)
+    return resign(storage, name, env)
   }
   const { value, metadata, seconds } = buildEntry(sql, key)
   await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })

@@ -53,6 +53,7 @@ export const register = (
   return {
     value: { ...outcome, ...(publishedHealth && { publishedHealth }), ...hosts },
     staleKeys: [
+      ...(same ? [] : [EVENTS_KEY]),
       ...(same && !isHealthNew ? changed.map(hostKey) : agentKeys(id, changed, allTiers)),
       // A refresh sets its own next time.
       ...((source || sourceBefore) && !isRefresh ? [refreshKey(id)] : []),
@@ -127,7 +128,7 @@ export const remove = (
   const keys = [...agentKeys(id, hostnames, removedTiers), ...deleteReceipt(sql, id), taskOwnersKey(id)]
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
-    staleKeys: [...keys, ...(isRemote ? [refreshKey(id)] : [])],
+    staleKeys: [EVENTS_KEY, ...keys, ...(isRemote ? [refreshKey(id)] : [])],
     publishKeys: keys,
   }
 }

@@ -264,13 +264,10 @@ export class Registry extends DurableObject<Env> {
     await publisher.retry()
   }
 
-  /** Enqueues the agents whose cards are not signed with the keys of now, and sets the alarm for when these change. */
+  /** Enqueues the agents whose cards are not signed with the current keys, and sets the alarm for when these change. */
   async #checkSignatures(): Promise<void> {
-    const { findStaleSignatures } = await import('./signatures.ts')
-    const { keys, checkAt } = await findStaleSignatures(this.#sql, this.env)
-    const publisher = await this.#publisher
-    publisher.enqueue(keys)
-    if (checkAt !== undefined) publisher.wakeAt(checkAt)
+    const { enqueueStaleSignatures } = await import('./signatures.ts')
+    await enqueueStaleSignatures(await this.#publisher, this.env)
   }
 
   /** Runs a write, conditions included, in one transaction with its outbox entries, then publishes. */

@@ -155,6 +155,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS outbox (
     key TEXT PRIMARY KEY,
     version INTEGER NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due INTEGER NOT NULL DEFAULT 0
   );
 `

@@ -73,13 +73,11 @@ describe('a write', () => {
     ])
   })
 
-  it('leaves a note in the outbox that Events has not learned of it', () => {
-    const outbox = () => sql.exec(`SELECT key, version FROM outbox WHERE key = 'events:'`).toArray()
-    put('One')
-    put('One')
-    expect(outbox()).toEqual([{ key: 'events:', version: 1 }])
-    put('Two')
-    expect(outbox()).toEqual([{ key: 'events:', version: 2 }])
+  it('has Events learn of the change, unless there is none', () => {
+    const staleKeys = [put('One'), put('One'), put('Two'), remove(sql, 'a', {}, 'admin')].map(result =>
+      'value' in result ? result.staleKeys.filter(key => key === 'events:') : [],
+    )
+    expect(staleKeys).toEqual([['events:'], [], ['events:'], ['events:']])
   })
 
   it('that changes nothing, or is rejected, records no change', () => {
