@@ -20,6 +20,9 @@ const MIN_LIFETIME_SECONDS = 60
 /** Returns the key in the outbox for the object that refreshes an agent's remote card. It is none of KV's keys. */
 export const refreshKey = (id: string): string => `refresh:${id}`
 
+/** Returns the key in the outbox for an agent that was imported and is not in the search index yet. It is none of KV's keys. */
+export const indexKey = (id: string): string => `index:${id}`
+
 /** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */
 export const taskOwnersKey = (id: string): string => `task-owners:${id}`
 
@@ -40,6 +43,11 @@ export const publishKey = async (storage: DurableObjectStorage, key: string, env
     return []
   }
   if (kind === 'events') return sendChanges(sql, env)
+  if (kind === 'index') {
+    const { indexStored } = await import('./search.ts')
+    storage.transactionSync(() => indexStored(sql, name))
+    return []
+  }
   if (kind === 'sign') {
     const { resign } = await import('./resign.ts')
     return resign(storage, name, env)

@@ -253,7 +253,8 @@ export class Registry extends DurableObject<Env> {
   /** Runs one step of an import into an empty host. */
   async importStep(step: ImportStep): Promise<ImportReply> {
     const { runImportStep } = await import('./imports.ts')
-    return runImportStep(step, this.ctx.storage, work => this.#write(work))
+    const object = { storage: this.ctx.storage, publisher: await this.#publisher }
+    return runImportStep(step, { ...object, write: work => this.#write(work) })
   }
 
   /** Publishes what is left in the outbox, and signs the cards again if other keys sign now. */
