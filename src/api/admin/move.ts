@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { actorOf } from '../../auth/principal.ts'
 import { audited } from '../../auth/refusals.ts'
-import { requireScope } from '../../auth/require.ts'
+import { countWrites, requireScope } from '../../auth/require.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
@@ -49,6 +49,7 @@ export const getExport: Handler = async (request, env, ctx) => {
 /** `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit. */
 export const postImport: Handler = audited(async (request, env, ctx) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
+  await countWrites(principal, env)
   const file = new ImportedFile(request)
   const { agents, revisions, tokens } = await runImport(file, actorOf(principal), env).catch(async error => {
     await file.discard()
