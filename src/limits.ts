@@ -110,9 +110,13 @@ export const MAX_CATALOG_ENTRIES = 500
 /** Agents in one sitemap; of more, there is an index of sitemaps. The protocol allows ten times as many. */
 export const MAX_SITEMAP_URLS = 5000
 
-/** Lines of a batch, and its body. */
+/** Revisions of one agent that are stored, its removal included: the newest. */
+export const MAX_REVISIONS = 200
+
+/** Lines of a batch, its body, and the lines that count as one write against the rate limit. */
 export const MAX_BATCH_LINES = 500
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024
+export const LINES_PER_WRITE = 25
 
 /** The documents that are made from a batch, if all or none of its agents are to be registered: they are written at once. */
 export const MAX_ATOMIC_BATCH_BYTES = 16 * 1024 * 1024
@@ -133,8 +137,9 @@ export const MAX_TOKENS = 10_000
 /** Refused writes of one actor that the audit records in an hour, those without a valid token together. Others are counted. */
 export const MAX_RECORDED_REFUSALS = 30
 
-/** The file that `POST /import` takes, after decompression, and one line of it. */
-export const MAX_IMPORT_BYTES = 4 * 1024 * 1024 * 1024
+/** The file that `POST /import` takes, after decompression: in all, and for each byte that was sent, beyond a first MiB. And one line of it. */
+export const MAX_IMPORT_BYTES = 2 * 1024 * 1024 * 1024
+export const MAX_IMPORT_RATIO = 100
 export const MAX_IMPORT_LINE_BYTES = 8 * 1024 * 1024
 
 /** How long the Registry keeps what an agent's calls have shown, and the media types in it. */
@@ -143,7 +148,7 @@ export const MAX_OBSERVED_MEDIA_TYPES = 50
 
 // Changes
 
-/** Changes that event streams can resume from, and that wait for the webhook at most: the newest. */
+/** Changes that are stored, that event streams can resume from, and that wait for the webhook at most: the newest. */
 export const MAX_STORED_CHANGES = 10_000
 
 /** Event streams of one host, and of one token or client address. */
@@ -162,9 +167,6 @@ export const WEBHOOK_TIMEOUT_SECONDS = 15
 export const WEBHOOK_RETRY_SECONDS = 3 * 86_400
 
 // Remote cards
-
-/** Stored revisions of one agent that refreshes of its remote card made. */
-export const MAX_FETCHED_REVISIONS = 100
 
 /** One response of an MCP server for its card, all of them together, and the time for all. */
 export const MAX_DISCOVERY_RESPONSE_BYTES = 1024 * 1024

@@ -8,6 +8,7 @@ import {
   type Connection,
   HostError,
   isTransient,
+  LimitedError,
   openStream,
   type Reply,
   readReply,
@@ -110,7 +111,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
       ...(etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag }),
     }))
     try {
-      const reply = await request({ ...connection, retries: 0 }, 'POST', '/agents:batch', { lines })
+      const reply = await request(connection, 'POST', '/agents:batch', { lines, isUnrepeatable: true })
       const parsed = v.safeParse(BatchReply, reply.body)
       const results = new Map(parsed.success ? parsed.output.map(result => [result.line, result]) : [])
       return agents.map((_, index) => {
@@ -121,7 +122,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
           : toRejection({ status, body: error })
       })
     } catch (error) {
-      if (!(error instanceof TransientError)) throw error
+      // One by one they are no fewer writes.
+      if (!(error instanceof TransientError) || error instanceof LimitedError) throw error
       return agents.map(() => undefined)
     }
   },
@@ -196,17 +198,12 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /**
-   * Has the host test an agent, and returns the receipt; with `send`, the host sends the agent a message, too. Never retried: that might
-   * send another one. Returns undefined if the agent is not registered.
+   * Has the host test an agent, and returns the receipt; with `send`, the host sends the agent a message, too, and never a second
+   * one. Returns undefined if the agent is not registered.
    */
   check: async (id: string, send: boolean): Promise<ServedReceipt | Rejection | undefined> => {
-    const details = { body: send ? { send } : {}, timeoutMs: CHECK_TIMEOUT_MS }
-    const reply = await request(
-      { ...connection, retries: 0 },
-      'POST',
-      `/agents/${encodeURIComponent(id)}/check`,
-      details,
-    )
+    const details = { body: send ? { send } : {}, timeoutMs: CHECK_TIMEOUT_MS, isUnrepeatable: true }
+    const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/check`, details)
     if (isMissingAgent(reply)) return undefined
     return reply.status === 200 ? parseReply(ServedReceipt, reply, connection) : toRejection(reply)
   },
@@ -295,9 +292,9 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     self: async (): Promise<OwnToken> =>
       parseReply(OwnToken, await request(connection, 'GET', '/tokens/self'), connection),
 
-    /** Issues a token. Never retried: if the response is lost, a token exists that nobody knows. */
+    /** Issues a token. If the response is lost, a token exists that nobody knows, so no second one is issued. */
     issue: async (wanted: TokenRequest): Promise<IssuedToken | Rejection> => {
-      const reply = await request({ ...connection, retries: 0 }, 'POST', '/tokens', { body: wanted })
+      const reply = await request(connection, 'POST', '/tokens', { body: wanted, isUnrepeatable: true })
       return reply.status === 201 ? parseReply(IssuedToken, reply, connection) : toRejection(reply)
     },
 

@@ -40,6 +40,8 @@ type RequestDetails = {
   anonymous?: boolean
   /** Whether a reply is a result although its status is one of a failure. */
   isResult?: (reply: Reply) => boolean
+  /** Whether the request must not be made twice: it is retried only after 429, when the host has done nothing. */
+  isUnrepeatable?: boolean
   /** Whether a refused connection is not retried. */
   failsIfRefused?: boolean
   /** How long the host may take. */
@@ -66,6 +68,9 @@ export class TransientError extends HostError {
   }
 }
 
+/** The host has done nothing, because of a rate limit. */
+export class LimitedError extends TransientError {}
+
 /** Nothing listens at the URL, at the moment. */
 export class RefusedError extends TransientError {}
 
@@ -74,8 +79,8 @@ const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
 
 const FIRST_RETRY_DELAY_MS = 250
 const MAX_RETRY_DELAY_MS = 8000
-/** The highest `Retry-After` that is obeyed. */
-const MAX_RETRY_AFTER_MS = 30_000
+/** The highest `Retry-After` that is obeyed: the period of the host's rate limits. */
+const MAX_RETRY_AFTER_MS = 60_000
 const REQUEST_TIMEOUT_MS = 30_000
 /** The media type of JSON lines. */
 const NDJSON = 'application/x-ndjson'
@@ -89,7 +94,7 @@ export const request = async (
   path: string,
   { headers = {}, body, lines, anonymous = false, isResult = () => false, ...details }: RequestDetails = {},
 ): Promise<Reply> => {
-  const { failsIfRefused = false, timeoutMs = REQUEST_TIMEOUT_MS } = details
+  const { isUnrepeatable = false, failsIfRefused = false, timeoutMs = REQUEST_TIMEOUT_MS } = details
   const { url, token, tokenFrom, retries, clock, inform, outage = {}, identify, signal } = connection
   if (!anonymous) await identify?.()
   const isAuthorized = !anonymous && token !== ''
@@ -117,10 +122,13 @@ export const request = async (
       return reply
     } catch (error) {
       if (!(error instanceof TransientError) || attempt >= retries || signal?.aborted) throw error
+      if (isUnrepeatable && !(error instanceof LimitedError)) throw error
       if (failsIfRefused && error instanceof RefusedError) throw error
-      if (outage.reason !== error.message) inform(`${method} ${path}: ${error.message}; retrying`)
+      const waitMs = Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS)
+      const when = waitMs > 0 ? ` in ${Math.ceil(waitMs / 1000)} s` : ''
+      if (outage.reason !== error.message) inform(`${method} ${path}: ${error.message}; retrying${when}`)
       outage.reason = error.message
-      await clock.sleep(Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS) + backOffMs(attempt), signal)
+      await clock.sleep(waitMs + backOffMs(attempt), signal)
       if (signal?.aborted) throw error
     }
 }
@@ -188,7 +196,8 @@ const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
 const rejectFailure = (reply: Reply, now: number): void => {
   const { status, headers } = reply
   if (codeOf(reply) === 'admin-token-missing') throw new HostError(ADMIN_TOKEN_MISSING)
-  if (isTransient(reply)) throw new TransientError(`the host responded with ${status}`, parseRetryAfterMs(headers, now))
+  const Failure = status === 429 ? LimitedError : TransientError
+  if (isTransient(reply)) throw new Failure(`the host responded with ${status}`, parseRetryAfterMs(headers, now))
   if (status >= 300 && status < 400 && status !== 304)
     throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
 }

@@ -1,7 +1,7 @@
 import { parseAuthorization } from '../auth/authenticate.ts'
 import { actorOf } from '../auth/principal.ts'
 import { audited } from '../auth/refusals.ts'
-import { requirePrincipal, requireScope, unauthorized } from '../auth/require.ts'
+import { countWrites, requirePrincipal, requireScope, unauthorized } from '../auth/require.ts'
 import { createToken, tokenId } from '../auth/token.ts'
 import type { CardError } from '../card/model/report.ts'
 import { validate } from '../card/model/schema.ts'
@@ -25,6 +25,7 @@ const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 /** `POST /tokens`: issues a token. Its text is in this response and nowhere else. */
 export const postToken: Handler = audited(async (request, env, ctx) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
+  await countWrites(principal, env)
   const parsed = parseTokenRequest(await readJson(request), Date.now())
   if ('errors' in parsed) {
     const { pointer = '', message = '' } = parsed.errors[0] ?? {}
@@ -67,6 +68,7 @@ export const getOwnToken: Handler = async (request, env, ctx) => {
 /** `DELETE /tokens/{id}`: revokes a token, here at once and everywhere within the cache time. */
 export const deleteToken: Handler = audited(async (request, env, ctx, { id = '' }) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
+  await countWrites(principal, env)
   const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id, actorOf(principal)) : undefined
   if (revoked?.outcome !== 'revoked')
     throw new HttpError(404, 'token-not-found', 'No token with this id exists. GET /tokens lists tokens.')

@@ -5,7 +5,7 @@ import type { PathParams, RequestContext } from '../http/handler.ts'
 import { authenticate } from './authenticate.ts'
 import { hasPermission, hasScope } from './permissions.ts'
 import type { Authentication, Principal, TokenError } from './principal.ts'
-import { recordFailure, tooManyAttempts } from './throttle.ts'
+import { countRequest, recordFailure, tooManyAttempts } from './throttle.ts'
 import { isAdminTokenMissing } from './token.ts'
 
 const principals = new WeakMap<Request, Principal>()
@@ -20,14 +20,25 @@ export const requireScope = async (context: RequestContext, scope: Scope, agentI
   throw insufficientScope(principal, scope, agentId)
 }
 
-/** Returns the principal that may write the agent of a path, and the agent's id; throws otherwise. */
+/**
+ * Returns the principal that may write the agent of a path, and the agent's id; throws otherwise. Counts the request, unless it only
+ * reads.
+ */
 export const requireWriter = async (
   context: RequestContext,
   { id = '' }: PathParams,
 ): Promise<{ principal: Principal; id: string }> => {
   const principal = await requirePrincipal(context, { scope: 'write' })
   assertWriter(principal, id)
+  const { method } = context.request
+  if (method !== 'GET' && method !== 'HEAD') await countWrites(principal, context.env)
   return { principal, id }
+}
+
+/** Counts writes against the limit of a token, before any work for them. Throws 429 past it. */
+export const countWrites = async ({ subject }: Principal, { WRITE_LIMIT }: Env, writes = 1): Promise<void> => {
+  const detail = 'Too many writes: the limit is 600 a minute for each token.'
+  await Promise.all(Array.from({ length: writes }, () => countRequest(WRITE_LIMIT, subject, detail)))
 }
 
 /** Throws unless a principal may write an agent, and the id is one that an agent can have. */

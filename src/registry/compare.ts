@@ -59,10 +59,10 @@ export const toOffer = ({ manifest, card, tiers }: StoredRevision): Offer | unde
 
 /**
  * Returns the terms of a write whose class is that of a comparison. It is rejected if there is a newer revision, unless it
- * `isLast`: a busy agent must not be refused for the class.
+ * `isLast`: a busy agent must not be refused for the class. A revision that the terms expect already stays.
  */
 export const withClass = (terms: WriteTerms, { seq, changes }: Comparison, isLast: boolean): WriteTerms => ({
   ...terms,
-  ...(!isLast && { expected: { ...terms.expected, seq } satisfies Expected }),
+  ...(!isLast && { expected: { seq, ...terms.expected } satisfies Expected }),
   ...(changes && { changeClass: changes.class }),
 })

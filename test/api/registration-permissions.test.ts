@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../src/json/json.ts'
 import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost } from '../support/host.ts'
+import { startNodeHost } from '../support/node-host.ts'
 
 const host = sharedHost()
 
@@ -220,6 +221,63 @@ describe('upstream.secret and upstream.service', () => {
   it('do not hide that a precondition failed: 412', async () => {
     await host.put('secret-conditional', manifest(secret))
     expect((await putAsWriter('secret-conditional', manifest(secret), { 'If-Match': '"old"' })).status).toBe(412)
+  })
+})
+
+describe('a write whose permission depends on the registered manifest', () => {
+  const url = 'https://mine.example.com/a2a'
+  const withSecret = { card: { ...minimalCard, url }, upstream: { secret: 'AGENT_TOKEN' } }
+  const withoutSecret = { card: { ...minimalCard, url } }
+  const readTag = async (fetch: (path: string) => Promise<Response>) =>
+    (await fetch('/agents/raced')).headers.get('ETag') ?? ''
+
+  type Write = (tag: string) => [method: string, path: string, body: Json, headers?: Record<string, string>]
+  const batch: Write = tag => [
+    ...(['POST', '/agents:batch', { id: 'raced', manifest: withSecret, ifMatch: tag }] as const),
+    { 'Content-Type': 'application/x-ndjson' },
+  ]
+  it.each<[string, Write]>([
+    ['by PUT', () => ['PUT', '/agents/raced', withSecret]],
+    ['by PUT with the entity tag of the card', tag => ['PUT', '/agents/raced', withSecret, { 'If-Match': tag }]],
+    ['by PUT with any entity tag', () => ['PUT', '/agents/raced', withSecret, { 'If-Match': '*' }]],
+    ['by a rollback', tag => ['POST', '/agents/raced/rollback', { seq: 1 }, { 'If-Match': tag }]],
+    ['by a batch', batch],
+  ])('does not restore a secret that an administrator has just removed: %s', async (_, write) => {
+    const racing = await startNodeHost()
+    await racing.put('raced', withSecret)
+    const tag = await readTag(racing.fetch)
+    const issued = await racing.fetch('/tokens', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${racing.env.ADMIN_TOKEN}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ scopes: ['write'], agents: ['raced'], note: '', tiers: [], expires: null }),
+    })
+    const { token } = (await issued.json()) as { token: string }
+    // The administrator's write is committed after the writer's permission was checked.
+    let isRaced = false
+    const registry = new Proxy(racing.registry, {
+      get:
+        (target, name) =>
+        async (id: string, ...rest: never[]) => {
+          const result = await (target as unknown as Record<string | symbol, (...values: unknown[]) => unknown>)[
+            name
+          ]?.(id, ...rest)
+          if (name === 'manifest' && !isRaced) {
+            isRaced = true
+            await racing.put('raced', withoutSecret)
+          }
+          return result
+        },
+    })
+    Object.assign(racing.env, { REGISTRY: { getByName: () => registry } })
+    const [method, path, body, headers] = write(tag)
+    const response = await racing.fetch(path, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+    expect([isRaced, ((await response.json()) as { status: number }).status]).toEqual([true, 403])
+    expect(await racing.registry.manifest('raced')).toMatchObject({ manifest: JSON.stringify(withoutSecret) })
+    expect(await readTag(racing.fetch)).toBe(tag)
   })
 })
 

@@ -18,12 +18,13 @@ beforeEach(() => {
 })
 
 const registry = new Proxy({}, { get: () => () => Promise.reject(error) })
+const limit = { limit: async () => ({ success: true }) }
 const env = {
   ADMIN_TOKEN: token,
   PUBLIC_URL: '',
   CARDS: { getWithMetadata: async () => ({ value: null, metadata: null }), get: async () => null },
   REGISTRY: { getByName: () => registry },
-  CALL_LIMIT: { limit: async () => ({ success: true }) },
+  ...{ CALL_LIMIT: limit, WRITE_LIMIT: limit },
 } as unknown as Env
 const ctx = {
   waitUntil: () => undefined,

@@ -61,13 +61,18 @@ describe('request', () => {
   it.each([
     ['in seconds', '7', 7000],
     ['as a date', 'Sun, 22 Nov 2026 12:00:20 GMT', 20_000],
-    ['up to its limit', '3600', 30_000],
+    ['up to its limit', '3600', 60_000],
     ['unless it is invalid', 'soon', 0],
   ])('obeys Retry-After %s', async (_, value, wait) => {
     const { pauses } = await send(() => busy({ 'Retry-After': value }), 1)
     expect(pauses).toHaveLength(1)
     expect(pauses[0]).toBeGreaterThanOrEqual(wait + 250)
     expect(pauses[0]).toBeLessThanOrEqual(wait + 500)
+  })
+
+  it('says how long it waits', async () => {
+    const { messages } = await send(() => busy({ 'Retry-After': '7' }), 1)
+    expect(messages).toEqual(['GET /agents: the host responded with 503; retrying in 7 s'])
   })
 
   it('retries a failed connection', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPut, type Seen, times } from './fake-host.ts'
+import { isPut, problem, type Seen, times } from './fake-host.ts'
 import { card, useFakeHost, Workspace } from './workspace.ts'
 
 const { host, env } = useFakeHost()
@@ -62,6 +62,17 @@ describe('sync-card with many cards', () => {
     expect(batch?.headers).toMatchObject({
       ...{ 'content-type': 'application/x-ndjson', authorization: `Bearer ${host.token}` },
     })
+  })
+
+  it('sends a batch again that the host refused because of a rate limit, and nothing one by one', async () => {
+    host.faults = [
+      times(2, isBatch, response =>
+        problem(response, 429, 'too-many-requests', 'Later.', { headers: { 'Retry-After': '0' } }),
+      ),
+    ]
+    const { code, stdout } = await folderOf(25).run([], env)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/: 25 created\n$/)])
+    expect(countRequests()).toMatchObject({ 'POST /agents:batch': 3, 'PUT /agents/{id}': 1 })
   })
 
   it('sends one by one what a host without batches does not take', async () => {

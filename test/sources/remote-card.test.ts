@@ -98,6 +98,7 @@ describe('the alarm of a remote card', () => {
     vi.spyOn(remoteCard, 'schedule').mockRejectedValueOnce(new Error('unavailable'))
     const { published } = await put()
     const before = state.alarm
+    vi.setSystemTime(start + 1000)
     await registry.alarm()
     expect([published, before, state.alarm]).toEqual([true, null, start + DUE_AFTER_MS])
   })

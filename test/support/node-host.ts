@@ -12,6 +12,8 @@ export type NodeHost = {
   /** The environment of the Worker, which a test may change. */
   env: Env
   registry: Registry
+  /** The storage of the Registry. */
+  storage: DurableObjectStorage
   /** Makes these the secrets of the host, in place of others of the same names, and starts its objects again as a deployment does. */
   deploy: (secrets: Readonly<Record<string, string | undefined>>) => Promise<void>
   /** Runs the alarm of the Registry as long as its time has come. */
@@ -74,6 +76,7 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
     fetch: send,
     env,
     registry: registry.getByName('default'),
+    storage: registry.storageOf('default'),
     put: async (id, document) => {
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
       const response = await send(`/agents/${id}`, { method: 'PUT', headers, body: JSON.stringify(document) })
@@ -96,11 +99,14 @@ const namespaceOf = <Instance extends { alarm?: () => void | Promise<void> }>(
   const instances = new Map<string, Instance>()
   const storages = new Map<string, TestStorage>()
   const starting: Promise<void>[] = []
-  const create = (name: string): Instance => {
-    const blockConcurrencyWhile = (work: () => Promise<void>) => void starting.push(work())
+  const storageOf = (name: string): DurableObjectStorage => {
     const opened = storages.get(name) ?? openStorage()
     storages.set(name, opened)
-    const state: unknown = { storage: opened.storage, waitUntil: () => undefined, blockConcurrencyWhile }
+    return opened.storage
+  }
+  const create = (name: string): Instance => {
+    const blockConcurrencyWhile = (work: () => Promise<void>) => void starting.push(work())
+    const state: unknown = { storage: storageOf(name), waitUntil: () => undefined, blockConcurrencyWhile }
     return new Class(state as DurableObjectState, env)
   }
   const getByName = (name: string): Instance => {
@@ -124,7 +130,7 @@ const namespaceOf = <Instance extends { alarm?: () => void | Promise<void> }>(
       await getByName(name).alarm?.()
     }
   }
-  return { getByName, start, restart, ringAlarm }
+  return { getByName, start, restart, ringAlarm, storageOf }
 }
 
 const memoryKv = () => {

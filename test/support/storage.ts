@@ -1,12 +1,18 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 
 /** Opens an empty SQLite database in Node behind the interface of a Durable Object's. */
 export const openSql = (): SqlStorage => {
   const database = new DatabaseSync(':memory:')
-  const changes = () => Number(database.prepare('SELECT total_changes() AS count').get()?.count)
+  const statements = new Map<string, StatementSync>()
+  const prepare = (query: string): StatementSync => {
+    const statement = statements.get(query) ?? database.prepare(query)
+    statements.set(query, statement)
+    return statement
+  }
+  const changes = () => Number(prepare('SELECT total_changes() AS count').get()?.count)
   const exec = (query: string, ...values: SQLInputValue[]) => {
     const before = changes()
-    const rows = values.length === 0 ? many(query) : database.prepare(query).all(...values)
+    const rows = values.length === 0 ? many(query) : prepare(query).all(...values)
     return {
       toArray: () => rows,
       one: () => rows[0],

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { actorOf } from '../../auth/principal.ts'
 import { audited } from '../../auth/refusals.ts'
-import { requireScope } from '../../auth/require.ts'
+import { countWrites, requireScope } from '../../auth/require.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { jsonResponse } from '../../http/responses.ts'
-import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../limits.ts'
+import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/write-through.ts'
 import type { ExportCursor } from '../../registry/move/export.ts'
 import { EXPORT_TYPE, parseTrailer, type Trailer } from '../../registry/move/format.ts'
@@ -49,23 +49,23 @@ export const getExport: Handler = async (request, env, ctx) => {
 /** `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit. */
 export const postImport: Handler = audited(async (request, env, ctx) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
-  const reader = decompress(request).getReader()
-  const { agents, revisions, tokens } = await runImport(reader, actorOf(principal), env).catch(async error => {
-    // Where the connection is closed while it is written to, a client may not see the response.
-    await discard(reader)
+  await countWrites(principal, env)
+  const file = new ImportedFile(request)
+  const { agents, revisions, tokens } = await runImport(file, actorOf(principal), env).catch(async error => {
+    await file.discard()
     throw error
   })
   purgeLists(ctx)
   return jsonResponse({ agents, revisions, tokens }, 201, { 'Cache-Control': PRIVATE_NO_STORE })
 })
 
-const runImport = async (reader: Reader, actor: string, env: Env): Promise<Imported> => {
+const runImport = async (file: ImportedFile, actor: string, env: Env): Promise<Imported> => {
   const registry = getRegistry(env)
   const begun = await registry.importStep({ step: 'begin' })
   if (begun.outcome !== 'begun') throw rejectionError(begun)
   const { session } = begun
   try {
-    const digest = await stageLines(reader, async lines => {
+    const digest = await stageLines(file, async lines => {
       const staged = await registry.importStep({ step: 'stage', session, lines })
       if (staged.outcome !== 'staged') throw rejectionError(staged)
     })
@@ -77,30 +77,60 @@ const runImport = async (reader: Reader, actor: string, env: Env): Promise<Impor
   }
 }
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>
+/** The file of an import, decompressed as far as its size allows. */
+class ImportedFile {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  /** Bytes as they were sent, if they are compressed. */
+  #sent = Number.POSITIVE_INFINITY
+  /** Bytes after decompression. */
+  #size = 0
 
-/** Reads the rest of a file that is refused. */
-const discard = async (reader: Reader): Promise<void> => {
-  try {
-    for (let size = 0; size < MAX_IMPORT_BYTES; ) {
-      const { done, value } = await reader.read()
-      if (done) return
-      size += value.byteLength
+  constructor({ body, headers }: Request) {
+    if (body === null) throw invalidImport('The file is empty')
+    const encoding = headers.get('Content-Encoding')?.toLowerCase() ?? 'identity'
+    if (encoding !== 'identity' && encoding !== 'gzip')
+      throw new HttpError(415, 'unsupported-encoding', 'An import may have the Content-Encoding gzip, and no other.', {
+        headers: { 'Accept-Encoding': 'gzip' },
+      })
+    this.#reader = (encoding === 'gzip' ? this.#decompress(body) : body).getReader()
+  }
+
+  /** Returns the next bytes; undefined at the end. */
+  async read(): Promise<Uint8Array | undefined> {
+    const { value } = await this.#reader.read().catch(() => {
+      throw invalidImport('The file broke off, or is not compressed as its Content-Encoding declares')
+    })
+    this.#size += value?.byteLength ?? 0
+    if (this.#size > MAX_IMPORT_BYTES) throw tooLarge(`The file has more than ${MAX_IMPORT_BYTES} bytes`)
+    // Few bytes must not cause much work. Of an export, they become about 16 times as many.
+    if (this.#size > FREE_BYTES + MAX_IMPORT_RATIO * this.#sent)
+      throw tooLarge(`The file becomes more than ${MAX_IMPORT_RATIO} times as large when it is decompressed`)
+    return value
+  }
+
+  /** Reads the rest: where the connection is closed while it is written to, a client may not see the response. */
+  async discard(): Promise<void> {
+    try {
+      while (await this.read());
+    } catch {
+      // The file has no rest, or none that can be decompressed.
     }
-  } catch {
-    // The file has no rest, or none that can be decompressed.
+  }
+
+  #decompress(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    this.#sent = 0
+    const counter = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        this.#sent += chunk.byteLength
+        controller.enqueue(chunk)
+      },
+    })
+    return body.pipeThrough(counter).pipeThrough(new DecompressionStream('gzip'))
   }
 }
 
-const decompress = ({ body, headers }: Request): ReadableStream<Uint8Array> => {
-  if (body === null) throw invalidImport('The file is empty')
-  const encoding = headers.get('Content-Encoding')?.toLowerCase() ?? 'identity'
-  if (encoding === 'identity') return body
-  if (encoding === 'gzip') return body.pipeThrough(new DecompressionStream('gzip'))
-  throw new HttpError(415, 'unsupported-encoding', 'An import may have the Content-Encoding gzip, and no other.', {
-    headers: { 'Accept-Encoding': 'gzip' },
-  })
-}
+/** What a file may have after decompression, however small it is before. */
+const FREE_BYTES = 1024 * 1024
 
 const NEWLINE = 0x0a
 
@@ -108,15 +138,12 @@ const NEWLINE = 0x0a
  * Passes the lines of a file on, many at a time, and checks them against its last line, which it leaves out. Returns the digest of the
  * others.
  */
-const stageLines = async (reader: Reader, stage: (lines: string) => Promise<void>): Promise<string> => {
+const stageLines = async (file: ImportedFile, stage: (lines: string) => Promise<void>): Promise<string> => {
   const hash = createHash('sha256')
   let lines = 0
-  let size = 0
   let rest: Uint8Array = new Uint8Array()
   let trailer: Trailer | undefined
-  for await (const chunk of readChunks(reader)) {
-    size += chunk.byteLength
-    if (size > MAX_IMPORT_BYTES) throw tooLarge(`The file has more than ${MAX_IMPORT_BYTES} bytes`)
+  for await (const chunk of readChunks(file)) {
     const bytes = concat(rest, chunk)
     const end = bytes.lastIndexOf(NEWLINE) + 1
     rest = bytes.slice(end)
@@ -128,10 +155,11 @@ const stageLines = async (reader: Reader, stage: (lines: string) => Promise<void
     trailer = parseTrailer(decode(complete.subarray(lastLine, -1)))
     const before = trailer ? complete.subarray(0, lastLine) : complete
     if (before.byteLength === 0) continue
-    const text = decode(before)
     hash.update(before)
-    lines += text.split('\n').length - 1
-    await stage(text)
+    for (const text of splitSteps(decode(before))) {
+      lines += text.split('\n').length - 1
+      await stage(text)
+    }
   }
   if (!trailer || rest.byteLength > 0) throw invalidImport('The file is incomplete: its last line is missing')
   const digest = hash.digest('hex')
@@ -140,18 +168,31 @@ const stageLines = async (reader: Reader, stage: (lines: string) => Promise<void
   return digest
 }
 
-/** Collects the chunks of a stream, which can be of one byte each, into larger ones. */
-async function* readChunks(reader: Reader): AsyncIterable<Uint8Array> {
+/** Lines that the Registry stages before other requests to it get their turn. */
+const LINES_PER_STEP = 1000
+
+/** Splits complete lines into those of one step each. */
+function* splitSteps(text: string): Iterable<string> {
+  let start = 0
+  for (let count = 1, end = 0; end < text.length; count++) {
+    end = text.indexOf('\n', end) + 1
+    if (count % LINES_PER_STEP > 0 && end < text.length) continue
+    yield text.slice(start, end)
+    start = end
+  }
+}
+
+/** Collects the chunks of a file, which can be of one byte each, into larger ones. */
+async function* readChunks(file: ImportedFile): AsyncIterable<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
   for (;;) {
-    const { done, value } = await reader.read().catch(() => {
-      throw invalidImport('The file broke off, or is not compressed as its Content-Encoding declares')
-    })
+    const value = await file.read()
     if (value) {
       parts.push(value)
       size += value.byteLength
     }
+    const done = value === undefined
     if (size > 0 && (done || size >= CHUNK_BYTES || parts.length >= MAX_PARTS)) {
       yield concat(...parts.splice(0))
       size = 0

@@ -1,7 +1,7 @@
 import { isAdmin } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { audited, reportRefusal } from '../../auth/refusals.ts'
-import { assertWriter, requireAnyAgent } from '../../auth/require.ts'
+import { assertWriter, countWrites, requireAnyAgent } from '../../auth/require.ts'
 import type { CardError } from '../../card/model/report.ts'
 import { validate } from '../../card/model/schema.ts'
 import { parsePrecondition } from '../../http/conditional.ts'
@@ -10,7 +10,13 @@ import type { Handler, RequestContext } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { parseJsonText, readBodyText } from '../../http/json-body.ts'
 import { essence } from '../../http/media-type.ts'
-import { MAX_ATOMIC_BATCH_BYTES, MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTES } from '../../limits.ts'
+import {
+  LINES_PER_WRITE,
+  MAX_ATOMIC_BATCH_BYTES,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_LINES,
+  MAX_BODY_BYTES,
+} from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/write-through.ts'
 import type { BatchResult, WriteRejection } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
@@ -43,6 +49,8 @@ export const postBatch: Handler = audited(async (request, env, ctx) => {
   const isAtomic = readAtomic(new URL(request.url))
   if (![NDJSON, 'application/ndjson', 'application/jsonl'].includes(essence(request.headers.get('Content-Type'))))
     throw new HttpError(415, 'unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
+  // The first lines before the body is read, and the others before they are compiled.
+  await countWrites(principal, env)
   const entries = await readEntries(await readBodyText(request, MAX_BATCH_BYTES), principal, context)
   try {
     if (isAtomic) await registerTogether(entries, principal, env)
@@ -70,11 +78,12 @@ const readAtomic = ({ searchParams }: URL): boolean => {
   return atomic === 'true'
 }
 
-const readEntries = (text: string, principal: Principal, context: RequestContext): Promise<Entry[]> => {
+const readEntries = async (text: string, principal: Principal, context: RequestContext): Promise<Entry[]> => {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
   if (lines.length === 0) throw new HttpError(400, 'empty-batch', 'The batch has no lines.')
   if (lines.length > MAX_BATCH_LINES)
     throw new HttpError(413, 'too-large', `The batch has ${lines.length} lines; ${MAX_BATCH_LINES} are allowed.`)
+  await countWrites(principal, context.env, Math.ceil(lines.length / LINES_PER_WRITE) - 1)
   const ids = new Set<string>()
   return Promise.all(
     lines.map(async ({ line, number }) => {

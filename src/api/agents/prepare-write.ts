@@ -76,6 +76,8 @@ const prepareWrite = async (
   const context = { id, versionPlace: read.errorPointer('/version'), cause, isLast, manifest, origin }
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
+  // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
+  const condition = { ...precondition, ...(bindingUse && { seq: bindingUse.seq }) }
   const recompileWith =
     (fetched: JsonObject | undefined): Recompile =>
     earlier => {
@@ -86,11 +88,11 @@ const prepareWrite = async (
     const result = compile(document, { id, ...origins })
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
-    const expected = bindingUse ? assertSameUse(bindingUse, compiled, precondition) : precondition
+    if (bindingUse) assertSameUse(bindingUse, compiled)
     const recompile = recompileWith(undefined)
     const compared = await compareWithRegistered(
       compiled,
-      { ...context, recompile, terms: { ...terms, expected } },
+      { ...context, recompile, terms: { ...terms, expected: condition } },
       env,
     )
     const { write, signing, terms: finalTerms } = compared
@@ -105,12 +107,8 @@ const prepareWrite = async (
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)
   const { record, compiled } = reconciled
   const served = servedCard(known, source)
-  const condition =
-    bindingUse === undefined
-      ? precondition
-      : compiled && served
-        ? assertSameUse(bindingUse, compiled, precondition, served)
-        : assertSameManifest(bindingUse, document, precondition)
+  if (bindingUse && compiled && served) assertSameUse(bindingUse, compiled, served)
+  else if (bindingUse) assertSameManifest(bindingUse, document)
   const expected = { ...condition, checked: known?.checked ?? null }
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
   const recompile = recompileWith(served ? parseCard(record) : parseCard(known))
@@ -211,8 +209,8 @@ const describeErrors = (errors: CardError[]): string => {
   return `Nothing was registered.${first}${more}`
 }
 
-/** A registered agent that uses a secret or a service binding of this Worker, and which of them its manifest names. */
-type BindingUse = { id: string; etag: string; name: 'secret' | 'service'; document: Json; origin: string }
+/** A revision that uses a secret or a service binding of this Worker, and which of them its manifest names. */
+type BindingUse = { id: string; seq: number; name: 'secret' | 'service'; document: Json; origin: string }
 
 /**
  * Returns the registered agent whose secret or binding a manifest uses unchanged; undefined if it uses none. Throws if it uses
@@ -231,39 +229,32 @@ const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): 
     !jsonEquals(before.manifest.upstream as JsonObject, upstream as JsonObject)
   )
     throw bindingChanged(name, 'is not what is registered now')
-  return { id, etag: registered.etag, name, document, origin: registered.origin }
+  return { id, seq: registered.seq, name, document, origin: registered.origin }
 }
 
 /**
  * Asserts that a secret or binding is used as it is now: for the same addresses, calls and callers. `served` is the fetched card
- * that is served now. Returns the precondition of the write: it fails if what was compared has changed.
+ * that is served now.
  */
 const assertSameUse = (
-  { id, etag, name, document, origin }: BindingUse,
+  { id, name, document, origin }: BindingUse,
   { profile }: Compiled,
-  precondition: Precondition,
   served?: JsonObject,
-): Precondition => {
+): void => {
   const before = compile(document, { id, publicUrl: origin, requestOrigin: origin, fetched: served })
   if (!('compiled' in before)) throw bindingChanged(name, 'is not what is registered now')
   const newUse = findNewUse(before.compiled.profile, profile)
   if (newUse !== undefined) throw bindingChanged(name, newUse)
-  return expectEtag(precondition, etag)
 }
 
 /** The same if no card can be compared, because none was fetched yet: then the manifest must not change. */
-const assertSameManifest = (bindingUse: BindingUse, document: Json, precondition: Precondition): Precondition => {
+const assertSameManifest = (bindingUse: BindingUse, document: Json): void => {
   if (!jsonEquals(document, bindingUse.document))
     throw bindingChanged(
       bindingUse.name,
       'belongs to an agent whose card was never fetched, so nothing can be compared',
     )
-  return expectEtag(precondition, bindingUse.etag)
 }
-
-/** Adds an entity tag to a precondition, unless that names another one and fails by itself. */
-const expectEtag = (precondition: Precondition, etag: string): Precondition =>
-  precondition.ifMatch?.some(tag => tag !== '*' && tag !== etag) ? precondition : { ...precondition, ifMatch: [etag] }
 
 const bindingChanged = (name: BindingUse['name'], reason: string): HttpError =>
   adminRequired(

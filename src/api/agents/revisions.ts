@@ -11,6 +11,7 @@ import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { readJson } from '../../http/json-body.ts'
 import { jsonResponse } from '../../http/responses.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
+import { MAX_REVISIONS } from '../../limits.ts'
 import { toOffer } from '../../registry/compare.ts'
 import type { RevisionRow, StoredRevision } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
@@ -121,7 +122,7 @@ const revisionNotFound = (id: string, seq: string | undefined, newest: number): 
   new HttpError(
     404,
     'revision-not-found',
-    `Agent "${id}" has no revision ${JSON.stringify(seq?.slice(0, 20))}. The newest is ${newest}; GET /agents/${id}/revisions lists all.`,
+    `Agent "${id}" has no revision ${JSON.stringify(seq?.slice(0, 20))}. The newest is ${newest}, and only the newest ${MAX_REVISIONS} are stored: GET /agents/${id}/revisions lists them.`,
   )
 
 /** Returns the number of the revision before one that exists. */
@@ -131,7 +132,7 @@ const previousSeq = async (id: string, seq: number, env: Env): Promise<string> =
   throw new HttpError(
     404,
     'revision-not-found',
-    `Revision ${seq} is the oldest of agent "${id}": name another one as from.`,
+    `Revision ${seq} is the oldest of agent "${id}" that is stored: name another one as from.`,
   )
 }
 

@@ -1,7 +1,7 @@
 import { type CallError, invalidParam } from '../../a2a/errors.ts'
 import { hasPermission } from '../../auth/permissions.ts'
 import { type Authentication, actorOf } from '../../auth/principal.ts'
-import { insufficientScope, requireAnyAgent } from '../../auth/require.ts'
+import { countWrites, insufficientScope, requireAnyAgent } from '../../auth/require.ts'
 import { agentIdPattern, cardUrl, toSlug } from '../../card/model/constants.ts'
 import {
   authorizeCall,
@@ -133,6 +133,7 @@ export const refreshCard: Method = async (params, context) => {
     const isVisible = profile !== null && (profile.visibility === 'public' || hasPermission(principal, 'read', id))
     return isVisible ? { agent: id, error: insufficientScope(principal, 'write', id) } : unknown
   }
+  await countWrites(principal, env)
   const { result } = await requestRefresh(id, { force: true, actor: actorOf(principal) }, env)
   if (result.outcome === 'failed') return { agent: id, error: { kind: 'source', agent: id, failure: result.failure } }
   const read = await readSuperxCard(id, context)

@@ -3,6 +3,8 @@ import { jsonBody, type Operation, type Operations, page, pageProblems, pageQuer
 
 const admin = { tag: 'administration', access: 'admin', limits: ['AUTH_LIMIT'] } as const satisfies Partial<Operation>
 
+const adminWrite = { ...admin, limits: ['WRITE_LIMIT', 'AUTH_LIMIT'] } as const satisfies Partial<Operation>
+
 const document = { tag: 'documents', access: 'public' } as const satisfies Partial<Operation>
 
 const lines = { 'application/x-ndjson': { each: { type: 'object' } } } as const
@@ -96,11 +98,11 @@ export const hostRoutes = {
     access: 'optional',
     body: { content: jsonBody('JsonRpcRequest') },
     answers: { 200: { description: 'The response.', content: jsonBody('JsonRpcResponse') } },
-    limits: ['CALL_LIMIT', 'AUTH_LIMIT'],
+    limits: ['CALL_LIMIT', 'WRITE_LIMIT', 'AUTH_LIMIT'],
     errors: 'superx',
   },
   'POST /tokens': {
-    ...admin,
+    ...adminWrite,
     id: 'issueToken',
     summary: 'Issue a token',
     body: { content: jsonBody('TokenRequest') },
@@ -123,7 +125,7 @@ export const hostRoutes = {
     answers: { 200: { description: 'The token, without its text.', content: jsonBody('OwnToken') } },
   },
   'DELETE /tokens/:id': {
-    ...admin,
+    ...adminWrite,
     id: 'revokeToken',
     summary: 'Revoke a token',
     answers: { 204: { description: 'The token was revoked.' } },
@@ -158,7 +160,7 @@ export const hostRoutes = {
     answers: { 200: { description: 'The export. Without its last line, it is incomplete.', content: lines } },
   },
   'POST /import': {
-    ...admin,
+    ...adminWrite,
     id: 'importHost',
     summary: 'Import an export into an empty host',
     headers: {

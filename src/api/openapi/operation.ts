@@ -28,7 +28,7 @@ export const rateLimits = {
   LINT_LIMIT: { requests: 60, seconds: 60, per: 'each client address' },
   PAGE_LIMIT: { requests: 300, seconds: 60, per: 'each client address' },
   FETCH_LIMIT: { requests: 60, seconds: 60, per: 'each caller, for requests that this host sends on its behalf' },
-  WRITE_LIMIT: { requests: 600, seconds: 60, per: 'each token' },
+  WRITE_LIMIT: { requests: 600, seconds: 60, per: 'each token, for writes' },
 } as const
 
 /** A parameter in the query or a header. */

@@ -7,7 +7,9 @@ const writeProblems = ['bad-condition', 'precondition-failed', ...refused] as co
 
 const receipt = (description: string) => ({ description, content: jsonBody('Receipt'), headers: ['ETag'] }) as const
 
-const write = { tag: 'registry', access: 'write', limits: ['AUTH_LIMIT'] } as const satisfies Partial<Operation>
+const read = { tag: 'registry', access: 'write', limits: ['AUTH_LIMIT'] } as const satisfies Partial<Operation>
+
+const write = { ...read, limits: ['WRITE_LIMIT', 'AUTH_LIMIT'] } as const satisfies Partial<Operation>
 
 const notFound = ['agent-not-found', 'revision-not-found'] as const
 
@@ -60,7 +62,7 @@ export const registryRoutes = {
     problems: ['unknown-query', 'empty-batch'],
   },
   'GET /agents/:id/manifest': {
-    ...write,
+    ...read,
     id: 'getManifest',
     summary: 'Get the manifest as it was registered',
     answers: {
@@ -73,7 +75,7 @@ export const registryRoutes = {
     problems: ['agent-not-found'],
   },
   'GET /agents/:id/revisions': {
-    ...write,
+    ...read,
     id: 'listRevisions',
     summary: 'List the revisions of an agent, newest first',
     query: pageQuery(),
@@ -81,7 +83,7 @@ export const registryRoutes = {
     problems: ['agent-not-found', ...pageProblems],
   },
   'GET /agents/:id/revisions/:seq': {
-    ...write,
+    ...read,
     id: 'getRevision',
     summary: 'Get one revision, of a removed agent too',
     answers: { 200: { description: 'The revision, which never changes.', content: jsonBody('Revision') } },
@@ -89,7 +91,7 @@ export const registryRoutes = {
     problems: [...notFound, 'unknown-query'],
   },
   'GET /agents/:id/revisions/:seq/diff': {
-    ...write,
+    ...read,
     id: 'diffRevisions',
     summary: 'Compare two revisions',
     query: {
@@ -116,7 +118,7 @@ export const registryRoutes = {
     problems: [...notFound, 'invalid-rollback', 'not-restorable', ...writeProblems],
   },
   'GET /agents/:id/observed': {
-    ...write,
+    ...read,
     id: 'getObserved',
     summary: 'Get what the calls of an agent have shown, and how its card differs',
     answers: { 200: { description: 'Counts of calls, and proposals.', content: jsonBody('Observed') } },
@@ -134,7 +136,7 @@ export const registryRoutes = {
       ...(['agent-not-found', 'invalid-check', 'check-running', 'too-many-requests'] as const),
       ...(['upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'] as const),
     ],
-    limits: ['CALL_LIMIT', 'AUTH_LIMIT'],
+    limits: ['WRITE_LIMIT', 'CALL_LIMIT', 'AUTH_LIMIT'],
   },
   'GET /agents/:id/receipt': {
     tag: 'registry',
@@ -147,7 +149,7 @@ export const registryRoutes = {
     problems: ['agent-not-found', 'no-receipt'],
   },
   'GET /agents/:id/source': {
-    ...write,
+    ...read,
     id: 'getSource',
     summary: 'Get the state of a remote card',
     answers: { 200: { description: 'The state of the source.', content: jsonBody('Source') } },

@@ -85,6 +85,8 @@ const agentsPage = (sql: SqlStorage, { id, since }: Phase<'agents'>, page: Page)
 }
 
 const changedPage = (sql: SqlStorage, { since }: Phase<'changed'>, page: Page): ExportPage => {
+  const { first } = sql.exec<{ first: number }>('SELECT COALESCE(MIN(number), 0) AS first FROM changes').one()
+  if (first > since + 1) throw new Error('More changed during the export than is stored: export again')
   const changes = sql.exec<{ number: number; id: string; seq: number }>(
     'SELECT number, id, seq FROM changes WHERE number > ? ORDER BY number',
     since,

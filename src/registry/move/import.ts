@@ -1,11 +1,10 @@
 import * as v from 'valibot'
 import { StoredReceipt } from '../../card/model/receipt.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { AUDITED, type AuditEntry, findChainBreak, sha256 } from '../audit/chain.ts'
 import { appendEntry, storeEntry } from '../audit/log.ts'
-import { agentKeys, EVENTS_KEY, hostKey, type Representation, receiptKey, tokenKey } from '../kv-format.ts'
-import type { Registration, SearchFields, Summary } from '../records.ts'
-import { toSearchText } from '../search-fields.ts'
+import { createStagedTables, createTables, replaceTables } from '../tables/create.ts'
 import { lastChange } from './export.ts'
 import {
   EXPORT_FORMAT,
@@ -30,15 +29,6 @@ export type ImportRejection =
 /** What an import has brought. */
 export type Imported = { outcome: 'imported'; agents: number; revisions: number; tokens: number }
 
-/** An agent as the search index needs it. */
-type IndexedAgent = Pick<Registration, 'id' | 'visibility' | 'set' | 'summary' | 'search' | 'representations'>
-
-/** What the object does with the agents of an import besides storing them. */
-type ImportHooks = {
-  indexAgent: (sql: SqlStorage, agent: IndexedAgent) => void
-  refreshKey: (id: string) => string
-}
-
 /** Thrown within this module only. */
 class Rejected extends Error {
   readonly rejection: ImportRejection
@@ -51,31 +41,11 @@ class Rejected extends Error {
 
 const invalid = (message: string): Rejected => new Rejected({ outcome: 'invalid', message })
 
-const TABLES = Object.keys(EXPORTED) as ExportedTable[]
-
-/** The entity tags of manifests: those of the revisions, and those that the audit has of them. */
-const MANIFEST_TABLES = ['staged_manifests', 'staged_audited_manifests'] as const
-
-/** The columns by which a row of a staged table replaces another. */
-const KEYS: Record<ExportedTable, string> = {
-  revisions: 'id, seq',
-  revision_cards: 'id, seq, tier',
-  agents: 'id',
-  representations: 'id, etag',
-  extended: 'id, tier, etag',
-  card_signatures: 'id',
-  sources: 'id',
-  fetched: 'id, name',
-  hosts: 'hostname',
-  observations: 'id, day',
-  receipts: 'id',
-  tokens: 'id',
-  changes: 'number',
-}
+const TABLES = [...(Object.keys(EXPORTED) as ExportedTable[]), 'audit'] as const
 
 /**
- * The lines of an export, staged in tables of their own until all are there and fit together. Then one transaction copies them into the
- * tables of the Registry, which must be empty.
+ * The lines of an export, staged in tables of their own until all are there and fit together. Then these take the places of the tables
+ * of the Registry, which must be empty.
  */
 export class Staging {
   readonly #sql: SqlStorage
@@ -85,20 +55,14 @@ export class Staging {
   constructor(sql: SqlStorage) {
     this.#sql = sql
     this.drop()
-    for (const table of TABLES) {
-      sql.exec(`CREATE TABLE staged_${table} AS SELECT ${listColumns(table)} FROM ${table} WHERE FALSE`)
-      sql.exec(`CREATE UNIQUE INDEX staged_${table}_key ON staged_${table} (${KEYS[table]})`)
-    }
-    sql.exec('CREATE INDEX staged_hosts_by_agent ON staged_hosts (id)')
-    sql.exec('CREATE TABLE staged_audit AS SELECT * FROM audit WHERE FALSE')
-    for (const table of MANIFEST_TABLES)
-      sql.exec(`CREATE TABLE ${table} (id TEXT, seq INTEGER, etag TEXT, PRIMARY KEY (id, seq))`)
+    createStagedTables(sql, TABLES)
+    // The entity tags of the revisions' manifests, until the audit has an entry for each.
+    sql.exec('CREATE TABLE staged_manifests (id TEXT, seq INTEGER, etag TEXT, PRIMARY KEY (id, seq))')
   }
 
   /** Deletes all that is staged. */
   drop(): void {
-    const tables = [...TABLES, 'audit'].map(table => `staged_${table}`)
-    for (const table of [...tables, ...MANIFEST_TABLES]) this.#sql.exec(`DROP TABLE IF EXISTS ${table}`)
+    createTables(this.#sql)
   }
 
   /** Stages complete lines. Returns why they are refused. */
@@ -112,20 +76,14 @@ export class Staging {
     })
   }
 
-  /** Copies what is staged into the tables of the Registry, in the caller's transaction. Returns the keys to publish, too. */
-  commit(actor: string, digest: string, hooks: ImportHooks): ImportRejection | { value: Imported; keys: string[] } {
+  /** Makes what is staged the content of the Registry, in the caller's transaction. */
+  commit(actor: string, digest: string): Imported | ImportRejection {
     return catchRejection(() => {
       if (!isEmpty(this.#sql)) throw new Rejected({ outcome: 'not-empty' })
       this.#check()
       const sql = this.#sql
-      for (const table of TABLES) {
-        const columns = listColumns(table)
-        sql.exec(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM staged_${table}`)
-      }
       const discarded = this.#count('audit')
-      sql.exec('DELETE FROM audit')
-      sql.exec('INSERT INTO audit SELECT * FROM staged_audit ORDER BY number')
-      for (const agent of indexedAgents(sql)) hooks.indexAgent(sql, agent)
+      replaceTables(sql, TABLES)
       const counts = {
         agents: this.#count('agents'),
         revisions: this.#count('revisions'),
@@ -134,7 +92,7 @@ export class Staging {
       const changes = lastChange(sql)
       appendEntry(sql, { actor, what: 'registry-imported', details: { ...counts, changes, sha256: digest, discarded } })
       this.drop()
-      return { value: { outcome: 'imported', ...counts } as const, keys: listKeys(sql, hooks) }
+      return { outcome: 'imported', ...counts } as const
     })
   }
 
@@ -166,22 +124,30 @@ export class Staging {
     const values = columns.map(([name, type]) => toSqlValue(row[name] as string | number | null, type))
     if ('body' in row && row.etag !== `"${sha256(String(row.body))}"`)
       throw invalid(`Line ${this.#lines} has a document that does not match its entity tag`)
+    if (table === 'tokens') this.#checkHash(row)
     this.#sql.exec(
       `INSERT OR REPLACE INTO staged_${table} (${listColumns(table)}) VALUES (${columns.map(() => '?').join(', ')})`,
       ...values,
     )
     const { id, seq, manifest } = row
     const etag = typeof manifest === 'string' ? `"${sha256(manifest)}"` : null
-    if (table === 'revisions') this.#addManifest('staged_manifests', String(id), Number(seq), etag)
+    if (table === 'revisions')
+      this.#sql.exec('INSERT OR REPLACE INTO staged_manifests VALUES (?, ?, ?)', String(id), Number(seq), etag)
+    if (table === 'changes')
+      this.#sql.exec('DELETE FROM staged_changes WHERE number <= ?', Number(row.number) - MAX_STORED_CHANGES)
   }
 
-  #addManifest(table: (typeof MANIFEST_TABLES)[number], id: string, seq: number, etag: Json = null): void {
-    const values = [id, seq, typeof etag === 'string' ? etag : null]
-    this.#sql.exec(`INSERT OR REPLACE INTO ${table} (id, seq, etag) VALUES (?, ?, ?)`, ...values)
+  #checkHash({ id, hash }: JsonObject): void {
+    const values = [String(id), String(hash)]
+    if (this.#sql.exec('SELECT 1 FROM staged_tokens WHERE id <> ? AND hash = ?', ...values).toArray().length > 0)
+      throw invalid(`Token "${id}" and another one have the same hash`)
   }
 
+  /** Deletes what is staged of an agent, unless that is nothing: its row in `agents` is the first of it. */
   #deleteState(id: string): void {
-    for (const table of ['agents', ...STATE_TABLES]) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
+    const { rowsWritten } = this.#sql.exec('DELETE FROM staged_agents WHERE id = ?', id)
+    if (rowsWritten === 0) return
+    for (const table of STATE_TABLES) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
   }
 
   #addEntry(row: JsonObject): void {
@@ -191,8 +157,9 @@ export class Staging {
     this.#newest = entry
     storeEntry(this.#sql, entry, 'staged_audit')
     const { agent, seq, details } = entry
-    if (agent !== undefined && seq !== undefined)
-      this.#addManifest('staged_audited_manifests', agent, seq, details?.manifest)
+    if (agent === undefined || seq === undefined) return
+    const etag = typeof details?.manifest === 'string' ? details.manifest : null
+    this.#sql.exec('DELETE FROM staged_manifests WHERE id = ? AND seq = ? AND etag IS ?', agent, seq, etag)
   }
 
   /** Checks that the parts of the file belong together: an audit of another host, for example, does not fit the revisions. */
@@ -206,19 +173,12 @@ export class Staging {
       .toArray()
     if (agent) throw invalid(`The newest revision of agent "${agent.id}" is missing`)
     const [revision] = this.#sql
-      .exec<{ id: string; seq: number }>(
-        `SELECT id, seq FROM staged_manifests AS m WHERE NOT EXISTS (
-          SELECT 1 FROM staged_audited_manifests AS a WHERE a.id = m.id AND a.seq = m.seq AND a.etag IS m.etag) LIMIT 1`,
-      )
+      .exec<{ id: string; seq: number }>('SELECT id, seq FROM staged_manifests LIMIT 1')
       .toArray()
     if (revision) throw invalid(`The audit has no entry for revision ${revision.seq} of agent "${revision.id}"`)
-    const [token] = this.#sql
-      .exec<{ id: string }>('SELECT id FROM staged_tokens GROUP BY hash HAVING COUNT(*) > 1')
-      .toArray()
-    if (token) throw invalid(`Token "${token.id}" and another one have the same hash`)
   }
 
-  #count(table: ExportedTable | 'audit'): number {
+  #count(table: (typeof TABLES)[number]): number {
     return this.#sql.exec<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table}`).one().count
   }
 }
@@ -263,31 +223,6 @@ const findFormError = ({ time, actor, what, agent, seq, details }: JsonObject): 
   return isWhole ? undefined : 'a member has another type'
 }
 
-/** Reads what the search index needs of every agent; the text of the skills is in its public card, whose tier is ''. */
-function* indexedAgents(sql: SqlStorage): Iterable<IndexedAgent> {
-  type Row = Record<'id' | 'visibility' | 'summary' | 'fields', string> & Record<'ownSet' | 'card', string | null>
-  const rows = sql.exec<Row>(
-    `SELECT id, visibility, set_name AS ownSet, summary, search_fields AS fields, (
-        SELECT card FROM revision_cards AS c WHERE c.id = agents.id AND c.seq = agents.seq AND tier = '') AS card
-      FROM agents ORDER BY id`,
-  )
-  for (const { id, visibility, ownSet, card, ...texts } of rows) {
-    const fields = JSON.parse(texts.fields) as SearchFields
-    const parsed: Json | undefined = card === null ? undefined : JSON.parse(card)
-    yield {
-      id,
-      visibility: visibility === 'public' ? 'public' : 'internal',
-      set: ownSet ?? undefined,
-      summary: JSON.parse(texts.summary) as Summary,
-      search: { ...fields, text: isJsonObject(parsed) ? toSearchText(readSkills(parsed)) : '' },
-      representations: parsed === undefined ? {} : { '1.0': NO_REPRESENTATION },
-    }
-  }
-}
-
-/** The index needs to know only that there is one. */
-const NO_REPRESENTATION: Representation = { etag: '', bytes: new Uint8Array() }
-
 const SUMMARY_TEXTS = ['name', 'description', 'version', 'url', 'protocol']
 const FIELD_LISTS = ['skillIds', 'skillNames', 'tags', 'examples', 'capabilities', 'inputModes', 'outputModes'].concat(
   'protocolVersions',
@@ -308,25 +243,3 @@ const hasLists = (value: JsonObject, names: readonly string[]): boolean =>
     const list = value[name]
     return Array.isArray(list) && list.every(text => typeof text === 'string')
   })
-
-const readSkills = ({ skills }: JsonObject): { description: string; examples: string[] }[] =>
-  (Array.isArray(skills) ? skills.filter(isJsonObject) : []).map(({ description, examples }) => ({
-    description: typeof description === 'string' ? description : '',
-    examples: Array.isArray(examples) ? examples.filter(example => typeof example === 'string') : [],
-  }))
-
-/** Lists what KV and the objects of remote cards must learn. */
-const listKeys = (sql: SqlStorage, { refreshKey }: ImportHooks): string[] => {
-  const select = (query: string) => sql.exec<{ name: string; id: string }>(query).toArray()
-  const tiers = Map.groupBy(select('SELECT DISTINCT tier AS name, id FROM extended'), ({ id }) => id)
-  return [
-    EVENTS_KEY,
-    ...select('SELECT id AS name, id FROM agents').flatMap(({ id }) =>
-      agentKeys(id, [], tiers.get(id)?.map(({ name }) => name) ?? []),
-    ),
-    ...select('SELECT hostname AS name, id FROM hosts').map(({ name }) => hostKey(name)),
-    ...select('SELECT id AS name, id FROM receipts').map(({ id }) => receiptKey(id)),
-    ...select('SELECT hash AS name, id FROM tokens').map(({ name }) => tokenKey(name)),
-    ...select('SELECT id AS name, id FROM sources').map(({ id }) => refreshKey(id)),
-  ]
-}

@@ -2,7 +2,6 @@ import type { ChangeClass } from '../../card/diff/changes.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import type { Audited } from '../audit/chain.ts'
 import { appendEntry } from '../audit/log.ts'
-import { EVENTS_KEY } from '../kv-format.ts'
 import type { ChangeKind, StoredChange, WriteCause } from '../records.ts'
 
 /** One change of what is registered, at `at` in ms since 1970. `seq` is the revision that it made. */
@@ -16,22 +15,21 @@ export type Change = {
   manifestEtag?: string
   actor: string
   at: number
+  /** Whether everybody saw the agent before. */
+  wasPublic: boolean
 }
 
 /**
  * Records a change in the transaction of the write that made it, and after that: for subscribers and in the audit. Changes are numbered in
- * the order of their commits. The outbox makes sure that `Events` learns of each.
+ * the order of their commits. `EVENTS_KEY` is stale then.
  */
 export const recordChange = (sql: SqlStorage, change: Change): void => {
-  const { id, seq, kind, class: changeClass, cause, manifestEtag, actor, at } = change
+  const { id, seq, kind, class: changeClass, cause, manifestEtag, actor, at, wasPublic } = change
   sql.exec(
     'INSERT INTO changes (id, seq, kind, public_kind, class, at) VALUES (?, ?, ?, ?, ?, ?)',
-    ...[id, seq, kind, publicKindOf(sql, id), changeClass ?? null, at],
+    ...[id, seq, kind, publicKindOf(wasPublic, isPublic(sql, id)), changeClass ?? null, at],
   )
-  sql.exec(
-    'INSERT INTO outbox (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1, attempts = 0',
-    EVENTS_KEY,
-  )
+  sql.exec('DELETE FROM changes WHERE number <= (SELECT MAX(number) FROM changes) - ?', MAX_STORED_CHANGES)
   const details = {
     ...(changeClass && { class: changeClass }),
     ...(manifestEtag !== undefined && { manifest: manifestEtag }),
@@ -43,13 +41,13 @@ export const recordChange = (sql: SqlStorage, change: Change): void => {
 const describeCause = (cause: WriteCause | undefined): Audited | undefined =>
   cause && ('accepted' in cause ? 'card-accepted' : 'agent-rolled-back')
 
-/** Returns at most `limit` changes after a number, the oldest first; none but the newest that `Events` stores. */
+/** Returns at most `limit` changes after a number, the oldest first. */
 export const selectChanges = (sql: SqlStorage, after: number, limit: number): StoredChange[] =>
   sql
     .exec<ChangeRow>(
       `SELECT number, id, seq, kind, public_kind AS publicKind, class, at FROM changes
-        WHERE number > MAX(?1, (SELECT COALESCE(MAX(number), 0) FROM changes) - ?2) ORDER BY number LIMIT ?3`,
-      ...[after, MAX_STORED_CHANGES, limit],
+        WHERE number > ? ORDER BY number LIMIT ?`,
+      ...[after, limit],
     )
     .toArray()
     .map(({ publicKind, class: changeClass, ...row }) => ({
@@ -72,24 +70,18 @@ type ChangeRow = Omit<StoredChange, 'publicKind' | 'class'> & {
   class: ChangeClass | null
 }
 
-/** Returns what a change of an agent is for those who see public agents only; null for nothing. */
-const publicKindOf = (sql: SqlStorage, id: string): ChangeKind | null => {
-  const [last] = sql
-    .exec<{ kind: ChangeKind }>(
-      'SELECT public_kind AS kind FROM changes WHERE id = ? AND public_kind IS NOT NULL ORDER BY number DESC LIMIT 1',
+/** Checks whether everybody sees an agent: one without a card is in no public list. */
+export const isPublic = (sql: SqlStorage, id: string): boolean =>
+  sql
+    .exec(
+      `SELECT 1 FROM agents WHERE id = ? AND visibility = 'public' AND EXISTS (
+        SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')`,
       id,
     )
-    .toArray()
-  const wasPublic = last !== undefined && last.kind !== 'removed'
-  // An agent without a card is in no public list.
-  const isPublic =
-    sql
-      .exec(
-        `SELECT 1 FROM agents WHERE id = ? AND visibility = 'public' AND EXISTS (
-          SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')`,
-        id,
-      )
-      .toArray().length > 0
+    .toArray().length > 0
+
+/** Returns what a change of an agent is for those who see public agents only; null for nothing. */
+const publicKindOf = (wasPublic: boolean, isPublic: boolean): ChangeKind | null => {
   if (isPublic) return wasPublic ? 'changed' : 'registered'
   return wasPublic ? 'removed' : null
 }

@@ -1,7 +1,8 @@
+import { cardKey, EVENTS_KEY, extendedKey, hostKey, receiptKey, tokenKey } from '../kv-format.ts'
 import { type Imported, type ImportRejection, isEmpty, Staging } from '../move/import.ts'
 import type { WriteResult } from '../records.ts'
-import { refreshKey } from './kv-entries.ts'
-import { indexAgent } from './search.ts'
+import { indexKey, refreshKey } from './kv-entries.ts'
+import type { Publisher } from './publisher.ts'
 
 /** Runs a write of the Registry in one transaction with its outbox entries, then publishes. */
 type Write = (
@@ -25,11 +26,13 @@ export type ImportReply =
 /** The import that has not ended, by the storage of its object. */
 const imports = new WeakMap<DurableObjectStorage, { session: string; staging: Staging }>()
 
+/** The object that imports. */
+type Importer = { storage: DurableObjectStorage; publisher: Pick<Publisher, 'enqueueMissing'>; write: Write }
+
 /** Runs a step of an import. One that is refused ends the import and deletes what was staged. */
 export const runImportStep = async (
   step: ImportStep,
-  storage: DurableObjectStorage,
-  write: Write,
+  { storage, publisher, write }: Importer,
 ): Promise<ImportReply> => {
   if (step.step === 'begin') return begin(storage)
   const current = imports.get(storage)
@@ -45,8 +48,10 @@ export const runImportStep = async (
     return { outcome: 'abandoned' }
   }
   const result = await write(() => {
-    const result = staging.commit(step.actor, step.digest, { indexAgent, refreshKey })
-    return 'keys' in result ? { value: result.value, staleKeys: result.keys, publishKeys: [] } : { error: result }
+    const result = staging.commit(step.actor, step.digest)
+    if (result.outcome !== 'imported') return { error: result }
+    for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
+    return { value: result, staleKeys: [], publishKeys: [] }
   })
   end(storage, staging)
   return result
@@ -63,3 +68,18 @@ const end = (storage: DurableObjectStorage, staging: Staging): void => {
   staging.drop()
   if (imports.get(storage)?.staging === staging) imports.delete(storage)
 }
+
+/** Writes the SQL that makes a part of a key from a column. */
+const column = (name: string): string => `' || ${name} || '`
+
+/** What KV, the search index and the objects of remote cards must learn, as keys of the outbox: each the rest of a query. */
+const KEYS = [
+  `'${EVENTS_KEY}' AS key`,
+  `'${cardKey(column('id'))}' AS key FROM agents`,
+  `DISTINCT '${extendedKey(column('id'), column('tier'))}' AS key FROM extended`,
+  `'${hostKey(column('hostname'))}' AS key FROM hosts`,
+  `'${receiptKey(column('id'))}' AS key FROM receipts`,
+  `'${tokenKey(column('hash'))}' AS key FROM tokens`,
+  `'${refreshKey(column('id'))}' AS key FROM sources`,
+  `'${indexKey(column('id'))}' AS key FROM agents`,
+]

@@ -20,6 +20,9 @@ const MIN_LIFETIME_SECONDS = 60
 /** Returns the key in the outbox for the object that refreshes an agent's remote card. It is none of KV's keys. */
 export const refreshKey = (id: string): string => `refresh:${id}`
 
+/** Returns the key in the outbox for an agent that was imported and is not in the search index yet. It is none of KV's keys. */
+export const indexKey = (id: string): string => `index:${id}`
+
 /** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */
 export const taskOwnersKey = (id: string): string => `task-owners:${id}`
 
@@ -27,7 +30,8 @@ export const taskOwnersKey = (id: string): string => `task-owners:${id}`
  * Publishes the current state of a key to KV, or to the object of the agent that the key is for. Returns keys that are to be published
  * as well.
  */
-export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promise<readonly string[]> => {
+export const publishKey = async (storage: DurableObjectStorage, key: string, env: Env): Promise<readonly string[]> => {
+  const { sql } = storage
   const { kind, name } = parseKey(key)
   if (kind === 'refresh') {
     await env.REMOTE_CARDS.getByName(name).schedule(name, selectSource(sql, name)?.due ?? null)
@@ -39,9 +43,14 @@ export const publishKey = async (sql: SqlStorage, key: string, env: Env): Promis
     return []
   }
   if (kind === 'events') return sendChanges(sql, env)
+  if (kind === 'index') {
+    const { indexStored } = await import('./search.ts')
+    storage.transactionSync(() => indexStored(sql, name))
+    return []
+  }
   if (kind === 'sign') {
     const { resign } = await import('./resign.ts')
-    return resign(sql, name, env)
+    return resign(storage, name, env)
   }
   const { value, metadata, seconds } = buildEntry(sql, key)
   await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })

@@ -1,7 +1,7 @@
 import { log } from '../../http/log.ts'
 import { redactKey } from '../kv-format.ts'
 
-/** How long after a write, or a failed attempt, the alarm publishes what is still in the outbox. */
+/** How long after a write, or the first failed attempt, the alarm publishes what is still in the outbox; then twice as long each time. */
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 
@@ -33,14 +33,26 @@ export class Publisher {
     return new Publisher(storage, env, (await storage.getAlarm()) ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Adds keys to the outbox, in the caller's transaction. The alarm publishes them if the object dies before it does. */
+  /**
+   * Adds keys to the outbox, in the caller's transaction. The alarm publishes them if the object dies before it does. A key that fails
+   * keeps its back-off.
+   */
   enqueue(keys: readonly string[]): void {
     for (const key of keys)
       this.#storage.sql.exec(
-        'INSERT INTO outbox (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1, attempts = 0',
+        'INSERT INTO outbox (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1',
         key,
       )
-    if (keys.length > 0) this.#wakeIn(FIRST_RETRY_MS)
+    if (keys.length > 0) this.wakeAt(Date.now() + FIRST_RETRY_MS)
+  }
+
+  /** Adds the keys that a query selects, which is one write for each that is not in the outbox yet, and none for the others. */
+  enqueueMissing(query: string, ...values: SqlStorageValue[]): void {
+    const { rowsWritten } = this.#storage.sql.exec(
+      `INSERT OR IGNORE INTO outbox (key, version) SELECT key, 1 FROM (${query})`,
+      ...values,
+    )
+    if (rowsWritten > 0) this.wakeAt(Date.now() + FIRST_RETRY_MS)
   }
 
   /** Publishes those of the keys that are in the outbox. Returns whether none of them is left there. */
@@ -54,14 +66,19 @@ export class Publisher {
     this.#alarm = Number.POSITIVE_INFINITY
   }
 
-  /** Publishes keys of the outbox, those with the fewest failures first, and sets the alarm for the rest. */
+  /** Publishes keys of the outbox that are due, those without a failure first, and sets the alarm for the rest. */
   async retry(): Promise<void> {
     const sql = this.#storage.sql
-    const keys = sql.exec<{ key: string }>('SELECT key FROM outbox ORDER BY attempts LIMIT ?', KEYS_PER_ALARM).toArray()
+    const keys = sql
+      .exec<{ key: string }>(
+        'SELECT key FROM outbox WHERE due <= ? ORDER BY due LIMIT ?',
+        ...[Date.now(), KEYS_PER_ALARM],
+      )
+      .toArray()
     for (let first = 0; first < keys.length; first += KEYS_AT_ONCE)
       await this.publish(keys.slice(first, first + KEYS_AT_ONCE).map(({ key }) => key))
-    const [left] = sql.exec<{ attempts: number }>('SELECT attempts FROM outbox ORDER BY attempts LIMIT 1').toArray()
-    if (left) this.#wakeIn(left.attempts === 0 ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** left.attempts))
+    const { due } = sql.exec<{ due: number | null }>('SELECT MIN(due) AS due FROM outbox').one()
+    if (due !== null) this.wakeAt(Math.max(due, Date.now()))
   }
 
   /** Sets the alarm, for work that is not in the outbox. */
@@ -70,10 +87,6 @@ export class Publisher {
     if (this.#alarm <= at) return
     this.#alarm = at
     void this.#storage.setAlarm(at)
-  }
-
-  #wakeIn(milliseconds: number): void {
-    this.wakeAt(Date.now() + milliseconds)
   }
 
   #serialize(key: string): Promise<boolean> {
@@ -86,14 +99,17 @@ export class Publisher {
 
   async #publishOne(key: string): Promise<boolean> {
     const sql = this.#storage.sql
-    const [entry] = sql.exec<{ version: number }>('SELECT version FROM outbox WHERE key = ?', key).toArray()
+    const [entry] = sql
+      .exec<{ version: number; attempts: number }>('SELECT version, attempts FROM outbox WHERE key = ?', key)
+      .toArray()
     if (!entry) return true
     try {
       const { publishKey } = await import('./kv-entries.ts')
-      const more = await publishKey(sql, key, this.#env)
+      const more = await publishKey(this.#storage, key, this.#env)
       this.enqueue(more)
     } catch (error) {
-      sql.exec('UPDATE outbox SET attempts = attempts + 1 WHERE key = ?', key)
+      const due = Date.now() + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** entry.attempts)
+      sql.exec('UPDATE outbox SET attempts = attempts + 1, due = ? WHERE key = ?', due, key)
       log('error', 'publication-failed', { 'calling_card.key': redactKey(key), 'exception.message': String(error) })
       return false
     }

@@ -14,7 +14,7 @@ import { deleteSigning, saveSigning } from '../tables/card-signatures.ts'
 import { deleteObservations } from '../tables/observations.ts'
 import { deleteReceipt } from '../tables/receipts.ts'
 import { deleteSource, saveSource, selectSource } from '../tables/sources.ts'
-import { type Change, recordChange } from './changes.ts'
+import { type Change, isPublic, recordChange } from './changes.ts'
 import { refreshKey, taskOwnersKey } from './kv-entries.ts'
 import type { Publisher } from './publisher.ts'
 import { isUnchanged } from './refresh.ts'
@@ -40,8 +40,9 @@ export const register = (
   const removedTiers = selectTiers(sql, id).filter(tier => !tiers.includes(tier))
   // Another version of the agent may behave differently.
   if (before && versionOf(sql, id) !== registration.summary.version) deleteObservations(sql, id)
+  const wasPublic = isPublic(sql, id)
   const seq = same?.seq ?? appendRevision(sql, registration, modified)
-  if (!same) recordChange(sql, describeChange(registration, { seq, at: modified, isNew: !before }))
+  if (!same) recordChange(sql, describeChange(registration, { seq, at: modified, isNew: !before, wasPublic }))
   const sourceBefore = selectSource(sql, id)
   const publishedHealth = source && saveSource(sql, id, source, same ? undefined : seq)
   if (!source) deleteSource(sql, id)
@@ -53,6 +54,7 @@ export const register = (
   return {
     value: { ...outcome, ...(publishedHealth && { publishedHealth }), ...hosts },
     staleKeys: [
+      ...(same ? [] : [EVENTS_KEY]),
       ...(same && !isHealthNew ? changed.map(hostKey) : agentKeys(id, changed, allTiers)),
       // A refresh sets its own next time.
       ...((source || sourceBefore) && !isRefresh ? [refreshKey(id)] : []),
@@ -63,9 +65,9 @@ export const register = (
 
 const describeChange = (
   { id, actor, cause, changeClass, manifestEtag }: Registration,
-  { seq, at, isNew }: { seq: number; at: number; isNew: boolean },
+  { isNew, ...more }: Pick<Change, 'seq' | 'at' | 'wasPublic'> & { isNew: boolean },
 ): Change => ({
-  ...{ id, seq, actor, at, manifestEtag, kind: isNew ? 'registered' : 'changed' },
+  ...{ ...more, id, actor, manifestEtag, kind: isNew ? 'registered' : 'changed' },
   ...(cause && { cause }),
   ...(changeClass && { class: changeClass }),
 })
@@ -114,11 +116,12 @@ export const remove = (
     }
   if (!preconditionHolds(precondition, etagsOf(sql, id, before)))
     return { error: { outcome: 'precondition-failed', exists: true } }
-  const changed = ownHosts(sql, id).map(({ hostname }) => assignHost(sql, hostname, null, false))
   const removedTiers = selectTiers(sql, id)
   const at = Date.now()
+  const wasPublic = isPublic(sql, id)
   const seq = appendTombstone(sql, id, actor, at)
-  recordChange(sql, { id, seq, kind: 'removed', actor, at })
+  const changed = ownHosts(sql, id).map(({ hostname }) => assignHost(sql, hostname, null, false))
+  recordChange(sql, { id, seq, kind: 'removed', actor, at, wasPublic })
   const isRemote = selectSource(sql, id) !== undefined
   deleteSource(sql, id)
   deleteObservations(sql, id)
@@ -127,7 +130,7 @@ export const remove = (
   const keys = [...agentKeys(id, hostnames, removedTiers), ...deleteReceipt(sql, id), taskOwnersKey(id)]
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
-    staleKeys: [...keys, ...(isRemote ? [refreshKey(id)] : [])],
+    staleKeys: [EVENTS_KEY, ...keys, ...(isRemote ? [refreshKey(id)] : [])],
     publishKeys: keys,
   }
 }

@@ -259,7 +259,8 @@ export class Registry extends DurableObject<Env> {
   /** Runs one step of an import into an empty host. */
   async importStep(step: ImportStep): Promise<ImportReply> {
     const { runImportStep } = await import('./imports.ts')
-    return runImportStep(step, this.ctx.storage, work => this.#write(work))
+    const object = { storage: this.ctx.storage, publisher: await this.#publisher }
+    return runImportStep(step, { ...object, write: work => this.#write(work) })
   }
 
   /** Publishes what is left in the outbox, and signs the cards again if other keys sign now. */
@@ -270,13 +271,10 @@ export class Registry extends DurableObject<Env> {
     await publisher.retry()
   }
 
-  /** Enqueues the agents whose cards are not signed with the keys of now, and sets the alarm for when these change. */
+  /** Enqueues the agents whose cards are not signed with the current keys, and sets the alarm for when these change. */
   async #checkSignatures(): Promise<void> {
-    const { findStaleSignatures } = await import('./signatures.ts')
-    const { keys, checkAt } = await findStaleSignatures(this.#sql, this.env)
-    const publisher = await this.#publisher
-    publisher.enqueue(keys)
-    if (checkAt !== undefined) publisher.wakeAt(checkAt)
+    const { enqueueStaleSignatures } = await import('./signatures.ts')
+    await enqueueStaleSignatures(await this.#publisher, this.env)
   }
 
   /** Runs a write, conditions included, in one transaction with its outbox entries, then publishes. */

@@ -17,16 +17,17 @@ const MAX_ATTEMPTS = 3
  * Signs the documents of an agent again, with the keys of now, and returns the keys of KV that changed. Documents that its author signed
  * stay as they are. This is no revision: what the agent offers is the same.
  */
-export const resign = async (sql: SqlStorage, id: string, env: Env): Promise<string[]> => {
+export const resign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[]> => {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const changed = await tryResign(sql, id, env)
+    const changed = await tryResign(storage, id, env)
     if (changed) return changed
   }
   throw new Error('the agent changes all the time')
 }
 
 /** Returns undefined if the agent changed meanwhile. */
-const tryResign = async (sql: SqlStorage, id: string, env: Env): Promise<string[] | undefined> => {
+const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[] | undefined> => {
+  const { sql } = storage
   const before = selectNewestRevision(sql, id)
   if (!before) return []
   const [row] = sql
@@ -52,18 +53,19 @@ const tryResign = async (sql: SqlStorage, id: string, env: Env): Promise<string[
       representations[name] = isSigned(name) ? (signed?.representation ?? representation) : representation
     isChanged ||= signed !== undefined && signed.representation.etag !== stored.etag
   }
-  // From here on nothing is awaited, so that all of it is committed at once.
-  if (selectNewestRevision(sql, id)?.seq !== before.seq) return undefined
-  if (selectSigning(sql, id)?.publishedSeq !== known?.publishedSeq) return undefined
-  saveSigning(sql, id, { signers: signing.signers, signatures })
-  if (!isChanged) return []
-  for (const [tier, representations] of tiers)
-    if (tier === '') storeRepresentations(sql, id, representations)
-    else storeTier(sql, id, tier, representations)
-  const seq = selectLastSeq(sql, id) + 1
-  sql.exec('UPDATE card_signatures SET published_seq = ? WHERE id = ?', seq, id)
-  sql.exec('UPDATE agents SET modified = ? WHERE id = ?', Date.now(), id)
-  return agentKeys(id, [], selectTiers(sql, id))
+  return storage.transactionSync(() => {
+    if (selectNewestRevision(sql, id)?.seq !== before.seq) return undefined
+    if (selectSigning(sql, id)?.publishedSeq !== known?.publishedSeq) return undefined
+    saveSigning(sql, id, { signers: signing.signers, signatures })
+    if (!isChanged) return []
+    for (const [tier, representations] of tiers)
+      if (tier === '') storeRepresentations(sql, id, representations)
+      else storeTier(sql, id, tier, representations)
+    const seq = selectLastSeq(sql, id) + 1
+    sql.exec('UPDATE card_signatures SET published_seq = ? WHERE id = ?', seq, id)
+    sql.exec('UPDATE agents SET modified = ? WHERE id = ?', Date.now(), id)
+    return agentKeys(id, [], selectTiers(sql, id))
+  })
 }
 
 const isSigned = (name: DocumentName): boolean => signedNames.some(signed => signed === name)

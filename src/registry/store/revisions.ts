@@ -1,7 +1,7 @@
 import type { ChangeClass } from '../../card/diff/changes.ts'
 import type { Drift } from '../../card/diff/drift.ts'
 import { baseTier } from '../../card/model/constants.ts'
-import { MAX_FETCHED_REVISIONS, MAX_PAGE_SIZE } from '../../limits.ts'
+import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Extended, Registration, RevisionRow, SourceRecord, StoredRevision } from '../records.ts'
 import { selectSigning } from '../tables/card-signatures.ts'
@@ -155,21 +155,23 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
   indexAgent(sql, registration)
   storeRepresentations(sql, id, { ...registration.representations, profile: registration.profile })
   storeExtended(sql, id, registration.extended)
-  if (source?.by === 'fetch') pruneFetchedRevisions(sql, id)
+  pruneRevisions(sql, id, seq)
   return seq
 }
 
 /** Ends an agent with a revision that marks its removal. Returns its `seq`. */
 export const appendTombstone = (sql: SqlStorage, id: string, author: string, created: number): number => {
   const seq = selectLastSeq(sql, id) + 1
+  // First what makes room: an agent can be removed from a database that is full.
+  storeRepresentations(sql, id, {})
+  storeExtended(sql, id, [])
+  sql.exec('DELETE FROM agents WHERE id = ?', id)
+  unindexAgent(sql, id)
   sql.exec(
     `INSERT INTO revisions (id, seq, created, made_by, author) VALUES (?, ?, ?, 'removal', ?)`,
     ...[id, seq, created, author],
   )
-  sql.exec('DELETE FROM agents WHERE id = ?', id)
-  unindexAgent(sql, id)
-  storeRepresentations(sql, id, {})
-  storeExtended(sql, id, [])
+  pruneRevisions(sql, id, seq)
   return seq
 }
 
@@ -198,9 +200,18 @@ export const storeTier = (sql: SqlStorage, id: string, tier: string, representat
     )
 }
 
-const pruneFetchedRevisions = (sql: SqlStorage, id: string): void => {
-  const pruned = `SELECT seq FROM revisions WHERE id = ?1 AND made_by = 'fetch' AND seq <= (
-    SELECT seq FROM revisions WHERE id = ?1 AND made_by = 'fetch' ORDER BY seq DESC LIMIT 1 OFFSET ?2)`
+/** Deletes the revisions of an agent beyond the newest ones. `last` is the number of the newest. */
+const pruneRevisions = (sql: SqlStorage, id: string, last: number): void => {
+  // No number is used twice, so most agents never had that many.
+  if (last <= MAX_REVISIONS) return
+  const [pruned] = sql
+    .exec<{ seq: number }>(
+      'SELECT seq FROM revisions WHERE id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?',
+      id,
+      MAX_REVISIONS,
+    )
+    .toArray()
+  if (!pruned) return
   for (const table of ['revision_cards', 'revisions'])
-    sql.exec(`DELETE FROM ${table} WHERE id = ?1 AND seq IN (${pruned})`, id, MAX_FETCHED_REVISIONS)
+    sql.exec(`DELETE FROM ${table} WHERE id = ? AND seq <= ?`, id, pruned.seq)
 }

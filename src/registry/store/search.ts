@@ -1,5 +1,7 @@
 import { matchesGlob } from '../../card/model/constants.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../limits.ts'
+import type { Representation } from '../kv-format.ts'
 import type {
   FacetValue,
   RankedAgent,
@@ -10,7 +12,7 @@ import type {
   SearchResult,
   Summary,
 } from '../records.ts'
-import { type Terms, toTerms } from '../search-fields.ts'
+import { type Terms, toSearchText, toTerms } from '../search-fields.ts'
 import { toIndexedText } from '../search-words.ts'
 import { IS_SIGNED_BY_HOST } from '../tables/card-signatures.ts'
 
@@ -53,6 +55,41 @@ export const indexAgent = (
     ...[number, ...[...words, search.provider].map(toIndexedText), tokens.join(' ')],
   )
 }
+
+/** Makes an agent found by what an import has stored of it. The text of its skills is in its public card, whose tier is ''. */
+export const indexStored = (sql: SqlStorage, id: string): void => {
+  type Row = Record<'visibility' | 'summary' | 'fields', string> & Record<'ownSet' | 'card', string | null>
+  const [row] = sql
+    .exec<Row>(
+      `SELECT visibility, set_name AS ownSet, summary, search_fields AS fields, (
+          SELECT card FROM revision_cards AS c WHERE c.id = agents.id AND c.seq = agents.seq AND tier = '') AS card
+        FROM agents WHERE id = ?`,
+      id,
+    )
+    .toArray()
+  if (!row) return
+  const card: unknown = row.card === null ? undefined : JSON.parse(row.card)
+  indexAgent(sql, {
+    id,
+    visibility: row.visibility === 'public' ? 'public' : 'internal',
+    set: row.ownSet ?? undefined,
+    summary: JSON.parse(row.summary) as Summary,
+    search: {
+      ...(JSON.parse(row.fields) as SearchFields),
+      text: isJsonObject(card) ? toSearchText(readSkills(card)) : '',
+    },
+    representations: card === undefined ? {} : { '1.0': NO_REPRESENTATION },
+  })
+}
+
+/** The index needs to know only that there is one. */
+const NO_REPRESENTATION: Representation = { etag: '', bytes: new Uint8Array() }
+
+const readSkills = ({ skills }: JsonObject): { description: string; examples: string[] }[] =>
+  (Array.isArray(skills) ? skills.filter(isJsonObject) : []).map(({ description, examples }) => ({
+    description: typeof description === 'string' ? description : '',
+    examples: Array.isArray(examples) ? examples.filter(example => typeof example === 'string') : [],
+  }))
 
 /** Makes a removed agent found no more. */
 export const unindexAgent = (sql: SqlStorage, id: string): void => {

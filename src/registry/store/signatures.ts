@@ -1,29 +1,22 @@
 import type { SigningState } from '../records.ts'
-
-/** Returns the key in the outbox for an agent whose documents are to be signed again. It is none of KV's keys. */
-const signKey = (id: string): string => `sign:${id}`
+import type { Publisher } from './publisher.ts'
 
 /** How long after a change of the signing keys the Registry looks for registrations that were signed just before it. */
 const STRAGGLER_MS = 60_000
 
 /**
- * Lists the agents whose documents are not signed with the keys of now as keys of the outbox. `checkAt` is when to look again, in ms since
- * 1970: when another key begins to sign, and once more a minute later.
+ * Adds the agents whose documents are not signed with the current keys to the outbox, as `sign:` and their ids, which are none of KV's
+ * keys. Sets the alarm for when to look again: when another key begins to sign, and once more a minute later.
  */
-export const findStaleSignatures = async (sql: SqlStorage, env: Env): Promise<{ keys: string[]; checkAt?: number }> => {
+export const enqueueStaleSignatures = async (publisher: Publisher, env: Env): Promise<void> => {
   const { signers, checkAt } = await readSigners(env)
-  return { keys: selectStale(sql, signers).map(signKey), ...(checkAt !== undefined && { checkAt }) }
+  publisher.enqueueMissing(`SELECT 'sign:' || id AS key FROM (${STALE})`, signers)
+  if (checkAt !== undefined) publisher.wakeAt(checkAt)
 }
 
-const selectStale = (sql: SqlStorage, signers: string): string[] =>
-  sql
-    .exec<{ id: string }>(
-      `SELECT id FROM card_signatures WHERE signers < ?1 OR signers > ?1
-        UNION ALL SELECT id FROM agents WHERE ?1 <> '' AND id NOT IN (SELECT id FROM card_signatures)`,
-      signers,
-    )
-    .toArray()
-    .map(({ id }) => id)
+/** Selects the agents that are not signed with the keys `?1`. */
+const STALE = `SELECT id FROM card_signatures WHERE signers < ?1 OR signers > ?1
+  UNION ALL SELECT id FROM agents WHERE ?1 <> '' AND id NOT IN (SELECT id FROM card_signatures)`
 
 /** Returns how far the agents are signed with the keys that `signers` names. Until KV has the documents, an agent counts as unsigned. */
 export const selectSigningState = (sql: SqlStorage, signers: string): SigningState => {
@@ -32,7 +25,8 @@ export const selectSigningState = (sql: SqlStorage, signers: string): SigningSta
       `SELECT substr(key, instr(key, ':') + 1) AS id FROM outbox WHERE key GLOB 'card:*' OR key GLOB 'sign:*'`,
     )
     .toArray()
-  const unsigned = new Set([...selectStale(sql, signers), ...unpublished.map(({ id }) => id)])
+  const stale = sql.exec<{ id: string }>(STALE, signers).toArray()
+  const unsigned = new Set([...stale, ...unpublished].map(({ id }) => id))
   const { resigned } = sql
     .exec<{ resigned: number | null }>('SELECT MAX(resigned) AS resigned FROM card_signatures')
     .one()

@@ -3,12 +3,34 @@
  * describes every column.
  */
 export const createTables = (sql: SqlStorage): void => {
-  sql.exec(TABLES)
-  // No import survives a restart of the object. One that was cut off may have staged gigabytes.
+  // No import survives a restart of the object. One that was cut off may have staged gigabytes, and has the indexes.
   const staged = sql.exec<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'staged_*'",
   )
   for (const { name } of staged.toArray()) sql.exec(`DROP TABLE ${name}`)
+  sql.exec(TABLES)
+}
+
+/**
+ * Creates an empty table beside each of these, as `staged_` and its name, and moves its indexes there. `replaceTables` puts it in the
+ * place of the other, `createTables` drops it and restores the indexes.
+ */
+export const createStagedTables = (sql: SqlStorage, tables: readonly string[]): void => {
+  for (const statement of TABLES.split(';')) {
+    const [, index, table = ''] =
+      /CREATE (?:INDEX IF NOT EXISTS (\w+) ON|TABLE IF NOT EXISTS) (\w+)/.exec(statement) ?? []
+    if (!tables.includes(table)) continue
+    if (index !== undefined) sql.exec(`DROP INDEX ${index}`)
+    sql.exec(statement.replace(` ${table} (`, ` staged_${table} (`))
+  }
+}
+
+/** Puts staged tables in the places of the others, which takes no longer for many rows. */
+export const replaceTables = (sql: SqlStorage, tables: readonly string[]): void => {
+  for (const table of tables) {
+    sql.exec(`DROP TABLE ${table}`)
+    sql.exec(`ALTER TABLE staged_${table} RENAME TO ${table}`)
+  }
 }
 
 const TABLES = `
@@ -108,6 +130,7 @@ const TABLES = `
     seq INTEGER NOT NULL,
     automatic INTEGER NOT NULL DEFAULT 0
   );
+  CREATE INDEX IF NOT EXISTS hosts_by_agent ON hosts (id);
   CREATE TABLE IF NOT EXISTS tokens (
     id TEXT PRIMARY KEY,
     hash TEXT NOT NULL UNIQUE,
@@ -134,7 +157,6 @@ const TABLES = `
     class TEXT,
     at INTEGER NOT NULL
   );
-  CREATE INDEX IF NOT EXISTS changes_by_agent ON changes (id, number);
   CREATE TABLE IF NOT EXISTS audit (
     number INTEGER PRIMARY KEY,
     time INTEGER NOT NULL,
@@ -155,6 +177,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS outbox (
     key TEXT PRIMARY KEY,
     version INTEGER NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due INTEGER NOT NULL DEFAULT 0
   );
 `

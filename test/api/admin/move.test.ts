@@ -3,9 +3,11 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import type { AuditEntry } from '../../../src/registry/audit/chain.ts'
+import type { ImportStep } from '../../../src/registry/store/imports.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { namesOf, readEvents } from '../../support/event-stream.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
+import { startNodeHost } from '../../support/node-host.ts'
 
 const auth = { Authorization: `Bearer ${token}` }
 const AGENTS = 12
@@ -89,6 +91,23 @@ describe('GET /export', () => {
   })
 })
 
+describe('the lines of an import', () => {
+  it('reach the Registry at most a thousand at a time, so that other requests get their turn', async () => {
+    const host = await startNodeHost()
+    const steps: number[] = []
+    const registry = new Proxy(host.registry, {
+      get: (target, name) => (step: ImportStep) => {
+        if ('lines' in step) steps.push(step.lines.split('\n').length - 1)
+        return Reflect.get(target, name).call(target, step)
+      },
+    })
+    Object.assign(host.env, { REGISTRY: { getByName: () => registry } })
+    const body = seal(`${content().split('\n', 1)[0]}\n${'{"replace":"a"}\n'.repeat(2500)}`)
+    const response = await host.fetch('/import', { method: 'POST', headers: auth, body })
+    expect([response.status, steps]).toEqual([201, [1000, 1000, 501]])
+  })
+})
+
 describe('POST /import', { timeout: TIMEOUT_MS }, () => {
   let before: unknown
   const readAll = async () => (await target.fetch('/agents', { headers: auth })).json()
@@ -125,6 +144,14 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
     [
       'much from a few bytes',
       () => gzipSync('x'.repeat(2 * MAX_IMPORT_LINE_BYTES)),
+      { 'Content-Encoding': 'gzip' },
+      413,
+      'too-large',
+    ],
+    [
+      'lines that become 300 times as many bytes',
+      () =>
+        gzipSync(`${content().split('\n', 1)[0]}\n${`{"replace":"a","more":"${'a'.repeat(9_000)}"}\n`.repeat(1000)}`),
       { 'Content-Encoding': 'gzip' },
       413,
       'too-large',
@@ -192,6 +219,14 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
       expect(expected[0]).toBe(200)
       await vi.waitFor(async () => expect(await read(target, index)).toEqual(expected), { timeout: TIMEOUT_MS })
     }
+    const search = async (host: OwnHost) => {
+      const response = await host.fetch('/agents?q=small&limit=100&facets=tag', { headers: auth })
+      const { agents, facets } = (await response.json()) as { agents: { id: string }[]; facets: object }
+      return [agents.map(({ id }) => id).sort(), facets]
+    }
+    const found = await search(source)
+    expect(found[0]).toHaveLength(MORE_AGENTS)
+    await vi.waitFor(async () => expect(await search(target)).toEqual(found), { timeout: TIMEOUT_MS })
   })
 
   it('makes a host whose own export is the same, but for the end of its audit', async () => {

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MAX_STORED_CHANGES } from '../../../src/limits.ts'
 import type { Registration, WriteRejection, WriteResult } from '../../../src/registry/records.ts'
 import { selectChanges } from '../../../src/registry/store/changes.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
@@ -26,12 +25,20 @@ describe('the changes after a number', () => {
     expect(selectChanges(sql, 1, 2).map(({ number }) => number)).toEqual([2, 3])
   })
 
-  it('are the newest that Events stores', () => {
+  it('are the newest 10,000: each write deletes the oldest', () => {
     put('One')
-    sql.exec('UPDATE changes SET number = number - ?', MAX_STORED_CHANGES)
+    sql.exec(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+      INSERT INTO changes (number, id, seq, kind, at) SELECT i, 'b', 1, 'changed', 0 FROM n`)
+    const range = () => sql.exec('SELECT MIN(number) AS first, COUNT(*) AS count FROM changes').one()
+    const before = range()
     put('Two')
-    sql.exec('UPDATE changes SET number = ? WHERE seq = 2', 1)
-    expect(selectChanges(sql, -MAX_STORED_CHANGES - 1, 100).map(({ seq }) => seq)).toEqual([2])
+    put('Three')
+    expect([before, range()]).toEqual([
+      { first: 1, count: 10_000 },
+      { first: 3, count: 10_000 },
+    ])
+    // What the change is for everybody does not depend on those that are deleted.
+    expect(selectChanges(sql, 10_000, 2).map(({ publicKind }) => publicKind)).toEqual(['changed', 'changed'])
   })
 })
 
@@ -73,13 +80,11 @@ describe('a write', () => {
     ])
   })
 
-  it('leaves a note in the outbox that Events has not learned of it', () => {
-    const outbox = () => sql.exec(`SELECT key, version FROM outbox WHERE key = 'events:'`).toArray()
-    put('One')
-    put('One')
-    expect(outbox()).toEqual([{ key: 'events:', version: 1 }])
-    put('Two')
-    expect(outbox()).toEqual([{ key: 'events:', version: 2 }])
+  it('has Events learn of the change, unless there is none', () => {
+    const staleKeys = [put('One'), put('One'), put('Two'), remove(sql, 'a', {}, 'admin')].map(result =>
+      'value' in result ? result.staleKeys.filter(key => key === 'events:') : [],
+    )
+    expect(staleKeys).toEqual([['events:'], [], ['events:'], ['events:']])
   })
 
   it('that changes nothing, or is rejected, records no change', () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { exportPage } from '../../../src/registry/move/export.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
@@ -16,27 +16,37 @@ let lines: string
 beforeEach(async () => {
   storage = openStorage().storage
   createTables(storage.sql)
-  const source = openSql()
-  createTables(source)
-  const result = compile(minimalCard, { id: 'a', requestOrigin: 'https://host.example' })
-  if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-  const terms = { actor: 'admin', expected: {} }
-  register(
-    source,
-    await prepareRegistration({ id: 'a', document: minimalCard, ...result, signing: withoutKeys }, terms),
-    true,
-  )
-  lines = ''
-  for (let page = exportPage(source, undefined); ; page = exportPage(source, page.next)) {
-    lines += page.lines
-    if (!page.next) break
-  }
+  lines = await exportAgents(['a'])
 })
 
+/** Returns the lines of an export of these agents. */
+const exportAgents = async (ids: readonly string[]): Promise<string> => {
+  const source = openSql()
+  createTables(source)
+  for (const id of ids) {
+    const result = compile(minimalCard, { id, requestOrigin: 'https://host.example' })
+    if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+    const terms = { actor: 'admin', expected: {} }
+    const prepared = { id, document: minimalCard, ...result, signing: withoutKeys }
+    register(source, await prepareRegistration(prepared, terms), true)
+  }
+  let text = ''
+  for (let page = exportPage(source, undefined); ; page = exportPage(source, page.next)) {
+    text += page.lines
+    if (!page.next) return text
+  }
+}
+
 const run = (step: ImportStep): Promise<ImportReply> =>
-  runImportStep(step, storage, async work => {
-    const result = work()
-    return 'error' in result ? result.error : { ...result.value, published: true }
+  runImportStep(step, {
+    storage,
+    publisher: {
+      enqueueMissing: query => void storage.sql.exec(`INSERT INTO outbox (key, version) SELECT key, 1 FROM (${query})`),
+    },
+    write: async work => {
+      const result = work()
+      return 'error' in result ? result.error : { ...result.value, published: true }
+    },
   })
 const begin = async (): Promise<string> => {
   const begun = await run({ step: 'begin' })
@@ -74,6 +84,23 @@ describe('an import', () => {
     expect(await commit(session)).toEqual({ outcome: 'not-empty' })
     expect([agents(), names('staged_*')]).toEqual([[{ id: 'b' }], []])
     expect(await run({ step: 'begin' })).toEqual({ outcome: 'not-empty' })
+  })
+
+  it('takes the same number of statements to end, however many agents it brings', async () => {
+    const counts: number[] = []
+    for (const agents of [1, 20]) {
+      storage = openStorage().storage
+      createTables(storage.sql)
+      lines = await exportAgents(Array.from({ length: agents }, (_, index) => `a${index}`))
+      const session = await begin()
+      await stage(session)
+      const exec = vi.spyOn(storage.sql, 'exec')
+      expect(await commit(session)).toMatchObject({ outcome: 'imported', agents })
+      counts.push(exec.mock.calls.length)
+      const keys = storage.sql.exec("SELECT COUNT(*) AS count FROM outbox WHERE key GLOB 'index:*'").one()
+      expect(keys).toEqual({ count: agents })
+    }
+    expect(counts[1]).toBe(counts[0])
   })
 
   it('does not survive a restart of the object, and the next one is not disturbed by what it left', async () => {

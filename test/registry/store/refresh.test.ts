@@ -141,9 +141,9 @@ describe('the key refresh:{id}', () => {
     put('a', 'One', fetched('One'))
     const refreshed = put('a', 'Two', fetched('Two', { by: 'fetch' })).staleKeys
     expect([own, 'value' in removed && removed.staleKeys, refreshed]).toEqual([
-      ['card:own', 'host:*'],
-      ['card:own', 'host:*', 'task-owners:own'],
-      ['card:a'],
+      ['events:', 'card:own', 'host:*'],
+      ['events:', 'card:own', 'host:*', 'task-owners:own'],
+      ['events:', 'card:a'],
     ])
   })
 
@@ -152,9 +152,9 @@ describe('the key refresh:{id}', () => {
     const getByName = vi.fn(() => ({ schedule }))
     const env = { REMOTE_CARDS: { getByName } } as unknown as Env
     put('a', 'One', fetched('One'))
-    await publishKey(sql, 'refresh:a', env)
+    await publishKey({ sql } as DurableObjectStorage, 'refresh:a', env)
     remove(sql, 'a', {}, 'admin')
-    await publishKey(sql, 'refresh:a', env)
+    await publishKey({ sql } as DurableObjectStorage, 'refresh:a', env)
     expect([getByName.mock.calls, schedule.mock.calls]).toEqual([
       [['a'], ['a']],
       [
@@ -171,14 +171,16 @@ describe('the key task-owners:{id}', () => {
     const getByName = vi.fn(() => ({ clear }))
     put('a', 'One')
     remove(sql, 'a', {}, 'admin')
-    await publishKey(sql, 'task-owners:a', { TASK_OWNERS: { getByName } } as unknown as Env)
+    await publishKey({ sql } as DurableObjectStorage, 'task-owners:a', { TASK_OWNERS: { getByName } } as unknown as Env)
     expect([getByName.mock.calls, clear.mock.calls]).toEqual([[['a']], [[]]])
   })
 
   it('clears nothing once another agent has the id', async () => {
     const clear = vi.fn(async () => undefined)
     put('a', 'One')
-    await publishKey(sql, 'task-owners:a', { TASK_OWNERS: { getByName: () => ({ clear }) } } as unknown as Env)
+    await publishKey({ sql } as DurableObjectStorage, 'task-owners:a', {
+      TASK_OWNERS: { getByName: () => ({ clear }) },
+    } as unknown as Env)
     expect(clear).not.toHaveBeenCalled()
   })
 })

@@ -2,6 +2,7 @@ import { decodeProtectedHeader } from 'jose'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
+import { receiptOf } from '../../support/registrations.ts'
 import { token } from '../../support/runtime.ts'
 import { makeSigningKey } from '../../support/signing-key.ts'
 
@@ -92,6 +93,73 @@ describe('a Registry whose keys change', () => {
     await advance(1000)
     await advance(31_000)
     expect([await signersOf(), (await getKeys()).unsigned]).toEqual([[current], 0])
+  })
+})
+
+describe('the outbox of a Registry whose keys change', () => {
+  /** Counts the rows of the outbox that are inserted or replaced from now on. */
+  const countAdditions = (): (() => number) => {
+    const { sql } = host.storage
+    const exec = sql.exec.bind(sql)
+    let added = 0
+    vi.spyOn(sql, 'exec').mockImplementation((query: string, ...values) => {
+      const cursor = exec(query, ...values)
+      if (/^INSERT (?:OR IGNORE )?INTO outbox/.test(query)) added += cursor.rowsWritten
+      return cursor as never
+    })
+    return () => added
+  }
+
+  it('gets one row for each of 2,500 agents, however many alarms it takes to sign them', async () => {
+    const { sql } = host.storage
+    const agents = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+      INSERT INTO`
+    const columns = 'seq, visibility, origin, modified, manifest_etag, summary, search_fields'
+    sql.exec(
+      `${agents} agents (id, ${columns}) SELECT 'copy-' || i, ${columns} FROM n, agents WHERE agents.id = 'weather'`,
+    )
+    sql.exec(`${agents} card_signatures SELECT 'copy-' || i, 'other keys', '{}', 0, 0 FROM n`)
+    const added = countAdditions()
+    await host.deploy({})
+    for (let alarms = 0; alarms < 6; alarms++) await advance(1000)
+    expect(sql.exec("SELECT COUNT(*) AS count FROM card_signatures WHERE signers = 'other keys'").one()).toEqual({
+      count: 0,
+    })
+    expect(added()).toBe(2500)
+  })
+
+  it('keeps the failures of an agent that cannot be signed, so that its retries become rare', async () => {
+    const { sql } = host.storage
+    const failures: number[] = []
+    vi.spyOn(console, 'error').mockImplementation(() => void failures.push(Math.floor((Date.now() - start) / 1000)))
+    sql.exec("UPDATE card_signatures SET signers = 'other keys'")
+    sql.exec("UPDATE revisions SET manifest = 'no JSON'")
+    await host.deploy({})
+    for (let second = 0; second < 200; second++) {
+      // Other writes set the alarm, too.
+      await host.registry.revokeToken('unknown', 'admin')
+      await host.registry.endCheck('weather', receiptOf('weather'))
+      await advance(1000)
+    }
+    expect(failures).toEqual([1, 2, 4, 8, 16, 32, 64, 124, 184])
+    expect(sql.exec("SELECT key, version, attempts FROM outbox WHERE key = 'sign:weather'").toArray()).toEqual([
+      { key: 'sign:weather', version: 1, attempts: 9 },
+    ])
+  })
+
+  it('keeps the failures of a key that each write changes', async () => {
+    const failures: number[] = []
+    vi.spyOn(console, 'error').mockImplementation(() => void failures.push(Math.floor((Date.now() - start) / 1000)))
+    host.env.EVENTS.getByName = () => {
+      throw new Error('No.')
+    }
+    await host.put('weather', { ...minimalCard, name: 'Another' })
+    await vi.waitFor(() => expect(failures).toEqual([0]))
+    for (let second = 0; second < 20; second++) await advance(1000)
+    await host.put('weather', { ...minimalCard, name: 'Yet another' })
+    await vi.waitFor(() => expect(failures).toHaveLength(6))
+    for (let second = 0; second < 40; second++) await advance(1000)
+    expect(failures).toEqual([0, 1, 3, 7, 15, 20, 52])
   })
 })
 

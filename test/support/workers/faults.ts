@@ -48,8 +48,9 @@ export class Registry extends RealRegistry {
     this.#faults.failures = times
   }
 
-  /** Runs the alarm now, as the platform does later. */
+  /** Runs the alarm now, as the platform does when what has failed is due again. */
   retry(): Promise<void> {
+    this.ctx.storage.sql.exec('UPDATE outbox SET due = 0')
     return this.alarm()
   }
 
