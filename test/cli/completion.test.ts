@@ -57,7 +57,7 @@ describe('sync-card completion', () => {
       [['token', 'create', '--sc'], ['--scope']],
       [
         ['token', 'create', '--scope', ''],
-        ['read', 'write', 'admin'],
+        ['read', 'call', 'write', 'admin'],
       ],
       [['lint', '--format', 's'], ['sarif']],
       [

@@ -149,7 +149,7 @@ describe('sync-card token create', () => {
 
   it.each([
     [[], "required option '--scope <scope>' not specified"],
-    [['--scope', 'root'], 'Allowed choices are read, write, admin.'],
+    [['--scope', 'root'], 'Allowed choices are read, call, write, admin.'],
     [['--scope', 'read', '--expires', 'soon'], 'such as 90m, 12h, 30d or 8w'],
     [['--scope', 'read', 'extra'], 'too many arguments'],
   ])('rejects %j (exit 2)', async (args, message) => {

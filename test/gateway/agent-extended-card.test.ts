@@ -165,10 +165,15 @@ describe('the extended card of an agent whose card is remote', () => {
   })
 
   it('is refused where it names a host of the agent that this host cannot rewrite', async () => {
-    extendedCard = { ...extendedCard, provider: { organization: 'Weather', url: `${called.agent.origin}/about` } }
+    const internal = 'https://weather.internal.example'
+    extendedCard = {
+      ...extendedCard,
+      supportedInterfaces: [{ url: internal, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      provider: { organization: 'Weather', url: `${internal}/about` },
+    }
     const response = await rpc('far-gateway')
     expect([response.status, codeOf(response.body)]).toEqual([502, -32006])
-    expect(response.text).not.toContain(new URL(called.agent.origin).host)
+    expect(response.text).not.toContain('internal')
   })
 
   it('is unchanged with a direct route', async () => {
