@@ -6,6 +6,7 @@ import { selectPublishedHealth, selectSource } from '../tables/sources.ts'
 import { TOKEN_SEQ } from '../tables/tokens.ts'
 import { selectChanges, selectImportedChanges } from './changes.ts'
 import { selectNewestRevision } from './revisions.ts'
+import { indexStored } from './search.ts'
 
 /** The value of a key in KV, which expires after `seconds`; without them, never. */
 export type KvEntry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; seconds?: number }
@@ -44,7 +45,6 @@ export const publishKey = async (storage: DurableObjectStorage, key: string, env
   }
   if (kind === 'events') return sendChanges(sql, env)
   if (kind === 'index') {
-    const { indexStored } = await import('./search.ts')
     storage.transactionSync(() => indexStored(sql, name))
     return []
   }
