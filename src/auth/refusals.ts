@@ -24,7 +24,7 @@ export const toWriteError = (error: unknown): HttpError | undefined =>
     ? new HttpError(
         507,
         'storage-full',
-        'Nothing was written: the storage of this host is full. Cards are still served and agents called. Remove agents to make room.',
+        'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.',
       )
     : toHttpError(error)
 

@@ -46,7 +46,7 @@ it('refuses a write to a full Registry with 507, and has changed nothing', async
   expect([status, body.code, body.detail]).toEqual([
     507,
     'storage-full',
-    'Nothing was written: the storage of this host is full. Cards are still served and agents called. Remove agents to make room.',
+    'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.',
   ])
   expect(await send('GET', `/agents/${id}/revisions`)).toMatchObject({ status: 404 })
   const before = await send('GET', '/agents/a/manifest')

@@ -21,7 +21,10 @@ const MIN_LIFETIME_SECONDS = 60
 /** Returns the key in the outbox for the object that refreshes an agent's remote card. It is none of KV's keys. */
 export const refreshKey = (id: string): string => `refresh:${id}`
 
-/** Returns the key in the outbox for an agent that was imported and is not in the search index yet. It is none of KV's keys. */
+/**
+ * Returns the key in the outbox for an agent that was imported and is not in the search index yet. It is none of KV's
+ * keys.
+ */
 export const indexKey = (id: string): string => `index:${id}`
 
 /** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */

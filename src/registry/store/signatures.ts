@@ -9,8 +9,9 @@ const STRAGGLER_MS = 60_000
 const RETRY_MS = 60_000
 
 /**
- * Adds the agents whose documents are not signed with the current keys to the outbox, as `sign:` and their ids, which are none of KV's
- * keys. Sets the alarm for when to look again: when another key begins to sign, and once more a minute later.
+ * Adds the agents whose documents are not signed with the current keys to the outbox, as `sign:` and their ids, which
+ * are none of KV's keys. Sets the alarm for when to look again: when another key begins to sign, and once more a minute
+ * later.
  */
 export const enqueueStaleSignatures = async (publisher: Publisher, env: Env): Promise<void> => {
   const { signers, checkAt } = await readSigners(env)
