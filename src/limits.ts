@@ -137,7 +137,10 @@ export const MAX_TOKENS = 10_000
 /** Refused writes of one actor that the audit records in an hour, those without a valid token together. Others are counted. */
 export const MAX_RECORDED_REFUSALS = 30
 
-/** The file that `POST /import` takes, after decompression: in all, and for each byte that was sent, beyond a first MiB. And one line of it. */
+/**
+ * The file that `POST /import` takes, after decompression: in all, and for each byte that was sent, beyond a first MiB.
+ * And one line of it.
+ */
 export const MAX_IMPORT_BYTES = 2 * 1024 * 1024 * 1024
 export const MAX_IMPORT_RATIO = 100
 export const MAX_IMPORT_LINE_BYTES = 8 * 1024 * 1024

@@ -198,8 +198,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /**
-   * Has the host test an agent, and returns the receipt; with `send`, the host sends the agent a message, too, and never a second
-   * one. Returns undefined if the agent is not registered.
+   * Has the host test an agent, and returns the receipt; with `send`, the host sends the agent a message, too, and
+   * never a second one. Returns undefined if the agent is not registered.
    */
   check: async (id: string, send: boolean): Promise<ServedReceipt | Rejection | undefined> => {
     const details = { body: send ? { send } : {}, timeoutMs: CHECK_TIMEOUT_MS, isUnrepeatable: true }

@@ -21,8 +21,8 @@ export const requireScope = async (context: RequestContext, scope: Scope, agentI
 }
 
 /**
- * Returns the principal that may write the agent of a path, and the agent's id; throws otherwise. Counts the request, unless it only
- * reads.
+ * Returns the principal that may write the agent of a path, and the agent's id; throws otherwise. Counts the request,
+ * unless it only reads.
  */
 export const requireWriter = async (
   context: RequestContext,

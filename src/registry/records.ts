@@ -224,7 +224,10 @@ export type NamedAgents = { public: string | null; internal: string[] }
  */
 export type RegistryHealth = { unpublished: number; oldestStaleCard: number | null }
 
-/** The manifest of an agent as it was registered with the revision `seq`, its entity tag, and the origin of absolute URLs at that time. */
+/**
+ * The manifest of an agent as it was registered with the revision `seq`, its entity tag, and the origin of absolute
+ * URLs at that time.
+ */
 export type StoredManifest = { seq: number; manifest: string; etag: string; modified: number; origin: string }
 
 /** A document of an agent; without `etag` and `bytes` while its remote card has never been fetched. */

@@ -82,7 +82,7 @@ describe('GET /agents/{id}/revisions/{seq}', () => {
     await putAll('rev-unknown', one)
     const { status, body } = await get(`/agents/rev-unknown/revisions/${seq}`)
     expect([status, body.code]).toEqual([404, 'revision-not-found'])
-    expect(body.detail).toContain('The newest is 1')
+    expect(body.detail).toContain('The newest is 1, and only the newest 200 are stored')
   })
 
   it('returns 404 for an agent that never existed, and 403 without write permission for the agent', async () => {

@@ -40,12 +40,26 @@ export type TestStorage = {
   alarm: number | null
 }
 
-/** Opens an empty storage; a transaction runs by itself, since nothing else uses the storage. */
+/** Opens an empty storage. */
 export const openStorage = (): TestStorage => {
   const values = new Map<string, unknown>()
+  const sql = openSql()
   const storage = {
-    sql: openSql(),
-    transactionSync: <Result>(work: () => Result): Result => work(),
+    sql,
+    transactionSync: <Result>(work: () => Result): Result => {
+      sql.exec('BEGIN')
+      try {
+        const result = work()
+        sql.exec('COMMIT')
+        return result
+      } catch (error) {
+        // SQLite may have done it already.
+        try {
+          sql.exec('ROLLBACK')
+        } catch {}
+        throw error
+      }
+    },
     get: async (key: string) => values.get(key),
     put: async (key: string, value: unknown) => void values.set(key, value),
     deleteAll: async () => values.clear(),

@@ -100,6 +100,7 @@ const problemsOf = (path: string, operation: Operation): ProblemCode[] => {
     ...accessProblems[access],
     ...(isWriteOfAgent ? (['bad-agent-id'] as const) : []),
     ...(isCounted ? (['too-many-requests'] as const) : []),
+    ...(limits.includes('WRITE_LIMIT') ? (['storage-full'] as const) : []),
     ...(body ? bodyProblems(body.content) : []),
     ...own,
   ]

@@ -69,6 +69,7 @@ export const problems = {
     422,
     'the manifest has what looks like a key, token or password, at a place that `allowSecrets` does not name',
   ],
+  'storage-full': [507, 'the storage of the host has no room for what is written; agents can be removed'],
   'token-not-found': [404, 'no token with this id exists'],
   'too-deep': [422, 'the JSON is nested too deeply'],
   'too-large': [413, 'the body is too large'],

@@ -44,8 +44,8 @@ const invalid = (message: string): Rejected => new Rejected({ outcome: 'invalid'
 const TABLES = [...(Object.keys(EXPORTED) as ExportedTable[]), 'audit'] as const
 
 /**
- * The lines of an export, staged in tables of their own until all are there and fit together. Then these take the places of the tables
- * of the Registry, which must be empty.
+ * The lines of an export, staged in tables of their own until all are there and fit together. Then these take the
+ * places of the tables of the Registry, which must be empty.
  */
 export class Staging {
   readonly #sql: SqlStorage

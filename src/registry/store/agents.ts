@@ -23,7 +23,8 @@ const MAX_INTERNAL_AGENTS = 10
 export const selectManifest = (sql: SqlStorage, id: string): StoredManifest | null => {
   const [row] = sql
     .exec<StoredManifest>(
-      `SELECT seq, manifest, manifest_etag AS etag, modified, agents.origin FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
+      `SELECT seq, manifest, manifest_etag AS etag, modified, agents.origin
+        FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
       id,
     )
     .toArray()

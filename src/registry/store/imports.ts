@@ -72,7 +72,10 @@ const end = (storage: DurableObjectStorage, staging: Staging): void => {
 /** Writes the SQL that makes a part of a key from a column. */
 const column = (name: string): string => `' || ${name} || '`
 
-/** What KV, the search index and the objects of remote cards must learn, as keys of the outbox: each the rest of a query. */
+/**
+ * What KV, the search index and the objects of remote cards must learn, as keys of the outbox: each the rest of a
+ * query.
+ */
 const KEYS = [
   `'${EVENTS_KEY}' AS key`,
   `'${cardKey(column('id'))}' AS key FROM agents`,

@@ -6,6 +6,7 @@ import { selectPublishedHealth, selectSource } from '../tables/sources.ts'
 import { TOKEN_SEQ } from '../tables/tokens.ts'
 import { selectChanges, selectImportedChanges } from './changes.ts'
 import { selectNewestRevision } from './revisions.ts'
+import { indexStored } from './search.ts'
 
 /** The value of a key in KV, which expires after `seconds`; without them, never. */
 export type KvEntry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; seconds?: number }
@@ -20,7 +21,10 @@ const MIN_LIFETIME_SECONDS = 60
 /** Returns the key in the outbox for the object that refreshes an agent's remote card. It is none of KV's keys. */
 export const refreshKey = (id: string): string => `refresh:${id}`
 
-/** Returns the key in the outbox for an agent that was imported and is not in the search index yet. It is none of KV's keys. */
+/**
+ * Returns the key in the outbox for an agent that was imported and is not in the search index yet. It is none of KV's
+ * keys.
+ */
 export const indexKey = (id: string): string => `index:${id}`
 
 /** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */
@@ -44,7 +48,6 @@ export const publishKey = async (storage: DurableObjectStorage, key: string, env
   }
   if (kind === 'events') return sendChanges(sql, env)
   if (kind === 'index') {
-    const { indexStored } = await import('./search.ts')
     storage.transactionSync(() => indexStored(sql, name))
     return []
   }

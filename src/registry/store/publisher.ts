@@ -1,7 +1,10 @@
 import { log } from '../../http/log.ts'
 import { redactKey } from '../kv-format.ts'
 
-/** How long after a write, or the first failed attempt, the alarm publishes what is still in the outbox; then twice as long each time. */
+/**
+ * How long after a write, or the first failed attempt, the alarm publishes what is still in the outbox; then twice as
+ * long each time.
+ */
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 
@@ -34,8 +37,8 @@ export class Publisher {
   }
 
   /**
-   * Adds keys to the outbox, in the caller's transaction. The alarm publishes them if the object dies before it does. A key that fails
-   * keeps its back-off.
+   * Adds keys to the outbox, in the caller's transaction. The alarm publishes them if the object dies before it does. A
+   * key that fails keeps its back-off.
    */
   enqueue(keys: readonly string[]): void {
     for (const key of keys)
@@ -46,7 +49,10 @@ export class Publisher {
     if (keys.length > 0) this.wakeAt(Date.now() + FIRST_RETRY_MS)
   }
 
-  /** Adds the keys that a query selects, which is one write for each that is not in the outbox yet, and none for the others. */
+  /**
+   * Adds the keys that a query selects, which is one write for each that is not in the outbox yet, and none for the
+   * others.
+   */
   enqueueMissing(query: string, ...values: SqlStorageValue[]): void {
     const { rowsWritten } = this.#storage.sql.exec(
       `INSERT OR IGNORE INTO outbox (key, version) SELECT key, 1 FROM (${query})`,

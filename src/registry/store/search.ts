@@ -56,7 +56,10 @@ export const indexAgent = (
   )
 }
 
-/** Makes an agent found by what an import has stored of it. The text of its skills is in its public card, whose tier is ''. */
+/**
+ * Makes an agent found by what an import has stored of it. The text of its skills is in its public card, whose tier is
+ * ''.
+ */
 export const indexStored = (sql: SqlStorage, id: string): void => {
   type Row = Record<'visibility' | 'summary' | 'fields', string> & Record<'ownSet' | 'card', string | null>
   const [row] = sql

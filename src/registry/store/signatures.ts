@@ -1,17 +1,28 @@
+import { log } from '../../http/log.ts'
 import type { SigningState } from '../records.ts'
 import type { Publisher } from './publisher.ts'
 
 /** How long after a change of the signing keys the Registry looks for registrations that were signed just before it. */
 const STRAGGLER_MS = 60_000
 
+/** How long after a failure it looks for agents to sign again. */
+const RETRY_MS = 60_000
+
 /**
- * Adds the agents whose documents are not signed with the current keys to the outbox, as `sign:` and their ids, which are none of KV's
- * keys. Sets the alarm for when to look again: when another key begins to sign, and once more a minute later.
+ * Adds the agents whose documents are not signed with the current keys to the outbox, as `sign:` and their ids, which
+ * are none of KV's keys. Sets the alarm for when to look again: when another key begins to sign, and once more a minute
+ * later.
  */
 export const enqueueStaleSignatures = async (publisher: Publisher, env: Env): Promise<void> => {
   const { signers, checkAt } = await readSigners(env)
-  publisher.enqueueMissing(`SELECT 'sign:' || id AS key FROM (${STALE})`, signers)
   if (checkAt !== undefined) publisher.wakeAt(checkAt)
+  try {
+    publisher.enqueueMissing(`SELECT 'sign:' || id AS key FROM (${STALE})`, signers)
+  } catch (error) {
+    // There is no room: the object must still start, to be read and to make room.
+    log('error', 'publication-failed', { 'calling_card.key': 'sign:', 'exception.message': String(error) })
+    publisher.wakeAt(Date.now() + RETRY_MS)
+  }
 }
 
 /** Selects the agents that are not signed with the keys `?1`. */

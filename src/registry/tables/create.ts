@@ -12,8 +12,8 @@ export const createTables = (sql: SqlStorage): void => {
 }
 
 /**
- * Creates an empty table beside each of these, as `staged_` and its name, and moves its indexes there. `replaceTables` puts it in the
- * place of the other, `createTables` drops it and restores the indexes.
+ * Creates an empty table beside each of these, as `staged_` and its name, and moves its indexes there. `replaceTables`
+ * puts it in the place of the other, `createTables` drops it and restores the indexes.
  */
 export const createStagedTables = (sql: SqlStorage, tables: readonly string[]): void => {
   for (const statement of TABLES.split(';')) {
