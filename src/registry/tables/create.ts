@@ -9,6 +9,10 @@ export const createTables = (sql: SqlStorage): void => {
   )
   for (const { name } of staged.toArray()) sql.exec(`DROP TABLE ${name}`)
   sql.exec(TABLES)
+  // Older versions created the outbox without this column.
+  const columns = sql.exec<{ name: string }>('PRAGMA table_info(outbox)').toArray()
+  if (!columns.some(({ name }) => name === 'due'))
+    sql.exec('ALTER TABLE outbox ADD COLUMN due INTEGER NOT NULL DEFAULT 0')
 }
 
 /**
