@@ -254,17 +254,8 @@ export const MAX_UNANSWERED_REQUESTS = 2
 
 // Agents that are MCP servers
 
-/** JSON text of a tool's schema: of a longer one, only required members and types are checked. */
-export const MAX_TOOL_SCHEMA_LENGTH = 64 * 1024
-
-/** JSON text of a tool's arguments: of longer ones, only required members and types are checked. */
-export const MAX_TOOL_ARGUMENTS_LENGTH = 128 * 1024
-
-/** A `pattern` in a tool's schema: a longer one is not matched. */
-export const MAX_PATTERN_LENGTH = 256
-
-/** Values in the arguments of a tool whose types are checked where the whole schema cannot be. */
-export const MAX_TYPED_VALUES = 10_000
+/** JSON text of an elicitation: a larger one is cancelled. */
+export const MAX_ELICITATION_LENGTH = 64 * 1024
 
 /** An MCP server's response to the call of a tool. */
 export const MAX_TOOL_RESULT_BYTES = 1024 * 1024

@@ -61,16 +61,11 @@ export type CallError =
 export type InvalidParams = { kind: 'invalid-params'; detail: string; violations: FieldViolation[] }
 
 /** Builds the error of one wrong parameter. */
-export const invalidParam = (field: string, description: string): InvalidParams =>
-  invalidParams([{ field, description }])
-
-/** Builds the error of wrong parameters. Its message describes the first. */
-export const invalidParams = (violations: FieldViolation[]): InvalidParams => {
-  const [first] = violations
-  const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''
-  const detail = first === undefined ? '' : `\`${first.field.slice(0, 100)}\` ${first.description}${more}.`
-  return { kind: 'invalid-params', detail, violations }
-}
+export const invalidParam = (field: string, description: string): InvalidParams => ({
+  kind: 'invalid-params',
+  detail: `\`${field.slice(0, 100)}\` ${description}.`,
+  violations: [{ field, description }],
+})
 
 /** Statuses with which an agent refuses a call that its caller must see, even if the agent sends HTML. */
 export const PASSTHROUGH_STATUSES: Readonly<Record<number, { grpcStatus: string; meaning: string }>> = {

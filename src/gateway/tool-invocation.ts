@@ -6,8 +6,8 @@ import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { parseSeconds } from '../http/bindings.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
-import type { BridgeCall, BridgedToolCall } from '../mcp-bridge/bridge-call.ts'
-import { resolveToolCall, type ToolCall } from '../mcp-bridge/tool-call.ts'
+import type { BridgeCall } from '../mcp-bridge/bridge-call.ts'
+import { resolveToolCall } from '../mcp-bridge/tool-call.ts'
 import type { CallContext } from './call-context.ts'
 import type { UpstreamRoute } from './upstream/request.ts'
 
@@ -36,7 +36,8 @@ export const createToolInvocation = (
       ...(session !== undefined && { session }),
     },
     ...(toolCall && 'resource' in toolCall && toolCall),
-    ...(toolCall && 'tool' in toolCall && { tool: toBridgedTool(toolCall) }),
+    ...(toolCall &&
+      'tool' in toolCall && { tool: { name: toolCall.tool.name, arguments: JSON.stringify(toolCall.arguments) } }),
     timeoutSeconds,
     version: call.version,
     streams,
@@ -54,13 +55,6 @@ export const createToolInvocation = (
 
 const hasTaskId = ({ params }: A2ACall): boolean =>
   (firstDefined(firstDefined(params, 'message'), 'taskId') ?? '') !== ''
-
-const toBridgedTool = ({ tool, arguments: args, field }: ToolCall): BridgedToolCall => ({
-  name: tool.name,
-  arguments: JSON.stringify(args),
-  inputSchema: tool.inputSchema,
-  field,
-})
 
 const sendToAgent = (call: BridgeCall, env: Env): Promise<Response> =>
   env.MCP_AGENTS.getByName(call.agent).fetch('https://mcp-agent.internal/', {

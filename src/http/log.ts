@@ -22,7 +22,6 @@ type LogEvent =
   | 'stream'
   | 'task-owners-unavailable'
   | 'tool-call'
-  | 'tool-unchecked'
   | 'unexpected'
   | 'webhook-changes-lost'
   | 'webhook-failed'

@@ -21,7 +21,6 @@ import { CallerTaskStore } from './task-store.ts'
 import type { TaskTable } from './task-table.ts'
 import type { ToolClient } from './tool-client.ts'
 import type { BoundTool } from './tool-run.ts'
-import { rejectInvalidArguments } from './validate-arguments.ts'
 
 /** What all calls of one agent share. */
 export type AgentContext = { tasks: TaskTable; running: RunningTasks; client: ToolClient }
@@ -37,12 +36,11 @@ export class A2AServer {
   }
 
   async answer(call: BridgeCall, identity: CallerIdentity): Promise<Response> {
-    const { agent, version, streams, tool } = call
+    const { version, streams } = call
     const exceeded = streams ? this.#streams.acquire(identity) : undefined
     const stream = new BoundedEventStream(() => streams && !exceeded && this.#streams.release(identity))
     const format = formatOf(call, stream)
-    const refusal = exceeded ? tooManyStreams : tool && rejectInvalidArguments(agent, tool)
-    if (refusal) return singleResponse({ jsonrpc: '2.0', error: toJsonRpcError(refusal, version) }, format)
+    if (exceeded) return singleResponse({ jsonrpc: '2.0', error: toJsonRpcError(tooManyStreams, version) }, format)
     try {
       return await toHttpResponse(await this.#handle(call, identity), format)
     } catch (error) {

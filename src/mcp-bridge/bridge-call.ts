@@ -1,5 +1,4 @@
 import type { WireVersion } from '../card/model/calls.ts'
-import type { JsonObject } from '../json/json.ts'
 
 /** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */
 export type BridgeCall = {
@@ -11,8 +10,11 @@ export type BridgeCall = {
   address: string
   /** The MCP server: its URL, the bindings of the Worker that the manifest names, and whether all callers share one session. */
   upstream: { url: string; service?: string; secret?: string; session?: 'shared' }
-  /** The tool that a message calls; absent for every other operation, and for a message that continues a task. */
-  tool?: BridgedToolCall
+  /**
+   * The tool that a message calls, and the JSON text of its arguments, so that numbers stay as the caller wrote them. Absent for
+   * every other operation, and for a message that continues a task.
+   */
+  tool?: { name: string; arguments: string }
   /** The resource that a message reads instead, and whether the card lists it. */
   resource?: { uri: string; isListed: boolean }
   /** How long a tool may take without reporting progress. */
@@ -24,14 +26,4 @@ export type BridgeCall = {
   request: string
   /** JSON text of its id. */
   id: string
-}
-
-/** The call of a tool: its name and arguments, and what they are validated with. */
-export type BridgedToolCall = {
-  name: string
-  /** JSON text, so that numbers stay as the caller wrote them. */
-  arguments: string
-  inputSchema: JsonObject
-  /** Where the arguments are in the request, for error messages: `message.parts[0].data.arguments`. */
-  field: string
 }

@@ -1,15 +1,14 @@
 import * as v from 'valibot'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { isDeeperThan, parseJson } from '../json/parse.ts'
-import { MAX_JSON_DEPTH, MAX_TOOL_ARGUMENTS_LENGTH, MAX_TOOL_SCHEMA_LENGTH } from '../limits.ts'
+import { MAX_ELICITATION_LENGTH, MAX_JSON_DEPTH } from '../limits.ts'
 import type { Elicitation, ElicitResult } from '../mcp/elicitation.ts'
 import { isWebUrl, type StatusMessage } from './results.ts'
-import { validateArguments } from './validate-arguments.ts'
 
 /** Whether an elicitation is one that this host can put to a caller. */
 export const isAskable = (elicitation: Elicitation): boolean => {
   const text = JSON.stringify(elicitation)
-  if (text.length > MAX_TOOL_SCHEMA_LENGTH || isDeeperThan(text, MAX_JSON_DEPTH)) return false
+  if (text.length > MAX_ELICITATION_LENGTH || isDeeperThan(text, MAX_JSON_DEPTH)) return false
   return !('url' in elicitation) || isWebUrl(elicitation.url)
 }
 
@@ -47,7 +46,7 @@ export const readElicitResult = (
   if (refusal) return { answer: { action: refusal } }
   const parsed = text.startsWith('{') ? parseJson(text) : undefined
   if (parsed && 'value' in parsed && isJsonObject(parsed.value)) return readData(parsed.value, elicitation)
-  return text === '' || text.length > MAX_TOOL_ARGUMENTS_LENGTH ? { problem: example } : readText(text, elicitation)
+  return text === '' ? { problem: example } : readText(text, elicitation)
 }
 
 const readData = (data: JsonObject, elicitation: Elicitation): { answer: ElicitResult } | { problem: string } => {
@@ -81,38 +80,82 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 /** Values of a list that are written as one text. */
 const MAX_LISTED_VALUES = 100
 
-/** Returns the value that a text stands for in a member of this schema, which validation judges. */
+/** Returns the value that a text stands for in a member of this schema, or the text itself. */
 const toValue = (text: string, schema: Json | undefined): Json => {
-  const { type, items, oneOf, anyOf, enum: values, enumNames } = isJsonObject(schema) ? schema : {}
+  if (!isJsonObject(schema)) return text
+  const { type, items } = schema
   if (type === 'number' || type === 'integer') return Number.isFinite(Number(text)) ? Number(text) : text
-  if (type === 'boolean') return booleans.get(text.toLowerCase()) ?? text
   if (type === 'array') {
-    const texts = text.split(',')
+    const texts = text.split(',', MAX_LISTED_VALUES + 1)
     return texts.length > MAX_LISTED_VALUES ? text : texts.map(each => toValue(each.trim(), items))
   }
-  const choices = oneOf ?? anyOf
-  const titled = Array.isArray(choices)
-    ? choices.find(each => isJsonObject(each) && isSame(each.title, text))
-    : undefined
-  if (isJsonObject(titled) && titled.const !== undefined) return titled.const
-  const index = Array.isArray(enumNames) ? enumNames.findIndex(each => isSame(each, text)) : -1
-  return (Array.isArray(values) ? (values[index] ?? values.find(each => isSame(each, text))) : undefined) ?? text
+  const given = text.toLowerCase()
+  if (type === 'boolean') return booleans.get(given) ?? text
+  const isGiven = (name: Json | undefined): boolean => typeof name === 'string' && name.toLowerCase() === given
+  const choices = choicesOf(schema) ?? []
+  return (choices.find(({ title }) => isGiven(title)) ?? choices.find(({ value }) => isGiven(value)))?.value ?? text
 }
 
-const isSame = (value: Json | undefined, text: string): boolean =>
-  typeof value === 'string' && value.toLowerCase() === text.toLowerCase()
+/** Returns the values that a schema lists, with their titles; undefined if it lists none. */
+const choicesOf = (schema: JsonObject): { value: Json; title: Json | undefined }[] | undefined => {
+  const { enum: values, enumNames, oneOf, anyOf } = schema
+  const titles = Array.isArray(enumNames) ? enumNames : []
+  if (Array.isArray(values)) return values.map((value, index) => ({ value, title: titles[index] }))
+  const choices = [oneOf ?? anyOf ?? []].flat().map(choice => (isJsonObject(choice) ? choice : {}))
+  const listed = choices.flatMap(({ const: value, title }) => (value === undefined ? [] : [{ value, title }]))
+  return listed.length > 0 && listed.length === choices.length ? listed : undefined
+}
 
-/** What MCP allows as content of an answer. */
-const Content = v.record(v.string(), v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]))
+/** What MCP allows as a member of an answer. */
+const ContentValue = v.union([v.string(), v.number(), v.boolean(), v.array(v.string())])
+const Content = v.record(v.string(), ContentValue)
 
 const accept = (content: JsonObject, elicitation: Elicitation): { answer: ElicitResult } | { problem: string } => {
   if ('url' in elicitation) return { answer: { action: 'accept' } }
-  const text = JSON.stringify(content)
   const { output, success } = v.safeParse(Content, content)
-  if (!success || text.length > MAX_TOOL_ARGUMENTS_LENGTH) return { problem: example }
-  const { violations } = validateArguments(text, elicitation.requestedSchema)
-  const problems = violations.map(
-    ({ path, description }) => `${path === '' ? 'The answer' : path.slice(1)} ${description}.`,
-  )
+  if (!success) return { problem: example }
+  const properties = propertiesOf(elicitation.requestedSchema)
+  const required = new Set([elicitation.requestedSchema.required ?? []].flat().map(String))
+  const problems = [...new Set([...required, ...Object.keys(properties)])].flatMap(name => {
+    const value = Object.hasOwn(output, name) ? output[name] : undefined
+    if (value === undefined) return required.has(name) ? `${name} is required.` : []
+    const problem = findProblem(value, Object.hasOwn(properties, name) ? properties[name] : undefined)
+    return problem === undefined ? [] : `${name} ${problem}.`
+  })
   return problems.length > 0 ? { problem: problems.join('\n') } : { answer: { action: 'accept', content: output } }
+}
+
+type ContentValue = v.InferOutput<typeof ContentValue>
+
+const isOfType: Readonly<Record<string, (value: ContentValue) => boolean>> = {
+  string: value => typeof value === 'string',
+  number: value => typeof value === 'number',
+  integer: Number.isInteger,
+  boolean: value => typeof value === 'boolean',
+  array: Array.isArray,
+}
+
+/** Returns what is wrong with a member of an answer, by the keywords that MCP defines for it; `format` is for the server. */
+const findProblem = (value: ContentValue, schema: Json | undefined): string | undefined => {
+  if (!isJsonObject(schema)) return undefined
+  const { type } = schema
+  if (typeof type === 'string' && Object.hasOwn(isOfType, type) && !isOfType[type]?.(value))
+    return `must be of type ${type}`
+  const choices = choicesOf(Array.isArray(value) && isJsonObject(schema.items) ? schema.items : schema)
+  const allowed = choices && new Set(choices.map(choice => choice.value))
+  if (allowed && ![value].flat().every(each => allowed.has(each)))
+    return `must be one of ${JSON.stringify([...allowed])}`
+  if (typeof value === 'boolean') return undefined
+  if (typeof value === 'number') return outOfRange(value, schema.minimum, schema.maximum)
+  return typeof value === 'string'
+    ? outOfRange(countCharacters(value), schema.minLength, schema.maxLength, ' characters long')
+    : outOfRange(value.length, schema.minItems, schema.maxItems, ' items long')
+}
+
+/** JSON Schema counts Unicode characters, not UTF-16 code units. */
+const countCharacters = (text: string): number => text.replace(/[^\0-\uffff]/gu, ' ').length
+
+const outOfRange = (size: number, least?: Json, most?: Json, unit = ''): string | undefined => {
+  if (typeof least === 'number' && size < least) return `must be at least ${least}${unit}`
+  return typeof most === 'number' && size > most ? `must be at most ${most}${unit}` : undefined
 }

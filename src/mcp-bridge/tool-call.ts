@@ -4,8 +4,8 @@ import { firstDefined } from '../a2a/message.ts'
 import { type McpAgentProfile, type McpTool, textArgument } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 
-/** The tool that a message calls. `field` is where the message has the arguments, for error messages. */
-export type ToolCall = { tool: McpTool; arguments: JsonObject; field: string }
+/** The tool that a message calls. */
+type ToolCall = { tool: McpTool; arguments: JsonObject }
 
 /** The resource that a message reads, and whether the card lists it. */
 type ResourceRead = { resource: { uri: string; isListed: boolean } }
@@ -31,7 +31,7 @@ export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall
   const named = { tool, isNamedBySkill: skillId !== undefined }
   const parts = firstDefined(message, 'parts')
   if (!Array.isArray(parts)) return invalidParam('message.parts', 'must be a list of parts')
-  if (parts.length === 0) return tool ? { tool, arguments: {}, field: 'message.parts' } : toolMissing('message', tools)
+  if (parts.length === 0) return tool ? { tool, arguments: {} } : toolMissing('message', tools)
   const index = findCallPart(parts)
   if (index === undefined)
     return invalidParam('message.parts', 'must have one part: the data or the text that calls the tool')
@@ -67,10 +67,10 @@ const fromText = (text: string, named: NamedTool, agent: Tools, field: string): 
     return fromData(data, named, agent, field)
   if (tool === undefined) return toolMissing(field, agent.tools)
   const argument = textArgument(tool.inputSchema)
-  if (data && (argument === undefined || isArgumentsOf(data, tool, argument))) return { tool, arguments: data, field }
+  if (data && (argument === undefined || isArgumentsOf(data, tool, argument))) return { tool, arguments: data }
   return argument === undefined
     ? invalidParam(field, `cannot call this tool, which does not take one text: send its arguments, as ${example}`)
-    : { tool, arguments: { [argument]: text }, field }
+    : { tool, arguments: { [argument]: text } }
 }
 
 const parseObject = (text: string): JsonObject | undefined => {
@@ -107,7 +107,7 @@ const fromData = (
     others.length === 0 && argumentMembers.some(name => name === wrapper) && !declares(tool, `${wrapper}`)
   return isWrapped && wrapper !== undefined
     ? toToolCall(tool, data[wrapper] ?? {}, `${field}.${wrapper}`)
-    : { tool, arguments: data, field }
+    : { tool, arguments: data }
 }
 
 /** Whether data reads a resource of the server: any server may have an argument of that name. */
@@ -170,12 +170,12 @@ const fromNamedCall = (
 
 /** Models write arguments as JSON text, too; a tool that takes one text may get it as it is. */
 const toToolCall = (tool: McpTool, value: Json, field: string): ToolCall | CallError => {
-  if (isPlainObject(value)) return { tool, arguments: value, field }
+  if (isPlainObject(value)) return { tool, arguments: value }
   const argument = textArgument(tool.inputSchema)
   const parsed = typeof value === 'string' ? parseObject(value) : undefined
-  if (parsed) return { tool, arguments: parsed, field }
+  if (parsed) return { tool, arguments: parsed }
   return typeof value === 'string' && argument !== undefined
-    ? { tool, arguments: { [argument]: value }, field }
+    ? { tool, arguments: { [argument]: value } }
     : invalidParam(field, 'must be an object')
 }
 

@@ -163,5 +163,8 @@ export const describeFailure = (failure: McpError): string =>
 export const withQuote = (description: string, quote: string | undefined): string =>
   quote === undefined ? description : `${description} It wrote: ${quote}`
 
-/** Returns the first 200 characters of what a server wrote: they are enough for owners and the log. */
-const truncate = (text: string): string => (text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text)
+/** Enough to explain what is wrong with the arguments of a tool: only the server validates them. */
+const MAX_QUOTE_LENGTH = 1_000
+
+const truncate = (text: string): string =>
+  text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH).toWellFormed()}…` : text

@@ -145,7 +145,7 @@ describe('a question of a server', () => {
   })
 
   it('ends the stream of the first message, and the stream of the answer begins with the task', async () => {
-    const tool = { name: 'ask', arguments: '{}', inputSchema: {}, field: '' }
+    const tool = { name: 'ask', arguments: '{}' }
     const states = (events: JsonObject[]) =>
       events.map(event => {
         const { task, statusUpdate } = event as { task?: Task; statusUpdate?: Task }
@@ -161,7 +161,7 @@ describe('a question of a server', () => {
   })
 
   it('reaches clients of A2A 0.3 in its form', async () => {
-    const tool = { name: 'ask', arguments: '{}', inputSchema: {}, field: '' }
+    const tool = { name: 'ask', arguments: '{}' }
     const ask = (part: JsonObject, more: JsonObject = {}, bound: object = {}) =>
       agent.call(
         'message/send',

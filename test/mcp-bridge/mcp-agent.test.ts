@@ -61,7 +61,7 @@ const sendForJson = async (...call: Parameters<typeof send>): Promise<JsonObject
 
 const callTool = (name: string, more: Partial<BridgeCall> = {}) =>
   sendForJson('SendMessage', message(calls(name), { configuration: { returnImmediately: name === 'wait' } }), {
-    tool: { name, arguments: '{}', inputSchema: {}, field: 'message.parts[0].data.arguments' },
+    tool: { name, arguments: '{}' },
     ...more,
   })
 
@@ -182,36 +182,12 @@ describe('McpAgent', () => {
     expect([rows.length, JSON.stringify(rows)]).toEqual([1, expect.not.stringContaining('203.0.113')])
   })
 
-  it('rejects arguments that the schema does not allow without a request to the server', async () => {
-    const inputSchema = { properties: { text: { type: 'string' } }, required: ['text'] }
-    const tool = { name: 'answer', arguments: '{}', inputSchema, field: 'message.parts[0].data.arguments' }
-    expect(await callTool('answer', { tool })).toMatchObject({
-      id: 1,
-      error: { code: -32602, message: '`message.parts[0].data.arguments.text` is required.' },
-    })
-    expect(takeMethods()).toEqual([])
-  })
-
-  it('rejects them as an event of the stream for a client of A2A 0.3', async () => {
-    const tool = {
-      name: 'answer',
-      arguments: '{}',
-      inputSchema: { required: ['text'] },
-      field: 'message.parts[0].data',
-    }
-    const response = await send('message/stream', {}, { version: '0.3', streams: true, tool })
-    expect([response.headers.get('Content-Type'), await response.text()]).toEqual([
-      'text/event-stream',
-      expect.stringMatching(/^data: \{.*-32602.*\}\n\n$/),
-    ])
-  })
-
   it('opens 8 streams at once for a caller, and another one when one has been read', async () => {
     const options = { ...anonymous('203.0.113.1'), streams: true }
     const stream = () =>
       send('SendStreamingMessage', message(calls('answer')), {
         ...options,
-        tool: { name: 'answer', arguments: '{}', inputSchema: {}, field: '' },
+        tool: { name: 'answer', arguments: '{}' },
       })
     const open: Response[] = []
     for (let count = 0; count < 8; count++) open.push(await stream())

@@ -70,7 +70,7 @@ export const startNodeAgent = async (
       return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data).result)
     },
     callTool: async (name, more = {}, args = {}, members = {}) => {
-      const tool = { name, arguments: JSON.stringify(args), inputSchema: {}, field: 'message.parts[0].data.arguments' }
+      const tool = { name, arguments: JSON.stringify(args) }
       return taskOf(await call('SendMessage', message(calls(name), members), { tool, ...more }))
     },
     answer: async ({ id }, part, more) =>

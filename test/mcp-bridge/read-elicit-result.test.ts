@@ -33,6 +33,7 @@ describe('a text as the answer to a question for one member', () => {
     ['7', { type: 'integer' }, 7],
     ['-1.5', { type: 'number' }, -1.5],
     ['Yes', { type: 'boolean' }, true],
+    ['\u{1f600}', { type: 'string', maxLength: 1, format: 'email', pattern: '^a$' }, '\u{1f600}'],
     ['false', { type: 'boolean' }, false],
     ['GREEN', { type: 'string', enum: ['red', 'green'] }, 'green'],
     ['Cats', { type: 'string', enum: ['pet-1', 'pet-2'], enumNames: ['Dogs', 'Cats'] }, 'pet-2'],
@@ -49,6 +50,14 @@ describe('a text as the answer to a question for one member', () => {
     ['1.5', { type: 'integer' }, 'it must be of type integer.'],
     ['perhaps', { type: 'boolean' }, 'it must be of type boolean.'],
     ['blue', { type: 'string', enum: ['red'] }, 'it must be one of ["red"].'],
+    ['robin', hero, 'it must be one of ["hero-1","hero-2"].'],
+    ['Guitar, Flute', { type: 'array', items: { enum: ['Guitar'] } }, 'it must be one of ["Guitar"].'],
+    ['\u{1f600}', { type: 'string', minLength: 2 }, 'it must be at least 2 characters long.'],
+    ['Rome', { type: 'string', maxLength: 3 }, 'it must be at most 3 characters long.'],
+    ['0', { type: 'integer', minimum: 1 }, 'it must be at least 1.'],
+    ['1.5', { type: 'number', maximum: 1 }, 'it must be at most 1.'],
+    ['a', { type: 'array', minItems: 2 }, 'it must be at least 2 items long.'],
+    ['a,b', { type: 'array', maxItems: 1 }, 'it must be at most 1 items long.'],
   ])('%j is no value of %j', (text, schema, description) => {
     expect(read(asking({ it: schema }), { text })).toEqual({ problem: description })
   })
@@ -82,12 +91,17 @@ describe('readAnswer', () => {
     ['an unknown action', two, [{ data: { action: 'later' } }], problem],
     ['content that is not an object', two, [{ data: { action: 'accept', content: 7 } }], problem],
     ['nothing', two, [], problem],
-    ['a text that is too long', asking({ a: {} }), [{ text: 'x'.repeat(131_073) }], problem],
     [
       'more than a hundred values in one text',
       asking({ a: { type: 'array' } }),
       [{ text: ','.repeat(100) }],
       { problem: 'a must be of type array.' },
+    ],
+    [
+      'a question with names of inherited members and repeated ones',
+      asking({ toString: { type: 'string' } }, ['constructor', 'constructor']),
+      [{ data: {} }],
+      { problem: 'constructor is required.' },
     ],
   ])('reads the answer to %s', (_, elicitation, parts, expected) => {
     expect(read(elicitation, ...parts)).toEqual(expected)

@@ -28,6 +28,12 @@ const content = [
   { type: 'text', text: 'last' },
 ]
 
+/** What servers of the official library's first version write with error -32602. */
+const complaint = `Input validation error: Invalid arguments for tool complains: [
+  { "expected": "number", "code": "invalid_type", "path": ["a"], "message": "Invalid input: expected number, received string" },
+  { "expected": "number", "code": "invalid_type", "path": ["b"], "message": "Invalid input: expected number, received undefined" }
+]`
+
 let agent: BridgedAgent
 
 beforeAll(async () => {
@@ -41,7 +47,6 @@ beforeAll(async () => {
         inputSchema: { properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
         run: ({ a, b }) => ({ content: [], structuredContent: { sum: Number(a) + Number(b) } }),
       },
-      odd: { inputSchema: { properties: { a: { $ref: 'https://schemas.example/' } } }, run: () => ({ content: [] }) },
       everything: { run: () => ({ content }) },
       nothing: { run: () => ({ content: [] }) },
       fails: { run: () => ({ isError: true, content: [{ type: 'text', text: 'No such place.' }] }) },
@@ -49,6 +54,11 @@ beforeAll(async () => {
       refuses: {
         run: () => {
           throw new ProtocolError(-32050, 'Nobody is at home')
+        },
+      },
+      complains: {
+        run: () => {
+          throw new ProtocolError(-32602, complaint)
         },
       },
       huge: { run: () => ({ content: [{ type: 'text', text: 'x'.repeat(1.5 * 1024 * 1024) }] }) },
@@ -233,7 +243,15 @@ describe('the result of a tool', () => {
         reason: 'MCP_SERVER_REFUSED',
       },
     ],
-    ['odd', { a: 7 }, { state: 'COMPLETED' }],
+    [
+      'complains',
+      undefined,
+      {
+        state: 'FAILED',
+        message: [{ text: `The MCP server answered with error -32602: ${complaint}`, mediaType: 'text/plain' }],
+        reason: 'MCP_SERVER_REFUSED',
+      },
+    ],
     [
       'huge',
       undefined,
@@ -263,23 +281,12 @@ describe('the result of a tool', () => {
     if (tool === 'silent')
       await vi.waitFor(() => expect(agent.server.takeRequests().methods).toContain('notifications/cancelled'))
   })
-
-  it('is requested even when this host cannot validate the arguments, which is logged', async () => {
-    await callTool(calls('odd', { a: 7 }))
-    expect(agent.host.logged().map(line => JSON.parse(line))).toContainEqual({
-      event: 'tool-unchecked',
-      'gen_ai.agent.id': 'tools',
-      'calling_card.detail': 'the schema is invalid',
-    })
-  })
 })
 
 describe('SendMessage with an invalid tool call', () => {
   it.each<[title: string, parts: Json, more: JsonObject, field: string]>([
     ['an unknown tool', calls('x'), {}, 'message.parts[0].data.tool'],
-    ['an argument of the wrong type', calls('add', { a: 'one', b: 2 }), {}, 'message.parts[0].data.arguments.a'],
-    ['a missing argument', calls('add', { a: 1 }), {}, 'message.parts[0].data.arguments.b'],
-    ['a text that is too short', [{ text: 'x' }], { metadata: { skillId: 'say-it' } }, 'message.parts[0].text'],
+    ['a list as arguments', [{ data: { tool: 'add', arguments: [1, 2] } }], {}, 'message.parts[0].data.arguments'],
     ['a text that names no tool', [{ text: 'edge' }], {}, 'message.parts[0].text'],
     ['an unknown skill', [{ text: 'edge' }], { metadata: { skillId: 'x' } }, 'message.metadata.skillId'],
   ])('is rejected without a request to the server: %s', async (_, parts, more, field) => {
@@ -292,10 +299,37 @@ describe('SendMessage with an invalid tool call', () => {
   })
 
   it('is rejected in the format of A2A 0.3, for streaming calls too', async () => {
-    const params = message0([{ kind: 'data', data: { tool: 'add', arguments: {} } }])
-    const error = { code: -32602, data: { reason: 'INVALID_PARAMS', fieldViolations: [{}, {}] } }
+    const params = message0([{ kind: 'data', data: { tool: 'x' } }])
+    const error = { code: -32602, data: { reason: 'INVALID_PARAMS', fieldViolations: [{}] } }
     expect((await agent.call('message/send', params, { version: '0.3' })).error).toMatchObject(error)
     await expect(agent.stream('message/stream', params, { version: '0.3' }).next()).rejects.toThrow('-32602')
+  })
+})
+
+describe('arguments that the server rejects', () => {
+  beforeAll(async () => {
+    const upstream = { mcp: `${agent.server.origin}/tool-box` }
+    expect((await agent.host.put('tool-box', { callers: 'anyone', upstream })).status).toBe(201)
+  })
+
+  const invalid = 'Input validation error: Invalid arguments for tool divide:'
+
+  it.each<[title: string, args: JsonObject, text: string]>([
+    ['a missing one', { dividend: 1 }, `${invalid} data must have required property 'divisor'`],
+    ['one of the wrong type', { dividend: 1, divisor: 'two' }, `${invalid} data/divisor must be number`],
+    ['what only the server can check', { dividend: 1, divisor: 0 }, 'Cannot divide by 0.'],
+  ])('fail the task with what the server wrote: %s', async (_, args, text) => {
+    const { status } = await agent.send(calls('divide', args), {}, { agent: 'tool-box' })
+    expect(status).toMatchObject({
+      state: 'TASK_STATE_FAILED',
+      message: { parts: [{ text, mediaType: 'text/plain' }], metadata: { reason: 'TOOL_FAILED' } },
+    })
+  })
+
+  it('never reach it beyond the size of a call', async () => {
+    const { error } = await agent.call('SendMessage', message(calls('say_it', { text: 'x'.repeat(4 * 1024 * 1024) })))
+    expect(error).toMatchObject({ code: -32600, data: [{ reason: 'REQUEST_TOO_LARGE' }] })
+    expect(agent.server.takeRequests().methods).toEqual([])
   })
 })
 

@@ -1,8 +1,7 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { McpAgentProfile, McpTool } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { resolveToolCall } from '../../src/mcp-bridge/tool-call.ts'
-import { rejectInvalidArguments } from '../../src/mcp-bridge/validate-arguments.ts'
 
 /** Returns a tool with these arguments. The id of its skill is its name in kebab case. */
 const toolWith = (name: string, properties: JsonObject, required: string[] = [], more: JsonObject = {}): McpTool => ({
@@ -28,9 +27,7 @@ const resolve = (parts: Json, tools: McpTool[] = bothTools, skillId?: Json, agen
   const message = { messageId: 'm', role: 'ROLE_USER', parts, ...(skillId !== undefined && { metadata: { skillId } }) }
   const call = resolveToolCall({ message }, { tools, ...agent })
   if ('kind' in call || 'resource' in call) return call
-  const { name, inputSchema } = call.tool
-  const tool = { name, inputSchema, arguments: JSON.stringify(call.arguments), field: call.field }
-  return rejectInvalidArguments('agent', tool) ?? { tool: name, arguments: call.arguments }
+  return { tool: call.tool.name, arguments: call.arguments }
 }
 
 const violations = (...message: Parameters<typeof resolve>) => {
@@ -276,41 +273,5 @@ describe('resolveToolCall of an invalid message', () => {
         .map(tool => tool.name)
         .join(', ')}, …`,
     ])
-  })
-})
-
-describe('rejectInvalidArguments', () => {
-  beforeEach(() => void vi.spyOn(console, 'info').mockReturnValue())
-
-  it.each<[args: JsonObject, expected: string[]]>([
-    [{}, ['message.parts[0].data.arguments.query is required']],
-    [{ query: 7 }, ['message.parts[0].data.arguments.query must be of type string']],
-    [
-      { query: 'x', limit: 99 },
-      [
-        'message.parts[0].data.arguments.query must be at least 2 characters long',
-        'message.parts[0].data.arguments.limit must be at most 10',
-      ],
-    ],
-  ])('rejects %j', (args, expected) => {
-    expect(violations([{ data: { tool: 'web_search', arguments: args } }])).toEqual(expected)
-  })
-
-  it('names the field of the argument in data, in an empty message and in a text', () => {
-    expect([
-      violations([{ data: { limit: 1.5, query: 'edge' } }], bothTools, 'web-search'),
-      violations([], bothTools, 'web-search'),
-      violations([{ text: 'x' }], bothTools, 'web-search'),
-    ]).toEqual([
-      ['message.parts[0].data.limit must be of type integer'],
-      ['message.parts.query is required'],
-      ['message.parts[0].text must be at least 2 characters long'],
-    ])
-  })
-
-  it('describes the first violation and counts the others', () => {
-    expect(resolve([{ data: { query: 'x', limit: 99 } }], bothTools, 'web-search')).toMatchObject({
-      detail: '`message.parts[0].data.query` must be at least 2 characters long (and 1 more).',
-    })
   })
 })

@@ -117,7 +117,7 @@ check('a tool that needs sampling is not offered', sampling.line, /^ERROR .*is n
 check(
   'a wrong argument',
   (await send(everything, call('get-sum', { a: 'two' }))).line,
-  /^ERROR .*arguments\.b.* is required/,
+  /^FAILED .*Invalid arguments for tool get-sum/,
 )
 await restarts.get(everything)?.()
 check('a call after a restart', (await send(everything, call('echo', { message: 'again' }))).line, /^COMPLETED .*again/)

@@ -241,8 +241,8 @@ describe('a failing server', () => {
     ],
     [
       'responds with a JSON-RPC error',
-      scripted({ initialize: () => rpc({ error: { code: -32603, message: 'x'.repeat(300) } }) }),
-      { code: 'refused', message: `The MCP server answered with error -32603: ${'x'.repeat(200)}…` },
+      scripted({ initialize: () => rpc({ error: { code: -32603, message: 'x'.repeat(1_300) } }) }),
+      { code: 'refused', message: `The MCP server answered with error -32603: ${'x'.repeat(1_000)}…` },
     ],
     [
       'responds with HTTP 400 and a JSON-RPC error',

@@ -45,7 +45,7 @@ describe('toMcpError', () => {
     [500, '{"error":"database is away"}', { code: 'not-ready', quote: 'database is away' }],
     [503, '{"message":"warming up"}', { code: 'not-ready', quote: 'warming up' }],
     [502, 'one\n\ttwo ', { code: 'not-ready', quote: 'one two' }],
-    [500, 'x'.repeat(300), { code: 'not-ready', quote: `${'x'.repeat(200)}…` }],
+    [500, 'x'.repeat(1_300), { code: 'not-ready', quote: `${'x'.repeat(1_000)}…` }],
   ])('quotes what the server wrote with HTTP %i: %s', (status, text, expected) => {
     expect(toMcpError(httpError(status, text))).toMatchObject(expected)
   })

@@ -1,4 +1,10 @@
-import { Server, type ServerContext, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  Server,
+  type ServerContext,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import { createToolServer } from '../../examples/mcp-server/tools.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type FetchHandler, type ReceivedRequest, startUpstream } from './upstream.ts'
 
@@ -64,7 +70,10 @@ export type TestTool = {
   run: (given: JsonObject, context: ServerContext) => Promise<JsonObject> | JsonObject
 }
 
-/** An MCP server of the official library over HTTP, with the tools of a test and a session for each client. */
+/**
+ * An MCP server of the official library over HTTP, with the tools of a test and a session for each client. It validates no arguments;
+ * the example server at `/tool-box` does.
+ */
 export type ToolServer = {
   url: string
   origin: string
@@ -157,7 +166,9 @@ export const startToolServer = async (
     return transport
   }
 
+  const toolBox = createMcpHandler(createToolServer)
   upstream.serve(async request => {
+    if (new URL(request.url).pathname === '/tool-box') return toolBox.fetch(request)
     const text = await request.clone().text()
     const [, name = ''] = /"name":"([\w-]+)"/.exec(text.includes('"tools/call"') ? text : '') ?? []
     const override = overrides.get(name)
