@@ -161,7 +161,10 @@ export const MAX_CALLER_EVENT_STREAMS = 20
 /** Event streams of one token or client address that resume behind the newest change, in a minute. */
 export const MAX_CALLER_REPLAYS = 30
 
-/** How long an event stream lasts, and how long it waits for a client that reads nothing. The client then resumes with a new one. */
+/**
+ * How long an event stream lasts, and how long it waits for a client that reads nothing. The client then resumes with a
+ * new one.
+ */
 export const EVENT_STREAM_SECONDS = 15 * 60
 export const MAX_UNREAD_SECONDS = 60
 

@@ -12,8 +12,8 @@ const LOCAL_SECRETS_FILE = '.dev.vars'
 export type LocalToken = { token: string; shell: string }
 
 /**
- * Returns the admin token of a host on this machine: that of the process, of `.dev.vars`, or a random one. Never that of a
- * deployment's `.env`.
+ * Returns the admin token of a host on this machine: that of the process, of `.dev.vars`, or a random one. Never that
+ * of a deployment's `.env`.
  */
 export const readLocalToken = (cwd: string, processEnv: Environment): LocalToken => {
   if (processEnv.ADMIN_TOKEN) return { token: processEnv.ADMIN_TOKEN, shell: '"$ADMIN_TOKEN"' }

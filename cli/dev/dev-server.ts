@@ -74,8 +74,8 @@ export const startDevServer = (port: string, config: DevConfig, { env, cwd }: Co
 }
 
 /**
- * Returns where the debugger of the runtime listens. It takes commands from any page that finds it, and there is no option to turn it
- * off, so it is at one of 16 million loopback addresses. macOS has only one.
+ * Returns where the debugger of the runtime listens. It takes commands from any page that finds it, and there is no
+ * option to turn it off, so it is at one of 16 million loopback addresses. macOS has only one.
  */
 const inspectorAddress = (): string =>
   process.platform === 'darwin' ? '127.0.0.1' : [127, ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.')

@@ -10,9 +10,9 @@ import { getRegistry } from '../registry/store/client.ts'
 import { VERSION } from '../version.ts'
 
 /**
- * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not published, how
- * old the oldest stale card is, whether the webhook fails, and which secrets are missing. Anyone may read it, so it names no agent; the
- * secrets and bindings of manifests are named to administrators only.
+ * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not
+ * published, how old the oldest stale card is, whether the webhook fails, and which secrets are missing. Anyone may
+ * read it, so it names no agent; the secrets and bindings of manifests are named to administrators only.
  */
 export const getHealth: Handler = async (request, env, ctx) => {
   const health = await readHealth(env, ctx)

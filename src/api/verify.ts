@@ -63,7 +63,10 @@ const parseRequest = (body: Json) => {
   })
 }
 
-/** Sends and counts requests: how many are `left`, and whether one was refused because its client is past the rate limit. */
+/**
+ * Sends and counts requests: how many are `left`, and whether one was refused because its client is past the rate
+ * limit.
+ */
 type Outgoing = { left: number; isLimited: boolean; fetch: FetchFn }
 
 const createOutgoing = ({ request, env }: RequestContext): Outgoing => {

@@ -110,7 +110,10 @@ const decodeUnverified = (token: string): JWTPayload => {
   }
 }
 
-/** Verifies a JWT of the issuer with a discovery document, as the credentials of a caller of one agent, who gets `scope` for it. */
+/**
+ * Verifies a JWT of the issuer with a discovery document, as the credentials of a caller of one agent, who gets `scope`
+ * for it.
+ */
 export const verifyJwt = async (
   token: string,
   { id, discoveryUrl, rules, scope }: { id: string; discoveryUrl: string; rules: JwtRules; scope: Scope },

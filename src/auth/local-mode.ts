@@ -7,8 +7,8 @@ const READ_HEADERS = 'A2A-Version, A2A-Extensions, If-None-Match'
 
 /**
  * Returns the response to a request that a web page of another origin makes to the host of `npm start`: a 403, or for a
- * preflight, what such a page may do. Returns undefined for every other request. Such a page may only read what is public:
- * this host has secrets of its owner, and reaches what only this machine can reach.
+ * preflight, what such a page may do. Returns undefined for every other request. Such a page may only read what is
+ * public: this host has secrets of its owner, and reaches what only this machine can reach.
  *
  * `LOCAL_ORIGINS` names the host's own origins. `Host` proves nothing: a page can have its own name resolve to this
  * machine.
@@ -34,8 +34,8 @@ const isForeign = ({ method, url: address, headers }: Request, own: readonly URL
   const isCall = url !== null && callPath.test(url.pathname)
   if (origin !== null)
     return (!isRead || isCall || headers.has('Authorization')) && !own.some(each => each.origin === origin)
-  // A browser sends no Origin with a GET to the page's own origin, which may be a name that now resolves to this machine,
-  // nor with one for an image.
+  // A browser sends no Origin with a GET to the page's own origin, which may be a name that now resolves to this
+  // machine, nor with one for an image.
   return (
     isRead &&
     isCall &&

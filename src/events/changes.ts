@@ -28,8 +28,8 @@ const toSse = (number: number, event: ChangeEvent): string =>
   `id: ${number}\nevent: ${event.event}\ndata: ${JSON.stringify(toEventData(event))}\n\n`
 
 /**
- * Writes a page of changes for readers of the agents in `covered`, as one message: a line with `last`, the change up to which the page is
- * complete, then server-sent events.
+ * Writes a page of changes for readers of the agents in `covered`, as one message: a line with `last`, the change up to
+ * which the page is complete, then server-sent events.
  */
 export const writePage = (last: number, changes: readonly StoredChange[], covered: readonly string[]): string => {
   const events = changes.map(change => {

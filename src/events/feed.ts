@@ -24,16 +24,17 @@ export const PING = 'ping'
 export const PONG = 'pong'
 
 /**
- * What the object keeps of a socket while it hibernates. `view` is the agent whose changes the stream has, empty for all, and globs of the
- * agents that its reader may read, separated by spaces: streams with the same view are sent the same pages. A stream that is not waiting
- * is behind, or has not asked for the next page yet.
+ * What the object keeps of a socket while it hibernates. `view` is the agent whose changes the stream has, empty for
+ * all, and globs of the agents that its reader may read, separated by spaces: streams with the same view are sent the
+ * same pages. A stream that is not waiting is behind, or has not asked for the next page yet.
  */
 type SocketState = { view: string; isWaiting: boolean }
 
 /**
- * The changes of the Registry, as they are sent to event streams and to the webhook. Each stream has a WebSocket, which hibernates: an
- * object with open streams and no changes uses neither memory nor time. A stream is sent one page, and the next one when it asks for it:
- * one that nobody reads costs nothing here. New changes are sent at once, and what streams have missed a page at a time.
+ * The changes of the Registry, as they are sent to event streams and to the webhook. Each stream has a WebSocket, which
+ * hibernates: an object with open streams and no changes uses neither memory nor time. A stream is sent one page, and
+ * the next one when it asks for it: one that nobody reads costs nothing here. New changes are sent at once, and what
+ * streams have missed a page at a time.
  */
 export class EventFeed {
   readonly #ctx: DurableObjectState
@@ -44,7 +45,9 @@ export class EventFeed {
   /** The streams that are behind, and the last change that each has: the one to be sent a page next is the first. */
   readonly #behind = new Map<Socket, number>()
   #isReplaying = false
-  /** The replays of each caller since `#replaysSince`. They are in memory only: an object that hibernates is not busy. */
+  /**
+   * The replays of each caller since `#replaysSince`. They are in memory only: an object that hibernates is not busy.
+   */
   readonly #replays = new Map<string, number>()
   #replaysSince = 0
 
@@ -79,10 +82,10 @@ export class EventFeed {
   }
 
   /**
-   * Opens the socket of a stream. `Last-Event-ID` of the response is the change after which it begins; a stream that is refused gets a
-   * 409 with the reason. The query has `caller`, `covered` with globs of the agents that the caller may read, separated by spaces, and
-   * `after` if the client resumes; for the stream of one agent also `agent` and `visible`: `now` if the caller may read the agent, else
-   * which changes must be stored of it, `any` or `public`.
+   * Opens the socket of a stream. `Last-Event-ID` of the response is the change after which it begins; a stream that is
+   * refused gets a 409 with the reason. The query has `caller`, `covered` with globs of the agents that the caller may
+   * read, separated by spaces, and `after` if the client resumes; for the stream of one agent also `agent` and
+   * `visible`: `now` if the caller may read the agent, else which changes must be stored of it, `any` or `public`.
    */
   connect(query: URLSearchParams): Response {
     const agent = query.get('agent') ?? ''
@@ -131,7 +134,10 @@ export class EventFeed {
     }
   }
 
-  /** Sends one page to each stream that is behind, in turn. New changes, and what else the object has to do, come between two pages. */
+  /**
+   * Sends one page to each stream that is behind, in turn. New changes, and what else the object has to do, come
+   * between two pages.
+   */
   async #replay(): Promise<void> {
     this.#isReplaying = true
     try {

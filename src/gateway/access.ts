@@ -87,12 +87,16 @@ export const authorizeCall = ({ agent, profile, caller }: CallContext): { profil
     return { kind: 'unknown-agent', agent: named }
   if (reason === 'bad-token') return { kind: 'bad-token' }
   if (reason === 'unavailable') return { kind: 'token-unchecked' }
-  // With `read`, a caller gets the extended cards that this host has. `checkCaller` decides once the operation is known.
+  // With `read`, a caller gets the extended cards that this host has. `checkCaller` decides once the operation is
+  // known.
   if (callersOf(profile) !== 'anyone' && !hasPermission(caller, 'read', id)) return refuseCaller(caller, 'call', id)
   return { profile }
 }
 
-/** Refuses callers that may not call the agent. Who may read an extended card that this host has is decided by its tiers. */
+/**
+ * Refuses callers that may not call the agent. Who may read an extended card that this host has is decided by its
+ * tiers.
+ */
 export const checkCaller = (
   { agent: { id }, caller }: CallContext,
   { operation }: A2ACall,

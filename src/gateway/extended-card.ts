@@ -33,9 +33,9 @@ type Documents = Record<RepresentationName, JsonObject>
 type ExtendedCard = { documents: Documents; manifest: Manifest; origin: string }
 
 /**
- * Fetches the extended card from the agent with the caller's own credentials, and returns it as this host serves it in the dialect
- * of the call, signed as its public card is. If the agent refuses the call, returns its response. The card is not cached: it may be
- * for this caller alone.
+ * Fetches the extended card from the agent with the caller's own credentials, and returns it as this host serves it in
+ * the dialect of the call, signed as its public card is. If the agent refuses the call, returns its response. The card
+ * is not cached: it may be for this caller alone.
  */
 export const fetchExtendedCard = async (
   context: CallContext,
@@ -61,7 +61,10 @@ const signDocument = async (
   return 'signer' in signing ? (await signCard(document, signing.signer)).document : document
 }
 
-/** The modes of the extended card that an agent returned to a caller, undefined for none, until `expires`, in ms since 1970. */
+/**
+ * The modes of the extended card that an agent returned to a caller, undefined for none, until `expires`, in ms since
+ * 1970.
+ */
 type KnownModes = { modes: CallModes | undefined; expires: number; size: number }
 
 const MODES_LIFETIME_MS = 60_000
@@ -69,12 +72,15 @@ const MODES_LIFETIME_MS = 60_000
 const MAX_KNOWN_LENGTH = 2 * 1024 * 1024
 const ENTRY_OVERHEAD = 300
 
-/** By a digest of all that the agent's response depends on. Nothing else of a card stays in memory: it is for its caller alone. */
+/**
+ * By a digest of all that the agent's response depends on. Nothing else of a card stays in memory: it is for its caller
+ * alone.
+ */
 const knownModes = new ClockCache<KnownModes>(MAX_KNOWN_LENGTH)
 
 /**
- * Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none, if the caller has no
- * credentials with which to fetch it, or is past the limit of such requests.
+ * Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none, if the
+ * caller has no credentials with which to fetch it, or is past the limit of such requests.
  */
 export const fetchExtendedModes = async (
   context: CallContext,

@@ -11,8 +11,8 @@ export type BridgeCall = {
   /** The MCP server: its URL, the bindings of the Worker that the manifest names, and whether all callers share one session. */
   upstream: { url: string; service?: string; secret?: string; session?: 'shared' }
   /**
-   * The tool that a message calls, and the JSON text of its arguments, so that numbers stay as the caller wrote them. Absent for
-   * every other operation, and for a message that continues a task.
+   * The tool that a message calls, and the JSON text of its arguments, so that numbers stay as the caller wrote them.
+   * Absent for every other operation, and for a message that continues a task.
    */
   tool?: { name: string; arguments: string }
   /** The resource that a message reads instead, and whether the card lists it. */

@@ -135,7 +135,10 @@ const isOfType: Readonly<Record<string, (value: ContentValue) => boolean>> = {
   array: Array.isArray,
 }
 
-/** Returns what is wrong with a member of an answer, by the keywords that MCP defines for it; `format` is for the server. */
+/**
+ * Returns what is wrong with a member of an answer, by the keywords that MCP defines for it; `format` is for the
+ * server.
+ */
 const findProblem = (value: ContentValue, schema: Json | undefined): string | undefined => {
   if (!isJsonObject(schema)) return undefined
   const { type } = schema

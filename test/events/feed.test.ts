@@ -251,7 +251,8 @@ describe('the feed', () => {
     const streams = await connectMany(1000, 1)
     resetWork()
     await record('b')
-    // The queue of the webhook, the new change, and what is older than the limit; the change as it is stored, and as it is sent.
+    // The queue of the webhook, the new change, and what is older than the limit; the change as it is stored, and as it
+    // is sent.
     expect(work).toEqual({ queries: 3, parsed: 0, serialized: 2, sent: 1000 })
     expect(new Set(streams.flatMap(({ socket }) => socket?.messages)).size).toBe(1)
     resetWork()

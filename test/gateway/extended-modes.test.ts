@@ -24,7 +24,10 @@ const compileProfile = (): CallProfile => {
   return result.compiled.profile
 }
 
-/** What the host requested of the agent and the Registry, and counted, in order; whether it is past the limit; what the agent answers. */
+/**
+ * What the host requested of the agent and the Registry, and counted, in order; whether it is past the limit; what the
+ * agent answers.
+ */
 let requests: string[]
 let isLimited: boolean
 let answer: JsonObject

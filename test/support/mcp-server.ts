@@ -71,8 +71,8 @@ export type TestTool = {
 }
 
 /**
- * An MCP server of the official library over HTTP, with the tools of a test and a session for each client. It validates no arguments;
- * the example server at `/tool-box` does.
+ * An MCP server of the official library over HTTP, with the tools of a test and a session for each client. It validates
+ * no arguments; the example server at `/tool-box` does.
  */
 export type ToolServer = {
   url: string

@@ -161,8 +161,8 @@ const withBearerScheme = (card: JsonObject, provenance: Provenance): JsonObject 
 }
 
 /**
- * Declares in the card of a gateway what its callers need, unless the author declares credentials that this host checks. Other
- * requirements of the author stay as alternatives.
+ * Declares in the card of a gateway what its callers need, unless the author declares credentials that this host
+ * checks. Other requirements of the author stay as alternatives.
  */
 const withCallerScheme = (
   manifest: Manifest,

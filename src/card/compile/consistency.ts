@@ -38,7 +38,10 @@ export const checkConsistency = (
   ]
 }
 
-/** Rejects `callers` that would admit every account of an issuer, or that the card contradicts where nobody else checks callers. */
+/**
+ * Rejects `callers` that would admit every account of an issuer, or that the card contradicts where nobody else checks
+ * callers.
+ */
 const callerErrors = ({ callers, jwt, upstream }: Manifest, { securityRequirements }: AgentCard): CardError[] => {
   if (callers === 'issuer' && jwt?.audience === undefined) return [{ pointer: '/callers', message: noAudience }]
   const isUnchecked = callers === 'anyone' && upstream.secret !== undefined && !allowsAnonymous(securityRequirements)

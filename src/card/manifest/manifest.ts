@@ -169,8 +169,9 @@ export const taskPolicy = ({ gate, upstream }: Pick<Manifest, 'gate' | 'upstream
 }
 
 /**
- * Returns who may call the agent. Where the host adds its own credential and the manifest does not decide, these are the callers that the
- * host can check by the card: with a JWT of an issuer for an audience that the manifest names, else with a token of the host.
+ * Returns who may call the agent. Where the host adds its own credential and the manifest does not decide, these are
+ * the callers that the host can check by the card: with a JWT of an issuer for an audience that the manifest names,
+ * else with a token of the host.
  */
 export const callerPolicy = ({
   callers,

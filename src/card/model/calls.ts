@@ -24,8 +24,8 @@ export const bridgeLevels = ['off', 'versions', 'bindings', 'all'] as const
 export type BridgeLevel = (typeof bridgeLevels)[number]
 
 /**
- * Who may call an agent: anyone; callers whose token of this host has the scope `call`; or those, and callers with a JWT of the card's
- * issuer.
+ * Who may call an agent: anyone; callers whose token of this host has the scope `call`; or those, and callers with a
+ * JWT of the card's issuer.
  */
 export const callerPolicies = ['anyone', 'tokens', 'issuer'] as const
 export type CallerPolicy = (typeof callerPolicies)[number]
@@ -34,7 +34,10 @@ export type CallerPolicy = (typeof callerPolicies)[number]
 export const addsCredential = ({ secret, service }: { secret?: unknown; service?: unknown }): boolean =>
   secret !== undefined || service !== undefined
 
-/** Returns who may call an agent. Where this host adds its own credential, only callers with a token may, unless another policy is set. */
+/**
+ * Returns who may call an agent. Where this host adds its own credential, only callers with a token may, unless another
+ * policy is set.
+ */
 export const callersOf = (agent: {
   callers?: CallerPolicy | undefined
   secret?: unknown

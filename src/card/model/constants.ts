@@ -5,7 +5,10 @@ import { MAX_NAME_LENGTH } from '../../limits.ts'
 /** The tier that `extended` makes. A token that names no other tier of an agent reads this one. */
 export const baseTier = 'base'
 
-/** Token scopes: `read` sees what is not public, `call` also calls agents, `write` changes them, `admin` may do everything. */
+/**
+ * Token scopes: `read` sees what is not public, `call` also calls agents, `write` changes them, `admin` may do
+ * everything.
+ */
 export const scopes = ['read', 'call', 'write', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 

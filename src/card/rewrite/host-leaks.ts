@@ -120,7 +120,9 @@ const isBelow = (path: string, endpoint: string): boolean =>
 /** A host name or an IPv6 address, with `//` before it, or an escape, which ends a name in the query of another URL. */
 const hostInText = /%[\da-f]{2}|(?:\/\/)?(?:\[[\da-f:.]+\]|[\w-]+(?:\.[\w-]+)*)/g
 
-/** Creates a function that returns the first hidden host that a text names, in any case. Takes time linear in the text. */
+/**
+ * Creates a function that returns the first hidden host that a text names, in any case. Takes time linear in the text.
+ */
 const createHostFinder = (options: LeakFinderOptions): ((text: string) => string | undefined) => {
   const { hidden, interfaces, agentUrl, fetched, mayShow } = options
   // Where the agent has the host name of this host, the name reveals nothing.

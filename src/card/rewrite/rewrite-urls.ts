@@ -155,8 +155,8 @@ const decodeUnreserved = (escaped: string): string => {
 const keyOf = ({ host, path, search }: NormalizedUrl): string => host + path + search
 
 /**
- * Creates a function that returns the part of a URL that follows the longest endpoint at or above it; undefined if there is none.
- * A URL is not compared with each endpoint: a card may have many of both.
+ * Creates a function that returns the part of a URL that follows the longest endpoint at or above it; undefined if
+ * there is none. A URL is not compared with each endpoint: a card may have many of both.
  */
 const createSuffixFinder = (endpoints: readonly NormalizedUrl[]): ((url: NormalizedUrl) => string | undefined) => {
   const exact = new Set(endpoints.map(keyOf))

@@ -42,9 +42,10 @@ export const toCurrentForm = (card: JsonObject): JsonObject => {
 }
 
 /**
- * Returns pointers to the fields that contradict others of the same meaning: those of A2A 0.3 beside those of 1.0, and those under
- * their name in the proto beside their name in JSON. A signature in the form of 1.0 covers one of the two: without this check, whoever
- * passes a card on could change its endpoints for readers of the other. A field of 0.3 that is left out contradicts nothing.
+ * Returns pointers to the fields that contradict others of the same meaning: those of A2A 0.3 beside those of 1.0, and
+ * those under their name in the proto beside their name in JSON. A signature in the form of 1.0 covers one of the two:
+ * without this check, whoever passes a card on could change its endpoints for readers of the other. A field of 0.3 that
+ * is left out contradicts nothing.
  */
 export const listContradictions = (card: JsonObject): Pointer[] => {
   const current = toCurrentForm(card)
@@ -88,8 +89,9 @@ const listOtherEndpoints = (card: JsonObject, current: JsonObject): Pointer[] =>
 }
 
 /**
- * Returns the name of the field at the top level that leads elsewhere than the interfaces of 1.0. SDKs and this host write there the
- * first interface with its transport and version, except for the version in `agent.json`, which is the one that GopherHole reads.
+ * Returns the name of the field at the top level that leads elsewhere than the interfaces of 1.0. SDKs and this host
+ * write there the first interface with its transport and version, except for the version in `agent.json`, which is the
+ * one that GopherHole reads.
  */
 const findOtherMain = (card: JsonObject, covered: readonly CoveredInterface[]): string | undefined => {
   const { url, protocolVersion } = card

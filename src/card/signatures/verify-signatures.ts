@@ -66,7 +66,9 @@ const judgeRule = (found: PayloadRule | undefined, card: JsonObject, key: Public
     : { valid: false, reason: `covers the card in the form of A2A 1.0 only, which ${contradiction} contradicts` }
 }
 
-/** The rule `served` leaves out default values only: what contradicts the others without these, the author has signed. */
+/**
+ * The rule `served` leaves out default values only: what contradicts the others without these, the author has signed.
+ */
 const findContradiction = (card: JsonObject, rule: PayloadRule): Pointer | undefined => {
   const signed = new Set(rule === 'served' ? listContradictions(servedScope(card)) : [])
   return listContradictions(card).find(pointer => !signed.has(pointer))

@@ -153,7 +153,7 @@ const formatTime = (time: Date): string =>
 export const snippetsSection = (snippets: readonly Snippet[]): Html => {
   const variables = snippets[0]?.variables ?? []
   return html`<section aria-labelledby="snippets"><h2 id="snippets">Call it from code</h2>
-${snippets.length > 1 ? '' : html`<p>This page has no example of a call that this agent accepts; this fetches its card.</p>`}
+${snippets.length > 1 ? '' : html`<p>There is no example of a call that this agent accepts; this fetches its card.</p>`}
 ${variables.length === 0 ? '' : html`<p>The code reads your credentials from the environment: ${variables.map((name, index) => html`${index > 0 ? ', ' : ''}<code>${name}</code>`)}.</p>`}
 ${snippets.map(
   (

@@ -4,8 +4,9 @@ type Sized = { readonly size: number }
 type Slot<Item> = { readonly item: Item; wasRead: boolean }
 
 /**
- * A cache of limited size with the clock algorithm: evicts the oldest item that was not read. One that was read becomes the newest
- * instead, and has to be read again to stay. Items never expire: its users may still need the last known value.
+ * A cache of limited size with the clock algorithm: evicts the oldest item that was not read. One that was read becomes
+ * the newest instead, and has to be read again to stay. Items never expire: its users may still need the last known
+ * value.
  */
 export class ClockCache<Item extends Sized> {
   /** The oldest first. */

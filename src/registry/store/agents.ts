@@ -149,7 +149,8 @@ export const namedSince = (sql: SqlStorage, id: string, name: string, now: numbe
 export const selectUpstreamBindings = (sql: SqlStorage): { secret?: string; service?: string }[] =>
   sql
     .exec<{ secret: string | null; service: string | null }>(
-      `SELECT DISTINCT json_extract(manifest, '$.upstream.secret') AS secret, json_extract(manifest, '$.upstream.service') AS service
+      `SELECT DISTINCT json_extract(manifest, '$.upstream.secret') AS secret,
+          json_extract(manifest, '$.upstream.service') AS service
         FROM agents JOIN revisions USING (id, seq)`,
     )
     .toArray()

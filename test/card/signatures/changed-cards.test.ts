@@ -189,8 +189,8 @@ const [current, old, rest] = interfaces.map(({ url }) => url) as [string, string
 
 /**
  * By what somebody changes in the hybrid of `interfaces`: how, and the member that contradicts A2A 1.0. The hybrid has
- * `url` (the second one), `preferredTransport` (JSONRPC), `protocolVersion` (0.3.0), `additionalInterfaces` (the third one)
- * and `supportsAuthenticatedExtendedCard` (false).
+ * `url` (the second one), `preferredTransport` (JSONRPC), `protocolVersion` (0.3.0), `additionalInterfaces` (the third
+ * one) and `supportsAuthenticatedExtendedCard` (false).
  */
 const contradictions: Record<string, [change: (card: JsonObject) => JsonObject, pointer: string]> = {
   'the transport': [set('preferredTransport', 'HTTP+JSON'), '/preferredTransport'],
