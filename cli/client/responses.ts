@@ -27,8 +27,9 @@ const Changes = v.object({
   ),
 })
 
-/** What the linter and the host found in a card. */
+/** What the host filled in, and what it and the linter found. */
 const Report = v.object({
+  filled: v.optional(v.array(Note), []),
   issues: v.optional(
     v.array(v.object({ rule: Text, severity: v.picklist(['error', 'warning', 'info']), pointer: Text, message: Text })),
     [],

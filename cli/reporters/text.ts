@@ -107,12 +107,7 @@ const actionText = (action: Action): string => {
 const detailsOf = (result: AgentResult, strict: boolean): string[] => {
   const { id, action, problems = [], change, notes = [] } = result
   return [
-    ...distinct([
-      ...problems.map(problemText),
-      ...notes.map(note => `its card: ${note}`),
-      ...importantIssues(result, strict),
-      ...changeTexts(result),
-    ]),
+    ...distinct([...problems.map(problemText), ...notes, ...importantIssues(result, strict), ...changeTexts(result)]),
     ...(action === 'changed meanwhile' && change ? [diffText(`${id} (on the host)`, change)] : []),
   ].flatMap(text => text.split('\n').filter(Boolean))
 }

@@ -105,24 +105,37 @@ const describePut = ({
   source,
   class: changeClass,
   changes,
-}: PutResult): Partial<AgentResult> => ({
-  ...(seq !== undefined && { seq }),
-  ...(etags['agent-card.json'] !== undefined && { etag: etags['agent-card.json'] }),
-  ...(urls.card !== undefined && { url: urls.card }),
-  ...(root && { root }),
-  ...(!published && { published }),
-  ...(changeClass !== undefined && { class: changeClass }),
-  ...(changes.length > 0 && { changes }),
-  ...describeSource(source),
-  ...(source &&
-    source.notes.length > 0 && { notes: source.notes.map(({ pointer, message }) => `${pointer} ${message}`) }),
-})
+  report,
+}: PutResult): Partial<AgentResult> => {
+  const callers = (report?.filled ?? []).find(({ pointer }) => pointer === '/callers')
+  const notes = [
+    ...(callers ? [`callers ${callers.message}`] : []),
+    ...(source?.notes ?? []).map(({ pointer, message }) => `its card: ${pointer} ${message}`),
+  ]
+  return {
+    ...(seq !== undefined && { seq }),
+    ...(etags['agent-card.json'] !== undefined && { etag: etags['agent-card.json'] }),
+    ...(urls.card !== undefined && { url: urls.card }),
+    ...(root && { root }),
+    ...(!published && { published }),
+    ...(changeClass !== undefined && { class: changeClass }),
+    ...(changes.length > 0 && { changes }),
+    ...describeSource(source),
+    ...(notes.length > 0 && { notes }),
+  }
+}
 
-/** Adds what only the host can find, because it compares the card with the one before. */
+/** The rules of the host alone: it compares the card with the one before, and knows its own secrets and bindings. */
+const hostRules = new Set(['incompatible-version', 'missing-binding'])
+
+/** Adds what only the host can find. */
 const withHostIssues = (result: AgentResult, { draft }: Step, { report }: PutResult): AgentResult => {
-  const found = (report?.issues ?? []).filter(({ rule }) => rule === 'incompatible-version')
+  const found = (report?.issues ?? []).filter(({ rule }) => hostRules.has(rule))
   if (found.length === 0) return result
-  const located = found.map(issue => ({ issue, at: locateInCard(draft, issue) }))
+  const located = found.map(issue => ({
+    issue,
+    at: issue.rule === 'missing-binding' ? draft.sourceMap.locateError(issue) : locateInCard(draft, issue),
+  }))
   return { ...result, issues: [...located, ...(result.issues ?? [])] }
 }
 

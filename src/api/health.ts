@@ -5,8 +5,7 @@ import { readWebhookKeys } from '../events/webhook.ts'
 import { findMissingBindings } from '../http/bindings.ts'
 import type { Handler } from '../http/handler.ts'
 import { jsonResponse } from '../http/responses.ts'
-import { readHealth } from '../registry/edge/health.ts'
-import { getRegistry } from '../registry/store/client.ts'
+import { readHealth, readUpstreamBindings } from '../registry/edge/health.ts'
 import { VERSION } from '../version.ts'
 
 /**
@@ -21,7 +20,7 @@ export const getHealth: Handler = async (request, env, ctx) => {
   const missing = [
     ...(isAdminTokenMissing(env) ? ['ADMIN_TOKEN'] : []),
     ...(env.WEBHOOK_URL && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
-    ...(isReachable && isAdmin(await authenticate(request, env, ctx)) ? await listMissingBindings(env) : []),
+    ...(isReachable && isAdmin(await authenticate(request, env, ctx)) ? await listMissingBindings(env, ctx) : []),
   ]
   const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
   const isOk = unpublished === 0 && oldestStaleCard === null && isDelivered && missing.length === 0
@@ -39,8 +38,8 @@ export const getHealth: Handler = async (request, env, ctx) => {
 }
 
 /** Lists the secrets and service bindings that manifests name and this Worker does not have. */
-const listMissingBindings = async (env: Env): Promise<string[]> => {
-  const upstreams = await getRegistry(env).upstreamBindings()
+const listMissingBindings = async (env: Env, ctx: ExecutionContext): Promise<string[]> => {
+  const upstreams = await readUpstreamBindings(env, ctx)
   return [...new Set(upstreams.flatMap(upstream => findMissingBindings(upstream, env).map(({ name }) => name)))]
 }
 

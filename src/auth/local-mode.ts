@@ -2,7 +2,7 @@ import { HttpError, toErrorResponse } from '../http/errors.ts'
 import { preflightResponse } from '../http/headers.ts'
 import { parseUrl } from '../net/urls.ts'
 
-/** What a page of another origin may send with a read: neither credentials nor the header of an API key. */
+/** The headers that a page of another origin may send with a read: neither credentials nor an API key. */
 const READ_HEADERS = 'A2A-Version, A2A-Extensions, If-None-Match'
 
 /**
@@ -17,29 +17,34 @@ export const refuseForeignPage = (
   request: Request,
   { LOCAL_ORIGINS = '', PUBLIC_URL }: Pick<Env, 'LOCAL_ORIGINS' | 'PUBLIC_URL'>,
 ): Response | undefined => {
-  const origins = `${LOCAL_ORIGINS} ${PUBLIC_URL}`.split(/[\s,]+/).flatMap(origin => parseUrl(origin) ?? [])
+  const origins = `${LOCAL_ORIGINS} ${PUBLIC_URL}`.split(/[\s,]+/).map(toOrigin)
   if (!isForeign(request, origins)) return undefined
   return request.method === 'OPTIONS'
     ? preflightResponse(['GET', 'HEAD'], READ_HEADERS)
     : toErrorResponse(foreignOrigin())
 }
 
-/** The paths of A2A calls by GET, which reach the agent. */
-const callPath = /^\/agents\/[^/]+\/a2a\//
+/** Returns the origin of an http URL, and another text, such as the origin of a browser extension, as it is. */
+const toOrigin = (text: string): string => (/^https?:/i.test(text) && parseUrl(text)?.origin) || text
 
-const isForeign = ({ method, url: address, headers }: Request, own: readonly URL[]): boolean => {
+/** Matches the paths of calls by GET, which reach an agent. */
+const callPath = /^(?:\/agents\/[^/]+)?\/(?:a2a|mcp)(?:\/|$)/
+
+const isForeign = ({ method, url: address, headers }: Request, own: readonly string[]): boolean => {
   const url = parseUrl(address)
   const origin = headers.get('Origin')
   const isRead = method === 'GET' || method === 'HEAD'
   const isCall = url !== null && callPath.test(url.pathname)
+  // Every sandboxed frame has the origin "null".
   if (origin !== null)
-    return (!isRead || isCall || headers.has('Authorization')) && !own.some(each => each.origin === origin)
+    return (!isRead || isCall || headers.has('Authorization')) && (origin === 'null' || !own.includes(origin))
   // A browser sends no Origin with a GET to the page's own origin, which may be a name that now resolves to this
   // machine, nor with one for an image.
   return (
     isRead &&
     isCall &&
-    (!own.some(({ host }) => host === url.host) || /^(?:cross|same)-site$/.test(headers.get('Sec-Fetch-Site') ?? ''))
+    (!own.some(each => each.endsWith(`//${url.host}`)) ||
+      /^(?:cross|same)-site$/.test(headers.get('Sec-Fetch-Site') ?? ''))
   )
 }
 

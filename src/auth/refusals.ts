@@ -1,5 +1,5 @@
 import { agentIdPattern } from '../card/model/constants.ts'
-import { HttpError, toHttpError } from '../http/errors.ts'
+import { type HttpError, toHttpError } from '../http/errors.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
 import { log } from '../http/log.ts'
 import { MAX_RECORDED_REFUSALS } from '../limits.ts'
@@ -18,16 +18,6 @@ type Reported = { hour: number; count: number; omitted: number; size: 1 }
 
 const reported = new ClockCache<Reported>(MAX_ACTORS)
 
-/** Returns an error that a client may see, as `toHttpError` does; 507 for a write for which SQLite has no room. */
-export const toWriteError = (error: unknown): HttpError | undefined =>
-  error instanceof Error && error.message.includes('database or disk is full')
-    ? new HttpError(
-        507,
-        'storage-full',
-        'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.',
-      )
-    : toHttpError(error)
-
 /** Returns the same endpoint, which has each write that it refuses recorded in the audit. */
 export const audited =
   (handler: Handler): Handler =>
@@ -35,7 +25,7 @@ export const audited =
     try {
       return await handler(request, env, ctx, params)
     } catch (error) {
-      const known = toWriteError(error)
+      const known = toHttpError(error)
       if (!known) throw error
       await reportRefusal(known, params.id, { request, env, ctx })
       throw known

@@ -3,7 +3,7 @@ import type { OperationName } from '../a2a/operations.ts'
 import { operations } from '../a2a/operations.ts'
 import { pathOf } from '../a2a/rest-paths.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import type { Protocol } from '../card/model/calls.ts'
+import { callersOf, type Protocol } from '../card/model/calls.ts'
 import type { Leg, TestResult } from '../card/model/receipt.ts'
 import { createOutputComparison } from '../gateway/content-negotiation.ts'
 import { jsonRpcMessage, type UpstreamMessage } from '../gateway/upstream/request.ts'
@@ -49,7 +49,7 @@ const failed = (reason: string): Verdict => ({ result: 'failed', reason })
 const skipped = (reason: string): Verdict => ({ result: 'skipped', reason })
 
 /** Judges what no test can be about: nothing came back, or the caller was refused. */
-const judgeUnread = (outcome: Outcome, { leg }: TestContext): Verdict | undefined => {
+const judgeUnread = (outcome: Outcome, { leg, profile }: TestContext): Verdict | undefined => {
   switch (outcome.kind) {
     case 'unanswered':
       return failed('The agent does not answer.')
@@ -57,9 +57,11 @@ const judgeUnread = (outcome: Outcome, { leg }: TestContext): Verdict | undefine
       return skipped('A rate limit refused the request.')
     case 'denied':
       return skipped(
-        leg === 'gate'
-          ? 'The token of this check does not permit the call, or the agent refuses the credentials.'
-          : 'The agent needs credentials, and its manifest names no secret for it.',
+        leg === 'direct'
+          ? 'The agent needs credentials, and its manifest names no secret for it.'
+          : callersOf(profile) === 'anyone'
+            ? 'The token of this check does not permit the call, or the agent refuses the credentials.'
+            : 'Callers need a token with the scope `call`, which that of this check may lack.',
       )
     case 'invalid':
       return failed('The answer is not A2A.')
@@ -240,6 +242,7 @@ export const harmlessTests: readonly CallTest[] = [
       const { profile, leg } = context
       if (leg === 'gate' && profile.visibility === 'internal')
         return skipped('Anonymous callers see no internal agent.')
+      if (leg === 'gate' && callersOf(profile) !== 'anyone' && outcome.kind === 'denied') return passed
       if (!profile.extendedAgentCard) return judgeNoExtendedCard(outcome, context)
       if (leg === 'gate' && !hasExtendedCard(profile)) return expectError(NOT_CONFIGURED)(outcome, context)
       return outcome.kind === 'denied' ? passed : judgeExtendedCard(outcome, context)

@@ -75,11 +75,19 @@ export const resolveAgent = async (context: CallContext, agent: AgentRef): Promi
   return undefined
 }
 
+/** Refuses callers that may neither call the agent nor read its extended cards. `checkCaller` knows the operation. */
+export const authorizeCall = (context: CallContext): { profile: CallProfile } | CallError => {
+  const seen = authorizeRead(context)
+  const { caller, agent } = context
+  if ('kind' in seen || callersOf(seen.profile) === 'anyone' || hasPermission(caller, 'read', agent.id)) return seen
+  return refuseCaller(caller, 'call', agent.id)
+}
+
 /**
- * Refuses callers that may not call the agent. If they may not read an internal agent, the error is that of an agent that does not
+ * Refuses callers that may not see the agent. If they may not read an internal agent, the error is that of an agent that does not
  * exist, whatever their credentials.
  */
-export const authorizeCall = ({ agent, profile, caller }: CallContext): { profile: CallProfile } | CallError => {
+export const authorizeRead = ({ agent, profile, caller }: CallContext): { profile: CallProfile } | CallError => {
   const { id, named } = agent
   const reason = caller.authenticated ? undefined : caller.reason
   if (reason === 'throttled') return { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
@@ -87,16 +95,10 @@ export const authorizeCall = ({ agent, profile, caller }: CallContext): { profil
     return { kind: 'unknown-agent', agent: named }
   if (reason === 'bad-token') return { kind: 'bad-token' }
   if (reason === 'unavailable') return { kind: 'token-unchecked' }
-  // With `read`, a caller gets the extended cards that this host has. `checkCaller` decides once the operation is
-  // known.
-  if (callersOf(profile) !== 'anyone' && !hasPermission(caller, 'read', id)) return refuseCaller(caller, 'call', id)
   return { profile }
 }
 
-/**
- * Refuses callers that may not call the agent. Who may read an extended card that this host has is decided by its
- * tiers.
- */
+/** Refuses callers that may not call the agent, unless this host answers with an extended card, which `read` allows. */
 export const checkCaller = (
   { agent: { id }, caller }: CallContext,
   { operation }: A2ACall,

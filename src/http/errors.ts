@@ -81,13 +81,24 @@ export const toErrorResponse = (error: unknown): Response => {
   return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 }
 
-/** Returns an error that a client may see: an HttpError, or a 503 while a Durable Object is unavailable. Undefined for any other. */
+/**
+ * Returns an error that a client may see: an HttpError, a 503 while a Durable Object is unavailable, or a 507 for a
+ * write for which SQLite has no room. Undefined for any other.
+ */
 export const toHttpError = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
+  if (error instanceof Error && error.message.includes('database or disk is full')) return storageFull()
   if (!isUnavailableObject(error)) return undefined
   log('error', 'storage-unavailable', { 'exception.stacktrace': stackOf(error) })
   return serviceUnavailable('The storage of this host does not respond right now.')
 }
+
+const storageFull = (): HttpError =>
+  new HttpError(
+    507,
+    'storage-full',
+    'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.',
+  )
 
 /** Logs a defect of this host. */
 export const logUnexpected = (error: unknown): void =>

@@ -218,6 +218,9 @@ export type Sitemap = { agents: { id: string; modified: number }[] } | { pages: 
 /** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
 export type NamedAgents = { public: string | null; internal: string[] }
 
+/** The secrets and service bindings that manifests name, each combination once. */
+export type UpstreamBindings = { secret?: string; service?: string }[]
+
 /**
  * The state of the Registry: how many keys could not be published so far, and when the oldest card that is stale because its upstream
  * fails was last confirmed, in ms since 1970; for a card that was never fetched, since when its upstream fails. Null for none.

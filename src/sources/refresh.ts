@@ -1,5 +1,6 @@
 import type { Drift } from '../card/diff/drift.ts'
 import { readManifest } from '../card/manifest/manifest.ts'
+import { addsCredential } from '../card/model/calls.ts'
 import type { Note } from '../card/model/report.ts'
 import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
 import { compareWithLatest } from '../registry/compare.ts'
@@ -92,8 +93,7 @@ const refreshFrom = async (
 ): Promise<RefreshReport> => {
   const { source, card, pending } = base.record
   if (accept) {
-    const usesHost = source.secret !== undefined || source.service !== undefined
-    if (usesHost && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
+    if (addsCredential(source) && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
     if (pending?.etag !== accept.etag) return { result: { outcome: 'not-pending' } }
     const { validators, verification } = pending
     const accepted = { card: JSON.parse(pending.card) as JsonObject, validators, verification }

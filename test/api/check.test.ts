@@ -330,6 +330,20 @@ describe('POST /agents/{id}/check', () => {
     expect(receipt.summary.failed).toBe(0)
   })
 
+  it('calls an agent whose callers need a token with that of the check, and without it expects a refusal', async () => {
+    called.agent.respond(behave({ streaming: true }))
+    await register('check-limited', { streaming: true }, { callers: 'tokens' })
+    const receipt = await check('check-limited')
+    expect(notPassed(receipt)).toEqual(['direct own-card skipped'])
+    const { token: writer } = await called.issue({ scopes: ['write'], agents: ['check-limited'] })
+    const { receipt: limited } = (await post('check-limited', undefined, writer)).body as ServedReceipt
+    expect(find(limited, 'gate', 'extended-card-anonymous')?.result).toBe('passed')
+    expect(find(limited, 'gate', 'unknown-task')).toMatchObject({
+      result: 'skipped',
+      reason: 'Callers need a token with the scope `call`, which that of this check may lack.',
+    })
+  })
+
   it('tests an MCP server through the gate only, and calls none of its tools', async () => {
     called.agent.serve(scripted())
     await called.register('check-mcp', {

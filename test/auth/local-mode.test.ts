@@ -69,6 +69,7 @@ describe('a host in local mode', () => {
     'http://127.0.0.1:8788',
     'http://127.0.0.1:87870',
     `${own}.evil.example`,
+    'chrome-extension://other',
   ])('refuses writes, calls, and reads with a token from a page of %s', async Origin => {
     for (const [method, path] of guarded)
       for (const headers of [{}, authorization]) {
@@ -89,7 +90,7 @@ describe('a host in local mode', () => {
         }
   })
 
-  it.each([undefined, own, 'http://localhost:8787', 'https://tunnel.example'])(
+  it.each([undefined, own, 'http://localhost:8787', 'https://tunnel.example', 'chrome-extension://mine'])(
     'refuses nothing from programs and from its own pages: Origin %s',
     async Origin => {
       const headers: Record<string, string> = Origin === undefined ? {} : { Origin }

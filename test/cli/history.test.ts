@@ -42,6 +42,20 @@ describe('sync-card', () => {
   })
 })
 
+describe('sync-card with a secret of the host', () => {
+  it('reports that the host does not have it, and that callers need a token', async () => {
+    const manifest = {
+      card: { ...one, url: 'https://a.example/a2a' },
+      route: 'gateway',
+      upstream: { secret: 'NO_TOKEN' },
+    }
+    const { code, stdout } = await new Workspace({ 'cards/past-secret.json': manifest }).run([], env)
+    expect(code).toBe(0)
+    expect(stdout).toContain('    callers set to tokens: this host adds a credential of its own to each call')
+    expect(stdout).toMatch(/past-secret\.json:.* warning \/upstream\/secret names a secret .*\[missing-binding\]/)
+  })
+})
+
 describe('sync-card history', () => {
   it('lists the revisions, newest first, also of a removed agent', async () => {
     await register('past-list', one, two)

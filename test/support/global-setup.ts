@@ -29,7 +29,10 @@ const sharedHosts = {
   /** In local mode, as under `npm start`. */
   local: {
     rateLimits: unlimited,
-    vars: { LOCAL_ORIGINS: 'http://127.0.0.1:8787 http://localhost:8787', PUBLIC_URL: 'https://tunnel.example/' },
+    vars: {
+      LOCAL_ORIGINS: 'http://127.0.0.1:8787 http://localhost:8787 chrome-extension://mine',
+      PUBLIC_URL: 'https://tunnel.example/',
+    },
   },
 } satisfies Record<string, HostOptions>
 

@@ -1,11 +1,11 @@
 import { isAdmin } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { audited, reportRefusal, toWriteError } from '../../auth/refusals.ts'
+import { audited, reportRefusal } from '../../auth/refusals.ts'
 import { assertWriter, countWrites, requireAnyAgent } from '../../auth/require.ts'
 import type { CardError } from '../../card/model/report.ts'
 import { validate } from '../../card/model/schema.ts'
 import { parsePrecondition } from '../../http/conditional.ts'
-import { HttpError, toProblem } from '../../http/errors.ts'
+import { HttpError, toHttpError, toProblem } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { parseJsonText, readBodyText } from '../../http/json-body.ts'
@@ -123,7 +123,7 @@ const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<
   try {
     await work()
   } catch (error) {
-    const known = toWriteError(error)
+    const known = toHttpError(error)
     if (!known) throw error
     entry.error = known
   }
@@ -182,7 +182,7 @@ const registerChunk = async (chunk: readonly Ready[], principal: Principal, env:
   try {
     return await registerAll(chunk, principal, env, false)
   } catch (error) {
-    const known = toWriteError(error)
+    const known = toHttpError(error)
     if (!known) throw error
     for (const entry of chunk) refuse(entry, known)
     return []

@@ -5,7 +5,7 @@ import { type Compiled, compile } from '../../card/compile/index.ts'
 import type { Changes } from '../../card/diff/changes.ts'
 import type { VersionFinding } from '../../card/diff/compatibility.ts'
 import { findNewUse } from '../../card/diff/profile-changes.ts'
-import { findDisallowedSecrets } from '../../card/lint/index.ts'
+import { createRedaction, findDisallowedSecrets } from '../../card/lint/index.ts'
 import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../../card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../../card/manifest/upstream.ts'
 import type { CardError, Issue } from '../../card/model/report.ts'
@@ -64,7 +64,7 @@ const prepareWrite = async (
 ): Promise<PreparedWrite> => {
   const origins = { publicUrl: env.PUBLIC_URL, requestOrigin }
   const read = readManifest(document, id)
-  if ('errors' in read) throw invalidCard(read.errors)
+  if ('errors' in read) throw invalidCard(createRedaction([document])(read.errors))
   const { manifest } = read
   const errors = [...findLocalHost(manifest, origins), ...(await findIdentityErrors(manifest, env))]
   if (errors.length > 0) throw invalidCard(errors)

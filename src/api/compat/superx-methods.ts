@@ -4,7 +4,7 @@ import { type Authentication, actorOf } from '../../auth/principal.ts'
 import { countWrites, insufficientScope, requireAnyAgent } from '../../auth/require.ts'
 import { agentIdPattern, cardUrl, toSlug } from '../../card/model/constants.ts'
 import {
-  authorizeCall,
+  authorizeRead,
   findAgentByName,
   type IsVisible,
   readableBy,
@@ -43,7 +43,7 @@ export const getAgent: Method = async (params, context) => {
   const call = createCallContext(caller, { request, env, ctx })
   const unresolved = await resolveAgent(call, agent)
   if (unresolved) return { error: unresolved }
-  const authorized = authorizeCall(call)
+  const authorized = authorizeRead(call)
   if ('kind' in authorized) return { error: authorized }
   const { id } = agent
   const read = await readSuperxCard(id, context)

@@ -186,9 +186,9 @@ const withCallerScheme = (
   const name = checked[0] ?? ('bearer' in securitySchemes ? 'hostToken' : 'bearer')
   const requirements = [...required, { schemes: { [name]: { list: [] } } }]
   const reason = `callers need a token of ${policy === 'issuer' ? 'the issuer' : 'this host'}`
-  const bearer = { type: 'http', scheme: 'bearer' }
+  const bearer = { type: 'http', scheme: 'bearer', description: 'A token of this host with the scope call' }
   if (checked.length === 0)
-    provenance.noteDefault(`/securitySchemes${formatPointer(name)}`, `set to ${JSON.stringify(bearer)}: ${reason}`)
+    provenance.noteDefault(`/securitySchemes${formatPointer(name)}`, `set to a bearer scheme: ${reason}`)
   provenance.noteDefault('/securityRequirements', `with ${JSON.stringify({ [name]: [] })} added: ${reason}`)
   return {
     ...omit(card, 'security', 'securityRequirements', 'security_requirements'),

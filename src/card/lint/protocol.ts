@@ -115,6 +115,10 @@ const definedSchemes = ({ card }: LintContext): JsonObject => card.securitySchem
 const declaresNoAuthentication = ({ authored: { authentication } }: LintContext): boolean =>
   isJsonObject(authentication) && authentication.required === false
 
+/** Returns whether clients call an agent at its own address although the manifest limits its callers. */
+const hasUncheckedCallers = ({ manifest }: LintContext): boolean =>
+  manifest.route === 'direct' && callerPolicy(manifest) !== 'anyone'
+
 /** Rules about authentication. */
 export const security: readonly Rule[] = [
   rule(
@@ -137,7 +141,7 @@ export const security: readonly Rule[] = [
         : [],
   ),
   rule('security-undeclared', 'info', 'are missing, so clients will call without credentials', context =>
-    Object.keys(definedSchemes(context)).length > 0 || declaresNoAuthentication(context)
+    Object.keys(definedSchemes(context)).length > 0 || declaresNoAuthentication(context) || hasUncheckedCallers(context)
       ? []
       : [context.sourceOf('/securitySchemes')],
   ),

@@ -8,17 +8,14 @@ import { isDid, type TrustedKeys, UpstreamKeys, verifyPolicies } from './upstrea
 const DEFAULT_TTL_SECONDS = 300
 const DEFAULT_STALE_IF_ERROR_SECONDS = 86_400
 
-const variableName = (message: string, form = /^[A-Za-z_]\w*$/) => v.pipe(v.string(message), v.regex(form, message))
+/** Most credentials have lower-case letters or hyphens, so that none that is pasted in place of a name is stored. */
+const bindingName = (message: string) => v.pipe(v.string(message), v.regex(/^[A-Z][A-Z0-9_]*$/, message))
 
 const notSigningKey = (name: string) =>
   v.notValue<string, string, string>(name, `must not be ${name}: the upstream could sign in the name of this host`)
 
 const secretName = v.pipe(
-  // Most credentials have lower-case letters or hyphens, so none of these is stored.
-  variableName(
-    'must be the name of a Worker secret in capital letters, such as WEATHER_TOKEN, never its value: run `npx wrangler secret put WEATHER_TOKEN`',
-    /^[A-Z][A-Z0-9_]*$/,
-  ),
+  bindingName('must be the name of a Worker secret, in capital letters such as WEATHER_TOKEN, never its value'),
   v.notValue('ADMIN_TOKEN', 'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host'),
   notSigningKey('SIGNING_KEY'),
   notSigningKey('SIGNING_KEY_2'),
@@ -48,7 +45,7 @@ export const Upstream = v.pipe(
       /** The MCP server that the card is made from. */
       mcp: v.optional(httpUrl),
       /** The service binding to use instead of the network. */
-      service: v.optional(variableName('must be the name of a service binding, such as WEATHER')),
+      service: v.optional(bindingName('must be the name of a service binding, in capital letters such as WEATHER')),
       /** The Worker secret to send as a bearer token. */
       secret: v.optional(secretName),
       /** How the agent learns who calls: by a signed assertion in a header of each call. */

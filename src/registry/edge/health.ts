@@ -1,5 +1,5 @@
 import { log } from '../../http/log.ts'
-import type { RegistryHealth, WebhookHealth } from '../records.ts'
+import type { RegistryHealth, UpstreamBindings, WebhookHealth } from '../records.ts'
 import { getRegistry } from '../store/client.ts'
 import { KvCache } from './kv-cache.ts'
 
@@ -18,18 +18,32 @@ export const readHealth = async (env: Env, ctx: ExecutionContext): Promise<HostH
   return results.getFresh('') ?? (await results.fetch('', read, ctx)) ?? 'unreachable'
 }
 
+/** Keeps the last list of names for as long. It has one entry. */
+const bindings = new KvCache<UpstreamBindings>(1, () => 1)
+
+/**
+ * Returns the secrets and service bindings that manifests name, at most half a minute old; none while that is unknown.
+ * Never rejects.
+ */
+export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext): Promise<UpstreamBindings> => {
+  const read = async () => ({ value: (await withTimeout(getRegistry(env).upstreamBindings())) ?? [], seq: 0 })
+  return bindings.getFresh('') ?? (await bindings.fetch('', read, ctx)) ?? []
+}
+
 const loadHealth = async (env: Env): Promise<HostHealth | 'unreachable'> => {
+  const loaded = await withTimeout(Promise.all([getRegistry(env).health(), loadWebhook(env)]))
+  return loaded ? { ...loaded[0], webhook: loaded[1] } : 'unreachable'
+}
+
+/** Returns what the Registry responds; undefined, after a line in the log, if it does not respond in time. */
+const withTimeout = async <Value>(work: Promise<Value>): Promise<Value | undefined> => {
   const timeout = Promise.withResolvers<never>()
   const timer = setTimeout(() => timeout.reject(new Error(`no response after ${TIMEOUT_MS} ms`)), TIMEOUT_MS)
   try {
-    const [registry, webhook] = await Promise.race([
-      Promise.all([getRegistry(env).health(), loadWebhook(env)]),
-      timeout.promise,
-    ])
-    return { ...registry, webhook }
+    return await Promise.race([work, timeout.promise])
   } catch (error) {
     log('error', 'registry-unavailable', { 'exception.message': String(error) })
-    return 'unreachable'
+    return undefined
   } finally {
     clearTimeout(timer)
   }

@@ -12,6 +12,7 @@ import type {
   StoredDocument,
   StoredManifest,
   Summary,
+  UpstreamBindings,
 } from '../records.ts'
 import { IS_SIGNED_BY_HOST } from '../tables/card-signatures.ts'
 import { selectPublishedHealth } from '../tables/sources.ts'
@@ -146,7 +147,7 @@ export const namedSince = (sql: SqlStorage, id: string, name: string, now: numbe
 }
 
 /** Returns the secrets and service bindings that the manifests of agents name, each combination once. */
-export const selectUpstreamBindings = (sql: SqlStorage): { secret?: string; service?: string }[] =>
+export const selectUpstreamBindings = (sql: SqlStorage): UpstreamBindings =>
   sql
     .exec<{ secret: string | null; service: string | null }>(
       `SELECT DISTINCT json_extract(manifest, '$.upstream.secret') AS secret,

@@ -35,6 +35,7 @@ import type {
   TokenIssued,
   TokenRecord,
   TokenRevoked,
+  UpstreamBindings,
   WriteRejection,
   WriteResult,
 } from '../records.ts'
@@ -179,7 +180,7 @@ export class Registry extends DurableObject<Env> {
   }
 
   /** Returns the secrets and service bindings that the manifests of agents name. */
-  async upstreamBindings(): Promise<{ secret?: string; service?: string }[]> {
+  async upstreamBindings(): Promise<UpstreamBindings> {
     const { selectUpstreamBindings } = await import('./agents.ts')
     return selectUpstreamBindings(this.#sql)
   }

@@ -14,7 +14,9 @@ beforeAll(async () => {
   await called.register('my-agent', { card: readSeed('superx-my-agent') })
   await called.register('plain', { card: minimalCard })
   await called.register('hidden', { card: { ...minimalCard, name: 'hidden_agent' }, visibility: 'internal' })
-  await called.register('guarded', { card: minimalCard, extended: { description: 'More for authorized callers' } })
+  // Anyone may read its card, although callers need a token.
+  const extended = { description: 'More for authorized callers' }
+  await called.register('guarded', { card: minimalCard, extended, callers: 'tokens' })
   for (const [name, scopes, agents] of [
     ['reader', ['read'], ['*']],
     ['writer', ['write'], ['*']],

@@ -77,6 +77,9 @@ describe('who may call an agent', () => {
 })
 
 const bearer = { httpAuthSecurityScheme: { scheme: 'bearer' } }
+const hostToken = {
+  httpAuthSecurityScheme: { scheme: 'bearer', description: 'A token of this host with the scope call' },
+}
 const requires = (...names: string[]) => ({
   schemes: Object.fromEntries(names.map(name => [name, { list: [] as string[] }])),
 })
@@ -88,7 +91,7 @@ describe('the served card of a gateway whose callers need a token', () => {
   }
 
   it.each<[title: string, members: JsonObject, schemes: Json, requirements: Json, more?: JsonObject]>([
-    ['nothing', {}, { bearer }, [requires('bearer')]],
+    ['nothing', {}, { bearer: hostToken }, [requires('bearer')]],
     [
       'a bearer scheme that is not required',
       { securitySchemes: { token: { type: 'http', scheme: 'Bearer' } } },
@@ -104,13 +107,13 @@ describe('the served card of a gateway whose callers need a token', () => {
     [
       'a scheme that this host cannot check',
       { securitySchemes: { basic: { type: 'http', scheme: 'basic' } }, security: [{ basic: [] }] },
-      { basic: { httpAuthSecurityScheme: { scheme: 'basic' } }, bearer },
+      { basic: { httpAuthSecurityScheme: { scheme: 'basic' } }, bearer: hostToken },
       [requires('basic'), requires('bearer')],
     ],
     [
       'such a scheme with the name "bearer"',
       { securitySchemes: { bearer: openId } },
-      { bearer: { openIdConnectSecurityScheme: { openIdConnectUrl: openId.openIdConnectUrl } }, hostToken: bearer },
+      { bearer: { openIdConnectSecurityScheme: { openIdConnectUrl: openId.openIdConnectUrl } }, hostToken },
       [requires('hostToken')],
     ],
     [
@@ -123,7 +126,7 @@ describe('the served card of a gateway whose callers need a token', () => {
     [
       'a scheme that is listed and not read',
       { authentication: { schemes: ['basic'] } },
-      { bearer },
+      { bearer: hostToken },
       [requires('bearer')],
     ],
     [
@@ -181,7 +184,7 @@ describe('the served card of a gateway whose callers need a token', () => {
     expect(report.filled.filter(({ pointer }) => pointer.includes('security'))).toEqual([
       {
         pointer: '/securitySchemes/bearer',
-        message: 'set to {"type":"http","scheme":"bearer"}: callers need a token of this host',
+        message: 'set to a bearer scheme: callers need a token of this host',
       },
       {
         pointer: '/securityRequirements',

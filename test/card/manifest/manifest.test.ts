@@ -137,7 +137,7 @@ describe('a manifest', () => {
       'the value of a secret instead of its name',
       { card, upstream: { secret: 'ghp_16C7e42F292c6912E7710c838347Ae178B4a' } },
       '/upstream/secret',
-      'must be the name of a Worker secret in capital letters, such as WEATHER_TOKEN, never its value: run `npx wrangler secret put WEATHER_TOKEN`',
+      'must be the name of a Worker secret, in capital letters such as WEATHER_TOKEN, never its value',
     ],
     [
       "the host's own admin token as the secret",
