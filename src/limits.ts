@@ -205,6 +205,9 @@ export const MAX_METHOD_LENGTH = 256
 /** Characters of one number in a call. */
 export const MAX_NUMBER_LENGTH = 1000
 
+/** Numbers in a call that JavaScript would write in another way, such as `1.0`. They are forwarded as they are. */
+export const MAX_RAW_NUMBERS = 100_000
+
 /** Parts of a message, if the agent restricts its input modes. */
 export const MAX_PARTS = 1000
 

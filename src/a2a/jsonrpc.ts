@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
-import { MAX_METHOD_LENGTH, MAX_NUMBER_LENGTH } from '../limits.ts'
+import { MAX_METHOD_LENGTH, MAX_NUMBER_LENGTH, MAX_RAW_NUMBERS } from '../limits.ts'
 import { type CallError, invalidParam } from './errors.ts'
 
 /** A valid JSON-RPC request; or the error of an invalid one, with as much of it as could be read. */
@@ -98,6 +98,12 @@ const parseWithRawNumbers = (text: string): { value: Json } | CallError => {
       if (number.length > 1 && String(Number(number)) !== number) {
         pieces.push(text.slice(copied, at), `"${mark}${number}"`)
         copied = end
+        // Each costs as much as 20 characters of other JSON.
+        if (pieces.length > 2 * MAX_RAW_NUMBERS)
+          return {
+            kind: 'not-a-request',
+            detail: `More than ${MAX_RAW_NUMBERS} numbers are written as JavaScript does not write them, such as 1.0 for 1.`,
+          }
       }
       at = end - 1
     }

@@ -177,6 +177,17 @@ describe('numbers of parseJsonLossless', () => {
   })
 })
 
+describe('more than 100,000 numbers that JavaScript would write in another way', () => {
+  it('are rejected', () => {
+    const numbers = (count: number) => `[${Array(count).fill('-0').join()}]`
+    expect('value' in parseJsonLossless(numbers(100_000))).toBe(true)
+    expect(parseJsonLossless(numbers(100_001))).toStrictEqual({
+      kind: 'not-a-request',
+      detail: 'More than 100000 numbers are written as JavaScript does not write them, such as 1.0 for 1.',
+    })
+  })
+})
+
 describe('a text that parseJsonLossless returns', () => {
   it('has the value of the original', () => {
     fc.assert(
