@@ -90,7 +90,7 @@ const parseLastEventId = (request: Request): string | undefined => {
 const badEventId = (): HttpError =>
   new HttpError(400, 'bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
 
-/** What a client does whose events can no longer be replayed. */
+/** Advises a client whose events are not replayed. */
 const RESUBSCRIBE_HINT = 'Read GET /agents, and subscribe without Last-Event-ID.'
 
 const refusalError = (refusal: Refusal, agent: string): HttpError => {
