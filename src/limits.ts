@@ -158,8 +158,9 @@ export const MAX_STORED_CHANGES = 10_000
 export const MAX_EVENT_STREAMS = 10_000
 export const MAX_CALLER_EVENT_STREAMS = 20
 
-/** Event streams of one token or client address that resume behind the newest change, in a minute. */
+/** Event streams of one token or client address that resume behind the newest change, in this period. */
 export const MAX_CALLER_REPLAYS = 30
+export const REPLAY_PERIOD_SECONDS = 60
 
 /**
  * How long an event stream lasts, and how long it waits for a client that reads nothing. The client then resumes with a

@@ -31,6 +31,14 @@ export class Events extends DurableObject<Env> {
     return (await this.#feed).advance(socket, message)
   }
 
+  override async webSocketClose(socket: Socket): Promise<void> {
+    return (await this.#feed).forget(socket)
+  }
+
+  override async webSocketError(socket: Socket): Promise<void> {
+    return (await this.#feed).forget(socket)
+  }
+
   override async alarm(): Promise<void> {
     return (await this.#feed).deliver()
   }

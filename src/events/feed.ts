@@ -1,4 +1,5 @@
-import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS, MAX_EVENT_STREAMS } from '../limits.ts'
+import { logUnexpected } from '../http/errors.ts'
+import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS, MAX_EVENT_STREAMS, REPLAY_PERIOD_SECONDS } from '../limits.ts'
 import type { StoredChange, WebhookHealth } from '../registry/records.ts'
 import { ChangeTable } from './change-table.ts'
 import { writePage } from './changes.ts'
@@ -6,9 +7,6 @@ import { WebhookQueue } from './webhook-queue.ts'
 
 /** Changes in one message of a socket. */
 const PAGE_SIZE = 100
-
-/** The period in which replays are counted. */
-const REPLAY_PERIOD_MS = 60_000
 
 /** Why a stream is refused. */
 export type Refusal =
@@ -110,6 +108,15 @@ export class EventFeed {
     }
   }
 
+  /** Removes a stream whose socket has closed. */
+  forget(socket: Socket): void {
+    this.#behind.delete(socket)
+    const { view } = stateOf(socket)
+    const sockets = this.#waiting.get(view)
+    sockets?.delete(socket)
+    if (sockets?.size === 0) this.#waiting.delete(view)
+  }
+
   /** Delivers to the webhook, and sets the alarm for the rest. */
   async deliver(): Promise<void> {
     const pause = await this.#webhook.deliver()
@@ -136,19 +143,22 @@ export class EventFeed {
 
   /**
    * Sends one page to each stream that is behind, in turn. New changes, and what else the object has to do, come
-   * between two pages.
+   * between two pages. A stream that fails is closed, so that its client resumes, and all others go on.
    */
   async #replay(): Promise<void> {
     this.#isReplaying = true
-    try {
-      for (const [socket, after] of this.#behind) {
-        await new Promise(resolve => setTimeout(resolve, 0))
-        this.#behind.delete(socket)
+    for (const [socket, after] of this.#behind) {
+      await new Promise(resolve => setTimeout(resolve, 0))
+      // It may have closed in the meantime.
+      if (!this.#behind.delete(socket)) continue
+      try {
         this.#sendNext(socket, after)
+      } catch (error) {
+        logUnexpected(error)
+        closeFailed(socket)
       }
-    } finally {
-      this.#isReplaying = false
     }
+    this.#isReplaying = false
   }
 
   #sendNext(socket: Socket, after: number): void {
@@ -199,7 +209,7 @@ export class EventFeed {
     if (after >= this.#changes.newest()) return undefined
     const now = Date.now()
     // The number of callers is bounded too.
-    if (now - this.#replaysSince >= REPLAY_PERIOD_MS || this.#replays.size >= MAX_EVENT_STREAMS) {
+    if (now - this.#replaysSince >= REPLAY_PERIOD_SECONDS * 1000 || this.#replays.size >= MAX_EVENT_STREAMS) {
       this.#replays.clear()
       this.#replaysSince = now
     }
@@ -219,6 +229,15 @@ const sendPage = (socket: Socket, view: string, page: string): void => {
     saveState(socket, { view, isWaiting: false })
     socket.send(page)
   } catch {
-    // The socket has just closed. All others are sent the page.
+    // The socket has most likely just closed. All others are sent the page.
+    closeFailed(socket)
+  }
+}
+
+const closeFailed = (socket: Socket): void => {
+  try {
+    socket.close(1011, 'failed')
+  } catch {
+    // It is closed already.
   }
 }

@@ -37,7 +37,7 @@ export const receiptKey = (id: string): string => `receipt:${id}`
 /** Returns KV's key for a token, by the SHA-256 of its text in hexadecimal. */
 export const tokenKey = (hash: string): string => `token:${hash}`
 
-/** The key in the outbox for the changes that `Events` has not read yet. It is none of KV's keys. */
+/** The key in the outbox for the changes that `Events` has not read yet. It is not a KV key. */
 export const EVENTS_KEY = 'events:'
 
 /** Returns KV's keys for an agent, for host names and for the tiers of its extended cards. */

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json } from '../../src/json/json.ts'
 import type { TokenRecord } from '../../src/registry/records.ts'
 import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { startNodeHost } from '../support/node-host.ts'
 
 let host: OwnHost
 beforeAll(async () => {
@@ -173,18 +171,17 @@ describe('invalid tokens', () => {
   })
 
   it('include a short ADMIN_TOKEN, also on localhost: the host refuses writes, and serves everything else', async () => {
-    const storage = mkdtempSync(join(tmpdir(), 'calling-card-short-'))
-    const before = await startHost({}, { storage })
-    await before.put('open', minimalCard)
-    const issued = await before.issue({ scopes: ['read', 'write'] })
-    await before.close()
-    const localHost = await startHost({ ADMIN_TOKEN: 'dev' }, { storage })
-    const fetchAs = (token: string | undefined, method: string, path: string) =>
+    const localHost = await startNodeHost({ origin: 'http://localhost:8787' })
+    const fetchAs = (token: string | undefined, method: string, path: string, document: Json = minimalCard) =>
       localHost.fetch(path, {
         method,
         headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
-        ...(method === 'PUT' && { body: JSON.stringify(minimalCard) }),
+        ...(['PUT', 'POST'].includes(method) && { body: JSON.stringify(document) }),
       })
+    await localHost.put('open', minimalCard)
+    const response = await fetchAs(adminToken, 'POST', '/tokens', { scopes: ['read', 'write'] })
+    const issued = (await response.json()) as { token: string }
+    await localHost.deploy({ ADMIN_TOKEN: 'dev' })
     for (const token of ['dev', 'cc_wrong', undefined])
       for (const [method, path] of [
         ['PUT', '/agents/a'],
@@ -210,8 +207,6 @@ describe('invalid tokens', () => {
     const statuses = await Promise.all(reads.map(async ([token, path]) => (await fetchAs(token, 'GET', path)).status))
     expect(statuses).toEqual([200, 200, 401, 401])
     expect((await fetchAs(issued.token, 'PUT', '/agents/b')).status).toBe(201)
-    await localHost.close()
-    rmSync(storage, { recursive: true, force: true })
   })
 
   it('get 429 after thirty attempts per minute from one address, which does not affect other addresses', async () => {

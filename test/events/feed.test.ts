@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { Events } from '../../src/events/events.ts'
 import { EventFeed, type Socket } from '../../src/events/feed.ts'
 import {
   MAX_CALLER_EVENT_STREAMS,
@@ -40,16 +41,20 @@ let storage: TestStorage
 let env: Env
 let feed: EventFeed
 
-/** Starts the object anew, as after hibernation. */
-const wake = () => {
-  const ctx = {
+const getWebSockets = (tag?: string) =>
+  sockets.filter(each => tag === undefined || each.tag === tag).map(each => each.socket)
+
+const createState = () =>
+  ({
     storage: storage.storage,
     setWebSocketAutoResponse: () => undefined,
     acceptWebSocket: (socket: FakeSocket, [tag = '']: string[]) => sockets.push({ socket, tag }),
-    getWebSockets: (tag?: string) =>
-      sockets.filter(each => tag === undefined || each.tag === tag).map(each => each.socket),
-  }
-  feed = new EventFeed(ctx as unknown as DurableObjectState, env)
+    getWebSockets,
+  }) as unknown as DurableObjectState
+
+/** Starts the object anew, as after hibernation. */
+const wake = () => {
+  feed = new EventFeed(createState(), env)
 }
 
 beforeEach(() => {
@@ -224,6 +229,35 @@ describe('the feed', () => {
     })
     expect(await record('a')).toBe(1)
     expect(numbersOf(open.socket)).toEqual([[1]])
+    expect([closed, open].map(({ socket }) => socket?.closed)).toEqual([1011, undefined])
+  })
+
+  it('sends all others their page when the page of one stream fails, and closes that one', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue()
+    await record('a', 'a', 'b')
+    storage.storage.sql.exec('DELETE FROM changes WHERE number = 1')
+    const fail = () => {
+      throw new Error('No.')
+    }
+    const expired = await connect({ caller: 'expired' })
+    Object.assign(expired.socket ?? {}, { close: fail })
+    const unsaved = await connect({ caller: 'unsaved', agent: 'c', visible: 'now' })
+    Object.assign(unsaved.socket ?? {}, { serializeAttachment: fail })
+    const unread = await connect({ caller: 'unread', agent: 'unread', visible: 'now' })
+    const { sql } = storage.storage
+    const exec = sql.exec.bind(sql)
+    sql.exec = (query: string, ...values: SqlStorageValue[]) =>
+      values.includes('unread') ? fail() : exec(query, ...values)
+    const others = await Promise.all(['d', 'e'].map(caller => connect({ caller })))
+    expired.request?.(0)
+    for (const { request } of [unsaved, unread, ...others]) request?.(1)
+    await vi.runAllTimersAsync()
+    expect(others.map(({ socket }) => numbersOf(socket))).toEqual([[[2, 3]], [[2, 3]]])
+    expect([unsaved, unread].map(({ socket }) => socket?.closed)).toEqual([1011, 1011])
+    expect(logged).toHaveBeenCalledTimes(3)
+    // The next replay starts as usual.
+    await others[0]?.next?.(2)
+    expect(numbersOf(others[0]?.socket)).toEqual([[2, 3], [3]])
   })
 
   it('bounds the sockets of one caller, and of all', async () => {
@@ -327,5 +361,77 @@ describe('the feed', () => {
     await feed.deliver()
     expect(storage.alarm).toBeGreaterThan(Date.now())
     expect(feed.health()).toMatchObject({ pending: 1, failingSince: expect.any(Number) })
+  })
+})
+
+describe('the object Events', () => {
+  const caller = 'caller:a'
+  /** Opens streams of one caller, as many as it may have. */
+  const openAll = async (events: Events) => {
+    for (let count = 0; count < MAX_CALLER_EVENT_STREAMS; count++)
+      expect((await events.fetch(new Request('https://events/?caller=a&covered='))).status).toBe(200)
+    return getWebSockets(caller)
+  }
+  const send = (events: Events, from: readonly FakeSocket[], after: number) =>
+    Promise.all(from.map(socket => events.webSocketMessage(socket as unknown as Socket, String(after))))
+  /** Ends connections as the runtime does, whose getWebSockets has a socket until its handler has returned. */
+  const disconnect = async (events: Events, closed: readonly FakeSocket[], handler: 'Close' | 'Error' = 'Close') => {
+    for (const socket of closed) {
+      await events[`webSocket${handler}`](socket as unknown as Socket)
+      sockets = sockets.filter(each => each.socket !== socket)
+    }
+  }
+  const change = (number: number): StoredChange => {
+    return { number, id: 'a', seq: 1, kind: 'changed', publicKind: 'changed', at: 0 }
+  }
+
+  it.each(['Close', 'Error'] as const)('forgets the streams whose sockets end with webSocket%s', async handler => {
+    const events = new Events(createState(), env)
+    for (let time = 0; time < 3; time++) {
+      await send(events, await openAll(events), 0)
+      expect((await events.fetch(new Request('https://events/?caller=a'))).status).toBe(409)
+      await disconnect(events, getWebSockets(caller), handler)
+    }
+    resetWork()
+    await events.append([change(1)], 0)
+    // The change is stored: no page is written, as nobody waits for one.
+    expect(work).toEqual({ queries: 3, parsed: 0, serialized: 1, sent: 0 })
+  })
+
+  it('sends a change to the streams of a view that are left', async () => {
+    const events = new Events(createState(), env)
+    const all = await openAll(events)
+    await send(events, all, 0)
+    await disconnect(events, all.slice(1))
+    resetWork()
+    await events.append([change(1)], 0)
+    expect(work).toEqual({ queries: 3, parsed: 0, serialized: 2, sent: 1 })
+    expect(numbersOf(all[0])).toEqual([[1]])
+  })
+
+  it('forgets a stream that closes while the object hibernates', async () => {
+    const events = new Events(createState(), env)
+    await send(events, await openAll(events), 0)
+    const woken = new Events(createState(), env)
+    await disconnect(woken, getWebSockets(caller).slice(1))
+    resetWork()
+    await woken.append([change(1)], 0)
+    expect(work).toMatchObject({ queries: 3, sent: 1 })
+  })
+
+  it('sends nothing to a stream that closes before its turn', async () => {
+    const events = new Events(createState(), env)
+    await events.append([change(1)], 0)
+    const all = await openAll(events)
+    await send(events, all, 0)
+    // The first one is among them, whose turn has begun.
+    await disconnect(events, all.slice(0, -1))
+    resetWork()
+    await vi.runAllTimersAsync()
+    expect(work).toMatchObject({ queries: 2, sent: 1 })
+    await send(events, all.slice(-1), 1)
+    resetWork()
+    await events.append([change(2)], 0)
+    expect(work).toMatchObject({ queries: 3, sent: 1 })
   })
 })

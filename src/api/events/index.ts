@@ -90,7 +90,8 @@ const parseLastEventId = (request: Request): string | undefined => {
 const badEventId = (): HttpError =>
   new HttpError(400, 'bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
 
-const START_ANEW = 'Read GET /agents, and subscribe without Last-Event-ID.'
+/** Advises a client whose events are not replayed. */
+const RESUBSCRIBE_HINT = 'Read GET /agents, and subscribe without Last-Event-ID.'
 
 const refusalError = (refusal: Refusal, agent: string): HttpError => {
   switch (refusal.refused) {
@@ -102,13 +103,13 @@ const refusalError = (refusal: Refusal, agent: string): HttpError => {
       return new HttpError(
         410,
         'events-expired',
-        `Events before ${refusal.oldest + 1} are no longer stored. ${START_ANEW}`,
+        `Events before ${refusal.oldest + 1} are no longer stored. ${RESUBSCRIBE_HINT}`,
       )
     case 'too-many-replays':
       return new HttpError(
         410,
         'too-many-replays',
-        `You have resumed more than ${MAX_CALLER_REPLAYS} event streams with missed events in a minute. ${START_ANEW}`,
+        `You have resumed more than ${MAX_CALLER_REPLAYS} event streams with missed events in a minute. ${RESUBSCRIBE_HINT}`,
       )
     default:
       if (!refusal.ofCaller) return serviceUnavailable('This host has too many event streams open.')

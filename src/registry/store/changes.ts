@@ -15,7 +15,7 @@ export type Change = {
   manifestEtag?: string
   actor: string
   at: number
-  /** Whether everybody saw the agent before. */
+  /** Whether the agent was public before the change. */
   wasPublic: boolean
 }
 

@@ -18,13 +18,10 @@ const TOMBSTONE_SECONDS = 30 * 86_400
 const MAX_LIFETIME_SECONDS = 2 ** 31 - 1
 const MIN_LIFETIME_SECONDS = 60
 
-/** Returns the key in the outbox for the object that refreshes an agent's remote card. It is none of KV's keys. */
+/** Returns the key in the outbox for the object that refreshes an agent's remote card. It is not a KV key. */
 export const refreshKey = (id: string): string => `refresh:${id}`
 
-/**
- * Returns the key in the outbox for an agent that was imported and is not in the search index yet. It is none of KV's
- * keys.
- */
+/** Returns the key in the outbox for an imported agent that is not in the search index yet. It is not a KV key. */
 export const indexKey = (id: string): string => `index:${id}`
 
 /** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */

@@ -8,7 +8,7 @@ import { redactKey } from '../kv-format.ts'
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 
-/** Keys that one alarm publishes: after an import there are many, and to find the next ones takes a look at all of them. */
+/** Keys that one alarm publishes: after an import there are many, and an alarm is limited in time. */
 const KEYS_PER_ALARM = 500
 
 /** Keys that an alarm publishes at once: each loads all documents of an agent into memory. */

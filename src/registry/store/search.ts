@@ -27,7 +27,7 @@ const WEIGHTS = '10, 2, 4, 4, 1, 2, 0'
 
 const indexesFor = ({ covered }: SearchQuery) => (covered.length === 0 ? INDEXES.slice(0, 1) : INDEXES)
 
-/** Makes an agent found by what is registered of it now. Belongs to the transaction of the write. */
+/** Adds or updates an agent in the search index. Belongs to the transaction of the write. */
 export const indexAgent = (
   sql: SqlStorage,
   registration: Pick<Registration, 'id' | 'visibility' | 'set' | 'representations' | 'summary' | 'search'>,
@@ -56,10 +56,7 @@ export const indexAgent = (
   )
 }
 
-/**
- * Makes an agent found by what an import has stored of it. The text of its skills is in its public card, whose tier is
- * ''.
- */
+/** Adds an imported agent to the search index. The text of its skills is in its public card, whose tier is ''. */
 export const indexStored = (sql: SqlStorage, id: string): void => {
   type Row = Record<'visibility' | 'summary' | 'fields', string> & Record<'ownSet' | 'card', string | null>
   const [row] = sql
@@ -94,7 +91,7 @@ const readSkills = ({ skills }: JsonObject): { description: string; examples: st
     examples: Array.isArray(examples) ? examples.filter(example => typeof example === 'string') : [],
   }))
 
-/** Makes a removed agent found no more. */
+/** Removes an agent from the search index. */
 export const unindexAgent = (sql: SqlStorage, id: string): void => {
   const [row] = sql.exec<{ number: number }>('DELETE FROM search_documents WHERE id = ? RETURNING number', id).toArray()
   if (row) for (const index of INDEXES) sql.exec(`DELETE FROM ${index} WHERE rowid = ?`, row.number)

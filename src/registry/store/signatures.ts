@@ -10,7 +10,7 @@ const RETRY_MS = 60_000
 
 /**
  * Adds the agents whose documents are not signed with the current keys to the outbox, as `sign:` and their ids, which
- * are none of KV's keys. Sets the alarm for when to look again: when another key begins to sign, and once more a minute
+ * are not KV keys. Sets the alarm for when to look again: when another key begins to sign, and once more a minute
  * later.
  */
 export const enqueueStaleSignatures = async (publisher: Publisher, env: Env): Promise<void> => {

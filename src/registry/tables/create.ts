@@ -13,6 +13,7 @@ export const createTables = (sql: SqlStorage): void => {
   const columns = sql.exec<{ name: string }>('PRAGMA table_info(outbox)').toArray()
   if (!columns.some(({ name }) => name === 'due'))
     sql.exec('ALTER TABLE outbox ADD COLUMN due INTEGER NOT NULL DEFAULT 0')
+  sql.exec('CREATE INDEX IF NOT EXISTS outbox_by_due ON outbox (due)')
 }
 
 /**
