@@ -40,11 +40,12 @@ export const authenticateForAgent = (
   agent: { id: string; profile: SecurityProfile },
   context: RequestContext,
 ): Authentication | Promise<Authentication> => {
-  const isAnonymous = !caller.authenticated && caller.reason === 'anonymous'
-  return isAnonymous && agent.profile.apiKeyHeaders.length === 0 ? caller : applyCardSchemes(caller, agent, context)
+  const isUnrecognized = !caller.authenticated && caller.reason === 'unrecognized'
+  // Synchronous for most calls: a token that `authenticate` recognizes is stripped already.
+  return isUnrecognized || agent.profile.apiKeyHeaders.length > 0 ? applyCardSchemes(caller, agent, context) : caller
 }
 
-/** What the Authorization header of a request contains. */
+/** The content of the Authorization header of a request. */
 type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'none' | 'unrecognized' | 'several' }
 
 const MAX_CREDENTIALS_LENGTH = 8192
@@ -82,10 +83,13 @@ const applyCardSchemes = async (
   const caller = keys[0] && mayBeRefined(byJwt) ? await verifyHostToken(keys[0], context) : byJwt
   if (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)) return before
   if (!caller.authenticated && !mayBeRefined(caller)) return caller === before ? before : countFailure(caller, context)
-  const jwts = await findJwtsForThisHost(profile, context).catch(unlessUnavailable)
-  if ('reason' in jwts) return jwts
-  const stripped = new Set([...(caller.strippedHeaders ?? []), ...keys.map(({ header }) => header), ...jwts])
-  return stripped.size === 0 ? caller : { ...caller, strippedHeaders: [...stripped] }
+  const possible = findPossibleJwts(profile, caller, context.request)
+  const jwts = possible && (await findJwtsForThisHost(possible, profile, context).catch(unlessUnavailable))
+  if (jwts && 'reason' in jwts) return jwts
+  if (jwts === undefined && keys.length === 0) return caller
+  const { strippedHeaders = [] } = caller
+  const stripped = new Set([...strippedHeaders, ...keys.map(({ header }) => header), ...(jwts ?? [])])
+  return stripped.size === strippedHeaders.length ? caller : { ...caller, strippedHeaders: [...stripped] }
 }
 
 const mayBeRefined = (
@@ -138,16 +142,27 @@ const authenticateJwt = async (
   return jwts.authenticateJwt(credentials.token, before, agent, context)
 }
 
-/** Returns the headers with a JWT for this host. Their reader is loaded for the first text that looks like a JWT. */
-const findJwtsForThisHost = async (
+/** Returns the headers, not stripped yet, with a text that looks like a JWT; undefined in the usual case, none. */
+const findPossibleJwts = (
   { apiKeyHeaders }: SecurityProfile,
-  context: RequestContext,
-): Promise<readonly string[]> => {
-  const headers = ['authorization', ...apiKeyHeaders].filter(
-    header => context.request.headers.get(header)?.split('.', 4).length === 3,
-  )
-  return headers.length === 0 ? headers : (await import('./jwt.ts')).findJwtsForThisHost(headers, context)
+  caller: Authentication,
+  request: Request,
+): string[] | undefined => {
+  let found = mayBeJwt('authorization', caller, request) ? ['authorization'] : undefined
+  for (const header of apiKeyHeaders)
+    if (header !== 'authorization' && mayBeJwt(header, caller, request)) found = [...(found ?? []), header]
+  return found
 }
+
+const mayBeJwt = (header: string, { strippedHeaders }: Authentication, { headers }: Request): boolean =>
+  strippedHeaders?.includes(header) !== true && /^[^.]+\.[^.]+\.[^.]*$/.test(headers.get(header) ?? '')
+
+/** Returns the headers with a JWT for this host. Its reader is loaded for the first text that looks like a JWT. */
+const findJwtsForThisHost = async (
+  headers: readonly string[],
+  { targets }: SecurityProfile,
+  context: RequestContext,
+): Promise<string[]> => (await import('./jwt.ts')).findJwtsForThisHost(headers, targets, context)
 
 const lookUpToken = async (
   header: string,

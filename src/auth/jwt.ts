@@ -11,10 +11,10 @@ import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, originOf, ref
 import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
-/** What a manifest requires of the tokens of its card's issuers. */
+/** The requirements of a manifest for tokens of its card's issuers. */
 type JwtRules = NonNullable<CallProfile['jwt']>
 
-/** Whom a JWT authenticates; why it is rejected; or that its issuer is unavailable. */
+/** The caller whom a JWT authenticates; the reason why it is rejected; or that its issuer is unavailable. */
 type JwtResult = { principal: Omit<Principal, 'strippedHeaders'> } | { error: TokenError } | 'unavailable'
 
 /** Asymmetric algorithms only: with a shared secret, or none, anybody could sign. */
@@ -62,10 +62,11 @@ export const findDiscoveryUrl = (
  * Checks whether every audience of a JWT is a URL at the one origin that an agent has. Other agents may accept any
  * other audience, too. Verifies nothing.
  */
-const isForAgentAlone = (token: string, targets: CallProfile['targets']): boolean => {
-  const urls = [...targets.map(({ url }) => url), ...audiencesOf(token)]
-  return targets.length > 0 && new Set(urls.map(url => parseUrl(url)?.origin)).size === 1
-}
+const isForAgentAlone = (token: string, targets: CallProfile['targets']): boolean =>
+  audiencesOf(token).every(audience => {
+    const origin = parseUrl(audience)?.origin
+    return origin !== undefined && isOnlyOrigin(origin, targets)
+  })
 
 /** More audiences than tokens have: each may cost a look-up. */
 const MAX_AUDIENCES = 5
@@ -73,29 +74,48 @@ const MAX_AUDIENCES = 5
 /** A name that an agent can claim, without a port. */
 const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 
-/** Returns the headers with a JWT for this host: an agent could use it at another one in the name of the caller. */
-export const findJwtsForThisHost = async (headers: readonly string[], context: RequestContext): Promise<string[]> => {
+/**
+ * Returns the headers with a JWT for this host: the called agent, which has the addresses `targets`, could use it at
+ * another one in the name of the caller.
+ */
+export const findJwtsForThisHost = async (
+  headers: readonly string[],
+  targets: CallProfile['targets'],
+  context: RequestContext,
+): Promise<string[]> => {
   const found: string[] = []
   for (const header of headers) {
     const value = context.request.headers.get(header)?.trim() ?? ''
-    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), context)) found.push(header)
+    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), targets, context)) found.push(header)
   }
   return found
 }
 
-/** Checks whether an audience of a JWT is this host or one of its agents. Verifies nothing. */
-const isForThisHost = async (token: string, { request, env, ctx }: RequestContext): Promise<boolean> => {
+/** Matches the path of an agent of any Calling Card host, which may be this one under a name that it does not know. */
+const agentPath = /^\/agents\/[^/]/
+
+/** Checks whether an audience of a JWT may be this host or one of its agents. Verifies nothing. */
+const isForThisHost = async (
+  token: string,
+  targets: CallProfile['targets'],
+  { request, env, ctx }: RequestContext,
+): Promise<boolean> => {
   const audiences = audiencesOf(token)
   // They are not looked up, so any of them may be.
   if (audiences.length > MAX_AUDIENCES) return true
   const own = [request.url, env.PUBLIC_URL].map(url => parseUrl(url)?.host)
   for (const audience of audiences) {
-    const host = parseUrl(audience.includes('://') ? audience : `https://${audience}`)?.host ?? ''
-    if (host !== '' && own.includes(host)) return true
-    if (hostName.test(host) && (await findHostOwner(host, env, ctx)) !== undefined) return true
+    const url = parseUrl(audience.includes('://') ? audience : `https://${audience}`)
+    if (url === null || url.host === '') continue
+    if (own.includes(url.host) || (agentPath.test(url.pathname) && !isOnlyOrigin(url.origin, targets))) return true
+    if (hostName.test(url.host) && (await findHostOwner(url.host, env, ctx)) !== undefined) return true
   }
   return false
 }
+
+/** Checks whether calls of an agent go to one origin only. */
+const isOnlyOrigin = (origin: string, targets: CallProfile['targets']): boolean =>
+  targets.length > 0 && targets.every(({ url }) => parseUrl(url)?.origin === origin)
 
 const audiencesOf = (token: string): string[] =>
   [decodeUnverified(token).aud].flat().filter(audience => typeof audience === 'string')

@@ -1,13 +1,14 @@
 import type { Scope } from '../card/model/constants.ts'
 
-/** Why a token is rejected. */
+/** The reason why a token is rejected. */
 export type TokenError = 'unknown' | 'expired' | 'malformed' | 'several'
 
-/** Who makes a request, as far as this host knows. */
-export type Authentication =
-  | Principal
+/** The caller of a request, as far as this host knows it. */
+export type Authentication = Principal | (Unauthenticated & Partial<Pick<Principal, 'strippedHeaders'>>)
+
+type Unauthenticated =
   /** No credentials; or credentials that this host does not recognize, which may be the agent's own. */
-  | { authenticated: false; reason: 'anonymous' | 'unrecognized'; strippedHeaders?: Principal['strippedHeaders'] }
+  | { authenticated: false; reason: 'anonymous' | 'unrecognized' }
   /** An invalid token of this host, or of an issuer that the agent's card names. */
   | { authenticated: false; reason: 'bad-token'; error: TokenError }
   /** A token that cannot be verified now, because KV or its issuer does not respond. The request must not pass. */

@@ -18,7 +18,7 @@ type PermittedCall = {
   profile: CallProfile
   target: CallTarget
   inbound: Pick<InboundCall, 'toUpstream' | 'selector'>
-  /** Whether the call's message configures push notifications. */
+  /** Set if the call's message configures push notifications. */
   hasPushConfig?: boolean
 }
 
@@ -87,8 +87,8 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
 }
 
 /**
- * Whether the agent has another version or binding than the call. One that the manifest lets pass although the agent does not support
- * its version goes as it is.
+ * Checks whether the agent has another version or binding than the call. One that the manifest lets pass although the
+ * agent does not support its version goes as it is.
  */
 const needsTranslation = (call: A2ACall, { profile, target }: PermittedCall): boolean =>
   !isSameProtocol(call, target) && canTranslate(call, target, profile.bridge)
@@ -103,7 +103,10 @@ const translate = async (
   return translateCall(context, call, target, inbound.selector)
 }
 
-/** Whether callers may select the agent's tenant: with credentials of their own, they reach nothing there that is not theirs. */
+/**
+ * Checks whether callers may select the agent's tenant: with credentials of their own, they reach nothing there that is
+ * not theirs.
+ */
 const maySelectTenant = (profile: CallProfile): boolean => !addsCredential(profile) && profile.tasks === 'shared'
 
 /** Loaded on first use, because an isolate that serves only cards never needs it. */
@@ -152,6 +155,6 @@ const resolveCredentials = (
   env: Env,
 ): UpstreamCredentials | { misconfigured: string } => {
   if (secret !== undefined) return resolveSecret(secret, env)
-  const stripped = ('strippedHeaders' in caller && caller.strippedHeaders) || []
+  const stripped = caller.strippedHeaders ?? []
   return { pass: ['authorization', ...apiKeyHeaders].filter(name => !stripped.includes(name)) }
 }

@@ -299,7 +299,7 @@ describe('POST /verify with a hybrid', () => {
     const { result: changed } = await verify({ card: { ...card, url: current }, keys })
     expect([changed.verified, changed.reason]).toEqual([false, 'The card has no valid signature.'])
     expect(changed.signatures).toMatchObject([
-      { reason: 'covers the card in the form of A2A 1.0 only, which /protocolVersion contradicts' },
+      { reason: 'covers the card in the form of A2A 1.0 only, which /url contradicts' },
     ])
   })
 })

@@ -300,6 +300,16 @@ describe('authenticateForAgent', () => {
     expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization'] })
   })
 
+  it('returns the caller itself, without a promise, where the card adds nothing', async () => {
+    const profile = { ...schemes, apiKeyHeaders: [] }
+    const incoming = withBearer(token)
+    const context = { request: incoming, env, ctx }
+    const caller = await authenticate(incoming)
+    expect(auth.authenticateForAgent(caller, { id: 'weather', profile }, context)).toBe(caller)
+    const withKeys = { ...profile, apiKeyHeaders: ['x-api-key', 'authorization'] }
+    expect(await auth.authenticateForAgent(caller, { id: 'weather', profile: withKeys }, context)).toBe(caller)
+  })
+
   it('strips every header with a token of this host', async () => {
     const incoming = request({ 'X-API-Key': 'the-long-admin-token', Authorization: `Bearer ${token}` })
     expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
@@ -419,9 +429,37 @@ describe('authenticateForAgent', () => {
       })
     })
 
+    it.each<[string, string, string[], string[] | undefined]>([
+      ['an agent at a name of this host', 'https://two.example/agents/b', [agentUrl], ['authorization']],
+      ['an endpoint of such an agent', 'https://two.example/agents/b/a2a', [agentUrl], ['authorization']],
+      ['such an agent, without a scheme', 'two.example/agents/b', [agentUrl], ['authorization']],
+      ['such an agent, with no address to forward to', 'https://two.example/agents/b', [], ['authorization']],
+      ['the agent, which is at another host', 'https://two.example/agents/b', ['https://two.example/a2a'], undefined],
+      [
+        'one of two origins of the agent',
+        'https://two.example/agents/b',
+        ['https://two.example/a2a', agentUrl],
+        ['authorization'],
+      ],
+      [
+        'an agent of this host, whose address is here',
+        'https://host.example/agents/b',
+        ['https://host.example/agents/b/a2a'],
+        ['authorization'],
+      ],
+      ['a list of agents', 'https://two.example/agents/', [agentUrl], undefined],
+      ['another path', 'https://two.example/v1/agents/b', [agentUrl], undefined],
+    ])('keeps one from an agent if an agent of this host may accept it: %s', async (_, aud, urls, strippedHeaders) => {
+      const targets = urls.map((url): CallTarget => ({ binding: 'JSONRPC', version: '1.0', url }))
+      expect(await authenticateForAgent(withBearer(await server.sign({ aud })), { ...schemes, targets })).toEqual({
+        ...{ authenticated: false, reason: 'unrecognized' },
+        ...(strippedHeaders && { strippedHeaders }),
+      })
+    })
+
     it.each([
       [{ exp: 1 }, { reason: 'bad-token', error: 'expired' }, 1],
-      [{ iss: 'https://other.example' }, { reason: 'unrecognized' }, 0],
+      [{ iss: 'https://other.example' }, { reason: 'unrecognized', strippedHeaders: ['authorization'] }, 0],
     ])('authenticates nobody with the claims %j', async (claims, expected, failureCount) => {
       const caller = await authenticateForAgent(withBearer(await server.sign(claims)), profile())
       expect([caller, failures.length]).toEqual([{ authenticated: false, ...expected }, failureCount])

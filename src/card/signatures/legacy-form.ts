@@ -12,7 +12,7 @@ import {
 import { mapMembers } from '../../json/tree.ts'
 import { isPreV1 } from '../model/calls.ts'
 import { canonicalizeKeys, canonicalKey, findField, type ObjectKind } from '../read/field-names.ts'
-import { isInterfaceList, parseCardVersion, pickV1Interface } from '../read/interfaces.ts'
+import { isInterfaceList, parseCardVersion, pickV0Interface, pickV1Interface } from '../read/interfaces.ts'
 import { Provenance } from '../read/provenance.ts'
 import { cardTransports, interfaceTransports, parseBinding } from '../read/transports.ts'
 
@@ -81,38 +81,40 @@ const listOtherEndpoints = (card: JsonObject, current: JsonObject): Pointer[] =>
   const fields = withJsonNames(card, 'card')
   const main = findOtherMain(fields, covered)
   const drafted = isInterfaceList(fields.interfaces) ? fields.interfaces : undefined
+  // Readers of 0.3 take each to be of the version at the top.
+  const ofV0 = covered.filter(each => isPreV1(each.protocolVersion))
+  const additional = ofV0.length > 0 ? ofV0 : covered
   return [
     ...(main === undefined ? [] : [formatPointer(findField(card, main))]),
-    ...listOtherItems(fields.additionalInterfaces, covered, formatPointer(findField(card, 'additionalInterfaces'))),
+    ...listOtherItems(fields.additionalInterfaces, additional, formatPointer(findField(card, 'additionalInterfaces'))),
     ...listOtherItems(drafted, covered, '/interfaces'),
   ]
 }
 
 /**
- * Returns the name of the field at the top level that leads elsewhere than the interfaces of 1.0. SDKs and this host
- * write there the first interface with its transport and version, except for the version in `agent.json`, which is the
- * one that GopherHole reads.
+ * Returns the name of the field at the top level that is not one of the interfaces of 1.0. SDKs write there the first
+ * interface of 0.3, and this host the first of 0.x; without one, it is the first of all. Only the version may be another
+ * one: in `agent.json`, it is the one that GopherHole reads.
  */
 const findOtherMain = (card: JsonObject, covered: readonly CoveredInterface[]): string | undefined => {
   const { url, protocolVersion } = card
   const version = readVersion(protocolVersion)
-  const listed = url === undefined ? covered : listFirst(covered).filter(each => each.url === url)
-  if (listed.length === 0) return url === undefined ? undefined : 'url'
+  const main =
+    covered.find(each => each.protocolVersion === version && isPreV1(version)) ?? covered[pickV0Interface(covered)]
+  if (url !== undefined && url !== main?.url) return 'url'
+  if (main === undefined) return undefined
   const [transport] = cardTransports(card)
-  // 0.3 has a default. A card of 1.0 with a URL need not name the transport.
-  const hasTransport = url !== undefined && (transport !== undefined || isPreV1(version))
-  const main = hasTransport ? listed.filter(each => each.binding === readBinding(transport?.value)) : listed
-  if (main.length === 0) return transport?.name ?? 'url'
-  const versions = [...main, covered[pickV1Interface(covered)]].map(each => each?.protocolVersion)
+  // 0.3 has a default. A card of 1.0 with a URL need not name the transport, and without one nobody reads it.
+  const hasTransport =
+    url !== undefined && (transport !== undefined || isPreV1(version) || isPreV1(main.protocolVersion))
+  const binding = readBinding(transport?.value)
+  const listed = (url === undefined ? covered : [main]).filter(each => !hasTransport || each.binding === binding)
+  if (listed.length === 0) return transport?.name ?? 'url'
+  const versions = [...listed, covered[pickV1Interface(covered)]].map(each => each?.protocolVersion)
   return protocolVersion === undefined || versions.includes(version) ? undefined : 'protocolVersion'
 }
 
-/** Returns the first interface with each transport and version. */
-const listFirst = (covered: readonly CoveredInterface[]): CoveredInterface[] => [
-  ...new Map(covered.toReversed().map(each => [`${each.protocolVersion} ${each.binding}`, each])).values(),
-]
-
-/** Lists the items that are no interface of 1.0. Those of a2a-python may be of any version. */
+/** Lists the items that are not one of the interfaces of 1.0. */
 const listOtherItems = (list: Json | undefined, covered: readonly CoveredInterface[], at: Pointer): Pointer[] => {
   const urls = new Set(covered.map(({ url }) => url))
   const endpoints = new Set(covered.map(({ url, binding }) => `${binding} ${url}`))
@@ -125,13 +127,13 @@ const listOtherItems = (list: Json | undefined, covered: readonly CoveredInterfa
   })
 }
 
-/** An interface without a transport is one of JSONRPC to this host, and so is the URL of a card of 0.3. */
+/** Reads the word for a transport: JSONRPC is the default of this host for interfaces, and of 0.3 for the top level. */
 const readBinding = (word: Json | undefined): string => {
   const named = word || 'JSONRPC'
   return parseBinding(named) ?? JSON.stringify(named)
 }
 
-/** An interface without a version is one of 0.3 to a2a-python. */
+/** The version of an interface without one, as a2a-python reads it. */
 const DEFAULT_VERSION = '0.3'
 const readVersion = (version: Json | undefined): string => parseCardVersion(toText(version)) || DEFAULT_VERSION
 
@@ -151,7 +153,7 @@ const listOtherSchemes = (card: JsonObject): Pointer[] => {
   )
 }
 
-/** A scheme may be in both forms: what 0.3 has beside the wrapper of 1.0 must be what is in it. */
+/** Checks whether a scheme is in both forms, and its members of 0.3 differ from those in the wrapper of 1.0. */
 const isTwofold = (scheme: JsonObject): boolean => {
   const wrapper = WRAPPERS.get(String(scheme.type))
   if (wrapper === undefined) return scheme.type !== undefined && listWrappers(scheme).length > 0
@@ -160,7 +162,10 @@ const isTwofold = (scheme: JsonObject): boolean => {
   return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
 }
 
-/** Of several wrappers or flows, a message of the proto has one (`oneof`): the signature covers no other, and readers see all. */
+/**
+ * Checks whether a scheme has several wrappers or flows. A message of the proto has one of them (`oneof`): the signature
+ * covers no other, and readers see all.
+ */
 const isAmbiguous = (scheme: JsonObject): boolean => {
   const wrapper = WRAPPERS.get(String(scheme.type))
   const wrappers = listWrappers(scheme)

@@ -206,8 +206,16 @@ const contradictions: Record<string, [change: (card: JsonObject) => JsonObject, 
     card => set('protocol_version', '0.2.0')(omit(card, 'protocolVersion')),
     '/protocol_version',
   ],
-  'the URL to one of another version': [set('url', current), '/protocolVersion'],
-  'the URL to one of another transport': [set('url', rest), '/preferredTransport'],
+  'the URL to one of another version': [set('url', current), '/url'],
+  'the URL and the version to those of another interface': [
+    card => ({ ...card, url: current, protocolVersion: '1.0' }),
+    '/url',
+  ],
+  'the URL to one of another version, for which none is named': [
+    card => set('url', current)(omit(card, 'protocolVersion')),
+    '/url',
+  ],
+  'the URL to one of another transport': [set('url', rest), '/url'],
   'the URL to one of another transport, for which none is named': [
     card => set('url', rest)(omit(card, 'preferredTransport')),
     '/url',
@@ -256,10 +264,10 @@ const contradictions: Record<string, [change: (card: JsonObject) => JsonObject, 
   ],
 }
 
-describe('a signed hybrid in which somebody changes', () => {
+describe('a signed hybrid', () => {
   const documents = signWithScheme({ httpAuthSecurityScheme: { scheme: 'bearer' } })
 
-  it('nothing is verified', async () => {
+  it('is verified as it is', async () => {
     const { 'agent-card.json': hybrid = {} } = await documents
     expect(hybrid).toMatchObject({
       url: old,
@@ -271,7 +279,7 @@ describe('a signed hybrid in which somebody changes', () => {
     expect(await verifyCard({ plain: hybrid }, [key.publicKey], 'given')).toMatchObject({ verified: true })
   })
 
-  it.each(Object.entries(contradictions))('%s is not verified', async (_, [alter, pointer]) => {
+  it.each(Object.entries(contradictions))('is not verified if somebody changes %s', async (_, [alter, pointer]) => {
     const { 'agent-card.json': hybrid = {} } = await documents
     const altered = alter(hybrid)
     expect(await verifyCard({ plain: altered }, [key.publicKey], 'given')).toMatchObject({
@@ -288,6 +296,16 @@ describe('a signed hybrid in which somebody changes', () => {
     // The signature itself is valid: the SDKs, which do not read the field, accept the card.
     const { sdks } = await verifyCard({ plain: altered }, [key.publicKey], 'given')
     expect(sdks.find(({ sdk }) => sdk === 'a2a-python 1.2 and later')).toMatchObject({ accepted: true })
+  })
+
+  it('is verified with the version of agent.json, which differs from it in nothing else', async () => {
+    const { 'agent-card.json': hybrid = {}, 'agent.json': other = {} } = await documents
+    const altered = { ...hybrid, protocolVersion: '1.0' }
+    expect(omit(altered, 'signatures')).toEqual(omit(other, 'signatures'))
+    expect(await verifySignatures(altered, [key.publicKey])).toMatchObject([
+      { valid: true, rule: 'proto' },
+      { valid: false, reason: 'is not valid for this card under any rule' },
+    ])
   })
 })
 

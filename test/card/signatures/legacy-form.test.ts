@@ -15,6 +15,15 @@ const mirrors = {
     { url: 'https://c.example', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
   ],
 }
+const a = 'https://a.example'
+const b = 'https://b.example'
+/** An agent of both versions: its hybrids have the URL and the transport of the second interface. */
+const mixed = {
+  supportedInterfaces: [
+    { url: a, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url: b, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+  ],
+}
 const required = { securityRequirements: [{ schemes: { b: { list: ['x'] } } }, { schemes: { c: {} } }] }
 const wrapper = { httpAuthSecurityScheme: { scheme: 'bearer' } }
 const key = { apiKeySecurityScheme: { name: 'X', location: 'header' } }
@@ -32,6 +41,41 @@ describe('listContradictions', () => {
       'a URL that is not the first one of its transport and version',
       { ...mirrors, url: 'https://b.example', preferredTransport: 'HTTP+JSON', protocolVersion: '1.0' },
       '/url',
+    ],
+    ['the URL of 1.0 with the version of 0.3', { ...mixed, url: a, protocolVersion: '0.3.0' }, '/url'],
+    ['the URL of 1.0 with its version, beside one of 0.3', { ...mixed, url: a, protocolVersion: '1.0' }, '/url'],
+    ['the URL of 1.0 without a version, beside one of 0.3', { ...mixed, url: a }, '/url'],
+    ['a version that no interface has', { ...mixed, url: b, protocolVersion: '1.1' }, '/protocolVersion'],
+    [
+      'the version of agent.json, with another transport',
+      { ...mixed, url: b, preferredTransport: 'GRPC', protocolVersion: '1.0' },
+      '/preferredTransport',
+    ],
+    [
+      'the version of agent.json, without the transport that it has',
+      {
+        supportedInterfaces: [mixed.supportedInterfaces[0] as JsonObject, { url: b, protocolBinding: 'GRPC' }],
+        url: b,
+        protocolVersion: '1.0',
+      },
+      '/url',
+    ],
+    [
+      'the version of another interface of 0.x',
+      {
+        supportedInterfaces: [
+          { url: a, protocolBinding: 'JSONRPC', protocolVersion: '0.2' },
+          { url: b, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+        ],
+        url: a,
+        protocolVersion: '0.3.0',
+      },
+      '/url',
+    ],
+    [
+      'an additional interface of 1.0 beside one of 0.3',
+      { ...mixed, url: b, additionalInterfaces: [{ url: a, transport: 'JSONRPC' }] },
+      '/additionalInterfaces/0',
     ],
     ['a version without a URL', { ...interfaces, protocolVersion: '1.0' }, '/protocolVersion'],
     [
@@ -109,25 +153,46 @@ describe('listContradictions', () => {
     ],
     [
       'has a URL without a transport, as cards of 1.0 do that have no other field of 0.3',
-      { ...mirrors, url: 'https://a.example', protocolVersion: '1.0' },
+      { supportedInterfaces: mirrors.supportedInterfaces.slice(0, 2), url: a, protocolVersion: '1.0' },
     ],
     [
-      'has the version of GopherHole, as agent.json has',
-      { ...mirrors, url: 'https://c.example', preferredTransport: 'JSONRPC', protocolVersion: '1.0' },
+      'has the fields of agent-card.json',
+      { ...mixed, url: b, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' },
     ],
+    ['has the fields of agent.json', { ...mixed, url: b, preferredTransport: 'JSONRPC', protocolVersion: '1.0' }],
+    ['lost its version, which is that of 0.3 by default', { ...mixed, url: b, preferredTransport: 'JSONRPC' }],
     [
-      'is of both, as a2a-python writes it: with additional interfaces of all versions',
+      'has the first interface of 0.3, as SDKs write it beside one of 0.2',
       {
-        ...mirrors,
-        url: 'https://a.example',
-        preferredTransport: 'HTTP+JSON',
-        protocolVersion: '1.0',
-        additionalInterfaces: [
-          { url: 'https://b.example', transport: 'HTTP+JSON' },
-          { url: 'https://c.example', transport: 'JSONRPC' },
+        supportedInterfaces: [
+          { url: a, protocolBinding: 'JSONRPC', protocolVersion: '0.2' },
+          { url: b, protocolBinding: 'GRPC', protocolVersion: '0.3' },
         ],
+        url: b,
+        preferredTransport: 'GRPC',
+        protocolVersion: '0.3',
+      },
+    ],
+    [
+      'is of both, as a2a-js and a2a-python write it: with the interfaces of 0.3 only',
+      {
+        supportedInterfaces: [...mirrors.supportedInterfaces, { url: b, protocolBinding: 'GRPC' }],
+        url: 'https://c.example',
+        preferredTransport: 'JSONRPC',
+        protocolVersion: '0.3',
+        additionalInterfaces: [{ url: b, transport: 'GRPC' }],
         capabilities: { extendedAgentCard: true },
         supportsAuthenticatedExtendedCard: true,
+      },
+    ],
+    [
+      'is of 1.0, with all other interfaces as additional ones',
+      {
+        supportedInterfaces: mirrors.supportedInterfaces.slice(0, 2),
+        url: a,
+        preferredTransport: 'HTTP+JSON',
+        protocolVersion: '1.0',
+        additionalInterfaces: [{ url: b, transport: 'HTTP+JSON' }],
       },
     ],
     [
