@@ -160,9 +160,9 @@ const mayBeJwt = (header: string, { strippedHeaders }: Authentication, { headers
 /** Returns the headers with a JWT for this host. Its reader is loaded for the first text that looks like a JWT. */
 const findJwtsForThisHost = async (
   headers: readonly string[],
-  { targets }: SecurityProfile,
+  profile: SecurityProfile,
   context: RequestContext,
-): Promise<string[]> => (await import('./jwt.ts')).findJwtsForThisHost(headers, targets, context)
+): Promise<string[]> => (await import('./jwt.ts')).findJwtsForThisHost(headers, profile, context)
 
 const lookUpToken = async (
   header: string,

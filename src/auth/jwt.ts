@@ -28,7 +28,7 @@ const CLOCK_TOLERANCE_SECONDS = 10
 export const authenticateJwt = async (
   token: string,
   before: Authentication,
-  { id, profile }: { id: string; profile: Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls' | 'targets'> },
+  { id, profile }: { id: string; profile: Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls'> },
   { request, env, ctx }: RequestContext,
 ): Promise<Authentication> => {
   const { jwt: rules } = profile
@@ -41,7 +41,8 @@ export const authenticateJwt = async (
   if (result === 'unavailable') return UNAVAILABLE
   if ('error' in result) return badToken(result.error)
   recordSuccess(digest)
-  return { ...result.principal, strippedHeaders: isForAgentAlone(token, profile.targets) ? [] : ['authorization'] }
+  // Other agents may accept it, too.
+  return { ...result.principal, strippedHeaders: ['authorization'] }
 }
 
 /**
@@ -58,35 +59,25 @@ export const findDiscoveryUrl = (
   return openIdConnectUrls.find(url => isDiscoveryUrlOf(url, iss))
 }
 
-/**
- * Checks whether every audience of a JWT is a URL at the one origin that an agent has. Other agents may accept any
- * other audience, too. Verifies nothing.
- */
-const isForAgentAlone = (token: string, targets: CallProfile['targets']): boolean =>
-  audiencesOf(token).every(audience => {
-    const origin = parseUrl(audience)?.origin
-    return origin !== undefined && isOnlyOrigin(origin, targets)
-  })
-
 /** More audiences than tokens have: each may cost a look-up. */
 const MAX_AUDIENCES = 5
 
 /** A name that an agent can claim, without a port. */
 const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 
-/**
- * Returns the headers with a JWT for this host: the called agent, which has the addresses `targets`, could use it at
- * another one in the name of the caller.
- */
+/** The part of an agent's profile that decides which JWTs it gets. */
+type JwtReceiver = Pick<CallProfile, 'jwt' | 'targets'>
+
+/** Returns the headers with a JWT for this host: the called agent could use it at another one in the name of the caller. */
 export const findJwtsForThisHost = async (
   headers: readonly string[],
-  targets: CallProfile['targets'],
+  receiver: JwtReceiver,
   context: RequestContext,
 ): Promise<string[]> => {
   const found: string[] = []
   for (const header of headers) {
     const value = context.request.headers.get(header)?.trim() ?? ''
-    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), targets, context)) found.push(header)
+    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), receiver, context)) found.push(header)
   }
   return found
 }
@@ -97,12 +88,12 @@ const agentPath = /^\/agents\/[^/]/
 /** Checks whether an audience of a JWT may be this host or one of its agents. Verifies nothing. */
 const isForThisHost = async (
   token: string,
-  targets: CallProfile['targets'],
+  { jwt, targets }: JwtReceiver,
   { request, env, ctx }: RequestContext,
 ): Promise<boolean> => {
   const audiences = audiencesOf(token)
-  // They are not looked up, so any of them may be.
-  if (audiences.length > MAX_AUDIENCES) return true
+  // More are not looked up, so any of them may be.
+  if (audiences.length > MAX_AUDIENCES || audiences.some(audience => jwt?.audience.includes(audience))) return true
   const own = [request.url, env.PUBLIC_URL].map(url => parseUrl(url)?.host)
   for (const audience of audiences) {
     const url = parseUrl(audience.includes('://') ? audience : `https://${audience}`)
