@@ -57,6 +57,9 @@ export const MAX_REDIRECTS = 3
 /** The extended card that an agent returns to a caller: it is compiled again for each call. */
 export const MAX_AGENT_EXTENDED_CARD_BYTES = 256 * 1024
 
+/** The time for which the media types that such a card accepts are remembered for its caller. */
+export const EXTENDED_MODES_SECONDS = 60
+
 /** The discovery document and the keys of an OpenID Connect issuer: bytes of each, and the time for each. */
 export const MAX_ISSUER_BYTES = 128 * 1024
 export const ISSUER_TIMEOUT_SECONDS = 4
