@@ -57,6 +57,9 @@ export const MAX_REDIRECTS = 3
 /** The extended card that an agent returns to a caller: it is compiled again for each call. */
 export const MAX_AGENT_EXTENDED_CARD_BYTES = 256 * 1024
 
+/** The time for which the media types that such a card accepts are remembered for its caller. */
+export const EXTENDED_MODES_SECONDS = 60
+
 /** The discovery document and the keys of an OpenID Connect issuer: bytes of each, and the time for each. */
 export const MAX_ISSUER_BYTES = 128 * 1024
 export const ISSUER_TIMEOUT_SECONDS = 4
@@ -138,11 +141,12 @@ export const MAX_TOKENS = 10_000
 export const MAX_RECORDED_REFUSALS = 30
 
 /**
- * The file that `POST /import` takes, after decompression: in all, and for each byte that was sent, beyond a first MiB.
- * And one line of it.
+ * The file that `POST /import` takes, after decompression: in all, and for each byte that was sent, beyond those that
+ * are free. And one line of it.
  */
 export const MAX_IMPORT_BYTES = 2 * 1024 * 1024 * 1024
-export const MAX_IMPORT_RATIO = 100
+export const MAX_IMPORT_RATIO = 250
+export const FREE_IMPORT_BYTES = 1024 * 1024
 export const MAX_IMPORT_LINE_BYTES = 8 * 1024 * 1024
 
 /** How long the Registry keeps what an agent's calls have shown, and the media types in it. */
@@ -331,3 +335,8 @@ export const MAX_VERIFY_REQUESTS = 4
 
 /** Key sets that are fetched because signatures of a card point to them, or because they are on its origin. */
 export const MAX_SIGNER_KEY_SETS = 3
+
+// Pages
+
+/** JSON text of the example of a call: for a longer one, the page of an agent has none. */
+export const MAX_EXAMPLE_CALL_LENGTH = 10_000

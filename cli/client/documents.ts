@@ -27,5 +27,5 @@ const withReason =
 const describeWithReason = (failure: FetchFailure, maxBytes?: number): string =>
   failure.failed === 'unreachable' ? `cannot be reached: ${failure.detail}` : describeFailure(failure, maxBytes)
 
-/** Whether nobody on the way to a URL can replace what it responds with. */
+/** Checks whether nobody on the way to a URL can replace what it responds with. */
 export const isFetchable = (url: string): boolean => parseUrl(url) !== null && !isUnencrypted(url)

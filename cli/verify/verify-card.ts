@@ -20,7 +20,10 @@ import type { Context } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { type Diagnostic, readFile } from '../manifests/index.ts'
 
-/** Why there is no card, in words that complete a sentence about its source; `at` is the place in a file, such as `:1:2`. */
+/**
+ * The reason why there is no card, in words that complete a sentence about its source; `at` is the place in a file,
+ * such as `:1:2`.
+ */
 type Failure = { failed: 'invalid' | 'unreachable'; error: string; at?: string }
 
 /** The result for one card, or why there is none. `source` is the file or URL as the user wrote it. */
@@ -39,7 +42,11 @@ export const verifySource = async (
   const read = url === undefined ? readCard(source, context) : await fetchCards(url, context)
   if ('error' in read) return { source, ...read }
   const { served, missing } = read
-  const { trust, sources, unread } = chooseKeys(served, { given: keys.length > 0 ? keys : undefined, url })
+  const { trust, sources, unread } = chooseKeys(served, {
+    given: keys.length > 0 ? keys : undefined,
+    url,
+    redirectedTo: read.url,
+  })
   const resolved = await resolveKeys(sources, createKeyReader(trust, context))
   return {
     source,
@@ -70,7 +77,7 @@ const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
 
 const UNENCRYPTED = 'is not encrypted, so anybody on the way could replace the keys: use https'
 
-type ReadCards = { served: ServedCards; missing?: string } | Failure
+type ReadCards = { served: ServedCards; url?: string; missing?: string } | Failure
 
 const readCard = (file: string, context: Context): ReadCards => {
   const read = readDocument(file, context)
@@ -104,7 +111,7 @@ const cardOf = (document: JsonObject): JsonObject =>
   isJsonObject(document.card) && document.name === undefined ? document.card : document
 
 const fetchCards = async (url: string, context: Context): Promise<ReadCards> => {
-  const fetched = await fetchServedCards(headers => fetchDocument(url, { headers }, context))
+  const fetched = await fetchServedCards(url, (from, headers) => fetchDocument(from, { headers }, context))
   return 'error' in fetched ? { failed: 'unreachable', ...fetched } : fetched
 }
 

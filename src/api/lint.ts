@@ -8,11 +8,7 @@ import { findIdentityErrors } from '../identity/identity-errors.ts'
 
 /** `POST /lint`: returns the report on a card or manifest; with `?representations=true`, also what each client would get. Stores nothing. */
 export const postLint: Handler = async (request, env) => {
-  await countRequest(
-    env.LINT_LIMIT,
-    clientKey(request),
-    'Too many cards to lint: the limit is 60 a minute for each address.',
-  )
+  await countRequest(env.LINT_LIMIT, clientKey(request), 'Too many cards to lint from your address.')
   const document = await readJson(request)
   const [{ compile }, { declaredId }] = await Promise.all([
     import('../card/compile/index.ts'),

@@ -13,7 +13,7 @@ import {
 } from '../card/signatures/index.ts'
 import { readText } from '../http/body.ts'
 import { HttpError, tooManyRequests } from '../http/errors.ts'
-import { fetchJson } from '../http/fetch-resource.ts'
+import { describeFailure, type FetchFailure, fetchJson } from '../http/fetch-resource.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
 import { userAgent } from '../http/headers.ts'
 import { readJson } from '../http/json-body.ts'
@@ -23,25 +23,21 @@ import type { Json } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
 import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
-import { createKeyFetch } from '../signing/fetch-keys.ts'
+import { KEY_REQUEST } from '../signing/fetch-keys.ts'
 import { getKeySet, getNarrowKeySet, respondWithDid } from '../signing/key-set.ts'
 import { agentCard, hostCard } from './cards.ts'
 import { VerifyRequest } from './requests.ts'
 
 /** `POST /verify`: reports which signatures of a card are valid, with whose keys, and which SDKs accept them. Stores nothing. */
 export const postVerify: Handler = async (request, env, ctx) => {
-  await countRequest(
-    env.LINT_LIMIT,
-    clientKey(request),
-    'Too many cards to verify: the limit is 60 a minute for each address.',
-  )
+  await countRequest(env.LINT_LIMIT, clientKey(request), 'Too many cards to verify from your address.')
   const { card = {}, url: named, keys: given } = parseRequest(await readJson(request))
   const url = named === undefined ? undefined : resolveCardUrl(named)
   const context = { request, env, ctx }
   const outgoing = createOutgoing(context)
   const fetched = url === undefined ? undefined : await fetchServed(url, outgoing, context)
   const served = fetched?.served ?? { plain: card, current: card }
-  const { trust, sources, unread } = chooseKeys(served, { given, url })
+  const { trust, sources, unread } = chooseKeys(served, { given, url, redirectedTo: fetched?.url })
   const { keys, errors } = await resolveKeys(sources, createFetch(outgoing, context), 'request')
   assertNotLimited(outgoing)
   return jsonResponse({
@@ -63,18 +59,16 @@ const parseRequest = (body: Json) => {
   })
 }
 
-/**
- * Sends and counts requests: how many are `left`, and whether one was refused because its client is past the rate
- * limit.
- */
-type Outgoing = { left: number; isLimited: boolean; fetch: FetchFn }
+/** Sends a bounded number of requests. Records whether one was refused because its client is past the rate limit. */
+type Outgoing = { isLimited: boolean; fetch: FetchFn }
 
 const createOutgoing = ({ request, env }: RequestContext): Outgoing => {
+  let left = MAX_VERIFY_REQUESTS
   const outgoing: Outgoing = {
-    left: MAX_VERIFY_REQUESTS,
     isLimited: false,
     fetch: async (url, init) => {
-      outgoing.left -= 1
+      if (left === 0) return { blocked: NOT_FETCHED }
+      left -= 1
       const { success } = await env.FETCH_LIMIT.limit({ key: `verify:${clientKey(request)}` })
       outgoing.isLimited ||= !success
       return success ? safeFetch(url, init, env.ALLOWED_ORIGINS) : { blocked: 'rate limit' }
@@ -85,44 +79,44 @@ const createOutgoing = ({ request, env }: RequestContext): Outgoing => {
 
 /** Throws if a request was refused: without its response, the result would be that of another card or key. */
 const assertNotLimited = ({ isLimited }: Outgoing): void => {
-  if (isLimited) throw tooManyRequests('Too many cards and keys to fetch: the limit is 60 a minute for each address.')
+  if (isLimited) throw tooManyRequests('Too many cards and keys to fetch for your address.')
 }
 
-/** Both documents of a card can be fetched. */
-const MAX_REDIRECTS = MAX_VERIFY_REQUESTS / 2 - 1
+/** Leaves the requests for both documents of a card and for one key set. */
+const MAX_REDIRECTS = MAX_VERIFY_REQUESTS - 3
 
-const NOT_FETCHED = `was not fetched: this host sends at most ${MAX_VERIFY_REQUESTS} requests, redirects included. Name fewer addresses, or send the keys themselves as JWKs`
+const NOT_FETCHED = `was not fetched: this host sends at most ${MAX_VERIFY_REQUESTS} requests, redirects included. Send the keys themselves as JWKs, fewer addresses of keys, or the address that the card is redirected to`
+
+const describe = (failure: FetchFailure, maxBytes?: number): string =>
+  failure.detail === NOT_FETCHED ? NOT_FETCHED : describeFailure(failure, maxBytes)
 
 /** Fetches what clients get of a card; that of an agent of this host is read without a request. */
 const fetchServed = async (
   url: string,
   outgoing: Outgoing,
   context: RequestContext,
-): Promise<{ served: ServedCards; missing?: string }> => {
+): Promise<{ served: ServedCards; url: string; missing?: string }> => {
   const isOwn = ownOrigins(context)
   const fetch = blockOrigins(outgoing.fetch, isOwn)
-  const fetched = await fetchServedCards(versionHeaders => {
+  const fetched = await fetchServedCards(url, (from, versionHeaders) => {
     const headers = { 'User-Agent': userAgent(new URL(context.request.url).origin), ...versionHeaders }
     // As large as a card in the body: verifying takes longer than to read it.
     const options = { headers, fetch, maxBytes: MAX_BODY_BYTES, maxRedirects: MAX_REDIRECTS }
-    return isOwn(url) ? readOwn(url, headers, context) : fetchJson(url, options)
+    return isOwn(from) ? readOwn(from, headers, context) : fetchJson(from, options, describe)
   })
   assertNotLimited(outgoing)
   if ('error' in fetched) throw new HttpError(502, 'card-unavailable', `${url.slice(0, 200)} ${fetched.error}.`)
   return fetched
 }
 
-/** Returns what fetches key sets while requests are left: those of this host itself are read without one. */
+/** Returns what fetches key sets: those of this host itself are read without a request. */
 const createFetch = (outgoing: Outgoing, context: RequestContext): FetchJson => {
   const isOwn = ownOrigins(context)
-  const fetchKeys = createKeyFetch(context.env, outgoing.fetch)
-  return async url => {
-    if (isOwn(url)) return readOwn(url, {}, context)
-    return outgoing.left > 0 ? fetchKeys(url) : { error: NOT_FETCHED }
-  }
+  const options = { ...KEY_REQUEST, fetch: outgoing.fetch }
+  return url => (isOwn(url) ? readOwn(url, {}, context) : fetchJson(url, options, describe))
 }
 
-/** A host cannot send requests to itself. */
+/** Returns a check for addresses of this host, which cannot send requests to itself. */
 const ownOrigins = ({ request, env }: RequestContext): ((url: string) => boolean) =>
   originMatcher([new URL(request.url).origin, env.PUBLIC_URL])
 

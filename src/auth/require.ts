@@ -37,8 +37,8 @@ export const requireWriter = async (
 
 /** Counts writes against the limit of a token, before any work for them. Throws 429 past it. */
 export const countWrites = async ({ subject }: Principal, { WRITE_LIMIT }: Env, writes = 1): Promise<void> => {
-  const detail = 'Too many writes: the limit is 600 a minute for each token.'
-  await Promise.all(Array.from({ length: writes }, () => countRequest(WRITE_LIMIT, subject, detail)))
+  const count = () => countRequest(WRITE_LIMIT, subject, 'Too many writes with this token.')
+  await Promise.all(Array.from({ length: writes }, count))
 }
 
 /** Throws unless a principal may write an agent, and the id is one that an agent can have. */

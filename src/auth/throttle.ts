@@ -2,6 +2,7 @@ import { sha256Hex } from '../http/conditional.ts'
 import { HttpError, RATE_LIMIT_SECONDS, tooManyRequests } from '../http/errors.ts'
 import { parseUrl } from '../net/urls.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
+import type { Authentication } from './principal.ts'
 import { isToken } from './token.ts'
 
 /** The rate limit binding of the platform. */
@@ -13,20 +14,27 @@ export const countRequest = async (limit: RateLimit, key: string, detail: string
   if (!success) throw tooManyRequests(detail)
 }
 
-/** How long the credentials of an address are ignored after too many failed attempts. */
+/** The time for which the credentials of an address are ignored after too many failed attempts. */
 export const BLOCK_SECONDS = 60
 
 const MAX_REMEMBERED = 10_000
 
-/** Until when an address is blocked, in ms since 1970. */
+/** The end of the time for which an address is blocked, in ms since 1970. */
 const blockedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
-/** Until when an address is known to exceed its rate limit of calls, in ms since 1970. */
+/** The end of the time for which an address is known to exceed its rate limit of calls, in ms since 1970. */
 const limitedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
 /** SHA-256 digests of credentials that were valid before. */
 const knownGood = new ClockCache<{ size: 1 }>(MAX_REMEMBERED)
 
 /** Returns the key under which the requests of one client are counted. */
 export const clientKey = (request: Request): string => clientAddress(request) ?? 'unknown'
+
+/**
+ * Returns the key under which the requests of one caller are counted: those of a token or subject together, others by
+ * client.
+ */
+export const callerKey = (caller: Authentication, request: Request): string =>
+  caller.authenticated ? caller.subject : clientKey(request)
 
 /**
  * Returns the client's address, or the /64 network of an IPv6 address, which one client has to itself. Undefined for a request

@@ -3,7 +3,7 @@ import type { A2ACall } from '../a2a/operations.ts'
 import { authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { BLOCK_SECONDS, clientKey, recordLimited } from '../auth/throttle.ts'
+import { BLOCK_SECONDS, callerKey, recordLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, callersOf, collectModes } from '../card/model/calls.ts'
@@ -16,6 +16,9 @@ import type { AgentRef, CallContext } from './call-context.ts'
 
 /** The error of a call while KV or the Registry is unavailable, which is logged where it arises. */
 export const UNAVAILABLE = { kind: 'unavailable' } as const satisfies CallError
+
+/** The error of a call past a rate limit. */
+export const PAST_LIMIT = { kind: 'rate-limit', retryAfter: RATE_LIMIT_SECONDS } as const satisfies CallError
 
 /** Checks whether the caller may learn that an internal agent exists. */
 export type IsVisible = (id: string) => Promise<boolean> | boolean
@@ -56,10 +59,10 @@ export const checkRateLimit = async (
   env: Env,
 ): Promise<CallError | undefined> => {
   if (!caller.authenticated && caller.reason === 'throttled') return { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
-  const { success } = await env.CALL_LIMIT.limit({ key: caller.authenticated ? caller.subject : clientKey(request) })
+  const { success } = await env.CALL_LIMIT.limit({ key: callerKey(caller, request) })
   if (success) return undefined
   if (!caller.authenticated) recordLimited(request)
-  return { kind: 'rate-limit', retryAfter: RATE_LIMIT_SECONDS }
+  return PAST_LIMIT
 }
 
 /** Adds an agent to the context: its profile, and the caller as the agent's card identifies it. */

@@ -1,7 +1,7 @@
 import type { CallError } from '../a2a/errors.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import { pathOf } from '../a2a/rest-paths.ts'
-import { clientKey } from '../auth/throttle.ts'
+import { callerKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { compileAgentExtendedCard } from '../card/compile/index.ts'
 import type { Manifest } from '../card/manifest/manifest.ts'
@@ -10,16 +10,15 @@ import { type CallModes, type CallTarget, collectModes } from '../card/model/cal
 import { type DialectName, type RepresentationName, signedNames } from '../card/model/constants.ts'
 import { signCard } from '../card/signatures/index.ts'
 import { sha256Hex } from '../http/conditional.ts'
-import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { log } from '../http/log.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { parseJson } from '../json/parse.ts'
-import { MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits.ts'
+import { EXTENDED_MODES_SECONDS, MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { RefreshBase } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { createSigning } from '../signing/card-signer.ts'
-import { checkReadAccess, UNAVAILABLE } from './access.ts'
+import { checkReadAccess, PAST_LIMIT, UNAVAILABLE } from './access.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import { forwardCall } from './forward-call.ts'
 import { targetOf } from './policy.ts'
@@ -43,7 +42,7 @@ export const fetchExtendedCard = async (
   inbound: Pick<InboundCall, 'wrapCard'>,
 ): Promise<Response | CallError> => {
   const card = await fetchCard(context, checked)
-  if (card instanceof Response || isError(card)) return card
+  if (!('documents' in card)) return card
   const document = await signDocument(card, checked.call.dialect, context.env)
   const body = new TextEncoder().encode(JSON.stringify(document)) as Uint8Array<ArrayBuffer>
   return inbound.wrapCard({ body })
@@ -67,7 +66,6 @@ const signDocument = async (
  */
 type KnownModes = { modes: CallModes | undefined; expires: number; size: number }
 
-const MODES_LIFETIME_MS = 60_000
 /** Characters of JSON text. The overhead of an entry is that of the objects around it. */
 const MAX_KNOWN_LENGTH = 2 * 1024 * 1024
 const ENTRY_OVERHEAD = 300
@@ -79,8 +77,8 @@ const ENTRY_OVERHEAD = 300
 const knownModes = new ClockCache<KnownModes>(MAX_KNOWN_LENGTH)
 
 /**
- * Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none, if the
- * caller has no credentials with which to fetch it, or is past the limit of such requests.
+ * Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none, or if the
+ * caller has no credentials with which to fetch it. Other failures may pass, so they are not remembered.
  */
 export const fetchExtendedModes = async (
   context: CallContext,
@@ -96,15 +94,19 @@ export const fetchExtendedModes = async (
   if (known && known.expires > Date.now()) return known.modes
   // A copy, because the log line is about the call itself.
   const card = await fetchCard({ ...context }, { call, profile, target })
-  const hasCard = !(card instanceof Response || isError(card))
-  if (!hasCard && 'kind' in card && card.kind === 'rate-limit') return undefined
-  const modes = hasCard ? collectModes(card.documents['1.0'] as unknown as AgentCard) : undefined
+  if ('documents' in card) return rememberModes(key, collectModes(card.documents['1.0'] as unknown as AgentCard))
+  return hasNone(card) ? rememberModes(key, undefined) : undefined
+}
+
+const rememberModes = (key: string, modes: CallModes | undefined): CallModes | undefined => {
   const size = ENTRY_OVERHEAD + JSON.stringify(modes ?? null).length
-  knownModes.set(key, { modes, expires: Date.now() + MODES_LIFETIME_MS, size })
+  knownModes.set(key, { modes, expires: Date.now() + EXTENDED_MODES_SECONDS * 1000, size })
   return modes
 }
 
-const isError = (card: ExtendedCard | CallError): card is CallError => 'kind' in card
+/** Checks whether the agent itself responded, with an error of A2A, a status 4xx or an invalid card. */
+const hasNone = (response: Response | CallError): boolean =>
+  'status' in response && response.status !== undefined && [2, 4].includes(Math.trunc(response.status / 100))
 
 const fetchCard = async (
   context: CallContext,
@@ -112,8 +114,10 @@ const fetchCard = async (
 ): Promise<ExtendedCard | Response | CallError> => {
   // With a secret of this Worker all callers are one to the agent, so this host decides who may read the card.
   const denied = profile.secret === undefined ? undefined : checkReadAccess(context)
-  const refused = denied ?? (await checkFetchLimit(context))
-  if (refused) return refused
+  if (denied) return denied
+  const { caller, request, env } = context
+  const { success } = await env.FETCH_LIMIT.limit({ key: `extended:${callerKey(caller, request)}` })
+  if (!success) return PAST_LIMIT
   const extendedCall: A2ACall = { ...call, operation: 'extendedCard', params: {} }
   const message = writeMessage(extendedCall, target)
   const inbound = { toUpstream: () => message }
@@ -122,14 +126,7 @@ const fetchCard = async (
   const text = await response.text()
   const read = readCard(text, response, call)
   if (read === undefined) return new Response(text, response)
-  return 'kind' in read ? read : compileFor(read.card, context)
-}
-
-/** Counts a request for the extended card of a caller, and refuses it beyond the limit. */
-const checkFetchLimit = async ({ caller, request, env }: CallContext): Promise<CallError | undefined> => {
-  const key = `extended:${caller.authenticated ? caller.subject : clientKey(request)}`
-  const { success } = await env.FETCH_LIMIT.limit({ key })
-  return success ? undefined : { kind: 'rate-limit', retryAfter: RATE_LIMIT_SECONDS }
+  return 'kind' in read ? read : compileFor(read.card, profile, context)
 }
 
 /** Writes the call for the agent: callers may use the name that another host has for the method. */
@@ -146,7 +143,7 @@ const readCard = (
 ): { card: JsonObject } | CallError | undefined => {
   if (!ok) return undefined
   if (new TextEncoder().encode(text).byteLength > MAX_AGENT_EXTENDED_CARD_BYTES)
-    return { kind: 'response-too-large', maxBytes: MAX_AGENT_EXTENDED_CARD_BYTES }
+    return { kind: 'response-too-large', maxBytes: MAX_AGENT_EXTENDED_CARD_BYTES, status }
   const parsed = parseJson(text, 'an Agent Card')
   const value = 'value' in parsed ? parsed.value : null
   if (binding === 'JSONRPC' && isJsonObject(value) && value.error !== undefined) return undefined
@@ -155,9 +152,12 @@ const readCard = (
 }
 
 /** Compiles the card with the agent's manifest. A card that cannot be served is an invalid response; the log has the reason. */
-const compileFor = async (extendedCard: JsonObject, context: CallContext): Promise<ExtendedCard | CallError> => {
-  const { id } = context.agent
-  const base = await loadBase(context)
+const compileFor = async (
+  extendedCard: JsonObject,
+  profile: CallProfile,
+  { agent: { id }, env }: CallContext,
+): Promise<ExtendedCard | CallError> => {
+  const base = await loadBase(id, profile, env)
   if (base === undefined) return UNAVAILABLE
   if (base?.record.card === undefined) return { kind: 'extended-card-not-configured' }
   const publicCard = JSON.parse(base.record.card) as JsonObject
@@ -173,11 +173,14 @@ const compileFor = async (extendedCard: JsonObject, context: CallContext): Promi
   return { kind: 'invalid-response', status: 200 }
 }
 
-/** What the public card of an agent was compiled from, with the profile that was compiled from the same or before. */
-const knownBases = new ClockCache<{ base: RefreshBase; profile: CallProfile | null; size: number }>(MAX_KNOWN_LENGTH)
+/**
+ * The manifest and the card that an agent's public card was compiled from, with the profile that was compiled from the
+ * same or before.
+ */
+const knownBases = new ClockCache<{ base: RefreshBase; profile: CallProfile; size: number }>(MAX_KNOWN_LENGTH)
 
 /** Reads what the public card was compiled from, once for a profile; undefined while the Registry is unavailable. */
-const loadBase = async ({ agent: { id }, profile, env }: CallContext): Promise<RefreshBase | null | undefined> => {
+const loadBase = async (id: string, profile: CallProfile, env: Env): Promise<RefreshBase | null | undefined> => {
   const known = knownBases.get(id)
   if (known && known.profile === profile) return known.base
   try {

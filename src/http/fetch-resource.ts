@@ -5,7 +5,9 @@ import { readText } from './body.ts'
 import { essence, isJsonType } from './media-type.ts'
 import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'
 
-/** Why a resource could not be fetched. `detail` is for the log only: clients may have to see one reason for all. */
+/**
+ * The reason why a resource was not fetched. `detail` is for the log only: clients may have to see one reason for all.
+ */
 export type FetchFailure = { detail: string } & (
   | { failed: 'blocked' | 'unreachable' | 'timeout' | 'redirect' | 'too-large' | 'not-text' }
   | { failed: 'status'; status: number }
@@ -55,8 +57,11 @@ export const fetchText = async (url: string, options: FetchOptions): Promise<Res
   }
 }
 
-/** A JSON document with the headers of its response; or why there is none, in words that complete a sentence about its address. */
-export type FetchedJson = { document: Json; headers: Headers } | { error: string }
+/**
+ * A JSON document, the headers of its response and its URL after redirects; or an error that completes a sentence about
+ * its address.
+ */
+export type FetchedJson = { document: Json; headers: Headers; url: string } | { error: string }
 
 /** Fetches a JSON document as `fetchText` does. `describe` replaces the description of a failure for clients. */
 export const fetchJson = async (
@@ -68,7 +73,7 @@ export const fetchJson = async (
   if ('failed' in fetched) return { error: describe(fetched, options.maxBytes) }
   const parsed = parseJson(fetched.content)
   return 'value' in parsed
-    ? { document: parsed.value, headers: fetched.headers }
+    ? { document: parsed.value, headers: fetched.headers, url: fetched.url }
     : { error: 'responded with invalid JSON' }
 }
 

@@ -306,33 +306,62 @@ describe('POST /verify with a hybrid', () => {
 
 describe('the requests that POST /verify sends', () => {
   const urls = Array.from({ length: 5 }, (_, index) => `https://${index}.example/jwks.json`)
+  const redirectTo = (Location: string) => new Response(null, { status: 302, headers: { Location } })
 
   it('are at most 4, and the response names the keys that were not fetched', async () => {
     const { result } = await verify({ card: signed, keys: urls })
     expect(requested.map(({ url }) => url)).toEqual(urls.slice(0, 4))
     expect((result.keys as JsonObject).errors).toEqual([
       ...[0, 1, 2, 3].map(index => `https://${index}.example/jwks.json responded with HTTP 404`),
-      'https://4.example/jwks.json was not fetched: this host sends at most 4 requests, redirects included. Name fewer addresses, or send the keys themselves as JWKs',
+      'https://4.example/jwks.json was not fetched: this host sends at most 4 requests, redirects included. Send the keys themselves as JWKs, fewer addresses of keys, or the address that the card is redirected to',
     ])
   })
 
-  it('are first those for both documents of the card, each after one redirect at most', async () => {
+  it('leave one for the keys of a card that is redirected once: the redirect is not requested for A2A 1.0', async () => {
     const movedUrl = `${origin}/moved.json`
-    const redirect = (Location: string) => new Response(null, { status: 302, headers: { Location } })
-    served = { ...served, [cardUrl]: redirect(movedUrl), [movedUrl]: signed }
-    const { result } = await verify({ url: cardUrl, keys: [keySetUrl, author.publicJwk] })
-    expect(requested.map(({ url, version }) => `${version} ${url}`).toSorted()).toEqual([
-      `1.0 ${cardUrl}`,
-      `1.0 ${movedUrl}`,
-      `null ${cardUrl}`,
-      `null ${movedUrl}`,
+    served = { ...served, [cardUrl]: redirectTo(movedUrl), [movedUrl]: signed }
+    const { result } = await verify({ url: cardUrl })
+    expect(requested).toEqual([
+      { url: cardUrl, version: null },
+      { url: movedUrl, version: null },
+      { url: movedUrl, version: '1.0' },
+      { url: keySetUrl, version: null },
     ])
-    expect(result).toMatchObject({
-      verified: true,
-      keys: { errors: [expect.stringMatching(/jwks\.json was not fetched: .* Name fewer addresses/)] },
-    })
-    served[movedUrl] = redirect(`${origin}/further.json`)
+    expect(result).toMatchObject({ verified: true, keys: { sources: [keySetUrl], errors: [] } })
+    served[movedUrl] = redirectTo(`${origin}/further.json`)
     expect((await verify({ url: cardUrl })).result.detail).toBe(`${cardUrl} redirects more than 1 times.`)
+  })
+
+  it('are at most 4 whatever they are for: the response names what the caller can do', async () => {
+    const movedUrl = `${origin}/moved.json`
+    served = { ...served, [cardUrl]: redirectTo(movedUrl), [movedUrl]: signed }
+    const { result } = await verify({ url: cardUrl, keys: [urls[0] ?? '', keySetUrl] })
+    expect([requested.length, (result.keys as JsonObject).errors]).toEqual([
+      4,
+      [
+        'https://0.example/jwks.json responded with HTTP 404',
+        `${keySetUrl} was not fetched: this host sends at most 4 requests, redirects included. Send the keys themselves as JWKs, fewer addresses of keys, or the address that the card is redirected to`,
+      ],
+    ])
+  })
+
+  it('are not sent to the origin that a card is redirected to, which proves nothing for the named one', async () => {
+    const movedOrigin = 'https://www.agent.example'
+    const movedKeys = `${movedOrigin}/.well-known/jwks.json`
+    const moved = await signAtHost(bilingualCard, other, movedKeys)
+    served = { ...served, [cardUrl]: redirectTo(`${movedOrigin}/card.json`), [`${movedOrigin}/card.json`]: moved }
+    served[movedKeys] = { keys: [other.publicJwk] }
+    served[keySetUrl] = Response.json({}, { status: 404 })
+    expect((await verify({ url: cardUrl })).result).toMatchObject({
+      verified: false,
+      keys: {
+        errors: [
+          `${keySetUrl} responded with HTTP 404`,
+          `${movedKeys} is not read: the card is redirected to this origin. To trust its keys, name the address there`,
+        ],
+      },
+    })
+    expect((await verify({ url: `${movedOrigin}/card.json` })).result).toMatchObject({ verified: true })
   })
 
   it('count each against the limit of the client address, but not what is read of this host', async () => {

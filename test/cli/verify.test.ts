@@ -68,6 +68,19 @@ describe('sync-card verify URL', () => {
     expect(await verify([origin])).toMatchObject({ code: 0, stdout: expect.stringContaining(`✓ ${origin} is signed`) })
   })
 
+  it('follows a redirect once, and takes no keys of the origin that it leads to', async () => {
+    const movedUrl = 'https://www.agent.example/card.json'
+    served[cardUrl] = new Response(null, { status: 301, headers: { Location: movedUrl } })
+    served[movedUrl] = signed
+    expect(await verify([cardUrl])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        'https://www.agent.example/.well-known/jwks.json is not read: the card is redirected to this origin. To trust its keys, name the address there',
+      ),
+    })
+    expect(requested).toEqual([cardUrl, movedUrl, `${movedUrl} 1.0`, keySetUrl])
+  })
+
   it('exits 1 for a card that was changed', async () => {
     served[cardUrl] = { ...signed, supportedInterfaces: [] }
     const { code, stdout } = await verify([cardUrl])

@@ -6,6 +6,7 @@ import { compile } from '../../src/card/compile/index.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { fetchExtendedCard, fetchExtendedModes } from '../../src/gateway/extended-card.ts'
 import type { JsonObject } from '../../src/json/json.ts'
+import { MAX_AGENT_EXTENDED_CARD_BYTES } from '../../src/limits.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { registration } from '../support/cards/compile.ts'
 
@@ -25,19 +26,20 @@ const compileProfile = (): CallProfile => {
 }
 
 /**
- * What the host requested of the agent and the Registry, and counted, in order; whether it is past the limit; what the
- * agent answers.
+ * What the host requested of the agent and the Registry, and counted, in order; whether it is past the limit; whether the
+ * Registry is unavailable; what the agent answers.
  */
 let requests: string[]
 let isLimited: boolean
-let answer: JsonObject
+let isUnavailable: boolean
+let answer: JsonObject | Response
 let profile: CallProfile
 let id: string
 let agents = 0
 beforeEach(() => {
   vi.useFakeTimers()
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  ;[requests, isLimited, profile, id] = [[], false, compileProfile(), `agent-${agents++}`]
+  ;[requests, isLimited, isUnavailable, profile, id] = [[], false, false, compileProfile(), `agent-${agents++}`]
   answer = { result: { ...publicCard, defaultInputModes: ['text/plain', 'image/png'] } }
   return () => vi.useRealTimers()
 })
@@ -46,7 +48,7 @@ const env = {
   AGENT: {
     fetch: async () => {
       requests.push('agent')
-      return Response.json({ jsonrpc: '2.0', id: 1, ...answer })
+      return answer instanceof Response ? answer.clone() : Response.json({ jsonrpc: '2.0', id: 1, ...answer })
     },
   },
   REGISTRY: {
@@ -54,6 +56,7 @@ const env = {
       recordObservations: async () => undefined,
       refreshBase: async () => {
         requests.push('registry')
+        if (isUnavailable) throw new Error('unavailable')
         const record = { card: JSON.stringify(publicCard) }
         return { manifest: JSON.stringify(manifest), origin: registration.requestOrigin, record }
       },
@@ -120,10 +123,42 @@ describe('the media types of the extended card that an agent returns to a caller
     expect((await readModes(mine))[1]).toEqual(['extended:192.0.2.1', 'agent', 'registry'])
   })
 
-  it('are not asked for again for a minute where the agent returns none', async () => {
-    answer = { error: { code: -32007, message: 'None for you' } }
+  it.each<[string, () => JsonObject | Response]>([
+    ['an error of A2A', () => ({ error: { code: -32007, message: 'None for you' } })],
+    ['a refusal', () => Response.json({ error: 'None for you' }, { status: 403 })],
+    ['a page that is missing', () => new Response('<p>', { status: 404, headers: { 'Content-Type': 'text/html' } })],
+    ['no card', () => ({ result: 'none' })],
+    ['a card that is too large', () => ({ result: { description: 'x'.repeat(MAX_AGENT_EXTENDED_CARD_BYTES) } })],
+  ])('are not asked for again for a minute where the agent responds with %s', async (_, respond) => {
+    answer = respond()
     expect(await readModes(mine)).toEqual([undefined, ['extended:192.0.2.1', 'agent']])
     expect(await readModes(mine)).toEqual([undefined, []])
+  })
+
+  it('are not asked for again for a minute where the card is invalid', async () => {
+    answer = { result: { ...publicCard, skills: 'none' } }
+    expect(await readModes(mine)).toEqual([undefined, ['extended:192.0.2.1', 'agent', 'registry']])
+    expect(await readModes(mine)).toEqual([undefined, []])
+  })
+
+  it.each<[string, () => Response]>([
+    ['502', () => new Response('<p>', { status: 502, headers: { 'Content-Type': 'text/html' } })],
+    ['503 and JSON', () => Response.json({ error: { code: -32603, message: 'Later' } }, { status: 503 })],
+    ['the status of a timeout', () => new Response('', { status: 522 })],
+    ['a redirect', () => new Response(null, { status: 302, headers: { Location: '/maintenance' } })],
+  ])('are fetched again after a failure that may pass: %s', async (_, respond) => {
+    const card = answer
+    answer = respond()
+    expect((await readModes(mine))[0]).toBeUndefined()
+    answer = card
+    expect((await readModes(mine))[0]).toEqual(image)
+  })
+
+  it('are fetched again where the Registry was unavailable', async () => {
+    isUnavailable = true
+    expect(await readModes(mine)).toEqual([undefined, ['extended:192.0.2.1', 'agent', 'registry']])
+    isUnavailable = false
+    expect((await readModes(mine))[0]).toEqual(image)
   })
 
   it('are not fetched past the limit, which is not remembered', async () => {

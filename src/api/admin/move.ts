@@ -6,7 +6,7 @@ import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { jsonResponse } from '../../http/responses.ts'
-import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
+import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/write-through.ts'
 import type { ExportCursor } from '../../registry/move/export.ts'
 import { EXPORT_TYPE, parseTrailer, type Trailer } from '../../registry/move/format.ts'
@@ -102,8 +102,9 @@ class ImportedFile {
     })
     this.#size += value?.byteLength ?? 0
     if (this.#size > MAX_IMPORT_BYTES) throw tooLarge(`The file has more than ${MAX_IMPORT_BYTES} bytes`)
-    // Few bytes must not cause much work. Of an export, they become about 16 times as many.
-    if (this.#size > FREE_BYTES + MAX_IMPORT_RATIO * this.#sent)
+    // Few bytes must not cause much work. Those of an export become up to about 100 times as many, where agents have
+    // many revisions.
+    if (this.#size > FREE_IMPORT_BYTES + MAX_IMPORT_RATIO * this.#sent)
       throw tooLarge(`The file becomes more than ${MAX_IMPORT_RATIO} times as large when it is decompressed`)
     return value
   }
@@ -128,9 +129,6 @@ class ImportedFile {
     return body.pipeThrough(counter).pipeThrough(new DecompressionStream('gzip'))
   }
 }
-
-/** What a file may have after decompression, however small it is before. */
-const FREE_BYTES = 1024 * 1024
 
 const NEWLINE = 0x0a
 

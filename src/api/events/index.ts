@@ -2,7 +2,7 @@ import { authenticate } from '../../auth/authenticate.ts'
 import { coveredAgents, hasPermission } from '../../auth/permissions.ts'
 import { ANONYMOUS, type Authentication } from '../../auth/principal.ts'
 import { requireAnyAgent } from '../../auth/require.ts'
-import { clientKey } from '../../auth/throttle.ts'
+import { callerKey } from '../../auth/throttle.ts'
 import { agentIdPattern } from '../../card/model/constants.ts'
 import type { Refusal, Socket } from '../../events/feed.ts'
 import { openEventStream } from '../../events/stream.ts'
@@ -32,7 +32,7 @@ const streamEvents = async (context: RequestContext, agent?: string): Promise<Re
   const caller = request.headers.has('Authorization') ? await requireAnyAgent(context, 'read') : ANONYMOUS
   if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many event streams requested.')
   const query = new URLSearchParams({
-    caller: caller.authenticated ? caller.subject : clientKey(request),
+    caller: callerKey(caller, request),
     covered: coveredAgents(caller, ['read']).join(' '),
     ...(lastEventId !== undefined && { after: lastEventId }),
     ...(agent !== undefined && { agent, visible: await visibilityOf(agent, caller, context) }),

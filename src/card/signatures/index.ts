@@ -13,6 +13,6 @@ export { type PayloadRule, payloadRules, payloads, writePayload } from './payloa
 export { type PublicKey, readKeys } from './public-keys.ts'
 export { findSdkVerdicts, type SdkVerdict } from './sdks.ts'
 export { type FetchJson, fetchServedCards, isAgentCard, resolveCardUrl, type ServedCards } from './served-cards.ts'
-export { type CardSigner, signCard } from './sign.ts'
+export { type CardSigner, signCard, signedRules } from './sign.ts'
 export { type Verification, verifyCard } from './verify-card.ts'
 export { type SignatureResult, verifySignatures } from './verify-signatures.ts'

@@ -6,7 +6,7 @@ import { listSignatures, readHeader } from './header.ts'
 import { type KeysResult, type PublicKey, readDidDocument, readKeys } from './public-keys.ts'
 import type { FetchJson, ServedCards } from './served-cards.ts'
 
-/** Where a verifier has its keys from: a JWK, the URL of a JWK Set, or a DID of the method `web`. */
+/** Names where a verifier has its keys from: a JWK, the URL of a JWK Set, or a DID of the method `web`. */
 export type KeySource = JsonObject | string
 
 /** The path of the keys of a host (RFC 7517). */
@@ -16,36 +16,59 @@ export const KEY_SET_PATH = '/.well-known/jwks.json'
 export const NARROW_KEY_SET_PATH = '/.well-known/narrow-jwks.json'
 
 /**
- * Who decided which keys count: the verifier (`given`), the server of the card (`origin`), or the signer of the card (`signer`). The last
- * proves nothing: anybody can sign a card with a key of their own, and name the place of that key.
+ * Names who decided which keys count: the verifier (`given`), the server of the card (`origin`), or the signer of the
+ * card (`signer`). The last proves nothing: anybody can sign a card with a key of their own, and name the place of that
+ * key.
  */
 export type Trust = 'given' | 'origin' | 'signer'
 
-/** Where the keys are from that a card is verified with. `unread` says which key sets that signatures point to are not read, and why. */
+/** The keys that the verifier named, if any, and the address of the card, if it has one, before and after redirects. */
+type KeyChoice = {
+  given?: readonly KeySource[] | undefined
+  url?: string | undefined
+  redirectedTo?: string | undefined
+}
+
+/**
+ * The sources of the keys that a card is verified with. `unread` says which key sets that signatures point to are not
+ * read, and why.
+ */
 type ChosenKeys = { trust: Trust; sources: KeySource[]; unread: string[] }
 
 /**
- * Chooses the keys that a card is verified with: those that are given, else those of the origin that the card was fetched from: its
- * well-known key set, and others there that signatures point to. Without an origin, all https addresses that they point to.
+ * Chooses the keys that a card is verified with: those that are given, else those of the origin that its address `url`
+ * names: its well-known key set, and others there that signatures point to. Without an origin, all https addresses that
+ * they point to. No key is taken from another origin that the card was `redirectedTo`: a server that redirects to any
+ * address would vouch for anybody's card.
  */
 export const chooseKeys = (
   { plain, current }: ServedCards,
-  { given, url }: { given?: readonly KeySource[] | undefined; url?: string | undefined },
+  { given, url, redirectedTo = url }: KeyChoice,
 ): ChosenKeys => {
   if (given !== undefined) return { trust: 'given', sources: [...given], unread: [] }
-  const named = [...new Set([plain, ...(current ? [current] : [])].flatMap(listKeySetUrls))]
-  const origin = url === undefined ? undefined : parseUrl(url)?.origin
+  const [origin, lastOrigin] = [url, redirectedTo].map(each => parseUrl(each ?? '')?.origin)
+  const named = [
+    ...new Set([
+      ...[plain, ...(current ? [current] : [])].flatMap(listKeySetUrls),
+      ...(lastOrigin === origin ? [] : [lastOrigin + KEY_SET_PATH]),
+    ]),
+  ]
   const counts = (jku: string): boolean =>
     origin === undefined ? parseUrl(jku)?.protocol === 'https:' : parseUrl(jku)?.origin === origin
   const wellKnown = origin === undefined ? [] : [origin + KEY_SET_PATH]
   const sources = [...new Set([...wellKnown, ...named.filter(counts)])]
-  const otherReason = origin === undefined ? 'it is not https' : 'it is not on the origin of the card'
+  const explain = (jku: string): string => {
+    if (origin === undefined) return 'it is not https'
+    return parseUrl(jku)?.origin === lastOrigin
+      ? 'the card is redirected to this origin. To trust its keys, name the address there'
+      : 'it is not on the origin of the card'
+  }
   return {
     trust: origin === undefined ? 'signer' : 'origin',
     sources: sources.slice(0, MAX_SIGNER_KEY_SETS),
     unread: [
       ...sources.slice(MAX_SIGNER_KEY_SETS).map(jku => `${jku} is not read: signatures point to too many key sets`),
-      ...named.filter(jku => !counts(jku)).map(jku => `${jku} is not read: ${otherReason}`),
+      ...named.filter(jku => !counts(jku)).map(jku => `${jku} is not read: ${explain(jku)}`),
     ],
   }
 }

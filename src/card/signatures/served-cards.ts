@@ -5,10 +5,16 @@ import { endpointFields } from '../read/interfaces.ts'
 /** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
 export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }
 
-/** Fetches a JSON document. The error completes a sentence that begins with the URL. */
-export type FetchJson = (url: string) => Promise<{ document: Json } | { error: string }>
+/**
+ * Fetches a JSON document. `url` is its address after redirects, if there can be any. The error completes a sentence
+ * that begins with the URL.
+ */
+export type FetchJson = (url: string) => Promise<{ document: Json; url?: string } | { error: string }>
 
-/** Whether a document has what a card of any dialect has: a name and an endpoint. Many other documents have a name. */
+/**
+ * Checks whether a document has what a card of any dialect has: a name and an endpoint. Many other documents have a
+ * name.
+ */
 export const isAgentCard = (document: JsonObject): boolean =>
   typeof document.name === 'string' && endpointFields.some(name => Object.hasOwn(document, name))
 
@@ -19,21 +25,29 @@ export const resolveCardUrl = (url: string): string => {
 }
 
 /**
- * Fetches what clients get of a card, with the headers that `fetchWith` is given. `missing` is why there is none for A2A 1.0; the error
- * completes a sentence about the address.
+ * Fetches what clients get of a card, with the URLs and headers that `fetchWith` is given: the document for A2A 1.0
+ * from where the first was found, so that redirects are followed once. `url` is that address. `missing` is why there is
+ * none for A2A 1.0; the error completes a sentence about the address.
  */
 export const fetchServedCards = async (
-  fetchWith: (headers: Record<string, string>) => ReturnType<FetchJson>,
-): Promise<{ served: ServedCards; missing?: string } | { error: string }> => {
-  const fetchCard = async (headers: Record<string, string>): Promise<{ card: JsonObject } | { error: string }> => {
-    const fetched = await fetchWith({ Accept: 'application/json', ...headers })
+  address: string,
+  fetchWith: (url: string, headers: Record<string, string>) => ReturnType<FetchJson>,
+): Promise<{ served: ServedCards; url: string; missing?: string } | { error: string }> => {
+  const fetchCard = async (
+    from: string,
+    headers: Record<string, string>,
+  ): Promise<{ card: JsonObject; url: string } | { error: string }> => {
+    const fetched = await fetchWith(from, { Accept: 'application/json', ...headers })
     if ('error' in fetched) return fetched
-    return isJsonObject(fetched.document) && isAgentCard(fetched.document)
-      ? { card: fetched.document }
+    const { document, url = from } = fetched
+    return isJsonObject(document) && isAgentCard(document)
+      ? { card: document, url }
       : { error: 'responded with JSON that is not an Agent Card' }
   }
-  const [plain, current] = await Promise.all([fetchCard({}), fetchCard({ 'A2A-Version': '1.0' })])
+  const plain = await fetchCard(address, {})
   if ('error' in plain) return plain
-  if ('card' in current) return { served: { plain: plain.card, current: current.card } }
-  return { served: { plain: plain.card }, missing: `For A2A 1.0, the address ${current.error}.` }
+  const { card, url } = plain
+  const current = await fetchCard(url, { 'A2A-Version': '1.0' })
+  if ('card' in current) return { served: { plain: card, current: current.card }, url }
+  return { served: { plain: card }, url, missing: `For A2A 1.0, the address ${current.error}.` }
 }

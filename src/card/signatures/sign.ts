@@ -5,7 +5,7 @@ import { createPayloadWriter, type PayloadRule } from './payloads.ts'
 /** A private key of ES256, which every SDK accepts, with its public name; and the URL of a set with the public key, if it is another. */
 export type SignerKey = { kid: string; privateKey: CryptoKey; jku?: string }
 
-/** What signs the cards of one agent. */
+/** The keys and the earlier signatures with which the cards of one agent are signed. */
 export type CardSigner = {
   /** The keys that sign each card. Some verifiers stop at a key that they do not know, so the one that stays longest comes first. */
   keys: readonly SignerKey[]
@@ -26,14 +26,14 @@ export type CardSigner = {
 type SignedCard = { document: JsonObject; signatures: Record<string, string>; rules: PayloadRule[] }
 
 /** The rules by which a card is signed with each key, the most widely accepted first. Equal payloads are signed once. */
-const RULES = ['proto', 'wire', 'proto-ascii'] as const satisfies PayloadRule[]
+export const signedRules = ['proto', 'wire', 'proto-ascii'] as const satisfies PayloadRule[]
 
 /** Signs a card by every rule that verifiers follow, in place of all signatures that it has. */
 export const signCard = async (card: JsonObject, signer: CardSigner): Promise<SignedCard> => {
   const unsigned = omit(card, 'signatures')
   const write = createPayloadWriter(unsigned)
   const written = new Map<string, PayloadRule>()
-  for (const rule of RULES) {
+  for (const rule of signedRules) {
     const payload = rule === 'wire' && isJwt(unsigned) ? undefined : write(rule)
     if (payload !== undefined && !written.has(payload)) written.set(payload, rule)
   }
@@ -59,8 +59,8 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
 const JWT_CLAIMS = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti']
 
 /**
- * Whether a card with a signature of all its members would be a JWT as well: with the keys of this host, and claims that the agent has
- * chosen, for all who do not check `typ`. Other rules leave unknown members out.
+ * Checks whether a card with a signature of all its members would be a JWT as well: with the keys of this host, and
+ * claims that the agent has chosen, for all who do not check `typ`. Other rules leave unknown members out.
  */
 const isJwt = (card: JsonObject): boolean => JWT_CLAIMS.some(claim => Object.hasOwn(card, claim))
 

@@ -7,7 +7,7 @@ import { findSdkVerdicts, type SdkVerdict } from './sdks.ts'
 import type { ServedCards } from './served-cards.ts'
 import { type SignatureResult, verifySignatures } from './verify-signatures.ts'
 
-/** What each kind of trust is worth, as a sentence. */
+/** Describes what each kind of trust is worth, as a sentence. */
 const trustMeanings: Readonly<Record<Trust, string>> = {
   given: 'The keys are those that you named.',
   origin:
@@ -19,7 +19,7 @@ const trustMeanings: Readonly<Record<Trust, string>> = {
 /** A signature of a card, and what it does not cover. `version` is set for one of the document for A2A 1.0, where that is another. */
 type VerifiedSignature = SignatureResult & { version?: '1.0'; omits?: string }
 
-/** Whether a card is signed with a trusted key, by which signatures, and which SDKs accept them. */
+/** The result for a card: whether it is signed with a trusted key, by which signatures, and which SDKs accept them. */
 export type Verification = {
   /** Whether each document has a signature by a trusted key that covers its security schemes. */
   verified: boolean

@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../../card/model/constants.ts'
+import { keySecrets, type RepresentationName } from '../../card/model/constants.ts'
 import {
   findSdkVerdicts,
   listSignatures,
@@ -10,6 +10,7 @@ import {
   readKeys,
   type SdkVerdict,
   type SignatureResult,
+  signedRules,
   verifySignatures,
 } from '../../card/signatures/index.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
@@ -17,7 +18,7 @@ import { parseUrl } from '../../net/urls.ts'
 import { findSigningKeys } from '../../signing/keys.ts'
 import { shorten } from '../text/index.ts'
 
-/** Who signed the documents of a card, each key once, and which SDKs accept it with the keys of this host. */
+/** The signers of the documents of a card, each key once, and the SDKs that accept it with the keys of this host. */
 export type CardSigning = {
   signers: Signer[]
   /** Absent where no signature names a key of this host: it does not know the keys of authors. */
@@ -70,8 +71,10 @@ export const findSigning = async (
   }
 }
 
-/** Signatures of one document that this host makes: with two keys by three rules each, and a narrow one. */
-const MAX_OWN_SIGNATURES = 7
+/**
+ * Signatures of one document that this host makes: by each rule with each key but the narrow one, and one with that.
+ */
+const MAX_OWN_SIGNATURES = (keySecrets.length - 1) * signedRules.length + 1
 
 /** Leaves out signatures that name a key of this host beyond those that it makes: to verify forged ones takes long. */
 const boundSignatures = (document: JsonObject, keys: readonly PublicKey[]): JsonObject => {

@@ -2,6 +2,7 @@ import { pathOf } from '../../a2a/rest-paths.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import { type CallTarget, toTarget, wireVersions } from '../../card/model/calls.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { MAX_EXAMPLE_CALL_LENGTH } from '../../limits.ts'
 import { webUrl } from '../text/index.ts'
 import { bearerHeader, type Credential, callCredentials } from './credentials.ts'
 import type { CardFacts } from './facts.ts'
@@ -24,9 +25,6 @@ type Call = {
   forCard: Credential[]
 }
 
-/** In the JSON text of a call. Longer ones make no example for people, and no server accepts such a header or URL. */
-const MAX_CALL_LENGTH = 10_000
-
 /** Returns code for an agent: a shell command, and programs with the official SDKs. Only a binding over HTTP can be called. */
 export const snippetsFor = (facts: CardFacts): Snippet[] => {
   const { card } = facts
@@ -36,7 +34,8 @@ export const snippetsFor = (facts: CardFacts): Snippet[] => {
     extensions: (card.capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     ...credentialsFor(facts),
   }
-  const isTooLong = JSON.stringify(full).length > MAX_CALL_LENGTH
+  // A longer one is no example for people, and no server accepts such a header or URL.
+  const isTooLong = JSON.stringify(full).length > MAX_EXAMPLE_CALL_LENGTH
   const call = isTooLong ? { ...full, target: undefined, credentials: [] } : full
   const used = [...call.credentials, ...call.forCard].flatMap(credential =>
     Object.entries(credential).flatMap(([member, value]) => (isVariable(member) ? [value] : [])),

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { compile } from '../../../src/card/compile/index.ts'
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import type { AuditEntry } from '../../../src/registry/audit/chain.ts'
+import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import type { ImportStep } from '../../../src/registry/store/imports.ts'
+import { register } from '../../../src/registry/store/register.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { namesOf, readEvents } from '../../support/event-stream.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { startNodeHost } from '../../support/node-host.ts'
+import { withoutKeys } from '../../support/registrations.ts'
 
 const auth = { Authorization: `Bearer ${token}` }
 const AGENTS = 12
@@ -108,6 +112,29 @@ describe('the lines of an import', () => {
   })
 })
 
+describe('the export of an agent with 200 revisions', () => {
+  it('is imported, although it becomes more than 100 times as large when it is decompressed', async () => {
+    const [host, copy] = [await startNodeHost(), await startNodeHost()]
+    const description = 'This agent does one thing for people. '.repeat(200)
+    const prepare = async (version: string) => {
+      const document = { ...minimalCard, description, version }
+      const result = compile(document, { id: 'often', requestOrigin: 'https://host.example' })
+      if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+      const prepared = { id: 'often', document, compiled: result.compiled, signing: withoutKeys }
+      return prepareRegistration(prepared, { actor: 'admin', expected: {} })
+    }
+    const versions = [await prepare('1.0.0'), await prepare('2.0.0')]
+    for (let seq = 0; seq < 100; seq++)
+      for (const version of versions) expect(register(host.storage.sql, version, true)).not.toHaveProperty('error')
+    const bytes = await (await host.fetch('/export', { headers: auth })).arrayBuffer()
+    const body = gzipSync(bytes, { level: 9 })
+    expect(bytes.byteLength).toBeGreaterThan(1024 * 1024 + 100 * body.byteLength)
+    const headers = { ...auth, 'Content-Encoding': 'gzip' }
+    const response = await copy.fetch('/import', { method: 'POST', headers, body })
+    expect([response.status, await response.json()]).toEqual([201, { agents: 1, revisions: 200, tokens: 0 }])
+  })
+})
+
 describe('POST /import', { timeout: TIMEOUT_MS }, () => {
   let before: unknown
   const readAll = async () => (await target.fetch('/agents', { headers: auth })).json()
@@ -149,7 +176,7 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
       'too-large',
     ],
     [
-      'lines that become 300 times as many bytes',
+      'lines that become 800 times as many bytes',
       () =>
         gzipSync(`${content().split('\n', 1)[0]}\n${`{"replace":"a","more":"${'a'.repeat(9_000)}"}\n`.repeat(1000)}`),
       { 'Content-Encoding': 'gzip' },
