@@ -68,7 +68,9 @@ const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 /** The part of an agent's profile that decides which JWTs it gets. */
 type JwtReceiver = Pick<CallProfile, 'jwt' | 'targets'>
 
-/** Returns the headers with a JWT for this host: the called agent could use it at another one in the name of the caller. */
+/**
+ * Returns the headers with a JWT for this host: the called agent could use it at another one in the name of the caller.
+ */
 export const findJwtsForThisHost = async (
   headers: readonly string[],
   receiver: JwtReceiver,

@@ -87,8 +87,8 @@ export const authorizeCall = (context: CallContext): { profile: CallProfile } | 
 }
 
 /**
- * Refuses callers that may not see the agent. If they may not read an internal agent, the error is that of an agent that does not
- * exist, whatever their credentials.
+ * Refuses callers that may not see the agent. If they may not read an internal agent, the error is that of an agent
+ * that does not exist, whatever their credentials.
  */
 export const authorizeRead = ({ agent, profile, caller }: CallContext): { profile: CallProfile } | CallError => {
   const { id, named } = agent

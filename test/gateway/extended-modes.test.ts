@@ -26,8 +26,8 @@ const compileProfile = (): CallProfile => {
 }
 
 /**
- * What the host requested of the agent and the Registry, and counted, in order; whether it is past the limit; whether the
- * Registry is unavailable; what the agent answers.
+ * What the host requested of the agent and the Registry, and counted, in order; whether it is past the limit; whether
+ * the Registry is unavailable; what the agent answers.
  */
 let requests: string[]
 let isLimited: boolean

@@ -93,8 +93,8 @@ const listOtherEndpoints = (card: JsonObject, current: JsonObject): Pointer[] =>
 
 /**
  * Returns the name of the field at the top level that is not one of the interfaces of 1.0. SDKs write there the first
- * interface of 0.3, and this host the first of 0.x; without one, it is the first of all. Only the version may be another
- * one: in `agent.json`, it is the one that GopherHole reads.
+ * interface of 0.3, and this host the first of 0.x; without one, it is the first of all. Only the version may be
+ * another one: in `agent.json`, it is the one that GopherHole reads.
  */
 const findOtherMain = (card: JsonObject, covered: readonly CoveredInterface[]): string | undefined => {
   const { url, protocolVersion } = card
@@ -119,10 +119,12 @@ const listOtherItems = (list: Json | undefined, covered: readonly CoveredInterfa
   const urls = new Set(covered.map(({ url }) => url))
   const endpoints = new Set(covered.map(({ url, binding }) => `${binding} ${url}`))
   return (Array.isArray(list) ? list : []).flatMap((item, index) => {
-    if (!isJsonObject(item)) return []
-    // Readers of 0.3 read `transport`, and this host what it finds first.
-    const transports = [item.transport, interfaceTransports(item)[0]?.value].filter(word => word !== undefined)
-    const isListed = urls.has(item.url) && transports.every(word => endpoints.has(`${readBinding(word)} ${item.url}`))
+    // Readers of 0.3 read `transport`, and this host what it finds first; without any, JSONRPC.
+    const [found] = isJsonObject(item) ? interfaceTransports(item) : []
+    const isListed =
+      isJsonObject(item) &&
+      urls.has(item.url) &&
+      [item.transport ?? found?.value, found?.value].every(word => endpoints.has(`${readBinding(word)} ${item.url}`))
     return isListed ? [] : [at + formatPointer(index)]
   })
 }
@@ -163,8 +165,8 @@ const isTwofold = (scheme: JsonObject): boolean => {
 }
 
 /**
- * Checks whether a scheme has several wrappers or flows. A message of the proto has one of them (`oneof`): the signature
- * covers no other, and readers see all.
+ * Checks whether a scheme has several wrappers or flows. A message of the proto has one of them (`oneof`): the
+ * signature covers no other, and readers see all.
  */
 const isAmbiguous = (scheme: JsonObject): boolean => {
   const wrapper = WRAPPERS.get(String(scheme.type))

@@ -34,8 +34,21 @@ describe('listContradictions', () => {
     ['an endpoint that is no text', { ...interfaces, url: ['https://a.example'] }, '/url'],
     [
       'another interface',
-      { ...interfaces, additionalInterfaces: [{ url: 'https://b.example' }, { url: 'https://c.example' }] },
+      {
+        ...interfaces,
+        additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }, { url: 'https://c.example' }],
+      },
       '/additionalInterfaces/1',
+    ],
+    [
+      'an interface without a transport, which readers take for JSONRPC',
+      { ...interfaces, additionalInterfaces: [{ url: 'https://b.example' }] },
+      '/additionalInterfaces/0',
+    ],
+    [
+      'an interface that is only a text',
+      { ...interfaces, additionalInterfaces: ['https://b.example'] },
+      '/additionalInterfaces/0',
     ],
     [
       'a URL that is not the first one of its transport and version',
