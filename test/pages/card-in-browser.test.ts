@@ -25,7 +25,7 @@ const withText = (text: string, description = text): JsonObject =>
     return name === 'location' || path.includes('signatures') ? value : text
   }) as JsonObject
 
-/** A card with words of 16 KiB, as many as the body of a registration has room for. */
+/** A card with words of 16 KiB, and a name of 900 characters, as many as the body of a registration has room for. */
 const longWords = (): JsonObject => {
   const word = 'W'.repeat(16_000)
   const url = `https://agent.test/${word}`
@@ -35,7 +35,7 @@ const longWords = (): JsonObject => {
     provider: { organization: word, url: 'https://agent.test/' },
     supportedInterfaces: [{ url, protocolBinding: word, protocolVersion: '1.0', tenant: word }],
     capabilities: { extensions: [{ uri: `urn:${word}`, required: true }] },
-    securitySchemes: { [word]: { apiKeySecurityScheme: { name: 'k', location: 'header' } } },
+    securitySchemes: { [word.slice(0, 900)]: { apiKeySecurityScheme: { name: 'k', location: 'header' } } },
     skills: [{ id: 's', name: word, description: 's', tags: [word], examples: [word] }],
     securityRequirements: undefined,
   } as unknown as JsonObject
