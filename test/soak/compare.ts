@@ -3,6 +3,7 @@ import { signedNames } from '../../src/card/model/constants.ts'
 import { type PublicKey, readKeys, verifySignatures } from '../../src/card/signatures/index.ts'
 import { strongEtag } from '../../src/http/conditional.ts'
 import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
+import { MAX_REVISIONS } from '../../src/limits.ts'
 import type { Envelope, Representation, Representations } from '../../src/registry/kv-format.ts'
 import { prepareRegistration } from '../../src/registry/prepare.ts'
 import { withoutKeys } from '../support/registrations.ts'
@@ -129,7 +130,8 @@ const listTokens = async (host: SoakHost): Promise<Set<string>> => {
 
 /**
  * Counts the acknowledged revisions that an agent's history does not have. Each registration has a revision of its own, but
- * concurrent refreshes share one; and of the revisions that refreshes made, only the newest are stored.
+ * concurrent refreshes share one. Only the newest are stored: an older one that was lost shows by its number, which the
+ * next write got as well.
  */
 export const countLostRevisions = async (
   host: SoakHost,
@@ -147,5 +149,6 @@ export const countLostRevisions = async (
   const distinct = new Set(acknowledged)
   if (isRemote) return Math.max(0, ...distinct) > Math.max(0, ...stored) ? 1 : 0
   const known = new Set(stored)
-  return acknowledged.length - [...distinct].filter(seq => known.has(seq)).length
+  const oldest = stored.length < MAX_REVISIONS ? 1 : Math.min(...stored)
+  return acknowledged.length - [...distinct].filter(seq => seq < oldest || known.has(seq)).length
 }
