@@ -51,7 +51,7 @@ const checkError = (request: FuzzRequest, status: number, parsed: Json): string 
 
 /** Whether an error has the form of ARD, and comes from an endpoint of its API. */
 const isArdError = ({ path }: FuzzRequest, errorCode: Json | undefined): boolean =>
-  /^\/(?:search|ard\/)/.test(path) && typeof errorCode === 'string'
+  /^\/(?:search|ard\/)/.test(URL.parse(path, 'http://host')?.pathname ?? path) && typeof errorCode === 'string'
 
 const isRpc = (value: Json | undefined): value is { jsonrpc: Json; id: Json } =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'

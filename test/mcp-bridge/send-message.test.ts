@@ -333,6 +333,17 @@ describe('arguments that the server rejects', () => {
   })
 })
 
+describe('an agent for whose server the host has a secret', () => {
+  it('calls no tool for a caller without a token', async () => {
+    const upstream = { mcp: agent.server.url, secret: 'SECRET' }
+    expect((await agent.host.put('locked', { upstream })).status).toBe(201)
+    agent.server.takeRequests()
+    const { error } = await agent.call('SendMessage', message(calls('say_it', { text: 'hello' })), { agent: 'locked' })
+    expect(error).toMatchObject({ code: -32000, data: [{ reason: 'UNAUTHENTICATED' }] })
+    expect(agent.server.takeRequests().methods).toEqual([])
+  })
+})
+
 describe('an agent with a default tool', () => {
   beforeAll(async () => {
     const upstream = { mcp: agent.server.url, secret: 'SECRET', defaultTool: 'say-it' }
