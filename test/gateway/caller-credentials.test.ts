@@ -29,27 +29,14 @@ beforeAll(async () => {
   await called.register('secured', { card: agentCard(origin, secured), upstream })
   await called.register('claimed', { card: agentCard(origin), hosts: ['claimed.example.com'] })
   await called.register('secured-open', { card: agentCard(origin, secured) })
-  await called.register('no-secret', {
-    card: agentCard(origin),
-    callers: 'anyone',
-    upstream: { secret: 'NO_SUCH_TOKEN' },
-  })
-  await called.register('empty-secret', {
-    card: agentCard(origin),
-    callers: 'anyone',
-    upstream: { secret: 'EMPTY_TOKEN' },
-  })
-  await called.register('binding-secret', { card: agentCard(origin), callers: 'anyone', upstream: { secret: 'CARDS' } })
-  await called.register('no-service', {
-    card: agentCard(origin),
-    callers: 'anyone',
-    upstream: { service: 'NO_SUCH_SERVICE' },
-  })
-  await called.register('no-fetcher', {
-    card: agentCard(origin),
-    callers: 'anyone',
-    upstream: { service: 'AGENT_TOKEN' },
-  })
+  for (const [id, missing] of Object.entries<JsonObject>({
+    'no-secret': { secret: 'NO_SUCH_TOKEN' },
+    'empty-secret': { secret: 'EMPTY_TOKEN' },
+    'binding-secret': { secret: 'CARDS' },
+    'no-service': { service: 'NO_SUCH_SERVICE' },
+    'no-fetcher': { service: 'AGENT_TOKEN' },
+  }))
+    await called.register(id, { card: agentCard(origin), callers: 'anyone', upstream: missing })
   for (const [name, request] of Object.entries<JsonObject>({
     caller: { scopes: ['call'] },
     reader: { scopes: ['read'] },
