@@ -54,6 +54,8 @@ const send = ({ method, path, headers, body, cut }: FuzzRequest): Promise<FuzzRe
       response => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        // A stream of changes lasts a quarter of an hour, and its heartbeats keep it from timing out.
+        if (path.includes('/events') && response.headers['content-type'] === 'text/event-stream') response.destroy()
         response.once('close', () =>
           resolve({
             status: response.statusCode ?? 0,
