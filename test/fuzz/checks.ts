@@ -13,9 +13,10 @@ const unreadStatuses = new Set([400, 401, 403, 405, 413, 415, 429])
 
 /** Returns what is wrong with the response to a request; undefined for nothing. */
 export const checkResponse = (request: FuzzRequest, response: FuzzResponse | undefined): string | undefined => {
-  // The host may refuse a large body before it is read. Then the connection can end before its client reads the response.
-  const isRefusable = (request.body?.length ?? 0) > MAX_BODY_BYTES
-  if (response === undefined) return isRefusable ? undefined : 'the connection ended without a response'
+  // A large body may be refused before it is read, and the body of a GET is never read. If the host closes the connection then, its
+  // client may lose the response.
+  const isUnread = (request.body?.length ?? 0) > (request.method === 'GET' ? 0 : MAX_BODY_BYTES)
+  if (response === undefined) return isUnread ? undefined : 'the connection ended without a response'
   const { status, type, body } = response
   if (status >= 500 && !documentedServerErrors.has(status)) return `status ${status}`
   if (request.method === 'HEAD' || status === 204 || status === 304) return undefined
