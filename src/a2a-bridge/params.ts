@@ -3,7 +3,7 @@ import { type Form, formOf, protoNames, readProto } from '../a2a/forms.ts'
 import { isPlainObject } from '../a2a/jsonrpc.ts'
 import { foldName } from '../a2a/message.ts'
 import { type A2ACall, type OperationName, operations } from '../a2a/operations.ts'
-import { shapes } from '../a2a/result-shapes.ts'
+import { checkMessage, messageOf } from '../a2a/sent-message.ts'
 import type { Protocol } from '../card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../json/json.ts'
 import { translateObject } from './objects.ts'
@@ -29,22 +29,12 @@ const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
 /** The operations whose only id is that of a task. */
 export const TASK_OPERATIONS: readonly OperationName[] = ['getTask', 'cancel', 'resubscribe']
 
-/** Returns the form of a call. Over HTTP, some clients of 0.3 write messages with `kind`. */
-export const formOfCall = (call: A2ACall): Form => {
-  const message = messageOf(call.params)
-  const form = formOf(call)
-  return form === 'proto 0.3' && isJsonObject(message) && Array.isArray(message.parts) ? 'kinds' : form
-}
-
-/** Over HTTP, 0.3 has two names for the message. */
-const messageOf = ({ message, request }: JsonObject): Json | undefined => message ?? request
-
 // Check
 
 /** Rejects parameters that agents of one version might read in another way than those of the other. */
 export const checkParams = (call: A2ACall, read: Params, form: Form): CallError | undefined => {
   const { operation, params } = call
-  if (operations[operation].sends) return checkSendParams(params, form)
+  if (operations[operation].sends) return checkMessage(call) ?? checkConfiguration(params, form)
   if (operation === 'listTasks' || operation === 'extendedCard') return undefined
   const isId = (id: Json | undefined): boolean => typeof id === 'string' && id !== ''
   const isV03 = call.version === '0.3' && call.binding === 'JSONRPC' && operation !== 'createPushConfig'
@@ -56,13 +46,7 @@ export const checkParams = (call: A2ACall, read: Params, form: Form): CallError 
     : undefined
 }
 
-const checkSendParams = (params: JsonObject, form: Form): CallError | undefined => {
-  const { configuration } = params
-  const fault = shapes[form].sentMessage(messageOf(params))
-  if (fault !== undefined) {
-    const [, path = '', description = ''] = /^(\S*) (.*)$/.exec(fault) ?? []
-    return invalidParam(`message${path}`, description)
-  }
+const checkConfiguration = ({ configuration }: JsonObject, form: Form): CallError | undefined => {
   if ((configuration ?? null) !== null && !isPlainObject(configuration))
     return invalidParam('configuration', 'must be an object')
   const pushConfig = isPlainObject(configuration) ? readProto(configuration, PUSH_CONFIG[form]) : undefined

@@ -1,4 +1,5 @@
 import { type CallError, PASSTHROUGH_STATUSES } from './errors.ts'
+import { ANY_FILE } from './message.ts'
 
 /** What programs need to know of an error: members of `data` in 0.3, `ErrorInfo.metadata` in 1.0. */
 export type ErrorMetadata = Record<string, string | number | readonly string[]>
@@ -225,7 +226,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
   'input-modes': {
     ...a2aError('CONTENT_TYPE_NOT_SUPPORTED'),
     message: ({ offered, accepted }) =>
-      `Unsupported input media type: ${list(offered)}. This agent accepts ${list(accepted)}.`,
+      `Unsupported input media type: ${list(offered)}. This agent accepts ${list(accepted)}.${offered.includes(ANY_FILE) ? ` A file without a media type counts as ${ANY_FILE}.` : ''}`,
     metadata: ({ offered, accepted }) => ({ offered, accepted }),
   },
   'output-modes': {

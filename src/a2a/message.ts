@@ -18,6 +18,8 @@ export type MessageFacts = {
   /** As sent, to be validated if the agent's output modes are checked. */
   acceptedOutputModes: Json | undefined
   hasPushConfig: boolean
+  /** Whether the message, or a state by which tasks are listed, is not plainly one of its version: then `checkMessage` decides. */
+  isDoubtful: boolean
   /** Every URL that the agent might send push notifications to, and where it is in `params`. */
   callbackUrls: { field: string; url: Json }[]
 }
@@ -45,6 +47,7 @@ export const readMessage = (
   if (invalid) return invalid
   if (operation === 'createPushConfig')
     return { ...NO_MESSAGE, callbackUrls: callbackUrlsOf([{ path: '', config: params }, ...pushConfigs.params]) }
+  if (operation === 'listTasks' && params.status !== undefined) return { ...NO_MESSAGE, isDoubtful: true }
   if (!sends) return NO_MESSAGE
   const skillId = firstDefined(firstDefined(firstDefined(params, ...MESSAGE_NAMES), 'metadata'), 'skillId')
   const ambiguousPart = parts.findIndex(hasAmbiguousMediaType)
@@ -56,8 +59,47 @@ export const readMessage = (
     acceptedOutputModes: readAcceptedOutputModes(params),
     // Beside the message, as in 0.1, it is not part of any later version, but an agent may read it there.
     hasPushConfig: [configuration, params].some(object => firstDefined(object, ...PUSH_CONFIG_NAMES) !== undefined),
+    isDoubtful: !isPlain(params.message, version),
     callbackUrls: callbackUrlsOf([...pushConfigs.message, ...pushConfigs.params]),
   }
+}
+
+/**
+ * Whether a message plainly has the shape of its version. It reads as little as possible, because nearly every message does; those
+ * with members that are null or have other names do not.
+ */
+const isPlain = (message: Json | undefined, version: WireVersion): boolean => {
+  if (!isPlainObject(message)) return false
+  const { messageId, role, parts, kind, taskId, contextId, metadata } = message
+  return (
+    typeof messageId === 'string' &&
+    messageId !== '' &&
+    (version === '1.0' ? role === 'ROLE_USER' && kind === undefined : role === 'user' && kind === 'message') &&
+    isTextIfAny(taskId) &&
+    isTextIfAny(contextId) &&
+    isObjectIfAny(metadata) &&
+    Array.isArray(parts) &&
+    parts.length > 0 &&
+    parts.every(part => isPlainObject(part) && isObjectIfAny(part.metadata) && isPlainPart[version](part))
+  )
+}
+
+const isTextIfAny = (value: Json | undefined): boolean => value === undefined || typeof value === 'string'
+const isObjectIfAny = (value: Json | undefined): boolean => value === undefined || isPlainObject(value)
+
+const isPlainPart: Readonly<Record<WireVersion, (part: JsonObject) => boolean>> = {
+  '0.3': ({ kind, text, data, raw, url }) =>
+    (kind === 'text' ? typeof text === 'string' : kind === 'data' && isPlainObject(data)) &&
+    raw === undefined &&
+    url === undefined,
+  '1.0': ({ text, raw, url, data, filename, kind, file, mimeType }) =>
+    Number(text === undefined) + Number(raw === undefined) + Number(url === undefined) + Number(data === undefined) ===
+      3 &&
+    isTextIfAny(text ?? raw ?? url) &&
+    isTextIfAny(filename) &&
+    kind === undefined &&
+    file === undefined &&
+    mimeType === undefined,
 }
 
 /**
@@ -85,6 +127,7 @@ const NO_MESSAGE: MessageFacts = {
   skillId: undefined,
   acceptedOutputModes: undefined,
   hasPushConfig: false,
+  isDoubtful: false,
   callbackUrls: [],
 }
 
@@ -135,9 +178,14 @@ const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersi
   return becomesJson ? types.map(type => (isJsonType(type) ? type : 'application/json')) : types
 }
 
-/** Returns the media types that a part declares or implies. */
+/** Returns the media types that a part declares or implies: a file that declares none may be anything. */
 export const partMediaTypes = (part: Json, version: WireVersion): string[] =>
   isJsonObject(part) ? mediaTypeReaders[version](part) : []
+
+/** The type of a file that declares none (RFC 9110 §8.3). */
+export const ANY_FILE = 'application/octet-stream'
+
+const orAnyFile = (types: string[]): string[] => (types.length > 0 ? types : [ANY_FILE])
 
 const mediaTypeReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
   '0.3': part => {
@@ -145,7 +193,7 @@ const mediaTypeReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
     return [
       ...(has('text') ? ['text/plain'] : []),
       ...(has('data') ? ['application/json'] : []),
-      ...stringsOf(part.file, 'mimeType', 'mime_type'),
+      ...(has('file') ? orAnyFile(stringsOf(part.file, 'mimeType', 'mime_type')) : []),
     ]
   },
   '1.0': part => {
@@ -153,6 +201,7 @@ const mediaTypeReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
     if (declared.length > 0) return declared
     return [
       ...(firstDefined(part, 'text') !== undefined ? ['text/plain'] : []),
+      ...(firstDefined(part, 'raw', 'url') !== undefined ? [ANY_FILE] : []),
       // Data is any JSON, null too.
       ...(part.data !== undefined ? ['application/json'] : []),
     ]

@@ -12,7 +12,7 @@ type ReadMember = (object: JsonObject, field: string) => Json | undefined
 /** The objects of A2A in one form. */
 export type Shapes = Readonly<
   Record<'task' | 'message' | 'statusUpdate' | 'artifactUpdate' | 'pushConfig', Check> & {
-    /** A message of a caller, who may leave out its `kind`, but not its role. */
+    /** A message of a caller, who may leave out its `kind`, but not its role and, in ProtoJSON, its parts. */
     sentMessage: Check
     read: ReadMember
     form: Form
@@ -31,6 +31,7 @@ const check =
 const string = check('a string', value => typeof value === 'string')
 const nonEmpty = check('a string that is not empty', value => typeof value === 'string' && value !== '')
 const integer = check('an integer', value => Number.isInteger(value))
+const someParts = check('a list of at least one part', value => Array.isArray(value) && value.length > 0)
 const boolean = check('true or false', value => typeof value === 'boolean')
 const object = check('an object', isPlainObject)
 
@@ -181,7 +182,7 @@ const protoShapes = (version: WireVersion): Shapes => {
     messageParts,
     version,
     message,
-    sentMessage: both(message, objectWith(readProto, { role: sender })),
+    sentMessage: both(message, objectWith(readProto, { role: sender, [messageParts]: someParts })),
     task: objectWith(
       readProto,
       { id: nonEmpty, status },

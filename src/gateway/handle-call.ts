@@ -18,7 +18,7 @@ import { hasSmallBody } from './call-body.ts'
 import { type CallContext, createCallContext, type InboundCall } from './call-context.ts'
 import { kindsOf, logCall } from './call-log.ts'
 import { forwardCall } from './forward-call.ts'
-import { evaluatePolicy, type Permitted, targetOf } from './policy.ts'
+import { evaluatePolicy, targetOf, type Verdict } from './policy.ts'
 
 /** Handles one call from request to response, and logs it. */
 export const handleCall = async (
@@ -107,17 +107,21 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
 }
 
 /** Evaluates the policy; if the media types are refused, again with the modes of the extended card that the caller may read. */
-const checkPolicy = (
-  call: A2ACall,
-  profile: CallProfile,
-  context: CallContext,
-): Permitted | CallError | Promise<Permitted | CallError> => {
-  const { ALLOWED_ORIGINS } = context.env
-  const result = evaluatePolicy(call, profile, ALLOWED_ORIGINS)
-  if (!('kind' in result) || !['input-modes', 'output-modes'].includes(result.kind)) return result
-  return loadModes(profile, context).then(modes =>
-    modes ? evaluatePolicy(call, { ...profile, modes }, ALLOWED_ORIGINS) : result,
-  )
+const checkPolicy = (call: A2ACall, profile: CallProfile, context: CallContext): Verdict | Promise<Verdict> => {
+  const verdict = evaluatePolicy(call, profile, context.env.ALLOWED_ORIGINS)
+  return verdict instanceof Promise || refusesModes(verdict) ? checkAgain(verdict, { call, profile, context }) : verdict
+}
+
+const refusesModes = (verdict: Verdict): boolean =>
+  'kind' in verdict && ['input-modes', 'output-modes'].includes(verdict.kind)
+
+const checkAgain = async (
+  evaluated: Verdict | Promise<Verdict>,
+  { call, profile, context }: { call: A2ACall; profile: CallProfile; context: CallContext },
+): Promise<Verdict> => {
+  const verdict = await evaluated
+  const modes = refusesModes(verdict) ? await loadModes(profile, context) : undefined
+  return modes ? evaluatePolicy(call, { ...profile, modes }, context.env.ALLOWED_ORIGINS) : verdict
 }
 
 /** Loads the modes of the extended card that the caller may read, from the agent if that serves it. */

@@ -13,6 +13,7 @@ import {
 } from '../card/model/calls.ts'
 import { blockReason } from '../http/safe-fetch.ts'
 import type { Json } from '../json/json.ts'
+import type { GateWarning } from './call-context.ts'
 import { checkInputModes, checkOutputModes } from './content-negotiation.ts'
 
 /** The input of every check. */
@@ -22,6 +23,8 @@ type PolicyInput = {
   /** Undefined where the parameters are `invalid`. */
   message: MessageFacts | undefined
   invalid: InvalidParams | undefined
+  /** What is wrong with the shape of the message. */
+  misshapen?: InvalidParams | undefined
   /** Origins that callbacks may go to although they are not public https ones (`ALLOWED_ORIGINS`). */
   allowedOrigins: string
 }
@@ -59,6 +62,7 @@ const checks: readonly Check[] = [
     },
   ],
   ['always', ({ invalid }) => invalid],
+  ['version', ({ misshapen }) => misshapen],
   ['modes', ({ message, profile }) => message && checkInputModes(message, profile.modes)],
   ['modes', ({ message, profile }) => message && checkOutputModes(message, profile.modes)],
   ['always', ({ profile }) => (profile.route === 'closed' ? { kind: 'closed' } : undefined)],
@@ -67,15 +71,39 @@ const checks: readonly Check[] = [
 ]
 
 /** A call that may be forwarded, with what `warn` levels found. */
-export type Permitted = { warnings: CallError[]; hasPushConfig?: boolean }
+export type Permitted = { warnings: GateWarning[]; hasPushConfig?: boolean }
 
-/** Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has. */
-export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigins = ''): Permitted | CallError => {
+/** What the policy decides about a call. */
+export type Verdict = Permitted | CallError
+
+/**
+ * Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has. The promise is
+ * for a message that is not plainly one of its version.
+ */
+export const evaluatePolicy = (
+  call: A2ACall,
+  profile: CallProfile,
+  allowedOrigins = '',
+): Verdict | Promise<Verdict> => {
   if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) return checkExtendedCard(profile)
   const read = readMessage(call, translatableTarget(call, profile)?.version)
   const [message, invalid] = 'kind' in read ? [undefined, read] : [read, undefined]
   const input = { call, profile, message, invalid, allowedOrigins }
-  const warnings: CallError[] = []
+  return message?.isDoubtful && profile.gate.version !== 'off' ? evaluateDoubtful(input) : applyChecks(input)
+}
+
+/** Loads what decides about the message, because nearly every one is plainly right. Removes from it what its version does not have. */
+const evaluateDoubtful = async (input: PolicyInput): Promise<Verdict> => {
+  const { call, profile } = input
+  const { checkMessage, removeKinds } = await import('../a2a/sent-message.ts')
+  const result = applyChecks({ ...input, misshapen: checkMessage(call) })
+  if ('kind' in result || profile.gate.version !== 'enforce' || !removeKinds(call)) return result
+  return { ...result, warnings: [...result.warnings, { kind: 'repaired', repairs: ['kind'] }] }
+}
+
+const applyChecks = (input: PolicyInput): Verdict => {
+  const { profile, message } = input
+  const warnings: GateWarning[] = []
   for (const [group, check] of checks) {
     const level = group === 'always' ? 'enforce' : profile.gate[group]
     const error = level === 'off' ? undefined : check(input)
@@ -86,7 +114,7 @@ export const evaluatePolicy = (call: A2ACall, profile: CallProfile, allowedOrigi
   return { warnings, ...(message?.hasPushConfig && { hasPushConfig: true }) }
 }
 
-const checkExtendedCard = ({ extendedAgentCard, tiers }: CallProfile): Permitted | CallError => {
+const checkExtendedCard = ({ extendedAgentCard, tiers }: CallProfile): Verdict => {
   if (!extendedAgentCard) return { kind: 'extended-card' }
   return tiers.length > 0 ? { warnings: [] } : { kind: 'extended-card-not-configured' }
 }

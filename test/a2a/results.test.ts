@@ -368,7 +368,7 @@ describe('the facts of a result', () => {
       kind: 'task',
       tasks: [{ id: 't', contextId: 'c' }],
       contexts: ['c'],
-      mediaTypes: ['image/png', 'text/plain', 'application/json'],
+      mediaTypes: ['image/png', 'text/plain', 'application/json', 'application/octet-stream'],
     })
   })
 

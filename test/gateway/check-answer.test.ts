@@ -211,6 +211,77 @@ describe('an answer with a name twice in one object', () => {
   })
 })
 
+describe('a push configuration that is read back', () => {
+  const secret = { token: 's-1', authentication: { scheme: 'Bearer', credentials: 's-2' } }
+  const config = { id: 'p', taskId: 't', url: 'https://client.example/push', ...secret }
+  const { token: _, ...shown } = { ...config, authentication: { scheme: 'Bearer' } }
+  const inner = { id: 'p', url: 'https://client.example/push', ...secret }
+  const { token: __, ...shownInner } = { ...inner, authentication: { scheme: 'Bearer' } }
+  const named = { name: 'tasks/t/pushNotificationConfigs/p' }
+  const rpc = (result: unknown) => ({ jsonrpc: '2.0', id: 7, result })
+
+  it.each<[string, Partial<AnsweredCall>, unknown, unknown]>([
+    ['Get in 1.0', { operation: 'getPushConfig' }, rpc(config), rpc(shown)],
+    [
+      'List in 1.0',
+      { operation: 'listPushConfigs' },
+      rpc({ configs: [config, config], nextPageToken: 'n' }),
+      rpc({ configs: [shown, shown], nextPageToken: 'n' }),
+    ],
+    ['Get in 1.0 over HTTP+JSON', { operation: 'getPushConfig', binding: 'HTTP+JSON' }, config, shown],
+    [
+      'get in 0.3',
+      { operation: 'getPushConfig', version: '0.3' },
+      rpc({ taskId: 't', pushNotificationConfig: inner }),
+      rpc({ taskId: 't', pushNotificationConfig: shownInner }),
+    ],
+    [
+      'list in 0.3',
+      { operation: 'listPushConfigs', version: '0.3' },
+      rpc([{ taskId: 't', pushNotificationConfig: inner }]),
+      rpc([{ taskId: 't', pushNotificationConfig: shownInner }]),
+    ],
+    [
+      'get in 0.3 over HTTP+JSON',
+      { operation: 'getPushConfig', version: '0.3', binding: 'HTTP+JSON' },
+      { ...named, pushNotificationConfig: inner },
+      { ...named, pushNotificationConfig: shownInner },
+    ],
+  ])('has no secrets at any level: %s', async (_name, changes, sent, expected) => {
+    for (const level of ['enforce', 'warn', 'off'] as const)
+      expect(await check(JSON.stringify(sent), { call: callWith(changes), level })).toEqual({
+        text: JSON.stringify(expected),
+      })
+  })
+
+  it.each([
+    [
+      'under a name that is there twice',
+      '{"jsonrpc":"2.0","id":7,"result":{"taskId":"t","url":"u","token":"a","token":"b","n":1.0}}',
+    ],
+    [
+      'in another form than that of its version',
+      '{"jsonrpc":"2.0","id":7,"result":{"taskId":"t","url":"u","n":1.0,"Token":"a"}}',
+    ],
+  ])('has none that passes at a lower level %s', async (_name, text) => {
+    const expected = '{"jsonrpc":"2.0","id":7,"result":{"taskId":"t","url":"u","n":1.0}}'
+    for (const level of ['warn', 'off'] as const)
+      expect(await check(text, { call: callWith({ operation: 'getPushConfig' }), level })).toEqual({ text: expected })
+  })
+
+  it('is refused if it cannot be read', async () => {
+    const deep = `${'['.repeat(MAX_JSON_DEPTH + 1)}${']'.repeat(MAX_JSON_DEPTH + 1)}`
+    const call = callWith({ operation: 'getPushConfig' })
+    expect(await check(deep, { call, level: 'off' })).toMatchObject({ kind: 'invalid-response' })
+  })
+
+  it('is whole for the caller who creates it', async () => {
+    expect(
+      await check(JSON.stringify(rpc(config)), { call: callWith({ operation: 'createPushConfig' }) }),
+    ).toBeUndefined()
+  })
+})
+
 describe('an event that is too large to be read', () => {
   it('is an error with enforce, passes with a warning with warn, and passes with off', async () => {
     const error = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }

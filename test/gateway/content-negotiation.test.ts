@@ -17,7 +17,9 @@ const profileFor = (modes: Partial<Modes>, skills: CallProfile['modes']['skills'
     input: [...defaults.input, ...Object.values(skills).flatMap(({ input = [] }) => input)],
     output: [...defaults.output, ...Object.values(skills).flatMap(({ output = [] }) => output)],
   }
-  return profileWith({ modes: { defaults, union, skills } })
+  // What is no message is compared, too.
+  const gate = { ...profileWith().gate, version: 'off' } as const
+  return profileWith({ gate, modes: { defaults, union, skills } })
 }
 
 const versions: readonly (readonly [WireVersion, A2ACall['operation']])[] = [
@@ -242,6 +244,7 @@ describe('the output modes of a skill', () => {
 
 const text = 'text/plain'
 const json = 'application/json'
+const anyFile = 'application/octet-stream'
 
 /** The input modes of the agent, a message's parts in each version, and the media types among them that the agent does not accept. */
 const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejected: string[]])[] = [
@@ -258,9 +261,13 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejec
   [['image/png'], [{ kind: 'file', file: { mimeType: 'image/png' } }], [{ url: 'u', mediaType: 'image/png' }], []],
   [['image/*'], [{ kind: 'file', file: { mimeType: 'Image/PNG' } }], [{ raw: 'r', mediaType: 'Image/PNG' }], []],
   [[text], [{ kind: 'file', file: { mimeType: 'image/png' } }], [{ raw: 'r', mediaType: 'image/png' }], ['image/png']],
-  [[text], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], []],
-  [[text], [{ kind: 'file', file: { uri: 'https://a.example/b.png' } }], [{ url: 'https://a.example/b.png' }], []],
-  [[text], [{ kind: 'file', file: { mimeType: '' } }], [{ raw: 'AA==', mediaType: '' }], []],
+  [[text], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], [anyFile]],
+  [['application/*'], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], []],
+  [['*/*'], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], []],
+  [[], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], []],
+  [[text], [{ kind: 'file' }], [{ raw: '' }], [anyFile]],
+  [[text], [{ kind: 'file', file: { uri: 'https://a.example/b' } }], [{ url: 'https://a.example/b' }], [anyFile]],
+  [[text], [{ kind: 'file', file: { mimeType: '' } }], [{ raw: 'AA==', mediaType: '' }], [anyFile]],
   [[text], [{ kind: 'file', file: { mimeType: 'nonsense' } }], [{ raw: 'AA==', mediaType: 'nonsense' }], ['nonsense']],
   [['*/*'], [{ kind: 'file', file: { mimeType: 'nonsense' } }], [{ raw: 'AA==', mediaType: 'nonsense' }], []],
   [
@@ -414,7 +421,7 @@ describe('the media type of a part', () => {
   })
 
   it('may be null', () => {
-    expect(rejectionOf({ url: 'https://a.example/x', mediaType: null }, '1.0')).toBeUndefined()
+    expect(rejectionOf({ url: 'https://a.example/x', mediaType: null }, '1.0')).toBe('input-modes')
   })
 })
 

@@ -40,6 +40,8 @@ beforeAll(async () => {
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(answerCalls))
 
+const image = { messageId: 'm', role: 'ROLE_USER', parts: [{ raw: 'AA==', mediaType: 'image/png' }] }
+
 /** A gate check, a call that fails it, and its error. */
 const failingCalls: [Family, string, number, string, JsonObject][] = [
   ['capabilities', 'a stream', -32004, 'streaming', call('SendStreamingMessage')],
@@ -75,16 +77,11 @@ const failingCalls: [Family, string, number, string, JsonObject][] = [
     'output-modes',
     call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })),
   ],
-  [
-    'modes',
-    'input modes',
-    -32005,
-    'input-modes',
-    call('SendMessage', { message: { parts: [{ raw: 'AA==', mediaType: 'image/png' }] } }),
-  ],
+  ['modes', 'input modes', -32005, 'input-modes', call('SendMessage', { message: image })],
   ['extensions', 'a message', -32008, 'extensions', call()],
   ['extensions', 'a task', -32008, 'extensions', call('GetTask', { id: 't' })],
   ['version', 'a message of 0.3', -32009, 'version', call('message/send', messageV03())],
+  ['version', 'a message of 0.3 in a call of 1.0', -32602, 'invalid-params', call('SendMessage', messageV03())],
 ]
 
 describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
@@ -127,7 +124,7 @@ describe.each(failingCalls)('gate.%s: %s', (family, _, code, name, body) => {
 describe('the gate level warn', () => {
   it('names every failed check', async () => {
     const configuration = { acceptedOutputModes: ['image/png'], taskPushNotificationConfig: {} }
-    const body = call('SendMessage', { message: { parts: [{ raw: 'AA==', mediaType: 'image/png' }] }, configuration })
+    const body = call('SendMessage', { message: image, configuration })
     const response = await called.send('/agents/all-warn/a2a', { body })
     expect([response.headers.get('gate-warning'), response.body]).toEqual([
       'push-notifications, extensions, input-modes, output-modes, unaccepted-output-modes',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerTo } from '../support/answers.ts'
-import { agentResponse, call, codeOf, message } from '../support/calls.ts'
+import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { useRefusedCalls } from '../support/refused-calls.ts'
 
 const { called, path, send, upstreamBodies, expectRejection } = useRefusedCalls('invalid-calls')
@@ -188,8 +188,89 @@ describe('the forwarded body is what the gate checked', () => {
 
   it('a duplicate acceptedOutputModes is checked', async () => {
     const params =
-      '"params":{"message":{"parts":[]},"configuration":{"acceptedOutputModes":["text/plain"],"acceptedOutputModes":["image/png"]}}'
+      '"params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a"}]},"configuration":{"acceptedOutputModes":["text/plain"],"acceptedOutputModes":["image/png"]}}'
     expectRejection(await send(raw(`"method":"SendMessage",${params}`)), { code: -32005 })
+  })
+})
+
+describe('a message in the form of the other version', () => {
+  const field = 'message.role'
+  const violation = (spelling: string, value: string) => ({ field, description: `must be ${spelling}, not "${value}"` })
+  const v1 = violation('ROLE_USER in A2A 1.0', 'user')
+  const v03 = violation('user in A2A 0.3', 'ROLE_USER')
+  const restV03 = violation('ROLE_USER in A2A 0.3 over HTTP', 'user')
+  const content = { messageId: 'm', role: 'user', content: [{ text: 'a' }] }
+  const details = [expect.anything(), { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [v1] }]
+  const invalidV1 = { code: -32602, message: `\`${field}\` ${v1.description}.`, data: details }
+  const invalidV03 = {
+    code: -32602,
+    message: `\`${field}\` ${v03.description}.`,
+    data: { reason: 'INVALID_PARAMS', fieldViolations: [v03] },
+  }
+
+  it.each<[string, string, Json, number, Json]>([
+    ['SendMessage', '', call('SendMessage', messageV03()), 200, { jsonrpc: '2.0', id: 7, error: invalidV1 }],
+    [
+      'SendStreamingMessage',
+      '',
+      call('SendStreamingMessage', messageV03()),
+      200,
+      { jsonrpc: '2.0', id: 7, error: invalidV1 },
+    ],
+    ['message/send', '', call('message/send', message()), 200, { jsonrpc: '2.0', id: 7, error: invalidV03 }],
+    ['message:send', '/message:send', messageV03(), 400, { error: expect.objectContaining({ code: 400, details }) }],
+    [
+      'message:stream',
+      '/message:stream',
+      messageV03(),
+      400,
+      { error: expect.objectContaining({ code: 400, details }) },
+    ],
+    [
+      'v1/message:send',
+      '/v1/message:send',
+      { message: content },
+      400,
+      expect.objectContaining({ code: -32602, data: { reason: 'INVALID_PARAMS', fieldViolations: [restV03] } }),
+    ],
+  ])('is the mistake of the caller: %s', async (_, below, body, status, expected) => {
+    const response = await send(body, {}, path + below)
+    expect([response.status, response.body, upstreamBodies()]).toEqual([status, expected, []])
+  })
+
+  it('is reported to clients of 0.3 as an event of the stream that they read', async () => {
+    const response = await send(call('message/stream', message()))
+    const event = JSON.parse(response.text.replace('data: ', ''))
+    expect([event, upstreamBodies()]).toEqual([{ jsonrpc: '2.0', id: 7, error: invalidV03 }, []])
+  })
+
+  it('may name its kinds in 1.0, which are removed with a warning', async () => {
+    const parts = [{ kind: 'text', text: 'Does it rain?' }]
+    const named = { message: { kind: 'message', messageId: 'm', role: 'ROLE_USER', parts } }
+    for (const [below, body, sent] of [
+      ['', call('SendMessage', named), call()],
+      ['/message:send', named, message()],
+    ] as const) {
+      called().agent.requests.length = 0
+      const { status, headers } = await send(body, {}, path + below)
+      const bodies = upstreamBodies().map(each => JSON.parse(each))
+      expect([status, headers.get('gate-warning'), bodies]).toEqual([200, 'repaired (kind)', [sent]])
+    }
+  })
+
+  it('may not list tasks by a state of 0.3', async () => {
+    const description = 'must be TASK_STATE_COMPLETED in A2A 1.0, not "completed"'
+    expectRejection(await send(call('ListTasks', { status: 'completed' })), { code: -32602, message: description })
+    const { status, text } = await called().send(`${path}/tasks?status=completed`, { method: 'GET' })
+    expect([status, JSON.parse(text).error.message, upstreamBodies()]).toEqual([400, `\`status\` ${description}.`, []])
+  })
+
+  it('has no file without a media type that the agent does not accept', async () => {
+    const sent = { messageId: 'm', role: 'ROLE_USER', parts: [{ raw: 'AA==' }] }
+    expectRejection(await send(call('SendMessage', { message: sent })), {
+      code: -32005,
+      message: 'text/plain. A file without a media type counts as application/octet-stream.',
+    })
   })
 })
 

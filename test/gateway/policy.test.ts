@@ -7,7 +7,7 @@ import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
 import { evaluatePolicy, preferVersionError, targetOf } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { callWith, profileWith } from '../support/calls.ts'
+import { callWith, evaluate, profileWith } from '../support/calls.ts'
 
 const passes = { warnings: [] }
 const everyOperation = Object.keys(operations) as OperationName[]
@@ -22,7 +22,7 @@ describe('an unrestricted agent', () => {
     const calls = (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
       (['0.3', '1.0'] as const).map(version => callWith({ binding, version, operation })),
     )
-    expect(calls.map(call => evaluatePolicy(call, profileWith()))).toStrictEqual(calls.map(() => passes))
+    expect(calls.map(call => evaluate(call, profileWith()))).toStrictEqual(calls.map(() => passes))
   })
 })
 
@@ -42,7 +42,7 @@ describe('a translated call', () => {
   ] as const)('goes to %s with `bridge: %s`', (_, bridge, targets, binding, version, expected) => {
     const call = callWith({ binding, version })
     const profile = profileWith({ targets: [...targets], bridge })
-    const result = evaluatePolicy(call, profile)
+    const result = evaluate(call, profile)
     expect('kind' in result ? result.kind : 'passes').toBe(expected === undefined ? 'version' : 'passes')
     const found = targetOf(call, profile)
     const isUntranslated = expected === undefined && found?.binding === binding
@@ -70,7 +70,7 @@ describe('the media type of data in a translated call', () => {
   ])('declared as %s: an agent of %s that accepts %s refuses %j', (mediaType, version, input, offered) => {
     const part = { data: 'rain', ...(mediaType !== undefined && { mediaType }) }
     const call = callWith({ version: '1.0', params: { message: { parts: [part] } } })
-    expect(evaluatePolicy(call, agent(version, [input]))).toEqual(
+    expect(evaluate(call, agent(version, [input]))).toEqual(
       offered.length === 0 ? passes : { kind: 'input-modes', offered, accepted: [input] },
     )
   })
@@ -78,7 +78,7 @@ describe('the media type of data in a translated call', () => {
   it('does not change the type of text', () => {
     const part = { text: 'a: 1', mediaType: 'application/yaml' }
     const call = callWith({ version: '1.0', params: { message: { parts: [part] } } })
-    expect(evaluatePolicy(call, agent('0.3', ['application/yaml']))).toEqual(passes)
+    expect(evaluate(call, agent('0.3', ['application/yaml']))).toEqual(passes)
   })
 })
 
@@ -90,7 +90,7 @@ describe('the version check', () => {
     ['HTTP+JSON', '0.3', ['1.0']],
   ] as const)('compares %s %s with the versions of the agent in that binding', (binding, version, accepted) => {
     const profile = profileWith({ targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0')] })
-    expect(evaluatePolicy(callWith({ binding, version }), profile)).toStrictEqual(
+    expect(evaluate(callWith({ binding, version }), profile)).toStrictEqual(
       accepted === undefined ? passes : { kind: 'version', offered: version, accepted: [...accepted] },
     )
   })
@@ -103,7 +103,7 @@ describe('the version check', () => {
       requiredExtensions: ['urn:x'],
       route: 'closed',
     })
-    expect(evaluatePolicy(callWith({ operation: 'stream' }), profile)).toStrictEqual({
+    expect(evaluate(callWith({ operation: 'stream' }), profile)).toStrictEqual({
       kind: 'version',
       offered: '1.0',
       accepted: ['0.3'],
@@ -117,7 +117,7 @@ describe('the version check', () => {
         targets: [target('JSONRPC', '1.0')],
         gate: { ...profileWith().gate, version: level },
       })
-      expect(evaluatePolicy(callWith({ binding: 'HTTP+JSON' }), profile)).toStrictEqual({
+      expect(evaluate(callWith({ binding: 'HTTP+JSON' }), profile)).toStrictEqual({
         kind: 'version',
         offered: '1.0',
         accepted: [],
@@ -181,7 +181,7 @@ describe('preferVersionError', () => {
 describe('the capabilities check', () => {
   it.each(everyOperation)('requires for %s only the capability that the operation needs', operation => {
     const { needs } = operations[operation]
-    const without = (changes: Partial<CallProfile>) => evaluatePolicy(callWith({ operation }), profileWith(changes))
+    const without = (changes: Partial<CallProfile>) => evaluate(callWith({ operation }), profileWith(changes))
     expect([
       without({ streaming: false }),
       without({ pushNotifications: false }),
@@ -212,7 +212,7 @@ describe('the capabilities check', () => {
     (configuration, needed) => {
       const verdicts = (['0.3', '1.0'] as const).flatMap(version =>
         (['send', 'stream'] as const).map(operation =>
-          evaluatePolicy(
+          evaluate(
             callWith({ version, operation, params: { configuration } }),
             profileWith({ pushNotifications: false }),
           ),
@@ -227,7 +227,7 @@ describe('the capabilities check', () => {
     (params, needed) => {
       const verdicts = (['0.3', '1.0'] as const).flatMap(version =>
         (['send', 'stream'] as const).map(operation =>
-          evaluatePolicy(callWith({ version, operation, params }), profileWith({ pushNotifications: false })),
+          evaluate(callWith({ version, operation, params }), profileWith({ pushNotifications: false })),
         ),
       )
       expect(verdicts).toStrictEqual(Array(4).fill(needed ? { kind: 'push-notifications' } : passes))
@@ -237,7 +237,7 @@ describe('the capabilities check', () => {
   it('requires no push notifications for an operation without a message', () => {
     const params = { configuration: { pushNotificationConfig: {} } }
     expect(
-      evaluatePolicy(callWith({ operation: 'getTask', params }), profileWith({ pushNotifications: false })),
+      evaluate(callWith({ operation: 'getTask', params }), profileWith({ pushNotifications: false })),
     ).toStrictEqual(passes)
   })
 })
@@ -252,14 +252,14 @@ describe('the extensions check', () => {
     [['urn:b', 'urn:c', 'urn:a'], []],
   ])('finds that %j lacks %j', (extensions, missing) => {
     expect(
-      evaluatePolicy(callWith({ extensions, operation: 'getTask' }), profileWith({ requiredExtensions: required })),
+      evaluate(callWith({ extensions, operation: 'getTask' }), profileWith({ requiredExtensions: required })),
     ).toStrictEqual(missing.length === 0 ? passes : { kind: 'extensions', required, missing })
   })
 })
 
 describe('the extended card', () => {
-  const evaluate = (changes: Partial<CallProfile>) =>
-    evaluatePolicy(callWith({ operation: 'extendedCard', params: {} }), profileWith(changes))
+  const evaluateCard = (changes: Partial<CallProfile>) =>
+    evaluate(callWith({ operation: 'extendedCard', params: {} }), profileWith(changes))
 
   it.each([
     [false, [], { kind: 'extended-card' }],
@@ -267,19 +267,19 @@ describe('the extended card', () => {
     [true, [], { kind: 'extended-card-not-configured' }],
     [true, ['extended'], passes],
   ])('depends on its declaration (%s) and on tiers %j', (extendedAgentCard, tiers, verdict) => {
-    expect(evaluate({ extendedAgentCard, tiers })).toStrictEqual(verdict)
+    expect(evaluateCard({ extendedAgentCard, tiers })).toStrictEqual(verdict)
   })
 
   it('is checked at every gate level', () => {
     const gate = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off', responses: 'off' } as const
-    expect([evaluate({ gate, extendedAgentCard: false }), evaluate({ gate, tiers: [] })]).toStrictEqual([
+    expect([evaluateCard({ gate, extendedAgentCard: false }), evaluateCard({ gate, tiers: [] })]).toStrictEqual([
       { kind: 'extended-card' },
       { kind: 'extended-card-not-configured' },
     ])
   })
 
   it('needs no target, extension or open route, because the host itself responds', () => {
-    expect(evaluate({ targets: [], requiredExtensions: ['urn:a'], route: 'closed' })).toStrictEqual(passes)
+    expect(evaluateCard({ targets: [], requiredExtensions: ['urn:a'], route: 'closed' })).toStrictEqual(passes)
   })
 })
 
@@ -325,7 +325,7 @@ describe('gate levels', () => {
     gate => {
       const enforced = errors.find(([family]) => gate[family] === 'enforce')
       const warnings = errors.filter(([family]) => gate[family] === 'warn').map(([, error]) => error)
-      expect(evaluatePolicy(failingCall, { ...restrictiveAgent, gate })).toStrictEqual(
+      expect(evaluate(failingCall, { ...restrictiveAgent, gate })).toStrictEqual(
         enforced?.[1] ?? { warnings, hasPushConfig: true },
       )
     },
@@ -333,13 +333,13 @@ describe('gate levels', () => {
 
   it.each(everyGate)('$version, $capabilities, $extensions, $modes: a closed agent receives no call', gate => {
     const enforced = errors.find(([family]) => gate[family] === 'enforce')
-    expect(evaluatePolicy(failingCall, { ...restrictiveAgent, gate, route: 'closed' })).toStrictEqual(
+    expect(evaluate(failingCall, { ...restrictiveAgent, gate, route: 'closed' })).toStrictEqual(
       enforced?.[1] ?? { kind: 'closed' },
     )
   })
 
   it.each(['direct', 'gateway'] as const)('are the same for the route %s', route => {
-    expect(evaluatePolicy(callWith(), profileWith({ route }))).toStrictEqual(passes)
+    expect(evaluate(callWith(), profileWith({ route }))).toStrictEqual(passes)
   })
 })
 
@@ -375,15 +375,15 @@ it('never throws, and every error can be serialized', () => {
       { requiredKeys: [] },
     ),
   )
-  fc.assert(
-    fc.property(
+  return fc.assert(
+    fc.asyncProperty(
       fc.constantFrom(...everyOperation),
       fc.constantFrom('0.3' as const, '1.0' as const),
       params,
       agent,
-      (operation, version, generated, changes) => {
+      async (operation, version, generated, changes) => {
         const call = callWith({ operation, version, params: JSON.parse(JSON.stringify(generated)) })
-        const verdict = evaluatePolicy(call, profileWith(changes))
+        const verdict = await evaluatePolicy(call, profileWith(changes))
         if ('kind' in verdict)
           expect(JSON.parse(JSON.stringify(toJsonRpcError(verdict, version)))).toMatchObject({
             code: expect.any(Number),

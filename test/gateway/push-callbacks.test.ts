@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { toJsonRpcError } from '../../src/a2a/error-response.ts'
 import { type OperationName, operations } from '../../src/a2a/operations.ts'
-import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { callWith, profileWith } from '../support/calls.ts'
+import { callWith, evaluate as evaluateCall, profileWith } from '../support/calls.ts'
 
 const metadata = 'http://169.254.169.254/latest/meta-data'
 const passes = { warnings: [] }
@@ -13,7 +12,7 @@ const rejected = (...fields: string[]) => ({
   violations: fields.map(field => ({ field, description: 'must be a public https URL' })),
 })
 const evaluate = (operation: OperationName, params: JsonObject, allowed?: string) => {
-  const result = evaluatePolicy(callWith({ operation, params }), profileWith(), allowed)
+  const result = evaluateCall(callWith({ operation, params }), profileWith(), allowed)
   return 'kind' in result ? result : { warnings: result.warnings }
 }
 const create = (url: JsonObject[string]) => evaluate('createPushConfig', { taskId: 't', url })
@@ -77,7 +76,7 @@ describe.each(shapes)('the push notification URL in %s', (_, operation, params, 
 
   it.each(['off', 'warn', 'enforce'] as const)('is checked at the gate level %s', level => {
     const gate = { capabilities: level, modes: level, extensions: level, version: level, responses: level }
-    expect(evaluatePolicy(callWith({ operation, params: params(metadata) }), profileWith({ gate }))).toEqual(
+    expect(evaluateCall(callWith({ operation, params: params(metadata) }), profileWith({ gate }))).toEqual(
       rejected(field),
     )
   })
@@ -168,9 +167,9 @@ describe('a push notification URL', () => {
   it('is checked after what the card allows', () => {
     const call = callWith({ operation: 'createPushConfig', params: { url: metadata } })
     expect([
-      evaluatePolicy(call, profileWith({ pushNotifications: false })),
-      evaluatePolicy(call, profileWith({ requiredExtensions: ['urn:a'] })),
-      evaluatePolicy(call, profileWith({ route: 'closed' })),
+      evaluateCall(call, profileWith({ pushNotifications: false })),
+      evaluateCall(call, profileWith({ requiredExtensions: ['urn:a'] })),
+      evaluateCall(call, profileWith({ route: 'closed' })),
     ]).toMatchObject([{ kind: 'push-notifications' }, { kind: 'extensions' }, { kind: 'closed' }])
   })
 

@@ -188,7 +188,13 @@ const restAttacks: Attack[] = [
   ['POST message:send', taskId => rest(bob, 'POST', 'message:send', named({ taskId }))],
   ['POST message:stream', taskId => rest(bob, 'POST', 'message:stream', named({ taskId }))],
   ['POST message:send with a query', id => rest(bob, 'POST', `message:send?taskId=${id}`, message())],
-  ['POST v1/message:send', id => rest(bob, 'POST', 'v1/message:send', { request: { task_id: id, content: [] } })],
+  [
+    'POST v1/message:send',
+    task_id => {
+      const request = { messageId: 'm', role: 'ROLE_USER', content: [{ text: 'a' }], task_id }
+      return rest(bob, 'POST', 'v1/message:send', { request })
+    },
+  ],
   ['GET tasks of a context', id => rest(bob, 'GET', `tasks?contextId=context-of-${id}`)],
 ]
 

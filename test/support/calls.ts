@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { CallError } from '../../src/a2a/errors.ts'
 import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
+import { evaluatePolicy, type Verdict } from '../../src/gateway/policy.ts'
 import { type ForwardOptions, forward } from '../../src/gateway/upstream/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
@@ -61,10 +62,25 @@ export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
   version: '1.0',
   dialect: changes.version ?? '1.0',
   id: 1,
-  params: { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Hello' }] } },
+  params: changes.version === '0.3' ? messageV03() : message(),
   extensions: [],
   ...changes,
 })
+
+/** Evaluates the policy of a call whose message, if it sends one, gets what every message of its version must have. */
+export const evaluate = (call: A2ACall, profile: CallProfile, allowedOrigins?: string): Verdict => {
+  const { params, version, operation } = call
+  const { message: whole } = version === '1.0' ? message() : messageV03()
+  const sent = { ...(whole as JsonObject), ...(params.message as JsonObject | undefined) }
+  const sends = operation === 'send' || operation === 'stream'
+  const result = evaluatePolicy(
+    sends ? { ...call, params: { ...params, message: sent } } : call,
+    profile,
+    allowedOrigins,
+  )
+  if (result instanceof Promise) throw new Error('the message is not plainly one of its version')
+  return result
+}
 
 /** Returns the profile of an agent without any restriction, with `changes`. */
 export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => ({

@@ -36,7 +36,8 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
   'gate.capabilities': 'Whether the card declares the capability that a call needs, such as streaming.',
   'gate.modes': 'Whether the agent accepts the media types of a call, and produces one that the caller accepts.',
   'gate.extensions': 'Whether a call names the extensions that the card requires.',
-  'gate.version': 'Whether the agent speaks the A2A version and the binding of a call.',
+  'gate.version':
+    'Whether the agent speaks the A2A version and the binding of a call, and the message has the form of that version.',
   'gate.responses': 'Whether what the agent answers is A2A.',
   'gate.tasks':
     'owner: callers reach only the tasks that they have started. shared: all callers reach all. Default: owner with `upstream.secret` or `upstream.service`, else shared.',

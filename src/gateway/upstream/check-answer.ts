@@ -1,5 +1,5 @@
 import type { CallError } from '../../a2a/errors.ts'
-import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
+import { isPlainObject, parseJsonLossless } from '../../a2a/jsonrpc.ts'
 import {
   type AnswerPlace,
   type CheckedAnswer,
@@ -11,7 +11,7 @@ import {
 } from '../../a2a/results.ts'
 import type { CallProfile } from '../../card/call-profile.ts'
 import { hasDuplicateName } from '../../json/duplicate-names.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/json.ts'
 import { isDeeperThan } from '../../json/parse.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 import type { AnswerRepair } from './repair-answer.ts'
@@ -42,6 +42,38 @@ export type AnswerPolicy = {
  * returns one.
  */
 export const checkAnswer = (
+  text: string,
+  place: AnswerPlace,
+  call: AnsweredCall,
+  policy: AnswerPolicy & { status: number },
+): CheckedAnswer | Promise<CheckedAnswer> => {
+  const checked = checkUnredacted(text, place, call, policy)
+  if (call.operation !== 'getPushConfig' && call.operation !== 'listPushConfigs') return checked
+  const redact = (answer: CheckedAnswer) => redactPushConfigs(answer, text, policy.status)
+  return checked instanceof Promise ? checked.then(redact) : redact(checked)
+}
+
+/**
+ * Removes the secrets from push configurations that are read back, at every level: whoever knows the id of a task could read them
+ * (https://github.com/a2aproject/A2A/issues/1988). Numbers stay as the agent wrote them.
+ */
+const redactPushConfigs = (checked: CheckedAnswer, text: string, status: number): CheckedAnswer => {
+  if (checked !== undefined && 'kind' in checked) return checked
+  const parsed = parseJsonLossless(checked?.text ?? text)
+  if ('kind' in parsed)
+    return { kind: 'invalid-response', status, detail: 'the body must be JSON that can be redacted' }
+  return { ...checked, text: JSON.stringify(withoutSecrets(parsed.value)) }
+}
+
+/** Also where an answer is not A2A, and passes because of its level. */
+const withoutSecrets = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(withoutSecrets)
+  if (!isPlainObject(value)) return value
+  const kept = jsonEntries(value).filter(([name]) => !/^(?:token|credentials)$/i.test(name))
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutSecrets(member)]))
+}
+
+const checkUnredacted = (
   text: string,
   place: AnswerPlace,
   call: AnsweredCall,

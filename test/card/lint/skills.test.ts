@@ -12,6 +12,7 @@ const textMessage = {
   skillId: undefined,
   acceptedOutputModes: undefined,
   hasPushConfig: false,
+  isDoubtful: false,
   callbackUrls: [],
 }
 
