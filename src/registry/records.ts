@@ -277,6 +277,8 @@ export type HostChange = { hostname: string; id: string | null; seq: number }
 export type Registered = {
   outcome: 'registered'
   seq: number
+  /** Orders what is published of the agent: `seq`, or the later number of its health or its signatures. */
+  publishedSeq: number
   /** In ms since 1970. */
   modified: number
   created: boolean
