@@ -72,8 +72,10 @@ const runImport = async (file: ImportedFile, actor: string, env: Env): Promise<I
     const result = await registry.importStep({ step: 'commit', session, actor, digest })
     if (result.outcome !== 'imported') throw rejectionError(result)
     return result
-  } finally {
-    await registry.importStep({ step: 'abandon', session })
+  } catch (error) {
+    // If this fails as well, the next import deletes what is staged.
+    await registry.importStep({ step: 'abandon', session }).catch(() => undefined)
+    throw error
   }
 }
 

@@ -53,7 +53,9 @@ export const runImportStep = async (
     for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
     return { value: result, staleKeys: [], publishKeys: [] }
   })
-  end(storage, staging)
+  // The commit has dropped what was staged, and nothing after it may fail.
+  if (result.outcome === 'imported') imports.delete(storage)
+  else end(storage, staging)
   return result
 }
 

@@ -95,6 +95,33 @@ describe('GET /export', () => {
   })
 })
 
+describe('an import into a Registry that is unreachable', () => {
+  /** Imports all agents into a host whose Registry cannot be reached from a step on, and not for any step after that. */
+  const importUntil = async (last: ImportStep['step']) => {
+    const host = await startNodeHost()
+    let isReachable = true
+    const registry = new Proxy(host.registry, {
+      get: (target, name) => (step: ImportStep) => {
+        if (!isReachable) throw Object.assign(new Error('Network connection lost.'), { retryable: true })
+        isReachable = step.step !== last
+        return Reflect.get(target, name).call(target, step)
+      },
+    })
+    Object.assign(host.env, { REGISTRY: { getByName: () => registry } })
+    const response = await host.fetch('/import', { method: 'POST', headers: auth, body: text })
+    return { status: response.status, agents: await host.registry.list({ after: '', limit: 9, covered: ['*'] }) }
+  }
+
+  it('has succeeded once it is committed', async () => {
+    const { status, agents } = await importUntil('commit')
+    expect([status, agents.length]).toEqual([201, 9])
+  })
+
+  it('returns 503 before that, and imports nothing', async () => {
+    expect(await importUntil('stage')).toEqual({ status: 503, agents: [] })
+  })
+})
+
 describe('the lines of an import', () => {
   it('reach the Registry at most a thousand at a time, so that other requests get their turn', async () => {
     const host = await startNodeHost()
