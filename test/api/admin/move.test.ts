@@ -98,6 +98,7 @@ describe('GET /export', () => {
 describe('an import into a Registry that is unreachable', () => {
   /** Imports all agents into a host whose Registry cannot be reached from a step on, and not for any step after that. */
   const importUntil = async (last: ImportStep['step']) => {
+    vi.spyOn(console, 'error').mockReturnValue()
     const host = await startNodeHost()
     let isReachable = true
     const registry = new Proxy(host.registry, {
@@ -119,6 +120,24 @@ describe('an import into a Registry that is unreachable', () => {
 
   it('returns 503 before that, and imports nothing', async () => {
     expect(await importUntil('stage')).toEqual({ status: 503, agents: [] })
+  })
+})
+
+describe('an import with ?tokens=false', () => {
+  it('brings everything but the tokens', async () => {
+    const host = await startNodeHost()
+    const importWith = (query: string) => host.fetch(`/import${query}`, { method: 'POST', headers: auth, body: text })
+    for (const query of ['?tokens=no', '?token=false']) {
+      const refused = await importWith(query)
+      expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'unknown-query' }])
+    }
+    const response = await importWith('?tokens=false')
+    expect([response.status, await response.json()]).toEqual([
+      201,
+      { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 0 },
+    ])
+    const headers = { Authorization: `Bearer ${reader.token}` }
+    expect((await host.fetch('/tokens/self', { headers })).status).toBe(401)
   })
 })
 

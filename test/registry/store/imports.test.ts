@@ -52,7 +52,7 @@ const run = (step: ImportStep): Promise<ImportReply> =>
     },
   })
 const begin = async (): Promise<string> => {
-  const begun = await run({ step: 'begin' })
+  const begun = await run({ step: 'begin', withTokens: true })
   return 'session' in begun ? begun.session : ''
 }
 const stage = (session: string) => run({ step: 'stage', session, lines })
@@ -100,7 +100,7 @@ describe('an import', () => {
     register(storage.sql, registration('b', 'Two'), true)
     expect(await commit(session)).toEqual({ outcome: 'not-empty' })
     expect([agents(), names('staged_*')]).toEqual([[{ id: 'b' }], []])
-    expect(await run({ step: 'begin' })).toEqual({ outcome: 'not-empty' })
+    expect(await run({ step: 'begin', withTokens: true })).toEqual({ outcome: 'not-empty' })
   })
 
   it('takes the same number of statements to end, however many agents it brings', async () => {
