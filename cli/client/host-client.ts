@@ -279,10 +279,11 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return response.body
   },
 
-  /** Registers all of an export on the host, which must be empty. `file` is compressed with gzip. */
-  importFile: async (file: ReadableStream): Promise<ImportResult | Rejection> => {
+  /** Registers all of an export on the host, which must be empty; or all but its tokens. `file` is compressed with gzip. */
+  importFile: async (file: ReadableStream, withTokens: boolean): Promise<ImportResult | Rejection> => {
     const headers = { 'Content-Type': EXPORT_TYPE, 'Content-Encoding': 'gzip' }
-    const reply = await readReply(await openStream(connection, 'POST', '/import', { headers, body: file }))
+    const path = withTokens ? '/import' : '/import?tokens=false'
+    const reply = await readReply(await openStream(connection, 'POST', path, { headers, body: file }))
     return reply.status === 201 ? parseReply(ImportResult, reply, connection) : toRejection(reply)
   },
 

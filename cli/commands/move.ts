@@ -18,6 +18,8 @@ import {
 } from '../options.ts'
 import { formatCount } from '../terminal.ts'
 
+type ImportFlags = HostFlags & { withoutTokens?: true }
+
 /** Adds `export` and `import`, which move all that a host has registered to another one. */
 export const addMove: AddCommand = (program, context, exit) => {
   addConnectionOptions(program.command('export'), 'admin')
@@ -27,7 +29,8 @@ export const addMove: AddCommand = (program, context, exit) => {
   addHostOptions(program.command('import'), 'admin')
     .description('register all of an export on a host that is empty')
     .argument('<file>', 'what `sync-card export` wrote')
-    .action(async (file: string, flags: HostFlags) => exit(await importFile(file, flags, context)))
+    .option('--without-tokens', 'import no tokens: whoever can edit the file can add one of their own')
+    .action(async (file: string, flags: ImportFlags) => exit(await importFile(file, flags, context)))
 }
 
 const exportHost = async (file: string | undefined, flags: HostFlags, context: Context): Promise<number> => {
@@ -91,7 +94,7 @@ async function* decodeLines(
   }
 }
 
-const importFile = async (file: string, flags: HostFlags, context: Context): Promise<number> => {
+const importFile = async (file: string, flags: ImportFlags, context: Context): Promise<number> => {
   const { terminal, cwd } = context
   const path = resolve(cwd, file)
   if (!existsSync(path)) throw new UsageError(`There is no file ${file}.`)
@@ -103,7 +106,7 @@ const importFile = async (file: string, flags: HostFlags, context: Context): Pro
     return ExitCode.rejected
   }
   const compressed = createReadStream(path).pipe(createGzip())
-  const result = await connect(flags, context).importFile(toStream(compressed))
+  const result = await connect(flags, context).importFile(toStream(compressed), !flags.withoutTokens)
   if ('rejected' in result) return reportRejection(result, context)
   const { agents, revisions, tokens } = result
   if (flags.json) terminal.out(JSON.stringify(result))

@@ -55,3 +55,11 @@ export const paginate = <Item extends { id: string }>(
   const last = items.length > limit ? page.at(-1) : undefined
   return { page, ...(last && { cursor: last.id }) }
 }
+
+/** Parses the only parameter of a query, which is true or false. */
+export const parseFlag = (url: URL, name: string, missing: boolean): boolean => {
+  rejectUnknownQuery(url, [name])
+  const value = url.searchParams.get(name) ?? String(missing)
+  if (value === 'true' || value === 'false') return value === 'true'
+  throw new HttpError(400, 'unknown-query', `${name} must be true or false.`)
+}

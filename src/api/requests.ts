@@ -1,46 +1,17 @@
 import * as v from 'valibot'
-import { scopes } from '../card/model/constants.ts'
-import { json, jsonObject, strictObject } from '../card/model/schema.ts'
-import { MAX_KEY_SOURCES, MAX_TOKEN_ENTRIES } from '../limits.ts'
+import { json, jsonObject, revisionNumber, strictObject } from '../card/model/schema.ts'
+import { MAX_KEY_SOURCES } from '../limits.ts'
+import { TokenRecord } from '../registry/token-record.ts'
 
 // The bodies of requests, apart from the handlers that read them: the OpenAPI document describes them too.
-
-const uniqueList = <Item extends v.GenericSchema<string>>(item: Item, minLength: 0 | 1, message: string) =>
-  v.pipe(
-    v.array(item, message),
-    v.minLength(minLength, message),
-    v.maxLength(MAX_TOKEN_ENTRIES, `must have at most ${MAX_TOKEN_ENTRIES} entries`),
-    v.transform(items => [...new Set(items)]),
-  )
-
-const scopeNames = `${scopes.slice(0, -1).join(', ')} or ${scopes.at(-1)}`
-const scopesMessage = `must be a list of ${scopeNames}, with at least one of them`
-const agentsMessage = 'must be a list of agent ids, in which * matches any characters; omit it for all agents'
 
 /** The body of `POST /tokens`. */
 export const TokenRequest = v.object(
   {
-    note: v.optional(v.pipe(v.string(), v.regex(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')), ''),
-    scopes: uniqueList(v.picklist(scopes, `must be ${scopeNames}`), 1, scopesMessage),
-    agents: v.optional(
-      uniqueList(
-        v.pipe(
-          v.string(),
-          v.regex(/^[a-z0-9*][a-z0-9*-]{0,62}$/, 'must be an agent id, in which * matches any characters'),
-        ),
-        1,
-        agentsMessage,
-      ),
-      ['*'],
-    ),
-    tiers: v.optional(
-      uniqueList(
-        v.pipe(v.string(), v.regex(/^(?:\*|[a-z][a-z0-9-]{0,31})$/, 'must be the name of a tier, or * for all')),
-        0,
-        'must be a list of tier names',
-      ),
-      [],
-    ),
+    note: v.optional(TokenRecord.entries.note, ''),
+    scopes: TokenRecord.entries.scopes,
+    agents: v.optional(TokenRecord.entries.agents, ['*']),
+    tiers: v.optional(TokenRecord.entries.tiers, []),
     expires: v.optional(
       v.union([v.string(), v.number(), v.null()], 'must be seconds from now, or a date such as 2027-01-31'),
       null,
@@ -54,13 +25,8 @@ const headerText = v.optional(v.pipe(v.string(), v.regex(/^[\x20-\x7e]*$/, 'must
 /** A line of a batch: the body of `PUT /agents/{id}`, with its conditions. */
 export const BatchLine = strictObject({ id: v.string(), manifest: json, ifMatch: headerText, ifNoneMatch: headerText })
 
-/** The largest number of 15 digits: such numbers are exact. */
-const MAX_SEQ = 999_999_999_999_999
-
 /** The body of `POST /agents/{id}/rollback`. */
-export const RollbackRequest = strictObject({
-  seq: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_SEQ)),
-})
+export const RollbackRequest = strictObject({ seq: revisionNumber })
 
 /** The body of `POST /agents/{id}/check`, if there is one: whether work is started, too. */
 export const CheckRequest = strictObject({ send: v.optional(v.boolean()) })

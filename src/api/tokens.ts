@@ -2,7 +2,8 @@ import { parseAuthorization } from '../auth/authenticate.ts'
 import { actorOf } from '../auth/principal.ts'
 import { audited } from '../auth/refusals.ts'
 import { countWrites, requirePrincipal, requireScope, unauthorized } from '../auth/require.ts'
-import { createToken, tokenId } from '../auth/token.ts'
+import { createToken } from '../auth/token.ts'
+import { tokenIdPattern } from '../card/model/constants.ts'
 import type { CardError } from '../card/model/report.ts'
 import { validate } from '../card/model/schema.ts'
 import { sha256Hex } from '../http/conditional.ts'
@@ -14,8 +15,8 @@ import { jsonResponse } from '../http/responses.ts'
 import { formatPointer, isJsonObject, type Json } from '../json/json.ts'
 import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../limits.ts'
 import { cacheToken, readToken } from '../registry/edge/lookups.ts'
-import type { TokenRecord } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
+import type { TokenRecord } from '../registry/token-record.ts'
 import { paginate, parsePageQuery } from './pagination.ts'
 import { TokenRequest } from './requests.ts'
 import { parseTime } from './times.ts'
@@ -47,7 +48,7 @@ export const postToken: Handler = audited(async (request, env, ctx) => {
 /** `GET /tokens`: a page of the issued tokens, by id, without their text, which is not stored. */
 export const listTokens: Handler = async (request, env, ctx) => {
   await requireScope({ request, env, ctx }, 'admin', '*')
-  const { after, limit } = parsePageQuery(new URL(request.url), tokenId)
+  const { after, limit } = parsePageQuery(new URL(request.url), tokenIdPattern)
   const { page, ...rest } = paginate(await getRegistry(env).tokens(after, limit + 1), limit)
   return jsonResponse({ tokens: page.map(serializeToken), ...rest }, 200, headers)
 }
@@ -69,7 +70,7 @@ export const getOwnToken: Handler = async (request, env, ctx) => {
 export const deleteToken: Handler = audited(async (request, env, ctx, { id = '' }) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
   await countWrites(principal, env)
-  const revoked = tokenId.test(id) ? await getRegistry(env).revokeToken(id, actorOf(principal)) : undefined
+  const revoked = tokenIdPattern.test(id) ? await getRegistry(env).revokeToken(id, actorOf(principal)) : undefined
   if (revoked?.outcome !== 'revoked')
     throw new HttpError(404, 'token-not-found', 'No token with this id exists. GET /tokens lists tokens.')
   cacheToken(revoked.hash, null, revoked.seq)

@@ -9,9 +9,6 @@ const SECRET_LENGTH = 32
 
 const tokenForm = new RegExp(`^cc_[a-z2-7]{${ID_LENGTH}}_[a-z2-7]{${SECRET_LENGTH}}$`)
 
-/** The form of a token's id. */
-export const tokenId = new RegExp(`^[a-z2-7]{${ID_LENGTH}}$`)
-
 /** Checks the form of a token. Text of another form costs neither a hash nor a read. */
 export const isToken = (text: string): boolean => tokenForm.test(text)
 

@@ -1,7 +1,8 @@
+import * as v from 'valibot'
 import type { ChangeClass } from '../card/diff/changes.ts'
 import type { Drift } from '../card/diff/drift.ts'
 import type { Source } from '../card/manifest/upstream.ts'
-import type { RepresentationName, Scope } from '../card/model/constants.ts'
+import type { RepresentationName } from '../card/model/constants.ts'
 import type { CardError, Note } from '../card/model/report.ts'
 import type { PayloadRule, PublicKey } from '../card/signatures/index.ts'
 import type { Precondition } from '../http/conditional.ts'
@@ -85,38 +86,33 @@ export type WriteTerms = Pick<Registration, 'actor' | 'expected' | 'cause' | 'ch
  */
 export type Expected = Precondition & { seq?: number | null; checked?: number | null }
 
+const text = v.string()
+
 /** What lists show of an agent. `url` is its preferred endpoint; `protocol` is `mcp` where the card is made from an MCP server. */
-export type Summary = {
-  name: string
-  description: string
-  version: string
-  url: string
-  protocol: string
-  documentationUrl?: string
+export const Summary = v.object({
+  ...{ name: text, description: text, version: text, url: text, protocol: text },
+  documentationUrl: v.exactOptional(text),
   /** The endpoint in the list for Shaman's clients. */
-  shaman: { url: string; preferredTransport: string }
-}
+  shaman: v.object({ url: text, preferredTransport: text }),
+})
+export type Summary = v.InferOutput<typeof Summary>
 
 /**
  * What agents are found and filtered by, besides their names and descriptions: from the public card, each value once. `capabilities`
  * are the flags that are true and the URIs of extensions; `examples` the first few of all skills.
  */
-export type SearchFields = {
+export const SearchFields = v.object({
   /** The organization; empty for none. */
-  provider: string
-  skillIds: string[]
-  skillNames: string[]
-  tags: string[]
-  examples: string[]
-  capabilities: string[]
-  inputModes: string[]
-  outputModes: string[]
-  protocolVersions: string[]
+  provider: text,
+  ...{ skillIds: v.array(text), skillNames: v.array(text), tags: v.array(text), examples: v.array(text) },
+  ...{ capabilities: v.array(text), inputModes: v.array(text), outputModes: v.array(text) },
+  protocolVersions: v.array(text),
   /** Whether a document of the card has signatures of its author. A search adds those of this host. */
-  signed: boolean
+  signed: v.boolean(),
   /** The descriptions and examples of the skills, for the full-text index only. */
-  text: string
-}
+  text,
+})
+export type SearchFields = v.InferOutput<typeof SearchFields>
 
 /** One agent in a list. Its set is only for callers who may read or write the agent. */
 export type ListedAgent = Summary & {
@@ -277,6 +273,8 @@ export type HostChange = { hostname: string; id: string | null; seq: number }
 export type Registered = {
   outcome: 'registered'
   seq: number
+  /** Orders what is published of the agent: `seq`, or the later number of its health or its signatures. */
+  publishedSeq: number
   /** In ms since 1970. */
   modified: number
   created: boolean
@@ -320,19 +318,23 @@ export type WriteResult<Value, Failure> =
   | { value: Value; staleKeys: readonly string[]; publishKeys: readonly string[] }
 
 /** Why a remote card could not be fetched or served. */
-export type SourceFailure = {
+export const SourceFailure = v.object({
   /** The status that clients get when no card is left to serve. */
-  status: 502 | 503 | 504
+  status: v.picklist([502, 503, 504], 'must be 502, 503 or 504'),
   /** For the owner. An address that this host refuses to call is `unreachable` too, so that nobody can probe networks with it. */
-  code: 'unreachable' | 'timeout' | 'invalid-card' | 'not-ready' | 'unverified'
+  code: v.picklist(['unreachable', 'timeout', 'invalid-card', 'not-ready', 'unverified']),
   /** For the owner. */
-  message: string
+  message: text,
   /** Errors in the card, with pointers into it. */
-  errors?: CardError[]
-}
+  errors: v.exactOptional(v.array(v.object({ pointer: text, message: text }))),
+})
+export type SourceFailure = v.InferOutput<typeof SourceFailure>
+
+const headerValue = v.pipe(text, v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must be the value of a header'))
 
 /** What a conditional request for a card is made with (RFC 9110 §13.1). */
-export type Validators = { etag?: string; lastModified?: string }
+export const Validators = v.object({ etag: v.exactOptional(headerValue), lastModified: v.exactOptional(headerValue) })
+export type Validators = v.InferOutput<typeof Validators>
 
 /** What the signatures of a fetched card have shown at `at`, in ms since 1970. */
 export type CardVerification = {
@@ -421,27 +423,3 @@ export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' |
 
 /** The health that was last published to the edge, and its `seq`: that of the newest revision, or a later one. */
 export type PublishedHealth = { seq: number; health: SourceHealth }
-
-/** A token as the Registry and KV store it: never the token itself. `expires` and `created` are in ms since 1970. */
-export type TokenRecord = {
-  id: string
-  /** A remark for people. */
-  note: string
-  scopes: Scope[]
-  /** Globs of agent ids. */
-  agents: string[]
-  tiers: string[]
-  created: number
-  expires: number | null
-}
-
-/** Result of issuing a token. */
-export type TokenIssued =
-  | { outcome: 'issued'; seq: number; published: boolean }
-  | { outcome: 'too-many-tokens'; limit: number }
-  | { outcome: 'id-taken' }
-
-/** Result of revoking a token. The hash lets the calling isolate forget the token at once. */
-export type TokenRevoked =
-  | { outcome: 'revoked'; seq: number; hash: string; published: boolean }
-  | { outcome: 'unknown' }

@@ -1,6 +1,7 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import * as v from 'valibot'
 import { type keyRoles, keySecrets } from '../card/model/constants.ts'
+import { MAX_TIME_SECONDS, wholeNumber } from '../card/model/schema.ts'
 import { log } from '../http/log.ts'
 
 /** A public key as it is published (RFC 7517 §4). */
@@ -117,9 +118,6 @@ export const listKeys = ({
 export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>
   'misconfigured' in keys ? '' : [keys.current, keys.previous, keys.narrow].map(key => key?.kid ?? '').join(' ')
 
-/** The end of the year 2188: a Durable Object throws for alarms after 2189, and one is set for when a key begins to sign. */
-const MAX_TIME_SECONDS = 6_911_049_599
-
 /** 256 bits in base64url. */
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))
 const PrivateJwk = v.object({
@@ -130,8 +128,8 @@ const PrivateJwk = v.object({
   d: coordinate,
   alg: v.optional(v.literal('ES256')),
   use: v.optional(v.literal('sig')),
-  /** From when on it signs, in seconds since 1970 (OpenID Federation §8.7). */
-  nbf: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_TIME_SECONDS)), 0),
+  /** From when on it signs, in seconds since 1970 (OpenID Federation §8.7): an alarm is set for that. */
+  nbf: v.optional(wholeNumber(0, MAX_TIME_SECONDS), 0),
 })
 
 /** By secret, the key that was read last: importing one takes longer than signing with it. */

@@ -78,3 +78,15 @@ it('serves cards and calls from a full Registry, reads the history, and removes 
   expect(await send('GET', '/agents/b-1')).toMatchObject({ status: 404 })
   expect(await send('PUT', '/agents/new', card)).toMatchObject({ status: 201 })
 })
+
+it('reports a write as made even if the outbox cannot be written after its commit', async () => {
+  const { sql } = host.storage
+  sql.exec('PRAGMA max_page_count = 100000')
+  const exec = sql.exec.bind(sql)
+  vi.spyOn(sql, 'exec').mockImplementation((query: string, ...values) => {
+    if (/^(?:UPDATE|DELETE FROM) outbox/.test(query)) throw new Error('database or disk is full')
+    return exec(query, ...values) as never
+  })
+  expect(await send('PUT', '/agents/new', card)).toMatchObject({ status: 201, body: { published: false } })
+  expect(await send('PUT', '/agents/new', card)).toMatchObject({ status: 200, body: { published: false } })
+})

@@ -235,6 +235,7 @@ const samples: Sample[] = [
   ['GET', '/audit?what=none', 400, admin],
   ['GET', '/export', 200, admin],
   ['POST', '/import', 409, () => importOf(seen.export)],
+  ['POST', '/import?tokens=no', 400, () => importOf(seen.export)],
   ['POST', '/import', 401, { headers: { 'Content-Type': 'application/x-ndjson' }, body: '' }],
   ['POST', '/import', 415, () => ({ ...importOf(seen.export), headers: { 'Content-Encoding': 'br' } })],
   // Documents

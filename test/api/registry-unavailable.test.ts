@@ -81,10 +81,10 @@ describe('while the Registry is unavailable', () => {
       latestRevision: async () => null,
       registerAll: async (registrations: readonly { id: string }[]) => {
         if (calls++ > 0) throw error
-        return registrations.map(() => ({ ...registered, hosts: [], changed: [], removedTiers: [] }))
+        return registrations.map(() => ({ ...registered, published: true, hosts: [], changed: [], removedTiers: [] }))
       },
     }
-    const registered = { outcome: 'registered', seq: 1, modified: 0, created: true, revised: true, published: true }
+    const registered = { outcome: 'registered', seq: 1, publishedSeq: 1, modified: 0, created: true, revised: true }
     const lines = Array.from({ length: 60 }, (_, index) => JSON.stringify({ id: `b-${index}`, manifest: card }))
     const request = new Request('https://host.example/agents:batch', {
       method: 'POST',

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CallTarget } from '../../src/card/model/calls.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'
-import type { TokenRecord } from '../../src/registry/records.ts'
+import type { TokenRecord } from '../../src/registry/token-record.ts'
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
 
 const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext

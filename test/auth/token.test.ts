@@ -6,8 +6,8 @@ import {
   createToken,
   isAdminTokenMissing,
   isToken,
-  tokenId,
 } from '../../src/auth/token.ts'
+import { tokenIdPattern } from '../../src/card/model/constants.ts'
 import { growth, linear } from '../support/cpu-time.ts'
 
 const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
@@ -17,7 +17,7 @@ describe('createToken', () => {
     const { id, token, hash } = await createToken()
     expect({
       isToken: isToken(token),
-      isId: tokenId.test(id),
+      isId: tokenIdPattern.test(id),
       containsId: token.startsWith(`cc_${id}_`),
       hash,
     }).toEqual({

@@ -12,7 +12,7 @@ const { host, env } = useFakeHost()
 let workspace: Workspace
 let text: string
 let breaksOff: boolean
-let imports: { encoding: unknown }[]
+let imports: { path: string; encoding: unknown }[]
 let refused: boolean
 beforeEach(() => {
   workspace = new Workspace()
@@ -24,8 +24,8 @@ beforeEach(() => {
     ({ path, headers }, response) => {
       if (headers.authorization !== `Bearer ${host.token}`) return Boolean(problem(response, 401, 'bad-token', 'No.'))
       if (refused) return Boolean(problem(response, 409, 'host-not-empty', 'Nothing was imported.'))
-      if (path === '/import') {
-        imports.push({ encoding: headers['content-encoding'] })
+      if (path.startsWith('/import')) {
+        imports.push({ path, encoding: headers['content-encoding'] })
         response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"agents":1,"revisions":2,"tokens":0}')
         return true
       }
@@ -118,12 +118,18 @@ describe('sync-card import', () => {
       code: 0,
       stdout: 'Imported 1 agent with 2 revisions, and 0 tokens.\n',
     })
-    expect(imports).toEqual([{ encoding: 'gzip' }])
+    expect(imports).toEqual([{ path: '/import', encoding: 'gzip' }])
     expect(JSON.parse((await run('import', 'host.ndjson', '--json')).stdout)).toEqual({
       agents: 1,
       revisions: 2,
       tokens: 0,
     })
+  })
+
+  it('leaves the tokens out with --without-tokens', async () => {
+    writeFileSync(file('host.ndjson'), whole)
+    expect((await run('import', 'host.ndjson', '--without-tokens')).code).toBe(0)
+    expect(imports).toEqual([{ path: '/import?tokens=false', encoding: 'gzip' }])
   })
 
   it.each([

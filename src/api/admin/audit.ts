@@ -1,7 +1,6 @@
 import { SignJWT } from 'jose'
 import { requireScope } from '../../auth/require.ts'
-import { tokenId } from '../../auth/token.ts'
-import { agentIdPattern } from '../../card/model/constants.ts'
+import { agentIdPattern, tokenIdPattern } from '../../card/model/constants.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
@@ -52,7 +51,7 @@ const time = (name: string, text: string): number => {
 const FILTERS: { [Name in keyof Filters]-?: (name: string, text: string) => NonNullable<Filters[Name]> } = {
   agent: matching(agentIdPattern, 'the id of an agent'),
   actor: matching(
-    new RegExp(`^(?:admin|host|anonymous)$|${tokenId.source}`),
+    new RegExp(`^(?:admin|host|anonymous)$|${tokenIdPattern.source}`),
     'admin, host, anonymous or the id of a token',
   ),
   what: (name, text) => {

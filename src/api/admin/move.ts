@@ -13,6 +13,7 @@ import { EXPORT_TYPE, parseTrailer, type Trailer } from '../../registry/move/for
 import type { Imported } from '../../registry/move/import.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import type { ImportReply } from '../../registry/store/imports.ts'
+import { parseFlag } from '../pagination.ts'
 
 /**
  * `GET /export`: all that this host has registered, as lines of JSON. The Registry is read one page at a time, as fast as the client
@@ -46,22 +47,32 @@ export const getExport: Handler = async (request, env, ctx) => {
   })
 }
 
-/** `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit. */
+/**
+ * `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit. With `?tokens=false`,
+ * all but its tokens.
+ */
 export const postImport: Handler = audited(async (request, env, ctx) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
   await countWrites(principal, env)
+  const withTokens = parseFlag(new URL(request.url), 'tokens', true)
   const file = new ImportedFile(request)
-  const { agents, revisions, tokens } = await runImport(file, actorOf(principal), env).catch(async error => {
-    await file.discard()
-    throw error
-  })
+  const { agents, revisions, tokens } = await runImport(file, { actor: actorOf(principal), withTokens }, env).catch(
+    async error => {
+      await file.discard()
+      throw error
+    },
+  )
   purgeLists(ctx)
   return jsonResponse({ agents, revisions, tokens }, 201, { 'Cache-Control': PRIVATE_NO_STORE })
 })
 
-const runImport = async (file: ImportedFile, actor: string, env: Env): Promise<Imported> => {
+const runImport = async (
+  file: ImportedFile,
+  { actor, withTokens }: { actor: string; withTokens: boolean },
+  env: Env,
+): Promise<Imported> => {
   const registry = getRegistry(env)
-  const begun = await registry.importStep({ step: 'begin' })
+  const begun = await registry.importStep({ step: 'begin', withTokens })
   if (begun.outcome !== 'begun') throw rejectionError(begun)
   const { session } = begun
   try {
@@ -72,8 +83,10 @@ const runImport = async (file: ImportedFile, actor: string, env: Env): Promise<I
     const result = await registry.importStep({ step: 'commit', session, actor, digest })
     if (result.outcome !== 'imported') throw rejectionError(result)
     return result
-  } finally {
-    await registry.importStep({ step: 'abandon', session })
+  } catch (error) {
+    // If this fails as well, the next import deletes what is staged.
+    await registry.importStep({ step: 'abandon', session }).catch(() => undefined)
+    throw error
   }
 }
 

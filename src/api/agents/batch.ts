@@ -20,6 +20,7 @@ import {
 import { cacheRegistered, purgeLists } from '../../registry/edge/write-through.ts'
 import type { BatchResult, WriteRejection } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
+import { parseFlag } from '../pagination.ts'
 import { BatchLine } from '../requests.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { rejectionError, retryOnConflict, serializeReceipt } from './register.ts'
@@ -46,7 +47,7 @@ type Entry = {
 export const postBatch: Handler = audited(async (request, env, ctx) => {
   const context = { request, env, ctx }
   const principal = await requireAnyAgent(context, 'write')
-  const isAtomic = readAtomic(new URL(request.url))
+  const isAtomic = parseFlag(new URL(request.url), 'atomic', false)
   if (![NDJSON, 'application/ndjson', 'application/jsonl'].includes(essence(request.headers.get('Content-Type'))))
     throw new HttpError(415, 'unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
   // The first lines before the body is read, and the others before they are compiled.
@@ -65,18 +66,6 @@ export const postBatch: Handler = audited(async (request, env, ctx) => {
     headers: { ...CORS_HEADERS, 'Content-Type': NDJSON, 'Cache-Control': PRIVATE_NO_STORE },
   })
 })
-
-const readAtomic = ({ searchParams }: URL): boolean => {
-  const unknown = [...searchParams.keys()].find(name => name !== 'atomic')
-  const atomic = searchParams.get('atomic') ?? 'false'
-  if (unknown !== undefined || (atomic !== 'true' && atomic !== 'false'))
-    throw new HttpError(
-      400,
-      'unknown-query',
-      'POST /agents:batch accepts atomic=true or atomic=false, and nothing else.',
-    )
-  return atomic === 'true'
-}
 
 const readEntries = async (text: string, principal: Principal, context: RequestContext): Promise<Entry[]> => {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))

@@ -163,6 +163,12 @@ export const hostRoutes = {
     ...adminWrite,
     id: 'importHost',
     summary: 'Import an export into an empty host',
+    query: {
+      tokens: {
+        description: 'Whether its tokens are imported. Each is valid, whoever wrote it into the file.',
+        schema: { enum: ['true', 'false'], default: 'true' },
+      },
+    },
     headers: {
       'Content-Encoding': { description: 'How the file is compressed.', schema: { enum: ['gzip', 'identity'] } },
     },
@@ -170,7 +176,7 @@ export const hostRoutes = {
     answers: { 201: { description: 'All of it was imported.', content: jsonBody('ImportResult') } },
     problems: [
       ...(['invalid-import', 'export-too-new', 'host-not-empty', 'import-interrupted'] as const),
-      'unsupported-encoding',
+      ...(['unsupported-encoding', 'unknown-query'] as const),
     ],
   },
   'GET /lint': {

@@ -81,7 +81,7 @@ export const problems = {
   unavailable: [503, 'KV, the registry or the issuer of the token does not respond'],
   'unknown-dialect': [400, '`?dialect=` is unknown'],
   'unknown-host': [404, 'the host name of a DID is neither that of `PUBLIC_URL`, nor in `hosts` of an agent'],
-  'unknown-query': [400, 'a list, a stream, a revision or a comparison has no such query parameter'],
+  'unknown-query': [400, 'the endpoint has no such query parameter, or the parameter no such value'],
   'unsupported-encoding': [415, 'an import has another `Content-Encoding` than `gzip`'],
   'unsupported-media-type': [415, 'the body is not sent as JSON'],
   'upstream-invalid-card': [502, 'a refresh fetched something that is not a valid card'],

@@ -11,6 +11,8 @@ const DEFAULT_STALE_IF_ERROR_SECONDS = 86_400
 /** Most credentials have lower-case letters or hyphens, so that none that is pasted in place of a name is stored. */
 const bindingName = (message: string) => v.pipe(v.string(message), v.regex(/^[A-Z][A-Z0-9_]*$/, message))
 
+const serviceName = bindingName('must be the name of a service binding, in capital letters such as WEATHER')
+
 const notSigningKey = (name: string) =>
   v.notValue<string, string, string>(name, `must not be ${name}: the upstream could sign in the name of this host`)
 
@@ -45,7 +47,7 @@ export const Upstream = v.pipe(
       /** The MCP server that the card is made from. */
       mcp: v.optional(httpUrl),
       /** The service binding to use instead of the network. */
-      service: v.optional(bindingName('must be the name of a service binding, in capital letters such as WEATHER')),
+      service: v.optional(serviceName),
       /** The Worker secret to send as a bearer token. */
       secret: v.optional(secretName),
       /** How the agent learns who calls: by a signed assertion in a header of each call. */
@@ -107,23 +109,22 @@ const listUrls = (keys: TrustedKeys = []): string[] =>
   keys === 'first-use' ? [] : keys.filter(key => typeof key === 'string').filter(key => parseUrl(key) && !isDid(key))
 
 /** The source of a remote card: another host's card, or an MCP server. */
-export type Source = {
-  kind: 'card' | 'mcp'
-  url: string
+export const Source = v.object({
+  kind: v.picklist(['card', 'mcp'], 'must be card or mcp'),
+  url: httpUrl,
   /** The service binding to read it through, instead of the network. */
-  service?: string
+  service: v.exactOptional(serviceName),
   /** The Worker secret to send as a bearer token. */
-  secret?: string
+  secret: v.exactOptional(secretName),
   /** For an MCP server: whether all callers share one session, in which it cannot ask them anything. */
-  session?: 'shared'
-  /** In seconds. */
-  ttl: number
-  /** In seconds. */
-  staleIfError: number
-  pin: boolean
+  session: v.exactOptional(v.literal('shared')),
+  ttl: seconds(MIN_TTL_SECONDS, MAX_TTL_SECONDS),
+  staleIfError: seconds(0, MAX_STALE_IF_ERROR_SECONDS),
+  pin: v.boolean(),
   /** How the card is verified; absent where it is not. */
-  verification?: { policy: 'warn' | 'require'; keys: TrustedKeys }
-}
+  verification: v.exactOptional(v.object({ policy: v.picklist(['warn', 'require']), keys: UpstreamKeys })),
+})
+export type Source = v.InferOutput<typeof Source>
 
 /** Returns the source of a remote card; undefined where the manifest contains the card. */
 export const resolveSource = ({

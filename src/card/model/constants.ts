@@ -38,6 +38,9 @@ export type HybridName = Exclude<RepresentationName, DialectName>
 /** What an agent's id looks like. */
 export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 
+/** What a token's id looks like. */
+export const tokenIdPattern = /^[a-z2-7]{12}$/
+
 /** Returns the URL of an agent's card, at the origin with which the agent is registered. */
 export const cardUrl = ({ origin, id }: { origin: string; id: string }): string =>
   `${origin}/agents/${id}/.well-known/agent-card.json`

@@ -39,6 +39,21 @@ export const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
 /** Text that is not blank, on one line. */
 export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one line, without control characters'))
 
+/** A whole number that JavaScript represents exactly. */
+export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) => {
+  const message = `must be a whole number from ${min} to ${max}`
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
+}
+
+/** The end of the year 2188: a Durable Object throws for alarms after 2189. */
+export const MAX_TIME_SECONDS = 6_911_049_599
+
+/** A time in ms since 1970. */
+export const timestamp = wholeNumber(0, MAX_TIME_SECONDS * 1000)
+
+/** The number of a revision: 15 digits are exact. */
+export const revisionNumber = wholeNumber(1, 999_999_999_999_999)
+
 /** A list of single-line strings. */
 export const stringList = v.array(singleLine, 'must be a list of strings')
 
@@ -100,6 +115,7 @@ export const validate = <Schema extends v.GenericSchema>(
 const defaultMessages = new Map([
   ['array', 'must be a list'],
   ['boolean', 'must be true or false'],
+  ['object', 'must be an object'],
   ['string', 'must be a string'],
 ])
 

@@ -61,5 +61,8 @@ export const findChainBreak = (entry: JsonObject, before: JsonObject | undefined
   if (entry.number !== number + 1) return `its number does not follow ${number}`
   if (entry.hash !== hashEntry(entry)) return 'its hash is not that of its content'
   if (entry.previous !== (before?.hash ?? NO_ENTRY_HASH)) return 'it names another entry before it'
+  // Entries are found by time by bisection.
+  if (Date.parse(String(entry.time)) < Date.parse(String(before?.time)))
+    return 'its time is before that of the entry before it'
   return undefined
 }

@@ -41,11 +41,7 @@ export const appendEntry = (sql: SqlStorage, event: AuditEvent, at = Date.now())
 
 /** Stores an entry as it is, in the audit or in a table with the same columns. */
 export const storeEntry = (sql: SqlStorage, entry: AuditEntry, table = 'audit'): void => {
-  const { number, time, actor, what, agent = null } = entry
-  sql.exec(
-    `INSERT INTO ${table} (number, time, actor, agent, what, entry) VALUES (?, ?, ?, ?, ?, ?)`,
-    ...[number, Date.parse(time), actor, agent, what, canonicalJson(entry)],
-  )
+  sql.exec(`INSERT INTO ${table} (number, entry) VALUES (?, ?)`, entry.number, canonicalJson(entry))
 }
 
 /** Returns the newest entry; undefined for none. */
@@ -117,8 +113,8 @@ const firstNumberFrom = (sql: SqlStorage, time: number): number => {
   let high = (selectHead(sql)?.number ?? 0) + 1
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const { at } = sql.exec<{ at: number }>('SELECT time AS at FROM audit WHERE number = ?', middle).one()
-    if (at < time) low = middle + 1
+    const { at } = sql.exec<{ at: string }>('SELECT time AS at FROM audit WHERE number = ?', middle).one()
+    if (Date.parse(at) < time) low = middle + 1
     else high = middle
   }
   return low

@@ -1,7 +1,8 @@
 import { MAX_NAME_LENGTH } from '../../limits.ts'
 import { hostKey, KV_CACHE_SECONDS, tokenKey } from '../kv-format.ts'
-import type { NamedAgents, TokenRecord } from '../records.ts'
+import type { NamedAgents } from '../records.ts'
 import { getRegistry } from '../store/client.ts'
+import type { TokenRecord } from '../token-record.ts'
 import { KvCache, type Versioned } from './kv-cache.ts'
 
 /** The approximate size of each cache below. The overhead of an entry is that of the objects around its text. */

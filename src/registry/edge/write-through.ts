@@ -7,8 +7,7 @@ import { forgetReceipt } from './receipts.ts'
 /** Makes a registration visible in this isolate at once, to readers of the card and to callers of the agent. */
 export const cacheRegistered = (registration: Registration, registered: Registered): void => {
   const { id, visibility, representations, profile, extended } = registration
-  const { publishedHealth, removedTiers, changed } = registered
-  const seq = publishedHealth?.seq ?? registered.seq
+  const { publishedSeq: seq, publishedHealth, removedTiers, changed } = registered
   const modified = new Date(registered.modified).toUTCString()
   const source = publishedHealth && { source: publishedHealth.health }
   const isPublic = visibility === 'public'

@@ -1,5 +1,6 @@
 import { selectHead } from '../audit/log.ts'
-import { EXPORT_FORMAT, EXPORT_VERSION, EXPORTED, type ExportedTable, listColumns, STATE_TABLES } from './format.ts'
+import { EXPORT_FORMAT, EXPORT_VERSION } from './format.ts'
+import { columnsOf, type ExportedTable, STATE_TABLES } from './tables.ts'
 
 /** Where a page of an export begins. */
 export type ExportCursor =
@@ -142,14 +143,11 @@ const selectRows = (
   table: ExportedTable,
   where: string,
   ...values: SqlStorageValue[]
-): Iterable<Row> => sql.exec<Row>(`SELECT ${listColumns(table)} FROM ${table} WHERE ${where}`, ...values)
+): Iterable<Row> => sql.exec<Row>(`SELECT ${columnsOf(table).join(', ')} FROM ${table} WHERE ${where}`, ...values)
 
 const addRow = (page: Page, table: ExportedTable, row: Row): void => {
-  const columns = Object.entries(EXPORTED[table]).map(([name, type]) => {
-    const value = row[name]
-    return [name, type === 'document' ? new TextDecoder().decode(value as ArrayBuffer) : value]
-  })
-  page.add({ table, row: Object.fromEntries(columns) })
+  const text = 'body' in row && { body: new TextDecoder().decode(row.body as ArrayBuffer) }
+  page.add({ table, row: { ...row, ...text } })
 }
 
 /** Returns the number of the newest change; 0 for none. */

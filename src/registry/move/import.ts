@@ -1,22 +1,19 @@
-import * as v from 'valibot'
-import { StoredReceipt } from '../../card/model/receipt.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
-import { AUDITED, type AuditEntry, findChainBreak, sha256 } from '../audit/chain.ts'
+import { type AuditEntry, findChainBreak, sha256 } from '../audit/chain.ts'
 import { appendEntry, storeEntry } from '../audit/log.ts'
 import { createStagedTables, createTables, replaceTables } from '../tables/create.ts'
 import { lastChange } from './export.ts'
+import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
 import {
-  EXPORT_FORMAT,
-  EXPORT_VERSION,
+  columnsOf,
   EXPORTED,
   type ExportedTable,
-  fitsColumn,
+  findEntryError,
+  findRowError,
   isExportedTable,
-  listColumns,
-  parseLine,
   STATE_TABLES,
-} from './format.ts'
+} from './tables.ts'
 
 /** Why an import is refused. Nothing is changed then. */
 export type ImportRejection =
@@ -49,15 +46,19 @@ const TABLES = [...(Object.keys(EXPORTED) as ExportedTable[]), 'audit'] as const
  */
 export class Staging {
   readonly #sql: SqlStorage
+  readonly #withTokens: boolean
   #lines = 0
   #newest: AuditEntry | undefined
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, withTokens = true) {
     this.#sql = sql
+    this.#withTokens = withTokens
     this.drop()
     createStagedTables(sql, TABLES)
-    // The entity tags of the revisions' manifests, until the audit has an entry for each.
-    sql.exec('CREATE TABLE staged_manifests (id TEXT, seq INTEGER, etag TEXT, PRIMARY KEY (id, seq))')
+    // The entity tags of the revisions' manifests, and whether the audit has an entry for each.
+    sql.exec(
+      'CREATE TABLE staged_manifests (id TEXT, seq INTEGER, etag TEXT, audited INTEGER DEFAULT 0, PRIMARY KEY (id, seq))',
+    )
   }
 
   /** Deletes all that is staged. */
@@ -113,26 +114,27 @@ export class Staging {
   }
 
   #addRow(table: ExportedTable, row: JsonObject): void {
-    const columns = Object.entries(EXPORTED[table])
-    const isComplete = Object.keys(row).length === columns.length
-    if (!isComplete || !columns.every(([name, type]) => fitsColumn(row[name], type)))
-      throw invalid(`Line ${this.#lines} has other columns than the table ${table}`)
-    if (table === 'agents' && !isListable(row))
-      throw invalid(`Line ${this.#lines} has a summary or search fields of another form`)
-    if (table === 'receipts' && !v.is(StoredReceipt, JSON.parse(String(row.receipt))))
-      throw invalid(`Line ${this.#lines} has a receipt of another form`)
-    const values = columns.map(([name, type]) => toSqlValue(row[name] as string | number | null, type))
-    if ('body' in row && row.etag !== `"${sha256(String(row.body))}"`)
-      throw invalid(`Line ${this.#lines} has a document that does not match its entity tag`)
+    const error = findRowError(table, row)
+    if (error) {
+      const place = error.column === '' ? '' : `, column ${error.column}`
+      throw invalid(`Line ${this.#lines}, table ${table}${place}: ${error.message}`)
+    }
+    if (table === 'tokens' && !this.#withTokens) return
     if (table === 'tokens') this.#checkHash(row)
+    const columns = columnsOf(table)
     this.#sql.exec(
-      `INSERT OR REPLACE INTO staged_${table} (${listColumns(table)}) VALUES (${columns.map(() => '?').join(', ')})`,
-      ...values,
+      `INSERT OR REPLACE INTO staged_${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      ...columns.map(name => toSqlValue(name, row[name] as string | number | null)),
     )
     const { id, seq, manifest } = row
     const etag = typeof manifest === 'string' ? `"${sha256(manifest)}"` : null
     if (table === 'revisions')
-      this.#sql.exec('INSERT OR REPLACE INTO staged_manifests VALUES (?, ?, ?)', String(id), Number(seq), etag)
+      this.#sql.exec(
+        'INSERT OR REPLACE INTO staged_manifests (id, seq, etag) VALUES (?, ?, ?)',
+        String(id),
+        Number(seq),
+        etag,
+      )
     if (table === 'changes')
       this.#sql.exec('DELETE FROM staged_changes WHERE number <= ?', Number(row.number) - MAX_STORED_CHANGES)
   }
@@ -151,7 +153,7 @@ export class Staging {
   }
 
   #addEntry(row: JsonObject): void {
-    const problem = findChainBreak(row, this.#newest) ?? findFormError(row)
+    const problem = findChainBreak(row, this.#newest) ?? findEntryError(row)
     if (problem !== undefined) throw invalid(`Line ${this.#lines}, an entry of the audit, does not fit: ${problem}`)
     const entry = row as AuditEntry
     this.#newest = entry
@@ -159,7 +161,7 @@ export class Staging {
     const { agent, seq, details } = entry
     if (agent === undefined || seq === undefined) return
     const etag = typeof details?.manifest === 'string' ? details.manifest : null
-    this.#sql.exec('DELETE FROM staged_manifests WHERE id = ? AND seq = ? AND etag IS ?', agent, seq, etag)
+    this.#sql.exec('UPDATE staged_manifests SET audited = 1 WHERE id = ? AND seq = ? AND etag IS ?', agent, seq, etag)
   }
 
   /** Checks that the parts of the file belong together: an audit of another host, for example, does not fit the revisions. */
@@ -168,14 +170,21 @@ export class Staging {
     const [agent] = this.#sql
       .exec<{ id: string }>(
         `SELECT id FROM staged_agents WHERE NOT EXISTS (
-          SELECT 1 FROM staged_revisions r WHERE r.id = staged_agents.id AND r.seq = staged_agents.seq) LIMIT 1`,
+          SELECT 1 FROM staged_manifests AS m WHERE m.id = staged_agents.id AND m.seq = staged_agents.seq
+            AND m.etag = manifest_etag) LIMIT 1`,
       )
       .toArray()
     if (agent) throw invalid(`The newest revision of agent "${agent.id}" is missing`)
     const [revision] = this.#sql
-      .exec<{ id: string; seq: number }>('SELECT id, seq FROM staged_manifests LIMIT 1')
+      .exec<{ id: string; seq: number }>('SELECT id, seq FROM staged_manifests WHERE NOT audited LIMIT 1')
       .toArray()
     if (revision) throw invalid(`The audit has no entry for revision ${revision.seq} of agent "${revision.id}"`)
+    for (const table of STATE_TABLES) {
+      const [row] = this.#sql
+        .exec<{ id: string }>(`SELECT id FROM staged_${table} WHERE id NOT IN (SELECT id FROM staged_agents) LIMIT 1`)
+        .toArray()
+      if (row) throw invalid(`The table ${table} has agent "${row.id}", which is not in the table agents`)
+    }
   }
 
   #count(table: (typeof TABLES)[number]): number {
@@ -207,39 +216,5 @@ const checkHeader = ({ format, version }: JsonObject): void => {
   if (version !== EXPORT_VERSION) throw invalid('The version of the export is unknown')
 }
 
-const toSqlValue = (value: string | number | null, type: string): SqlStorageValue =>
-  type === 'document' ? (new TextEncoder().encode(String(value)).buffer as ArrayBuffer) : value
-
-/** The chain fixes the content of an entry but not its form. */
-const findFormError = ({ time, actor, what, agent, seq, details }: JsonObject): string | undefined => {
-  const isWhole =
-    typeof time === 'string' &&
-    !Number.isNaN(Date.parse(time)) &&
-    typeof actor === 'string' &&
-    AUDITED.some(known => known === what) &&
-    (agent === undefined || typeof agent === 'string') &&
-    (seq === undefined || Number.isSafeInteger(seq)) &&
-    (details === undefined || isJsonObject(details))
-  return isWhole ? undefined : 'a member has another type'
-}
-
-const SUMMARY_TEXTS = ['name', 'description', 'version', 'url', 'protocol']
-const FIELD_LISTS = ['skillIds', 'skillNames', 'tags', 'examples', 'capabilities', 'inputModes', 'outputModes'].concat(
-  'protocolVersions',
-)
-
-/** Whether lists and the search can show an agent: without what they need of it, they would fail for everybody. */
-const isListable = ({ summary, search_fields: fields }: JsonObject): boolean => {
-  const [shown, indexed] = [JSON.parse(String(summary)), JSON.parse(String(fields))] as Json[]
-  if (!hasTexts(shown, SUMMARY_TEXTS) || !hasTexts(indexed, ['provider'])) return false
-  return hasLists(indexed, FIELD_LISTS) && typeof indexed.signed === 'boolean'
-}
-
-const hasTexts = (value: Json | undefined, names: readonly string[]): value is JsonObject =>
-  isJsonObject(value) && names.every(name => typeof value[name] === 'string')
-
-const hasLists = (value: JsonObject, names: readonly string[]): boolean =>
-  names.every(name => {
-    const list = value[name]
-    return Array.isArray(list) && list.every(text => typeof text === 'string')
-  })
+const toSqlValue = (column: string, value: string | number | null): SqlStorageValue =>
+  column === 'body' ? (new TextEncoder().encode(String(value)).buffer as ArrayBuffer) : value

@@ -11,7 +11,7 @@ type Write = (
 
 /** A step of an import: its begin, in place of any other import, its lines, and its end. `digest` is the SHA-256 of the file. */
 export type ImportStep =
-  | { step: 'begin' }
+  | { step: 'begin'; withTokens: boolean }
   | { step: 'stage'; session: string; lines: string }
   | { step: 'commit'; session: string; actor: string; digest: string }
   | { step: 'abandon'; session: string }
@@ -34,7 +34,7 @@ export const runImportStep = async (
   step: ImportStep,
   { storage, publisher, write }: Importer,
 ): Promise<ImportReply> => {
-  if (step.step === 'begin') return begin(storage)
+  if (step.step === 'begin') return begin(storage, step.withTokens)
   const current = imports.get(storage)
   if (current?.session !== step.session) return { outcome: 'interrupted' }
   const { staging } = current
@@ -53,14 +53,16 @@ export const runImportStep = async (
     for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
     return { value: result, staleKeys: [], publishKeys: [] }
   })
-  end(storage, staging)
+  // The commit has dropped what was staged, and nothing after it may fail.
+  if (result.outcome === 'imported') imports.delete(storage)
+  else end(storage, staging)
   return result
 }
 
-const begin = (storage: DurableObjectStorage): ImportReply => {
+const begin = (storage: DurableObjectStorage, withTokens: boolean): ImportReply => {
   if (!isEmpty(storage.sql)) return { outcome: 'not-empty' }
   const session = crypto.randomUUID()
-  imports.set(storage, { session, staging: new Staging(storage.sql) })
+  imports.set(storage, { session, staging: new Staging(storage.sql, withTokens) })
   return { outcome: 'begun', session }
 }
 

@@ -81,10 +81,14 @@ export class Publisher {
         ...[Date.now(), KEYS_PER_ALARM],
       )
       .toArray()
-    for (let first = 0; first < keys.length; first += KEYS_AT_ONCE)
-      await this.publish(keys.slice(first, first + KEYS_AT_ONCE).map(({ key }) => key))
+    let pause = 0
+    for (let first = 0; first < keys.length; first += KEYS_AT_ONCE) {
+      const isPublished = await this.publish(keys.slice(first, first + KEYS_AT_ONCE).map(({ key }) => key))
+      // A failure that the outbox does not take is due at once.
+      if (!isPublished) pause = FIRST_RETRY_MS
+    }
     const { due } = sql.exec<{ due: number | null }>('SELECT MIN(due) AS due FROM outbox').one()
-    if (due !== null) this.wakeAt(Math.max(due, Date.now()))
+    if (due !== null) this.wakeAt(Math.max(due, Date.now() + pause))
   }
 
   /** Sets the alarm, for work that is not in the outbox. */
@@ -96,7 +100,10 @@ export class Publisher {
   }
 
   #serialize(key: string): Promise<boolean> {
-    const last = (this.#queues.get(key) ?? Promise.resolve(true)).then(() => this.#publishOne(key))
+    const last = (this.#queues.get(key) ?? Promise.resolve(true)).then(() =>
+      // The write is committed, and must not be reported as failed because the outbox cannot be written.
+      this.#publishOne(key).catch(error => logFailure(key, error)),
+    )
     this.#queues.set(key, last)
     return last.finally(() => {
       if (this.#queues.get(key) === last) this.#queues.delete(key)
@@ -116,10 +123,14 @@ export class Publisher {
     } catch (error) {
       const due = Date.now() + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** entry.attempts)
       sql.exec('UPDATE outbox SET attempts = attempts + 1, due = ? WHERE key = ?', due, key)
-      log('error', 'publication-failed', { 'calling_card.key': redactKey(key), 'exception.message': String(error) })
-      return false
+      return logFailure(key, error)
     }
     sql.exec('DELETE FROM outbox WHERE key = ? AND version = ?', key, entry.version)
     return true
   }
+}
+
+const logFailure = (key: string, error: unknown): false => {
+  log('error', 'publication-failed', { 'calling_card.key': redactKey(key), 'exception.message': String(error) })
+  return false
 }

@@ -10,7 +10,7 @@ import type {
   WriteRejection,
   WriteResult,
 } from '../records.ts'
-import { deleteSigning, saveSigning } from '../tables/card-signatures.ts'
+import { deleteSigning, saveSigning, selectSigning } from '../tables/card-signatures.ts'
 import { deleteObservations } from '../tables/observations.ts'
 import { deleteReceipt } from '../tables/receipts.ts'
 import { deleteSource, saveSource, selectSource } from '../tables/sources.ts'
@@ -18,7 +18,16 @@ import { type Change, isPublic, recordChange } from './changes.ts'
 import { refreshKey, taskOwnersKey } from './kv-entries.ts'
 import type { Publisher } from './publisher.ts'
 import { isUnchanged } from './refresh.ts'
-import { appendRevision, appendTombstone, etagsOf, isCurrent, selectNewestRevision, selectTiers } from './revisions.ts'
+import {
+  appendRevision,
+  appendTombstone,
+  etagsOf,
+  findDifference,
+  listTiers,
+  selectNewestRevision,
+  selectTiers,
+  storeSigned,
+} from './revisions.ts'
 
 /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
 export const register = (
@@ -31,11 +40,12 @@ export const register = (
   if (!isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
   if (!preconditionHolds(expected, before && etagsOf(sql, id, before)))
     return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
-  const same = before && isCurrent(sql, before, registration) ? before : undefined
+  const difference = before && findDifference(sql, before, registration)
+  const same = difference === 'content' ? undefined : before
   const isRefresh = source?.by === 'fetch'
   const hosts = isRefresh ? currentHosts(sql, id) : claimHosts(sql, registration, mayClaim)
   if ('outcome' in hosts) return { error: hosts }
-  const modified = same?.modified ?? Date.now()
+  const modified = same && !difference ? same.modified : Date.now()
   const tiers = extended.map(({ tier }) => tier)
   const removedTiers = selectTiers(sql, id).filter(tier => !tiers.includes(tier))
   // Another version of the agent may behave differently.
@@ -47,15 +57,17 @@ export const register = (
   const publishedHealth = source && saveSource(sql, id, source, same ? undefined : seq)
   if (!source) deleteSource(sql, id)
   if (registration.signing) saveSigning(sql, id, registration.signing)
+  if (same && difference) storeSigned(sql, id, listTiers(registration), modified)
   const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedSeq
   const changed = hosts.changed.map(({ hostname }) => hostname)
   const allTiers = [...tiers, ...removedTiers]
-  const outcome = { outcome: 'registered', seq, modified, created: !before, revised: !same, removedTiers } as const
+  const publishedSeq = Math.max(publishedHealth?.seq ?? seq, selectSigning(sql, id)?.publishedSeq ?? 0)
+  const outcome = { outcome: 'registered', seq, publishedSeq, modified, created: !before, revised: !same } as const
   return {
-    value: { ...outcome, ...(publishedHealth && { publishedHealth }), ...hosts },
+    value: { ...outcome, removedTiers, ...(publishedHealth && { publishedHealth }), ...hosts },
     staleKeys: [
       ...(same ? [] : [EVENTS_KEY]),
-      ...(same && !isHealthNew ? changed.map(hostKey) : agentKeys(id, changed, allTiers)),
+      ...(same && !difference && !isHealthNew ? changed.map(hostKey) : agentKeys(id, changed, allTiers)),
       // A refresh sets its own next time.
       ...((source || sourceBefore) && !isRefresh ? [refreshKey(id)] : []),
     ],

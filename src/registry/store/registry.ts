@@ -32,13 +32,11 @@ import type {
   StoredDocument,
   StoredManifest,
   StoredRevision,
-  TokenIssued,
-  TokenRecord,
-  TokenRevoked,
   UpstreamBindings,
   WriteRejection,
   WriteResult,
 } from '../records.ts'
+import type { TokenIssued, TokenRecord, TokenRevoked } from '../token-record.ts'
 import type { ImportReply, ImportStep } from './imports.ts'
 import type { Publisher } from './publisher.ts'
 

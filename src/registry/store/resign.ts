@@ -1,21 +1,20 @@
 import { readManifest } from '../../card/manifest/manifest.ts'
 import { signedNames } from '../../card/model/constants.ts'
-import { listSignatures, signCard } from '../../card/signatures/index.ts'
+import { signCard } from '../../card/signatures/index.ts'
 import { strongEtag } from '../../http/conditional.ts'
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import type { Json } from '../../json/json.ts'
 import { createSigning, type Signing, type SigningTerms } from '../../signing/card-signer.ts'
 import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
 import type { StoredSigning } from '../records.ts'
 import { saveSigning, selectSigning } from '../tables/card-signatures.ts'
-import { selectLastSeq } from '../tables/sources.ts'
-import { selectNewestRevision, selectTiers, storeRepresentations, storeTier } from './revisions.ts'
+import { selectDocuments, selectNewestRevision, selectTiers, storeSigned, withoutOwnSignatures } from './revisions.ts'
 
 /** How often an agent that changes at the same time is signed again before the attempt counts as failed. */
 const MAX_ATTEMPTS = 3
 
 /**
  * Signs the documents of an agent again, with the keys of now, and returns the keys of KV that changed. Documents that its author signed
- * stay as they are. This is no revision: what the agent offers is the same.
+ * stay as they are.
  */
 export const resign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[]> => {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -58,12 +57,8 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
     if (selectSigning(sql, id)?.publishedSeq !== known?.publishedSeq) return undefined
     saveSigning(sql, id, { signers: signing.signers, signatures })
     if (!isChanged) return []
-    for (const [tier, representations] of tiers)
-      if (tier === '') storeRepresentations(sql, id, representations)
-      else storeTier(sql, id, tier, representations)
-    const seq = selectLastSeq(sql, id) + 1
-    sql.exec('UPDATE card_signatures SET published_seq = ? WHERE id = ?', seq, id)
-    sql.exec('UPDATE agents SET modified = ? WHERE id = ?', Date.now(), id)
+    const documents = [...tiers].map(([tier, representations]) => ({ tier, representations }))
+    storeSigned(sql, id, documents, Date.now())
     return agentKeys(id, [], selectTiers(sql, id))
   })
 }
@@ -80,31 +75,15 @@ const inferTerms = (sql: SqlStorage, id: string, signatures: StoredSigning['sign
     .map(({ hostname }) => hostname),
 })
 
-/** A document of an agent: of a tier, or with '' of its public card. */
-type DocumentRow = { tier: string; etag: string; names: string; body: ArrayBuffer }
-
-const selectDocuments = (sql: SqlStorage, id: string): DocumentRow[] =>
-  sql
-    .exec<DocumentRow>(
-      `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
-        UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`,
-      id,
-    )
-    .toArray()
-
 /** Signs a document in place of the signatures of this host, or removes these; undefined where it has signatures of its author. */
 const signAgain = async (
   bytes: Uint8Array<ArrayBuffer>,
   own: ReadonlySet<string>,
   signing: Signing,
 ): Promise<{ representation: Representation; signatures: Record<string, string> } | undefined> => {
-  const document = JSON.parse(new TextDecoder().decode(bytes)) as JsonObject
-  const isOwn = listSignatures(document).every(entry => isJsonObject(entry) && own.has(String(entry.signature)))
-  if (!isOwn) return undefined
-  const signed =
-    'signer' in signing
-      ? await signCard(document, signing.signer)
-      : { document: omit(document, 'signatures'), signatures: {} }
+  const document = withoutOwnSignatures(bytes, own)
+  if (document.signatures !== undefined) return undefined
+  const signed = 'signer' in signing ? await signCard(document, signing.signer) : { document, signatures: {} }
   const encoded = new TextEncoder().encode(JSON.stringify(signed.document)) as Uint8Array<ArrayBuffer>
   return { representation: { etag: await strongEtag(encoded), bytes: encoded }, signatures: signed.signatures }
 }

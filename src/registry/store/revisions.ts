@@ -1,6 +1,7 @@
 import type { ChangeClass } from '../../card/diff/changes.ts'
 import type { Drift } from '../../card/diff/drift.ts'
 import { baseTier } from '../../card/model/constants.ts'
+import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
 import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Extended, Registration, RevisionRow, SourceRecord, StoredRevision } from '../records.ts'
@@ -103,23 +104,85 @@ export const etagsOf = (sql: SqlStorage, id: string, { manifestEtag }: Revision)
   return [manifestEtag, ...rows.map(({ etag }) => etag)]
 }
 
-/** Whether a registration equals the newest revision, so that it makes no new one. */
-export const isCurrent = (sql: SqlStorage, newest: Revision, registration: Registration): boolean => {
-  const { id, origin, manifestEtag, representations, profile, extended } = registration
-  if (origin !== newest.origin || manifestEtag !== newest.manifestEtag) return false
-  const stored = sql
-    .exec<{ tier: string; etag: string; names: string }>(
-      `SELECT '' AS tier, etag, names FROM representations WHERE id = ?1
-        UNION ALL SELECT tier, etag, names FROM extended WHERE id = ?1`,
+/** A document of an agent: of a tier, or with '' of its public card. */
+type DocumentRow = { tier: string; etag: string; names: string; body: ArrayBuffer }
+
+/** Returns all documents of an agent, the call profile included. */
+export const selectDocuments = (sql: SqlStorage, id: string): DocumentRow[] =>
+  sql
+    .exec<DocumentRow>(
+      `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
+        UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`,
       id,
     )
     .toArray()
-    .map(({ tier, etag, names }) => `${tier} ${etag} ${names}`)
-  const given = [{ tier: '', representations: { ...representations, profile } }, ...extended].flatMap(
-    ({ tier, representations }) =>
-      groupByEtag(representations).map(({ etag, names }) => `${tier} ${etag} ${JSON.stringify(names)}`),
+
+/** Returns the documents of a registration by tier, those of the public card first. */
+export const listTiers = ({
+  representations,
+  profile,
+  extended,
+}: Registration): { tier: string; representations: Representations }[] => [
+  { tier: PUBLIC, representations: { ...representations, profile } },
+  ...extended,
+]
+
+/**
+ * Returns how a registration differs from the newest revision; undefined if it is equal. Signatures of this host depend on its keys:
+ * if only they differ, what the agent offers is the same, and the registration makes no new revision.
+ */
+export const findDifference = (
+  sql: SqlStorage,
+  newest: Revision,
+  registration: Registration,
+): 'content' | 'signatures' | undefined => {
+  const { id, origin, manifestEtag, source, signing } = registration
+  if (origin !== newest.origin || manifestEtag !== newest.manifestEtag) return 'content'
+  if (!matchesFetched(sql, id, source?.card)) return 'content'
+  const stored = selectDocuments(sql, id).flatMap(({ names, body, ...document }) =>
+    // One document may have several names, in any order.
+    (JSON.parse(names) as string[]).map((name): NamedDocument => ({ ...document, name, body: new Uint8Array(body) })),
   )
-  return stored.sort().join() === given.sort().join() && matchesFetched(sql, id, registration.source?.card)
+  const given = listTiers(registration).flatMap(({ tier, representations }) =>
+    Object.entries(representations).map(
+      ([name, { etag, bytes }]): NamedDocument => ({ tier, name, etag, body: bytes }),
+    ),
+  )
+  const describe = (documents: readonly NamedDocument[], contentOf: (document: NamedDocument) => unknown): string =>
+    documents
+      .map(document => JSON.stringify([document.tier, document.name, contentOf(document)]))
+      .sort()
+      .join()
+  const areEqual = (contentOf: (document: NamedDocument) => unknown): boolean =>
+    describe(stored, contentOf) === describe(given, contentOf)
+  if (areEqual(({ etag }) => etag)) return undefined
+  const own = new Set([selectSigning(sql, id), signing].flatMap(each => Object.values(each?.signatures ?? {})))
+  return areEqual(({ body }) => withoutOwnSignatures(body, own)) ? 'signatures' : 'content'
+}
+
+type NamedDocument = { tier: string; name: string; etag: string; body: Uint8Array }
+
+/** Parses a document without its signatures if all of them are this host's `own`; with them if one is of its author. */
+export const withoutOwnSignatures = (body: Uint8Array, own: ReadonlySet<string>): JsonObject => {
+  const document = JSON.parse(new TextDecoder().decode(body)) as JsonObject
+  const { signatures } = document
+  const isOwn =
+    Array.isArray(signatures) && signatures.every(each => isJsonObject(each) && own.has(String(each.signature)))
+  return isOwn ? omit(document, 'signatures') : document
+}
+
+/** Stores documents that this host has signed again. This is no revision: what the agent offers is the same. */
+export const storeSigned = (
+  sql: SqlStorage,
+  id: string,
+  tiers: readonly { tier: string; representations: Representations }[],
+  modified: number,
+): void => {
+  for (const { tier, representations } of tiers)
+    if (tier === PUBLIC) storeRepresentations(sql, id, representations)
+    else storeTier(sql, id, tier, representations)
+  sql.exec('UPDATE card_signatures SET published_seq = ? WHERE id = ?', selectLastSeq(sql, id) + 1, id)
+  sql.exec('UPDATE agents SET modified = ? WHERE id = ?', modified, id)
 }
 
 /** Makes a registration the newest revision of its agent. Returns its `seq`. */
@@ -176,7 +239,7 @@ export const appendTombstone = (sql: SqlStorage, id: string, author: string, cre
 }
 
 /** Stores the documents of an agent's public card in place of all others. */
-export const storeRepresentations = (sql: SqlStorage, id: string, representations: Representations): void => {
+const storeRepresentations = (sql: SqlStorage, id: string, representations: Representations): void => {
   sql.exec('DELETE FROM representations WHERE id = ?', id)
   for (const { names, etag, bytes } of groupByEtag(representations))
     sql.exec(
@@ -191,7 +254,7 @@ const storeExtended = (sql: SqlStorage, id: string, extended: readonly Extended[
 }
 
 /** Stores the documents of one tier in place of all others. */
-export const storeTier = (sql: SqlStorage, id: string, tier: string, representations: Representations): void => {
+const storeTier = (sql: SqlStorage, id: string, tier: string, representations: Representations): void => {
   sql.exec('DELETE FROM extended WHERE id = ? AND tier = ?', id, tier)
   for (const { names, etag, bytes } of groupByEtag(representations))
     sql.exec(

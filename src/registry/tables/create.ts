@@ -8,6 +8,15 @@ export const createTables = (sql: SqlStorage): void => {
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'staged_*'",
   )
   for (const { name } of staged.toArray()) sql.exec(`DROP TABLE ${name}`)
+  // Older versions stored copies of what the audit is filtered by.
+  for (const { name } of sql.exec<{ name: string }>('PRAGMA table_info(audit)').toArray()) {
+    if (name === 'number' || name === 'entry') continue
+    sql.exec(
+      'DROP INDEX IF EXISTS audit_by_actor; DROP INDEX IF EXISTS audit_by_agent; DROP INDEX IF EXISTS audit_by_event',
+    )
+    sql.exec(`ALTER TABLE audit DROP COLUMN ${name}`)
+    sql.exec(`ALTER TABLE audit ADD COLUMN ${name} TEXT AS (json_extract(entry, '$.${name}'))`)
+  }
   sql.exec(TABLES)
   // Older versions created the outbox without this column.
   const columns = sql.exec<{ name: string }>('PRAGMA table_info(outbox)').toArray()
@@ -164,11 +173,11 @@ const TABLES = `
   );
   CREATE TABLE IF NOT EXISTS audit (
     number INTEGER PRIMARY KEY,
-    time INTEGER NOT NULL,
-    actor TEXT NOT NULL,
-    agent TEXT,
-    what TEXT NOT NULL,
-    entry TEXT NOT NULL
+    entry TEXT NOT NULL,
+    time TEXT AS (json_extract(entry, '$.time')),
+    actor TEXT AS (json_extract(entry, '$.actor')),
+    agent TEXT AS (json_extract(entry, '$.agent')),
+    what TEXT AS (json_extract(entry, '$.what'))
   );
   CREATE INDEX IF NOT EXISTS audit_by_actor ON audit (actor);
   CREATE INDEX IF NOT EXISTS audit_by_agent ON audit (agent) WHERE agent IS NOT NULL;

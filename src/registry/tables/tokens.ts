@@ -1,7 +1,8 @@
 import { MAX_PAGE_SIZE, MAX_TOKENS } from '../../limits.ts'
 import { appendEntry } from '../audit/log.ts'
 import { tokenKey } from '../kv-format.ts'
-import type { TokenIssued, TokenRecord, TokenRevoked, WriteResult } from '../records.ts'
+import type { WriteResult } from '../records.ts'
+import type { TokenIssued, TokenRecord, TokenRevoked } from '../token-record.ts'
 
 /** A token is issued once and revoked once, so these order what is published of it. */
 export const TOKEN_SEQ = { issued: 1, revoked: 2 } as const

@@ -95,6 +95,52 @@ describe('GET /export', () => {
   })
 })
 
+describe('an import into a Registry that is unreachable', () => {
+  /** Imports all agents into a host whose Registry cannot be reached from a step on, and not for any step after that. */
+  const importUntil = async (last: ImportStep['step']) => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    const host = await startNodeHost()
+    let isReachable = true
+    const registry = new Proxy(host.registry, {
+      get: (target, name) => (step: ImportStep) => {
+        if (!isReachable) throw Object.assign(new Error('Network connection lost.'), { retryable: true })
+        isReachable = step.step !== last
+        return Reflect.get(target, name).call(target, step)
+      },
+    })
+    Object.assign(host.env, { REGISTRY: { getByName: () => registry } })
+    const response = await host.fetch('/import', { method: 'POST', headers: auth, body: text })
+    return { status: response.status, agents: await host.registry.list({ after: '', limit: 9, covered: ['*'] }) }
+  }
+
+  it('has succeeded once it is committed', async () => {
+    const { status, agents } = await importUntil('commit')
+    expect([status, agents.length]).toEqual([201, 9])
+  })
+
+  it('returns 503 before that, and imports nothing', async () => {
+    expect(await importUntil('stage')).toEqual({ status: 503, agents: [] })
+  })
+})
+
+describe('an import with ?tokens=false', () => {
+  it('brings everything but the tokens', async () => {
+    const host = await startNodeHost()
+    const importWith = (query: string) => host.fetch(`/import${query}`, { method: 'POST', headers: auth, body: text })
+    for (const query of ['?tokens=no', '?token=false']) {
+      const refused = await importWith(query)
+      expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'unknown-query' }])
+    }
+    const response = await importWith('?tokens=false')
+    expect([response.status, await response.json()]).toEqual([
+      201,
+      { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 0 },
+    ])
+    const headers = { Authorization: `Bearer ${reader.token}` }
+    expect((await host.fetch('/tokens/self', { headers })).status).toBe(401)
+  })
+})
+
 describe('the lines of an import', () => {
   it('reach the Registry at most a thousand at a time, so that other requests get their turn', async () => {
     const host = await startNodeHost()

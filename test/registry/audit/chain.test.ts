@@ -26,6 +26,12 @@ describe('findChainBreak', () => {
     ['an added member', { ...second, note: 1 }, first, 'its hash is not that of its content'],
     ['another predecessor', second, { ...first, hash: 'f'.repeat(64) }, 'it names another entry before it'],
     ['a gap', sealEntry({ ...second, number: 3 }), first, 'its number does not follow 1'],
+    [
+      'a time before that of its predecessor',
+      sealEntry({ ...second, time: '2026-12-31T23:59:59.999Z' }),
+      first,
+      'its time is before that of the entry before it',
+    ],
     ['a missing first entry', second, undefined, 'its number does not follow 0'],
   ])('finds %s', (_, entry, before, message) => {
     expect(findChainBreak(entry, before)).toBe(message)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { TokenRecord } from '../../../src/registry/records.ts'
+import type { TokenRecord } from '../../../src/registry/token-record.ts'
 import { executionContext as ctx, kvWith } from '../../support/kv.ts'
 
 let lookups: typeof import('../../../src/registry/edge/lookups.ts')

@@ -1,15 +1,18 @@
+import fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { createObservations } from '../../../src/card/model/observations.ts'
-import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
+import { parseJson } from '../../../src/json/parse.ts'
 import { type AuditEntry, sealEntry } from '../../../src/registry/audit/chain.ts'
 import { recordRefusal, selectEntries } from '../../../src/registry/audit/log.ts'
 import { type ExportCursor, exportPage } from '../../../src/registry/move/export.ts'
-import { EXPORTED, type ExportedTable } from '../../../src/registry/move/format.ts'
 import { type ImportRejection, Staging } from '../../../src/registry/move/import.ts'
+import { columnsOf, EXPORTED, type ExportedTable } from '../../../src/registry/move/tables.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import type { Registration } from '../../../src/registry/records.ts'
 import { selectImportedChanges } from '../../../src/registry/store/changes.ts'
+import { recordRefresh } from '../../../src/registry/store/refresh.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { indexStored } from '../../../src/registry/store/search.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
@@ -17,7 +20,11 @@ import { recordObservations } from '../../../src/registry/tables/observations.ts
 import { endCheck } from '../../../src/registry/tables/receipts.ts'
 import { issueToken } from '../../../src/registry/tables/tokens.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { fetched, receiptOf, withoutKeys } from '../../support/registrations.ts'
+import { completeCards } from '../../support/cards/complete.ts'
+import { authoredCard, numRuns } from '../../support/cards/generated.ts'
+import { mcpServerCard, mcpUpstream } from '../../support/cards/mcp.ts'
+import { corpus } from '../../support/cards/reference.ts'
+import { failure, fetched, receiptOf, withoutKeys } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 
 const openTables = (): SqlStorage => {
@@ -57,8 +64,8 @@ const exportLines = (sql: SqlStorage, between: (pages: number) => void = () => u
   return text
 }
 
-const importLines = (sql: SqlStorage, text: string) => {
-  const staging = new Staging(sql)
+const importLines = (sql: SqlStorage, text: string, withTokens = true) => {
+  const staging = new Staging(sql, withTokens)
   // Not at the bounds of the pages.
   for (let lines = text; lines !== ''; ) {
     const end = lines.indexOf('\n', 100_000) + 1 || lines.length
@@ -80,6 +87,7 @@ const readTable = (sql: SqlStorage, table: string): JsonObject[] =>
 const TABLES = [...Object.keys(EXPORTED), 'search_documents'] as ExportedTable[]
 
 const AGENTS = 60
+const tokenId = 'abcdefgh2345'
 
 let sql: SqlStorage
 let first: Registration
@@ -104,15 +112,23 @@ beforeEach(() => {
   remove(sql, 'gone', {}, 'admin')
   recordObservations(sql, 'a', createObservations(Date.now() + 1000))
   endCheck(sql, 'a', receiptOf('a'))
-  const record = { id: 't', note: '', scopes: ['read' as const], agents: ['*'], tiers: [], created: 1, expires: null }
-  issueToken(sql, record, 'h'.repeat(64), 'admin')
+  const record = {
+    id: tokenId,
+    note: '',
+    scopes: ['read' as const],
+    agents: ['*'],
+    tiers: [],
+    created: 1,
+    expires: null,
+  }
+  issueToken(sql, record, 'a'.repeat(64), 'admin')
 })
 
 describe('an export', () => {
   it('has every column of its tables', () => {
-    for (const [table, columns] of Object.entries(EXPORTED)) {
+    for (const table of Object.keys(EXPORTED) as ExportedTable[]) {
       const stored = sql.exec<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`).toArray()
-      expect([table, stored.map(({ name }) => name)]).toEqual([table, Object.keys(columns)])
+      expect([table, stored.map(({ name }) => name)]).toEqual([table, columnsOf(table)])
     }
   })
 
@@ -136,6 +152,14 @@ describe('an export', () => {
 
   it('makes an empty host equal, its search included', () => {
     const target = openTables()
+    const card = JSON.stringify({ name: 'New' })
+    const drift = [
+      { op: 'add' as const, pointer: '/x', after: 1 },
+      { op: 'more' as const, pointer: '' as const, count: 2 },
+    ]
+    const widens = [{ pointer: '/security', message: 'is gone' }]
+    recordRefresh(sql, 'remote', {}, { pending: { etag: '"e"', card, validators: { etag: 'W/"é"' }, widens, drift } })
+    recordRefresh(sql, 'remote', {}, { failure: { ...failure(), code: 'invalid-card', errors: widens } })
     recordRefusal(target, { actor: 'anonymous', code: 'no-token', status: 401, omitted: 0 })
     expect(importLines(target, exportLines(sql))).toEqual({ outcome: 'imported', agents: 2, revisions: 5, tokens: 1 })
     for (const id of ['a', 'remote']) indexStored(target, id)
@@ -222,6 +246,49 @@ describe('an export', () => {
   })
 })
 
+describe('an export of any cards', () => {
+  it('is imported', async () => {
+    const [source, target] = [openTables(), openTables()]
+    const published = corpus.flatMap(({ text }) => {
+      const parsed = parseJson(text)
+      return 'value' in parsed && isJsonObject(parsed.value) ? [parsed.value] : []
+    })
+    const cards = [...Object.values(completeCards), ...published, ...fc.sample(authoredCard, numRuns)]
+    const tiers = { extended: { description: 'More' }, tiers: { gold: { description: 'Gold' } } }
+    const tool = { skillId: 'a', name: 'a', inputSchema: {} }
+    const manifests: [JsonObject, JsonObject?][] = [
+      ...cards.map((card): [JsonObject] => [card]),
+      ...['gateway', 'closed', 'direct'].flatMap(route =>
+        cards.slice(0, 20).map((card): [JsonObject] => [{ card, route, ...tiers }]),
+      ),
+      [
+        { card: {}, upstream: mcpUpstream, gate: { tasks: 'owner' } },
+        mcpServerCard({ ...tool, id: 'a', description: 'A' }),
+      ],
+      [
+        {
+          card: minimalCard,
+          upstream: { service: 'AGENT', identity: 'header' },
+          route: 'gateway',
+          callers: 'tokens',
+          set: 'own',
+        },
+      ],
+    ]
+    let count = 0
+    for (const [document, fetched] of manifests) {
+      const id = `agent-${count}`
+      const result = compile(document, { id, requestOrigin: 'http://127.0.0.1:8787', ...(fetched && { fetched }) })
+      if ('errors' in result) continue
+      const prepared = { id, document, compiled: result.compiled, signing: withoutKeys }
+      put(source, { ...(await prepareRegistration(prepared, { actor: 'admin', expected: {} })), hosts: [] })
+      count++
+    }
+    expect(count).toBeGreaterThan(80)
+    expect(importLines(target, exportLines(source))).toMatchObject({ outcome: 'imported', agents: count })
+  })
+})
+
 describe('an import', () => {
   const edit = (text: string, matches: (line: JsonObject) => boolean, change: (row: JsonObject) => void): string => {
     let isDone = false
@@ -256,29 +323,6 @@ describe('an import', () => {
     ['no lines', () => '', /empty/],
     ['another table', text => `${text}{"table":"outbox","row":{}}\n`, /unknown table/],
     ['a line without a row', text => `${text}{"table":"agents"}\n`, /no line of an export/],
-    ['another column', text => edit(text, ofTable('agents'), row => Object.assign(row, { more: 1 })), /other columns/],
-    ['another type', text => edit(text, ofTable('agents'), row => Object.assign(row, { seq: '1' })), /other columns/],
-    ['no JSON', text => edit(text, ofTable('agents'), row => Object.assign(row, { summary: '{' })), /other columns/],
-    [
-      'an id that no agent can have',
-      text => edit(text, ofTable('agents'), row => Object.assign(row, { id: 'a:b' })),
-      /other columns/,
-    ],
-    [
-      'a summary without a name',
-      text => edit(text, ofTable('agents'), row => Object.assign(row, { summary: '{}' })),
-      /summary or search fields/,
-    ],
-    [
-      'search fields that are no lists',
-      text => edit(text, ofTable('agents'), row => Object.assign(row, { search_fields: '{"provider":"","tags":"a"}' })),
-      /summary or search fields/,
-    ],
-    [
-      'a receipt without a summary',
-      text => edit(text, ofTable('receipts'), row => Object.assign(row, { receipt: '{"receipt":{}}' })),
-      /receipt of another form/,
-    ],
     [
       'another body',
       text => edit(text, ofTable('representations'), row => Object.assign(row, { body: '{}' })),
@@ -302,6 +346,11 @@ describe('an import', () => {
       /no entry for/,
     ],
     [
+      'an audit sealed again with times of another form',
+      text => withAudit(text, reseal(auditOf(sql).map(entry => ({ ...entry, time: '2027-01-01' })))),
+      /entry of the audit, does not fit: \/time must be a time such as 2027-01-31T12:00:00.000Z/,
+    ],
+    [
       'the audit of another host',
       text => {
         const other = openTables()
@@ -317,13 +366,8 @@ describe('an import', () => {
         `${text}${text
           .split('\n')
           .find(line => line.includes('"table":"tokens"'))
-          ?.replace(/"id":"[^"]*"/, '"id":"other"')}\n`,
+          ?.replaceAll(tokenId, 'abcdefgh2222')}\n`,
       /have the same hash/,
-    ],
-    [
-      'an agent without its revision',
-      text => edit(text, ofTable('agents'), row => Object.assign(row, { seq: 9 })),
-      /newest revision of agent "a" is missing/,
     ],
   ])('of %s is refused, and nothing is changed', (_, change, message) => {
     const target = openTables()
@@ -331,6 +375,92 @@ describe('an import', () => {
     expect(rejection).toEqual({ outcome: 'invalid', message: expect.stringMatching(message) })
     expect(TABLES.flatMap(table => readTable(target, table))).toEqual([])
     expect(auditOf(target)).toEqual([])
+  })
+
+  /** A change of a row and what is wrong with it. */
+  type Defect = [table: ExportedTable, change: JsonObject, message: RegExp]
+  const RELATIVE = 'is relative: it must be absolute, such as https://agent.example.com/a2a'
+  const time = /must be a whole number from 0 to 6911049599000/
+  const defects: Defect[] = [
+    ['agents', { more: 1 }, /column more: is not a known column/],
+    ['agents', { seq: '1' }, /column seq: must be a whole number from 1 to/],
+    ['agents', { seq: undefined }, /column seq: is missing/],
+    ['agents', { id: 'a:b' }, /column id: must be the id of an agent/],
+    ['agents', { visibility: 'secret' }, /column visibility: must be public or internal/],
+    ['agents', { set_name: 'A B' }, /column set_name: must be 1 to 63 lower-case letters/],
+    ['agents', { origin: 'nowhere' }, /column origin: is relative: it must be absolute/],
+    ['agents', { modified: 8.7e15 }, time],
+    ['agents', { modified: -1 }, time],
+    ['agents', { manifest_etag: '"a' }, /column manifest_etag: must be an entity tag/],
+    ['agents', { manifest_etag: `"${'0'.repeat(64)}"` }, /newest revision of agent "a" is missing/],
+    ['agents', { seq: 9 }, /newest revision of agent "a" is missing/],
+    ['agents', { summary: '{' }, /column summary: must be JSON/],
+    ['agents', { summary: '{}' }, /column summary: \/name is missing/],
+    ['agents', { search_fields: '{"provider":"","tags":"a"}' }, /column search_fields: \/skillIds is missing/],
+    ['revisions', { created: 1e18 }, time],
+    ['revisions', { origin: 'nowhere' }, /column origin: is relative/],
+    ['revisions', { origin: null }, /must have a manifest and an origin, unless it is a removal/],
+    ['revisions', { made_by: 'me' }, /column made_by: must be manifest, fetch or removal/],
+    ['revisions', { class: 'bad' }, /column class: must be breaking, additive or cosmetic/],
+    ['revisions', { manifest: '5' }, /column manifest: must be an object/],
+    ['revisions', { drift: '5' }, /column drift: must be a list/],
+    ['revision_cards', { tier: 'A' }, /column tier: must be the name of a tier/],
+    ['revision_cards', { card: '{}' }, /column card: \/name is missing/],
+    ['representations', { names: '5' }, /column names: must be a list/],
+    ['representations', { names: '["2.0"]' }, /column names: \/0 must be the name of a document/],
+    ['extended', { tier: '' }, /column tier: must be the name of a tier/],
+    ['extended', { names: '["profile"]' }, /column names: \/0 must be the name of a document/],
+    ['card_signatures', { signatures: '[]' }, /column signatures: must be an object/],
+    ['card_signatures', { resigned: 8.7e15 }, time],
+    ['sources', { source: '{"kind":"card"}' }, /column source: \/url is missing/],
+    ['sources', { checked: 8.7e15 }, time],
+    ['sources', { due: 8.7e15 }, time],
+    ['sources', { failing_since: -1 }, time],
+    ['sources', { failure: '{"status":500}' }, /column failure: \/status must be 502, 503 or 504/],
+    ['sources', { failures: -1 }, /column failures: must be a whole number from 0 to/],
+    ['fetched', { name: 'other' }, /column name: must be served or pending/],
+    ['fetched', { name: 'pending' }, /must have the review of a pending card/],
+    ['fetched', { card: '5' }, /column card: must be an object/],
+    ['fetched', { validators: '{"etag":"a\\nb"}' }, /column validators: \/etag must be the value of a header/],
+    ['fetched', { review: '{"verification":{}}' }, /column review: \/verification\/at is missing/],
+    ['hosts', { hostname: 'A' }, /column hostname: must be a host name in lower case/],
+    ['hosts', { automatic: 2 }, /column automatic: must be 0 or 1/],
+    ['hosts', { id: 'other' }, /table hosts has agent "other", which is not in the table agents/],
+    ['observations', { counts: '5' }, /column counts: must be an object/],
+    ['observations', { day: 1.5 }, /column day: must be a whole number from 0 to/],
+    ['receipts', { receipt: '{"receipt":{}}' }, /column receipt: \/receipt\/agent is missing/],
+    ['tokens', { record: '{}' }, /column record: \/id is missing/],
+    ['tokens', { id: 'other' }, /column id: must be the id of a token/],
+    ['tokens', { id: 'abcdefgh2222' }, /must have a record with its id and expires/],
+    ['tokens', { hash: 'h' }, /column hash: must be a SHA-256 in hexadecimal/],
+    ['tokens', { expires: 8.7e15 }, time],
+    ['tokens', { expires: 1 }, /must have a record with its id and expires/],
+    ['changes', { kind: 'gone' }, /column kind: must be registered, changed or removed/],
+    ['changes', { at: 8.7e15 }, time],
+  ]
+
+  it('with a value that no write could have stored is refused, with the line, the column and what is expected', () => {
+    const [text, target] = [exportLines(sql), openTables()]
+    for (const [table, change, message] of defects) {
+      const edited = edit(text, ofTable(table), row => Object.assign(row, change))
+      const expected = { outcome: 'invalid', message: expect.stringMatching(message) }
+      expect([table, change, importLines(target, edited)]).toEqual([table, change, expected])
+    }
+    const line = text.split('\n').findIndex(line => line.includes('"table":"agents"')) + 1
+    const edited = edit(text, ofTable('agents'), row => Object.assign(row, { origin: '/' }))
+    expect(importLines(target, edited)).toEqual({
+      ...{ outcome: 'invalid', message: `Line ${line}, table agents, column origin: ${RELATIVE}` },
+    })
+    expect(TABLES.flatMap(table => readTable(target, table))).toEqual([])
+  })
+
+  it('without tokens brings all but them, and checks them all the same', () => {
+    const [text, target] = [exportLines(sql), openTables()]
+    expect(importLines(target, text, false)).toEqual({ outcome: 'imported', agents: 2, revisions: 5, tokens: 0 })
+    expect(readTable(target, 'tokens')).toEqual([])
+    expect(readTable(target, 'hosts')).toHaveLength(2)
+    const edited = edit(text, ofTable('tokens'), row => Object.assign(row, { record: '{}' }))
+    expect(importLines(openTables(), edited, false)).toMatchObject({ outcome: 'invalid' })
   })
 
   it('that was cut off leaves nothing when the object starts again', () => {

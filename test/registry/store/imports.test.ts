@@ -13,7 +13,9 @@ const digest = 'f'.repeat(64)
 
 let storage: DurableObjectStorage
 let lines: string
+let afterCommit: () => void
 beforeEach(async () => {
+  afterCommit = () => undefined
   storage = openStorage().storage
   createTables(storage.sql)
   lines = await exportAgents(['a'])
@@ -45,11 +47,12 @@ const run = (step: ImportStep): Promise<ImportReply> =>
     },
     write: async work => {
       const result = work()
+      afterCommit()
       return 'error' in result ? result.error : { ...result.value, published: true }
     },
   })
 const begin = async (): Promise<string> => {
-  const begun = await run({ step: 'begin' })
+  const begun = await run({ step: 'begin', withTokens: true })
   return 'session' in begun ? begun.session : ''
 }
 const stage = (session: string) => run({ step: 'stage', session, lines })
@@ -63,6 +66,20 @@ describe('an import', () => {
     const session = await begin()
     expect(await stage(session)).toEqual({ outcome: 'staged' })
     expect(await commit(session)).toMatchObject({ outcome: 'imported', agents: 1 })
+    expect([agents(), names('staged_*')]).toEqual([[{ id: 'a' }], []])
+    expect(await commit(session)).toEqual({ outcome: 'interrupted' })
+  })
+
+  it('is not reported as failed for what fails after its commit', async () => {
+    const session = await begin()
+    await stage(session)
+    const { sql } = storage
+    afterCommit = () =>
+      vi.spyOn(sql, 'exec').mockImplementation(() => {
+        throw new Error('database or disk is full')
+      })
+    expect(await commit(session)).toMatchObject({ outcome: 'imported', agents: 1 })
+    vi.restoreAllMocks()
     expect([agents(), names('staged_*')]).toEqual([[{ id: 'a' }], []])
     expect(await commit(session)).toEqual({ outcome: 'interrupted' })
   })
@@ -83,7 +100,7 @@ describe('an import', () => {
     register(storage.sql, registration('b', 'Two'), true)
     expect(await commit(session)).toEqual({ outcome: 'not-empty' })
     expect([agents(), names('staged_*')]).toEqual([[{ id: 'b' }], []])
-    expect(await run({ step: 'begin' })).toEqual({ outcome: 'not-empty' })
+    expect(await run({ step: 'begin', withTokens: true })).toEqual({ outcome: 'not-empty' })
   })
 
   it('takes the same number of statements to end, however many agents it brings', async () => {

@@ -217,7 +217,7 @@ describe('recordRefresh', () => {
   const keys = ['card:a', 'extended:a:base']
   beforeEach(() => {
     put('a', 'One', fetched('One'), { extended: [{ tier: 'base', card: '{}', representations: {} as never }] })
-    sql.exec(`INSERT INTO extended (id, tier, etag, names, body) VALUES ('a', 'base', 'e', '["1.0"]', 'x')`)
+    sql.exec(`INSERT INTO extended (id, tier, etag, names, body) VALUES ('a', 'base', 'e', '["1.0"]', X'7b7d')`)
     advanceSeconds(400)
   })
 

@@ -96,6 +96,34 @@ describe('a Registry whose keys change', () => {
   })
 })
 
+describe('an unchanged agent whose card is registered after its keys have changed', () => {
+  const manifest = { card: minimalCard, extended: { description: 'More for those who may' } }
+  const etagOf = async () => (await host.fetch('/agents/tiered')).headers.get('ETag')
+  const currentSigners = async () => ((await getKeys()).keys ?? []).map(({ kid }) => kid)
+  /** Passes the time that the memory of an isolate serves what it has. */
+  const forget = () => advance(31_000)
+
+  it.each<[string, Record<string, string | undefined>, number]>([
+    ['removed', { SIGNING_KEY: undefined }, 0],
+    ['replaced', { SIGNING_KEY: secretOf(second) }, 1],
+    ['joined by another', { SIGNING_KEY_2: secretOf(second, start - 60_000) }, 2],
+  ])('has no new revision after its key was %s, whether the card is signed again already', async (_, secrets, keys) => {
+    await host.put('tiered', manifest)
+    await host.deploy(secrets)
+    expect(await host.put('tiered', manifest)).toMatchObject({ changed: false, seq: 1 })
+    const etag = await etagOf()
+    expect(await currentSigners()).toHaveLength(keys)
+    expect(await signersOf('tiered')).toEqual(await currentSigners())
+    await advance(2000)
+    await forget()
+    expect(await etagOf()).toBe(etag)
+    expect(await signersOf('tiered')).toEqual(await currentSigners())
+    expect(await host.put('tiered', manifest)).toMatchObject({ changed: false, seq: 1 })
+    expect(await host.registry.revisions('tiered', 1000, 10)).toHaveLength(1)
+    expect(await host.put('weather', minimalCard)).toMatchObject({ changed: false, seq: 1 })
+  })
+})
+
 describe('the outbox of a Registry whose keys change', () => {
   /** Counts the rows of the outbox that are inserted or replaced from now on. */
   const countAdditions = (): (() => number) => {

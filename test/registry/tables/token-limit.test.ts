@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TokenRecord, WriteResult } from '../../../src/registry/records.ts'
+import type { WriteResult } from '../../../src/registry/records.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { issueToken, revokeToken } from '../../../src/registry/tables/tokens.ts'
+import type { TokenRecord } from '../../../src/registry/token-record.ts'
 import { openSql } from '../../support/storage.ts'
 
 /** The limit that docs/reference.md states. */

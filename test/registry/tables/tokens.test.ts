@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { TokenRecord } from '../../../src/registry/records.ts'
 import type { Registry } from '../../../src/registry/store/registry.ts'
+import type { TokenRecord } from '../../../src/registry/token-record.ts'
 import { type OwnHost, startHost } from '../../support/host.ts'
 
 let host: OwnHost

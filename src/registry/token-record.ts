@@ -1,0 +1,52 @@
+import * as v from 'valibot'
+import { scopes, tokenIdPattern } from '../card/model/constants.ts'
+import { timestamp } from '../card/model/schema.ts'
+import { MAX_TOKEN_ENTRIES } from '../limits.ts'
+
+const uniqueList = <Item extends v.GenericSchema<string>>(item: Item, minLength: 0 | 1, message: string) =>
+  v.pipe(
+    v.array(item, message),
+    v.minLength(minLength, message),
+    v.maxLength(MAX_TOKEN_ENTRIES, `must have at most ${MAX_TOKEN_ENTRIES} entries`),
+    v.transform(items => [...new Set(items)]),
+  )
+
+const scopeNames = `${scopes.slice(0, -1).join(', ')} or ${scopes.at(-1)}`
+const scopesMessage = `must be a list of ${scopeNames}, with at least one of them`
+const agentsMessage = 'must be a list of agent ids, in which * matches any characters; omit it for all agents'
+
+/** A token as the Registry and KV store it: never the token itself. `expires` and `created` are in ms since 1970. */
+export const TokenRecord = v.object({
+  id: v.pipe(v.string(), v.regex(tokenIdPattern, 'must be the id of a token')),
+  /** A remark for people. */
+  note: v.pipe(v.string(), v.regex(/^\P{Cc}{0,200}$/u, 'must be one line of at most 200 characters')),
+  scopes: uniqueList(v.picklist(scopes, `must be ${scopeNames}`), 1, scopesMessage),
+  /** Globs of agent ids. */
+  agents: uniqueList(
+    v.pipe(
+      v.string(),
+      v.regex(/^[a-z0-9*][a-z0-9*-]{0,62}$/, 'must be an agent id, in which * matches any characters'),
+    ),
+    1,
+    agentsMessage,
+  ),
+  tiers: uniqueList(
+    v.pipe(v.string(), v.regex(/^(?:\*|[a-z][a-z0-9-]{0,31})$/, 'must be the name of a tier, or * for all')),
+    0,
+    'must be a list of tier names',
+  ),
+  created: timestamp,
+  expires: v.nullable(timestamp),
+})
+export type TokenRecord = v.InferOutput<typeof TokenRecord>
+
+/** Result of issuing a token. */
+export type TokenIssued =
+  | { outcome: 'issued'; seq: number; published: boolean }
+  | { outcome: 'too-many-tokens'; limit: number }
+  | { outcome: 'id-taken' }
+
+/** Result of revoking a token. The hash lets the calling isolate forget the token at once. */
+export type TokenRevoked =
+  | { outcome: 'revoked'; seq: number; hash: string; published: boolean }
+  | { outcome: 'unknown' }
