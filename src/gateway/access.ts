@@ -8,7 +8,7 @@ import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, callersOf, collectModes } from '../card/model/calls.ts'
 import type { DialectName } from '../card/model/constants.ts'
-import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
+import { HttpError, logUnexpected, RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { type CachedDocument, lookUpProfile, readExtended, readProfile } from '../registry/edge/cards.ts'
 import { findByName } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
@@ -25,7 +25,8 @@ export type IsVisible = (id: string) => Promise<boolean> | boolean
 
 /**
  * Resolves an id or name (case-insensitive) to an agent. An id takes precedence over a name, and of several agents with
- * one name the oldest does. Ignores internal agents that are not visible to the caller. Returns an empty id if there is no such agent.
+ * one name the oldest does. Ignores internal agents that are not visible to the caller, and those whose check fails for another
+ * reason than KV: they must not block others of their name. Returns an empty id if there is no such agent.
  */
 export const findAgentByName = async (
   name: string,
@@ -34,7 +35,14 @@ export const findAgentByName = async (
   ctx: ExecutionContext,
 ): Promise<string> => {
   const { public: publicId, internal } = await findByName(name, env, ctx)
-  for (const id of internal) if (await canSee(id)) return id
+  for (const id of internal) {
+    try {
+      if (await canSee(id)) return id
+    } catch (error) {
+      if (error instanceof HttpError) throw error
+      logUnexpected(error)
+    }
+  }
   return publicId ?? ''
 }
 
