@@ -3,7 +3,7 @@ import type { A2ACall } from '../a2a/operations.ts'
 import { authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { BLOCK_SECONDS, callerKey, recordLimited } from '../auth/throttle.ts'
+import { BLOCK_SECONDS, callerKey, hasTooManyAttempts, recordLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, callersOf, collectModes } from '../card/model/calls.ts'
@@ -129,6 +129,15 @@ const refuseCaller = (caller: Authentication, scope: 'read' | 'call', agent: str
   if (caller.authenticated) return { kind: 'forbidden', scope, agent }
   return caller.reason === 'anonymous' ? { kind: 'no-token', scope } : { kind: 'bad-token' }
 }
+
+/** Returns the error of a refused call: 429 in place of one that credentials have caused, after too many failed attempts. */
+export const countRefusal = async (
+  error: CallError,
+  { caller, request, env }: Pick<CallContext, 'caller' | 'request' | 'env'>,
+): Promise<CallError> =>
+  (error.kind === 'bad-token' || error.kind === 'unknown-agent') && (await hasTooManyAttempts(caller, request, env))
+    ? { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
+    : error
 
 /** Loads the extended card of the caller's highest tier. */
 export const loadExtendedCard = async (
