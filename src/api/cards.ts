@@ -1,7 +1,7 @@
 import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { tooManyAttempts } from '../auth/throttle.ts'
+import { hasTooManyAttempts, tooManyAttempts } from '../auth/throttle.ts'
 import { agentIdPattern, type HybridName, type RepresentationName } from '../card/model/constants.ts'
 import { type Handler, type RequestContext, startTiming } from '../http/handler.ts'
 import { isCardHost, requestHostname } from '../http/headers.ts'
@@ -146,9 +146,10 @@ const readRestricted = async (
   const bearer = known ?? (await authenticate(request, env, ctx))
   const caller = profile ? await authenticateForAgent(bearer, { id, profile }, { request, env, ctx }) : bearer
   timing?.lap('auth')
-  if (profile?.visibility !== 'public' && !caller.authenticated && caller.reason === 'throttled')
-    throw tooManyAttempts()
-  if (profile === null || !hasPermission(caller, 'read', id)) return null
+  if (profile === null || !hasPermission(caller, 'read', id)) {
+    if ((await hasTooManyAttempts(caller, request, env)) && profile?.visibility !== 'public') throw tooManyAttempts()
+    return null
+  }
   const tier = highestTier(caller, profile)
   const extended = tier === undefined ? null : await readExtended({ id, tier, name }, env, ctx)
   return extended ?? (profile.visibility === 'internal' ? readInternal(id, name, env) : null)

@@ -1,5 +1,6 @@
 import { authenticate } from '../auth/authenticate.ts'
 import { isAdmin } from '../auth/permissions.ts'
+import { hasTooManyAttempts } from '../auth/throttle.ts'
 import { isAdminTokenMissing } from '../auth/token.ts'
 import { readWebhookKeys } from '../events/webhook.ts'
 import { findMissingBindings } from '../http/bindings.ts'
@@ -17,10 +18,13 @@ export const getHealth: Handler = async (request, env, ctx) => {
   const health = await readHealth(env, ctx)
   const isReachable = health !== 'unreachable'
   const { unpublished, oldestStaleCard, webhook } = isReachable ? health : UNKNOWN
+  const caller = await authenticate(request, env, ctx)
+  // Nobody is refused here, but administrators read more, so unknown credentials are a guess.
+  await hasTooManyAttempts(caller, request, env)
   const missing = [
     ...(isAdminTokenMissing(env) ? ['ADMIN_TOKEN'] : []),
     ...(env.WEBHOOK_URL && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
-    ...(isReachable && isAdmin(await authenticate(request, env, ctx)) ? await listMissingBindings(env, ctx) : []),
+    ...(isReachable && isAdmin(caller) ? await listMissingBindings(env, ctx) : []),
   ]
   const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
   const isOk = unpublished === 0 && oldestStaleCard === null && isDelivered && missing.length === 0

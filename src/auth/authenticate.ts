@@ -6,7 +6,7 @@ import { readToken } from '../registry/edge/lookups.ts'
 import { hasPermission } from './permissions.ts'
 import { ANONYMOUS, type Authentication, badToken, THROTTLED, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
-import { containsHostToken, isAdminToken, isToken } from './token.ts'
+import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './token.ts'
 
 /** The part of an agent's profile that determines how its callers authenticate. */
 type SecurityProfile = Pick<
@@ -18,6 +18,12 @@ type SecurityProfile = Pick<
 type HeaderToken = { header: string; token: string }
 
 const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecognized' }
+
+/**
+ * Credentials that contain the ADMIN_TOKEN, but do not authenticate with it. No response must differ from one to a wrong guess: a
+ * header can carry many.
+ */
+const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authorization'] }
 
 /**
  * Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. Synchronous for the
@@ -68,7 +74,8 @@ const authenticateBearer = async (context: RequestContext): Promise<Authenticati
   const header = headers.get('Authorization')?.trim() ?? ''
   // Possibly the agent's own credentials: never counted, and never withheld from the agent.
   if (!containsHostToken(header, context.env)) return UNRECOGNIZED
-  if (credentials.scheme !== 'bearer') return countFailure(badToken('malformed'), context)
+  if (credentials.scheme !== 'bearer')
+    return containsIssuedToken(header) ? countFailure(badToken('malformed'), context) : WITHHELD
   const { token } = credentials
   return countFailure(await verifyHostToken({ header: 'authorization', token }, context), context)
 }
@@ -102,14 +109,17 @@ const countFailure = async (caller: Authentication, { request, env }: RequestCon
   return isFailure && (await recordFailure(request, env.AUTH_LIMIT)) ? THROTTLED : caller
 }
 
-/** Returns the tokens of this host in the API key headers of an agent, with or without a scheme before them. */
+/**
+ * Returns the tokens of this host in the API key headers of an agent, with or without a scheme before them. The ADMIN_TOKEN is none
+ * of them: a card could name hundreds of headers, each with a guess.
+ */
 const hostTokensInApiKeys = (
   { apiKeyHeaders }: SecurityProfile,
-  { request: { headers }, env }: RequestContext,
+  { request: { headers } }: RequestContext,
 ): HeaderToken[] =>
   apiKeyHeaders.flatMap(header => {
     const value = headers.get(header)?.trim() ?? ''
-    return value !== '' && header !== 'authorization' && containsHostToken(value, env)
+    return value !== '' && header !== 'authorization' && containsIssuedToken(value)
       ? [{ header, token: value.replace(/^Bearer[ \t]+/i, '') }]
       : []
   })
@@ -119,12 +129,15 @@ const verifyHostToken = async (
   { request, env, ctx }: RequestContext,
 ): Promise<Authentication> => {
   const digest = await sha256Hex(token)
-  if (isBlocked(request, digest)) return THROTTLED
+  const isIssued = containsIssuedToken(token)
+  if (isBlocked(request, digest)) return isIssued ? THROTTLED : WITHHELD
   const caller = (await isAdminToken(token, env))
     ? administrator(header)
     : isToken(token)
       ? await lookUpToken(header, digest, env, ctx)
-      : badToken('malformed')
+      : isIssued
+        ? badToken('malformed')
+        : WITHHELD
   if (caller.authenticated) recordSuccess(digest)
   return caller
 }

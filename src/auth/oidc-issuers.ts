@@ -2,8 +2,8 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jos
 import { fetchText } from '../http/fetch-resource.ts'
 import { log } from '../http/log.ts'
 import { isJsonType } from '../http/media-type.ts'
+import { parseUnambiguous } from '../json/duplicate-names.ts'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
-import { parseJson } from '../json/parse.ts'
 import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES, MAX_ISSUER_KEYS } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
@@ -155,7 +155,7 @@ const fetchObject = async (url: string, { ALLOWED_ORIGINS: allowedOrigins }: Iss
     allowedOrigins,
   })
   if ('failed' in result) return logFailure(url, `${result.failed}: ${result.detail}`)
-  const parsed = parseJson(result.content, 'a JSON document')
+  const parsed = parseUnambiguous(result.content, 'a JSON document')
   if ('refused' in parsed) return logFailure(url, `${parsed.refused}: ${parsed.detail}`)
   return isJsonObject(parsed.value) ? parsed.value : logFailure(url, 'not a JSON object')
 }

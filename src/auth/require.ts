@@ -5,7 +5,7 @@ import type { PathParams, RequestContext } from '../http/handler.ts'
 import { authenticate } from './authenticate.ts'
 import { hasPermission, hasScope } from './permissions.ts'
 import type { Authentication, Principal, TokenError } from './principal.ts'
-import { countRequest, recordFailure, tooManyAttempts } from './throttle.ts'
+import { countRequest, hasTooManyAttempts, tooManyAttempts } from './throttle.ts'
 import { isAdminTokenMissing } from './token.ts'
 
 const principals = new WeakMap<Request, Principal>()
@@ -74,10 +74,8 @@ export const requirePrincipal = async (
     principals.set(request, caller)
     return caller
   }
-  // There is no agent here that unrecognized credentials might be for: they are a guess like any other.
-  if (caller.reason === 'unrecognized' && (await recordFailure(request, env.AUTH_LIMIT))) throw tooManyAttempts()
-  const isChecked = caller.reason !== 'throttled' && caller.reason !== 'unavailable'
-  if (scope !== 'read' && isChecked && isAdminTokenMissing(env)) throw adminTokenMissing()
+  if (await hasTooManyAttempts(caller, request, env)) throw tooManyAttempts()
+  if (scope !== 'read' && caller.reason !== 'unavailable' && isAdminTokenMissing(env)) throw adminTokenMissing()
   throw unauthorized(caller)
 }
 
@@ -104,7 +102,7 @@ const adminTokenMissing = (): HttpError =>
   )
 
 const tokenErrors: Record<TokenError, string> = {
-  unknown: 'The bearer token is unknown, expired or revoked.',
+  unknown: 'The token is unknown, expired or revoked, or was not sent as `Authorization: Bearer <token>`.',
   expired: 'The bearer token has expired.',
   malformed:
     'The bearer token is malformed: it is incomplete or mistyped, or was not sent as `Authorization: Bearer <token>`.',

@@ -77,6 +77,25 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
   return !success
 }
 
+/** The results for requests that were counted. */
+const counted = new WeakMap<Request, Promise<boolean>>()
+
+/**
+ * Checks whether a caller whom this host refuses has made too many failed attempts. Counts credentials that it does not recognize as
+ * another one, once for each request. Not for callers whom it does not refuse: an agent may accept their credentials.
+ */
+export const hasTooManyAttempts = async (
+  caller: Authentication,
+  request: Request,
+  { AUTH_LIMIT }: { AUTH_LIMIT: RateLimit },
+): Promise<boolean> => {
+  const reason = caller.authenticated ? undefined : caller.reason
+  if (reason !== 'unrecognized') return reason === 'throttled'
+  const known = counted.get(request) ?? recordFailure(request, AUTH_LIMIT)
+  counted.set(request, known)
+  return known
+}
+
 /** The error for an address whose credentials are ignored. */
 export const tooManyAttempts = (): HttpError =>
   new HttpError(

@@ -3,12 +3,12 @@ import type { A2ACall } from '../a2a/operations.ts'
 import { authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { BLOCK_SECONDS, callerKey, recordLimited } from '../auth/throttle.ts'
+import { BLOCK_SECONDS, callerKey, hasTooManyAttempts, recordLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, callersOf, collectModes } from '../card/model/calls.ts'
 import type { DialectName } from '../card/model/constants.ts'
-import { RATE_LIMIT_SECONDS } from '../http/errors.ts'
+import { HttpError, logUnexpected, RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { type CachedDocument, lookUpProfile, readExtended, readProfile } from '../registry/edge/cards.ts'
 import { findByName } from '../registry/edge/lookups.ts'
 import { isExpired } from '../registry/staleness.ts'
@@ -25,7 +25,8 @@ export type IsVisible = (id: string) => Promise<boolean> | boolean
 
 /**
  * Resolves an id or name (case-insensitive) to an agent. An id takes precedence over a name, and of several agents with
- * one name the oldest does. Ignores internal agents that are not visible to the caller. Returns an empty id if there is no such agent.
+ * one name the oldest does. Ignores internal agents that are not visible to the caller, and those whose check fails for another
+ * reason than KV: they must not block others of their name. Returns an empty id if there is no such agent.
  */
 export const findAgentByName = async (
   name: string,
@@ -34,7 +35,14 @@ export const findAgentByName = async (
   ctx: ExecutionContext,
 ): Promise<string> => {
   const { public: publicId, internal } = await findByName(name, env, ctx)
-  for (const id of internal) if (await canSee(id)) return id
+  for (const id of internal) {
+    try {
+      if (await canSee(id)) return id
+    } catch (error) {
+      if (error instanceof HttpError) throw error
+      logUnexpected(error)
+    }
+  }
   return publicId ?? ''
 }
 
@@ -121,6 +129,15 @@ const refuseCaller = (caller: Authentication, scope: 'read' | 'call', agent: str
   if (caller.authenticated) return { kind: 'forbidden', scope, agent }
   return caller.reason === 'anonymous' ? { kind: 'no-token', scope } : { kind: 'bad-token' }
 }
+
+/** Returns the error of a refused call: 429 in place of one that credentials have caused, after too many failed attempts. */
+export const countRefusal = async (
+  error: CallError,
+  { caller, request, env }: Pick<CallContext, 'caller' | 'request' | 'env'>,
+): Promise<CallError> =>
+  (error.kind === 'bad-token' || error.kind === 'unknown-agent') && (await hasTooManyAttempts(caller, request, env))
+    ? { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
+    : error
 
 /** Loads the extended card of the caller's highest tier. */
 export const loadExtendedCard = async (

@@ -11,8 +11,8 @@ import { type DialectName, type RepresentationName, signedNames } from '../card/
 import { signCard } from '../card/signatures/index.ts'
 import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
+import { parseUnambiguous } from '../json/duplicate-names.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { parseJson } from '../json/parse.ts'
 import { EXTENDED_MODES_SECONDS, MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { RefreshBase } from '../registry/records.ts'
@@ -144,7 +144,7 @@ const readCard = (
   if (!ok) return undefined
   if (new TextEncoder().encode(text).byteLength > MAX_AGENT_EXTENDED_CARD_BYTES)
     return { kind: 'response-too-large', maxBytes: MAX_AGENT_EXTENDED_CARD_BYTES, status }
-  const parsed = parseJson(text, 'an Agent Card')
+  const parsed = parseUnambiguous(text, 'an Agent Card')
   const value = 'value' in parsed ? parsed.value : null
   if (binding === 'JSONRPC' && isJsonObject(value) && value.error !== undefined) return undefined
   const card = binding === 'JSONRPC' && isJsonObject(value) ? value.result : value

@@ -10,6 +10,7 @@ import {
   authorizeCall,
   checkCaller,
   checkRateLimit,
+  countRefusal,
   loadExtendedCard,
   readExtendedModes,
   resolveAgent,
@@ -33,7 +34,8 @@ export const handleCall = async (
   const context = createCallContext(await authenticate(request, env, ctx), { request, env, ctx, timing })
   timing?.lap('auth')
   if (request.headers.has('traceparent')) await continueTrace(context)
-  const result = (await receiveCall(inbound, context)) ?? (await dispatchCall(inbound, context))
+  const handled = (await receiveCall(inbound, context)) ?? (await dispatchCall(inbound, context))
+  const result = 'kind' in handled ? await countRefusal(handled, context) : handled
   const error = 'kind' in result ? result : undefined
   const response = 'kind' in result ? await refuse(result, context.call ?? inbound.getErrorForm()) : result
   if (context.warnings.length > 0) response.headers.set('Gate-Warning', kindsOf(context.warnings))

@@ -1,5 +1,5 @@
+import { parseUnambiguous } from '../json/duplicate-names.ts'
 import type { Json } from '../json/json.ts'
-import { parseJson } from '../json/parse.ts'
 import { CARD_TIMEOUT_SECONDS, MAX_CARD_BYTES } from '../limits.ts'
 import { readText } from './body.ts'
 import { essence, isJsonType } from './media-type.ts'
@@ -71,10 +71,12 @@ export const fetchJson = async (
 ): Promise<FetchedJson> => {
   const fetched = await fetchText(url, { accepts: isJsonType, ...options })
   if ('failed' in fetched) return { error: describe(fetched, options.maxBytes) }
-  const parsed = parseJson(fetched.content)
-  return 'value' in parsed
-    ? { document: parsed.value, headers: fetched.headers, url: fetched.url }
-    : { error: 'responded with invalid JSON' }
+  const parsed = parseUnambiguous(fetched.content)
+  if ('value' in parsed) return { document: parsed.value, headers: fetched.headers, url: fetched.url }
+  const isAmbiguous = parsed.refused === 'duplicate-name'
+  return {
+    error: `responded with ${isAmbiguous ? `JSON in which ${parsed.pointer} ${parsed.message}` : 'invalid JSON'}`,
+  }
 }
 
 const fetchWithin = async (

@@ -66,6 +66,9 @@ export const preflightResponse = (methods: readonly string[], allowedHeaders = A
 /** Returns the hostname of a request. A trailing dot does not make it another name (RFC 1034 §3.1). */
 export const requestHostname = ({ url }: Request): string => new URL(url).hostname.replace(/\.$/, '')
 
+/** Checks whether a header can have a name (RFC 9110 §5.1): with any other, `Headers` throws. */
+export const isFieldName = (name: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(name)
+
 /** Returns a header of a request; null if there is none, or if it is for this hop only, as `Connection` names it (RFC 9110 §7.6.1). */
 export const endToEndHeader = (name: string, headers: Headers): string | null => {
   const value = headers.get(name)

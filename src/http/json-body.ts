@@ -1,6 +1,5 @@
-import { findDuplicateName } from '../json/duplicate-names.ts'
+import { parseUnambiguous } from '../json/duplicate-names.ts'
 import type { Json } from '../json/json.ts'
-import { parseJson } from '../json/parse.ts'
 import { decodeUtf8 } from '../json/utf8.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { readBytes } from './body.ts'
@@ -9,7 +8,7 @@ import { isJsonType } from './media-type.ts'
 
 /**
  * Reads the JSON body of a request to the registry. Checks its media type first, then its size, encoding, depth and syntax, and that no
- * object has a name twice: it would not be clear which of the values the sender meant.
+ * object has a name twice.
  */
 export const readJson = async (request: Request): Promise<Json> => {
   if (!isJsonType(request.headers.get('Content-Type')))
@@ -33,27 +32,14 @@ export const readBodyText = async (request: Request, maxBytes: number): Promise<
 
 /** Parses a JSON document that a client sent, with the same checks. */
 export const parseJsonText = (text: string): Json => {
-  const parsed = parseJson(text)
-  if ('refused' in parsed) throw new HttpError(parsed.refused === 'too-deep' ? 422 : 400, parsed.refused, parsed.detail)
-  rejectDuplicateNames(text)
-  return parsed.value
+  const parsed = parseUnambiguous(text)
+  if ('value' in parsed) return parsed.value
+  const { refused, detail } = parsed
+  const errors = 'pointer' in parsed ? { errors: [{ pointer: parsed.pointer, message: parsed.message }] } : {}
+  throw new HttpError(refused === 'not-json' ? 400 : 422, refused, detail, errors)
 }
 
 const bodyErrors = {
   'too-large': (maxBytes: number) => new HttpError(413, 'too-large', `The body is larger than ${maxBytes / 1024} KiB.`),
   incomplete: () => new HttpError(400, 'incomplete-body', 'The request ended before its body was complete.'),
-}
-
-/** How much of a pointer an error repeats. */
-const MAX_POINTER_LENGTH = 200
-
-const rejectDuplicateNames = (text: string): void => {
-  const duplicate = findDuplicateName(text)
-  if (duplicate === undefined) return
-  const { line } = duplicate
-  const pointer = duplicate.pointer.slice(0, MAX_POINTER_LENGTH).toWellFormed()
-  const message = `is in its object twice, for the second time in line ${line}`
-  throw new HttpError(422, 'duplicate-name', `${pointer} ${message}: remove one of the two.`, {
-    errors: [{ pointer, message }],
-  })
 }

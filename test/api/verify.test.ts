@@ -194,6 +194,34 @@ describe('POST /verify with a URL', () => {
     if (!response) expect(requested).toEqual([])
   })
 
+  const twice = (document: Json): Response =>
+    new Response(`{"name":"Another",${JSON.stringify(document).slice(1)}`, {
+      headers: { 'Content-Type': 'application/json' },
+    })
+
+  it('verifies no document that has a name twice, of which readers see different values', async () => {
+    served[cardUrl] = twice(signed)
+    const { status, result } = await verify({ url: cardUrl })
+    expect([status, result.detail]).toEqual([
+      502,
+      `${cardUrl} responded with JSON in which /name is in its object twice, for the second time in line 1.`,
+    ])
+  })
+
+  it('reads no key set that has a name twice', async () => {
+    served[keySetUrl] = twice({ keys: [author.publicJwk], name: 'Keys' })
+    const { result } = await verify({ url: cardUrl })
+    expect([result.verified, result.keys]).toEqual([
+      false,
+      {
+        sources: [keySetUrl],
+        errors: [
+          `${keySetUrl} responded with JSON in which /name is in its object twice, for the second time in line 1`,
+        ],
+      },
+    ])
+  })
+
   it('verifies cards of this host without a request to itself', async () => {
     const { result } = await verify({ url: 'https://host.example/agents/own' })
     expect(result).toMatchObject({

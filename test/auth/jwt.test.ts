@@ -346,6 +346,10 @@ describe('the keys of an issuer', () => {
     ['the discovery document names no keys', () => (server.discovery = { jwks_uri: undefined })],
     ['the keys are at a private address', () => (server.discovery = { jwks_uri: 'http://169.254.169.254/keys' })],
     ['the keys are not a JSON Web Key Set', () => (server.keySet = { keys: 'none' })],
+    [
+      'the keys have a name twice',
+      () => (server.keySet = `{"keys":[],"keys":[${JSON.stringify(server.keys[0]?.jwk)}]}`),
+    ],
     ['the keys are null', () => (server.keySet = { keys: [null] })],
     ['the keys are an array', () => (server.keySet = [])],
     ['the keys are too large', () => (server.keySet = { keys: [], filler: 'x'.repeat(200_000) })],

@@ -140,6 +140,17 @@ describe('containsHostToken', () => {
     expect(contains(value)).toBe(false)
   })
 
+  it('searches the beginning and the end of a long value for the ADMIN_TOKEN, which could carry hundreds of guesses', () => {
+    const guesses = Array.from({ length: 300 }, (_, index) => `admin-token-guess-${index}`)
+    const found = [0, 150, 299].map(index => contains(guesses.with(index, admin).join(',')))
+    const passwords = [0, 150, 299].map(index => contains(guesses.with(index, admin).map(encodeBasic).join(', ')))
+    expect([found, passwords]).toEqual([
+      [true, false, true],
+      [true, false, true],
+    ])
+    expect(contains(guesses.with(150, token).join(','))).toBe(true)
+  })
+
   it('finds none on a host without an ADMIN_TOKEN', () => {
     expect([
       contains('', ''),

@@ -32,6 +32,33 @@ describe('the policy for tasks', () => {
   })
 })
 
+describe('the name of an API key', () => {
+  const key = (name: string, place = 'header') => ({
+    ...card,
+    securitySchemes: { k: { type: 'apiKey', in: place, name } },
+  })
+  const message = 'is not a name that an HTTP header can have: use letters, digits and hyphens, such as "X-API-Key"'
+
+  it('must be one that a header can have, in each form of the scheme', () => {
+    for (const name of ['x y', 'X-Key:', 'X-Schlüssel', '"X-Key"', ' X-Key'])
+      expect([name, getCompileErrors({ card: key(name) })]).toEqual([
+        name,
+        [{ pointer: '/card/securitySchemes/k/name', message }],
+      ])
+    const wrapped = { k: { apiKeySecurityScheme: { location: 'header', name: 'x y' } } }
+    expect(getCompileErrors({ card: { ...card, securitySchemes: wrapped } })).toEqual([
+      { pointer: '/card/securitySchemes/k/apiKeySecurityScheme/name', message },
+    ])
+  })
+
+  it('may be any other token of HTTP, and anything in a query or cookie', () => {
+    const headers = ['yo-api', "X_Key.!#$%&'*+^`|~"].map(name => compileCard({ card: key(name) }).profile.apiKeyHeaders)
+    expect(headers).toEqual([['yo-api'], ["x_key.!#$%&'*+^`|~"]])
+    for (const place of ['query', 'cookie'])
+      expect(compileCard({ card: key('api key', place) }).profile.apiKeyHeaders).toEqual([])
+  })
+})
+
 describe('the level of the bridge', () => {
   it.each<[string, string, JsonObject]>([
     ['all', 'a gateway', { route: 'gateway' }],

@@ -103,8 +103,16 @@ describe('sync-card verify URL', () => {
   it.each([
     ['a server that cannot be reached', 'https://gone.example/card.json', 'cannot be reached: getaddrinfo ENOTFOUND'],
     ['JSON that is no card', keySetUrl, 'responded with JSON that is not an Agent Card'],
+    [
+      'a card with a name twice',
+      `${origin}/twice`,
+      'responded with JSON in which /name is in its object twice, for the second time in line 1',
+    ],
     ['a page', `${origin}/page`, 'responded with something other than JSON'],
   ])('exits 4 for %s', async (_, url, reason) => {
+    served[`${origin}/twice`] = new Response('{"name":"A","name":"B","url":"https://a.example"}', {
+      headers: { 'Content-Type': 'application/json' },
+    })
     served[`${origin}/page`] = new Response('<p>', { headers: { 'Content-Type': 'text/html' } })
     expect(await verify([url])).toMatchObject({ code: 4, stdout: `✗ ${url} ${reason}.\n` })
   })
@@ -170,10 +178,16 @@ describe('sync-card verify FILE', () => {
   it.each([
     ['is missing', 'none.json', /none\.json cannot be read/],
     ['is no JSON', 'broken.json', /broken\.json:1:2 is not JSON: [^.]+\.$/m],
+    ['has a name twice', 'twice.json', /twice\.json:1:\d+ /m],
     ['has a list', 'list.json', /list\.json is not an Agent Card\./],
     ['has another document', 'package.json', /package\.json is not an Agent Card\./],
   ])('exits 3 for a file that %s', async (_, file, message) => {
-    const files = { 'broken.json': '{', 'list.json': [], 'package.json': { name: 'a', version: '1.0.0' } }
+    const files = {
+      'twice.json': '{"name":"A","name":"B","url":"https://a.example"}',
+      'broken.json': '{',
+      'list.json': [],
+      'package.json': { name: 'a', version: '1.0.0' },
+    }
     expect(await verify([file], files)).toMatchObject({ code: 3, stdout: expect.stringMatching(message) })
   })
 })

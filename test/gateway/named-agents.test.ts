@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findAgentByName, type IsVisible } from '../../src/gateway/access.ts'
+import { serviceUnavailable } from '../../src/http/errors.ts'
 import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, startCalledHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import { executionContext } from '../support/kv.ts'
 
 let called: CalledHost
 beforeAll(async () => {
@@ -115,6 +118,30 @@ describe('a call by agentName', () => {
     await register('zzz-cabs', 'Taxi')
     await register('cabs', 'Cab')
     expect(await callNamed('Taxi')).toEqual(['/zzz-cabs'])
+  })
+})
+
+describe('findAgentByName', () => {
+  const namedAgents = async () => ({ public: 'shown', internal: ['first', 'second'] })
+  const env = { REGISTRY: { getByName: () => ({ namedAgents }) } } as unknown as Env
+  const find = (name: string, canSee: IsVisible) => findAgentByName(name, canSee, env, executionContext)
+
+  it('passes over an agent that cannot be checked, and logs it', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const fail = async (id: string) => {
+      if (id === 'first') throw new TypeError('a defect')
+      return id === 'second'
+    }
+    expect(await find('one', fail)).toBe('second')
+    expect(await find('one', id => fail(id).then(() => false))).toBe('shown')
+    expect(logged.mock.calls.map(([line]) => JSON.parse(line))).toEqual(
+      Array(2).fill({ event: 'unexpected', 'exception.stacktrace': expect.stringContaining('a defect') }),
+    )
+  })
+
+  it('finds no agent while KV is unavailable, rather than another one of the name', async () => {
+    const unavailable = serviceUnavailable('KV does not respond.')
+    await expect(find('two', () => Promise.reject(unavailable))).rejects.toBe(unavailable)
   })
 })
 

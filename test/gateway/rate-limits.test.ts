@@ -15,6 +15,7 @@ beforeAll(async () => {
   called = await useSharedHost('limited')
   const card = agentCard(called.agent.origin)
   await called.register('calls-limits', { card, extended: { description: 'More of it' } })
+  await called.register('calls-limits-closed', { card, callers: 'tokens' })
   await called.register('calls-limits-hidden', { card, visibility: 'internal' })
 })
 afterAll(() => called.close())
@@ -148,6 +149,46 @@ describe('the limit of invalid credentials', () => {
       headers: { ...guess(), 'CF-Connecting-IP': '198.18.1.1' },
     })
     expect(otherAddress.status).toBe(401)
+  })
+
+  const cardOf = (id: string) => `/agents/${id}/.well-known/agent-card.json`
+  const getUnknown = { jsonrpc: '2.0', id: 1, method: 'agents/get', params: { name: 'nobody' } }
+
+  it.each<[string, number, string, JsonObject | undefined]>([
+    ['the call of an agent for callers with tokens', 1, '/agents/calls-limits-closed/a2a', call()],
+    ['the call of an internal agent', 2, '/agents/calls-limits-hidden/a2a', call()],
+    ['the call of an unknown agent', 3, '/agents/nobody/a2a', call()],
+    ['a call by an unknown name', 4, '/a2a/v1', call('SendMessage', message({ agentName: 'nobody' }))],
+    ['an extended card', 5, '/agents/calls-limits/a2a', call('GetExtendedAgentCard', {})],
+    ['the card of an internal agent', 6, cardOf('calls-limits-hidden'), undefined],
+    ['the card of an unknown agent', 7, cardOf('nobody'), undefined],
+    ['the card of an unknown name', 8, '/a2a/v1/agents/nobody', undefined],
+    ['the receipt of an unknown agent', 9, '/agents/nobody/receipt', undefined],
+    ['an unknown agent of SuperX', 10, '/rpc', getUnknown],
+    ['a list', 11, '/agents', undefined],
+  ])('counts any credentials that this host refuses, once for each request: %s', async (_, row, path, body) => {
+    const address = `198.18.3.${row}`
+    const statuses: number[] = []
+    // One more request than the limit, and as many again, because a new minute may begin meanwhile.
+    while (statuses.at(-1) !== 429 && statuses.length <= 2 * authLimit) {
+      const headers = headersFrom(address, `guess-${statuses.length}`)
+      const sent = body === undefined ? { method: 'GET', headers } : { body, headers }
+      statuses.push((await called.send(path, sent)).status)
+    }
+    expect([statuses.at(-1), statuses.length > authLimit]).toEqual([429, true])
+    expect(called.agent.requests).toEqual([])
+  })
+
+  it.each([
+    ['a card is not extended', '198.18.4.1', cardOf('calls-limits')],
+    ['the health of the host is not complete', '198.18.4.2', '/health'],
+  ])('counts credentials for which %s, and answers all the same', async (_, address, path) => {
+    const headers = headersFrom(address, 'guess')
+    for (let count = 0; count <= 2 * authLimit; count++)
+      expect((await called.send(path, { method: 'GET', headers })).status).toBe(200)
+    const { token } = await called.issue({ scopes: ['read'] })
+    const list = await called.send('/agents', { method: 'GET', headers: headersFrom(address, token) })
+    expect(list.status).toBe(429)
   })
 
   it('does not count credentials that may be for the agent', async () => {

@@ -22,7 +22,9 @@ const withText = (text: string, description = text): JsonObject =>
         .replace(/%22/g, '"')
         .slice(0, 16_000 - value.length)}`
     if (name === 'description' || name === 'examples') return description
-    return name === 'location' || path.includes('signatures') ? value : text
+    // A header cannot have any name.
+    if (name === 'location') return 'query'
+    return path.includes('signatures') ? value : text
   }) as JsonObject
 
 /** A card with words of 16 KiB, and a name of 900 characters, as many as the body of a registration has room for. */

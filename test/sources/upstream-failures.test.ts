@@ -52,6 +52,11 @@ describe('a response that is not a card', () => {
       reply(200, json, ' \n'),
       /responded with invalid JSON\. The body is empty; expected an Agent Card as JSON\.$/,
     ],
+    [
+      'a card with a name twice in one object',
+      reply(200, json, '{"name":"A",\n"provider":{"url":1,"url":2}}'),
+      "The card's address responded with ambiguous JSON. /provider/url is in its object twice, for the second time in line 2: remove one of the two.",
+    ],
     ['a list', reply(200, json, '[{}]'), "The card's address responded with a list; an Agent Card is a JSON object."],
     ['null', reply(200, json, 'null'), "The card's address responded with null; an Agent Card is a JSON object."],
     [

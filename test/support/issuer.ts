@@ -9,6 +9,7 @@ export class IssuerServer extends UpstreamServer {
   keys: Key[] = []
   /** Members added to its discovery document, or put in place of its own. */
   discovery: Record<string, unknown> = {}
+  /** Sent in place of its own; a string is sent as it is. */
   keySet: unknown
   isUp = true
 
@@ -17,7 +18,8 @@ export class IssuerServer extends UpstreamServer {
     this.respond((response, { url }) => {
       if (!this.isUp) return void response.writeHead(503).end()
       const body = url === '/keys' ? (this.keySet ?? { keys: this.keys.map(({ jwk }) => jwk) }) : this.#document()
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+      response.writeHead(200, { 'Content-Type': 'application/json' })
+      response.end(typeof body === 'string' ? body : JSON.stringify(body))
     })
   }
 

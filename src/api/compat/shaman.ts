@@ -1,6 +1,7 @@
 import { authenticate } from '../../auth/authenticate.ts'
 import type { Authentication } from '../../auth/principal.ts'
-import { requireAnyAgent, unauthorized } from '../../auth/require.ts'
+import { requireAnyAgent } from '../../auth/require.ts'
+import { hasTooManyAttempts, tooManyAttempts } from '../../auth/throttle.ts'
 import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/access.ts'
 import { tooManyRequests } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
@@ -26,8 +27,7 @@ export const namedCard: Handler = async (request, env, ctx, { name: segment = ''
   const id = name === undefined ? '' : await resolveName(name, caller, context)
   const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', context, { caller })
   if (response !== undefined) return response
-  // The credentials were not checked, so there may be an internal agent that they give access to.
-  if (!caller.authenticated && caller.reason === 'throttled') throw unauthorized(caller)
+  if (await hasTooManyAttempts(caller, request, env)) throw tooManyAttempts()
   throw agentNameNotFound(name ?? '')
 }
 

@@ -5,6 +5,7 @@ import { countWrites, insufficientScope, requireAnyAgent } from '../../auth/requ
 import { agentIdPattern, cardUrl, toSlug } from '../../card/model/constants.ts'
 import {
   authorizeRead,
+  countRefusal,
   findAgentByName,
   type IsVisible,
   readableBy,
@@ -44,7 +45,7 @@ export const getAgent: Method = async (params, context) => {
   const unresolved = await resolveAgent(call, agent)
   if (unresolved) return { error: unresolved }
   const authorized = authorizeRead(call)
-  if ('kind' in authorized) return { error: authorized }
+  if ('kind' in authorized) return { error: await countRefusal(authorized, call) }
   const { id } = agent
   const read = await readSuperxCard(id, context)
   if ('error' in read) return { agent: id, ...read }

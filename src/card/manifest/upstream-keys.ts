@@ -25,10 +25,16 @@ const privateMember = absent(
 /** The members of a JWK that are private, of all types of keys (RFC 7518 §6). */
 export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const
 
+const time = v.optional(v.pipe(v.number('must be in seconds since 1970'), v.finite('must be in seconds since 1970')))
+
 /** What every JWK may have. */
 const common = {
   ...{ kid: v.optional(v.string()), alg: v.optional(v.string()) },
   use: v.optional(v.literal('sig', 'must be sig: the key is for signatures')),
+  key_ops: v.optional(
+    v.pipe(v.array(v.string()), v.includes('verify', 'must include `verify`: the key is for signatures')),
+  ),
+  ...{ exp: time, nbf: time },
   ...Object.fromEntries(privateMembers.map(name => [name, privateMember])),
 }
 

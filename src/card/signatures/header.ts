@@ -1,3 +1,4 @@
+import { hasDuplicateName } from '../../json/duplicate-names.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
 
@@ -23,7 +24,8 @@ export const parseHeader = (signature: Json): { header: ParsedHeader } | { reaso
   if (!isJsonObject(signature) || !isBase64Url(signature.protected) || !isBase64Url(signature.signature))
     return { reason: 'has no `protected` and `signature` in base64url' }
   const header = decodeHeader(signature.protected)
-  if (header === undefined) return { reason: 'has a `protected` that is not a JSON object in base64url' }
+  if (header === undefined)
+    return { reason: 'has a `protected` that is not a JSON object in base64url, or has a name twice' }
   const { alg, kid } = header
   if (typeof alg !== 'string') return { reason: 'has no algorithm' }
   if (typeof kid !== 'string' || kid === '') return { reason: 'names no key: its protected header has no `kid`' }
@@ -53,8 +55,9 @@ const decodeHeader = (text: string): JsonObject | undefined => {
   try {
     const base64 = text.replaceAll('-', '+').replaceAll('_', '/')
     const bytes = Uint8Array.from(atob(base64), character => character.charCodeAt(0))
-    const header: Json = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
-    return isJsonObject(header) ? header : undefined
+    const json = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+    const header: Json = JSON.parse(json)
+    return isJsonObject(header) && !hasDuplicateName(json, header) ? header : undefined
   } catch {
     return undefined
   }

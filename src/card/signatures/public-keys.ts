@@ -13,6 +13,10 @@ export type KeysResult = { keys: PublicKey[] } | { error: string }
 
 const KEY_TYPES = new Set(['EC', 'OKP', 'RSA'])
 
+/** Checks the purpose of a key (RFC 7517 §4.2 and §4.3). */
+const isForSignatures = ({ use, key_ops }: JsonObject): boolean =>
+  (use ?? 'sig') === 'sig' && (key_ops === undefined || (Array.isArray(key_ops) && key_ops.includes('verify')))
+
 /** Returns the public keys of a JWK, a list of them or a JWK Set. A key that no signature of a card can be verified with is left out. */
 export const readKeys = async (document: Json, from: string): Promise<KeysResult> => {
   const listed = isJsonObject(document) && document.keys !== undefined ? document.keys : document
@@ -25,7 +29,7 @@ export const readKeys = async (document: Json, from: string): Promise<KeysResult
 }
 
 const readKey = async (jwk: Json, from: string): Promise<PublicKey | undefined> => {
-  if (!isJsonObject(jwk) || !KEY_TYPES.has(String(jwk.kty)) || (jwk.use ?? 'sig') !== 'sig') return undefined
+  if (!isJsonObject(jwk) || !KEY_TYPES.has(String(jwk.kty)) || !isForSignatures(jwk)) return undefined
   // Private members and those that could change how a key is imported stay out.
   const { kty, crv, x, y, n, e, alg, exp, nbf } = jwk
   if (kty === 'RSA' && !(isWithin(n, MAX_RSA_MODULUS_BITS) && isWithin(e, MAX_RSA_EXPONENT_BITS))) return undefined
@@ -52,10 +56,12 @@ export const importKey = async (
 ): Promise<{ key: CryptoKey } | { error: string }> => {
   if (jwk.alg !== undefined && jwk.alg !== alg) return { error: `the key is for ${String(jwk.alg)}, not ${alg}` }
   // Members of OpenID Federation (§8.7), in seconds since 1970.
-  if (typeof jwk.exp === 'number' && jwk.exp * 1000 <= now) return { error: 'the key has expired' }
-  if (typeof jwk.nbf === 'number' && jwk.nbf * 1000 > now) return { error: 'the key is not valid yet' }
+  const { exp, nbf, ...publicJwk } = jwk
+  const invalid = Object.entries({ exp, nbf }).find(([, time]) => time !== undefined && !Number.isFinite(time))
+  if (invalid) return { error: `the \`${invalid[0]}\` of the key is not a time` }
+  if (Number(exp) * 1000 <= now) return { error: 'the key has expired' }
+  if (Number(nbf) * 1000 > now) return { error: 'the key is not valid yet' }
   try {
-    const { exp: _, nbf: __, ...publicJwk } = jwk
     const key = await importJWK(publicJwk as JWK, alg)
     return key instanceof Uint8Array ? { error: `the key is not one for ${alg}` } : { key }
   } catch {

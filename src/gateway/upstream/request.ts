@@ -156,8 +156,7 @@ const contentType = (header: string | null): string =>
   essence(header) === 'application/a2a+json' ? 'application/a2a+json' : 'application/json'
 
 /** Many servers pass headers on as CGI variables (RFC 3875 §4.1.18), in which `_` and `-` are the same. */
-const isCredentialHeader = (name: string): boolean =>
-  /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !reservedHeaders.test(name.replaceAll('_', '-'))
+const isCredentialHeader = (name: string): boolean => !reservedHeaders.test(name.replaceAll('_', '-'))
 
 const copyHeaders = (names: readonly string[], from: Headers, to: Record<string, string>): void => {
   for (const name of names) {

@@ -1,5 +1,6 @@
 import type { CallProfile } from '../../card/call-profile.ts'
 import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/constants.ts'
+import { isFieldName } from '../../http/headers.ts'
 import { cardKey, type Envelope, extendedKey, type Representation, readEnvelope } from '../kv-format.ts'
 import type { PublishedHealth } from '../records.ts'
 import type { SourceHealth } from '../staleness.ts'
@@ -161,5 +162,10 @@ const toExtendedDocument = (envelope: Envelope, name: RepresentationName): Cache
 /** Copies the body, so that the rest of the envelope can be collected. */
 const detach = (document: CachedDocument): CachedDocument => ({ ...document, body: document.body.slice() })
 
-const parseProfile = (document: Representation | undefined): ParsedProfile | null =>
-  document ? { profile: JSON.parse(new TextDecoder().decode(document.bytes)), bytes: document.bytes.byteLength } : null
+const parseProfile = (document: Representation | undefined): ParsedProfile | null => {
+  if (!document) return null
+  const profile: CallProfile = JSON.parse(new TextDecoder().decode(document.bytes))
+  // Older versions registered cards with any names.
+  profile.apiKeyHeaders = profile.apiKeyHeaders.filter(isFieldName)
+  return { profile, bytes: document.bytes.byteLength }
+}

@@ -123,7 +123,7 @@ describe('findSdkVerdicts', () => {
     [
       'a header that cannot be read',
       () => judge({ ...card, signatures: [{ protected: 'AAAA', signature: 'AAAA' }] }),
-      'finds a signature that has a `protected` that is not a JSON object in base64url',
+      'finds a signature that has a `protected` that is not a JSON object in base64url, or has a name twice',
     ],
     ['a document that is no card', document => judge({ ...document, skills: [null] }), 'cannot read the card'],
   ])('gives the reason where there is %s', async (_, run, reason) => {

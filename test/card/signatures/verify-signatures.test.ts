@@ -109,6 +109,13 @@ describe('verifySignatures', () => {
     ])
   })
 
+  it('rejects a signature whose protected header has a name twice, of which verifiers read different values', async () => {
+    const header = `{"alg":"none","alg":"ES256","kid":"${kid}"}`
+    expect(await verify([{ protected: Buffer.from(header).toString('base64url'), signature: 'AAAA' }])).toEqual([
+      'has a `protected` that is not a JSON object in base64url, or has a name twice',
+    ])
+  })
+
   it('ignores other members of the unprotected header', async () => {
     expect(
       await verify([await signWith({ kid }, { 'x-time': 1, jwk: other.publicJwk, jku: 'https://evil.example' })]),
@@ -155,6 +162,9 @@ describe('the keys of verifySignatures', () => {
   it.each<[string, JsonObject, string]>([
     ['that has expired', { exp: now / 1000 }, 'is not valid: the key has expired'],
     ['that is not valid yet', { nbf: now / 1000 + 1 }, 'is not valid: the key is not valid yet'],
+    ['whose `exp` is text', { exp: String(now / 1000 + 1) }, 'is not valid: the `exp` of the key is not a time'],
+    ['whose `exp` is infinite', { exp: Number.POSITIVE_INFINITY }, 'is not valid: the `exp` of the key is not a time'],
+    ['whose `nbf` is null', { nbf: null }, 'is not valid: the `nbf` of the key is not a time'],
     ['for another algorithm', { alg: 'ES384' }, 'is not valid: the key is for ES384, not ES256'],
     ['that is no point of the curve', { x: 'AAAA' }, 'is not valid: the key is not one for ES256'],
   ])('rejects a key %s', async (_, members, reason) => {
@@ -171,6 +181,7 @@ describe('readKeys', () => {
   it.each<[string, Json]>([
     ['a JWK', key.publicJwk],
     ['a list of JWKs', [key.publicJwk]],
+    ['a JWK with its use and operations', { ...key.publicJwk, use: 'sig', key_ops: ['verify'] }],
     ['a JWK Set', { keys: [key.publicJwk, null, 'x', { kty: 'oct', k: 'AAAA', kid: 'secret' }] }],
   ])('reads %s', async (_, document) => {
     expect(await readKeys(document, 'manifest')).toMatchObject({ keys: [{ kid, thumbprint: kid, from: 'manifest' }] })
@@ -188,6 +199,8 @@ describe('readKeys', () => {
     ['an empty set', { keys: [] }],
     ['a symmetric key', { kty: 'oct', k: 'AAAA' }],
     ['a key for encryption', { ...key.publicJwk, use: 'enc' }],
+    ['a key for other operations', { ...key.publicJwk, key_ops: ['encrypt'] }],
+    ['a key whose operations are no list', { ...key.publicJwk, key_ops: 'verify' }],
     ['a key without its members', { kty: 'EC', crv: 'P-256' }],
   ])('has no key of %s', async (_, document) => {
     expect(await readKeys(document, 'https://a.example/jwks.json')).toEqual({

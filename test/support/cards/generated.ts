@@ -168,7 +168,11 @@ const flows = object(
   unknown(),
 )
 const described = unknown('name', 'location', 'scheme', 'flows', 'in', 'type', 'description')
-const apiKey = { name: line, location: fc.constantFrom('header', 'query', 'cookie') }
+// A header cannot have any name.
+const apiKey = {
+  name: fc.stringMatching(/^[\w!#$%&'*+.^`|~-]+$/),
+  location: fc.constantFrom('header', 'query', 'cookie'),
+}
 const v1Scheme = fc.oneof(
   object(
     { apiKeySecurityScheme: object(apiKey, ['name', 'location'], unknown('name', 'location')) },
@@ -195,7 +199,7 @@ const v1Scheme = fc.oneof(
 )
 const v0Scheme = fc.oneof(
   object(
-    { type: fc.constant('apiKey'), name: line, in: apiKey.location },
+    { type: fc.constant('apiKey'), name: apiKey.name, in: apiKey.location },
     ['type', 'name', 'in'],
     unknown('name', 'location', 'in', 'type', 'httpAuthSecurityScheme'),
   ),
