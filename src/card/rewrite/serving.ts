@@ -97,7 +97,7 @@ const leakMessage = ({ host }: HostLeak): string =>
 
 /**
  * Returns the interfaces of a gateway's card at this host's URL, each once: the agent's own, and those from which calls are
- * translated.
+ * translated. An agent of 0.2 is listed as one of 0.3, as which this host calls it: readers of 0.x take all to have one version.
  */
 const gatewayInterfaces = (
   interfaces: readonly AgentInterface[],
@@ -105,15 +105,13 @@ const gatewayInterfaces = (
   agentUrl: string,
 ): AgentInterface[] => {
   const own = interfaces.flatMap(each => toTarget(each) ?? [])
-  const translated = translatedProtocols(own, bridge).map(({ binding, version }) => ({
-    protocolBinding: binding,
-    protocolVersion: version,
-  }))
   const rerouted = new Map<string, AgentInterface>()
-  for (const { protocolBinding, protocolVersion } of [...interfaces.filter(toTarget), ...translated]) {
-    const key = `${protocolBinding} ${protocolVersion}`
-    if (!rerouted.has(key)) rerouted.set(key, { url: `${agentUrl}/a2a`, protocolBinding, protocolVersion })
-  }
+  for (const { binding, version } of [...own, ...translatedProtocols(own, bridge)])
+    rerouted.set(`${binding} ${version}`, {
+      url: `${agentUrl}/a2a`,
+      protocolBinding: binding,
+      protocolVersion: version,
+    })
   return [...rerouted.values()]
 }
 
