@@ -25,7 +25,7 @@ const isCard = (document: JsonObject): boolean =>
       /^v?\d+(?:\.\d+){0,2}$/i.test(toText(document.protocolVersion ?? document.protocol_version))) &&
       !isIndex(document)))
 
-/** Whether a document links to an A2A card beside other things: such documents have capabilities and versions of their own. */
+/** Whether a document links to an A2A card beside other things: such documents have capabilities of their own. */
 const isIndex = (document: JsonObject): boolean => {
   const link = findCardLink(document)
   return link !== undefined && (Array.isArray(document.workflows) || /\/a2a[^/]*$/i.test(link))

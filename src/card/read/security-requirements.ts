@@ -105,8 +105,8 @@ const isRequirement = (value: JsonObject): boolean =>
 type Alternative = { read: Json; authoredNames?: ReadonlyMap<string, string> }
 
 /**
- * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative. Of further ones, only the first part
- * is read: the alternatives of several would multiply.
+ * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative. Of further ones,
+ * only the first part is read: the alternatives of several would multiply.
  */
 const readRequirement = (requirement: Json, split: SecurityContext['split']): Alternative[] => {
   if (typeof requirement === 'string')

@@ -131,7 +131,8 @@ describe('route: gateway', () => {
     expect(getCompileErrors({ card, route: 'gateway' })).toStrictEqual([
       {
         pointer: '/route',
-        message: 'needs an interface that this host can forward to: JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0',
+        message:
+          'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0: add one, or use `route: direct`',
       },
     ])
   })
