@@ -18,7 +18,7 @@ import {
   omit,
   type Pointer,
 } from '../../src/json/json.ts'
-import { parseUrl } from '../../src/net/urls.ts'
+import { parseUrl, toHttpUrl } from '../../src/net/urls.ts'
 import type { ManifestSource } from './normalize.ts'
 
 /** Whether a file has the name under which Shaman keeps external agents. */
@@ -85,7 +85,7 @@ const completeCard = (key: string, url: string, known: JsonObject): JsonObject =
 
 /** Lets the card name the agent's host: although calls go through this host, where the agent is, is public. */
 const allowHostname = (url: string): JsonObject => {
-  const hostname = parseUrl(url)?.hostname.replace(/\.$/, '') ?? ''
+  const hostname = parseUrl(toHttpUrl(url))?.hostname.replace(/\.$/, '') ?? ''
   return v.is(Hostname, hostname) ? { mayShow: [hostname] } : {}
 }
 

@@ -16,7 +16,7 @@ const cards = (origin: string): Record<string, JsonObject> => ({
     supportedInterfaces: [
       { url: `${origin}/one`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'north' },
       { url: `${origin}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'a/b' },
-      { url: `${origin}/grpc`, protocolBinding: 'GRPC', protocolVersion: '1.0' },
+      { url: origin.replace('http://', ''), protocolBinding: 'GRPC', protocolVersion: '1.0' },
       { url: `${origin}/nought`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     ],
   }),

@@ -133,14 +133,15 @@ describe('the page of a card', () => {
         supportedInterfaces: [
           { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
           { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-          { url: 'https://agent.test/grpc', protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: 'north' },
+          { url: 'agent.test:443', protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: 'north' },
         ],
       }),
     )
     expect(sectionOf(html, 'endpoints')).toBe(
       'Endpoints Calls go to the agent itself. JSONRPCA2A 1.0 and 0.3 https://agent.test/rpcCopy ' +
-        'GRPCA2A 1.0Tenantnorth https://agent.test/grpcCopy',
+        'GRPCA2A 1.0Tenantnorth agent.test:443Copy',
     )
+    expect(html).not.toContain('="agent.test')
   })
 
   it.each([
@@ -400,7 +401,7 @@ asyncio.run(main())`)
   })
 
   it('fetches only the card of an agent that this page has no code for', async () => {
-    const supportedInterfaces = [{ url: 'https://agent.test/', protocolBinding: 'GRPC', protocolVersion: '1.0' }]
+    const supportedInterfaces = [{ url: 'agent.test:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }]
     const html = await render(card({ supportedInterfaces }))
     expect(snippetIn(html, 'curl')).toBe("curl -sS 'https://host.example/agents/weather/.well-known/agent-card.json'")
     expect(snippetIn(html, 'python')).toBe('')

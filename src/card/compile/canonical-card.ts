@@ -184,20 +184,25 @@ const withCallerScheme = (
   const required = isReplaced || allowsAnonymous(securityRequirements) ? [] : securityRequirements
   if (required.some(({ schemes }) => Object.keys(schemes).every(name => checked.includes(name)))) return card
   const name = checked[0] ?? ('bearer' in securitySchemes ? 'hostToken' : 'bearer')
-  const requirements = [...required, { schemes: { [name]: { list: [] } } }]
   const reason = `callers need a token of ${policy === 'issuer' ? 'the issuer' : 'this host'}`
   const bearer = { type: 'http', scheme: 'bearer', description: 'A token of this host with the scope call' }
   if (checked.length === 0)
     provenance.noteDefault(`/securitySchemes${formatPointer(name)}`, `set to a bearer scheme: ${reason}`)
   provenance.noteDefault('/securityRequirements', `with ${JSON.stringify({ [name]: [] })} added: ${reason}`)
+  // What the author wrote stays in its form: the canonical form names split schemes, which the card does not have.
+  const authored = requirementFields.find(field => (card[field] ?? null) !== null)
+  const field = authored ?? (dialect === '1.0' ? 'securityRequirements' : 'security')
+  const toForm = (list: typeof required) => (field === 'security' ? writeV0Requirements(list, '', []) : list)
+  const kept = authored === undefined || required.length === 0 ? toForm(required) : [card[authored] ?? []].flat()
   return {
-    ...omit(card, 'security', 'securityRequirements', 'security_requirements'),
+    ...omit(card, ...requirementFields),
     ...(checked.length === 0 && { [schemesField]: { ...(isJsonObject(schemes) && schemes), [name]: bearer } }),
-    ...(dialect === '1.0'
-      ? { securityRequirements: requirements }
-      : { security: writeV0Requirements(requirements, '', []) }),
+    [field]: [...kept, ...toForm([{ schemes: { [name]: { list: [] } } }])],
   }
 }
+
+/** The fields of the requirements of a card, the one that is read first. */
+const requirementFields = ['securityRequirements', 'security_requirements', 'security'] as const
 
 const SecurityFields = looseObject({
   securitySchemes: v.optional(record(jsonObject()), {}),

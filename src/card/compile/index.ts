@@ -89,7 +89,7 @@ const compileDocument = (document: Json, context: CompileContext): Compilation =
   if (localHosts.length > 0) return reject(localHosts)
   const merged = mergeFetchedCard(parsed, context.fetched)
   if ('errors' in merged) return reject(merged.errors)
-  const foreign = detectForeignDocument(merged.manifest.card, merged.schema)
+  const foreign = detectForeignDocument(merged.manifest.card, merged.schema, merged.manifest.upstream.card)
   if (foreign.length > 0) return reject(foreign, merged.errorPointer)
   const provenance = new Provenance()
   for (const { pointer, message } of parsed.filled) provenance.noteDefault(pointer, message)

@@ -3,6 +3,7 @@ import { mapMembers } from '../../json/tree.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { type DialectName, dialectNames, type HybridName, type RepresentationName } from '../model/constants.ts'
+import { canonicalKey } from '../read/field-names.ts'
 import { endpointFields, pickV0Interface, presentEndpointFields, speaksV1, superxProtocol } from '../read/interfaces.ts'
 import { writeV0SchemeWithWrapper } from '../read/security-schemes.ts'
 import { gopherholeVersion } from './gopherhole.ts'
@@ -116,7 +117,7 @@ export const writeHybrid = (card: AgentCard, name: HybridName): JsonObject => {
 const gatewayFields = new Set<string>([
   ...endpointFields,
   'preferredTransport',
-  'preferred_transport',
+  'protocolVersion',
   'transport',
   'protocol',
   'agentCard',
@@ -125,7 +126,12 @@ const gatewayFields = new Set<string>([
 /** Returns an authored card with this host's endpoints, if it is served behind the gateway and has endpoints. */
 const withRouting = (own: JsonObject, written: JsonObject, route: Manifest['route']): JsonObject => {
   if (route !== 'gateway' || presentEndpointFields(own).length === 0) return own
-  const routing = Object.fromEntries(Object.entries(written).filter(([name]) => gatewayFields.has(name)))
-  const rest = Object.entries(own).filter(([name]) => !gatewayFields.has(name) || name in routing)
+  const fieldOf = (name: string) => canonicalKey(name, 'card')
+  // Without a version, readers assume 0.3.
+  const isVersioned = Object.keys(own).some(name => fieldOf(name) === 'protocolVersion')
+  const routing = Object.fromEntries(
+    Object.entries(written).filter(([name]) => gatewayFields.has(name) && (name !== 'protocolVersion' || isVersioned)),
+  )
+  const rest = Object.entries(own).filter(([name]) => !gatewayFields.has(fieldOf(name)) || name in routing)
   return { ...Object.fromEntries(rest), ...routing }
 }

@@ -1,6 +1,6 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
-import { parseUrl } from '../../net/urls.ts'
+import { parseUrl, toHttpUrl } from '../../net/urls.ts'
 import { getApiKeyHeaders } from '../call-profile.ts'
 import type { AgentCard, AgentInterface, AgentSkill } from '../model/agent-card.ts'
 import { majorMinor, wireVersionOf } from '../model/calls.ts'
@@ -29,7 +29,7 @@ export const findWeakerSecurity = (before: AgentCard, after: AgentCard): CardErr
 ]
 
 /** A URL and its role: a known token endpoint is not thereby a known issuer, nor an endpoint known for another tenant. */
-type Destination = { url: URL; role: string; pointer: Pointer }
+type Destination = { url: URL; shown: string; role: string; pointer: Pointer }
 
 /**
  * Compares whole URLs: another path on the same host may belong to another agent. Where the URL is known, it compares binding and
@@ -40,15 +40,15 @@ const findNewEndpoints = (before: AgentCard, after: AgentCard): CardError[] => {
   const found = new Set(addresses.map(({ pointer }) => pointer))
   const usages = findAdded(listEndpoints(before, usageOf), listEndpoints(after, usageOf))
   return [
-    ...addresses.map(({ url, role: tenant, pointer }) => ({
+    ...addresses.map(({ shown, role: tenant, pointer }) => ({
       pointer,
-      message: `sends calls to a new address: ${withoutHash(url)}${tenant && ` for the tenant ${JSON.stringify(tenant)}`}`,
+      message: `sends calls to a new address: ${shown}${tenant && ` for the tenant ${JSON.stringify(tenant)}`}`,
     })),
     ...usages
       .filter(({ pointer }) => !found.has(pointer))
-      .map(({ url, role: usage, pointer }) => ({
+      .map(({ shown, role: usage, pointer }) => ({
         pointer,
-        message: `sends calls to ${withoutHash(url)} in a new way: ${usage}`,
+        message: `sends calls to ${shown} in a new way: ${usage}`,
       })),
   ]
 }
@@ -70,9 +70,9 @@ const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities
 
 /** Compares whole URLs: one host may have many issuers. */
 const findNewAuthorities = (before: AgentCard, after: AgentCard): CardError[] =>
-  findAdded(listAuthorities(before), listAuthorities(after)).map(({ url, pointer }) => ({
+  findAdded(listAuthorities(before), listAuthorities(after)).map(({ shown, pointer }) => ({
     pointer,
-    message: `sends credentials to a new address: ${withoutHash(url)}`,
+    message: `sends credentials to a new address: ${shown}`,
   }))
 
 const listEndpoints = ({ supportedInterfaces }: AgentCard, roleOf = tenantOf): Destination[] =>
@@ -88,8 +88,9 @@ const listAuthorities = ({ securitySchemes = {} }: AgentCard): Destination[] =>
     .flatMap(({ value, name, pointer }) => toDestination(value, name, `/securitySchemes${pointer()}`))
 
 const toDestination = (text: string, role: string, pointer: Pointer): Destination[] => {
-  const url = parseUrl(text)
-  return url === null ? [] : [{ url, role, pointer }]
+  const address = toHttpUrl(text)
+  const url = parseUrl(address)
+  return url === null ? [] : [{ url, shown: address === text ? withoutHash(url) : text, role, pointer }]
 }
 
 /** Accepts a change from http to https, but not the reverse. */

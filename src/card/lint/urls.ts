@@ -1,13 +1,13 @@
 import { formatPointer, type Json, type Pointer, toText } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
 import { isPrivateHost } from '../../net/hosts.ts'
-import { parseUrl } from '../../net/urls.ts'
+import { parseUrl, toHttpUrl } from '../../net/urls.ts'
 import { getAuthored, getAuthoredItems, type LintContext, type Rule, rule } from './rule.ts'
 
 type UrlAt = { url: URL; pointer: Pointer }
 
 const toUrlAt = (value: Json | undefined, pointer: Pointer): UrlAt[] => {
-  const url = typeof value === 'string' ? parseUrl(value) : null
+  const url = typeof value === 'string' ? parseUrl(toHttpUrl(value)) : null
   return url ? [{ url, pointer }] : []
 }
 

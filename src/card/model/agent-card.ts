@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isFieldName } from '../../http/headers.ts'
-import { httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
+import { isJsonObject } from '../../json/json.ts'
+import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
 
 const description = v.optional(v.string())
 
@@ -69,13 +70,13 @@ export const SecurityRequirements = v.array(
 
 const modes = v.pipe(stringList, v.nonEmpty('must name at least one media type'))
 
+const interfaceAt = (url: v.GenericSchema<string>) =>
+  looseObject({ url, protocolBinding: singleLine, protocolVersion: singleLine, tenant: v.optional(singleLine) })
+
 /** An endpoint of an agent, with its protocol binding and version. */
-export const AgentInterface = looseObject({
-  url: httpUrl,
-  protocolBinding: singleLine,
-  protocolVersion: singleLine,
-  tenant: v.optional(singleLine),
-})
+export const AgentInterface = v.lazy(value =>
+  isJsonObject(value) && value.protocolBinding === 'GRPC' ? interfaceAt(grpcAddress) : interfaceAt(httpUrl),
+)
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
 /** The organization that runs an agent. The linter reports a URL that people cannot follow. */

@@ -22,7 +22,7 @@ export type Report = {
   converted: Note[]
   /** By dialect: the fields that it cannot express. */
   dropped: Record<string, Pointer[]>
-  /** What is lost where this host translates calls between versions of A2A. */
+  /** What is lost where this host translates calls, and interfaces to which it forwards none. */
   lossy: Note[]
   /** What became of the signatures of the author, and which documents this host signs. */
   signatures: Note[]

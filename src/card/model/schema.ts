@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { MAX_HOSTS } from '../../limits.ts'
-import { parseUrl } from '../../net/urls.ts'
+import { parseUrl, toHttpUrl } from '../../net/urls.ts'
 import type { CardError } from './report.ts'
 
 /** Any JSON value: documents come from `JSON.parse`, so there is nothing to check. */
@@ -73,6 +73,15 @@ export const httpUrl = v.pipe(
   v.regex(/^[a-z][a-z0-9+.-]*:/i, 'is relative: it must be absolute, such as https://agent.example.com/a2a'),
   v.check(value => isHttp(value), 'must be an absolute URL with http or https, such as https://agent.example.com/a2a'),
   v.check(value => !hasUserInfo(value), 'must not contain a user name or password'),
+)
+
+/** The address of a gRPC interface. */
+export const grpcAddress = v.pipe(
+  v.string('must be an address, as a string'),
+  v.check(value => {
+    const url = toHttpUrl(value)
+    return isHttp(url) && !hasUserInfo(url) && parseUrl(url)?.port !== '0'
+  }, 'must be host:port, such as grpc.example.com:443, or a URL with https'),
 )
 
 const isHttp = (value: string): boolean => /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && parseUrl(value) !== null

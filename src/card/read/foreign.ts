@@ -19,10 +19,17 @@ type Format = {
 const isCard = (document: JsonObject): boolean =>
   hasEndpoint(document) &&
   (hasItems(document.skills) ||
-    isJsonObject(document.capabilities) ||
-    namesCapabilities(document.capabilities) ||
     hasField(document, 'card', cardFields) ||
-    /^v?\d+(?:\.\d+){0,2}$/i.test(toText(document.protocolVersion ?? document.protocol_version)))
+    ((isJsonObject(document.capabilities) ||
+      namesCapabilities(document.capabilities) ||
+      /^v?\d+(?:\.\d+){0,2}$/i.test(toText(document.protocolVersion ?? document.protocol_version))) &&
+      !isIndex(document)))
+
+/** Whether a document links to an A2A card beside other things: such documents have capabilities of their own. */
+const isIndex = (document: JsonObject): boolean => {
+  const link = findCardLink(document)
+  return link !== undefined && (Array.isArray(document.workflows) || /\/a2a[^/]*$/i.test(link))
+}
 
 /** Fields that only A2A has. */
 const cardFields = new Set([
@@ -135,14 +142,14 @@ const formats: readonly Format[] = [
 /**
  * Identifies a document of another format, names the fields that it lacks to be a card, and says where it has the address of a
  * card. Empty if it may be a card: a document of another format that is a card as well is read as a card. `$schema` is no part of a
- * card, but may name the format.
+ * card, but may name the format; `address` is where the document was fetched.
  */
-export const detectForeignDocument = (card: JsonObject, $schema?: Json): CardError[] => {
+export const detectForeignDocument = (card: JsonObject, $schema?: Json, address?: string): CardError[] => {
   const document = $schema === undefined ? card : { ...card, $schema }
   for (const { name, find, advise } of formats) {
     const pointer = find(document)
     if (pointer === undefined) continue
-    const advice = cardAddress(document) ?? advise?.(document)
+    const advice = adviseCard(document, address) ?? advise?.(document)
     return [{ pointer, message: `is ${name}${advice ? `: ${advice}` : ''}` }, ...missingFields(document)]
   }
   return []
@@ -165,17 +172,17 @@ const cardPath = /\/agent(?:[-_]?card)?\.json$/i
 
 const MAX_ADDRESS_LENGTH = 160
 
-/** Says where a document has the address of a card, and which that is. */
-const cardAddress = (document: JsonObject): string | undefined => {
-  const base = [document.url, document.baseUrl, document.base_url].find(value => typeof value === 'string')
+/** Says where a document has the address of another card, and how to register that. */
+const adviseCard = (document: JsonObject, address?: string): string | undefined => {
+  const base = [address, document.url, document.baseUrl, document.base_url].find(value => typeof value === 'string')
   for (const { name, value, pointer } of collectStrings(document)) {
     const url = /^(?:https?:\/)?\//i.test(value) ? parseUrl(value, typeof base === 'string' ? base : undefined) : null
     if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') continue
     if (!linkName.test(name) && !cardPath.test(url.pathname)) continue
     // A directory may give its own address there.
-    if (pointer() === '/url') continue
-    const address = url.href.length > MAX_ADDRESS_LENGTH ? '' : `, ${url.href}`
-    return `it names a card at ${pointer()}${address}`
+    if (pointer() === '/url' || url.href === address) continue
+    const shown = url.href.length > MAX_ADDRESS_LENGTH ? '' : `: ${url.href}`
+    return `it links to a card at ${pointer()}: register that one, with \`upstream.card${shown}\``
   }
   return undefined
 }

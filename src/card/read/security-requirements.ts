@@ -69,6 +69,10 @@ const readList = (
       field === 'securityRequirements' && isJsonObject(requirement) && Array.isArray(requirement.schemes)
     const conversion = isInvalid ? undefined : describeConversion(requirement, field)
     if (conversion !== undefined) provenance.converted.push({ pointer: source, message: conversion })
+    for (const name of splitSchemesOf(requirement, context.split).slice(1)) {
+      const schemes = schemesOf(requirement as JsonObject) === requirement ? '' : '/schemes'
+      provenance.converted.push({ pointer: source + schemes + formatPointer(name), message: firstFlowOnly })
+    }
     const alternatives = isInvalid ? [{ read: requirement }] : readRequirement(requirement, context.split)
     for (const { read: alternative, authoredNames } of alternatives) {
       const target = canonical + formatPointer(read.length)
@@ -80,6 +84,8 @@ const readList = (
   }
   return read
 }
+
+const firstFlowOnly = 'read with its first OAuth flow only, as another scheme of this requirement has several, too'
 
 /** Returns a note on a requirement that is not in the form of its field. */
 const describeConversion = (requirement: Json, field: 'security' | 'securityRequirements'): string | undefined => {
@@ -99,8 +105,8 @@ const isRequirement = (value: JsonObject): boolean =>
 type Alternative = { read: Json; authoredNames?: ReadonlyMap<string, string> }
 
 /**
- * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative; next to other schemes it
- * stands for its first part.
+ * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative. Of further ones,
+ * only the first part is read: the alternatives of several would multiply.
  */
 const readRequirement = (requirement: Json, split: SecurityContext['split']): Alternative[] => {
   if (typeof requirement === 'string')
@@ -108,17 +114,19 @@ const readRequirement = (requirement: Json, split: SecurityContext['split']): Al
   if (!isJsonObject(requirement)) return [{ read: requirement }]
   const schemes = schemesOf(requirement)
   const rest = schemes === requirement ? {} : omit(requirement, 'schemes')
-  const entries = jsonEntries(schemes)
-  const [only, second] = entries
-  const parts = (only && !second && split.get(only[0])) || [undefined]
-  return parts.map(part => ({
-    read: {
-      ...rest,
-      schemes: Object.fromEntries(entries.map(([name, scopes]) => [part ?? name, readScopes(scopes)])),
-    },
-    authoredNames: new Map(entries.map(([name]) => [part ?? name, name])),
-  }))
+  const [divided = ''] = splitSchemesOf(requirement, split)
+  return (split.get(divided) ?? [divided]).map(part => {
+    const entries = jsonEntries(schemes).map(([name, scopes]) => ({ name, as: name === divided ? part : name, scopes }))
+    return {
+      read: { ...rest, schemes: Object.fromEntries(entries.map(({ as, scopes }) => [as, readScopes(scopes)])) },
+      authoredNames: new Map(entries.map(({ as, name }) => [as, name])),
+    }
+  })
 }
+
+/** Returns the schemes of a requirement that were split by their OAuth flows. */
+const splitSchemesOf = (requirement: Json, split: SecurityContext['split']): string[] =>
+  isJsonObject(requirement) ? Object.keys(schemesOf(requirement)).filter(name => split.has(name)) : []
 
 /** The schemes of a requirement in v1.0's form, or in v0.3's, where they are the requirement itself. */
 const schemesOf = (requirement: JsonObject): JsonObject =>

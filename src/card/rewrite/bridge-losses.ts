@@ -1,11 +1,20 @@
+import { formatPointer } from '../../json/json.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
-import { collectModes, findBridgedTarget, toTarget, translatedProtocols, type WireVersion } from '../model/calls.ts'
+import {
+  callBindings,
+  collectModes,
+  findBridgedTarget,
+  toTarget,
+  translatedProtocols,
+  type WireVersion,
+  wireVersionOf,
+} from '../model/calls.ts'
 import type { Note } from '../model/report.ts'
 
 /**
- * Returns what the translation of calls cannot carry, as far as the card of a gateway's agent shows it. `card` has the agent's own
- * interfaces. What one call or answer loses is reported with it.
+ * Returns what the translation of calls cannot carry, and what is not forwarded, as far as the card of an agent shows
+ * it. `card` has the agent's own interfaces. What one call or answer loses is reported with it.
  */
 export const bridgeLosses = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>, card: AgentCard): Note[] => {
   const own = route === 'gateway' ? card.supportedInterfaces.flatMap(each => toTarget(each) ?? []) : []
@@ -13,10 +22,27 @@ export const bridgeLosses = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge
   const isTranslated = (client: WireVersion, agent: WireVersion): boolean =>
     pairs.some(({ from, to }) => from.version === client && to?.version === agent)
   return [
+    ...notForwarded(route, card),
     ...(isTranslated('1.0', '0.3') ? lossesOfNewClients(card) : []),
     ...(isTranslated('0.3', '1.0') ? lossesOfOldClients(card) : []),
   ]
 }
+
+/** What this host can forward, for messages. */
+export const forwardable = `${callBindings.join(' or ')} of A2A ${[...wireVersionOf.keys()].join(', ')}`
+
+/** Returns notes on the interfaces that a gateway leaves out, or on those of an agent that has only gRPC. */
+const notForwarded = (route: Manifest['route'], { supportedInterfaces: interfaces }: AgentCard): Note[] =>
+  interfaces.flatMap((each, index) => {
+    const { protocolBinding: binding, protocolVersion: version } = each
+    const isLeftOut = route === 'gateway' && !toTarget(each)
+    const isDirect = route === 'direct' && binding === 'GRPC' && !interfaces.some(toTarget)
+    if (!isLeftOut && !isDirect) return []
+    const message = isLeftOut
+      ? `${binding} ${version} is left out of the card: this host forwards calls over ${forwardable} only`
+      : 'this host forwards and checks no calls over gRPC: clients call the agent itself'
+    return [{ pointer: formatPointer('supportedInterfaces', index), message }]
+  })
 
 const lossesOfNewClients = (card: AgentCard): Note[] => {
   const { capabilities } = card

@@ -6,8 +6,9 @@ import {
   jsonEntries,
   omit,
   type Pointer,
+  toText,
 } from '../../json/json.ts'
-import { parseUrl } from '../../net/urls.ts'
+import { parseUrl, toHttpUrl } from '../../net/urls.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import type { DialectName, RepresentationName } from '../model/constants.ts'
@@ -40,7 +41,7 @@ export const collectAgentAddresses = (
   agentUrl: string,
 ): AgentAddresses => {
   const configured = [url, card, mcp].filter(address => address !== undefined)
-  const interfaces = supportedInterfaces.map(each => each.url)
+  const interfaces = supportedInterfaces.map(each => toHttpUrl(each.url))
   if (fetched.length === 0) return { hidden: configured, interfaces }
   // An agent that knows its gateway may list this host's URL itself.
   const listed = [...interfaces, ...fetched.flatMap(endpointUrls)].filter(address => !isSelfUrl(address, agentUrl))
@@ -51,8 +52,8 @@ export const collectAgentAddresses = (
 const endpointUrls = (card: JsonObject): string[] =>
   endpointFields
     .flatMap(name => card[name] ?? [])
-    .map(item => (isJsonObject(item) ? item.url : item))
-    .flatMap(url => (typeof url === 'string' && /^https?:\/\//i.test(url) && parseUrl(url) !== null ? [url] : []))
+    .map(item => toHttpUrl(toText((isJsonObject(item) ? item.url : item) ?? '')))
+    .filter(url => /^https?:\/\//i.test(url) && parseUrl(url) !== null)
 
 type LeakFinderOptions = AgentAddresses & {
   /** This host's URL of the agent. */

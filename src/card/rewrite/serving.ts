@@ -2,10 +2,11 @@ import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { writeRepresentations } from '../dialects/representations.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
-import { type BridgeLevel, toTarget, translatedProtocols, wireVersionOf } from '../model/calls.ts'
+import { type BridgeLevel, toTarget, translatedProtocols } from '../model/calls.ts'
 import type { DialectName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
+import { forwardable } from './bridge-losses.ts'
 import { collectAgentAddresses, createLeakFinder, findLeaks, type HostLeak } from './host-leaks.ts'
 import { withBridgeInterfaces } from './mcp-bridge.ts'
 import { rewriteForGateway } from './rewrite-urls.ts'
@@ -96,8 +97,9 @@ const leakMessage = ({ host }: HostLeak): string =>
   `names the agent's host ${host}, which \`route: gateway\` hides: override the field under \`card\`, or list the host in \`upstream.mayShow\``
 
 /**
- * Returns the interfaces of a gateway's card at this host's URL, each once: the agent's own, and those from which calls are
- * translated.
+ * Returns the interfaces of a gateway's card at this host's URL, each once: the agent's own, and those from which calls
+ * are translated. An agent of 0.2 is listed as one of 0.3, as which it is called: readers of 0.x take all interfaces to
+ * have one version.
  */
 const gatewayInterfaces = (
   interfaces: readonly AgentInterface[],
@@ -105,15 +107,13 @@ const gatewayInterfaces = (
   agentUrl: string,
 ): AgentInterface[] => {
   const own = interfaces.flatMap(each => toTarget(each) ?? [])
-  const translated = translatedProtocols(own, bridge).map(({ binding, version }) => ({
-    protocolBinding: binding,
-    protocolVersion: version,
-  }))
   const rerouted = new Map<string, AgentInterface>()
-  for (const { protocolBinding, protocolVersion } of [...interfaces.filter(toTarget), ...translated]) {
-    const key = `${protocolBinding} ${protocolVersion}`
-    if (!rerouted.has(key)) rerouted.set(key, { url: `${agentUrl}/a2a`, protocolBinding, protocolVersion })
-  }
+  for (const { binding, version } of [...own, ...translatedProtocols(own, bridge)])
+    rerouted.set(`${binding} ${version}`, {
+      url: `${agentUrl}/a2a`,
+      protocolBinding: binding,
+      protocolVersion: version,
+    })
   return [...rerouted.values()]
 }
 
@@ -130,6 +130,6 @@ export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[
     : [
         {
           pointer: '/route',
-          message: `needs an interface that this host can forward to: JSONRPC or HTTP+JSON of A2A ${[...wireVersionOf.keys()].join(', ')}`,
+          message: `needs an interface that this host can forward to, ${forwardable}: add one, or use \`route: direct\``,
         },
       ]

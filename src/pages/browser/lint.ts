@@ -93,7 +93,7 @@ const showReport = (report: Report, lineOf: FindLine): void => {
   if (dialect !== undefined) output.append(element('p', {}, `The dialect of this card is ${labelOf(dialect)}.`))
   showNotes('Filled in', 'What the card lacks, and this host adds.', filled)
   showNotes('Read in another form', 'What the card has in another form than that of A2A.', converted)
-  showNotes('Lost in translation', 'What clients of another version of A2A do not get.', lossy)
+  showNotes('Lost in translation', 'What clients of other versions or bindings do not get.', lossy)
   showNotes('Signatures', 'What becomes of those of the author, and what this host signs.', signatures)
   showRepresentations(report.representations ?? {}, report.dropped ?? {})
 }

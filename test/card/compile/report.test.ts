@@ -335,17 +335,6 @@ describe('report.converted', () => {
       [{ schemes: { o: { list: ['read'] } } }, { schemes: { 'o-password-': { list: ['read'] } } }],
     ])
   })
-
-  it('keeps the first of several OAuth flows where a requirement has another scheme too', () => {
-    const flow = { tokenUrl: 'https://i.example/t', scopes: {} }
-    const o = { type: 'oauth2', flows: { clientCredentials: flow, password: flow } }
-    const result = compileCard({
-      ...card,
-      securitySchemes: { o, k: { type: 'mutualTLS' } },
-      security: [{ o: ['read'], k: [] }],
-    })
-    expect(result.card.securityRequirements).toStrictEqual([{ schemes: { o: { list: ['read'] }, k: { list: [] } } }])
-  })
 })
 
 describe('report.dropped', () => {

@@ -97,8 +97,68 @@ describe('a document of another format', () => {
       { ...described, url: 'https://a.example/.well-known/agent.json', agents: [{ card: 'https://b.example/card' }] },
       '/agents/0/card, https://b.example/card',
     ],
-  ])('says where it names a card: %j', (document, place) => {
-    expect(getCompileErrors(document)[0]?.message).toMatch(new RegExp(`: it names a card at ${place}$`))
+  ])('says where it links to a card, and how to register that: %j', (document, place) => {
+    const [pointer, address] = place.split(', ')
+    expect(getCompileErrors(document)[0]?.message.replace(/^.*?: /, '')).toBe(
+      `it links to a card at ${pointer}: register that one, with \`upstream.card: ${address}\``,
+    )
+  })
+
+  const index = {
+    ...shortCard,
+    version: '0.2.0',
+    workflows: [{ id: 'buy', steps: ['pay', 'fetch'] }],
+    payment: { protocols: ['x402'], currencies: ['USDC'] },
+    discovery: { a2a_agent_card: 'https://a.example/.well-known/agent-card.json', openapi: 'https://a.example/api' },
+  }
+  const { workflows: _, ...offer } = index
+  const advice =
+    'it links to a card at /discovery/a2a_agent_card: register that one, with `upstream.card: https://a.example/.well-known/agent-card.json`'
+
+  it.each<[string, JsonObject]>([
+    ['capabilities of its own', { capabilities: { payments: true } }],
+    ['a capability of A2A', { capabilities: { streaming: false, x402: true } }],
+    ['no capability', { capabilities: {} }],
+    ['names of capabilities', { capabilities: ['streaming'] }],
+    ['a version of a protocol', { protocolVersion: '1.0' }],
+    ['no skill', { capabilities: {}, skills: [] }],
+  ])('is a list of workflows that links to the card, with %s', (_, fields) => {
+    expect(getCompileErrors({ ...index, ...fields })[0]).toStrictEqual({
+      pointer: '/workflows',
+      message: `is a list of workflows, not an A2A card: ${advice}`,
+    })
+    expect(getCompileErrors({ ...offer, ...fields })[0]).toStrictEqual({
+      pointer: '/discovery/a2a_agent_card',
+      message: `is a description of an agent, but not an A2A card: ${advice}`,
+    })
+  })
+
+  it('names the card to which a fetched document links, also relative to its own address', () => {
+    const fetched = {
+      ...index,
+      url: 'https://b.example',
+      capabilities: {},
+      discovery: { a2a_agent_card: './agent.json' },
+    }
+    const upstream = { card: 'https://a.example/docs/index.json' }
+    expect(getCompileErrors({ upstream }, { ...fetched, discovery: { agent_card: '/a/agent.json' } })[0]?.message).toBe(
+      'is a list of workflows, not an A2A card: it links to a card at /discovery/agent_card: register that one, with `upstream.card: https://a.example/a/agent.json`',
+    )
+    expect(
+      getCompileErrors(
+        { upstream },
+        { ...fetched, discovery: { agent_card: upstream.card, a2aCard: '/agent.json' } },
+      )[0]?.message,
+    ).toContain('`upstream.card: https://a.example/agent.json`')
+    expect(
+      getCompileErrors(
+        { upstream: { card: 'https://a.example/agent.json' } },
+        {
+          ...fetched,
+          discovery: { agent_card: '/agent.json' },
+        },
+      )[0]?.message,
+    ).toBe('is a list of workflows, not an A2A card')
   })
 
   it.each(['javascript:alert(1)//agent.json', 'https://user:password@a.example/agent.json', 'agent.json'])(
@@ -188,6 +248,18 @@ describe('a card that is also a document of another format', () => {
         preferredTransport: 'JSONRPC',
         agentCardUrl: 'https://a.example/.well-known/agent-card.json',
       },
+    ],
+    [
+      'a card with skills, workflows and a link to a card',
+      { ...shortCard, skills: [cleanSkill], workflows: [{}], a2a_agent_card: 'https://a.example/agent-card.json' },
+    ],
+    [
+      'a card with modes and a link to a card',
+      { ...shortCard, defaultInputModes: ['text/plain'], discovery: { a2a_agent_card: '/agent-card.json' } },
+    ],
+    [
+      'a minimal card with a link to its own address',
+      { ...shortCard, capabilities: { streaming: true }, links: { agentCard: 'https://a.example/agent-card.json' } },
     ],
     ['a minimal card with an empty list of agents', { ...shortCard, agents: [] }],
     [

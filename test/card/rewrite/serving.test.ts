@@ -1,3 +1,5 @@
+import type { AgentCard as V03Card } from 'a2a-sdk-v0.3'
+import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'a2a-sdk-v0.3/client'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { representationNames } from '../../../src/card/model/constants.ts'
@@ -37,6 +39,7 @@ const cards: Record<string, JsonObject> = {
     interfaces: [{ url: upstream, transport: 'MCP' }],
   },
   telex: { ...base, url: upstream, supportedProtocols: ['a2a-v1'] },
+  '0.2': { ...base, url: upstream, protocolVersion: '0.2.5', preferredTransport: 'JSONRPC' },
 }
 
 describe('route: gateway', () => {
@@ -67,6 +70,8 @@ describe('route: gateway', () => {
     ['gopherhole', 'versions', ['JSONRPC 1.0', 'JSONRPC 0.3']],
     ['gopherhole', 'bindings', ['JSONRPC 1.0', 'HTTP+JSON 1.0']],
     ['gopherhole', 'off', ['JSONRPC 1.0']],
+    ['0.2', 'all', ['JSONRPC 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0', 'HTTP+JSON 0.3']],
+    ['0.2', 'off', ['JSONRPC 0.3']],
   ])(
     'lists what a %s card is translated from with `bridge: %s`, after the interfaces of the agent',
     (dialect, bridge, expected) => {
@@ -74,6 +79,43 @@ describe('route: gateway', () => {
       expect(card.supportedInterfaces.map(each => `${each.protocolBinding} ${each.protocolVersion}`)).toEqual(expected)
     },
   )
+
+  it.each<[string, JsonObject]>([
+    ['0.2', {}],
+    ['telex', { protocolVersion: '0.2.5' }],
+    ['telex', { protocol_version: '0.2' }],
+  ])('has the same interfaces of 0.3 in the fields of either version: %s with %j', (name, version) => {
+    const card = { ...cards[name], ...version }
+    const { documents } = compileCard({ card, route: 'gateway' })
+    const url = 'https://host.example/agents/weather/a2a'
+    const fields = {
+      url,
+      preferredTransport: 'JSONRPC',
+      protocolVersion: '0.3.0',
+      additionalInterfaces: [{ url, transport: 'HTTP+JSON' }],
+    }
+    expect(documents['agent-card.json']).toMatchObject({
+      ...fields,
+      supportedInterfaces: [
+        { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+        { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
+      ],
+    })
+    for (const dialect of ['0.3', 'shaman', 'superx', 'telex'] as const)
+      expect(documents[dialect]).toMatchObject(fields)
+  })
+
+  it.each([
+    ['JSON-RPC', new JsonRpcTransportFactory()],
+    ['HTTP+JSON', new RestTransportFactory()],
+  ])('is found by the official client of 0.3 that has only %s, where the agent has 0.2', async (_, transport) => {
+    const { documents } = compileCard({ card: cards['0.2'] as Json, route: 'gateway' })
+    const factory = new ClientFactory({ transports: [transport] })
+    for (const name of ['agent-card.json', '0.3'] as const)
+      await expect(factory.createFromAgentCard(documents[name] as unknown as V03Card)).resolves.toBeDefined()
+  })
 
   it.each(['direct', 'closed'])('does not list what is not translated: `route: %s`', route => {
     const { card } = compileCard({ card: cards.gopherhole as Json, route, bridge: 'all' })
@@ -89,7 +131,8 @@ describe('route: gateway', () => {
     expect(getCompileErrors({ card, route: 'gateway' })).toStrictEqual([
       {
         pointer: '/route',
-        message: 'needs an interface that this host can forward to: JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0',
+        message:
+          'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0: add one, or use `route: direct`',
       },
     ])
   })
@@ -116,7 +159,7 @@ describe('route: gateway', () => {
       ]),
       targets: profile.targets.map(({ binding, version, url }) => [binding, version, url]),
     }).toStrictEqual({
-      advertised: ['JSONRPC', 'HTTP+JSON'].flatMap(binding => ['1.0', '0.3', '0.2'].map(version => [binding, version])),
+      advertised: ['JSONRPC', 'HTTP+JSON'].flatMap(binding => ['1.0', '0.3'].map(version => [binding, version])),
       targets: ['JSONRPC', 'HTTP+JSON'].flatMap(binding =>
         ['1.0', '0.3'].map(version => [binding, version, `${upstream}/${version}`]),
       ),

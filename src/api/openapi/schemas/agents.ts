@@ -95,7 +95,10 @@ const report = {
     v.record(v.string(), v.array(v.string())),
     'By dialect, pointers to the fields that it cannot express.',
   ),
-  lossy: described(v.array(Note), 'What is lost where this host translates calls.'),
+  lossy: described(
+    v.array(Note),
+    'What is lost where this host translates calls, and interfaces to which it forwards none.',
+  ),
   signatures: described(v.array(Note), 'What became of the signatures of the author, and what this host signs.'),
   issues: described(v.array(Issue), 'What the linter found.'),
 }

@@ -63,7 +63,7 @@ const renderReport = ({
   }),
   ...folded('Filled in', 'What the card lacks, and this host adds.', filled),
   ...folded('Read in another form', 'What the card has in another form than that of A2A.', converted),
-  ...folded('Lost in translation', 'What clients of another version of A2A do not get.', lossy),
+  ...folded('Lost in translation', 'What clients of other versions or bindings do not get.', lossy),
   ...folded('Signatures', 'What became of those of the author, and what this host signs.', signatures),
   ...folded(
     'Left out of other dialects',
