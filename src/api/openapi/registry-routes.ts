@@ -38,7 +38,8 @@ export const registryRoutes = {
     ...write,
     id: 'registerBatch',
     summary: 'Register up to 500 agents, one a line',
-    description: 'Each line of the response has the status that the registration of its line would have had.',
+    description:
+      'Agents are registered in the order of their lines: of two that claim one host name, the first gets it. Each line of the response has the status that the registration of its line would have had.',
     query: {
       atomic: {
         description: 'Whether all agents are registered, or none.',
@@ -53,7 +54,10 @@ export const registryRoutes = {
       },
     },
     answers: {
-      200: { description: 'What became of each line.', content: { 'application/x-ndjson': { each: 'BatchResult' } } },
+      200: {
+        description: 'The result of each line, in the same order.',
+        content: { 'application/x-ndjson': { each: 'BatchResult' } },
+      },
       422: {
         description: 'With `atomic=true`: nothing was registered, because a line was refused.',
         content: { 'application/x-ndjson': { each: 'BatchResult' } },
