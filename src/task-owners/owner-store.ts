@@ -1,3 +1,4 @@
+import { Alarm } from '../registry/alarm.ts'
 import { type Ids, type Owners, OwnerTable } from './owner-table.ts'
 import { openPageToken, type PagePosition, sealPageToken } from './page-tokens.ts'
 
@@ -16,22 +17,23 @@ const PAGE_KEY = 'page-key'
 export class OwnerStore {
   readonly #storage: DurableObjectStorage
   #table: OwnerTable
-  #hasAlarm = false
+  readonly #alarm: Alarm
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
+    this.#alarm = new Alarm(storage)
     this.#table = new OwnerTable(storage.sql)
   }
 
   /** Returns whose the ids are, if the caller may use all of them; else null. With `claim`, an unknown context becomes the caller's. */
   async use(caller: string, ids: Ids, claim: boolean): Promise<Owners | null> {
-    if (claim) await this.#ensureAlarm()
+    if (claim) await this.#alarm.wakeAt(Date.now() + ALARM_INTERVAL_MS)
     return this.#table.use(caller, ids, claim) ?? null
   }
 
   /** Makes tasks and contexts that the agent started the caller's. Returns null if one is another caller's. */
   async record(caller: string, ids: Ids): Promise<Owners | null> {
-    await this.#ensureAlarm()
+    await this.#alarm.wakeAt(Date.now() + ALARM_INTERVAL_MS)
     return this.#table.record(caller, ids) ?? null
   }
 
@@ -64,19 +66,13 @@ export class OwnerStore {
     await this.#storage.deleteAlarm()
     await this.#storage.deleteAll()
     this.#table = new OwnerTable(this.#storage.sql)
-    this.#hasAlarm = false
+    this.#alarm.clear()
   }
 
   /** Deletes what was not used for too long. */
   async alarm(): Promise<void> {
-    this.#hasAlarm = false
-    if (this.#table.deleteExpired(Date.now())) await this.#ensureAlarm()
-  }
-
-  async #ensureAlarm(): Promise<void> {
-    if (this.#hasAlarm) return
-    this.#hasAlarm = true
-    if ((await this.#storage.getAlarm()) === null) await this.#storage.setAlarm(Date.now() + ALARM_INTERVAL_MS)
+    this.#alarm.clear()
+    if (this.#table.deleteExpired(Date.now())) await this.#alarm.wakeAt(Date.now() + ALARM_INTERVAL_MS)
   }
 
   async #pageKey(): Promise<Uint8Array<ArrayBuffer>> {

@@ -97,4 +97,14 @@ describe('the alarm', () => {
     expect(storage.alarm).toBeNull()
     expect(await store.use('token:a', { tasks: ['a1'], contexts: [] }, false)).toBeNull()
   })
+
+  it('is set by the next record if it could not be set, and by concurrent ones once', async () => {
+    storage = openStorage()
+    store = new OwnerStore(storage.storage)
+    const setAlarm = vi.spyOn(storage.storage, 'setAlarm').mockRejectedValueOnce(new Error('unavailable'))
+    const record = (id: string) => store.record('token:a', { tasks: [id], contexts: [] })
+    await expect(record('a1')).rejects.toThrow('unavailable')
+    await Promise.all([record('a2'), record('a3')])
+    expect([storage.alarms, setAlarm.mock.calls.length]).toEqual([[DAY_MS], 2])
+  })
 })
