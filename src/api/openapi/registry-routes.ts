@@ -34,6 +34,15 @@ export const registryRoutes = {
     answers: { 204: { description: 'The agent was removed.' } },
     problems: ['agent-not-found', 'bad-condition', 'precondition-failed', 'conflict'],
   },
+  'DELETE /agents/:id/tasks': {
+    ...write,
+    id: 'deleteTasks',
+    summary: 'Forget which callers started which tasks of an agent',
+    description:
+      'For an agent with `gate.tasks: owner` that has restarted and uses ids again. Nobody reaches its earlier tasks any more; after two minutes, their ids can be started again.',
+    answers: { 204: { description: 'The tasks belong to nobody.' } },
+    problems: ['agent-not-found'],
+  },
   'POST /agents:batch': {
     ...write,
     id: 'registerBatch',

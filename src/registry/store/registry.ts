@@ -115,6 +115,12 @@ export class Registry extends DurableObject<Env> {
     return this.#write(() => remove(this.#sql, id, precondition, actor))
   }
 
+  /** Forgets which callers started which tasks of an agent. */
+  async clearTasks(id: string, actor: string): Promise<{ outcome: 'cleared'; published: boolean } | WriteRejection> {
+    const { clearTasks } = await import('./register.ts')
+    return this.#write(() => clearTasks(this.#sql, id, actor))
+  }
+
   /** Returns the manifest of an agent; null for no agent. */
   async manifest(id: string): Promise<StoredManifest | null> {
     const { selectManifest } = await import('./agents.ts')
