@@ -74,6 +74,7 @@ export const routes: readonly Route[] = [
   ['DELETE', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
   ['PUT', '/agents/:id', lazy(agents, 'putAgent')],
   ['DELETE', '/agents/:id', lazy(agents, 'deleteAgent')],
+  ['DELETE', '/agents/:id/tasks', lazy(agents, 'deleteTasks')],
   ['GET', '/agents/:id/manifest', lazy(agents, 'getManifest')],
   ['GET', '/agents/:id/revisions', lazy(revisions, 'getRevisions')],
   ['GET', '/agents/:id/revisions/:seq', lazy(revisions, 'getRevision')],

@@ -134,6 +134,13 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return reply.status === 204 || reply.status === 404 ? undefined : toRejection(reply)
   },
 
+  /** Has the host forget which callers started which tasks of an agent. Returns undefined if the agent is not registered. */
+  clearTasks: async (id: string): Promise<{ cleared: true } | Rejection | undefined> => {
+    const reply = await request(connection, 'DELETE', `/agents/${encodeURIComponent(id)}/tasks`)
+    if (isMissingAgent(reply)) return undefined
+    return reply.status === 204 ? { cleared: true } : toRejection(reply)
+  },
+
   /**
    * Returns all agents that the token may read, internal ones included; with `set`, those of that set, and with `words`, those that have
    * them all, best first.

@@ -15,6 +15,7 @@ import {
   choiceOption,
   createHostClient,
   describeMissing,
+  forEachId,
   type HostConnection,
   type HostFlags,
   listIds,
@@ -28,7 +29,7 @@ type ListFlags = HostFlags & { only?: string[]; set?: string }
 type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
 type OpenFlags = HostFlags & { print?: true }
 
-/** Adds `list`, `show` and `open`, which look at the agents of a host. Public agents need no token. */
+/** Adds `list`, `show` and `open`, which look at the agents of a host, and `tasks clear`. Public agents need no token. */
 export const addAgents: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
     .description('list the agents of the host, or search them')
@@ -51,6 +52,27 @@ export const addAgents: AddCommand = (program, context, exit) => {
     .argument('[id]', 'the agent; default: the card of the host')
     .option('--print', 'only print the URL')
     .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
+  const tasks = program.command('tasks').description('clear whose tasks an agent has')
+  addHostOptions(tasks.command('clear'), 'write')
+    .description('forget which callers started the tasks of agents that have restarted and use ids again')
+    .argument('<ids...>', 'the agents')
+    .action(async (ids: string[], flags: HostFlags) => exit(await clearTasks(ids, flags, context)))
+}
+
+const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  const connection = connectTo(flags, context, resolveHost)
+  const cleared: string[] = []
+  const { exitCode, failure } = await forEachId(ids, context, async id => {
+    const result = await connection.client.clearTasks(id)
+    if (result === undefined) return reportMissing(id, connection, context)
+    if ('rejected' in result) return reportRejection(result, context, id)
+    cleared.push(id)
+    if (!flags.json) terminal.report(`cleared ${id}; its ids can be used again in two minutes`)
+    return ExitCode.ok
+  })
+  if (flags.json) terminal.out(JSON.stringify({ cleared, ...(failure !== undefined && { failure }) }))
+  return exitCode
 }
 
 /** Connects to the host that the flags name. By default, the token is optional. */

@@ -109,7 +109,11 @@ const describeDue = (step: Step, origin: string): AgentResult => ({
 /** Pushes what differs. */
 const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]> => {
   const { client, options, breaker } = run
-  const due = steps.filter(step => step.todo !== 'nothing' || options.refresh)
+  const isPublic = ({ draft }: Step): boolean => draft.manifest.visibility !== 'internal'
+  // The first is pushed alone: on an empty host, the first public agent becomes the root agent.
+  const due = steps
+    .filter(step => step.todo !== 'nothing' || options.refresh)
+    .sort((one, other) => Number(isPublic(other)) - Number(isPublic(one)))
   const putShared = shareWrites(run, due)
   const pushed = await forEach(run, 'Pushing', due, async step => {
     const first = await putShared(step)

@@ -285,6 +285,13 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     message: ({ status }) => `The agent's response is not A2A (HTTP ${status}).`,
     metadata: ({ status }) => ({ status }),
   },
+  'foreign-task': {
+    ...specifiedError('INVALID_AGENT_RESPONSE'),
+    domain: A2A_DOMAIN,
+    ...badGateway,
+    message:
+      "The agent's response names a task or context that is not yours. If the agent has restarted and uses ids again, its owner must clear the old ones.",
+  },
   'response-too-large': {
     ...specifiedError('INVALID_AGENT_RESPONSE'),
     domain: A2A_DOMAIN,

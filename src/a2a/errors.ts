@@ -49,6 +49,8 @@ export type CallError =
   | { kind: 'loop' }
   /** The status is the agent's own, here and below. */
   | { kind: 'invalid-response'; status: number; detail?: string }
+  /** An answer names a task or context of another caller. */
+  | { kind: 'foreign-task'; detail: string }
   | { kind: 'response-too-large'; maxBytes: number; status?: number }
   | { kind: 'redirect'; status?: number }
   /** The agent refused the call with one of `PASSTHROUGH_STATUSES`, but not in a form of A2A. */

@@ -144,6 +144,8 @@ class SseRelay {
   #cancel(reason: unknown): void {
     this.#stop()
     this.#reader.cancel(reason).catch(() => undefined)
+    // A caller that is still there would wait for ever.
+    this.#writer.abort(reason).catch(() => undefined)
   }
 
   #stop(): void {

@@ -36,6 +36,7 @@ class EventStream {
   /** Writes that the reader has not taken yet, and the heartbeats since it took one. */
   #unread = 0
   #unreadBeats = 0
+  #isEnded = false
 
   constructor(socket: Socket, writer: WritableStreamDefaultWriter<Uint8Array>, options: StreamOptions) {
     this.#socket = socket
@@ -54,7 +55,9 @@ class EventStream {
     this.#writer.closed.catch(end)
     const timer = setInterval(() => void this.#beat().catch(end), HEARTBEAT_SECONDS * 1000)
     this.#stopTimer = () => clearInterval(timer)
-    void this.#write(sseStart(this.#last)).then(() => this.#socket.send(String(this.#last)), end)
+    this.#write(sseStart(this.#last))
+      .then(() => this.#socket.send(String(this.#last)))
+      .catch(end)
   }
 
   async #receive(message: string): Promise<void> {
@@ -75,6 +78,7 @@ class EventStream {
       this.#beats * HEARTBEAT_SECONDS >= EVENT_STREAM_SECONDS ||
       this.#unreadBeats * HEARTBEAT_SECONDS >= MAX_UNREAD_SECONDS
     if (isOver || !this.#isAlive || !(await this.#options.isValid())) return this.#end()
+    if (this.#isEnded) return
     this.#isAlive = false
     this.#socket.send(PING)
     if (this.#unread === 0) await this.#write(sseId(this.#last))
@@ -88,6 +92,9 @@ class EventStream {
   }
 
   #end(): void {
+    // A second end would abort what the first has closed.
+    if (this.#isEnded) return
+    this.#isEnded = true
     this.#stopTimer()
     try {
       this.#socket.close(1000)

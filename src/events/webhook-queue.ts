@@ -62,7 +62,8 @@ export class WebhookQueue {
         'INSERT INTO webhook (url, feed, delivered) VALUES (?, ?, ?)',
         ...[url, crypto.randomUUID().slice(0, 8), Math.max(imported, this.#changes.newest())],
       )
-    else if (row.url !== url) this.#sql.exec('UPDATE webhook SET url = ?, attempts = 0, first_failure = NULL', url)
+    else if (row.url !== url)
+      this.#sql.exec('UPDATE webhook SET url = ?, attempts = 0, failing_since = NULL, first_failure = NULL', url)
     else return row.attempts === 0
     return true
   }
@@ -90,18 +91,20 @@ export class WebhookQueue {
   /** Returns the state of the webhook for monitors; null without one. */
   health(): WebhookHealth | null {
     const row = this.#row()
-    if (!row || !this.#env.WEBHOOK_URL) return null
-    return { pending: Math.max(0, this.#changes.newest() - row.delivered), failingSince: row.failingSince }
+    const url = this.#env.WEBHOOK_URL
+    if (!row || !url) return null
+    const failingSince = row.url === url ? row.failingSince : null
+    return { pending: Math.max(0, this.#changes.newest() - row.delivered), failingSince }
   }
 
   async #attempt(change: StoredChange, { url, feed }: WebhookRow): Promise<Failure | undefined> {
     const keys = readWebhookKeys(this.#env.WEBHOOK_SECRET)
     if (!keys) return { reason: 'WEBHOOK_SECRET is missing or not valid' }
-    const message = toWebhookMessage(change, feed)
-    const headers = { 'Content-Type': 'application/json', ...(await signWebhook(message, keys, Date.now())) }
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(), WEBHOOK_TIMEOUT_SECONDS * 1000)
     try {
+      const message = toWebhookMessage(change, feed)
+      const headers = { 'Content-Type': 'application/json', ...(await signWebhook(message, keys, Date.now())) }
       const init = { method: 'POST', headers, body: message.body, signal: controller.signal }
       const response = await safeFetch(url, init, this.#env.ALLOWED_ORIGINS)
       if ('blocked' in response) return { reason: `blocked: ${response.blocked}` }

@@ -94,7 +94,7 @@ class AnswerObserver {
   /** An answer that the host withholds shows as much as one that passes. */
   #end(error: CallError | undefined, passed: { status: number; isStream: boolean }): void {
     const end = error && !this.#facts ? endOf(error) : { ...passed, agentError: this.#facts?.error }
-    this.#count(end, this.#facts?.mediaTypes)
+    this.#count(end, this.#facts?.mediaTypes, error?.kind === 'foreign-task' ? error.kind : undefined)
   }
 
   #observeEvent({ error: agentError, mediaTypes }: ResultFacts): void {
@@ -103,12 +103,13 @@ class AnswerObserver {
     observeMediaTypes(agent.id, mediaTypes, env, ctx)
   }
 
-  #count(end: CallEnd, mediaTypes?: readonly string[]): void {
+  #count(end: CallEnd, mediaTypes?: readonly string[], failure?: string): void {
     if (this.#isCounted) return
     this.#isCounted = true
     const { agent, env, ctx } = this.#context
     const { call, hasPushConfig } = this.#forwarded
-    observeCall(agent.id, { ...observedCallOf(call, hasPushConfig, end), mediaTypes }, env, ctx)
+    const observed = { ...observedCallOf(call, hasPushConfig, end), ...(failure !== undefined && { failure }) }
+    observeCall(agent.id, { ...observed, mediaTypes }, env, ctx)
   }
 }
 

@@ -14,8 +14,7 @@ export const logCall = (
   milliseconds: number,
 ): void => {
   const { caller, warnings, upstreamStatus } = context
-  // An error is what the owner has to correct; `npm start` shows it.
-  log(error?.kind === 'misconfigured' ? 'error' : 'info', 'call', {
+  log(levelOf(error), 'call', {
     ...describeCall(context),
     'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
     ...describeError(error),
@@ -28,12 +27,16 @@ export const logCall = (
 
 /** Writes a log line about a stream that has begun: the error that ended it, or what a `warn` level found in an event. */
 export const logStream = (context: CallContext, found: { error: CallError } | { warning: GateWarning }): void =>
-  log('info', 'stream', {
+  log('error' in found ? levelOf(found.error) : 'info', 'stream', {
     ...describeCall(context),
     ...('error' in found
       ? describeError(found.error)
       : { 'calling_card.warnings': kindOf(found.warning), ...detailOf(found.warning) }),
   })
+
+/** An error is what the owner has to correct; `npm start` shows it. */
+const levelOf = (error: CallError | undefined): 'error' | 'info' =>
+  error?.kind === 'misconfigured' || error?.kind === 'foreign-task' ? 'error' : 'info'
 
 const describeCall = ({ agent, profile, call, trace }: CallContext) => ({
   ...(profile && { 'gen_ai.agent.id': agent.id }),
@@ -56,7 +59,7 @@ const detailOf = (error: GateWarning) =>
   'detail' in error && REASONED.has(error.kind) ? { 'calling_card.detail': error.detail } : undefined
 
 /** The errors whose `detail` this host or the runtime writes. Others repeat what the caller sent. */
-const REASONED: ReadonlySet<string> = new Set(['misconfigured', 'unreachable', 'invalid-response'])
+const REASONED: ReadonlySet<string> = new Set(['misconfigured', 'unreachable', 'invalid-response', 'foreign-task'])
 
 /** Lists what was found, for the log and `Gate-Warning`. */
 export const kindsOf = (warnings: readonly GateWarning[]): string => warnings.map(kindOf).join(', ')

@@ -1,5 +1,6 @@
 import { sha256Hex } from '../http/conditional.ts'
 import { log } from '../http/log.ts'
+import { Alarm } from '../registry/alarm.ts'
 import { requestRefresh } from '../sources/revalidate.ts'
 import { A2AServer, type AgentContext } from './a2a-server.ts'
 import type { BridgeCall } from './bridge-call.ts'
@@ -15,17 +16,16 @@ const REFRESH_INTERVAL_MS = 10_000
 
 /** Serves an MCP server as an A2A agent: stores the tasks, keeps the sessions with the server, keeps the object awake. */
 export class ToolBridge {
-  readonly #ctx: DurableObjectState
   readonly #env: Env
   readonly #context: AgentContext
   readonly #agent: A2AServer
   readonly #identifyCaller = createCallerIdentifier()
-  #alarmAt = Number.POSITIVE_INFINITY
+  readonly #alarm: Alarm
   #id = ''
 
   constructor(ctx: DurableObjectState, env: Env) {
-    this.#ctx = ctx
     this.#env = env
+    this.#alarm = new Alarm(ctx.storage)
     const refresh = throttle(() => this.#refreshCard(), REFRESH_INTERVAL_MS)
     this.#context = {
       tasks: new TaskTable(ctx.storage),
@@ -40,26 +40,20 @@ export class ToolBridge {
   async fetch(request: Request): Promise<Response> {
     const call: BridgeCall = await request.json()
     this.#id = call.agent
-    if (call.tool ?? call.resource) await this.#wakeAt(Date.now() + HEARTBEAT_MS)
+    if (call.tool ?? call.resource) await this.#alarm.wakeAt(Date.now() + HEARTBEAT_MS)
     return this.#agent.answer(call, await this.#identifyCaller(call))
   }
 
   /** Keeps the object in memory while tools run or sessions are open. Closes unused sessions and deletes expired tasks. */
   async alarm(): Promise<void> {
-    this.#alarmAt = Number.POSITIVE_INFINITY
+    this.#alarm.clear()
     const { tasks, running, client } = this.#context
     const now = Date.now()
     const nextExpiry = tasks.deleteExpired(now)
     const nextIdle = client.closeIdle(now)
     if (running.size > 0 || nextIdle !== undefined)
-      return this.#wakeAt(Math.min(nextIdle ?? Number.POSITIVE_INFINITY, now + HEARTBEAT_MS))
-    if (nextExpiry !== undefined) await this.#wakeAt(nextExpiry)
-  }
-
-  async #wakeAt(time: number): Promise<void> {
-    if (time >= this.#alarmAt) return
-    this.#alarmAt = time
-    await this.#ctx.storage.setAlarm(time)
+      return this.#alarm.wakeAt(Math.min(nextIdle ?? Number.POSITIVE_INFINITY, now + HEARTBEAT_MS))
+    if (nextExpiry !== undefined) await this.#alarm.wakeAt(nextExpiry)
   }
 
   /** Refreshes the card after the server has announced that its tools changed. */

@@ -1,12 +1,10 @@
 import { log } from '../http/log.ts'
+import { nextRefreshAt } from '../registry/tables/sources.ts'
 import { type RefreshOptions, type RefreshReport, refreshRemoteCard } from './refresh.ts'
 
-/** How long after a refresh that crashed or failed unexpectedly the alarm retries it. */
-const RETRY_MS = 60_000
-
 /**
- * Refreshes the remote card of one agent, whose id is the name of its object, one refresh at a time. Stores only the id and the alarm; the
- * Registry stores the rest.
+ * Refreshes the remote card of one agent, whose id is the name of its object, one refresh at a time. Stores only the id, the alarm and how
+ * many attempts have not ended; the Registry stores the rest.
  */
 export class RefreshQueue {
   readonly #ctx: DurableObjectState
@@ -56,7 +54,8 @@ export class RefreshQueue {
       await this.#enqueue(id, {})
     } catch (error) {
       log('error', 'refresh-failed', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
-      await this.schedule(id, Date.now() + RETRY_MS)
+      // The platform repeats an alarm that fails.
+      if ((await this.#ctx.storage.getAlarm()) === null) throw error
     }
   }
 
@@ -77,8 +76,13 @@ export class RefreshQueue {
   }
 
   async #run(id: string, options: RefreshOptions): Promise<RefreshReport> {
-    await this.schedule(id, Date.now() + RETRY_MS)
+    const { storage } = this.#ctx
+    // The alarm retries a refresh that crashes or fails unexpectedly, later each time.
+    const attempts = ((await storage.get<number>('attempts')) ?? 0) + 1
+    await storage.put('attempts', attempts)
+    await this.schedule(id, nextRefreshAt(0, attempts, Date.now()))
     const report = await refreshRemoteCard(id, options, this.#env, this.#ctx)
+    await storage.put('attempts', 0)
     await this.schedule(id, report.state?.due ?? null)
     return report
   }

@@ -6,7 +6,7 @@ import { log } from '../http/log.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_TASK_ID_LENGTH } from '../limits.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { RpcClient } from '../registry/store/client.ts'
-import { ANYONE, type Ids, type Owners } from './owner-table.ts'
+import { ANYONE, type Ids, type Owners, REMEMBERED_MS } from './owner-table.ts'
 import type { TaskOwners } from './task-owners.ts'
 
 /** A call whose tasks and contexts its caller may use. */
@@ -23,13 +23,11 @@ export type OwnedCall = {
 /** The error of a call while the Durable Object does not respond, which is logged where it arises. */
 export const UNAVAILABLE: CallError = { kind: 'unavailable' }
 
-/** The error of a response that shows a task or context which is not the caller's, or which this host cannot record. */
-export const NOT_THE_CALLERS: CallError = { kind: 'invalid-response', status: 200 }
+/** Builds the error of a response with something that this host cannot record or pass on. */
+export const unusable = (detail: string): CallError => ({ kind: 'invalid-response', status: 200, detail })
 
 const NOT_FOUND: CallError = { kind: 'task-not-found' }
 
-/** How long an isolate remembers whose an id is without noting its use, which is a small part of `OWNED_ID_LIFETIME_SECONDS`. */
-const REMEMBERED_MS = 60 * 60 * 1000
 const CACHE_BYTES = 4 * 1024 * 1024
 
 const known = new ClockCache<{ owner: string; until: number; size: number }>(CACHE_BYTES)
@@ -63,10 +61,12 @@ export class AgentOwners {
     const isTooLong =
       unknown.tasks.some(id => id.length > MAX_TASK_ID_LENGTH) ||
       unknown.contexts.some(id => id.length > MAX_CONTEXT_ID_LENGTH)
-    if (isTooLong) return NOT_THE_CALLERS
+    if (isTooLong) return unusable('the id of a task or context is too long')
     const owners = await this.request(object => object.record(this.#caller, unknown))
     if (owners === undefined) return UNAVAILABLE
-    return owners === null ? NOT_THE_CALLERS : this.#remember(owners)
+    if (owners !== null) return this.#remember(owners)
+    const detail = `An id of the agent belongs to another caller. If it restarted and uses ids again: sync-card tasks clear ${this.#agent}`
+    return { kind: 'foreign-task', detail }
   }
 
   /** Calls the agent's Durable Object on behalf of the caller. Returns undefined, and logs why, if it does not respond. */

@@ -2,7 +2,7 @@ import { type CallError, invalidParam } from '../a2a/errors.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import { readTaskReferences, type TaskReferences } from '../a2a/task-references.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { AgentOwners, NOT_THE_CALLERS, type OwnedCall } from './agent-owners.ts'
+import { AgentOwners, type OwnedCall, unusable } from './agent-owners.ts'
 
 /**
  * Refuses a call that names a task or context of another caller, or a task that this host does not know, with one error for both:
@@ -46,4 +46,4 @@ const recordStarted = (references: TaskReferences, owners: AgentOwners): OwnedCa
 const requireNamed =
   (references: TaskReferences): OwnedCall['inspect'] =>
   ({ tasks }) =>
-    tasks.every(({ id }) => references.tasks.includes(id)) ? undefined : NOT_THE_CALLERS
+    tasks.every(({ id }) => references.tasks.includes(id)) ? undefined : unusable('the answer is about another task')

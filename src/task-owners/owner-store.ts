@@ -1,4 +1,5 @@
-import { type Ids, type Owners, OwnerTable } from './owner-table.ts'
+import { Alarm } from '../registry/alarm.ts'
+import { EXPIRY_INTERVAL_MS, type Ids, type Owners, OwnerTable, RELEASE_MS } from './owner-table.ts'
 import { openPageToken, type PagePosition, sealPageToken } from './page-tokens.ts'
 
 /** A page of the agent's tasks: their ids, the agent's token of the next one, and of which part `size` tasks are for the caller. */
@@ -7,8 +8,6 @@ export type AgentPage = { tasks: string[]; next: string; position: PagePosition;
 /** Which of these tasks the caller sees, how many there are on all pages, and the token of the next page. */
 export type OwnedPage = { own: string[]; totalSize: number; nextPageToken: string }
 
-const ALARM_INTERVAL_MS = 24 * 60 * 60 * 1000
-
 /** The name of the key for page tokens. */
 const PAGE_KEY = 'page-key'
 
@@ -16,22 +15,23 @@ const PAGE_KEY = 'page-key'
 export class OwnerStore {
   readonly #storage: DurableObjectStorage
   #table: OwnerTable
-  #hasAlarm = false
+  readonly #alarm: Alarm
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
+    this.#alarm = new Alarm(storage)
     this.#table = new OwnerTable(storage.sql)
   }
 
   /** Returns whose the ids are, if the caller may use all of them; else null. With `claim`, an unknown context becomes the caller's. */
   async use(caller: string, ids: Ids, claim: boolean): Promise<Owners | null> {
-    if (claim) await this.#ensureAlarm()
+    if (claim) await this.#alarm.wakeAt(Date.now() + EXPIRY_INTERVAL_MS)
     return this.#table.use(caller, ids, claim) ?? null
   }
 
   /** Makes tasks and contexts that the agent started the caller's. Returns null if one is another caller's. */
   async record(caller: string, ids: Ids): Promise<Owners | null> {
-    await this.#ensureAlarm()
+    await this.#alarm.wakeAt(Date.now() + EXPIRY_INTERVAL_MS)
     return this.#table.record(caller, ids) ?? null
   }
 
@@ -64,19 +64,20 @@ export class OwnerStore {
     await this.#storage.deleteAlarm()
     await this.#storage.deleteAll()
     this.#table = new OwnerTable(this.#storage.sql)
-    this.#hasAlarm = false
+    this.#alarm.clear()
   }
 
-  /** Deletes what was not used for too long. */
+  /** Forgets who started which task or context: the agent uses its ids again. */
+  async release(): Promise<void> {
+    this.#table.release(Date.now())
+    await this.#alarm.wakeAt(Date.now() + RELEASE_MS)
+  }
+
+  /** Deletes what was not used for too long, and what was released. */
   async alarm(): Promise<void> {
-    this.#hasAlarm = false
-    if (this.#table.deleteExpired(Date.now())) await this.#ensureAlarm()
-  }
-
-  async #ensureAlarm(): Promise<void> {
-    if (this.#hasAlarm) return
-    this.#hasAlarm = true
-    if ((await this.#storage.getAlarm()) === null) await this.#storage.setAlarm(Date.now() + ALARM_INTERVAL_MS)
+    this.#alarm.clear()
+    const next = this.#table.deleteExpired(Date.now())
+    if (next !== undefined) await this.#alarm.wakeAt(next)
   }
 
   async #pageKey(): Promise<Uint8Array<ArrayBuffer>> {

@@ -6,10 +6,22 @@ export type Ids = { tasks: readonly string[]; contexts: readonly string[] }
 /** The owner of what an agent started for anonymous callers: whoever has the id may use it. */
 export const ANYONE = ''
 
+/** How long an isolate remembers whose an id is: then it asks again, so that the use is noted, and that it learns of a release. */
+export const REMEMBERED_MS = 60_000
+
+/** How long no caller gets an id that was released: until no isolate remembers who had it. */
+export const RELEASE_MS = 2 * REMEMBERED_MS
+
+/** The owner of ids that were released, whom no caller is. */
+const RELEASED = 'released'
+
 /** By id, whose each task and each context is: the subject of a caller, or `ANYONE`. */
 export type Owners = { tasks: Map<string, string>; contexts: Map<string, string> }
 
 type Kind = 'task' | 'context'
+
+/** How often what was not used for too long is deleted. */
+export const EXPIRY_INTERVAL_MS = 24 * 60 * 60 * 1000
 
 /** A use is noted once in this time, so that most calls only read. */
 const TOUCH_INTERVAL_MS = 24 * 60 * 60 * 1000
@@ -85,11 +97,22 @@ export class OwnerTable {
     return { own: tasks.filter(id => owners.get(id) === caller), total }
   }
 
-  /** Deletes what was not used for too long. Returns whether anything is left. */
-  deleteExpired(now: number): boolean {
-    this.#sql.exec('DELETE FROM owners WHERE used <= ?', now - OWNED_ID_LIFETIME_SECONDS * 1000)
+  /** Takes all tasks and contexts from their owners. Until `deleteExpired` deletes them, they cannot be recorded either. */
+  release(now: number): void {
+    this.#sql.exec('UPDATE owners SET owner = ?1, used = ?2 WHERE owner <> ?1', RELEASED, now)
+  }
+
+  /** Deletes what was not used or was released for too long. Returns when to do so again; undefined if nothing is left. */
+  deleteExpired(now: number): number | undefined {
+    this.#sql.exec(
+      'DELETE FROM owners WHERE used <= ? OR (owner = ? AND used <= ?)',
+      ...[now - OWNED_ID_LIFETIME_SECONDS * 1000, RELEASED, now - RELEASE_MS],
+    )
     this.#size = this.#count()
-    return this.#size > 0
+    const { released } = this.#sql
+      .exec<{ released: number | null }>('SELECT MIN(used) AS released FROM owners WHERE owner = ?', RELEASED)
+      .one()
+    return released !== null ? released + RELEASE_MS : this.#size > 0 ? now + EXPIRY_INTERVAL_MS : undefined
   }
 
   #find({ tasks, contexts }: Ids): Owners {

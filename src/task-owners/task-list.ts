@@ -3,7 +3,7 @@ import { foldName } from '../a2a/message.ts'
 import type { A2ACall } from '../a2a/operations.ts'
 import { type Json, type JsonObject, toText } from '../json/json.ts'
 import { MAX_PAGE_TOKEN_LENGTH } from '../limits.ts'
-import { type AgentOwners, NOT_THE_CALLERS, type OwnedCall, UNAVAILABLE } from './agent-owners.ts'
+import { type AgentOwners, type OwnedCall, UNAVAILABLE, unusable } from './agent-owners.ts'
 import { FIRST_PAGE, MAX_SEALED_LENGTH } from './page-tokens.ts'
 
 /**
@@ -34,7 +34,7 @@ export const openTaskList = async (call: A2ACall, owners: AgentOwners): Promise<
     },
     inspect: async ({ kind, tasks, nextPageToken: next = '' }) => {
       if (kind === 'error') return undefined
-      if (next.length > MAX_PAGE_TOKEN_LENGTH) return NOT_THE_CALLERS
+      if (next.length > MAX_PAGE_TOKEN_LENGTH) return unusable('nextPageToken is too long')
       const found = { tasks: tasks.map(({ id }) => id), next, position, size }
       const owned = await owners.request((object, caller) => object.page(caller, found))
       if (owned === undefined) return UNAVAILABLE

@@ -37,6 +37,11 @@ export class TaskOwners extends DurableObject<Env> {
     return (await this.#store).clear()
   }
 
+  /** See `OwnerStore.release`. */
+  async release(): Promise<void> {
+    return (await this.#store).release()
+  }
+
   /** See `OwnerStore.alarm`. */
   override async alarm(): Promise<void> {
     return (await this.#store).alarm()

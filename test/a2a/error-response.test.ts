@@ -133,6 +133,7 @@ const table: readonly (readonly [CallError, code: number, reason: string, rpc: n
     [{ kind: 'timeout', seconds: 30 }, -32603, 'AGENT_TIMEOUT', 504, 504, 'DEADLINE_EXCEEDED'],
     [{ kind: 'timeout' }, -32603, 'AGENT_TIMEOUT', 504, 504, 'DEADLINE_EXCEEDED'],
     [{ kind: 'invalid-response', status: 500 }, -32006, 'INVALID_AGENT_RESPONSE', 502, 502, 'UNAVAILABLE'],
+    [{ kind: 'foreign-task', detail: '' }, -32006, 'INVALID_AGENT_RESPONSE', 502, 502, 'UNAVAILABLE'],
     [{ kind: 'response-too-large', maxBytes: 1 }, -32006, 'INVALID_AGENT_RESPONSE', 502, 502, 'UNAVAILABLE'],
     [{ kind: 'redirect' }, -32006, 'INVALID_AGENT_RESPONSE', 502, 502, 'UNAVAILABLE'],
     [{ kind: 'loop' }, -32603, 'LOOP_DETECTED', 508, 508, 'ABORTED'],
@@ -195,8 +196,15 @@ describe('an error', () => {
     expect([...new Set(statuses)].sort()).toStrictEqual([
       ...['400 aborted', '400 not-json', '401 agent-refused', '401 bad-token', '401 no-token', '403 agent-refused'],
       ...['403 forbidden', '405 http-method', '413 agent-refused', '413 too-large', '415 content-type'],
-      ...['429 agent-refused', '429 rate-limit', '502 broken-off', '502 invalid-response', '502 misconfigured'],
-      ...['502 no-card', '502 redirect', '502 response-too-large', '502 unreachable', '503 token-unchecked'],
+      ...['429 agent-refused', '429 rate-limit', '502 broken-off', '502 foreign-task', '502 invalid-response'],
+      ...[
+        '502 misconfigured',
+        '502 no-card',
+        '502 redirect',
+        '502 response-too-large',
+        '502 unreachable',
+        '503 token-unchecked',
+      ],
       ...['503 unavailable', '504 silent', '504 timeout', '508 loop'],
     ])
   })

@@ -334,6 +334,15 @@ describe('relaySse with a check', () => {
     expect(relayed).toBe(expected)
   })
 
+  it('is aborted for both ends when the check of an event fails unexpectedly', async () => {
+    const agent = startAgent()
+    const failure = new Error('unexpected')
+    const reader = relaySse(agent.body, { ...options, check: () => Promise.reject(failure) }).getReader()
+    agent.send('data: 1\n\n')
+    await expect(reader.read()).rejects.toBe(failure)
+    expect(await agent.cancelled).toBe(failure)
+  })
+
   it('leaves out an event whose new text is empty', async () => {
     const { text } = await relayText('data: 1\n\nevent: end\ndata: 2\n\ndata: 3\n\n', data =>
       data === '2' ? { text: '' } : undefined,

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { postBatch } from '../../src/api/agents/batch.ts'
 import { MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTES } from '../../src/limits.ts'
+import type { Registry } from '../../src/registry/store/registry.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { namesOf, readEvents } from '../support/event-stream.ts'
 import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { startRegistry } from '../support/registry.ts'
 import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let host: OwnHost
@@ -245,6 +248,39 @@ describe('POST /agents:batch?atomic=true', () => {
       headers: { Authorization: `Bearer ${adminToken}` },
     })
     expect(revisions.status).toBe(404)
+  })
+})
+
+describe('a line whose agent is being changed', () => {
+  it('is registered before the next one, which gets no host name that it claims', async () => {
+    const clear = vi.fn(async () => undefined).mockRejectedValueOnce(new Error('down'))
+    const limit = { limit: async () => ({ success: true }) }
+    const env = {
+      ...{ ADMIN_TOKEN: adminToken, PUBLIC_URL: 'https://cards.example.com', CALL_LIMIT: limit, WRITE_LIMIT: limit },
+      CARDS: { put: async () => undefined },
+      REGISTRY: { getByName: () => registry },
+      TASK_OWNERS: { getByName: () => ({ clear }) },
+    } as unknown as Env
+    const registry: Registry = await startRegistry(env)
+    const ctx = { waitUntil: () => undefined, exports: { Catalog: () => ({ purge: async () => undefined }) } }
+    vi.spyOn(console, 'error').mockReturnValue()
+    const post = async (...lines: object[]) => {
+      const response = await postBatch(
+        new Request('https://cards.example.com/agents:batch', {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/x-ndjson' },
+          body: lines.map(line => JSON.stringify(line)).join('\n'),
+        }),
+        ...[env, ctx as unknown as ExecutionContext, {}],
+      )
+      return (await response.text()).split('\n').flatMap(line => (line ? [(JSON.parse(line) as Line).status] : []))
+    }
+    expect(await post({ id: 'changing', manifest: card('Before') })).toEqual([201])
+    // The owners of its tasks are not cleared yet, nor at the first attempt of the batch.
+    await registry.remove('changing', {}, 'admin')
+    clear.mockRejectedValueOnce(new Error('down'))
+    const lines = ['changing', 'next'].map(id => ({ id, manifest: { card: card(id), hosts: ['one.example.com'] } }))
+    expect(await post(...lines, { id: 'last', manifest: card('Last') })).toEqual([201, 409, 201])
   })
 })
 

@@ -203,6 +203,8 @@ const samples: Sample[] = [
   ['POST', '/agents/relay/refresh', 200, admin],
   ['POST', '/agents/unavailable/refresh', 502, admin],
   ['GET', '/agents/relay/revisions', 200, admin],
+  ['DELETE', '/agents/one/tasks', 204, admin],
+  ['DELETE', '/agents/none/tasks', 404, admin],
   ['DELETE', '/agents/one', 412, { ...admin, headers: { 'If-Match': '"other"' } }],
   ['DELETE', '/agents/one', 204, admin],
   ['DELETE', '/agents/one', 404, admin],

@@ -243,3 +243,22 @@ require('node:fs').writeFileSync('opened.json', JSON.stringify({ args: process.a
     await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toBe(`{"args":["${cardUrl('weather')}"]}`)
   })
 })
+
+describe('sync-card tasks clear', () => {
+  it('has the host forget whose the tasks of each agent are', async () => {
+    expect(await sync('tasks', 'clear', 'weather', 'tides')).toEqual({
+      code: 0,
+      stdout:
+        'cleared weather; its ids can be used again in two minutes\ncleared tides; its ids can be used again in two minutes\n',
+      stderr: '',
+    })
+    expect(host.writes).toEqual(['DELETE /agents/weather/tasks', 'DELETE /agents/tides/tasks'])
+  })
+
+  it('reports an unknown agent and one that the token may not write, and clears the others (exit 3)', async () => {
+    host.scope = 'w*'
+    const { code, stdout, stderr } = await sync('tasks', 'clear', 'wether', 'tides', 'weather', '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([3, { cleared: ['weather'] }])
+    expect(stderr).toMatch(/wether.*\n.*tides: The token cannot write tides\.$/m)
+  })
+})

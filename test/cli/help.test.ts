@@ -33,6 +33,8 @@ const paths = [
     'check',
     'history',
     'rollback',
+    'tasks',
+    'tasks clear',
     'whoami',
     'completion',
   ],

@@ -261,6 +261,13 @@ describe('sync-card', () => {
     expect(host.writes[0]).toBe('PUT /agents/agent-0')
   })
 
+  it('pushes the first public agent before all others, also before an internal one', async () => {
+    const internal = { visibility: 'internal', card: card('a') }
+    const workspace = new Workspace({ 'cards/a.json': internal, 'cards/b.json': card('b'), 'cards/c.json': card('c') })
+    await workspace.run([], env)
+    expect([host.writes[0], host.writes.length]).toEqual(['PUT /agents/b', 3])
+  })
+
   it('shows the warnings of the linter for pushed agents only', async () => {
     const vague = card('a', { skills: [{ id: 'ask', name: 'Ask', description: 'Ask', tags: ['a'] }] })
     const workspace = new Workspace({ 'cards/a.json': vague })

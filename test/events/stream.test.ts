@@ -18,7 +18,7 @@ class FakeSocket extends EventTarget {
 }
 
 let socket: FakeSocket
-let isValid: boolean
+let isValid: boolean | Promise<boolean>
 beforeEach(() => {
   vi.useFakeTimers()
   socket = new FakeSocket()
@@ -92,6 +92,37 @@ describe('an event stream', () => {
     socket.dispatchEvent(new Event('close'))
     expect(await read()).toBeUndefined()
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('ends when its first request to the other end fails', async () => {
+    socket.send = () => {
+      throw new TypeError('closed')
+    }
+    const { read } = await open()
+    expect(await read()).toBeUndefined()
+    expect([socket.isOpen, vi.getTimerCount()]).toEqual([false, 0])
+  })
+
+  it('ends once, whatever it is still waiting for', async () => {
+    const { read } = await open()
+    const checking = Promise.withResolvers<boolean>()
+    isValid = checking.promise
+    await vi.advanceTimersByTimeAsync(15_000)
+    socket.dispatchEvent(new Event('close'))
+    checking.resolve(true)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(await read()).toBeUndefined()
+    expect(socket.sent).toEqual(['3'])
+  })
+
+  it('is aborted while its reader has not taken a page, although it has taken a heartbeat since', async () => {
+    const { read } = await open()
+    await vi.advanceTimersByTimeAsync(15_000)
+    socket.page(4, 'id: 4\n\n')
+    expect(await read()).toBe('id: 3\n\n')
+    await vi.advanceTimersByTimeAsync(0)
+    socket.dispatchEvent(new Event('close'))
+    await expect(read()).rejects.toBeUndefined()
   })
 
   it('ends after 15 minutes', async () => {

@@ -211,6 +211,28 @@ describe('the queue of the webhook', () => {
     expect(sentAgents()).toEqual(['a3'])
   })
 
+  it('counts failures of another URL by themselves', async () => {
+    store(1)
+    answers = [status(500), status(500), status(500)]
+    await queue.deliver()
+    env.WEBHOOK_URL = 'https://other.example.com/'
+    expect(queue.health()).toEqual({ pending: 1, failingSince: null })
+    const later = vi
+      .setSystemTime(Date.now() + 60_000)
+      .getMockedSystemTime()
+      ?.getTime()
+    expect([await queue.deliver(), queue.health()]).toEqual([5000, { pending: 1, failingSince: later }])
+  })
+
+  it('records a change that cannot be written as a failure, and never rejects', async () => {
+    queue.prepare()
+    changes.append([{ ...change(1), at: 8.64e15 + 1 }])
+    expect([await queue.deliver(), sent]).toEqual([5000, []])
+    expect(logged).toMatchObject([
+      { event: 'webhook-failed', 'calling_card.detail': expect.stringContaining('Invalid') },
+    ])
+  })
+
   it('delivers what is pending to another URL at once', async () => {
     store(1)
     answers = [status(500)]

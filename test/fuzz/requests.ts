@@ -66,6 +66,7 @@ const samples: readonly RequestSample[] = [
   { method: 'POST', path: ['agents', 'other', 'refresh'], headers: requestSamples['a list']?.headers ?? {} },
   { method: 'DELETE', path: ['agents', 'other'], headers: requestSamples['a list']?.headers ?? {} },
   { path: ['tokens'], headers: requestSamples['a list']?.headers ?? {} },
+  { method: 'DELETE', path: ['agents', 'echo', 'tasks'], headers: requestSamples['a list']?.headers ?? {} },
   { method: 'DELETE', path: ['tokens', 'aaaaaaaaaaaa'], headers: requestSamples['a list']?.headers ?? {} },
 ]
 

@@ -93,6 +93,24 @@ describe('the media types of an extended card', () => {
   })
 })
 
+describe('an answer with the id of another caller', () => {
+  it('counts as a failure of the agent, which has shown what it supports nevertheless', async () => {
+    const error: CallError = { kind: 'foreign-task', detail: '' }
+    const owned = { call: callWith(), inspect: () => error }
+    const answers = observeAnswers(contextOf(), {
+      call: callWith(),
+      profile: profileWith(),
+      owned,
+      hasPushConfig: false,
+    })
+    await answers.policy.inspect?.(factsWith('text/plain'), 'response')
+    answers.end(error)
+    expect(vi.mocked(observeCall).mock.calls.map(([, observed]) => observed)).toMatchObject([
+      { failure: 'foreign-task', outcome: 'answered', protocolOutcome: 'answered', mediaTypes: ['text/plain'] },
+    ])
+  })
+})
+
 describe('a list of tasks that are kept apart', () => {
   const facts: ResultFacts = {
     ...factsWith('text/plain', 'image/png'),

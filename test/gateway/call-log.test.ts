@@ -63,6 +63,26 @@ const passedCall = {
 const unparsed = { 'a2a.method.name': undefined, 'a2a.protocol.version': undefined, 'calling_card.binding': undefined }
 const noAgent = { 'gen_ai.agent.id': undefined }
 
+it('explains to the owner that the agent used the id of a task of another caller again', async () => {
+  called.agent.respond((response, _, body) => {
+    const { id = null } = JSON.parse(String(body)) as { id?: Json }
+    const task = { id: '1', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } }
+    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result: { task } }))
+  })
+  const logged = await captureLog(async () => {
+    for (const token of [adminToken, reader.token])
+      await called.send('/agents/secret/a2a', { token, body: call(), headers: { 'A2A-Version': '1.0' } })
+    await expect.poll(() => called.host.logged().at(-1)).toContain('foreign-task')
+  })
+  expect(logged.map(line => [line['error.type'], line['calling_card.detail']])).toEqual([
+    [undefined, undefined],
+    [
+      'foreign-task',
+      'An id of the agent belongs to another caller. If it restarted and uses ids again: sync-card tasks clear secret',
+    ],
+  ])
+})
+
 describe('the log line', () => {
   it.each<[string, string, Sent, JsonObject]>([
     ['passed', '/agents/weather/a2a', { body: call() }, { 'calling_card.upstream.status_code': 200 } as JsonObject],

@@ -248,6 +248,9 @@ describe('a task of another caller', () => {
     serve(() => ({ task: taskOf(task) }))
     const { status, body, text } = await rpc(bob, call('SendMessage'))
     expect([status, codeOf(body), text.includes(task)]).toEqual([502, -32006, false])
+    expect(text).toContain(
+      "The agent's response names a task or context that is not yours. If the agent has restarted and uses ids again, its owner must clear the old ones.",
+    )
   })
 
   it('is not shown by an event of a stream, which ends', async () => {
@@ -330,6 +333,31 @@ it('keeps the token of this host out of the query that the agent gets', async ()
   serve(() => taskOf(id))
   await rest(alice, 'GET', `tasks/${id}?access_token=${alice}&historyLength=1`)
   expect(called.agent.requests.map(({ path }) => path)).toEqual([`/rest-1/tasks/${id}?historyLength=1`])
+})
+
+describe('DELETE /agents/{id}/tasks', () => {
+  const clear = (token: string, id: string) => called.send(`/agents/${id}/tasks`, { token, method: 'DELETE' })
+
+  it('lets the owner of an agent clear whose its tasks are, and is in the audit', async () => {
+    const id = 'owned-again'
+    await called.register(id, { card: agentCard(called.agent.origin, pushing), gate: { tasks: 'owner' } })
+    await start(alice, 'again-1', id)
+    const listOf = async (token: string) => {
+      serve(() => ({ tasks: [taskOf('again-1')], nextPageToken: '', pageSize: 1, totalSize: 1 }))
+      return ((await rpc(token, call('ListTasks'), id)).body as { result: { tasks: Json[] } }).result.tasks.length
+    }
+    expect(await listOf(alice)).toBe(1)
+    const { token: writer, id: actor } = await called.issue({ scopes: ['write'], agents: [id] })
+    expect((await clear(writer, id)).status).toBe(204)
+    expect([await listOf(alice), await listOf(bob)]).toEqual([0, 0])
+    const audit = await called.send(`/audit?agent=${id}&limit=1`, { token: adminToken, method: 'GET' })
+    expect(audit.body).toMatchObject({ entries: [{ what: 'tasks-cleared', actor, agent: id }] })
+  })
+
+  it('needs the scope write for an agent that exists', async () => {
+    expect((await clear(alice, agent)).status).toBe(403)
+    expect((await clear(adminToken, 'owned-none')).status).toBe(404)
+  })
 })
 
 describe('a list of tasks', () => {

@@ -176,6 +176,7 @@ const commands: readonly Case[] = [
   ['lint --observed', 0, 'never called'],
   ['refresh ID', 3, ''],
   ['check ID', 1, /✓ +gate +Has a card in A2A 1.0/],
+  ['tasks clear ID', 0, 'cleared ID'],
   ['history ID', 0, /^1\t.+\tmanifest\tadmin\t-$/m],
   ['diff ID 1 1', 0, 'ID 1 → 1'],
   ['rollback ID 1', 0, /unchanged ID/],

@@ -13,7 +13,6 @@ import { startRegistry } from '../support/registry.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
 
 const start = Date.parse('2026-11-22T00:00:00Z')
-const MINUTE_MS = 60_000
 /** A ttl of 300 seconds, and half of the random delay of up to a tenth. */
 const DUE_AFTER_MS = 315_000
 const card = (version = '1.0.0', host = 'a.example.com'): JsonObject => ({
@@ -137,19 +136,34 @@ describe('the alarm of a remote card', () => {
     const retryAfter = (state.alarm ?? 0) - start - DUE_AFTER_MS
     respond('2.0.0')
     await running
-    expect([Math.round(retryAfter / 1000), (state.alarm ?? 0) - Date.now()]).toEqual([60, DUE_AFTER_MS])
+    expect([Math.round(retryAfter / 1050), (state.alarm ?? 0) - Date.now()]).toEqual([60, DUE_AFTER_MS])
   })
 
-  it('is set to a minute from now when the Registry is unavailable', async () => {
+  it('is set later after each attempt while the Registry is unavailable, at most an hour, and as usual afterwards', async () => {
     await put()
+    const failing = vi.spyOn(registry, 'refreshBase').mockRejectedValue(new Error('unavailable'))
+    const waits: number[] = []
+    for (let attempts = 0; attempts < 8; attempts++) {
+      await fireAlarm()
+      waits.push(((state.alarm ?? 0) - Date.now()) / 1050)
+    }
+    expect(waits).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600])
+    expect(vi.mocked(console.error).mock.calls[0]).toEqual([
+      '{"event":"refresh-failed","gen_ai.agent.id":"a","exception.message":"Error: unavailable"}',
+    ])
+    failing.mockRestore()
+    await fireAlarm()
+    expect([upstream.mock.calls.length, (state.alarm ?? 0) - Date.now()]).toEqual([1, DUE_AFTER_MS])
     vi.spyOn(registry, 'refreshBase').mockRejectedValueOnce(new Error('unavailable'))
     await fireAlarm()
-    expect([state.alarm, vi.mocked(console.error).mock.calls]).toEqual([
-      start + DUE_AFTER_MS + MINUTE_MS,
-      [['{"event":"refresh-failed","gen_ai.agent.id":"a","exception.message":"Error: unavailable"}']],
-    ])
-    await fireAlarm()
-    expect(upstream).toHaveBeenCalledOnce()
+    expect(((state.alarm ?? 0) - Date.now()) / 1050).toBe(60)
+  })
+
+  it('is repeated by the platform where the storage fails', async () => {
+    await put()
+    vi.spyOn(state.storage, 'setAlarm').mockRejectedValueOnce(new Error('unavailable'))
+    await expect(fireAlarm()).rejects.toThrow('unavailable')
+    expect(state.alarm).toBeNull()
   })
 
   it.each([

@@ -97,4 +97,57 @@ describe('the alarm', () => {
     expect(storage.alarm).toBeNull()
     expect(await store.use('token:a', { tasks: ['a1'], contexts: [] }, false)).toBeNull()
   })
+
+  it('is set by the next record if it could not be set, and by concurrent ones once', async () => {
+    storage = openStorage()
+    store = new OwnerStore(storage.storage)
+    const setAlarm = vi.spyOn(storage.storage, 'setAlarm').mockRejectedValueOnce(new Error('unavailable'))
+    const record = (id: string) => store.record('token:a', { tasks: [id], contexts: [] })
+    await expect(record('a1')).rejects.toThrow('unavailable')
+    await Promise.all([record('a2'), record('a3')])
+    expect([storage.alarms, setAlarm.mock.calls.length]).toEqual([[DAY_MS], 2])
+  })
+})
+
+describe('the tasks of an agent whose ids begin again', () => {
+  const MINUTE_MS = 60_000
+  const ids = { tasks: ['a1'], contexts: [] }
+  /** Fires the alarm at its time, as the platform does. */
+  const fireAlarm = async () => {
+    vi.setSystemTime(storage.alarm ?? 0)
+    storage.alarm = null
+    await store.alarm()
+  }
+  beforeEach(async () => {
+    vi.setSystemTime(DAY_MS / 2)
+    await store.release()
+  })
+
+  it('are reached by nobody from now on, and by no new caller while isolates may remember the old ones', async () => {
+    expect([await store.use('token:a', ids, false), await store.record('token:b', ids)]).toEqual([null, null])
+    expect((await page(['a1', 'a2'], '')).own).toEqual([])
+    expect(storage.alarm).toBe(DAY_MS / 2 + 2 * MINUTE_MS)
+  })
+
+  it('are those of whoever starts them two minutes later', async () => {
+    await fireAlarm()
+    expect(await store.use('token:a', ids, false)).toBeNull()
+    expect((await store.record('token:b', ids))?.tasks).toEqual(new Map([['a1', 'token:b']]))
+    expect([await store.use('token:a', ids, false), await store.use('token:b', ids, false)]).toEqual([
+      null,
+      { tasks: new Map([['a1', 'token:b']]), contexts: new Map() },
+    ])
+  })
+
+  it('are not held back longer by another clearing, which has two minutes for the newer ones', async () => {
+    await store.record('token:b', { tasks: ['b2'], contexts: ['c'] })
+    vi.setSystemTime(DAY_MS / 2 + MINUTE_MS)
+    await store.release()
+    await fireAlarm()
+    expect(await store.record('token:b', ids)).not.toBeNull()
+    expect(await store.record('token:c', { tasks: ['b2'], contexts: [] })).toBeNull()
+    await fireAlarm()
+    expect(await store.record('token:c', { tasks: ['b2'], contexts: ['c'] })).not.toBeNull()
+    expect(storage.alarm).toBe(Date.now() + DAY_MS)
+  })
 })

@@ -120,9 +120,9 @@ describe('the table', () => {
     vi.setSystemTime(2 * DAY_MS)
     mayUse('token:a', tasks('used'))
     vi.setSystemTime(OWNED_ID_LIFETIME_SECONDS * 1000)
-    expect(table.deleteExpired(Date.now())).toBe(true)
+    expect(table.deleteExpired(Date.now())).toBe(Date.now() + DAY_MS)
     expect([mayUse('token:a', tasks('old')), mayUse('token:a', tasks('used'))]).toEqual([false, true])
-    expect(table.deleteExpired(Date.now() + OWNED_ID_LIFETIME_SECONDS * 1000)).toBe(false)
+    expect(table.deleteExpired(Date.now() + OWNED_ID_LIFETIME_SECONDS * 1000)).toBeUndefined()
   })
 
   it('deletes from the owner with most, the oldest tasks first, when it is full', () => {

@@ -156,26 +156,29 @@ const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
 const registerEach = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
   const rest = entries.values()
   for (let ready = await prepareNext(rest); ready.length > 0; ready = await prepareNext(rest))
-    for (const chunk of splitChunks(ready)) {
-      const results = await registerChunk(chunk, principal, env)
-      for (const [index, entry] of chunk.entries()) {
+    for (const chunk of splitChunks(ready)) await registerChunk(chunk, principal, env)
+}
+
+/**
+ * Registers lines one after the other: one whose agent was changed at the same time is repeated before the next ones are registered. If
+ * the Registry does not respond, that is the error of the rest: the results of the others must still reach the client.
+ */
+const registerChunk = async (chunk: readonly Ready[], principal: Principal, env: Env): Promise<void> => {
+  for (let rest = chunk; rest.length > 0; )
+    try {
+      const results = await registerAll(rest, principal, env, false)
+      for (const [index, entry] of rest.slice(0, results.length).entries()) {
         const result = results[index]
         if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
         else if (result) settle(entry, result)
       }
+      rest = rest.slice(results.length)
+    } catch (error) {
+      const known = toHttpError(error)
+      if (!known) throw error
+      for (const entry of rest) refuse(entry, known)
+      return
     }
-}
-
-/** If the Registry does not respond, that is the error of these lines: what became of the others must still reach the client. */
-const registerChunk = async (chunk: readonly Ready[], principal: Principal, env: Env): Promise<BatchResult[]> => {
-  try {
-    return await registerAll(chunk, principal, env, false)
-  } catch (error) {
-    const known = toHttpError(error)
-    if (!known) throw error
-    for (const entry of chunk) refuse(entry, known)
-    return []
-  }
 }
 
 const registerAll = (chunk: readonly Ready[], principal: Principal, env: Env, isAtomic: boolean) =>

@@ -66,7 +66,18 @@ export const deleteAgent: Handler = audited(async (request, env, ctx, params) =>
   if (result.outcome !== 'removed') throw rejectionError(result, id, precondition)
   cacheRemoved(id, result)
   purgeLists(ctx)
-  return new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE } })
+  return noContent()
+})
+
+const noContent = (): Response =>
+  new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE } })
+
+/** `DELETE /agents/{id}/tasks`: forgets which callers started which tasks, for an agent that uses its ids again. */
+export const deleteTasks: Handler = audited(async (request, env, ctx, params) => {
+  const { principal, id } = await requireWriter({ request, env, ctx }, params)
+  const result = await getRegistry(env).clearTasks(id, actorOf(principal))
+  if (result.outcome !== 'cleared') throw rejectionError(result, id, {})
+  return noContent()
 })
 
 /** `GET /agents/{id}/manifest`: the manifest as it was registered. */

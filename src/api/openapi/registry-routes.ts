@@ -34,11 +34,21 @@ export const registryRoutes = {
     answers: { 204: { description: 'The agent was removed.' } },
     problems: ['agent-not-found', 'bad-condition', 'precondition-failed', 'conflict'],
   },
+  'DELETE /agents/:id/tasks': {
+    ...write,
+    id: 'deleteTasks',
+    summary: 'Forget which callers started which tasks of an agent',
+    description:
+      'For an agent with `gate.tasks: owner` that has restarted and uses ids again. Nobody reaches its earlier tasks any more; after two minutes, their ids can be started again.',
+    answers: { 204: { description: 'The tasks belong to nobody.' } },
+    problems: ['agent-not-found'],
+  },
   'POST /agents:batch': {
     ...write,
     id: 'registerBatch',
     summary: 'Register up to 500 agents, one a line',
-    description: 'Each line of the response has the status that the registration of its line would have had.',
+    description:
+      'Agents are registered in the order of their lines: of two that claim one host name, the first gets it. Each line of the response has the status that the registration of its line would have had.',
     query: {
       atomic: {
         description: 'Whether all agents are registered, or none.',
@@ -53,7 +63,10 @@ export const registryRoutes = {
       },
     },
     answers: {
-      200: { description: 'What became of each line.', content: { 'application/x-ndjson': { each: 'BatchResult' } } },
+      200: {
+        description: 'The result of each line, in the same order.',
+        content: { 'application/x-ndjson': { each: 'BatchResult' } },
+      },
       422: {
         description: 'With `atomic=true`: nothing was registered, because a line was refused.',
         content: { 'application/x-ndjson': { each: 'BatchResult' } },

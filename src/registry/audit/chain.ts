@@ -9,6 +9,7 @@ export const AUDITED = [
   'agent-removed',
   'card-accepted',
   'agent-rolled-back',
+  'tasks-cleared',
   'token-issued',
   'token-revoked',
   'write-refused',

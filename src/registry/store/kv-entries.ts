@@ -27,6 +27,9 @@ export const indexKey = (id: string): string => `index:${id}`
 /** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */
 export const taskOwnersKey = (id: string): string => `task-owners:${id}`
 
+/** Returns the key in the outbox for the tasks of an agent that are to be nobody's. It is not a KV key. */
+export const tasksKey = (id: string): string => `tasks:${id}`
+
 /**
  * Publishes the current state of a key to KV, or to the object of the agent that the key is for. Returns keys that are to be published
  * as well.
@@ -41,6 +44,10 @@ export const publishKey = async (storage: DurableObjectStorage, key: string, env
   if (kind === 'task-owners') {
     // Another agent that has the id now keeps the owners of its tasks.
     if (!selectNewestRevision(sql, name)) await env.TASK_OWNERS.getByName(name).clear()
+    return []
+  }
+  if (kind === 'tasks') {
+    await env.TASK_OWNERS.getByName(name).release()
     return []
   }
   if (kind === 'events') return sendChanges(sql, env)

@@ -1,4 +1,6 @@
+import { logUnexpected } from '../../http/errors.ts'
 import { log } from '../../http/log.ts'
+import { Alarm } from '../alarm.ts'
 import { redactKey } from '../kv-format.ts'
 
 /**
@@ -23,9 +25,9 @@ export class Publisher {
   readonly #storage: DurableObjectStorage
   readonly #env: Env
   readonly #queues = new Map<string, Promise<boolean>>()
-  #alarm: number
+  readonly #alarm: Alarm
 
-  private constructor(storage: DurableObjectStorage, env: Env, alarm: number) {
+  private constructor(storage: DurableObjectStorage, env: Env, alarm: Alarm) {
     this.#storage = storage
     this.#env = env
     this.#alarm = alarm
@@ -33,7 +35,7 @@ export class Publisher {
 
   /** Creates the publisher of an object, whose alarm may be set already. */
   static async create(storage: DurableObjectStorage, env: Env): Promise<Publisher> {
-    return new Publisher(storage, env, (await storage.getAlarm()) ?? Number.POSITIVE_INFINITY)
+    return new Publisher(storage, env, await Alarm.load(storage))
   }
 
   /**
@@ -69,7 +71,7 @@ export class Publisher {
 
   /** Records that the alarm has fired: it is not set any more. */
   clearAlarm(): void {
-    this.#alarm = Number.POSITIVE_INFINITY
+    this.#alarm.clear()
   }
 
   /** Publishes keys of the outbox that are due, those without a failure first, and sets the alarm for the rest. */
@@ -93,10 +95,7 @@ export class Publisher {
 
   /** Sets the alarm, for work that is not in the outbox. */
   wakeAt(at: number): void {
-    // An object has one alarm: a later need never postpones it.
-    if (this.#alarm <= at) return
-    this.#alarm = at
-    void this.#storage.setAlarm(at)
+    this.#alarm.wakeAt(at).catch(logUnexpected)
   }
 
   #serialize(key: string): Promise<boolean> {

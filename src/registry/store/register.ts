@@ -1,4 +1,5 @@
 import { type Precondition, preconditionHolds } from '../../http/conditional.ts'
+import { appendEntry } from '../audit/log.ts'
 import { agentKeys, EVENTS_KEY, hostKey } from '../kv-format.ts'
 import type {
   BatchResult,
@@ -15,7 +16,7 @@ import { deleteObservations } from '../tables/observations.ts'
 import { deleteReceipt } from '../tables/receipts.ts'
 import { deleteSource, saveSource, selectSource } from '../tables/sources.ts'
 import { type Change, isPublic, recordChange } from './changes.ts'
-import { refreshKey, taskOwnersKey } from './kv-entries.ts'
+import { refreshKey, taskOwnersKey, tasksKey } from './kv-entries.ts'
 import type { Publisher } from './publisher.ts'
 import { isUnchanged } from './refresh.ts'
 import {
@@ -145,6 +146,18 @@ export const remove = (
     staleKeys: [EVENTS_KEY, ...keys, ...(isRemote ? [refreshKey(id)] : [])],
     publishKeys: keys,
   }
+}
+
+/** Makes all tasks of an agent nobody's. */
+export const clearTasks = (
+  sql: SqlStorage,
+  id: string,
+  actor: string,
+): WriteResult<{ outcome: 'cleared' }, WriteRejection> => {
+  if (!selectNewestRevision(sql, id)) return { error: { outcome: 'unknown-agent' } }
+  appendEntry(sql, { actor, what: 'tasks-cleared', agent: id })
+  const keys = [tasksKey(id)]
+  return { value: { outcome: 'cleared' }, staleKeys: keys, publishKeys: keys }
 }
 
 /** Returns the version of an agent as its card declares it. */

@@ -40,6 +40,8 @@ import type { TokenIssued, TokenRecord, TokenRevoked } from '../token-record.ts'
 import type { ImportReply, ImportStep } from './imports.ts'
 import type { Publisher } from './publisher.ts'
 
+const CONFLICT = { error: { outcome: 'conflict' } } as const
+
 /**
  * The record of truth about what is registered. The edge reads KV instead, so each method loads its code when it is first
  * called.
@@ -69,24 +71,52 @@ export class Registry extends DurableObject<Env> {
     return this.#write(() => register(this.#sql, registration, mayClaim))
   }
 
-  /** Registers several agents in their order, each by itself; or all or none of them if the batch `isAtomic`. */
+  /**
+   * Registers several agents in their order, or all or none of them if the batch `isAtomic`. Otherwise each is registered by itself, and
+   * the results end with the first `conflict`, or before a failure: the next agents must not get what that one claims.
+   */
   async registerAll(
     registrations: readonly Registration[],
     mayClaim: boolean,
     isAtomic: boolean,
   ): Promise<BatchResult[]> {
-    if (!isAtomic) return Promise.all(registrations.map(registration => this.register(registration, mayClaim)))
-    const [{ registerAll }, { taskOwnersKey }] = await Promise.all([import('./register.ts'), import('./kv-entries.ts')])
+    const [{ register, registerAll }, { taskOwnersKey }] = await Promise.all([
+      import('./register.ts'),
+      import('./kv-entries.ts'),
+    ])
     const publisher = await this.#publisher
-    const isCleared = await publisher.publish(registrations.map(({ id }) => taskOwnersKey(id)))
-    if (!isCleared) return registrations.map(() => ({ outcome: 'conflict' }))
-    return registerAll(this.ctx.storage, publisher, registrations, mayClaim)
+    const areCleared = await Promise.all(registrations.map(({ id }) => publisher.publish([taskOwnersKey(id)])))
+    if (isAtomic)
+      return areCleared.includes(false)
+        ? registrations.map(() => ({ outcome: 'conflict' }))
+        : registerAll(this.ctx.storage, publisher, registrations, mayClaim)
+    const results: Promise<Registered | WriteRejection>[] = []
+    // Nothing is awaited between two of them: each is committed before the next one, and published meanwhile.
+    for (const [index, registration] of registrations.entries()) {
+      try {
+        const result = areCleared[index]
+          ? this.#commit(publisher, () => register(this.#sql, registration, mayClaim))
+          : CONFLICT
+        results.push(this.#publish(publisher, result))
+        if ('error' in result && result.error.outcome === 'conflict') break
+      } catch (error) {
+        if (index === 0) throw error
+        break
+      }
+    }
+    return Promise.all(results)
   }
 
   /** Removes an agent; its revisions stay. */
   async remove(id: string, precondition: Precondition, actor: string): Promise<Removed | WriteRejection> {
     const { remove } = await import('./register.ts')
     return this.#write(() => remove(this.#sql, id, precondition, actor))
+  }
+
+  /** Forgets which callers started which tasks of an agent. */
+  async clearTasks(id: string, actor: string): Promise<{ outcome: 'cleared'; published: boolean } | WriteRejection> {
+    const { clearTasks } = await import('./register.ts')
+    return this.#write(() => clearTasks(this.#sql, id, actor))
   }
 
   /** Returns the manifest of an agent; null for no agent. */
@@ -281,11 +311,21 @@ export class Registry extends DurableObject<Env> {
     write: () => WriteResult<Value, Failure>,
   ): Promise<(Value & { published: boolean }) | Failure> {
     const publisher = await this.#publisher
-    const result = this.ctx.storage.transactionSync(() => {
+    return this.#publish(publisher, this.#commit(publisher, write))
+  }
+
+  #commit<Value, Failure>(publisher: Publisher, write: () => WriteResult<Value, Failure>): WriteResult<Value, Failure> {
+    return this.ctx.storage.transactionSync(() => {
       const result = write()
       if ('value' in result) publisher.enqueue(result.staleKeys)
       return result
     })
+  }
+
+  async #publish<Value, Failure>(
+    publisher: Publisher,
+    result: WriteResult<Value, Failure>,
+  ): Promise<(Value & { published: boolean }) | Failure> {
     if ('error' in result) return result.error
     // Not awaited: no write waits for those who follow it.
     void publisher.publish([EVENTS_KEY])

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Registration } from '../../../src/registry/records.ts'
 import { claimHosts } from '../../../src/registry/store/register.ts'
 import type { Registry } from '../../../src/registry/store/registry.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
@@ -71,5 +72,51 @@ describe('the owners of the tasks of a removed agent', () => {
     expect(await put()).toMatchObject({ outcome: 'registered', published: true })
     await registry.alarm()
     expect(clear).toHaveBeenCalledTimes(3)
+  })
+})
+
+describe('a batch of registrations', () => {
+  const clear = vi.fn(async () => undefined)
+  const hosts = ['both.example.com']
+  const [first, second] = ['a', 'b'].map(id => registration(id, 'text', { hosts }))
+  let registry: Registry
+  beforeEach(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    clear.mockReset()
+    registry = await startRegistry({
+      CARDS: { put: async () => undefined },
+      TASK_OWNERS: { getByName: () => ({ clear }) },
+    })
+    await registry.register(registration('a', 'text'), true)
+    await registry.register(registration('root', 'text'), true)
+  })
+  /** Removes `a`, whose next registration has to wait until the owners of its tasks are cleared. */
+  const removeUncleared = async () => {
+    clear.mockRejectedValueOnce(new Error('down'))
+    await registry.remove('a', {}, 'admin')
+  }
+  const registerBoth = () => registry.registerAll([first, second] as Registration[], true, false)
+
+  it('is registered in its order, whichever of them has to wait', async () => {
+    await removeUncleared()
+    expect(await registerBoth()).toMatchObject([
+      { outcome: 'registered', hosts },
+      { outcome: 'host-taken', hostname: 'both.example.com', owner: 'a' },
+    ])
+  })
+
+  it('ends after the first that has to be repeated, so that the next ones get nothing that it claims', async () => {
+    await removeUncleared()
+    clear.mockRejectedValueOnce(new Error('down'))
+    expect(await registerBoth()).toEqual([{ outcome: 'conflict' }])
+    expect(await registry.manifest('b')).toBeNull()
+  })
+
+  it('ends before the first that fails, so that the results of those before it are known', async () => {
+    const failing = { ...second, hosts: undefined } as unknown as Registration
+    const register = (...registrations: (Registration | undefined)[]) =>
+      registry.registerAll(registrations as Registration[], true, false)
+    expect(await register(first, failing)).toMatchObject([{ outcome: 'registered' }])
+    await expect(register(failing)).rejects.toThrow(TypeError)
   })
 })

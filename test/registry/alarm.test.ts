@@ -1,0 +1,58 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { Alarm } from '../../src/registry/alarm.ts'
+import { Publisher } from '../../src/registry/store/publisher.ts'
+import { openStorage, type TestStorage } from '../support/storage.ts'
+
+let state: TestStorage
+let alarm: Alarm
+beforeEach(() => {
+  state = openStorage()
+  alarm = new Alarm(state.storage)
+})
+
+describe('the alarm of an object', () => {
+  it('is set for the earliest time that anything needs, also by concurrent callers', async () => {
+    await Promise.all([alarm.wakeAt(30), alarm.wakeAt(20), alarm.wakeAt(40)])
+    await alarm.wakeAt(25)
+    expect([state.alarm, state.alarms]).toEqual([20, [30, 20]])
+  })
+
+  it('is not postponed by an object that has started again', async () => {
+    state.alarm = 10
+    await alarm.wakeAt(20)
+    expect([state.alarm, state.alarms]).toEqual([10, []])
+  })
+
+  it('is set again once it has fired', async () => {
+    await alarm.wakeAt(10)
+    alarm.clear()
+    await alarm.wakeAt(20)
+    expect(state.alarms).toEqual([10, 20])
+  })
+
+  it('is set by the next need if it could not be set, and still not postponed', async () => {
+    state.alarm = 50
+    const failing = vi.spyOn(state.storage, 'setAlarm').mockRejectedValueOnce(new Error('unavailable'))
+    await expect(alarm.wakeAt(20)).rejects.toThrow('unavailable')
+    await alarm.wakeAt(60)
+    await alarm.wakeAt(30)
+    expect([state.alarm, failing.mock.calls]).toEqual([30, [[20], [30]]])
+  })
+
+  it('is set before `wakeAt` returns once it is loaded', async () => {
+    const loaded = await Alarm.load(state.storage)
+    void loaded.wakeAt(10)
+    expect(state.alarm).toBe(10)
+  })
+
+  it('of the Registry is set by the next write if it could not be set, and the failure is logged', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue()
+    vi.spyOn(state.storage, 'setAlarm').mockRejectedValueOnce(new Error('unavailable'))
+    const publisher = await Publisher.create(state.storage, {} as Env)
+    publisher.wakeAt(10)
+    await new Promise(setImmediate)
+    publisher.wakeAt(20)
+    await new Promise(setImmediate)
+    expect([state.alarm, logged.mock.calls.length]).toEqual([20, 1])
+  })
+})
