@@ -18,7 +18,15 @@ import { type Change, isPublic, recordChange } from './changes.ts'
 import { refreshKey, taskOwnersKey } from './kv-entries.ts'
 import type { Publisher } from './publisher.ts'
 import { isUnchanged } from './refresh.ts'
-import { appendRevision, appendTombstone, etagsOf, isCurrent, selectNewestRevision, selectTiers } from './revisions.ts'
+import {
+  appendRevision,
+  appendTombstone,
+  changeTime,
+  etagsOf,
+  isCurrent,
+  selectNewestRevision,
+  selectTiers,
+} from './revisions.ts'
 
 /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
 export const register = (
@@ -35,7 +43,7 @@ export const register = (
   const isRefresh = source?.by === 'fetch'
   const hosts = isRefresh ? currentHosts(sql, id) : claimHosts(sql, registration, mayClaim)
   if ('outcome' in hosts) return { error: hosts }
-  const modified = same?.modified ?? Date.now()
+  const modified = same?.modified ?? changeTime(before)
   const tiers = extended.map(({ tier }) => tier)
   const removedTiers = selectTiers(sql, id).filter(tier => !tiers.includes(tier))
   // Another version of the agent may behave differently.

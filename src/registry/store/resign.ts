@@ -8,7 +8,7 @@ import { agentKeys, type DocumentName, type Representation, type Representations
 import type { StoredSigning } from '../records.ts'
 import { saveSigning, selectSigning } from '../tables/card-signatures.ts'
 import { selectLastSeq } from '../tables/sources.ts'
-import { selectNewestRevision, selectTiers, storeRepresentations, storeTier } from './revisions.ts'
+import { changeTime, selectNewestRevision, selectTiers, storeRepresentations, storeTier } from './revisions.ts'
 
 /** How often an agent that changes at the same time is signed again before the attempt counts as failed. */
 const MAX_ATTEMPTS = 3
@@ -63,7 +63,7 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
       else storeTier(sql, id, tier, representations)
     const seq = selectLastSeq(sql, id) + 1
     sql.exec('UPDATE card_signatures SET published_seq = ? WHERE id = ?', seq, id)
-    sql.exec('UPDATE agents SET modified = ? WHERE id = ?', Date.now(), id)
+    sql.exec('UPDATE agents SET modified = ? WHERE id = ?', changeTime(before), id)
     return agentKeys(id, [], selectTiers(sql, id))
   })
 }

@@ -113,7 +113,7 @@ const fieldsWithoutPresence = new RegExp(
   ].join('|')})$`,
 )
 
-/** The rule of A2A 1.0 §8.4.1: a field without presence of its own is left out at its default, and no other field is. */
+/** The rule of A2A 1.0 §8.4.1: leaves out fields without presence of their own at their defaults, and nothing else. */
 const leaveOutDefaults = (value: Json, path = ''): Json => {
   if (Array.isArray(value)) return value.map((item, index) => leaveOutDefaults(item, `${path}/${index}`))
   if (!isJsonObject(value)) return value
