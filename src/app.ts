@@ -177,8 +177,19 @@ const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Pa
 }
 
 /** Answers a request whose handler failed. Only then is its URL checked, which the runtime builds from any Host header. */
-const respondToError = (error: unknown, { url }: Request): Response =>
-  toErrorResponse(parseUrl(url) ? error : new HttpError(400, 'invalid-url', 'The request has no valid URL.'))
+const respondToError = (error: unknown, request: Request): Response => {
+  const cause = parseUrl(request.url) ? error : new HttpError(400, 'invalid-url', 'The request has no valid URL.')
+  return withTransportSecurity(toErrorResponse(cause), request)
+}
+
+/**
+ * Makes browsers use https for a year if this request did (A2A 1.0 §13.4). Names below that of the host may belong to
+ * others.
+ */
+const withTransportSecurity = (response: Response, { url }: Request): Response => {
+  if (url.startsWith('https:')) response.headers.set('Strict-Transport-Security', 'max-age=31536000')
+  return response
+}
 
 type RequestHandler = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>
 
@@ -198,7 +209,12 @@ const respond: RequestHandler = (request, env, ctx) => {
     const response = match
       ? match.handler(request, env, ctx, match.params)
       : (router.fetch(request, env, ctx) as Promise<Response>)
-    return response instanceof Response ? response : response.catch(error => respondToError(error, request))
+    return response instanceof Response
+      ? withTransportSecurity(response, request)
+      : response.then(
+          response => withTransportSecurity(response, request),
+          error => respondToError(error, request),
+        )
   } catch (error) {
     return respondToError(error, request)
   }

@@ -6,6 +6,7 @@ import { routes } from '../src/app.ts'
 import { nextAddress } from './support/called-host.ts'
 import { minimalCard } from './support/cards/cards.ts'
 import { type OwnHost, startHost, token } from './support/host.ts'
+import { startNodeHost } from './support/node-host.ts'
 
 let host: OwnHost
 /** The response to each request; duplicate requests are sent once. */
@@ -131,4 +132,30 @@ describe('a path in an unusual spelling', () => {
           })
     },
   )
+})
+
+describe('Strict-Transport-Security', () => {
+  it('is in every response over https, and in none over http', async () => {
+    const secure = await startNodeHost()
+    await secure.put('known', { card: minimalCard })
+    const etag = (await secure.fetch('/agents/known')).headers.get('ETag') ?? ''
+    const get = async (origin: string, path: string, init: RequestInit): Promise<string | null> =>
+      (await secure.fetch(`${origin}${path}`, init)).headers.get('Strict-Transport-Security')
+    const requests: [path: string, init: RequestInit][] = [
+      ...routes.map(([method, path]): [string, RequestInit] => [path.replace(/:id|:name/, 'known'), { method }]),
+      ['/agents/known/.well-known/agent-card.json', {}],
+      ['/agents/known/.well-known/agent-card.json', { headers: { 'If-None-Match': etag } }],
+      ['/agents/known', { headers: { Accept: 'text/html' } }],
+      ['/agents/BAD', {}],
+      ['/nothing', {}],
+      ['/agents', { method: 'OPTIONS' }],
+      ['/agents', { method: 'PATCH' }],
+    ]
+    for (const [path, init] of requests)
+      expect([
+        path,
+        await get('https://host.example', path, init),
+        await get('http://host.example', path, init),
+      ]).toEqual([path, 'max-age=31536000', null])
+  })
 })

@@ -71,8 +71,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     const reply = await request(connection, 'GET', `/agents/${id}/manifest`)
     if (reply.status === 404) return undefined
     if (reply.status !== 200) return toRejection(reply)
-    const etag = reply.headers.get('ETag')
-    if (!isJsonObject(reply.body) || etag === null) throw notCallingCard(connection)
+    const etag = entityTagOf(reply)
+    if (!isJsonObject(reply.body) || etag === undefined) throw notCallingCard(connection)
     return { manifest: reply.body, etag }
   },
 
@@ -171,8 +171,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   getLiveCard: async (id?: string): Promise<LiveCard> => {
     const agent = id === undefined ? '' : `/agents/${id}`
     const reply = await request(connection, 'GET', `${agent}/.well-known/agent-card.json`, { anonymous: true })
-    // A compressing proxy makes the tag weak.
-    const etag = reply.headers.get('ETag')?.replace(/^W\//, '')
+    const etag = entityTagOf(reply)
     return { ...(etag !== undefined && { etag }), isPending: reply.status >= 500 }
   },
 
@@ -349,6 +348,9 @@ const parseReply = <Schema extends v.GenericSchema>(schema: Schema, { body }: Re
   if (!parsed.success) throw notCallingCard(connection)
   return parsed.output
 }
+
+/** Returns the entity tag of a response as the host sent it. A compressing proxy weakens it, and `If-Match` needs a strong one. */
+const entityTagOf = ({ headers }: Reply): string | undefined => headers.get('ETag')?.replace(/^W\//, '')
 
 const notCallingCard = ({ url }: Connection): HostError =>
   new HostError(`${url} responds, but it is not a Calling Card host`)

@@ -25,7 +25,7 @@ export const verifyText = (card: CardVerification): string => {
     ...notes.map(note => `  ${colors.yellow(withoutControls(note))}`),
     ...section('Signatures', signatures.map(signatureRow)),
     ...section(
-      'SDKs',
+      'Verifiers',
       sdks.map(({ sdk, accepted, reason = '' }) => [
         accepted ? TICK : CROSS,
         sdk,

@@ -1,6 +1,6 @@
 import { majorMinor } from '../card/model/calls.ts'
 import { dialectNames, type RepresentationName } from '../card/model/constants.ts'
-import { matchesIfNoneMatch } from '../http/conditional.ts'
+import { isNotModified } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
@@ -29,7 +29,7 @@ export const publicCardResponse = (
   requestHeaders: Headers,
   env: Env,
 ): Response =>
-  matchesIfNoneMatch(requestHeaders.get('If-None-Match'), document.etag)
+  isNotModified(requestHeaders, document)
     ? new Response(null, notModifiedInit(document.etag, env))
     : okResponse(document, name, env)
 

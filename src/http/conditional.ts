@@ -37,6 +37,18 @@ export const sha256Hex = async (data: Uint8Array | string): Promise<string> => {
   ).join('')
 }
 
+/**
+ * Checks whether the client of a GET has a representation already: by `If-None-Match`, or without that header by
+ * `If-Modified-Since` (RFC 9110 §13.2.2). No later date counts: a URL may get an older representation than before, if
+ * its host name passes to another agent. A request with credentials may get another representation of the same date.
+ */
+export const isNotModified = (headers: Headers, { etag, modified }: { etag: string; modified: string }): boolean => {
+  const ifNoneMatch = headers.get('If-None-Match')
+  if (ifNoneMatch !== null) return matchesIfNoneMatch(ifNoneMatch, etag)
+  const since = headers.get('If-Modified-Since')
+  return since !== null && Date.parse(since) === Date.parse(modified) && !headers.has('Authorization')
+}
+
 /** Checks whether an `If-None-Match` lists an entity tag, weakly compared, or `*` (RFC 9110 §13.1.2). */
 export const matchesIfNoneMatch = (header: string | null, etag: string): boolean => {
   if (header === null) return false

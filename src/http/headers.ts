@@ -83,14 +83,19 @@ export const endToEndHeader = (name: string, headers: Headers): string | null =>
 /** Checks whether a client prefers HTML to JSON, as a browser does for a page. One that accepts anything, or JSON as gladly, does not. */
 export const prefersHtml = ({ method, headers }: Request): boolean => {
   if (method !== 'GET' && method !== 'HEAD') return false
-  const accept = headers.get('Accept')?.toLowerCase()
-  if (!accept?.includes('text/html')) return false
-  return qualityOf('text/html', accept) > qualityOf('application/json', accept)
+  const ranges = (headers.get('Accept') ?? '').toLowerCase().split(',')
+  const [html, json] = [findRange('text/html', ranges), findRange('application/json', ranges)]
+  // Some browsers accept anything as gladly as what they name.
+  return html.quality > json.quality || (html.quality > 0 && html.quality === json.quality && html.rank < json.rank)
 }
 
-/** Returns the weight that an `Accept` gives to a media type which it names; 0 for any other. */
-const qualityOf = (type: string, accept: string): number => {
-  const parameters = accept.split(',').find(range => range.split(';', 1)[0]?.trim() === type)
-  if (parameters === undefined) return 0
-  return Number(/;\s*q=([\d.]{1,5})/.exec(parameters)?.[1] ?? 1)
+/**
+ * Returns the weight that an `Accept` gives to a media type: that of the most specific range which matches (RFC 9110
+ * §12.5.1), whose rank is lowest.
+ */
+const findRange = (type: string, ranges: readonly string[]): { quality: number; rank: number } => {
+  const names = [type, `${type.split('/', 1)[0]}/*`, '*/*']
+  const named = names.map(name => ranges.find(range => range.split(';', 1)[0]?.trim() === name))
+  const rank = named.findIndex(range => range !== undefined)
+  return { quality: rank < 0 ? 0 : Number(/;\s*q=([\d.]{1,5})/.exec(named[rank] ?? '')?.[1] ?? 1), rank }
 }

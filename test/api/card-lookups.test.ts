@@ -25,7 +25,7 @@ const request = (headers: Record<string, string> = {}) =>
   new Request('https://host.example/agents/a/.well-known/agent-card.json', { headers })
 
 describe('a card from memory', () => {
-  it('costs four look-ups of headers, one of them for the preference server-timing, and no promise', async () => {
+  it('costs five look-ups of headers, one of them for the preference server-timing, and no promise', async () => {
     expect((await handle(request(), env, ctx)).status).toBe(200)
     const warm = request()
     const lookUps: string[] = []
@@ -37,7 +37,7 @@ describe('a card from memory', () => {
       }) as never)
     }
     expect(handle(warm, env, ctx)).toBeInstanceOf(Response)
-    expect(lookUps).toEqual(['Authorization', 'Prefer', 'A2A-Version', 'If-None-Match'])
+    expect(lookUps).toEqual(['Authorization', 'Prefer', 'A2A-Version', 'If-None-Match', 'If-Modified-Since'])
     expect(isTimingLoaded).toBe(false)
   })
 

@@ -57,6 +57,16 @@ describe.each([
     expect(status === 304 ? await response.text() : '').toBe('')
   })
 
+  it.each(['GET', 'HEAD'])('returns 304 for its Last-Modified in If-Modified-Since: %s', async method => {
+    const modified = (await host.fetch(path)).headers.get('last-modified') ?? ''
+    const get = async (headers: HeadersInit) => (await host.fetch(path, { method, headers })).status
+    expect([
+      await get({ 'If-Modified-Since': modified }),
+      await get({ 'If-Modified-Since': 'Sun, 06 Nov 1994 08:49:37 GMT' }),
+      await get({ 'If-Modified-Since': modified, 'If-None-Match': '"other"' }),
+    ]).toEqual([304, 200, 200])
+  })
+
   it('responds to HEAD with the headers of GET and no body', async () => {
     const [get, head] = await Promise.all([host.fetch(path), host.fetch(path, { method: 'HEAD' })])
     expect(await head.text()).toBe('')

@@ -89,7 +89,8 @@ describe('POST /verify with a URL', () => {
       'a2a-js 1.3, on the JSON of the card',
       'a2a-python 1.2 and later',
       'a2a-python up to 1.1',
-      'a2a-go',
+      'the rule of A2A 1.0 §8.4.1',
+      'a JWS library, on the served JSON',
     ])
   })
 

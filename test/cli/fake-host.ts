@@ -139,7 +139,7 @@ export class FakeHost {
       this.slowReads--
       return json(response, 200, {}, '"old"')
     }
-    return json(response, 200, { name: id }, `W/${agent.served}`)
+    return json(response, 200, { name: id }, agent.served)
   }
 
   #list(query: URLSearchParams, isAuthorized: boolean, response: ServerResponse): ServerResponse {
@@ -216,9 +216,10 @@ const isPreconditionMet = ({ headers }: Pick<Seen, 'headers'>, agent: Agent | un
   return headers['if-match'] === undefined || (agent !== undefined && headers['if-match'] === tagOf(agent.manifest))
 }
 
+/** Responds with JSON, behind a proxy that compresses it and so makes its entity tag weak. */
 const json = (response: ServerResponse, status: number, body: unknown, etag?: string): ServerResponse =>
   response
-    .writeHead(status, { 'Content-Type': 'application/json', ...(etag && { ETag: etag }) })
+    .writeHead(status, { 'Content-Type': 'application/json', ...(etag && { ETag: `W/${etag}` }) })
     .end(JSON.stringify(body))
 
 /** Responds with problem details, as the host does. */

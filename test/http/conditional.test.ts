@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  isNotModified,
   matchesIfNoneMatch,
   type Precondition,
   parsePrecondition,
@@ -74,5 +75,27 @@ describe('strongEtag', () => {
 describe('sha256Hex', () => {
   it('returns the SHA-256 of a text in hexadecimal', async () => {
     expect(await sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+})
+
+describe('isNotModified', () => {
+  const stored = { etag: '"a"', modified: 'Sun, 06 Nov 1994 08:49:37 GMT' }
+
+  it.each<[Record<string, string>, boolean]>([
+    [{}, false],
+    [{ 'If-None-Match': 'W/"a"' }, true],
+    [{ 'If-Modified-Since': 'Sun, 06 Nov 1994 08:49:37 GMT' }, true],
+    // The obsolete forms of a date (§5.6.7).
+    [{ 'If-Modified-Since': 'Sunday, 06-Nov-94 08:49:37 GMT' }, true],
+    [{ 'If-Modified-Since': 'Sun, 06 Nov 1994 08:49:36 GMT' }, false],
+    // The URL may have had a card that changed later: that of another agent.
+    [{ 'If-Modified-Since': 'Sun, 06 Nov 1994 08:49:38 GMT' }, false],
+    [{ 'If-Modified-Since': 'yesterday' }, false],
+    [{ 'If-Modified-Since': '' }, false],
+    [{ 'If-None-Match': '"b"', 'If-Modified-Since': 'Sun, 06 Nov 1994 08:49:37 GMT' }, false],
+    // The caller may get another card than everybody.
+    [{ Authorization: 'Bearer x', 'If-Modified-Since': 'Sun, 06 Nov 1994 08:49:37 GMT' }, false],
+  ])('evaluates %j: %s', (headers, expected) => {
+    expect(isNotModified(new Headers(headers), stored)).toBe(expected)
   })
 })

@@ -104,7 +104,7 @@ describeInBrowser('the page of a card in a browser', browser => {
     const section = page.getByRole('region', { name: 'Signatures' })
     expect(await section.textContent()).toContain(`Signed by this host with the key ${keys[0]?.kid} (ES256)`)
     const accepted = await section.getByRole('listitem').filter({ hasText: 'accepts the card' }).allTextContents()
-    expect(accepted).toEqual(expect.arrayContaining(['a2a-go: accepts the card.']))
+    expect(accepted).toEqual(expect.arrayContaining(['the rule of A2A 1.0 §8.4.1: accepts the card.']))
   })
 
   it('shows a hostile card as text', async () => {

@@ -83,7 +83,8 @@ describe('the signatures of this host', () => {
       ],
       ['yes', 'a2a-python 1.2 and later: accepts the card.'],
       ['yes', 'a2a-python up to 1.1: accepts the card.'],
-      ['yes', 'a2a-go: accepts the card.'],
+      ['yes', 'the rule of A2A 1.0 §8.4.1: accepts the card.'],
+      ['yes', 'a JWS library, on the served JSON: accepts the card.'],
     ])
   })
 
@@ -128,8 +129,8 @@ describe('signatures that name a key of this host', () => {
       expect(words).toBe('Its signature is not valid.')
       return verify.mock.calls.length
     }
-    const [one, seven, twenty] = [await forge(1), await forge(7), await forge(20)]
-    expect([one > 0, seven, twenty]).toEqual([true, 7 * one, 7 * one])
+    const [one, nine, twenty] = [await forge(1), await forge(9), await forge(20)]
+    expect([one > 0, nine, twenty]).toEqual([true, 9 * one, 9 * one])
   })
 })
 
@@ -148,7 +149,7 @@ describe('the signatures of an author', () => {
     expect(text).toContain('This page does not verify the signatures of the author')
     expect(text).toContain(`npx sync-card verify ${cardUrl}`)
     expect(html).toContain('<a href="https://keys.example/jwks.json" rel="noopener nofollow ugc"')
-    expect(text).not.toContain('SDKs')
+    expect(text).not.toContain('Which verifiers')
   })
 
   it.each<[string, unknown]>([
@@ -183,7 +184,7 @@ describe('a card with signatures of both', () => {
     const signatures = [unverifiable({ alg: 'ES256', typ: 'JOSE', kid: 'k1' })]
     const { text, words } = await show({ ...documents, '1.0': { ...documents['1.0'], signatures } })
     expect(words).toBe('Signed by this host and its author (not verified here).')
-    expect(text).toContain('a2a-go: accepts the card.')
+    expect(text).toContain('a JWS library, on the served JSON: accepts the card.')
     expect(text).toContain('through its resolver: does not accept the card. It finds a signature that names the key')
   })
 })

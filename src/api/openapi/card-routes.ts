@@ -49,9 +49,7 @@ const picture = (id: string, summary: string): Operation => ({
   summary,
   description: 'Shows what the caller may read of the card.',
   access: 'optional',
-  answers: {
-    200: { description: 'The picture.', content: { 'image/svg+xml': { type: 'string' } }, headers: ['Last-Modified'] },
-  },
+  answers: { 200: { description: 'The picture.', content: { 'image/svg+xml': { type: 'string' } } } },
   validated: true,
   problems: ['agent-not-found', 'upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'],
   limits: ['PAGE_LIMIT'],

@@ -39,7 +39,7 @@ export const readHeader = (signature: Json): { header: SignatureHeader } | { rea
   const { alg, kid, typ, jku, crit, b64 } = parsed.header
   if (!ALGORITHMS.some(known => known === alg))
     return { reason: `uses ${JSON.stringify(alg.slice(0, 20))}, which is none of ${ALGORITHMS.join(', ')}` }
-  // JOSE+JSON is what a2a-go wrote before its first release with signatures (RFC 7515 §4.1.9).
+  // JOSE+JSON means a JWS in JSON (RFC 7515 §4.1.9), which a signature of a card is, too.
   if (typ !== undefined && typ !== 'JOSE' && typ !== 'JOSE+JSON')
     return { reason: 'is no signature of a card: its `typ` is not JOSE' }
   if (crit !== undefined || b64 !== undefined)

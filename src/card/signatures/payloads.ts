@@ -22,7 +22,7 @@ type Definition = {
 /** Every rule, in one table. A card is signed by those that the verifiers of today follow. */
 export const payloads: Readonly<Record<PayloadRule, Definition>> = {
   wire: {
-    source: 'A2A 1.0 §8.4.1 (RFC 8785), read as in A2A #2249 and #2122; a2a-go main',
+    source: 'A2A 1.0 §8.4.1 (RFC 8785), read as in A2A #2249 and #2122; any library for JWS',
     write: canonicalJson,
   },
   served: {

@@ -6,7 +6,7 @@ import type { PublicKey } from './public-keys.ts'
 import type { ServedCards } from './served-cards.ts'
 import { encodePayload, findKey, isSignatureOf } from './verify-signatures.ts'
 
-/** Whether an SDK accepts the signatures of a card; `reason` completes a sentence about the SDK. */
+/** Whether an SDK, or another verifier, accepts the signatures of a card; `reason` completes a sentence about it. */
 export type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }
 
 type Sdk = {
@@ -31,7 +31,7 @@ const refusedByJavaScript = ({ typ }: ParsedHeader): string | undefined =>
 
 const omitsEmpty = 'verifies the card without empty values and unknown fields, and no signature covers that text'
 
-/** What each SDK verifies, read in its source. */
+/** What each SDK verifies, read in its source, and what verifiers without an SDK do. Other SDKs verify no signatures. */
 const sdks: readonly Sdk[] = [
   {
     name: 'a2a-js 1.3, on the JSON of the card',
@@ -69,7 +69,13 @@ const sdks: readonly Sdk[] = [
       'verifies the card without empty values and unknown fields, escaped to ASCII, and no signature covers that text',
   },
   {
-    name: 'a2a-go',
+    name: 'the rule of A2A 1.0 §8.4.1',
+    document: 'plain',
+    payload: card => writePayload('served', card),
+    reason: () => 'leaves out default values of fields that are not required, and no signature covers that text',
+  },
+  {
+    name: 'a JWS library, on the served JSON',
     document: 'plain',
     payload: card => writePayload('wire', card),
     reason: () => 'verifies the card exactly as it is served, and no signature covers that text',

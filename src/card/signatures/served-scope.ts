@@ -4,12 +4,22 @@ import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../jso
 type Message = { plain?: readonly string[]; within?: Readonly<Record<string, Message>>; each?: Message }
 
 const requirement: Message = { plain: ['schemes'], within: { schemes: { each: { plain: ['list'] } } } }
-const flow: Message = { plain: ['refreshUrl', 'pkceRequired'] }
+const flow: Message = { plain: ['refreshUrl'] }
+const flows: Message = {
+  within: {
+    authorizationCode: { plain: ['refreshUrl', 'pkceRequired'] },
+    clientCredentials: flow,
+    deviceCode: flow,
+    // Deprecated: the proto requires none of their fields.
+    implicit: { plain: ['authorizationUrl', 'refreshUrl', 'scopes'] },
+    password: { plain: ['tokenUrl', 'refreshUrl', 'scopes'] },
+  },
+}
 const scheme: Message = {
   within: {
     apiKeySecurityScheme: { plain: ['description'] },
     httpAuthSecurityScheme: { plain: ['description', 'bearerFormat'] },
-    oauth2SecurityScheme: { plain: ['description', 'oauth2MetadataUrl'], within: { flows: { each: flow } } },
+    oauth2SecurityScheme: { plain: ['description', 'oauth2MetadataUrl'], within: { flows } },
     openIdConnectSecurityScheme: { plain: ['description'] },
     mtlsSecurityScheme: { plain: ['description'] },
   },

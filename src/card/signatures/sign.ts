@@ -26,7 +26,7 @@ export type CardSigner = {
 type SignedCard = { document: JsonObject; signatures: Record<string, string>; rules: PayloadRule[] }
 
 /** The rules by which a card is signed with each key, the most widely accepted first. Equal payloads are signed once. */
-export const signedRules = ['proto', 'wire', 'proto-ascii'] as const satisfies PayloadRule[]
+export const signedRules = ['proto', 'wire', 'served', 'proto-ascii'] as const satisfies PayloadRule[]
 
 /** Signs a card by every rule that verifiers follow, in place of all signatures that it has. */
 export const signCard = async (card: JsonObject, signer: CardSigner): Promise<SignedCard> => {
@@ -34,7 +34,8 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
   const write = createPayloadWriter(unsigned)
   const written = new Map<string, PayloadRule>()
   for (const rule of signedRules) {
-    const payload = rule === 'wire' && isJwt(unsigned) ? undefined : write(rule)
+    const coversUnknown = rule === 'wire' || rule === 'served'
+    const payload = coversUnknown && isJwt(unsigned) ? undefined : write(rule)
     if (payload !== undefined && !written.has(payload)) written.set(payload, rule)
   }
   const narrow = signer.narrowKey && write('narrow')

@@ -38,9 +38,9 @@ ${hasAuthor ? html`<p class="muted">This page does not verify the signatures of 
 ${
   verdicts === undefined
     ? ''
-    : html`<h3 id="sdks">Which SDKs accept them</h3>
+    : html`<h3 id="verifiers">Which verifiers accept them</h3>
 <p>With the <a href="/.well-known/jwks.json">keys of this host</a>:</p>
-<ul class="capabilities" aria-labelledby="sdks">${verdicts.map(({ sdk, accepted, reason }) =>
+<ul class="capabilities" aria-labelledby="verifiers">${verdicts.map(({ sdk, accepted, reason }) =>
         accepted
           ? html`<li class="yes">${sdk}: accepts the card.</li>`
           : html`<li class="no">${sdk}: does not accept the card. It ${inline(headline(reason ?? '', MAX_NAME_LENGTH))}.</li>`,

@@ -56,7 +56,7 @@ const respondWithPicture = async (
 /** Returns the response with a picture, or 304, cached as the card that it shows. */
 const pictureResponse = async (
   svg: string,
-  { modified, source }: CachedDocument,
+  { source }: CachedDocument,
   { request, env }: RequestContext,
 ): Promise<Response> => {
   const body = new TextEncoder().encode(svg)
@@ -77,7 +77,6 @@ const pictureResponse = async (
           ...headers,
           'Content-Type': 'image/svg+xml',
           'Content-Security-Policy': await contentSecurityPolicy(),
-          'Last-Modified': modified,
         },
       })
 }

@@ -22,6 +22,7 @@ import { isUnchanged } from './refresh.ts'
 import {
   appendRevision,
   appendTombstone,
+  changeTime,
   etagsOf,
   findDifference,
   listTiers,
@@ -46,7 +47,7 @@ export const register = (
   const isRefresh = source?.by === 'fetch'
   const hosts = isRefresh ? currentHosts(sql, id) : claimHosts(sql, registration, mayClaim)
   if ('outcome' in hosts) return { error: hosts }
-  const modified = same && !difference ? same.modified : Date.now()
+  const modified = same && !difference ? same.modified : changeTime(before)
   const tiers = extended.map(({ tier }) => tier)
   const removedTiers = selectTiers(sql, id).filter(tier => !tiers.includes(tier))
   // Another version of the agent may behave differently.

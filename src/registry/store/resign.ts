@@ -7,7 +7,14 @@ import { createSigning, type Signing, type SigningTerms } from '../../signing/ca
 import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
 import type { StoredSigning } from '../records.ts'
 import { saveSigning, selectSigning } from '../tables/card-signatures.ts'
-import { selectDocuments, selectNewestRevision, selectTiers, storeSigned, withoutOwnSignatures } from './revisions.ts'
+import {
+  changeTime,
+  selectDocuments,
+  selectNewestRevision,
+  selectTiers,
+  storeSigned,
+  withoutOwnSignatures,
+} from './revisions.ts'
 
 /** How often an agent that changes at the same time is signed again before the attempt counts as failed. */
 const MAX_ATTEMPTS = 3
@@ -58,7 +65,7 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
     saveSigning(sql, id, { signers: signing.signers, signatures })
     if (!isChanged) return []
     const documents = [...tiers].map(([tier, representations]) => ({ tier, representations }))
-    storeSigned(sql, id, documents, Date.now())
+    storeSigned(sql, id, documents, changeTime(before))
     return agentKeys(id, [], selectTiers(sql, id))
   })
 }

@@ -19,6 +19,10 @@ export const selectNewestRevision = (sql: SqlStorage, id: string): Revision | un
     .exec<Revision>('SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?', id)
     .toArray()[0]
 
+/** Returns the date of a change of an agent: in a later second than the last one, as `Last-Modified` has no fractions. */
+export const changeTime = (before: Revision | undefined): number =>
+  Math.max(Date.now(), before === undefined ? 0 : (Math.floor(before.modified / 1000) + 1) * 1000)
+
 type Row = {
   seq: number
   created: number

@@ -81,8 +81,8 @@ describe('served: the rule of A2A 1.0 §8.4.1 on the card as it is served', () =
       { capabilities: { extensions: [{ uri: 'u', params: { a: '', b: [], c: false } }] } },
     ],
     [
-      'a URL of OAuth that the proto requires',
-      { securitySchemes: { o: { oauth2SecurityScheme: { flows: { password: { tokenUrl: '', scopes: {} } } } } } },
+      'what the proto requires of a flow',
+      { securitySchemes: { o: { oauth2SecurityScheme: { flows: { deviceCode: { tokenUrl: '', scopes: {} } } } } } },
     ],
   ])('keeps %s', (_, card) => {
     expect(readPayload('served', card)).toEqual(card)
@@ -116,11 +116,26 @@ describe('served: the rule of A2A 1.0 §8.4.1 on the card as it is served', () =
       {
         securitySchemes: {
           o: {
-            oauth2SecurityScheme: { oauth2MetadataUrl: '', flows: { password: { refreshUrl: '', tokenUrl: 't' } } },
+            oauth2SecurityScheme: { oauth2MetadataUrl: '', flows: { deviceCode: { refreshUrl: '', tokenUrl: 't' } } },
           },
         },
       },
-      { securitySchemes: { o: { oauth2SecurityScheme: { flows: { password: { tokenUrl: 't' } } } } } },
+      { securitySchemes: { o: { oauth2SecurityScheme: { flows: { deviceCode: { tokenUrl: 't' } } } } } },
+    ],
+    [
+      'every field of a deprecated flow',
+      {
+        securitySchemes: {
+          i: { oauth2SecurityScheme: { flows: { implicit: { authorizationUrl: '', refreshUrl: '', scopes: {} } } } },
+          p: { oauth2SecurityScheme: { flows: { password: { tokenUrl: '', refreshUrl: '', scopes: {} } } } },
+        },
+      },
+      {
+        securitySchemes: {
+          i: { oauth2SecurityScheme: { flows: { implicit: {} } } },
+          p: { oauth2SecurityScheme: { flows: { password: {} } } },
+        },
+      },
     ],
   ])('leaves out %s at the default', (_, card, payload) => {
     expect(readPayload('served', card)).toEqual(payload)

@@ -6,24 +6,26 @@ import {
   type PublicKey,
   readKeys,
   signCard,
+  signedRules,
 } from '../../../src/card/signatures/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { makeKey, makeSigner, signAs } from '../../support/cards/signed.ts'
 
 const [key, narrow] = await Promise.all([makeKey(), makeKey()])
-const [rawJs, resolvedJs, python12, python11, go] = [
+const [rawJs, resolvedJs, python12, python11, specification, jws] = [
   'a2a-js 1.3, on the JSON of the card',
   'a2a-js 1.3, through its resolver',
   'a2a-python 1.2 and later',
   'a2a-python up to 1.1',
-  'a2a-go',
+  'the rule of A2A 1.0 §8.4.1',
+  'a JWS library, on the served JSON',
 ] as const
 
-/** A card whose payloads differ by every rule: text that is not ASCII, an unknown field, security schemes. */
+/** A card whose payloads differ by every rule: text that is not ASCII, an unknown field, a default, security schemes. */
 const card: JsonObject = {
   name: 'Wetter für morgen',
   'x-note': '',
-  supportedInterfaces: [{ url: 'https://a.example', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  supportedInterfaces: [{ url: 'https://a.example', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' }],
   securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
 }
 
@@ -49,7 +51,7 @@ describe('findSdkVerdicts', () => {
   it('reports that every SDK accepts a card with a narrow signature', async () => {
     const { document } = await signCard(card, makeSigner(key, narrow))
     expect(await judge(document)).toEqual(
-      [rawJs, resolvedJs, python12, python11, go].map(sdk => ({ sdk, accepted: true })),
+      [rawJs, resolvedJs, python12, python11, specification, jws].map(sdk => ({ sdk, accepted: true })),
     )
   })
 
@@ -58,20 +60,35 @@ describe('findSdkVerdicts', () => {
     'loses the security schemes before it verifies the card (a2a-js #663), and no signature by a trusted key leaves them out'
   const escaped =
     'verifies the card without empty values and unknown fields, escaped to ASCII, and no signature covers that text'
+  const defaults = 'leaves out default values of fields that are not required, and no signature covers that text'
   const exact = 'verifies the card exactly as it is served, and no signature covers that text'
+  const unlike = { [specification]: defaults, [jws]: exact }
 
   it.each<[PayloadRule, Record<string, string | true>]>([
-    ['wire', { [rawJs]: omitted, [resolvedJs]: lost, [python12]: omitted, [python11]: escaped, [go]: true }],
-    ['served', { [rawJs]: omitted, [resolvedJs]: lost, [python12]: omitted, [python11]: escaped, [go]: true }],
-    ['proto', { [rawJs]: true, [resolvedJs]: lost, [python12]: true, [python11]: escaped, [go]: exact }],
-    ['proto-ascii', { [rawJs]: omitted, [resolvedJs]: lost, [python12]: omitted, [python11]: true, [go]: exact }],
-    ['narrow', { [rawJs]: omitted, [resolvedJs]: true, [python12]: omitted, [python11]: escaped, [go]: exact }],
+    [
+      'wire',
+      { [rawJs]: omitted, [resolvedJs]: lost, [python12]: omitted, [python11]: escaped, ...unlike, [jws]: true },
+    ],
+    [
+      'served',
+      {
+        [rawJs]: omitted,
+        [resolvedJs]: lost,
+        [python12]: omitted,
+        [python11]: escaped,
+        ...unlike,
+        [specification]: true,
+      },
+    ],
+    ['proto', { [rawJs]: true, [resolvedJs]: lost, [python12]: true, [python11]: escaped, ...unlike }],
+    ['proto-ascii', { [rawJs]: omitted, [resolvedJs]: lost, [python12]: omitted, [python11]: true, ...unlike }],
+    ['narrow', { [rawJs]: omitted, [resolvedJs]: true, [python12]: omitted, [python11]: escaped, ...unlike }],
   ])('reports which SDKs accept a signature by the rule %s alone, and why others do not', async (rule, expected) => {
     expect(await reasons(await signBy([rule]))).toEqual(expected)
   })
 
   it('gives the resolver the document for A2A 1.0, and every other SDK the one without a version', async () => {
-    const plain = await signBy(['proto', 'wire', 'proto-ascii'])
+    const plain = await signBy(signedRules)
     const verdicts = await findSdkVerdicts({ plain, current: card }, [key.publicKey])
     expect(verdicts.filter(({ accepted }) => !accepted)).toEqual([
       { sdk: resolvedJs, accepted: false, reason: 'finds no signatures' },
@@ -80,13 +97,14 @@ describe('findSdkVerdicts', () => {
 
   it('reports that a2a-js demands `typ`', async () => {
     const reason = 'demands `typ` in the protected header'
-    const document = await signBy(['proto', 'wire', 'proto-ascii', 'narrow'], { typ: undefined as never })
+    const document = await signBy([...signedRules, 'narrow'], { typ: undefined as never })
     expect(await reasons(document)).toEqual({
       [rawJs]: reason,
       [resolvedJs]: reason,
       [python12]: true,
       [python11]: true,
-      [go]: true,
+      [specification]: true,
+      [jws]: true,
     })
   })
 
@@ -97,14 +115,15 @@ describe('findSdkVerdicts', () => {
     ])) as CryptoKeyPair
     const jwk = { ...((await crypto.subtle.exportKey('jwk', publicKey)) as JWK), kid: key.kid, alg: 'EdDSA' }
     const read = await readKeys(jwk as JsonObject, 'manifest')
-    const document = await signBy(['proto', 'wire', 'proto-ascii', 'narrow'], { alg: 'EdDSA' }, privateKey)
+    const document = await signBy([...signedRules, 'narrow'], { alg: 'EdDSA' }, privateKey)
     const reason = 'accepts ES256 and RS256 only, in its examples'
     expect(await reasons(document, 'keys' in read ? read.keys : [])).toEqual({
       [rawJs]: true,
       [resolvedJs]: true,
       [python12]: reason,
       [python11]: reason,
-      [go]: true,
+      [specification]: true,
+      [jws]: true,
     })
   })
 
@@ -127,11 +146,9 @@ describe('findSdkVerdicts', () => {
     ],
     ['a document that is no card', document => judge({ ...document, skills: [null] }), 'cannot read the card'],
   ])('gives the reason where there is %s', async (_, run, reason) => {
-    const verdicts = (await run(await signBy(['proto', 'wire', 'proto-ascii', 'narrow']))) as Awaited<
-      ReturnType<typeof judge>
-    >
-    // a2a-go reads no fields of the card.
-    const readers = reason === 'cannot read the card' ? verdicts.filter(({ sdk }) => sdk !== go) : verdicts
+    const verdicts = (await run(await signBy([...signedRules, 'narrow']))) as Awaited<ReturnType<typeof judge>>
+    // The others take any JSON.
+    const readers = reason === 'cannot read the card' ? verdicts.slice(0, 4) : verdicts
     expect([...new Set(readers.map(verdict => verdict.reason))]).toEqual([reason])
   })
 
@@ -143,7 +160,8 @@ describe('findSdkVerdicts', () => {
       [resolvedJs]: 'verifies the card without empty values and unknown fields, and no signature covers that text',
       [python12]: true,
       [python11]: true,
-      [go]: true,
+      [specification]: true,
+      [jws]: true,
     })
   })
 

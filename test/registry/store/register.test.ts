@@ -43,6 +43,20 @@ describe('a writer with the right to claim host names', () => {
   })
 })
 
+describe('the date of a change', () => {
+  it('is in a later second than that of the change before, as `Last-Modified` has no fractions', async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    vi.spyOn(Date, 'now').mockReturnValue(1_700_000_000_100)
+    const registry = await startRegistry({ CARDS: { put: async () => undefined } })
+    const dates: unknown[] = []
+    for (const text of ['one', 'one', 'two', 'three']) {
+      const { modified } = (await registry.register(registration('a', text), true)) as { modified?: number }
+      dates.push(modified)
+    }
+    expect(dates).toEqual([1_700_000_000_100, 1_700_000_000_100, 1_700_000_001_000, 1_700_000_002_000])
+  })
+})
+
 describe('the owners of the tasks of a removed agent', () => {
   const clear = vi.fn(async () => undefined)
   let registry: Registry

@@ -3,7 +3,7 @@ import { verifyAgentCardSignature } from '@a2a-js/sdk'
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client'
 import { base64url, type CryptoKey, flattenedVerify, importJWK, type JWK } from 'jose'
 import type { RepresentationName } from '../../../src/card/model/constants.ts'
-import { type JsonObject, omit } from '../../../src/json/json.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../../src/json/json.ts'
 import { canonicalize, pythonPayload } from './python-signing.ts'
 
 type Signature = { protected: string; signature: string }
@@ -96,9 +96,41 @@ const attempt = <T>(read: () => T): T | undefined => {
   }
 }
 
-/** a2a-go's `a2acrypto`: any of the signatures, over the card as it is served, with `alg` and `kid` in the protected header. */
-const acceptsAsGo = (card: JsonObject, keys: readonly JWK[]): boolean => {
-  const payload = canonicalize(omit(card, 'signatures'))
+/** The fields of a2a.proto that are neither REQUIRED nor `optional` and are no messages, as paths of a card. */
+const fieldsWithoutPresence = new RegExp(
+  `^/(${[
+    'securitySchemes',
+    '(skills/\\d+/)?securityRequirements(/\\d+/schemes(/[^/]*/list)?)?',
+    'supportedInterfaces/\\d+/tenant',
+    'capabilities/extensions(/\\d+/(uri|description|required))?',
+    'skills/\\d+/(examples|inputModes|outputModes)',
+    'securitySchemes/[^/]*/[^/]*SecurityScheme/description',
+    'securitySchemes/[^/]*/httpAuthSecurityScheme/bearerFormat',
+    'securitySchemes/[^/]*/oauth2SecurityScheme/oauth2MetadataUrl',
+    'securitySchemes/[^/]*/oauth2SecurityScheme/flows/(authorizationCode/pkceRequired|[^/]*/refreshUrl)',
+    'securitySchemes/[^/]*/oauth2SecurityScheme/flows/implicit/(authorizationUrl|scopes)',
+    'securitySchemes/[^/]*/oauth2SecurityScheme/flows/password/(tokenUrl|scopes)',
+  ].join('|')})$`,
+)
+
+/** The rule of A2A 1.0 §8.4.1: leaves out fields without presence of their own at their defaults, and nothing else. */
+const leaveOutDefaults = (value: Json, path = ''): Json => {
+  if (Array.isArray(value)) return value.map((item, index) => leaveOutDefaults(item, `${path}/${index}`))
+  if (!isJsonObject(value)) return value
+  const pathOf = (name: string): string => `${path}/${name.replaceAll('/', '~1')}`
+  return Object.fromEntries(
+    jsonEntries(value)
+      .filter(
+        ([name, member]) =>
+          !fieldsWithoutPresence.test(pathOf(name)) || !/^(""|false|\[\]|\{\})$/.test(JSON.stringify(member)),
+      )
+      .map(([name, member]) => [name, leaveOutDefaults(member, pathOf(name))]),
+  )
+}
+
+/** A verifier that follows A2A 1.0 §8.4.1 by the letter, with the JSON that it gets. */
+const acceptsBySpecification = (card: JsonObject, keys: readonly JWK[]): boolean => {
+  const payload = canonicalize(leaveOutDefaults(omit(card, 'signatures')))
   return listSignatures(card).some(signature => {
     const { alg, kid } = decodeHeader(signature)
     const key = keys.find(key => key.kid === kid)
@@ -117,5 +149,9 @@ export const cardVerifiers: readonly CardVerifier[] = [
   { name: 'a2a-js 1.3 through its resolver', documents: ['1.0'], accepts: acceptsThroughResolver },
   { name: 'a2a-python from 1.2 on', documents: ['agent-card.json', '1.0', '0.3'], accepts: acceptsAsPython('1.2') },
   { name: 'a2a-python up to 1.1', documents: ['agent-card.json', '1.0', '0.3'], accepts: acceptsAsPython('1.1') },
-  { name: 'a2a-go', documents: ['agent-card.json', 'agent.json', '1.0', '0.3'], accepts: acceptsAsGo },
+  {
+    name: 'A2A 1.0 §8.4.1',
+    documents: ['agent-card.json', 'agent.json', '1.0', '0.3'],
+    accepts: acceptsBySpecification,
+  },
 ]

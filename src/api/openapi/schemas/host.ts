@@ -145,7 +145,7 @@ const VerifyResult = v.object({
   ),
   sdks: v.array(
     v.object({
-      sdk: text('An SDK and its versions.'),
+      sdk: text('An SDK and its versions, or another verifier.'),
       accepted: flag('Whether it accepts a signature of the card.'),
       reason: v.optional(text('Why not, as a clause about the SDK.')),
     }),
