@@ -102,6 +102,7 @@ export const routes: readonly Route[] = [
   ['GET', '/.well-known/api-catalog', lazy(catalogs, 'getCatalog')],
   ['POST', '/search', lazy(catalogs, 'postSearch')],
   ['POST', '/ard/search', lazy(catalogs, 'postSearch')],
+  ['GET', '/ard/agents', lazy(catalogs, 'listEntries')],
   ['GET', '/ard/agents/:identifier', lazy(catalogs, 'getEntry')],
   ['GET', '/llms.txt', lazy(catalogs, 'getCatalog')],
   ['GET', '/robots.txt', lazy(catalogs, 'getCatalog')],

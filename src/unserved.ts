@@ -1,13 +1,15 @@
 import { agentNotFound } from './api/errors.ts'
+import { CATALOG_LINKS } from './api/shared-cache.ts'
 import { HttpError } from './http/errors.ts'
 import type { Handler } from './http/handler.ts'
 
-/** Any path without an endpoint. */
+/** Any path without an endpoint, such as the root of the host: it leads to the catalogs. */
 export const notFound: Handler = () => {
   throw new HttpError(
     404,
     'not-found',
     'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json. GET /openapi.json describes all endpoints.',
+    { headers: { Link: CATALOG_LINKS } },
   )
 }
 

@@ -349,7 +349,7 @@ const parseReply = <Schema extends v.GenericSchema>(schema: Schema, { body }: Re
   return parsed.output
 }
 
-/** Returns the entity tag of a response as the host sent it. A compressing proxy weakens it, and `If-Match` needs a strong one. */
+/** Returns the entity tag of a response without `W/`: a compressing proxy weakens it, and `If-Match` needs a strong one. */
 const entityTagOf = ({ headers }: Reply): string | undefined => headers.get('ETag')?.replace(/^W\//, '')
 
 const notCallingCard = ({ url }: Connection): HostError =>

@@ -15,8 +15,8 @@ export const CATALOG_DOCUMENTS = {
 /** The path of the OpenAPI document. */
 export const OPENAPI_PATH = '/openapi.json'
 
-/** Relative, so that they hold for every host name. The last one is of RFC 8631. */
-const CATALOG_LINKS = [
+/** The `Link` to all catalogs. Relative, so that it holds for every host name. The last one is of RFC 8631. */
+export const CATALOG_LINKS = [
   ...Object.entries(CATALOG_DOCUMENTS).map(
     ([path, { rel, type }]) => `<${path}>; rel="${rel}"; type="${type.replace(/;.*/, '')}"`,
   ),

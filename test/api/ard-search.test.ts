@@ -157,3 +157,67 @@ describe('GET /ard/agents/{identifier}', () => {
     expect(error).toMatchObject({ errorCode })
   })
 })
+
+describe('GET /ard/agents', () => {
+  const list = async (query = '') => {
+    const response = await host.fetch(`/ard/agents${query}`)
+    const found = (await response.json()) as { items: { identifier: string }[]; pageToken?: string }
+    expect([response.status, catalogErrors('ARD list', found)]).toEqual([200, []])
+    return [found.items.map(({ identifier }) => identifier.split(':').at(-1)), found.pageToken]
+  }
+
+  it('lists the whole entries of the public agents, a page at a time', async () => {
+    expect(await list()).toEqual([['flights', 'hotels', 'weather'], undefined])
+    expect(await list('?pageSize=2')).toEqual([['flights', 'hotels'], 'hotels'])
+    expect(await list('?pageSize=2&pageToken=hotels')).toEqual([['weather'], undefined])
+  })
+
+  it.each(['?pageSize=0', '?pageSize=101', '?pageToken=../', '?filter=a', '?limit=1'])('rejects %s', async query => {
+    const response = await host.fetch(`/ard/agents${query}`)
+    const error = await response.json()
+    expect([response.status, catalogErrors('search error', error)]).toEqual([400, []])
+  })
+})
+
+/** What `conformance/bin/conformance-test` of ARD 0.91 requests of a publisher and of a registry, and what it checks. */
+describe("ARD's conformance test", () => {
+  const json = async (response: Response) => (await response.json()) as Record<string, unknown>
+  const lookUp = (base: string, identifier: string) => host.fetch(`${base}/agents/${encodeURIComponent(identifier)}`)
+  const post = (url: string, body: object) =>
+    host.fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
+
+  it('passes, from the root of the host to the registry that it leads to', async () => {
+    const root = await host.fetch('/')
+    const path = /<([^>]+)>; rel="ard"/.exec(root.headers.get('Link') ?? '')?.[1] ?? ''
+    expect([root.status, path]).toEqual([404, '/.well-known/ard.json'])
+    const manifest = await json(await host.fetch(path))
+    expect(catalogErrors('ARD manifest', manifest)).toEqual([])
+    const entries = manifest.entries as { type: string; url: string }[]
+    const registries = entries.filter(({ type }) => type === 'application/ai-registry+json')
+    expect(registries.map(({ url }) => url)).toEqual([`${origin}/ard/`])
+
+    const base = registries[0]?.url.replace(/\/$/, '') ?? ''
+    const { items } = (await json(await host.fetch(`${base}/agents`))) as { items: { identifier: string }[] }
+    const filter = { type: ['application/mcp-server-card+json'] }
+    const query = { text: 'weather forecast tools', filter }
+    const found = await post(`${base}/search`, { query, federation: 'none', pageSize: 2 })
+    expect([found.status, (await json(found)).results]).toEqual([200, []])
+    const identifier = items[0]?.identifier ?? ''
+    const entry = await json(await lookUp(base, identifier))
+    expect([entry.identifier, catalogErrors('ARD entry', entry)]).toEqual(['urn:air:host.example:agent:flights', []])
+    expect(entry).not.toHaveProperty('score')
+    expect(entry).not.toHaveProperty('source')
+    const unknown = await lookUp(base, 'urn:air:ard-conformance.invalid:probe:not-found')
+    expect([unknown.status, await json(unknown)]).toEqual([404, expect.objectContaining({ errorCode: 'NOT_FOUND' })])
+    const malformed = await lookUp(base, 'not-a-valid-ard-urn')
+    expect([malformed.status, await json(malformed)]).toEqual([
+      400,
+      expect.objectContaining({ errorCode: 'INVALID_ARGUMENT' }),
+    ])
+    const explored = await post(`${base}/explore`, {
+      query: { text: 'weather' },
+      resultType: { facets: [{ field: 'type' }] },
+    })
+    expect([404, 501]).toContain(explored.status)
+  })
+})

@@ -136,7 +136,6 @@ describe('the trust manifest of an entry', () => {
         {
           type: 'a2a-agent-card-signature',
           uri: `${origin}/agents/own/.well-known/agent-card.json`,
-          mediaType: 'application/a2a-agent-card+json',
         },
       ],
     })

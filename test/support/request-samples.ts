@@ -114,6 +114,11 @@ export const requestSamples: Record<string, RequestSample> = {
       pageToken: '1.5~0123456789ab.1',
     },
   },
+  'the entries of ARD': {
+    path: ['ard', 'agents'],
+    query: { pageSize: '5', pageToken: 'a' },
+    headers: { 'If-None-Match': '"a"' },
+  },
   'an entry of ARD': {
     path: ['ard', 'agents', 'urn%3Aair%3Ahost.example%3Aagent%3Aecho'],
     headers: { 'If-None-Match': '"a"' },

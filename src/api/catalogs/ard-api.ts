@@ -1,4 +1,5 @@
 import { ANONYMOUS } from '../../auth/principal.ts'
+import { agentIdPattern } from '../../card/model/constants.ts'
 import { respondWithDocument } from '../../http/document.ts'
 import { HttpError, toHttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
@@ -13,9 +14,11 @@ import { splitWords, toAnyWordExpressions } from '../../registry/search-words.ts
 import { getRegistry } from '../../registry/store/client.ts'
 import { countList } from '../agents/lists.ts'
 import { decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/search.ts'
+import { paginate, rejectUnknownQuery } from '../pagination.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
 const DEFAULT_PAGE_SIZE = 10
+const DEFAULT_LIST_SIZE = 20
 
 /** A search as its client sent it. No entry has another type than that of a card. */
 type ArdQuery = { words: string[]; filters: Filter[]; isOtherType: boolean; pageSize: number; pageToken: string }
@@ -44,6 +47,21 @@ export const postSearch: Handler = (request, env) =>
     })
   })
 
+/** `GET /ard/agents`: the entries of the public agents, a page at a time (§5.3.5). */
+export const listEntries: Handler = (request, env) =>
+  withArdErrors(async () => {
+    await countList(ANONYMOUS, request, env)
+    const url = new URL(request.url)
+    rejectUnknownQuery(url, ['pageSize', 'pageToken'])
+    const pageSize = parsePageSize(Number(url.searchParams.get('pageSize') ?? DEFAULT_LIST_SIZE))
+    const after = url.searchParams.get('pageToken') ?? ''
+    if (after !== '' && !agentIdPattern.test(after)) throw invalid('pageToken must be that of the previous page.')
+    const { agents } = await getRegistry(env).catalog({ after, limit: pageSize + 1, origin: '' })
+    const { page, cursor } = paginate(agents, pageSize)
+    const list = { items: page.map(agentEntry), ...(cursor !== undefined && { pageToken: cursor }) }
+    return respondWithDocument(list, request.headers, cacheHeaders(env))
+  })
+
 /** `GET /ard/agents/{identifier}`: one entry of ARD by its identifier (§5.3.4). */
 export const getEntry: Handler = (request, env, _, { identifier: segment = '' }) =>
   withArdErrors(async () => {
@@ -53,11 +71,10 @@ export const getEntry: Handler = (request, env, _, { identifier: segment = '' })
     const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog(onlyAgent(id))
     const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
     if (!entry) throw new HttpError(404, 'not-found', 'This host has no public agent with this identifier.')
-    return respondWithDocument(entry, request.headers, {
-      'Cache-Control': publicCacheControl(env),
-      'Content-Type': 'application/json',
-    })
+    return respondWithDocument(entry, request.headers, cacheHeaders(env))
   })
+
+const cacheHeaders = (env: Env) => ({ 'Cache-Control': publicCacheControl(env), 'Content-Type': 'application/json' })
 
 /** No URL begins with an empty origin. */
 const onlyAgent = (id: string) => ({ after: '', limit: 1, origin: '', owner: id })
@@ -104,10 +121,13 @@ const parseBody = (body: Json): ArdQuery => {
   allowMembers(query, ['@context', 'text', 'filter'], 'query')
   if (federation !== 'auto' && federation !== 'referrals' && federation !== 'none')
     throw invalid('federation must be auto, referrals or none.')
-  if (!Number.isInteger(pageSize) || Number(pageSize) < 1 || Number(pageSize) > MAX_PAGE_SIZE)
-    throw invalid(`pageSize must be a number from 1 to ${MAX_PAGE_SIZE}.`)
   if (typeof pageToken !== 'string') throw invalid('pageToken must be a string.')
-  return { words: parseText(query.text), ...parseFilter(query.filter), pageSize: Number(pageSize), pageToken }
+  return { words: parseText(query.text), ...parseFilter(query.filter), pageSize: parsePageSize(pageSize), pageToken }
+}
+
+const parsePageSize = (size: Json): number => {
+  if (typeof size === 'number' && Number.isInteger(size) && size >= 1 && size <= MAX_PAGE_SIZE) return size
+  throw invalid(`pageSize must be a number from 1 to ${MAX_PAGE_SIZE}.`)
 }
 
 const parseText = (text: Json | undefined): string[] => {

@@ -20,7 +20,8 @@ const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 /** A client can make up the name of a host, and nothing is signed that names it. */
 const renderAiCatalog = (page: CatalogPage, env: Env) => {
-  const catalog = renderManifest(page)
+  const { entries, ...manifest } = renderManifest(page)
+  const catalog = { ...manifest, entries: entries.map(withoutArdTerms) }
   return page.isOwn && page.origin !== undefined ? signCatalog(catalog, page.origin, env) : JSON.stringify(catalog)
 }
 
@@ -86,7 +87,10 @@ const nextPath = ({ pathname, searchParams }: URL, cursor: string): string => {
   return `${pathname}?${new URLSearchParams({ ...(limit !== null && { limit }), cursor })}`
 }
 
-/** An AI Catalog is an ARD manifest too: ARD 0.91 requires `entries` only, and readers of 0.9 the version and the host. */
+/** The schema of AI Catalog is closed. */
+const withoutArdTerms = ({ capabilities: _, representativeQueries: __, ...entry }: CatalogEntry) => entry
+
+/** An ARD manifest has the form of an AI Catalog: ARD 0.91 requires `entries` only, and readers of 0.9 the version and the host. */
 const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => ({
   specVersion: '1.0',
   host: describeHost(origin),

@@ -16,12 +16,11 @@ const MAX_QUERY_LENGTH = 300
 const MIN_QUERIES = 2
 const MAX_QUERIES = 5
 
-/** An entry of an AI Catalog and of an ARD manifest. Readers of the first versions of AI Catalog read `mediaType`, not `type`. */
+/** An entry of an ARD manifest. One of an AI Catalog is the same without the terms that ARD adds (0.91 §4.2). */
 export type CatalogEntry = {
   identifier: string
   displayName: string
   type: string
-  mediaType: string
   url: string
   description?: string
   version?: string
@@ -42,7 +41,7 @@ type EntryAgent = Omit<CatalogAgent, EntryOnly> & Partial<Pick<CatalogAgent, Ent
 export const agentEntry = (agent: EntryAgent): CatalogEntry => {
   const { id, origin, name, description, version, modified, isSignedByHost = false } = agent
   const url = cardUrl(agent)
-  const trustManifest = describeTrust({ origin, isSignedByHost }, { url, type: A2A_CARD_TYPE })
+  const trustManifest = describeTrust({ origin, isSignedByHost }, url)
   const tags = keepShort(agent.tags, MAX_WORD_LENGTH, MAX_WORDS)
   const capabilities = keepShort(agent.skillIds, MAX_WORD_LENGTH, MAX_WORDS)
   const queries = keepShort(agent.examples ?? [], MAX_QUERY_LENGTH, MAX_QUERIES)
@@ -63,9 +62,9 @@ export const entry = (
   origin: string,
   name: string,
   { displayName, type, url }: Pick<CatalogEntry, 'displayName' | 'type' | 'url'>,
-): CatalogEntry => ({ identifier: `urn:air:${publisherOf(origin)}:${name}`, displayName, type, mediaType: type, url })
+): CatalogEntry => ({ identifier: `urn:air:${publisherOf(origin)}:${name}`, displayName, type, url })
 
-/** Returns the address below which the API of ARD is. Not the root: `GET /agents` there has a form of its own. */
+/** Returns the address of the registry of ARD. Not the root: `GET /agents` there has a form of its own. */
 export const registryUrl = (origin: string): string => `${origin}/ard/`
 
 /** Cuts a text off at `maxLength`, after a word where one ends shortly before. */

@@ -5,7 +5,7 @@ import { respondFromCache } from '../shared-cache.ts'
 import { checkCatalogQuery } from './documents.ts'
 import { resolveSite, toQuery } from './site.ts'
 
-export { getEntry, postSearch } from './ard-api.ts'
+export { getEntry, listEntries, postSearch } from './ard-api.ts'
 export { getDidDocument } from './did.ts'
 
 /**

@@ -16,7 +16,7 @@ export type TrustManifest = {
   identity: string
   identityType: 'did'
   trustSchema: { identifier: string; version: string; verificationMethods: string[] }
-  attestations: { type: string; uri: string; mediaType: string }[]
+  attestations: { type: string; uri: string }[]
 }
 
 /** The rules by which the card is signed. */
@@ -32,11 +32,11 @@ const CARD_SIGNING = {
  */
 export const describeTrust = (
   { origin, isSignedByHost }: Pick<CatalogAgent, 'origin' | 'isSignedByHost'>,
-  card: { url: string; type: string },
+  cardUrl: string,
 ): TrustManifest | undefined => {
   const identity = isSignedByHost ? didOf(origin) : undefined
   if (identity === undefined) return undefined
-  const attestations = [{ type: 'a2a-agent-card-signature', uri: card.url, mediaType: card.type }]
+  const attestations = [{ type: 'a2a-agent-card-signature', uri: cardUrl }]
   return { identity, identityType: 'did', trustSchema: CARD_SIGNING, attestations }
 }
 

@@ -224,7 +224,7 @@ export const cardRoutes = {
   'GET /.well-known/ai-catalog.json': catalog('getAiCatalog', 'Get the AI Catalog', {
     'application/ai-catalog+json': 'AiCatalog',
   }),
-  'GET /.well-known/ard.json': catalog('getArdManifest', 'Get the ARD manifest', jsonBody('AiCatalog')),
+  'GET /.well-known/ard.json': catalog('getArdManifest', 'Get the ARD manifest', jsonBody('ArdManifest')),
   'GET /.well-known/api-catalog': catalog('getApiCatalog', 'Get the API catalog (RFC 9727)', {
     'application/linkset+json': 'LinkSet',
   }),
@@ -260,12 +260,30 @@ export const cardRoutes = {
     summary: 'Search agents in natural language, at the root of the host',
   },
   'POST /ard/search': { id: 'searchArd', ...ardSearch(), summary: 'Search agents in natural language (ARD)' },
+  'GET /ard/agents': {
+    id: 'listArdEntries',
+    tag: 'catalogs',
+    summary: 'List the entries of the ARD manifest',
+    access: 'public',
+    query: {
+      pageSize: {
+        description: 'At most so many entries.',
+        schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: 20 },
+      },
+      pageToken: { description: 'The `pageToken` of the page before.', schema: { type: 'string' } },
+    },
+    answers: { 200: { description: 'A page of entries, by id.', content: jsonBody('ArdList') } },
+    validated: true,
+    problems: ['bad-query', 'unknown-query'],
+    limits: ['CALL_LIMIT'],
+    errors: 'ard',
+  },
   'GET /ard/agents/:identifier': {
     id: 'getArdEntry',
     tag: 'catalogs',
     summary: 'Get one entry of the ARD manifest',
     access: 'public',
-    answers: { 200: { description: 'The entry of the agent.', content: jsonBody('CatalogEntry') } },
+    answers: { 200: { description: 'The entry of the agent.', content: jsonBody('ArdEntry') } },
     validated: true,
     problems: ['not-found', 'bad-query'],
     limits: ['CALL_LIMIT'],

@@ -22,7 +22,7 @@ const host = {
   additionalProperties: false,
 }
 
-/** ARD 0.9, Appendix D, and AI Catalog until September 2026, "Trust Manifest": both names of the form of an identity are `did`. */
+/** AI Catalog, "CDDL Schema", which is closed, and ARD 0.91, which is not: both names of the form of an identity are `did`. */
 const trustManifest = {
   type: 'object',
   required: ['identity', 'attestations'],
@@ -40,8 +40,8 @@ const trustManifest = {
       minItems: 1,
       items: {
         type: 'object',
-        required: ['type', 'uri', 'mediaType'],
-        properties: { type: text, uri: url, mediaType: text, digest: text },
+        required: ['type', 'uri'],
+        properties: { type: text, uri: url, digest: text },
         additionalProperties: false,
       },
     },
@@ -49,24 +49,22 @@ const trustManifest = {
   additionalProperties: false,
 }
 
-/** AI Catalog, "Catalog Entry": both the name `mediaType` of its text and the name `type` of its readers are required here. */
+/** AI Catalog, "CDDL Schema": closed. Readers of older versions require the name, too. */
 const catalogEntry = {
   type: 'object',
-  required: ['identifier', 'displayName', 'type', 'mediaType'],
+  required: ['identifier', 'displayName', 'type'],
   properties: {
     identifier: text,
     displayName: text,
     type: text,
-    mediaType: text,
     url,
     data: {},
     description: text,
     tags: words,
     version: text,
     updatedAt: date,
-    metadata: { type: 'object' },
-    capabilities: words,
-    representativeQueries: words,
+    publisher: { type: 'object', required: ['identifier', 'displayName'] },
+    extensions: { type: 'object' },
     trustManifest,
   },
   additionalProperties: false,
@@ -111,6 +109,14 @@ const ardManifest = {
   type: 'object',
   required: ['specVersion', 'entries'],
   properties: { specVersion: { const: '1.0' }, host, entries: { type: 'array', items: ardEntry } },
+  additionalProperties: false,
+}
+
+/** ARD 0.91 §5.3.5, and the interface description of 0.9. */
+const ardList = {
+  type: 'object',
+  required: ['items'],
+  properties: { items: { type: 'array', items: ardEntry }, pageToken: text },
   additionalProperties: false,
 }
 
@@ -188,6 +194,7 @@ const validators = {
   'AI Catalog': ajv.compile(aiCatalog),
   'ARD manifest': ajv.compile(ardManifest),
   'ARD entry': ajv.compile(ardEntry),
+  'ARD list': ajv.compile(ardList),
   'search response': ajv.compile(searchResponse),
   'search error': ajv.compile(searchError),
   'link set': ajv.compile(linkSet),

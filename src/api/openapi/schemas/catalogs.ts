@@ -2,26 +2,39 @@ import * as v from 'valibot'
 import { json } from '../../../card/model/schema.ts'
 import { text, texts, time, url } from './parts.ts'
 
-const catalogEntry = {
+const aiCatalogEntry = {
   identifier: text('`urn:air:`, the publisher, and the name of the entry there.'),
   displayName: v.string(),
   type: text('The media type of the document at `url`.'),
-  mediaType: text('The same, for readers of older versions.'),
   url: url('The address of the document.'),
   description: v.optional(v.string()),
   version: v.optional(v.string()),
   updatedAt: v.optional(time('When the registration last changed.')),
   tags: v.optional(v.array(v.string())),
+}
+
+const ardEntry = {
+  ...aiCatalogEntry,
   capabilities: v.optional(texts('The ids of the skills.')),
   representativeQueries: v.optional(texts('Examples of the skills.')),
 }
 
-const CatalogEntry = v.object(catalogEntry)
+const ArdEntry = v.object(ardEntry)
 
-const AiCatalog = v.object({
-  specVersion: v.literal('1.0'),
-  host: v.object({ displayName: v.string(), identifier: v.optional(v.string()) }),
-  entries: v.array(CatalogEntry),
+const catalogOf = <Entry extends v.GenericSchema>(entry: Entry) =>
+  v.object({
+    specVersion: v.literal('1.0'),
+    host: v.object({ displayName: v.string(), identifier: v.optional(v.string()) }),
+    entries: v.array(entry),
+  })
+
+const AiCatalog = catalogOf(v.object(aiCatalogEntry))
+
+const ArdManifest = catalogOf(ArdEntry)
+
+const ArdList = v.object({
+  items: v.array(ArdEntry),
+  pageToken: v.optional(text('The token of the next page. The last page has none.')),
 })
 
 const Link = v.object({ href: v.string(), type: v.optional(v.string()), title: v.optional(v.string()) })
@@ -57,7 +70,7 @@ const ArdSearchRequest = v.strictObject({
 const ArdSearchResult = v.object({
   results: v.array(
     v.object({
-      ...catalogEntry,
+      ...ardEntry,
       score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
       source: url('The registry that has the agent.'),
     }),
@@ -74,9 +87,11 @@ const ArdError = v.object({
 /** What catalogs and the search of ARD consist of. */
 export const catalogSchemas = {
   AiCatalog,
+  ArdEntry,
   ArdError,
+  ArdList,
+  ArdManifest,
   ArdSearchRequest,
   ArdSearchResult,
-  CatalogEntry,
   LinkSet,
 }
