@@ -37,7 +37,6 @@ const serve = async (): Promise<void> => {
     LOCAL_ORIGINS: [url, url.replace('127.0.0.1', 'localhost'), env.LOCAL_ORIGINS].join(' ').trim(),
     SIGNING_KEY: JSON.stringify(createSigningKey()),
     SIGNING_KEY_2: '',
-    NARROW_SIGNING_KEY: JSON.stringify(createSigningKey()),
   }
   const config = writeDevConfig(cwd, port, secrets)
   const server = startDevServer(port, config, context)

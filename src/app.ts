@@ -95,7 +95,6 @@ export const routes: readonly Route[] = [
   ['POST', '/agents:batch', lazy(batch, 'postBatch')],
   ['GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')],
   ['GET', '/.well-known/jwks.json', lazy(keySet, 'getKeySet')],
-  ['GET', '/.well-known/narrow-jwks.json', lazy(keySet, 'getNarrowKeySet')],
   ['GET', '/.well-known/did.json', lazy(catalogs, 'getDidDocument')],
   ['GET', '/.well-known/ai-catalog.json', lazy(catalogs, 'getCatalog')],
   ['GET', '/.well-known/ard.json', lazy(catalogs, 'getCatalog')],

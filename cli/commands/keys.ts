@@ -18,7 +18,7 @@ import {
 } from '../options.ts'
 import { formatCount } from '../terminal.ts'
 
-type CreateFlags = { print?: true; narrow?: true }
+type CreateFlags = { print?: true }
 type RotateFlags = HostFlags & { print?: true }
 type RetireFlags = HostFlags & { now?: true }
 
@@ -40,7 +40,6 @@ export const addKeys: AddCommand = (program, context, exit) => {
     .command('create')
     .description('make the first key of a host and store it as the secret SIGNING_KEY')
     .argument('[args...]', WRANGLER_HELP)
-    .option('--narrow', 'the key of narrow signatures instead, as the secret NARROW_SIGNING_KEY')
     .option('--print', 'print the secret on stdout instead')
     .action(async (args: string[], flags: CreateFlags) => exit(await create(args, flags, context)))
   addConnectionOptions(keys.command('rotate'), 'admin')
@@ -66,7 +65,7 @@ export const addKeys: AddCommand = (program, context, exit) => {
     .action(async (flags: HostFlags) => exit(await list(flags, context)))
 }
 
-const create = async (args: readonly string[], { print, narrow }: CreateFlags, context: Context): Promise<number> => {
+const create = async (args: readonly string[], { print }: CreateFlags, context: Context): Promise<number> => {
   const { terminal, cwd, env, processEnv } = context
   const key = createSigningKey()
   if (print) {
@@ -77,21 +76,16 @@ const create = async (args: readonly string[], { print, narrow }: CreateFlags, c
   if (url !== undefined && isLoopback(parseHostUrl(url, 'SYNC_CARD_URL')))
     throw localHostError(url, 'Set SYNC_CARD_URL to the deployed one, or unset it.')
   const wrangler = createWrangler(cwd, processEnv)
-  const name = narrow ? 'NARROW_SIGNING_KEY' : 'SIGNING_KEY'
   // Without a list, there is no Worker yet, or wrangler reports with the next command what is wrong.
   const stored = (await wrangler.listSecrets(args, true)) ?? []
-  const existing = (narrow ? [name] : TURNS).find(secret => stored.includes(secret))
+  const existing = TURNS.find(secret => stored.includes(secret))
   if (existing !== undefined)
     throw new UsageError(
-      `The Worker has a ${existing} already, and what it has signed would become invalid. ${
-        narrow
-          ? 'To replace it nevertheless: npx sync-card keys retire narrow --now'
-          : 'To replace it without invalidating it: npx sync-card keys rotate'
-      }`,
+      `The Worker has a ${existing} already, and what it has signed would become invalid. To replace it without invalidating it: npx sync-card keys rotate`,
     )
-  const exitCode = await wrangler.putSecret(name, JSON.stringify(key), args)
+  const exitCode = await wrangler.putSecret('SIGNING_KEY', JSON.stringify(key), args)
   if (exitCode !== 0) return reportWrangler('The key was not stored', exitCode, context)
-  terminal.info(`${name} is now ${key.kid}; it was not displayed.`)
+  terminal.info(`SIGNING_KEY is now ${key.kid}; it was not displayed.`)
   return ExitCode.ok
 }
 
@@ -191,10 +185,10 @@ const retire = async (
   if ('rejected' in state) return reportRejection(state, context)
   const key = findKey(wanted ?? 'previous', state)
   if (flags.now) return replaceLeaked(key, state, session)
-  if (key.role === 'current' || key.role === 'narrow') {
-    const advice = key.role === 'current' ? 'Make the next key first: npx sync-card keys rotate. ' : ''
-    throw new UsageError(`${key.kid} is in use. ${advice}If it has leaked: npx sync-card keys retire ${key.kid} --now`)
-  }
+  if (key.role === 'current')
+    throw new UsageError(
+      `${key.kid} is in use. Make the next key first: npx sync-card keys rotate. If it has leaked: npx sync-card keys retire ${key.kid} --now`,
+    )
   const obstacle = key.role === 'previous' ? findObstacle(key, state) : undefined
   if (obstacle !== undefined) {
     terminal.error(`The previous key ${key.kid} can be retired ${obstacle}.`)
@@ -223,7 +217,7 @@ const findKey = (wanted: string, { keys }: HostKeys): HostKey => {
 const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): Promise<number> => {
   const { wrangler, args, context } = session
   const { terminal } = context
-  const isNeeded = key.role === 'narrow' || (key.role === 'current' && !state.keys.some(({ role }) => role === 'next'))
+  const isNeeded = key.role === 'current' && !state.keys.some(({ role }) => role === 'next')
   const replacement = createSigningKey(Math.floor(Date.parse(state.time) / 1000))
   const exitCode = isNeeded
     ? await wrangler.putSecret(key.secret, JSON.stringify(replacement), args)

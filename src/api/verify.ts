@@ -5,7 +5,6 @@ import {
   type FetchJson,
   fetchServedCards,
   KEY_SET_PATH,
-  NARROW_KEY_SET_PATH,
   resolveCardUrl,
   resolveKeys,
   type ServedCards,
@@ -24,7 +23,7 @@ import { parseJson } from '../json/parse.ts'
 import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
 import { parseUrl } from '../net/urls.ts'
 import { KEY_REQUEST } from '../signing/fetch-keys.ts'
-import { getKeySet, getNarrowKeySet, respondWithDid } from '../signing/key-set.ts'
+import { getKeySet, respondWithDid } from '../signing/key-set.ts'
 import { agentCard, hostCard } from './cards.ts'
 import { VerifyRequest } from './requests.ts'
 
@@ -146,7 +145,6 @@ const AGENT_PATH = /^\/agents\/(?<id>[a-z0-9-]+)$/
 
 const findOwn = (path: string): { handler: Handler; id?: string | undefined } | undefined => {
   if (path === KEY_SET_PATH) return { handler: getKeySet }
-  if (path === NARROW_KEY_SET_PATH) return { handler: getNarrowKeySet }
   if (path === '/.well-known/did.json')
     return { handler: (request, env) => respondWithDid(new URL(request.url).host, request, env) }
   const { id, name } = (CARD_PATH.exec(path) ?? AGENT_PATH.exec(path))?.groups ?? {}

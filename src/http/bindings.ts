@@ -9,8 +9,6 @@ declare global {
     SIGNING_KEY?: string
     /** The key that replaces it, or that it replaces. */
     SIGNING_KEY_2?: string
-    /** The key of narrow signatures. */
-    NARROW_SIGNING_KEY?: string
     /** The keys that sign deliveries to `WEBHOOK_URL`, separated by spaces. Optional too. */
     WEBHOOK_SECRET?: string
   }
@@ -26,7 +24,6 @@ const hostVariables = {
   PUBLIC_URL: true,
   ROLE: true,
   ROOT_AGENT: true,
-  NARROW_SIGNING_KEY: true,
   SIGNING_KEY: true,
   SIGNING_KEY_2: true,
   STREAM_IDLE_TIMEOUT: true,

@@ -2,19 +2,19 @@ import type { Compiled } from '../card/compile/index.ts'
 import type { Manifest } from '../card/manifest/manifest.ts'
 import { signedNames } from '../card/model/constants.ts'
 import type { Note } from '../card/model/report.ts'
-import { type CardSigner, KEY_SET_PATH, NARROW_KEY_SET_PATH } from '../card/signatures/index.ts'
+import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
 import { isLocalName } from '../net/names.ts'
 import { parseUrl } from '../net/urls.ts'
 import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
 
 /** How the cards of an agent are signed: by whom, or why not. `signers` names the keys of the host that it was decided with. */
-export type Signing = { signers: string } & ({ signer: CardSigner; notes: string[] } | { unsigned: string })
+export type Signing = { signers: string } & ({ signer: CardSigner } | { unsigned: string })
 
 /** The agent whose cards are signed, and the origin of this host's URLs in them. */
 type SignedAgent = { manifest: SigningTerms; origin: string }
 
 /** The part of a manifest that decides how cards are signed. */
-export type SigningTerms = Pick<Manifest, 'signatures' | 'narrowSignature' | 'hosts'>
+export type SigningTerms = Pick<Manifest, 'signatures' | 'hosts'>
 
 /** Returns what signs the cards of an agent. `known` are signatures that were made before, by their digests. */
 export const createSigning = async (
@@ -27,18 +27,15 @@ export const createSigning = async (
   if ('misconfigured' in keys) return { signers, unsigned: keys.misconfigured }
   if (manifest.signatures === 'strip') return { signers, unsigned: 'The manifest has `signatures: strip`.' }
   if (!isOwnOrigin(origin, manifest, env)) return { signers, unsigned: UNKNOWN_ORIGIN }
-  const { current, previous, narrow } = keys
-  const isNarrow = manifest.narrowSignature
+  const { current, previous } = keys
   return {
     signers,
     signer: {
       keys: [current, ...(previous ? [previous] : [])],
-      ...(isNarrow && narrow && { narrowKey: { ...narrow, jku: `${origin}${NARROW_KEY_SET_PATH}` } }),
       jku: `${origin}${KEY_SET_PATH}`,
       known,
       made: new Map(),
     },
-    notes: isNarrow && !narrow ? [NO_NARROW_KEY] : [],
   }
 }
 
@@ -48,18 +45,14 @@ export const describeSigning = (signing: Signing, documents: Compiled['documents
   if ('unsigned' in signing) return [note(`not signed by this host. ${signing.unsigned}`)]
   const names = signedNames.filter(name => documents[name].signatures === undefined)
   if (names.length === 0) return []
-  const { keys, narrowKey } = signing.signer
-  const kids = [...keys, ...(narrowKey ? [narrowKey] : [])].map(({ kid }) => kid)
+  const kids = signing.signer.keys.map(({ kid }) => kid)
   return [
     note(`${names.join(', ')} signed by this host with the ${kids.length === 1 ? 'key' : 'keys'} ${kids.join(', ')}`),
-    ...signing.notes.map(note),
   ]
 }
 
 const UNKNOWN_ORIGIN =
   'This host does not know under which name it is public: set PUBLIC_URL in wrangler.toml, or give the agent a host name in `hosts`.'
-const NO_NARROW_KEY =
-  'There is no narrow signature, because this host has no NARROW_SIGNING_KEY. Create one: npx sync-card keys create --narrow'
 
 /**
  * Whether the origin of an agent's URLs is one that the owner of the host has decided on. The host name of a request is the choice of

@@ -17,16 +17,6 @@ export const getKeySet: Handler = async ({ headers }, env) => {
   })
 }
 
-/** `GET /.well-known/narrow-jwks.json`: the public key of narrow signatures, for clients that cannot verify others. */
-export const getNarrowKeySet: Handler = async ({ headers }, env) => {
-  const { narrow } = await requireKeys(env)
-  if (narrow === undefined) throw new HttpError(404, 'no-signing-key', 'This host has no key for narrow signatures.')
-  return respondWithDocument({ keys: [narrow.publicKey] }, headers, {
-    'Cache-Control': CACHE_CONTROL,
-    'Content-Type': 'application/jwk-set+json',
-  })
-}
-
 /** Returns the response to a request for the DID document of a host, `cards.example.com` or `127.0.0.1:8787`. */
 export const respondWithDid = async (host: string, { headers }: Request, env: Env): Promise<Response> =>
   respondWithDocument(createDidDocument(host, await requireKeys(env)), headers, {
@@ -40,7 +30,7 @@ export const respondWithDid = async (host: string, { headers }: Request, env: En
  */
 const createDidDocument = (host: string, keys: SigningKeys) => {
   const did = toDidWeb(host)
-  const listed = listKeys({ ...keys, narrow: undefined })
+  const listed = listKeys(keys)
   return {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
     id: did,

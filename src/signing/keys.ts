@@ -14,8 +14,6 @@ export type PublishedKey = {
   kid: string
   alg: 'ES256'
   use: 'sig'
-  /** Set for the key of narrow signatures: a Calling Card host accepts no others by it. */
-  narrow?: true
 }
 
 /** What a key is for. */
@@ -33,12 +31,11 @@ export type HostKey = {
   signsFrom: number
 }
 
-/** The keys of this host by their roles, and those that are published together: the one that signs first, and never the narrow one. */
+/** The keys of this host by their roles, and their public parts, the one that signs first. */
 export type SigningKeys = {
   current: HostKey
   next?: HostKey
   previous?: HostKey
-  narrow?: HostKey
   published: readonly PublishedKey[]
   /** What is wrong with a secret that has no valid key; the others are used all the same. */
   problem?: string
@@ -55,7 +52,6 @@ export const getSigningKeys = async (
   const stored = await Promise.all(keySecrets.map(secret => readStoredKey(secret, env[secret])))
   const invalid = keySecrets.filter((_, index) => stored[index] === 'invalid')
   const valid = stored.filter(key => key !== undefined && key !== 'invalid')
-  // The first of equal keys: a narrow signature by the key of the others would be theirs for a card without its security.
   const distinct = valid.filter(({ kid }, index) => valid.findIndex(key => key.kid === kid) === index)
   const repeated = valid.filter(key => !distinct.includes(key)).map(({ secret }) => secret)
   const problems = [
@@ -67,10 +63,8 @@ export const getSigningKeys = async (
     ...repeated.map(secret => `The ${secret} of this Worker is the key of another secret, so it is not used.`),
   ]
   const problem = problems.length > 0 ? problems.join(' ') : undefined
-  const narrow = distinct.find(({ secret }) => secret === 'NARROW_SIGNING_KEY')
-  const rotating = distinct.filter(key => key !== narrow)
-  if (rotating.length === 0) return { misconfigured: problem ?? `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
-  return { ...assignRoles(rotating, narrow, now), ...(problem !== undefined && { problem }) }
+  if (distinct.length === 0) return { misconfigured: problem ?? `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
+  return { ...assignRoles(distinct, now), ...(problem !== undefined && { problem }) }
 }
 
 /** Returns the keys of this host; undefined where it has none. Logs what is wrong with its secrets. */
@@ -87,8 +81,8 @@ const CREATE_KEY = 'Create one: npx sync-card keys create'
 type StoredKey = Omit<HostKey, 'role'>
 
 /** Of the keys whose time has come, the newest signs, and any other is the previous one. */
-const assignRoles = (rotating: readonly StoredKey[], narrow: StoredKey | undefined, now: number): SigningKeys => {
-  const byTime = rotating.toSorted((a, b) => a.signsFrom - b.signsFrom)
+const assignRoles = (stored: readonly StoredKey[], now: number): SigningKeys => {
+  const byTime = stored.toSorted((a, b) => a.signsFrom - b.signsFrom)
   const current = byTime.findLast(({ signsFrom }) => signsFrom <= now) ?? byTime[0]
   if (current === undefined) throw new Error('there is no key')
   const other = byTime.find(key => key !== current)
@@ -97,26 +91,17 @@ const assignRoles = (rotating: readonly StoredKey[], narrow: StoredKey | undefin
     current: { ...current, role: 'current' as const },
     ...(other &&
       (isNext ? { next: { ...other, role: 'next' as const } } : { previous: { ...other, role: 'previous' as const } })),
-    ...(narrow && {
-      narrow: { ...narrow, role: 'narrow' as const, publicKey: { ...narrow.publicKey, narrow: true as const } },
-    }),
   }
-  const published = listKeys({ ...keys, narrow: undefined }).map(({ publicKey }) => publicKey)
-  return { ...keys, published }
+  return { ...keys, published: listKeys(keys).map(({ publicKey }) => publicKey) }
 }
 
 /** Lists keys, the one that signs first. */
-export const listKeys = ({
-  current,
-  next,
-  previous,
-  narrow,
-}: Omit<SigningKeys, 'published' | 'narrow'> & { narrow?: HostKey | undefined }): HostKey[] =>
-  [current, next, previous, narrow].filter(key => key !== undefined)
+export const listKeys = ({ current, next, previous }: Omit<SigningKeys, 'published'>): HostKey[] =>
+  [current, next, previous].filter(key => key !== undefined)
 
 /** Names the keys that sign cards: when the name changes, all cards are to be signed again. '' for a host without keys. */
 export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>
-  'misconfigured' in keys ? '' : [keys.current, keys.previous, keys.narrow].map(key => key?.kid ?? '').join(' ')
+  'misconfigured' in keys ? '' : [keys.current, keys.previous].map(key => key?.kid ?? '').join(' ')
 
 /** 256 bits in base64url. */
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{43}$/))

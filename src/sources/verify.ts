@@ -43,7 +43,7 @@ export const verifyFetched = async (
   if (listSignatures(card).length === 0) return unverified('it has no signatures')
   const { keys, errors } = await resolveKeys(listKeySources(demanded.keys, card, source.url), fetchJson)
   const results = await verifySignatures(card, keys, at)
-  const accepted = results.filter(isAccepted)
+  const accepted = results.filter(result => result.valid)
   const best = findBest(accepted, pinned)
   if (best !== undefined) {
     const { rule, key } = best
@@ -70,9 +70,6 @@ const MAX_KEY_LENGTH = 200
 const shorten = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
 
 type ValidSignature = Extract<SignatureResult, { valid: true }>
-
-/** A narrow signature is valid for the card without its security, too. */
-const isAccepted = (result: SignatureResult): result is ValidSignature => result.valid && result.rule !== 'narrow'
 
 const isBy = (thumbprint: string, result: SignatureResult | undefined): boolean =>
   result?.valid === true && result.key.thumbprint === thumbprint
@@ -102,11 +99,10 @@ const listKeySources = (
 const describeResults = (results: readonly SignatureResult[]): string =>
   results
     .slice(0, MAX_DESCRIBED)
-    .map((result, index) => `signature ${index + 1} ${result.valid ? NARROW : result.reason}`)
+    .flatMap((result, index) => (result.valid ? [] : [`signature ${index + 1} ${result.reason}`]))
     .join('; ')
 
 const MAX_DESCRIBED = 3
-const NARROW = 'does not cover the security schemes'
 
 const keysUnreadable = (reason: string): SourceFailure => ({
   status: 502,

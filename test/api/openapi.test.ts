@@ -26,7 +26,6 @@ let empty: OwnHost
 beforeAll(async () => {
   called = await startCalledHost({
     SIGNING_KEY: JSON.stringify(makeSigningKey()),
-    NARROW_SIGNING_KEY: JSON.stringify(makeSigningKey()),
   })
   empty = await startHost()
   called.agent.respond(answer)
@@ -102,8 +101,6 @@ const samples: Sample[] = [
   ['GET', '/agents/.well-known/agent-card.json', 404],
   ['GET', '/.well-known/jwks.json', 200],
   ['GET', '/.well-known/jwks.json', 304, { headers: { 'If-None-Match': '*' } }],
-  ['GET', '/.well-known/narrow-jwks.json', 200],
-  ['GET', '/.well-known/narrow-jwks.json', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/.well-known/did.json', 200],
   ['GET', '/.well-known/did.json', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/a2a/v1/agents/weather', 200],

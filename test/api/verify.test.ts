@@ -163,17 +163,6 @@ describe('POST /verify with a URL', () => {
     expect(result.reason).toMatch(/has no (?:valid signature|signatures)\.$/)
   })
 
-  it('does not verify a card by narrow signatures, and reports what they do not cover', async () => {
-    served[cardUrl] = await signAs(bilingualCard, author, { rule: 'narrow' })
-    const { result } = await verify({ url: cardUrl })
-    expect(result).toMatchObject({
-      verified: false,
-      reason: expect.stringContaining('They do not cover the security schemes'),
-      signatures: [{ valid: true, rule: 'narrow', omits: expect.stringContaining('the security schemes') }],
-    })
-    expect(acceptedBy(result)).toEqual(['a2a-js 1.3, through its resolver'])
-  })
-
   it.each<[string, string, Response | undefined, string]>([
     ['a missing card', cardUrl, Response.json({}, { status: 404 }), 'responded with HTTP 404'],
     [

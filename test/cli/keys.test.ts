@@ -45,15 +45,6 @@ describe('sync-card keys create', () => {
     expect(stderr + host.calls).not.toContain(d)
   })
 
-  it('makes the key of narrow signatures with --narrow', async () => {
-    host.store({ SIGNING_KEY: createSigningKey() })
-    expect(await host.run(['create', '--narrow'])).toMatchObject({ code: 0 })
-    expect(await host.roles()).toEqual({
-      current: kidOf(host.secrets.SIGNING_KEY),
-      narrow: kidOf(host.secrets.NARROW_SIGNING_KEY),
-    })
-  })
-
   it('prints the secret instead with --print, and nothing else', async () => {
     const { code, stdout, stderr } = await host.run(['create', '--print'])
     expect([code, stderr, host.calls]).toEqual([0, '', []])
@@ -65,16 +56,15 @@ describe('sync-card keys create', () => {
     expect([new Set(kids).size, kids.filter(kid => kid.startsWith('-'))]).toEqual([200, []])
   })
 
-  it.each([
-    [[], 'SIGNING_KEY', 'npx sync-card keys rotate'],
-    [[], 'SIGNING_KEY_2', 'npx sync-card keys rotate'],
-    [['--narrow'], 'NARROW_SIGNING_KEY', 'npx sync-card keys retire narrow --now'],
-  ])('with %j replaces no key in %s, and names the command that does (exit 2)', async (flags, name, command) => {
-    host.store({ [name]: createSigningKey() })
-    const { code, stderr } = await host.run(['create', ...flags])
-    expect([code, stderr, host.calls]).toEqual([2, expect.stringContaining(command), []])
-    expect(stderr).toContain(`The Worker has a ${name} already`)
-  })
+  it.each(['SIGNING_KEY', 'SIGNING_KEY_2'])(
+    'replaces no key in %s, and names the command that does (exit 2)',
+    async name => {
+      host.store({ [name]: createSigningKey() })
+      const { code, stderr } = await host.run(['create'])
+      expect([code, stderr, host.calls]).toEqual([2, expect.stringContaining('npx sync-card keys rotate'), []])
+      expect(stderr).toContain(`The Worker has a ${name} already`)
+    },
+  )
 
   it('returns the exit code of wrangler', async () => {
     expect(await host.run(['create'], { EXIT_CODE: '7' })).toEqual({
@@ -244,10 +234,9 @@ describe('sync-card keys retire', () => {
     [['retire'], 'There is no previous key to retire. The keys are'],
     [['retire', 'AgfJ'], 'The host has no key "AgfJ". The keys are'],
     [['retire', 'current'], 'is in use. Make the next key first: npx sync-card keys rotate. If it has leaked: npx'],
-    [['retire', 'narrow'], 'is in use. If it has leaked: npx'],
     [['retire', '--now'], '--now needs the kid of the key that has leaked'],
   ])('rejects %j (exit 2)', async (args, message) => {
-    have({ SIGNING_KEY: now - DAY, NARROW_SIGNING_KEY: now })
+    have({ SIGNING_KEY: now - DAY })
     const { code, stderr } = await host.run(args)
     expect([code, stderr, host.calls]).toEqual([2, expect.stringContaining(message), []])
   })
@@ -319,13 +308,6 @@ describe('sync-card keys retire --now', () => {
       after: ['current'],
       remains: [],
     },
-    {
-      leaked: 'narrow',
-      times: { SIGNING_KEY: current, NARROW_SIGNING_KEY: current },
-      call: 'put NARROW_SIGNING_KEY',
-      after: ['current', 'narrow'],
-      remains: [`${cards}, which another key has signed as well`],
-    },
   ])(
     'of the $leaked key of $times makes wrangler $call, and waits for the cards',
     async ({ leaked, times, call, after, remains }) => {
@@ -375,9 +357,8 @@ describe('sync-card keys list', () => {
     host.store({
       SIGNING_KEY: createSigningKey(),
       SIGNING_KEY_2: createSigningKey(secondsOf(now + 5 * MINUTE)),
-      NARROW_SIGNING_KEY: createSigningKey(),
     })
-    const { current, next, narrow } = await host.roles()
+    const { current, next } = await host.roles()
     const { code, stdout } = await host.run(['list'])
     const rows = stdout
       .trimEnd()
@@ -389,7 +370,6 @@ describe('sync-card keys list', () => {
         ['role', 'kid', 'secret', 'signs since', 'next'],
         ['current', current, 'SIGNING_KEY', 'the beginning', '-'],
         ['next', next, 'SIGNING_KEY_2', 'not yet', 'signs everything from 2026-11-26 12:05 UTC on'],
-        ['narrow', narrow, 'NARROW_SIGNING_KEY', 'the beginning', '-'],
       ],
     ])
   })

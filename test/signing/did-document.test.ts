@@ -6,7 +6,7 @@ import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
 const secretOf = (nbf?: number): string => JSON.stringify({ ...makeSigningKey(), ...(nbf !== undefined && { nbf }) })
-const secrets = { SIGNING_KEY: secretOf(), SIGNING_KEY_2: secretOf(4_000_000_000), NARROW_SIGNING_KEY: secretOf() }
+const secrets = { SIGNING_KEY: secretOf(), SIGNING_KEY_2: secretOf(4_000_000_000) }
 const path = '/.well-known/did.json'
 
 type KeySet = { keys: { kid: string }[] }
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 
 describe('GET /.well-known/did.json', () => {
-  it('has the keys of the key set, the next one included, and not the one of narrow signatures', async () => {
+  it('has the keys of the key set, the next one included', async () => {
     const document = (await (await host.fetch(`https://cards.example.com${path}`)).json()) as DidDocument
     const { keys } = (await (await host.fetch('/.well-known/jwks.json')).json()) as KeySet
     const did = 'did:web:cards.example.com'
@@ -72,7 +72,7 @@ describe('GET /.well-known/did.json', () => {
     )
   })
 
-  it('is read by our own verifier, without the key of narrow signatures', async () => {
+  it('is read by our own verifier', async () => {
     const did = 'did:web:did-weather.example.com'
     const fetched: string[] = []
     const resolved = await resolveKeys([did], async url => {

@@ -6,7 +6,6 @@ import { makeSigningKey } from '../support/signing-key.ts'
 const key = makeSigningKey()
 const { d, ...publicKey } = key
 const other = makeSigningKey()
-const narrow = makeSigningKey()
 const now = Date.parse('2026-11-26T12:00:00Z')
 
 const textOf = (secret: unknown): string => (typeof secret === 'string' ? secret : JSON.stringify(secret))
@@ -47,16 +46,10 @@ describe('a signing key', () => {
     for (const secret of [d, other.d, 'secret-member', '"d"', 'nbf']) expect(text).not.toContain(secret)
   })
 
-  it('has one role: a narrow key that signs other cards too would be valid for cards without their security', async () => {
-    const repeated = (secret: string) => `The ${secret} of this Worker is the key of another secret, so it is not used.`
-    const both = { SIGNING_KEY: textOf(key), NARROW_SIGNING_KEY: since(key, 60) }
-    for (const env of [both, { ...both, SIGNING_KEY_2: textOf(other) }]) {
-      const keys = await readAll(env)
-      expect(keys).toMatchObject({ problem: repeated('NARROW_SIGNING_KEY') })
-      expect(keys.narrow).toBeUndefined()
-    }
+  it('has one role', async () => {
+    const problem = 'The SIGNING_KEY_2 of this Worker is the key of another secret, so it is not used.'
     const twice = await readAll({ SIGNING_KEY: textOf(key), SIGNING_KEY_2: since(key, 60) })
-    expect(twice).toMatchObject({ published: [await published(key)], problem: repeated('SIGNING_KEY_2') })
+    expect(twice).toMatchObject({ published: [await published(key)], problem })
   })
 
   it('cannot be exported', async () => {
@@ -86,17 +79,16 @@ describe('a signing key', () => {
     expect(await read(secret)).toEqual({ misconfigured: problem('SIGNING_KEY') })
     // The keys of the other secrets are used all the same.
     const current = { kid: await kidOf(other) }
-    for (const name of ['SIGNING_KEY_2', 'NARROW_SIGNING_KEY'])
-      expect(await getSigningKeys({ SIGNING_KEY: textOf(other), [name]: textOf(secret) })).toMatchObject({
-        current,
-        problem: problem(name),
-      })
+    expect(await getSigningKeys({ SIGNING_KEY: textOf(other), SIGNING_KEY_2: textOf(secret) })).toMatchObject({
+      current,
+      problem: problem('SIGNING_KEY_2'),
+    })
     expect(await getSigningKeys({ SIGNING_KEY: textOf(secret), SIGNING_KEY_2: textOf(other) })).toMatchObject({
       current,
     })
   })
 
-  it.each([{}, { SIGNING_KEY: '' }, { NARROW_SIGNING_KEY: JSON.stringify(narrow) }])('is missing in %j', async env => {
+  it.each([{}, { SIGNING_KEY: '' }])('is missing in %j', async env => {
     expect(await getSigningKeys(env)).toEqual({
       misconfigured: 'This Worker has no SIGNING_KEY. Create one: npx sync-card keys create',
     })
@@ -133,22 +125,13 @@ describe('the roles of keys', () => {
       { SIGNING_KEY: since(key, 99), SIGNING_KEY_2: since(other, 9) },
       ['current other', 'next key'],
     ],
-    [
-      'a narrow key, whatever its time',
-      { SIGNING_KEY: textOf(key), NARROW_SIGNING_KEY: since(narrow, 99) },
-      ['current key', 'narrow narrow'],
-    ],
   ])('of %s', async (_, env, expected) => {
     const names = new Map(
-      await Promise.all(
-        Object.entries({ key, other, narrow }).map(async ([name, jwk]) => [await kidOf(jwk), name] as const),
-      ),
+      await Promise.all(Object.entries({ key, other }).map(async ([name, jwk]) => [await kidOf(jwk), name] as const)),
     )
     const keys = await readAll(env)
     expect(listKeys(keys).map(({ role, kid }) => `${role} ${names.get(kid)}`)).toEqual(expected)
-    const together = listKeys(keys).filter(({ role }) => role !== 'narrow')
-    expect(keys.published.map(({ kid }) => kid)).toEqual(together.map(({ kid }) => kid))
-    expect(keys.published.some(key => key.narrow)).toBe(false)
+    expect(keys.published.map(({ kid }) => kid)).toEqual(listKeys(keys).map(({ kid }) => kid))
   })
 
   it('change with the time alone', async () => {
@@ -162,11 +145,11 @@ describe('the roles of keys', () => {
     expect(await rolesAt(now + 10_000)).toEqual([second, undefined, first])
   })
 
-  it('name what signs cards: the current, the previous and the narrow key, but not the next one', async () => {
-    const [first, second, third] = await Promise.all([key, other, narrow].map(kidOf))
-    const env = { SIGNING_KEY: textOf(key), SIGNING_KEY_2: since(other, 10), NARROW_SIGNING_KEY: textOf(narrow) }
-    expect(nameSigners(await readAll(env))).toBe(`${first}  ${third}`)
-    expect(nameSigners(await readAll(env, now + 10_000))).toBe(`${second} ${first} ${third}`)
+  it('name what signs cards: the current and the previous key, but not the next one', async () => {
+    const [first, second] = await Promise.all([key, other].map(kidOf))
+    const env = { SIGNING_KEY: textOf(key), SIGNING_KEY_2: since(other, 10) }
+    expect(nameSigners(await readAll(env))).toBe(`${first} `)
+    expect(nameSigners(await readAll(env, now + 10_000))).toBe(`${second} ${first}`)
     expect(nameSigners({ misconfigured: 'There is none.' })).toBe('')
   })
 })

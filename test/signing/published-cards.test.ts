@@ -12,7 +12,6 @@ const origin = 'https://cards.example.com'
 const secret = (key: object) => JSON.stringify(key)
 const first = makeSigningKey()
 const second = makeSigningKey()
-const narrow = makeSigningKey()
 const kidOf = ({ x, y }: { x: string; y: string }) => calculateJwkThumbprint({ kty: 'EC', crv: 'P-256', x, y })
 const card = agentCard('https://agent.example', {
   securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
@@ -54,17 +53,17 @@ const kidsOf = (served: Served) => [
 const notesOf = (receipt: JsonObject) =>
   ((receipt.report as JsonObject).signatures as { message: string }[]).map(({ message }) => message)
 
-const readPublished = async (host: NodeHost, name: string) => {
-  const response = await host.fetch(`/.well-known/${name}`)
-  const keys = response.ok ? await readKeys((await response.json()) as Json, name) : { keys: [] }
+const readPublished = async (host: NodeHost) => {
+  const response = await host.fetch('/.well-known/jwks.json')
+  const keys = response.ok ? await readKeys((await response.json()) as Json, 'jwks.json') : { keys: [] }
   return 'keys' in keys ? keys.keys : []
 }
 
-/** Returns how each signature of a card is verified with the keys that the host publishes now, those for narrow signatures included. */
-const verify = async (host: NodeHost, { document }: Served) => {
-  const keys = await Promise.all(['jwks.json', 'narrow-jwks.json'].map(name => readPublished(host, name)))
-  return (await verifySignatures(document, keys.flat())).map(result => (result.valid ? result.rule : result.reason))
-}
+/** Returns how each signature of a card is verified with the keys that the host publishes now. */
+const verify = async (host: NodeHost, { document }: Served) =>
+  (await verifySignatures(document, await readPublished(host))).map(result =>
+    result.valid ? result.rule : result.reason,
+  )
 
 describe('a card that is registered at a host with a SIGNING_KEY', () => {
   it.each([
@@ -121,37 +120,6 @@ describe('a card that is registered at a host with a SIGNING_KEY', () => {
     const { result } = (await response.json()) as { result: JsonObject }
     expect(result.description).toBe('For callers with a token')
     expect(await verify(host, { etag: null, modified: null, document: result })).toEqual(['wire'])
-  })
-
-  it('has a narrow signature only if its owner wants one: by the second key, last in the list', async () => {
-    const host = await start({ NARROW_SIGNING_KEY: secret(narrow) })
-    await host.put(id, { card, narrowSignature: true })
-    await host.put(`${id}-default`, card)
-    const served = await read(host, id, '?dialect=1.0')
-    expect(await verify(host, served)).toEqual(['wire', 'proto-ascii', 'narrow'])
-    expect(kidsOf(served)).toEqual([await kidOf(first), await kidOf(narrow)])
-    expect(kidsOf(await read(host, `${id}-default`, '?dialect=1.0'))).toEqual([await kidOf(first)])
-  })
-
-  it('with a narrow signature is not verified without its security schemes, neither with the main keys nor with the narrow one', async () => {
-    const host = await start({ NARROW_SIGNING_KEY: secret(narrow) })
-    await host.put(id, { card, narrowSignature: true })
-    const { document, ...rest } = await read(host, id, '?dialect=1.0')
-    const { securitySchemes: _, ...stripped } = document
-    expect(await verify(host, { ...rest, document: stripped })).toEqual([
-      'is not valid for this card under any rule',
-      'is not valid for this card under any rule',
-      'narrow',
-    ])
-    const published = await readPublished(host, 'jwks.json')
-    expect(published.map(({ kid }) => kid)).toEqual([await kidOf(first)])
-  })
-
-  it('reports a narrow signature that the host has no key for', async () => {
-    const host = await start()
-    expect(notesOf(await host.put(id, { card, narrowSignature: true }))).toContainEqual(
-      expect.stringMatching(/no NARROW_SIGNING_KEY.*npx sync-card keys create --narrow/),
-    )
   })
 })
 

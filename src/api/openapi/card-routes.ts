@@ -135,17 +135,6 @@ export const cardRoutes = {
     validated: true,
     problems: ['no-signing-key'],
   },
-  'GET /.well-known/narrow-jwks.json': {
-    id: 'getNarrowKeySet',
-    tag: 'documents',
-    summary: 'Get the public key of narrow signatures',
-    description:
-      'A narrow signature does not cover the security schemes of a card: accept this key only where no other can be verified.',
-    access: 'public',
-    answers: { 200: { description: 'A JWK Set (RFC 7517).', content: { 'application/jwk-set+json': 'JwkSet' } } },
-    validated: true,
-    problems: ['no-signing-key'],
-  },
   'GET /.well-known/did.json': {
     id: 'getDidDocument',
     tag: 'documents',

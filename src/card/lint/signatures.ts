@@ -25,23 +25,9 @@ const findUnverifiable = (context: LintContext): Finding[] =>
       : []
   })
 
-/** The danger of a narrow signature is its purpose: the owner has asked for it, and should know both. */
-const explainNarrow = ({ card, manifest, sourceOf }: LintContext): Finding[] => {
-  if (!manifest.narrowSignature) return []
-  const hasSchemes = Object.keys(card.securitySchemes ?? {}).length > 0
-  const danger = manifest.signatures === 'strip' ? NARROW_STRIPPED : NARROW_DANGER
-  return [{ pointer: sourceOf('/securitySchemes'), message: hasSchemes ? danger : NARROW_NEEDLESS }]
-}
-
-const NARROW_DANGER =
-  'are not covered by the narrow signature, which is valid for the card without them, too: clients that trust its key accept a card whose security somebody has removed. Remove `narrowSignature` unless your clients use the card resolver of a2a-js 1.3'
-const NARROW_STRIPPED =
-  'are covered by no signature, because `signatures: strip` makes none: `narrowSignature` has no effect, remove it'
-const NARROW_NEEDLESS = 'are missing, so `narrowSignature` has no effect: remove it'
-
 /** Whether signatures matter to the owner: without a sign of that, what they do not cover is no news. */
 const isAboutSignatures = (context: LintContext): boolean =>
-  keptSignatures(context).length > 0 || context.manifest.signatures === 'resign' || context.manifest.narrowSignature
+  keptSignatures(context).length > 0 || context.manifest.signatures === 'resign'
 
 const findUnsignable = (context: LintContext): Finding[] => {
   if (!isAboutSignatures(context)) return []
@@ -130,12 +116,6 @@ export const signatures: readonly Rule[] = [
     severity: 'warning',
     summary: 'is no signature that a client can verify',
     check: findUnverifiable,
-  },
-  {
-    id: 'signature-narrow',
-    severity: 'info',
-    summary: 'are not covered by a narrow signature',
-    check: explainNarrow,
   },
   {
     id: 'unsignable-value',

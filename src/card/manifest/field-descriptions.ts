@@ -49,8 +49,6 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
     'A breaking change needs a higher major version, an additive one a higher minor version. off: not checked. warn: reported. enforce: other changes are refused. Default: warn.',
   signatures:
     'The signatures of the author. keep: where they cover the document that is served; the host signs the others. resign: the host signs all. strip: no document has any. Default: keep.',
-  narrowSignature:
-    'Whether the host adds a signature that does not cover the security schemes: the resolver of the JavaScript SDK accepts no other for a card that has some. Default: false.',
   jwt: 'Which access tokens of the OpenID Connect issuer that the card names may read the agent if it is internal, or its extended cards.',
   'jwt.audience':
     'The audiences of the tokens, one of which a token must have. Default: the URL of the agent at this host.',

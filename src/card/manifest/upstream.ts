@@ -21,7 +21,6 @@ const secretName = v.pipe(
   v.notValue('ADMIN_TOKEN', 'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host'),
   notSigningKey('SIGNING_KEY'),
   notSigningKey('SIGNING_KEY_2'),
-  notSigningKey('NARROW_SIGNING_KEY'),
   v.notValue('WEBHOOK_SECRET', 'must not be WEBHOOK_SECRET: the upstream could forge the messages of the webhook'),
 )
 

@@ -23,14 +23,11 @@ export type RepresentationName = (typeof representationNames)[number]
 /** The documents that this host signs: those that the official clients read. */
 export const signedNames = ['agent-card.json', 'agent.json', '1.0', '0.3'] as const satisfies RepresentationName[]
 
-/** The Worker secrets that have the keys of a host. The first two take turns, so that one of them is free for the next key. */
-export const keySecrets = ['SIGNING_KEY', 'SIGNING_KEY_2', 'NARROW_SIGNING_KEY'] as const
+/** The Worker secrets that have the keys of a host. They take turns, so that one of them is free for the next key. */
+export const keySecrets = ['SIGNING_KEY', 'SIGNING_KEY_2'] as const
 
-/**
- * What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well, until it is retired;
- * `narrow` signs what a card is without its security schemes, for agents whose owners want that.
- */
-export const keyRoles = ['current', 'next', 'previous', 'narrow'] as const
+/** What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well, until it is retired. */
+export const keyRoles = ['current', 'next', 'previous'] as const
 
 /** The names of the hybrids, which are in no dialect: one document that readers of several dialects accept. */
 export type HybridName = Exclude<RepresentationName, DialectName>

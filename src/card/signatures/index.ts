@@ -4,7 +4,6 @@ export {
   KEY_SET_PATH,
   type KeySource,
   listKeySetUrls,
-  NARROW_KEY_SET_PATH,
   resolveKeys,
   type Trust,
 } from './key-sources.ts'

@@ -12,9 +12,6 @@ export type KeySource = JsonObject | string
 /** The path of the keys of a host (RFC 7517). */
 export const KEY_SET_PATH = '/.well-known/jwks.json'
 
-/** The path of the key of narrow signatures, which verifiers must not find among the others. */
-export const NARROW_KEY_SET_PATH = '/.well-known/narrow-jwks.json'
-
 /**
  * Names who decided which keys count: the verifier (`given`), the server of the card (`origin`), or the signer of the
  * card (`signer`). The last proves nothing: anybody can sign a card with a key of their own, and name the place of that

@@ -5,7 +5,7 @@ import { toCurrentForm } from './legacy-form.ts'
 import { servedScope } from './served-scope.ts'
 
 /** What a signature covers of a card: the text that is signed, which no two SDKs make in the same way. */
-export const payloadRules = ['wire', 'served', 'proto', 'proto-ascii', 'narrow'] as const
+export const payloadRules = ['wire', 'served', 'proto', 'proto-ascii'] as const
 
 /** The name of a rule by which the payload of a signature is made from a card. */
 export type PayloadRule = (typeof payloadRules)[number]
@@ -41,11 +41,6 @@ export const payloads: Readonly<Record<PayloadRule, Definition>> = {
     source: 'A2A 1.0 §8.4.2, as a2a-python up to 1.1 has it: ASCII only, names in the order of code points',
     omits: 'empty values and fields that A2A 1.0 does not define',
     write: (_, proto) => toPythonJson(proto()),
-  },
-  narrow: {
-    source: 'a2a-js #663: the resolver of a2a-js 1.3 loses `securitySchemes` before it verifies a card',
-    omits: 'the security schemes, empty values and fields that A2A 1.0 does not define',
-    write: card => canonicalizeAgentCard(omit(toCurrentForm(card), 'securitySchemes') as never),
   },
 }
 

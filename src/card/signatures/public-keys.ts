@@ -2,11 +2,8 @@ import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jos
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_RSA_EXPONENT_BITS, MAX_RSA_MODULUS_BITS, MAX_VERIFICATION_KEYS } from '../../limits.ts'
 
-/**
- * A public key by which signatures are verified, and where it is from: a URL, a DID, or what it is a part of, such as `manifest`. A key that
- * `isNarrow` by its own set makes narrow signatures only, whatever else they seem to cover.
- */
-export type PublicKey = { jwk: JsonObject; kid: string; thumbprint: string; from: string; isNarrow?: boolean }
+/** A public key by which signatures are verified, and where it is from: a URL, a DID, or what it is a part of, such as `manifest`. */
+export type PublicKey = { jwk: JsonObject; kid: string; thumbprint: string; from: string }
 
 /** Keys, or why there are none. */
 export type KeysResult = { keys: PublicKey[] } | { error: string }
@@ -38,7 +35,7 @@ const readKey = async (jwk: Json, from: string): Promise<PublicKey | undefined> 
   try {
     const thumbprint = await calculateJwkThumbprint(publicJwk as JWK)
     const kid = typeof jwk.kid === 'string' ? jwk.kid : thumbprint
-    return { jwk: publicJwk, kid, thumbprint, from, ...(jwk.narrow === true && { isNarrow: true }) }
+    return { jwk: publicJwk, kid, thumbprint, from }
   } catch {
     return undefined
   }

@@ -2,18 +2,13 @@ import { base64url, type CryptoKey, FlattenedSign } from 'jose'
 import { type JsonObject, omit } from '../../json/json.ts'
 import { createPayloadWriter, type PayloadRule } from './payloads.ts'
 
-/** A private key of ES256, which every SDK accepts, with its public name; and the URL of a set with the public key, if it is another. */
-export type SignerKey = { kid: string; privateKey: CryptoKey; jku?: string }
+/** A private key of ES256, which every SDK accepts, with its public name. */
+export type SignerKey = { kid: string; privateKey: CryptoKey }
 
 /** The keys and the earlier signatures with which the cards of one agent are signed. */
 export type CardSigner = {
   /** The keys that sign each card. Some verifiers stop at a key that they do not know, so the one that stays longest comes first. */
   keys: readonly SignerKey[]
-  /**
-   * Signs what is left of a card without its security schemes. Never one of `keys`, nor in the same key set: the card could be stripped of
-   * its security.
-   */
-  narrowKey?: SignerKey | undefined
   /** The URL of the public keys of `keys`. */
   jku: string
   /** Signatures that were made before, by the digest of what they sign: they stay, so that entity tags do. */
@@ -38,21 +33,16 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
     const payload = coversUnknown && isJwt(unsigned) ? undefined : write(rule)
     if (payload !== undefined && !written.has(payload)) written.set(payload, rule)
   }
-  const narrow = signer.narrowKey && write('narrow')
-  const jobs = [
-    ...signer.keys.flatMap(key => [...written].map(([payload, rule]) => ({ key, payload, rule }))),
-    ...(signer.narrowKey && narrow !== undefined && !written.has(narrow)
-      ? [{ key: signer.narrowKey, payload: narrow, rule: 'narrow' as const }]
-      : []),
-  ]
-  const made = await Promise.all(jobs.map(({ key, payload }) => sign(payload, key, signer)))
+  const made = await Promise.all(
+    signer.keys.flatMap(key => [...written.keys()].map(payload => sign(payload, key, signer))),
+  )
   return {
     document: {
       ...unsigned,
       signatures: made.map(({ protected: header, signature }) => ({ protected: header, signature })),
     },
     signatures: Object.fromEntries(made.map(({ digest, signature }) => [digest, signature])),
-    rules: [...new Set(jobs.map(({ rule }) => rule))],
+    rules: [...written.values()],
   }
 }
 
@@ -70,10 +60,10 @@ const protectedHeader = (kid: string, jku: string) => ({ alg: 'ES256', typ: 'JOS
 
 const sign = async (
   payload: string,
-  { kid, privateKey, jku: ownJku }: SignerKey,
+  { kid, privateKey }: SignerKey,
   { jku, known, made }: CardSigner,
 ): Promise<{ digest: string; protected: string; signature: string }> => {
-  const header = protectedHeader(kid, ownJku ?? jku)
+  const header = protectedHeader(kid, jku)
   const bytes = new TextEncoder().encode(payload)
   const encodedHeader = base64url.encode(new TextEncoder().encode(JSON.stringify(header)))
   const digest = await digestOf(encodedHeader, bytes)

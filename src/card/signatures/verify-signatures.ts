@@ -53,12 +53,8 @@ export const verifySignatures = async (
   return results
 }
 
-/**
- * A rule that leaves out fields which contradict the others does not cover the card that its readers see. The text of a narrow signature is
- * that of other rules for a card that was stripped of its security.
- */
-const judgeRule = (found: PayloadRule | undefined, card: JsonObject, key: PublicKey): Verdict => {
-  const rule = found && key.isNarrow ? 'narrow' : found
+/** A rule that leaves out fields which contradict the others does not cover the card that its readers see. */
+const judgeRule = (rule: PayloadRule | undefined, card: JsonObject, key: PublicKey): Verdict => {
   if (rule === undefined) return { valid: false, reason: 'is not valid for this card under any rule' }
   const contradiction = rule === 'wire' ? undefined : findContradiction(card, rule)
   return contradiction === undefined

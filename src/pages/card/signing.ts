@@ -13,7 +13,7 @@ import {
   signedRules,
   verifySignatures,
 } from '../../card/signatures/index.ts'
-import type { Json, JsonObject } from '../../json/json.ts'
+import type { JsonObject } from '../../json/json.ts'
 import { parseUrl } from '../../net/urls.ts'
 import { findSigningKeys } from '../../signing/keys.ts'
 import { shorten } from '../text/index.ts'
@@ -71,10 +71,8 @@ export const findSigning = async (
   }
 }
 
-/**
- * Signatures of one document that this host makes: by each rule with each key but the narrow one, and one with that.
- */
-const MAX_OWN_SIGNATURES = (keySecrets.length - 1) * signedRules.length + 1
+/** Signatures of one document that this host makes: by each rule with each key. */
+const MAX_OWN_SIGNATURES = keySecrets.length * signedRules.length
 
 /** Leaves out signatures that name a key of this host beyond those that it makes: to verify forged ones takes long. */
 const boundSignatures = (document: JsonObject, keys: readonly PublicKey[]): JsonObject => {
@@ -87,8 +85,8 @@ const boundSignatures = (document: JsonObject, keys: readonly PublicKey[]): Json
 }
 
 const readOwnKeys = async (env: Env): Promise<PublicKey[]> => {
-  const { published = [], narrow } = (await findSigningKeys(env)) ?? {}
-  const read = await readKeys([...published, ...(narrow ? [narrow.publicKey] : [])] as Json, 'this host')
+  const { published = [] } = (await findSigningKeys(env)) ?? {}
+  const read = await readKeys([...published], 'this host')
   return 'keys' in read ? read.keys : []
 }
 

@@ -75,7 +75,6 @@ const isSigned = (name: DocumentName): boolean => signedNames.some(signed => sig
 /** Returns how an agent was signed before. */
 const inferTerms = (sql: SqlStorage, id: string, signatures: StoredSigning['signatures']): SigningTerms => ({
   signatures: Object.keys(signatures).length > 0 ? 'resign' : 'strip',
-  narrowSignature: false,
   hosts: sql
     .exec<{ hostname: string }>('SELECT hostname FROM hosts WHERE id = ?', id)
     .toArray()

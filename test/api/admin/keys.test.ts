@@ -21,10 +21,7 @@ describe('GET /keys', () => {
   const vars = { PUBLIC_URL: 'https://cards.example.com', SIGNING_KEY: secretOf(1_700_000_000) }
   let host: OwnHost
   beforeAll(async () => {
-    host = await startHost(
-      { ...vars, SIGNING_KEY_2: secretOf(4_000_000_000), NARROW_SIGNING_KEY: secretOf() },
-      { storage },
-    )
+    host = await startHost({ ...vars, SIGNING_KEY_2: secretOf(4_000_000_000) }, { storage })
     await host.put('keys-weather', minimalCard)
   })
   afterAll(async () => {
@@ -42,7 +39,6 @@ describe('GET /keys', () => {
       keys: [
         { kid, role: 'current', secret: 'SIGNING_KEY', signsFrom: '2023-11-14T22:13:20.000Z' },
         { kid, role: 'next', secret: 'SIGNING_KEY_2', signsFrom: '2096-10-02T07:06:40.000Z' },
-        { kid, role: 'narrow', secret: 'NARROW_SIGNING_KEY' },
       ],
       unsigned: 0,
       cacheSeconds: 86_520,

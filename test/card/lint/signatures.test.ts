@@ -72,32 +72,6 @@ describe('signature-unverifiable', () => {
   })
 })
 
-describe('signature-narrow', () => {
-  it('explains the danger where the manifest asks for a narrow signature', () => {
-    expect(find({}, { narrowSignature: true })).toEqual([
-      expect.stringMatching(
-        /^signature-narrow \/securitySchemes: are not covered by the narrow signature, .* a card whose security somebody has removed/,
-      ),
-    ])
-  })
-
-  it('reports that it has no effect for a card without security schemes', () => {
-    expect(
-      find(
-        { securitySchemes: undefined, securityRequirements: undefined, security: undefined },
-        { narrowSignature: true },
-      ),
-    ).toEqual(['signature-narrow /securitySchemes: are missing, so `narrowSignature` has no effect: remove it'])
-    expect(find({}, { narrowSignature: true, signatures: 'strip' })).toEqual([
-      expect.stringMatching(/^signature-narrow \/securitySchemes: are covered by no signature/),
-    ])
-  })
-
-  it('reports nothing otherwise', () => {
-    expect(find({})).toEqual([])
-  })
-})
-
 describe('unsignable-value', () => {
   const unsignable = (fields: Record<string, Json | undefined>, manifest: JsonObject = { signatures: 'resign' }) =>
     find(fields, manifest, /unsignable/).map(found => found.replace('unsignable-value ', ''))
@@ -139,7 +113,6 @@ describe('unsignable-value', () => {
     ],
   ])('reports %s', (_, fields, expected) => {
     expect(unsignable(fields)).toEqual([expect.stringContaining(expected)])
-    expect(unsignable(fields, { narrowSignature: true })).toEqual([expect.stringContaining(expected)])
     expect(unsignable({ ...fields, signatures: [valid] }, {})).toEqual([expect.stringContaining(expected)])
   })
 

@@ -50,7 +50,6 @@ const complete: JsonObject = {
   set: 'mine',
   allowSecrets: ['/card/description'],
   signatures: 'resign',
-  narrowSignature: true,
 }
 const withMcp: JsonObject = {
   upstream: { mcp: 'https://b.example.com/mcp', service: 'A', ttl: 30, session: 'shared', defaultTool: 'search' },

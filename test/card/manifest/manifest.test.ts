@@ -53,7 +53,7 @@ describe('a manifest', () => {
       'an unknown field',
       { card, visibilty: 'public' },
       '/visibilty',
-      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, callers, bridge, compatibility, signatures, narrowSignature, jwt, set, allowSecrets. Fields of the card go under `card`',
+      'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, callers, bridge, compatibility, signatures, jwt, set, allowSecrets. Fields of the card go under `card`',
     ],
     [
       'an unknown field of upstream',

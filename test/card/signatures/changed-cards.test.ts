@@ -2,9 +2,8 @@ import { AgentCard } from '@a2a-js/sdk'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { toCanonical } from '../../../src/card/compile/canonical-card.ts'
 import { detectDialect } from '../../../src/card/dialects/index.ts'
-import { signedNames } from '../../../src/card/model/constants.ts'
 import { Provenance } from '../../../src/card/read/provenance.ts'
-import { findSdkVerdicts, type PayloadRule, verifyCard, verifySignatures } from '../../../src/card/signatures/index.ts'
+import { type PayloadRule, verifyCard, verifySignatures } from '../../../src/card/signatures/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../../src/json/json.ts'
 import { cleanCard } from '../../support/cards/cards.ts'
 import { compileCard } from '../../support/cards/compile.ts'
@@ -46,7 +45,7 @@ const interfaces = [
   { url: 'https://agent.example/rest', protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
 ]
 
-/** Signs the documents of a card with one scheme, which it requires with `scopes`, by the default: without a narrow signature. */
+/** Signs the documents of a card with one scheme, which it requires with `scopes`. */
 const signWithScheme = (scheme: JsonObject, scopes: string[] = ['read']): Promise<Record<string, JsonObject>> => {
   const requirements = [{ schemes: { guard: { list: scopes } } }]
   const [skill] = cleanCard.skills
@@ -403,24 +402,5 @@ describe('what signatures in the form of A2A 1.0 do not cover', () => {
     const { 'agent-card.json': hybrid = {}, '1.0': current = {} } = await signWithScheme({ type: 'hmac', keyId: 'a' })
     expect(current.securitySchemes).toEqual({})
     expect(await accepting(change('securitySchemes')(() => undefined)(hybrid))).toEqual(readers)
-  })
-})
-
-describe('a narrow signature', () => {
-  it('is also one of the card without its security schemes, so its key must not sign anything else', async () => {
-    const narrow = await makeKey()
-    const compiled = compileCard({
-      ...(cleanCard as JsonObject),
-      securitySchemes: { guard: { type: 'http', scheme: 'bearer' } },
-    })
-    const { '1.0': document = {} } = await signDocuments(compiled, makeSigner(key, narrow), signedNames)
-    const stripped = omit(document, 'securitySchemes')
-    const valid = async (card: JsonObject, keys = [key.publicKey, narrow.publicKey]) =>
-      (await verifySignatures(card, keys)).flatMap(result => (result.valid ? [[result.rule, result.kid]] : []))
-    expect((await valid(document)).at(-1)).toEqual(['narrow', narrow.kid])
-    expect(await valid(stripped)).toEqual([['proto', narrow.kid]])
-    expect(await valid(stripped, [key.publicKey])).toEqual([])
-    const verdicts = await findSdkVerdicts({ plain: stripped, current: stripped }, [key.publicKey])
-    expect(verdicts.filter(({ accepted }) => accepted)).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { loadManifests } from '../../../cli/manifests/load.ts'
 import { createEchoCard } from '../../../examples/echo-agent/app.ts'
 import { type Compiled, compile } from '../../../src/card/compile/index.ts'
 import { signedNames } from '../../../src/card/model/constants.ts'
-import { findSdkVerdicts, readHeader, verifySignatures } from '../../../src/card/signatures/index.ts'
+import { findSdkVerdicts, verifySignatures } from '../../../src/card/signatures/index.ts'
 import { listContradictions } from '../../../src/card/signatures/legacy-form.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
@@ -14,12 +14,16 @@ import { completeCards } from '../../support/cards/complete.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 import { corpus, skipNotice } from '../../support/cards/reference.ts'
 import { readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
-import { hasSchemes, makeKey, makeSigner, signDocuments, type TestKey } from '../../support/cards/signed.ts'
-import { cardVerifiers } from '../../support/sdk/card-verifiers.ts'
+import { hasSchemes, makeKey, makeSigner, signDocuments } from '../../support/cards/signed.ts'
+import { type CardVerifier, cardVerifiers } from '../../support/sdk/card-verifiers.ts'
 
-const [main, narrow] = (await Promise.all([makeKey(), makeKey()])) as [TestKey, TestKey]
-const keys = [main.publicJwk, narrow.publicJwk]
-const publicKeys = [main.publicKey, narrow.publicKey]
+const key = await makeKey()
+const keys = [key.publicJwk]
+const publicKeys = [key.publicKey]
+
+/** Whether a verifier can accept a card: the resolver of a2a-js loses security schemes before it verifies (a2a-js #663). */
+const canAccept = ({ name }: CardVerifier, card: JsonObject): boolean =>
+  name !== 'a2a-js 1.3 through its resolver' || !hasSchemes(card)
 
 // The verifier of a2a-js logs every signature that it does not accept.
 beforeEach(() => {
@@ -52,25 +56,28 @@ const samples = [
   ...corpusCards,
 ]
 
-describe(`a card that this host signs, with a narrow signature${skipNotice}`, () => {
+describe(`a card that this host signs${skipNotice}`, () => {
   it('has samples of every kind', () => {
     expect(samples.filter(([, compiled]) => compiled === undefined)).toEqual([])
     expect(examples.length).toBeGreaterThanOrEqual(12)
   })
 
   it.each(samples)('verifies with every SDK: %s', async (_, compiled) => {
-    const signed = await signDocuments(compiled as Compiled, makeSigner(main, narrow))
-    const refused = await Promise.all(
-      cardVerifiers.flatMap(({ name, documents, accepts }) =>
-        documents.map(async document =>
-          (await accepts(signed[document] as JsonObject, keys)) ? [] : [name, document],
-        ),
+    const signed = await signDocuments(compiled as Compiled, makeSigner(key))
+    const unexpected = await Promise.all(
+      cardVerifiers.flatMap(verifier =>
+        verifier.documents.map(async name => {
+          const document = signed[name] as JsonObject
+          return (await verifier.accepts(document, keys)) === canAccept(verifier, document) ? [] : [verifier.name, name]
+        }),
       ),
     )
-    expect(refused.flat()).toEqual([])
+    expect(unexpected.flat()).toEqual([])
     const served = { plain: signed['agent-card.json'] as JsonObject, current: signed['1.0'] as JsonObject }
-    const verdicts = await findSdkVerdicts(served, publicKeys)
-    expect(verdicts.filter(({ accepted }) => !accepted)).toEqual([])
+    const refused = (await findSdkVerdicts(served, publicKeys)).filter(({ accepted }) => !accepted)
+    expect(refused.map(({ sdk }) => sdk)).toEqual(
+      hasSchemes(served.current) ? ['a2a-js 1.3, through its resolver'] : [],
+    )
     const results = await Promise.all(Object.values(signed).map(document => verifySignatures(document, publicKeys)))
     expect(results.flat().filter(({ valid }) => !valid)).toEqual([])
   })
@@ -89,33 +96,15 @@ const compileGenerated = (): Compiled[] => {
   return compiled.slice(0, CARDS)
 }
 
-/** Removes the narrow signature, which a host adds to the others. */
-const withoutNarrow = ({ signatures, ...card }: JsonObject): JsonObject => ({
-  ...card,
-  signatures: (signatures as JsonObject[]).filter(signature => {
-    const read = readHeader(signature)
-    return 'header' in read && read.header.kid === main.kid
-  }),
-})
-
 // Web Crypto works on other threads, so cards are signed and verified at the same time.
 describe(`${CARDS} generated cards, signed by this host`, () => {
-  /** By document; `narrow` is the one of A2A 1.0 with a narrow signature, if that differs. */
+  /** By document. */
   const cards: Record<string, JsonObject>[] = []
 
   beforeAll(async () => {
-    const sign = async (compiled: Compiled, index: number): Promise<Record<string, JsonObject>> => {
-      // The document for A2A 1.0 is for the resolver. The others of a card have the same forms: a tenth of them is enough.
-      const names = index % 10 === 0 ? signedNames : (['agent-card.json', '1.0'] as const)
-      const signer = makeSigner(main)
-      const signed = await signDocuments(
-        compiled,
-        signer,
-        names.filter(name => name !== '1.0'),
-      )
-      const { '1.0': narrowed = {} } = await signDocuments(compiled, { ...signer, narrowKey: narrow }, ['1.0'])
-      return { ...signed, '1.0': withoutNarrow(narrowed), narrow: narrowed }
-    }
+    // The document for A2A 1.0 is for the resolver. The others of a card have the same forms: a tenth of them is enough.
+    const sign = (compiled: Compiled, index: number) =>
+      signDocuments(compiled, makeSigner(key), index % 10 === 0 ? signedNames : ['agent-card.json', '1.0'])
     cards.push(...(await Promise.all(compileGenerated().map(sign))))
   })
 
@@ -139,14 +128,15 @@ describe(`${CARDS} generated cards, signed by this host`, () => {
     expect(rare.map(([kind]) => kind)).toEqual([])
   })
 
-  it.each(cardVerifiers)('verify with $name', async ({ documents, accepts }) => {
-    const received = cards.flatMap(card => {
-      const names = documents.filter((name, index) => index === 0 || (card[name] && card['agent.json']))
-      return (documents.length === 1 ? ['narrow'] : names).map(name => card[name] as JsonObject)
-    })
+  it.each(cardVerifiers)('verify with $name', async verifier => {
+    const received = cards.flatMap(card =>
+      verifier.documents
+        .filter((name, index) => index === 0 || (card[name] && card['agent.json']))
+        .map(name => card[name] as JsonObject),
+    )
     expect(received.length).toBeGreaterThanOrEqual(CARDS)
-    const accepted = await Promise.all(received.map(card => accepts(card, keys)))
-    expect(received.find((_, index) => !accepted[index])).toBeUndefined()
+    const accepted = await Promise.all(received.map(card => verifier.accepts(card, keys)))
+    expect(received.find((card, index) => accepted[index] !== canAccept(verifier, card))).toBeUndefined()
   })
 
   it('have fields of A2A 0.3 that do not contradict those of 1.0', () => {
@@ -157,13 +147,6 @@ describe(`${CARDS} generated cards, signed by this host`, () => {
         .filter(pointer => !pointer.startsWith('/securitySchemes/')),
     )
     expect(found).toEqual([])
-  })
-
-  it('are accepted by the resolver of a2a-js without a narrow signature exactly if they have no security schemes', async () => {
-    const resolver = cardVerifiers.find(({ documents }) => documents.length === 1)
-    const documents = cards.slice(0, 100).map(({ '1.0': document = {} }) => document)
-    const accepted = await Promise.all(documents.map(document => resolver?.accepts(document, keys)))
-    expect(documents.find((document, index) => accepted[index] !== !hasSchemes(document))).toBeUndefined()
   })
 
   it('carry two to four signatures in each hybrid', () => {

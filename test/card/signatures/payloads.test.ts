@@ -9,8 +9,6 @@ const withParams = (params: JsonObject): JsonObject => ({ capabilities: { extens
 const writeParams = (rule: PayloadRule, params: JsonObject): string =>
   /"params":(\{.*\}),"uri":"u"\}\]\}\}$/.exec(writePayload(rule, withParams(params)) ?? '')?.[1] ?? ''
 
-const scheme = { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } }
-
 describe('payload rules', () => {
   it.each(payloadRules)('%s names its source, and leaves out `signatures` of the card only', rule => {
     expect(payloads[rule].source).toMatch(/A2A 1\.0 §8\.4|a2a-js #663/)
@@ -278,19 +276,5 @@ describe('proto-ascii: the same as a2a-python up to 1.1 writes it', () => {
     [1e300, '1e+300'],
   ])('writes the number %d as %s', (value, text) => {
     expect(writeParams('proto-ascii', { a: value })).toBe(`{"a":${text}}`)
-  })
-})
-
-describe('narrow: what is left of the card in the resolver of a2a-js', () => {
-  it('leaves out the security schemes, and keeps what requires them', () => {
-    const requirements = { securityRequirements: [{ schemes: { bearer: { list: ['a'] } } }] }
-    expect(readPayload('narrow', { name: 'A', securitySchemes: scheme, ...requirements })).toEqual({
-      name: 'A',
-      ...requirements,
-    })
-  })
-
-  it('is the payload of the card without its security, which is why the main key never signs it', () => {
-    expect(writePayload('narrow', { name: 'A', securitySchemes: scheme })).toBe(writePayload('proto', { name: 'A' }))
   })
 })

@@ -35,12 +35,7 @@ export const makeKey = async (kid?: string): Promise<TestKey> => {
 export type TestSigner = CardSigner & { known: Record<string, string> }
 
 /** Returns what signs cards with a key, as a host does. */
-export const makeSigner = (key: TestKey, narrowKey?: TestKey): TestSigner => ({
-  keys: [key],
-  narrowKey,
-  jku: KEY_SET_URL,
-  known: {},
-})
+export const makeSigner = (key: TestKey): TestSigner => ({ keys: [key], jku: KEY_SET_URL, known: {} })
 
 /** Signs a card by every rule, as a host does whose key set is at `jku`. */
 export const signAtHost = async (card: JsonObject, key: TestKey, jku: string): Promise<JsonObject> =>

@@ -78,7 +78,6 @@ const Health = v.object({
 const Jwk = v.object({
   ...{ kty: v.string(), crv: v.string(), x: v.string(), y: v.string() },
   ...{ kid: v.string(), alg: v.string(), use: v.string() },
-  narrow: v.optional(flag('Whether the key makes narrow signatures only.')),
 })
 
 const JwkSet = v.object({ keys: v.array(Jwk) })
@@ -98,7 +97,7 @@ const HostKeys = v.object({
       kid: text('The thumbprint of the key (RFC 7638).'),
       role: oneOf(
         keyRoles,
-        'What the key is for: it signs everything, is published before it signs, also signs cards, or makes narrow signatures.',
+        'What the key is for: it signs everything, is published before it signs, or also signs cards.',
       ),
       secret: oneOf(keySecrets, 'The Worker secret that has the private key.'),
       signsFrom: v.optional(time('From when on it signs. Absent: from the beginning.')),
@@ -111,7 +110,7 @@ const HostKeys = v.object({
   time: time('The time of this host.'),
 })
 
-const rules = ['wire', 'served', 'proto', 'proto-ascii', 'narrow'] as const satisfies readonly PayloadRule[]
+const rules = ['wire', 'served', 'proto', 'proto-ascii'] as const satisfies readonly PayloadRule[]
 
 const VerifyResult = v.object({
   verified: flag('Whether the card has a signature by a trusted key, which covers its security schemes.'),
