@@ -134,7 +134,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return reply.status === 204 || reply.status === 404 ? undefined : toRejection(reply)
   },
 
-  /** Has the host forget which callers started which tasks of an agent. Returns undefined if the agent is not registered. */
+  /** Makes the host forget who started the tasks of an agent. Returns undefined if the agent is not registered. */
   clearTasks: async (id: string): Promise<{ cleared: true } | Rejection | undefined> => {
     const reply = await request(connection, 'DELETE', `/agents/${encodeURIComponent(id)}/tasks`)
     if (isMissingAgent(reply)) return undefined
@@ -285,7 +285,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return response.body
   },
 
-  /** Registers all of an export on the host, which must be empty; or all but its tokens. `file` is compressed with gzip. */
+  /** Imports an export into the host, which must be empty, with or without its tokens. `file` is compressed with gzip. */
   importFile: async (file: ReadableStream, withTokens: boolean): Promise<ImportResult | Rejection> => {
     const headers = { 'Content-Type': EXPORT_TYPE, 'Content-Encoding': 'gzip' }
     const path = withTokens ? '/import' : '/import?tokens=false'

@@ -29,7 +29,7 @@ type ListFlags = HostFlags & { only?: string[]; set?: string }
 type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
 type OpenFlags = HostFlags & { print?: true }
 
-/** Adds `list`, `show` and `open`, which look at the agents of a host, and `tasks clear`. Public agents need no token. */
+/** Adds `list`, `show` and `open`, which read the agents of a host and need no token for public ones, and `tasks clear`. */
 export const addAgents: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
     .description('list the agents of the host, or search them')
@@ -52,7 +52,7 @@ export const addAgents: AddCommand = (program, context, exit) => {
     .argument('[id]', 'the agent; default: the card of the host')
     .option('--print', 'only print the URL')
     .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
-  const tasks = program.command('tasks').description('clear whose tasks an agent has')
+  const tasks = program.command('tasks').description('clear the owners of tasks')
   addHostOptions(tasks.command('clear'), 'write')
     .description('forget which callers started the tasks of agents that have restarted and use ids again')
     .argument('<ids...>', 'the agents')

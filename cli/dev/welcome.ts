@@ -154,7 +154,7 @@ export const echoCommands = (url: string): string[] => [
 /** Returns shell commands that show an MCP server as an agent: its card, and a message that calls one of its tools. */
 export const toolCommands = (url: string): string[] => [
   `curl '${url}/agents/${TOOL_BOX_ID}?dialect=superx'`,
-  `curl ${url}/agents/${TOOL_BOX_ID} ${JSON_HEADER} -d '${call('SendMessage', { data: { tool: 'count_words', arguments: { text: 'one two three' } } })}'`,
+  `curl ${url}/agents/${TOOL_BOX_ID} ${JSON_HEADER} -d '${call('SendMessage', { data: { skillId: 'count_words', arguments: { text: 'one two three' } } })}'`,
 ]
 
 const JSON_HEADER = "-H 'Content-Type: application/json'"

@@ -17,8 +17,8 @@ export const formOfCall = (call: A2ACall): Form => {
 export const messageOf = ({ message, request }: JsonObject): Json | undefined => message ?? request
 
 /**
- * Rejects a message that does not have the shape of its version, and a state by which no tasks can be listed: many agents would take
- * them for something else, and answer with what is not A2A. Unknown members pass.
+ * Rejects a message that does not have the shape of its version, and an unknown state to list tasks by: many agents misread these and
+ * respond with what is not A2A. Unknown members pass.
  */
 export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
   const { operation, params } = call
@@ -41,7 +41,7 @@ const checkState = (state: Json | undefined): InvalidParams | undefined => {
   return invalidParam('status', withValue('must be a task state', state, taskStates, form))
 }
 
-/** Removes from a message of 1.0 what its other members show, and only 0.3 has: `kind`. Returns whether there was any. */
+/** Removes `kind` from a message of 1.0 and its parts: only 0.3 has it, and the other members show the same. Returns whether it was there. */
 export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'version' | 'params'>): boolean => {
   if (version !== '1.0' || !isJsonObject(message)) return false
   const parts = Array.isArray(message.parts) ? message.parts : []
@@ -58,7 +58,7 @@ const versionNames: Readonly<Record<Form, string>> = {
   'proto 1.0': 'A2A 1.0',
 }
 
-/** What each form has in place of members of the others: in a part, in its `file`, and in a message without parts. */
+/** By form, the members of other forms and what to use instead: in a part, in its `file`, and in a message without parts. */
 const foreignNames: Readonly<Record<Form, Readonly<Record<'part' | 'file' | 'message', Record<string, string>>>>> = {
   kinds: {
     part: { raw: '`file.bytes`', url: '`file.uri`' },
@@ -82,7 +82,7 @@ const findForeign = (message: Json | undefined, form: Form): string | undefined 
   const find = (kind: 'part' | 'file' | 'message', object: Json | undefined, path: string): string | undefined => {
     const names = foreignNames[form][kind]
     const found = isJsonObject(object) ? Object.keys(names).find(name => (object[name] ?? null) !== null) : undefined
-    return found && `${path}.${found} is not part of ${versionNames[form]}, which has ${names[found]} in its place`
+    return found && `${path}.${found} is not part of ${versionNames[form]}: use ${names[found]}`
   }
   const { messageParts } = shapes[form]
   const parts = isJsonObject(message) ? (message[messageParts] ?? undefined) : undefined

@@ -144,7 +144,7 @@ class SseRelay {
   #cancel(reason: unknown): void {
     this.#stop()
     this.#reader.cancel(reason).catch(() => undefined)
-    // A caller that is still there would wait for ever.
+    // A caller that is still connected would wait forever.
     this.#writer.abort(reason).catch(() => undefined)
   }
 

@@ -1,61 +1,68 @@
+import * as v from 'valibot'
 import type { JsonObject } from '../json/json.ts'
 import { collectStrings } from '../json/tree.ts'
-import { callerPolicy, type Manifest, taskPolicy } from './manifest/manifest.ts'
-import type { TierRule } from './manifest/tiers.ts'
+import { callerPolicy, Manifest, taskPolicy } from './manifest/manifest.ts'
+import { tierRule } from './manifest/tiers.ts'
+import { Source } from './manifest/upstream.ts'
 import type { AgentCard } from './model/agent-card.ts'
-import {
-  type BridgeLevel,
-  type CallerPolicy,
-  type CallModes,
-  type CallTarget,
-  collectModes,
-  type McpAgentProfile,
-  resolveTargets,
-} from './model/calls.ts'
+import { type BridgeLevel, callBindings, collectModes, resolveTargets, wireVersions } from './model/calls.ts'
+import { httpUrl, jsonObject, record } from './model/schema.ts'
+
+const text = v.string()
+const texts = v.array(text)
+const level = Manifest.entries.compatibility.wrapped
+const modes = v.object({ input: texts, output: texts })
+const someModes = v.object({ input: v.exactOptional(texts), output: v.exactOptional(texts) })
 
 /**
  * Everything that this host needs to know of an agent to check and forward a call. Compiled at registration, and never
  * published.
  */
-export type CallProfile = {
-  visibility: Manifest['visibility']
-  route: Manifest['route']
-  gate: Record<'capabilities' | 'modes' | 'extensions' | 'version' | 'responses', 'off' | 'warn' | 'enforce'>
+export const CallProfile = v.object({
+  ...{ visibility: Manifest.entries.visibility.wrapped, route: Manifest.entries.route.wrapped },
+  gate: v.object({ capabilities: level, modes: level, extensions: level, version: level, responses: level }),
   /** Where calls are forwarded, preferred first. Empty if this host cannot forward calls to any of the agent's interfaces. */
-  targets: CallTarget[]
+  targets: v.array(
+    v.object({
+      ...{ binding: v.picklist(callBindings), version: v.picklist(wireVersions), url: httpUrl },
+      ...{ tenant: v.exactOptional(text), agentName: v.exactOptional(text) },
+    }),
+  ),
   /** Which calls are translated to one of them. */
-  bridge: BridgeLevel
+  bridge: Manifest.entries.bridge.wrapped,
   /** Whether each caller reaches only the tasks that it started. */
-  tasks: 'owner' | 'shared'
-  /** The service binding to use instead of the network. */
-  service?: string
-  /** The Worker secret to send as a bearer token. */
-  secret?: string
+  tasks: v.picklist(['owner', 'shared']),
+  ...{ service: Source.entries.service, secret: Source.entries.secret },
   /** Set if the agent gets a signed assertion of each caller, from this issuer: an origin of this host. */
-  identity?: { issuer: string }
-  streaming: boolean
-  pushNotifications: boolean
-  extendedAgentCard: boolean
+  identity: v.exactOptional(v.object({ issuer: text })),
+  ...{ streaming: v.boolean(), pushNotifications: v.boolean(), extendedAgentCard: v.boolean() },
   /** Whether the agent itself serves the extended card: then calls for it are forwarded. */
-  agentServesExtendedCard?: true
+  agentServesExtendedCard: v.exactOptional(v.literal(true)),
   /** The tiers of the manifest, the lowest first. */
-  tiers: string[]
+  tiers: texts,
   /** The URIs of the extensions that a client must declare. */
-  requiredExtensions: string[]
-  modes: CallModes
+  requiredExtensions: texts,
+  modes: v.object({ defaults: modes, union: modes, skills: record(someModes) }),
   /** The headers of the card's API keys, in lower case. */
-  apiKeyHeaders: string[]
+  apiKeyHeaders: texts,
   /** The discovery documents of the trusted OpenID Connect issuers. */
-  openIdConnectUrls: string[]
+  openIdConnectUrls: texts,
   /** What their access tokens must have; only with `openIdConnectUrls`. */
-  jwt?: { audience: string[]; scope?: string; tiers: Record<string, TierRule> }
+  jwt: v.exactOptional(v.object({ audience: texts, scope: v.exactOptional(text), tiers: record(tierRule) })),
   /** Who may call the agent. Profiles that were stored by an older version have none. */
-  callers?: CallerPolicy
+  callers: v.exactOptional(Manifest.entries.callers.wrapped),
   /** The MCP server whose tools answer the agent's calls; no call is forwarded. */
-  mcp?: McpAgentProfile
+  mcp: v.exactOptional(
+    v.object({
+      ...{ url: httpUrl, session: Source.entries.session, defaultTool: v.exactOptional(text) },
+      tools: v.array(v.object({ skillId: text, name: text, inputSchema: jsonObject() })),
+      resources: v.exactOptional(texts),
+    }),
+  ),
   /** Set while a remote card was never fetched: nothing can be checked, so every call is rejected. */
-  cardMissing?: true
-}
+  cardMissing: v.exactOptional(v.literal(true)),
+})
+export type CallProfile = v.InferOutput<typeof CallProfile>
 
 /** What a profile depends on besides the manifest and the card. `issuers` are the trusted ones. */
 type ProfileContext = { tiers: readonly string[]; issuers: string[]; origin: string; agentUrl: string }

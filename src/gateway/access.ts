@@ -25,8 +25,8 @@ export type IsVisible = (id: string) => Promise<boolean> | boolean
 
 /**
  * Resolves an id or name (case-insensitive) to an agent. An id takes precedence over a name, and of several agents with
- * one name the oldest does. Ignores internal agents that are not visible to the caller, and those whose check fails for another
- * reason than KV: they must not block others of their name. Returns an empty id if there is no such agent.
+ * one name the oldest does. Ignores internal agents that the caller cannot see, and any whose check fails
+ * unexpectedly: it must not block others of its name. Returns an empty id if there is no such agent.
  */
 export const findAgentByName = async (
   name: string,
@@ -130,7 +130,7 @@ const refuseCaller = (caller: Authentication, scope: 'read' | 'call', agent: str
   return caller.reason === 'anonymous' ? { kind: 'no-token', scope } : { kind: 'bad-token' }
 }
 
-/** Returns the error of a refused call: 429 in place of one that credentials have caused, after too many failed attempts. */
+/** Returns the error of a refused call. After too many failed attempts, that is 429 in place of an error of the credentials. */
 export const countRefusal = async (
   error: CallError,
   { caller, request, env }: Pick<CallContext, 'caller' | 'request' | 'env'>,

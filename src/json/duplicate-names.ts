@@ -8,8 +8,8 @@ const MAX_POINTER_LENGTH = 200
 type Ambiguous = { refused: 'duplicate-name'; detail: string; pointer: Pointer; message: string }
 
 /**
- * Parses a JSON document as `parseJson` does, and refuses one in which an object has a name twice: it would not be clear which of
- * the values its author meant, and its readers could see another one than whoever verified it.
+ * Parses a JSON document as `parseJson` does, and refuses one in which an object has a name twice: two readers could
+ * see different values.
  */
 export const parseUnambiguous = (text: string, expected?: string): Parsed | Ambiguous => {
   const parsed = parseJson(text, expected)

@@ -16,17 +16,17 @@ type Tools = Pick<McpAgentProfile, 'tools' | 'defaultTool' | 'resources'>
 type NamedTool = { tool: McpTool | undefined; isNamedBySkill: boolean }
 
 /**
- * Finds the tool that a message calls, and its arguments. Data names the tool (`{tool, arguments}`, or the names that other
- * protocols have for both), or `metadata.skillId` does, by the skill's id or the tool's own name; an agent with one tool or with a
- * default needs no name. The message has one part with data, or one with text: the same as JSON, or the tool's only required
- * argument. It has none for a tool without arguments.
+ * Finds the tool that a message calls, and its arguments. Data names the tool (`{skillId, arguments}`, or `skill` in place of
+ * `skillId`), or `metadata.skillId` does, by the skill's id or the tool's own name; an agent with one tool or with a default needs no
+ * name. The message has one part with data, or one with text: the same as JSON, or the tool's only required argument. It has none for
+ * a tool without arguments.
  */
 export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall | ResourceRead | CallError => {
   const { tools, defaultTool } = agent
   const skillId = firstDefined(firstDefined(message, 'metadata'), 'skillId')
   const [onlyTool] = tools.length === 1 ? tools : []
-  const assumed = onlyTool ?? (defaultTool === undefined ? undefined : findTool(defaultTool, tools, 'name'))
-  const tool = skillId === undefined ? assumed : findTool(skillId, tools, 'skillId')
+  const defaulted = () => tools.find(({ name }) => name === defaultTool) ?? findTool(defaultTool, tools)
+  const tool = skillId === undefined ? (onlyTool ?? defaulted()) : findTool(skillId, tools)
   if (tool === undefined && skillId !== undefined) return unknownTool('message.metadata.skillId', skillId, tools)
   const named = { tool, isNamedBySkill: skillId !== undefined }
   const parts = firstDefined(message, 'parts')
@@ -43,7 +43,7 @@ export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall
   return invalidParam(field, `must be a data part, such as ${example}, or a text part`)
 }
 
-const example = '{"data": {"tool": "…", "arguments": {…}}}'
+const example = '{"data": {"skillId": "…", "arguments": {…}}}'
 
 /** Returns the place of the part that calls: the only one, or the only data among texts that explain it to people. */
 const findCallPart = (parts: readonly Json[]): number | undefined => {
@@ -53,17 +53,16 @@ const findCallPart = (parts: readonly Json[]): number | undefined => {
   return others.length === 1 ? others[0] : undefined
 }
 
-/** Finds a tool by its skill's id or its own name; `first` wins where one tool's id is another tool's name. */
-const findTool = (value: Json, tools: readonly McpTool[], first: 'skillId' | 'name'): McpTool | undefined => {
-  const second = first === 'name' ? 'skillId' : 'name'
-  return tools.find(tool => tool[first] === value) ?? tools.find(tool => tool[second] === value)
-}
+/** Finds a tool by its skill's id, or by its own name. */
+const findTool = (value: Json | undefined, tools: readonly McpTool[]): McpTool | undefined =>
+  tools.find(({ skillId }) => skillId === value) ?? tools.find(({ name }) => name === value)
 
 /** Chat clients and models send the data of a call as JSON text, too. */
 const fromText = (text: string, named: NamedTool, agent: Tools, field: string): ToolCall | ResourceRead | CallError => {
   const { tool } = named
   const data = parseObject(text)
-  if (data && (readsResource(data, named, agent) || callsTool(data, named, agent)))
+  const member = data && findToolMember(data, named, agent)
+  if (data && (readsResource(data, named, agent) || (member && findTool(data[member], agent.tools))))
     return fromData(data, named, agent, field)
   if (tool === undefined) return toolMissing(field, agent.tools)
   const argument = textArgument(tool.inputSchema)
@@ -82,9 +81,8 @@ const parseObject = (text: string): JsonObject | undefined => {
 const isArgumentsOf = (data: JsonObject, tool: McpTool, required: string): boolean =>
   Object.hasOwn(data, required) && Object.keys(data).every(name => declares(tool, name))
 
-/** The members that name a tool, and those that have its arguments: ours first, then those of other protocols. */
-const toolMembers = ['tool', 'skill', 'name'] as const
-const argumentMembers = ['arguments', 'parameters', 'input'] as const
+/** The members of data that name a tool. */
+const toolMembers = ['skillId', 'skill'] as const
 
 /** Data names a tool and has its arguments, or is the arguments of a tool that is known already. */
 const fromData = (
@@ -96,18 +94,11 @@ const fromData = (
   const { tools } = agent
   const member = findToolMember(data, named, agent)
   if (member !== undefined) return fromNamedCall(data, member, named, { tools, field })
-  const { tool } = named
   if (readsResource(data, named, agent)) {
     const uri = data.resource
     return { resource: { uri, isListed: agent.resources?.includes(uri) === true } }
   }
-  if (tool === undefined) return toolMissing(`${field}.tool`, tools)
-  const [wrapper, ...others] = Object.keys(data)
-  const isWrapped =
-    others.length === 0 && argumentMembers.some(name => name === wrapper) && !declares(tool, `${wrapper}`)
-  return isWrapped && wrapper !== undefined
-    ? toToolCall(tool, data[wrapper] ?? {}, `${field}.${wrapper}`)
-    : { tool, arguments: data }
+  return named.tool ? { tool: named.tool, arguments: data } : toolMissing(`${field}.skillId`, tools)
 }
 
 /** Whether data reads a resource of the server: any server may have an argument of that name. */
@@ -120,32 +111,19 @@ const readsResource = (
   typeof data.resource === 'string' &&
   !isNamedBySkill &&
   !(tool && declares(tool, 'resource')) &&
-  toolMembers.every(name => name === 'name' || data[name] === undefined)
-
-/** Whether data names a tool that there is. */
-const callsTool = (data: JsonObject, named: NamedTool, agent: Tools): boolean => {
-  const member = findToolMember(data, named, agent)
-  return member !== undefined && findTool(data[member] ?? null, agent.tools, 'name') !== undefined
-}
+  toolMembers.every(name => data[name] === undefined)
 
 /**
  * Returns the member of the data that names a tool. A tool that is known already may have an argument of that name: then it is the
- * argument, unless everything else is a call.
+ * argument, unless the data is a call of a tool otherwise.
  */
-const findToolMember = (data: JsonObject, named: NamedTool, agent: Tools): (typeof toolMembers)[number] | undefined => {
-  if (readsResource(data, named, agent)) return undefined
-  const { tool } = named
-  return toolMembers.find(member => {
+const findToolMember = (data: JsonObject, { tool }: NamedTool, { tools }: Tools) =>
+  toolMembers.find(member => {
     const value = data[member]
-    if (value === undefined) return false
-    const isTool = findTool(value, agent.tools, 'name') !== undefined
-    if (!tool || !declares(tool, member)) return member === 'tool' || isTool || tool === undefined
-    const others = Object.keys(data).filter(name => name !== member)
-    const isArgumentMember = (name: string): boolean =>
-      argumentMembers.some(each => each === name) && !declares(tool, name)
-    return isTool && others.length > 0 && others.every(isArgumentMember)
+    if (value === undefined || !tool || !declares(tool, member)) return value !== undefined
+    const isCall = data.arguments !== undefined && !declares(tool, 'arguments') && Object.keys(data).length === 2
+    return isCall && findTool(value, tools) !== undefined
   })
-}
 
 const fromNamedCall = (
   data: JsonObject,
@@ -154,29 +132,18 @@ const fromNamedCall = (
   { tools, field }: { tools: readonly McpTool[]; field: string },
 ): ToolCall | CallError => {
   const value = data[member] ?? null
-  const tool = findTool(value, tools, member === 'skill' ? 'skillId' : 'name')
+  const tool = findTool(value, tools)
   if (tool === undefined) return unknownTool(`${field}.${member}`, value, tools)
   if (named.isNamedBySkill && tool !== named.tool)
     return invalidParam(`${field}.${member}`, 'names a tool other than `message.metadata.skillId`')
-  const wrapper = argumentMembers.find(name => data[name] !== undefined) ?? 'arguments'
-  const extra = Object.keys(data).find(name => name !== member && name !== wrapper)
+  const extra = Object.keys(data).find(name => name !== member && name !== 'arguments')
   if (extra !== undefined)
     return invalidParam(
       `${field}.${extra.slice(0, 100)}`,
-      `is not allowed next to \`${member}\`: put arguments into \`${wrapper}\``,
+      `is not allowed next to \`${member}\`: put arguments into \`arguments\``,
     )
-  return toToolCall(tool, data[wrapper] ?? {}, `${field}.${wrapper}`)
-}
-
-/** Models write arguments as JSON text, too; a tool that takes one text may get it as it is. */
-const toToolCall = (tool: McpTool, value: Json, field: string): ToolCall | CallError => {
-  if (isPlainObject(value)) return { tool, arguments: value }
-  const argument = textArgument(tool.inputSchema)
-  const parsed = typeof value === 'string' ? parseObject(value) : undefined
-  if (parsed) return { tool, arguments: parsed }
-  return typeof value === 'string' && argument !== undefined
-    ? { tool, arguments: { [argument]: value } }
-    : invalidParam(field, 'must be an object')
+  const args = data.arguments ?? {}
+  return isPlainObject(args) ? { tool, arguments: args } : invalidParam(`${field}.arguments`, 'must be an object')
 }
 
 const declares = ({ inputSchema: { properties } }: McpTool, name: string): boolean =>

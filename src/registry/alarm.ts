@@ -1,14 +1,14 @@
-/** The alarm of a Durable Object, which has only one: a later need never postpones it. */
+/** The only alarm of a Durable Object: a later time never postpones it. */
 export class Alarm {
   readonly #storage: DurableObjectStorage
-  /** For when it is set, in ms since 1970; undefined if that must be read first. */
+  /** The time for which it is set, in ms since 1970; undefined until that is read. */
   #at: number | undefined
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
   }
 
-  /** Returns an alarm that `wakeAt` sets at once, as the end of a transaction needs it. */
+  /** Returns an alarm whose time is known, so that `wakeAt` sets it without waiting. */
   static async load(storage: DurableObjectStorage): Promise<Alarm> {
     const alarm = new Alarm(storage)
     await alarm.wakeAt(Number.POSITIVE_INFINITY)

@@ -67,13 +67,13 @@ export class OwnerStore {
     this.#alarm.clear()
   }
 
-  /** Forgets who started which task or context: the agent uses its ids again. */
+  /** Releases all tasks and contexts, for an agent that uses its ids again. */
   async release(): Promise<void> {
     this.#table.release(Date.now())
     await this.#alarm.wakeAt(Date.now() + RELEASE_MS)
   }
 
-  /** Deletes what was not used for too long, and what was released. */
+  /** Deletes ids that are unused or were released for too long. */
   async alarm(): Promise<void> {
     this.#alarm.clear()
     const next = this.#table.deleteExpired(Date.now())

@@ -6,21 +6,21 @@ export type Ids = { tasks: readonly string[]; contexts: readonly string[] }
 /** The owner of what an agent started for anonymous callers: whoever has the id may use it. */
 export const ANYONE = ''
 
-/** How long an isolate remembers whose an id is: then it asks again, so that the use is noted, and that it learns of a release. */
+/** How long an isolate remembers the owner of an id. Then it reads the owner again, which records the use and shows a release. */
 export const REMEMBERED_MS = 60_000
 
-/** How long no caller gets an id that was released: until no isolate remembers who had it. */
+/** How long a released id cannot be owned: until no isolate remembers its owner. */
 export const RELEASE_MS = 2 * REMEMBERED_MS
 
-/** The owner of ids that were released, whom no caller is. */
+/** The owner of released ids. No caller has this subject. */
 const RELEASED = 'released'
 
-/** By id, whose each task and each context is: the subject of a caller, or `ANYONE`. */
+/** The owner of each task and context, by id: the subject of a caller, or `ANYONE`. */
 export type Owners = { tasks: Map<string, string>; contexts: Map<string, string> }
 
 type Kind = 'task' | 'context'
 
-/** How often what was not used for too long is deleted. */
+/** The interval at which unused ids are deleted. */
 export const EXPIRY_INTERVAL_MS = 24 * 60 * 60 * 1000
 
 /** A use is noted once in this time, so that most calls only read. */
@@ -97,12 +97,12 @@ export class OwnerTable {
     return { own: tasks.filter(id => owners.get(id) === caller), total }
   }
 
-  /** Takes all tasks and contexts from their owners. Until `deleteExpired` deletes them, they cannot be recorded either. */
+  /** Releases all tasks and contexts. They cannot be owned again until `deleteExpired` deletes them. */
   release(now: number): void {
     this.#sql.exec('UPDATE owners SET owner = ?1, used = ?2 WHERE owner <> ?1', RELEASED, now)
   }
 
-  /** Deletes what was not used or was released for too long. Returns when to do so again; undefined if nothing is left. */
+  /** Deletes ids that are unused or were released for too long. Returns when to do so again; undefined if nothing is left. */
   deleteExpired(now: number): number | undefined {
     this.#sql.exec(
       'DELETE FROM owners WHERE used <= ? OR (owner = ? AND used <= ?)',

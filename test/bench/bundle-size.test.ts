@@ -16,6 +16,11 @@ describe('the built Worker', () => {
     expect(Object.keys(host.modules).filter(name => host.modules[name]?.includes('Unresolved $ref'))).toEqual([])
   })
 
+  it('has no schema of manifests in what the Registry loads for each write: only an import reads them there', () => {
+    expect(host.modules['store.js']).not.toContain('must be public or internal')
+    expect(host.modules['manifest.js']).toContain('must be public or internal')
+  })
+
   it('evaluates at most 4 modules at a start, because each one costs time', () => {
     expect(Object.keys(startModules(host)).length).toBeLessThanOrEqual(4)
   })

@@ -338,7 +338,7 @@ it('keeps the token of this host out of the query that the agent gets', async ()
 describe('DELETE /agents/{id}/tasks', () => {
   const clear = (token: string, id: string) => called.send(`/agents/${id}/tasks`, { token, method: 'DELETE' })
 
-  it('lets the owner of an agent clear whose its tasks are, and is in the audit', async () => {
+  it('lets the owner of an agent release its tasks, and is in the audit', async () => {
     const id = 'owned-again'
     await called.register(id, { card: agentCard(called.agent.origin, pushing), gate: { tasks: 'owner' } })
     await start(alice, 'again-1', id)

@@ -127,5 +127,5 @@ export const message0 = (parts: Json, { configuration, ...more }: JsonObject = {
 
 /** Returns a data part of A2A 1.0 that calls a tool. */
 export const calls = (tool: string, args?: JsonObject): JsonObject[] => [
-  { data: { tool, ...(args && { arguments: args }) } },
+  { data: { skillId: tool, ...(args && { arguments: args }) } },
 ]

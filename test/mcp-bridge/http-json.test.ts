@@ -22,7 +22,7 @@ const send = (path: string, body?: Json) =>
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
 
-const tool = { tool: 'say_it', arguments: { text: 'hi' } }
+const tool = { skillId: 'say_it', arguments: { text: 'hi' } }
 const v03Message = { message: { messageId: 'm', role: 'ROLE_USER', content: [{ data: { data: tool } }] } }
 
 describe('the tools of an MCP server over HTTP+JSON', () => {

@@ -119,7 +119,7 @@ describe('SendMessage to an agent that is an MCP server', () => {
     [{ acceptedOutputModes: ['text/plain'] }, /^completed$/],
     [{ blocking: false }, /^(?:submitted|working)$/],
   ])('waits for the tool of a message of A2A 0.3 unless `blocking` is false: %j', async (configuration, state) => {
-    const params = message0([{ kind: 'data', data: { tool: 'say_it', arguments: { text: 'edge' } } }], {
+    const params = message0([{ kind: 'data', data: { skillId: 'say_it', arguments: { text: 'edge' } } }], {
       configuration,
     })
     const { result } = await agent.call('message/send', params, { version: '0.3' })
@@ -127,7 +127,7 @@ describe('SendMessage to an agent that is an MCP server', () => {
   })
 
   it.each<[title: string, part: JsonObject, more?: JsonObject]>([
-    ['data', { kind: 'data', data: { tool: 'say_it', arguments: { text: 'edge' } } }],
+    ['data', { kind: 'data', data: { skillId: 'say_it', arguments: { text: 'edge' } } }],
     ['text', { kind: 'text', text: 'edge' }, { metadata: { skillId: 'say-it' } }],
   ])('calls the tool of a message of A2A 0.3 with %s', async (_, part, more) => {
     const { result } = await agent.call('message/send', message0([part], more), { version: '0.3' })
@@ -155,7 +155,7 @@ describe('SendMessage to an agent that is an MCP server', () => {
   it('preserves numbers in arguments and the id of the call as written', async () => {
     const body =
       '{"jsonrpc":"2.0","id":12345678901234567890,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER",' +
-      '"parts":[{"data":{"tool":"add","arguments":{"a":1e2,"b":0.50}}}]}}}'
+      '"parts":[{"data":{"skillId":"add","arguments":{"a":1e2,"b":0.50}}}]}}}'
     const response = await agent.host.fetch('/agents/tools', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
@@ -188,7 +188,7 @@ describe('the result of a tool', () => {
   })
 
   it('becomes one artifact in A2A 0.3', async () => {
-    const { result } = await agent.call('message/send', message0([{ kind: 'data', data: { tool: 'everything' } }]), {
+    const { result } = await agent.call('message/send', message0([{ kind: 'data', data: { skillId: 'everything' } }]), {
       version: '0.3',
     })
     expect(result).toMatchObject({
@@ -285,8 +285,8 @@ describe('the result of a tool', () => {
 
 describe('SendMessage with an invalid tool call', () => {
   it.each<[title: string, parts: Json, more: JsonObject, field: string]>([
-    ['an unknown tool', calls('x'), {}, 'message.parts[0].data.tool'],
-    ['a list as arguments', [{ data: { tool: 'add', arguments: [1, 2] } }], {}, 'message.parts[0].data.arguments'],
+    ['an unknown tool', calls('x'), {}, 'message.parts[0].data.skillId'],
+    ['a list as arguments', [{ data: { skillId: 'add', arguments: [1, 2] } }], {}, 'message.parts[0].data.arguments'],
     ['a text that names no tool', [{ text: 'edge' }], {}, 'message.parts[0].text'],
     ['an unknown skill', [{ text: 'edge' }], { metadata: { skillId: 'x' } }, 'message.metadata.skillId'],
   ])('is rejected without a request to the server: %s', async (_, parts, more, field) => {
@@ -299,7 +299,7 @@ describe('SendMessage with an invalid tool call', () => {
   })
 
   it('is rejected in the format of A2A 0.3, for streaming calls too', async () => {
-    const params = message0([{ kind: 'data', data: { tool: 'x' } }])
+    const params = message0([{ kind: 'data', data: { skillId: 'x' } }])
     const error = { code: -32602, data: { reason: 'INVALID_PARAMS', fieldViolations: [{}] } }
     expect((await agent.call('message/send', params, { version: '0.3' })).error).toMatchObject(error)
     await expect(agent.stream('message/stream', params, { version: '0.3' }).next()).rejects.toThrow('-32602')
@@ -354,7 +354,7 @@ describe('an agent with a default tool', () => {
     ['text', { text: 'edge' }, [{ text: 'You said edge.', mediaType: 'text/plain' }]],
     [
       'JSON as text that names another tool',
-      { text: '{"skill": "add", "parameters": {"a": 1, "b": 2}}' },
+      { text: '{"skill": "add", "arguments": {"a": 1, "b": 2}}' },
       [{ data: { sum: 3 }, mediaType: 'application/json' }],
     ],
   ])('answers a message that only has %s', async (_, part, parts) => {

@@ -97,7 +97,7 @@ describe('a stream', () => {
   })
 
   it('reports the same in A2A 0.3', async () => {
-    const params = message0([{ kind: 'data', data: { tool: 'steps' } }])
+    const params = message0([{ kind: 'data', data: { skillId: 'steps' } }])
     const events = await Array.fromAsync(agent.stream('message/stream', params, { version: '0.3' }))
     expect(events.map(({ kind, status, final }) => [kind, (status as JsonObject | undefined)?.state, final])).toEqual([
       ['task', 'working', undefined],

@@ -37,13 +37,18 @@ const violations = (...message: Parameters<typeof resolve>) => {
     : resolved
 }
 
-const queried = { tool: 'web_search', arguments: { query: 'edge' } }
+const queried = { skillId: 'web-search', arguments: { query: 'edge' } }
+const searched = { tool: 'web_search', arguments: { query: 'edge' } }
 
 describe('resolveToolCall', () => {
   it.each<[title: string, parts: Json, tools: McpTool[], skillId?: string]>([
     ['the tool that the data names', [{ data: queried }], bothTools],
     ['the tool that the data names in A2A 0.3', [{ kind: 'data', data: queried }], bothTools],
-    ['the tool whose skill the data names', [{ data: { ...queried, tool: 'web-search' } }], bothTools],
+    ['the tool that the data names by its own name', [{ data: { ...queried, skillId: 'web_search' } }], bothTools],
+    ['the tool that `skill` names', [{ data: { skill: 'web-search', arguments: { query: 'edge' } } }], bothTools],
+    ['the tool of the data beside texts', [{ text: 'Please search.' }, { data: queried }], bothTools],
+    ['the tool that JSON text names', [{ text: JSON.stringify(queried) }], bothTools],
+    ['JSON text as the arguments', [{ text: '{"query":"edge"}' }], bothTools, 'web-search'],
     ['the tool whose skill the metadata names', [{ data: { query: 'edge' } }], bothTools, 'web-search'],
     ['the tool that the metadata names', [{ data: { query: 'edge' } }], bothTools, 'web_search'],
     ['a tool that both name', [{ data: queried }], bothTools, 'web-search'],
@@ -53,45 +58,7 @@ describe('resolveToolCall', () => {
     ['a text in A2A 0.3 as the one required argument', [{ kind: 'text', text: 'edge' }], bothTools, 'web_search'],
     ['a text for the only tool', [{ text: 'edge' }], [search]],
   ])('resolves %s', (_, parts, tools, skillId) => {
-    expect(resolve(parts, tools, skillId)).toEqual(queried)
-  })
-
-  const asText = (data: Json) => [{ text: JSON.stringify(data) }]
-  const query = { query: 'edge' }
-
-  it.each<[title: string, parts: Json, tools?: McpTool[], skillId?: string]>([
-    ['`skill` and `parameters`', [{ data: { skill: 'web-search', parameters: query } }]],
-    ['`skill` and `input`', [{ data: { skill: 'web_search', input: query } }]],
-    ['`name` and `arguments`', [{ data: { name: 'web_search', arguments: query } }]],
-    ['`name` and `parameters`', [{ data: { name: 'web-search', parameters: query } }]],
-    ['`tool` and `input`', [{ data: { tool: 'web_search', input: query } }]],
-    ['`name` and arguments as JSON text', [{ data: { name: 'web_search', arguments: JSON.stringify(query) } }]],
-    ['`skill` and a text for the one required argument', [{ data: { skill: 'web-search', input: 'edge' } }]],
-    ['`name` for the only tool', [{ data: { name: 'web_search', arguments: query } }], [search]],
-    ['`parameters` for the tool of the metadata', [{ data: { parameters: query } }], bothTools, 'web-search'],
-    ['`input` for the only tool', [{ data: { input: query } }], [search]],
-    ['data beside texts', [{ text: 'Please search.' }, { data: { skill: 'web-search', input: query } }]],
-    ['JSON text with `tool`', asText(queried)],
-    ['JSON text with `skill`', asText({ skill: 'web-search', parameters: query })],
-    ['JSON text with `name` for the only tool', asText({ name: 'web_search', input: query }), [search]],
-    ['JSON text of the arguments', asText(query), bothTools, 'web-search'],
-  ])('resolves the names of other protocols: %s', (_, parts, tools, skillId) => {
-    expect(resolve(parts, tools, skillId)).toEqual(queried)
-  })
-
-  const greet = toolWith('greet', { name: { type: 'string' } }, ['name'])
-
-  it.each<[title: string, parts: Json, tools: McpTool[], expected: Json]>([
-    ['an argument of a known tool', [{ data: { name: 'Ada' } }], [greet], { name: 'Ada' }],
-    ['an argument with the name of a tool', [{ data: { name: 'greet' } }], [greet], { name: 'greet' }],
-    [
-      'the tool, where everything else is a call',
-      [{ data: { name: 'greet', arguments: { name: 'Ada' } } }],
-      [greet],
-      { name: 'Ada' },
-    ],
-  ])('takes `name` for %s', (_, parts, tools, expected) => {
-    expect(resolve(parts, tools)).toEqual({ tool: 'greet', arguments: expected })
+    expect(resolve(parts, tools, skillId)).toEqual(searched)
   })
 
   it('takes JSON text that is neither a call nor the arguments for the text of the tool', () => {
@@ -100,10 +67,10 @@ describe('resolveToolCall', () => {
   })
 
   it.each<[title: string, defaultTool: string, parts: Json, expected: Json]>([
-    ['text', 'web_search', [{ text: 'edge' }], queried],
-    ['data', 'web-search', [{ data: { query: 'edge' } }], queried],
+    ['text', 'web_search', [{ text: 'edge' }], searched],
+    ['data', 'web-search', [{ data: { query: 'edge' } }], searched],
     ['no parts', 'now', [], { tool: 'now', arguments: {} }],
-    ['data that names another tool', 'now', [{ data: queried }], queried],
+    ['data that names another tool', 'now', [{ data: queried }], searched],
   ])('calls the default tool, unless the message names one: %s', (_, defaultTool, parts, expected) => {
     expect(resolve(parts, bothTools, undefined, { defaultTool })).toEqual(expected)
   })
@@ -135,30 +102,43 @@ describe('resolveToolCall', () => {
   })
 
   it.each<[title: string, parts: Json, skillId?: string]>([
-    ['data without arguments', [{ data: { tool: 'now' } }]],
-    ['data with null arguments', [{ data: { tool: 'now', arguments: null } }]],
+    ['data without arguments', [{ data: { skillId: 'now' } }]],
+    ['data with null arguments', [{ data: { skillId: 'now', arguments: null } }]],
     ['empty data', [{ data: {} }], 'now'],
     ['no parts', [], 'now'],
   ])('resolves a tool without required arguments: %s', (_, parts, skillId) => {
     expect(resolve(parts, bothTools, skillId)).toEqual({ tool: 'now', arguments: {} })
   })
 
-  it('prefers a skill to a tool name in metadata, and a tool name to a skill in data', () => {
-    const first = { ...toolWith('a', {}), skillId: 'b-2' }
-    const second = { ...toolWith('b-2', {}), skillId: 'c' }
-    expect([resolve([], [first, second], 'b-2'), resolve([{ data: { tool: 'b-2' } }], [first, second])]).toEqual([
+  it('prefers the id of a skill to the name of a tool, but for the default tool', () => {
+    const tools = [
+      { ...toolWith('a', {}), skillId: 'b-2' },
+      { ...toolWith('b-2', {}), skillId: 'c' },
+    ]
+    expect([
+      resolve([], tools, 'b-2'),
+      resolve([{ data: { skillId: 'b-2' } }], tools),
+      resolve([], tools, undefined, { defaultTool: 'b-2' }),
+    ]).toEqual([
+      { tool: 'a', arguments: {} },
       { tool: 'a', arguments: {} },
       { tool: 'b-2', arguments: {} },
     ])
   })
 
-  it('accepts an argument that is called "tool"', () => {
-    const borrow = toolWith('borrow', { tool: { type: 'string' } }, ['tool'])
+  it('accepts an argument that is called "skill"', () => {
+    const hire = toolWith('hire', { skill: { type: 'string' } }, ['skill'])
     expect([
-      resolve([{ data: { tool: 'saw' } }], [borrow]),
-      resolve([{ data: { tool: 'saw' } }], [borrow, now], 'borrow'),
-      resolve([{ data: { tool: 'borrow', arguments: { tool: 'saw' } } }], [borrow, now]),
-    ]).toEqual(Array.from({ length: 3 }, () => ({ tool: 'borrow', arguments: { tool: 'saw' } })))
+      resolve([{ data: { skill: 'law' } }], [hire]),
+      resolve([{ data: { skill: 'law' } }], [hire, now], 'hire'),
+      resolve([{ data: { skill: 'hire', arguments: { skill: 'law' } } }], [hire]),
+      resolve([{ data: { skillId: 'hire', arguments: { skill: 'law' } } }], [hire, now]),
+    ]).toEqual(Array.from({ length: 4 }, () => ({ tool: 'hire', arguments: { skill: 'law' } })))
+  })
+
+  it('takes other names than `skillId`, `skill` and `arguments` for arguments of a known tool', () => {
+    const data = { name: 'web_search', input: { query: 'edge' } }
+    expect(resolve([{ data }], [search])).toEqual({ tool: 'web_search', arguments: data })
   })
 
   it('preserves numbers as written', () => {
@@ -172,7 +152,7 @@ describe('resolveToolCall', () => {
 
 describe('resolveToolCall of an invalid message', () => {
   const toolNames = 'Its tools are web_search, now'
-  const example = '{"data": {"tool": "…", "arguments": {…}}}'
+  const example = '{"data": {"skillId": "…", "arguments": {…}}}'
   const name = `names no tool: set \`message.metadata.skillId\` or send ${example}. ${toolNames}`
   const part = `must be a data part, such as ${example}, or a text part`
 
@@ -189,17 +169,17 @@ describe('resolveToolCall of an invalid message', () => {
     ['text and data in one', [[{ text: 'a', data: {} }]], `message.parts[0] ${part}`],
     ['data that is not an object', [[{ data: [1] }]], `message.parts[0] ${part}`],
     ['a text without the name of a tool', [[{ text: 'edge' }]], `message.parts[0].text ${name}`],
-    ['data without the name of a tool', [[{ data: { query: 'edge' } }]], `message.parts[0].data.tool ${name}`],
+    ['data without the name of a tool', [[{ data: { query: 'edge' } }]], `message.parts[0].data.skillId ${name}`],
     ['neither parts nor the name of a tool', [[]], `message ${name}`],
     [
       'an unknown tool',
-      [[{ data: { tool: 'x' } }]],
-      `message.parts[0].data.tool is not a tool of this agent. ${toolNames}`,
+      [[{ data: { skillId: 'x' } }]],
+      `message.parts[0].data.skillId is not a tool of this agent. ${toolNames}`,
     ],
     [
       'a tool name that is not a string',
-      [[{ data: { tool: 7 } }]],
-      `message.parts[0].data.tool must be the name of a tool. ${toolNames}`,
+      [[{ data: { skillId: 7 } }]],
+      `message.parts[0].data.skillId must be the name of a tool. ${toolNames}`,
     ],
     [
       'an unknown skill',
@@ -214,12 +194,12 @@ describe('resolveToolCall of an invalid message', () => {
     [
       'a tool of an agent without tools',
       [[{ data: queried }], []],
-      'message.parts[0].data.tool is not a tool of this agent. This agent has no tools',
+      'message.parts[0].data.skillId is not a tool of this agent. This agent has no tools',
     ],
     [
       'two different tools',
       [[{ data: queried }], bothTools, 'now'],
-      'message.parts[0].data.tool names a tool other than `message.metadata.skillId`',
+      'message.parts[0].data.skillId names a tool other than `message.metadata.skillId`',
     ],
     [
       'a text for a tool that does not take one text',
@@ -228,18 +208,13 @@ describe('resolveToolCall of an invalid message', () => {
     ],
     [
       'arguments next to the name of the tool',
-      [[{ data: { tool: 'web_search', query: 'edge' } }]],
-      'message.parts[0].data.query is not allowed next to `tool`: put arguments into `arguments`',
+      [[{ data: { skillId: 'web_search', query: 'edge' } }]],
+      'message.parts[0].data.query is not allowed next to `skillId`: put arguments into `arguments`',
     ],
     [
       'arguments next to the skill',
       [[{ data: { skill: 'web-search', query: 'edge' } }]],
       'message.parts[0].data.query is not allowed next to `skill`: put arguments into `arguments`',
-    ],
-    [
-      'two kinds of arguments',
-      [[{ data: { name: 'web_search', input: {}, parameters: {} } }]],
-      'message.parts[0].data.input is not allowed next to `name`: put arguments into `parameters`',
     ],
     [
       'an unknown skill in the data',
@@ -252,13 +227,8 @@ describe('resolveToolCall of an invalid message', () => {
       'message.parts must have one part: the data or the text that calls the tool',
     ],
     [
-      'text as the arguments of a tool that does not take one text',
-      [[{ data: { tool: 'now', arguments: 'Rome' } }]],
-      'message.parts[0].data.arguments must be an object',
-    ],
-    [
       'arguments that are not an object',
-      [[{ data: { tool: 'web_search', arguments: ['edge'] } }]],
+      [[{ data: { skillId: 'web_search', arguments: ['edge'] } }]],
       'message.parts[0].data.arguments must be an object',
     ],
   ])('rejects %s', (_, message, violation) => {
@@ -267,8 +237,8 @@ describe('resolveToolCall of an invalid message', () => {
 
   it('lists at most twenty tools in the message', () => {
     const tools = Array.from({ length: 30 }, (_, index) => toolWith(`t${index}`, {}))
-    expect(violations([{ data: { tool: 'x' } }], tools)).toEqual([
-      `message.parts[0].data.tool is not a tool of this agent. Its tools are ${tools
+    expect(violations([{ data: { skillId: 'x' } }], tools)).toEqual([
+      `message.parts[0].data.skillId is not a tool of this agent. Its tools are ${tools
         .slice(0, 20)
         .map(tool => tool.name)
         .join(', ')}, …`,

@@ -81,7 +81,7 @@ const send = async (agent: string, part: object, more: object = {}): Promise<{ i
   return { id, line: `${status.state.replace('TASK_STATE_', '')} ${JSON.stringify(shown)}` }
 }
 
-const call = (tool: string, args: object = {}): object => ({ data: { tool, arguments: args } })
+const call = (tool: string, args: object = {}): object => ({ data: { skillId: tool, arguments: args } })
 
 for (const [name, port] of ports) {
   const upstream = { mcp: `http://127.0.0.1:${port}/mcp`, ...(name === 'fast' && { defaultTool: 'echo' }) }
@@ -94,7 +94,11 @@ const report = await (await host.send('GET', '/agents/everything/.well-known/age
 check('everything describes itself', report, /"description":"[^"]{40,}/)
 check('a tool that runs as a task only is left out', report, /^(?!.*simulate-research-query)/)
 check('a call', (await send(everything, call('get-sum', { a: 2, b: 3 }))).line, /^COMPLETED .*5/)
-check('JSON as text', (await send(everything, { text: '{"name":"echo","input":{"message":"hi"}}' })).line, /Echo: hi/)
+check(
+  'JSON as text',
+  (await send(everything, { text: '{"skill":"echo","arguments":{"message":"hi"}}' })).line,
+  /Echo: hi/,
+)
 check('annotations', (await send(everything, call('get-annotated-message', { messageType: 'error' }))).line, /priority/)
 const links = (await send(everything, call('get-resource-links', { count: 2 }))).line
 check('links of other schemes', links, /"resource":"demo:/)
@@ -104,8 +108,8 @@ const asked = await send(everything, call('trigger-elicitation-request'))
 check('a question', asked.line, /^INPUT_REQUIRED .*requestedSchema/)
 const answered = await send(everything, { data: { name: 'Ada', integer: 7 } }, { taskId: asked.id })
 check('its answer', answered.line, /^COMPLETED .*Ada/)
-const named = { skill: 'echo', parameters: { message: 'hello' } }
-check('a skill and parameters', (await send(everything, { data: named })).line, /^COMPLETED .*Echo: hello/)
+const named = { skill: 'echo', arguments: { message: 'hello' } }
+check('a skill and arguments', (await send(everything, { data: named })).line, /^COMPLETED .*Echo: hello/)
 check('a text for no tool', (await send(everything, { text: 'hello' })).line, /^ERROR .*tool/)
 check(
   'an unknown tool',

@@ -188,7 +188,7 @@ describe('the snippets of an MCP server', () => {
   it('call its first tool', async () => {
     const { manifest = {} } = loadManifests(['examples/cards/tool-box.yaml'], called.host.url.origin).drafts[0] ?? {}
     await called.register('tools', manifest)
-    const argument = /"tool":"count_words","arguments":\{"text":"text"\}/
+    const argument = /"skillId":"count-words","arguments":\{"text":"text"\}/
     expect(await copySnippet('tools', 'curl')).toMatch(argument)
     for (const name of ['curl', 'javascript'] as const)
       expect(await runSnippet(name, await copySnippet('tools', name))).toMatch(/TASK_STATE_COMPLETED|state: 3/)

@@ -370,9 +370,9 @@ asyncio.run(main())`)
     }
     const html = await render(card({}), { tool: { skillId: 'now', name: 'now', inputSchema } })
     const values = { unit: 'C', days: 3, deep: { flag: true }, none: null }
-    expect(snippetIn(html, 'curl')).toContain(JSON.stringify({ data: { tool: 'now', arguments: values } }))
+    expect(snippetIn(html, 'curl')).toContain(JSON.stringify({ data: { skillId: 'now', arguments: values } }))
     expect(snippetIn(html, 'python')).toContain(
-      'ParseDict({"tool": "now", "arguments": {"unit": "C", "days": 3, "deep": {"flag": True}, "none": None}}, Value())',
+      'ParseDict({"skillId": "now", "arguments": {"unit": "C", "days": 3, "deep": {"flag": True}, "none": None}}, Value())',
     )
   })
 

@@ -256,10 +256,10 @@ export const cardRoutes = {
     access: 'public',
     query: {
       pageSize: {
-        description: 'At most so many entries.',
+        description: 'The maximum number of entries.',
         schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: 20 },
       },
-      pageToken: { description: 'The `pageToken` of the page before.', schema: { type: 'string' } },
+      pageToken: { description: 'The `pageToken` of the previous page.', schema: { type: 'string' } },
     },
     answers: { 200: { description: 'A page of entries, by id.', content: jsonBody('ArdList') } },
     validated: true,

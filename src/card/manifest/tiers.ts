@@ -40,9 +40,6 @@ export const listTiers = (manifest: {
   ]
 }
 
-/** Which access tokens may read a tier: those with a scope, or those with a claim of one value. */
-export type TierRule = { scope: string } | { claim: string; equals: string | number | boolean }
-
 /** One scope-token of RFC 6749 §3.3, where a space separates several. */
 const scope = v.pipe(
   v.string('must be a scope, as a string'),
@@ -54,7 +51,8 @@ const claimValue = v.union(
   "must be the claim's value: a string, a number, true or false",
 )
 
-const tierRule = v.lazy(value => {
+/** Which access tokens may read a tier: those with a scope, or those with a claim of one value. */
+export const tierRule = v.lazy(value => {
   if (!isJsonObject(value) || 'scope' in value === 'claim' in value)
     return v.never('must be { scope } or { claim, equals }: which access tokens may read this tier')
   return 'scope' in value ? strictObject({ scope }) : strictObject({ claim: singleLine, equals: claimValue })

@@ -1,11 +1,13 @@
+import * as v from 'valibot'
 import { essence } from '../../http/media-type.ts'
 import { MAX_OBSERVED_MEDIA_TYPES } from '../../limits.ts'
+import { record, timestamp, wholeNumber } from './schema.ts'
 
 /** How an agent met a call: with a result, with the error that it does not support what the call needs, or with neither. */
 export type Outcome = 'answered' | 'refused' | 'failed'
 
 /** Calls by outcome. */
-export type Outcomes = Record<Outcome, number>
+export type Outcomes = Observations['streaming']
 
 /** Numbers by name. */
 export type Counts = Record<string, number>
@@ -28,20 +30,18 @@ export type ObservedCall = {
   failure?: string
 }
 
+const count = wholeNumber(0)
+const outcomes = v.object({ answered: count, refused: count, failed: count })
+
 /** What the calls of an agent have shown of it, counted. */
-export type Observations = {
+export const Observations = v.object({
   /** When the first and the last call were made, in ms since 1970. */
-  first: number
-  last: number
-  calls: number
-  failures: Counts
-  operations: Record<string, Outcomes>
-  protocols: Record<string, Outcomes>
-  streaming: Outcomes
-  pushNotifications: Outcomes
+  ...{ first: timestamp, last: timestamp, calls: count, failures: record(count) },
+  ...{ operations: record(outcomes), protocols: record(outcomes), streaming: outcomes, pushNotifications: outcomes },
   /** The results and events in which the agent produced a media type. */
-  mediaTypes: Counts
-}
+  mediaTypes: record(count),
+})
+export type Observations = v.InferOutput<typeof Observations>
 
 /** Failures of different kinds: an agent can invent error codes. */
 const MAX_FAILURE_KINDS = 50

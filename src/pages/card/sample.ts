@@ -9,7 +9,7 @@ const MAX_EXAMPLE_LENGTH = 280
 
 /** Returns content that an agent accepts: a call of a tool for an MCP server, else the first short example of a skill if it reads text. */
 export const samplePart = ({ skills, defaultInputModes: modes }: AgentCard, tool?: McpTool): Part => {
-  if (tool) return { data: { tool: tool.name, arguments: sampleValue(tool.inputSchema) } }
+  if (tool) return { data: { skillId: tool.skillId, arguments: sampleValue(tool.inputSchema) } }
   const example = skills.flatMap(({ examples = [] }) => examples).find(({ length }) => length <= MAX_EXAMPLE_LENGTH)
   const text = example ?? 'Hello'
   const reads = (pattern: RegExp) => modes.find(mode => pattern.test(mode))

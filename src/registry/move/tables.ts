@@ -1,13 +1,11 @@
 import * as v from 'valibot'
-import type { CallProfile } from '../../card/call-profile.ts'
+import { CallProfile } from '../../card/call-profile.ts'
 import { changeClasses } from '../../card/diff/change-rules.ts'
 import { Manifest } from '../../card/manifest/manifest.ts'
-import type { TierRule } from '../../card/manifest/tiers.ts'
 import { Source } from '../../card/manifest/upstream.ts'
 import { AgentCard } from '../../card/model/agent-card.ts'
-import { callBindings, wireVersions } from '../../card/model/calls.ts'
 import { agentIdPattern, representationNames } from '../../card/model/constants.ts'
-import type { Observations } from '../../card/model/observations.ts'
+import { Observations } from '../../card/model/observations.ts'
 import { StoredReceipt } from '../../card/model/receipt.ts'
 import {
   hostname,
@@ -19,14 +17,13 @@ import {
   validate,
   wholeNumber,
 } from '../../card/model/schema.ts'
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import type { JsonObject } from '../../json/json.ts'
 import { AUDITED, sha256 } from '../audit/chain.ts'
 import { SearchFields, SourceFailure, Summary, Validators } from '../records.ts'
 import { TokenRecord } from '../token-record.ts'
 import { parseLine } from './format.ts'
 
 const text = v.string()
-const texts = v.array(text)
 const count = wholeNumber(0)
 /** Keys of KV and names of objects are made of ids. */
 const agentId = v.pipe(text, v.regex(agentIdPattern, 'must be the id of an agent'))
@@ -51,48 +48,6 @@ const json = <Output>(schema: v.GenericSchema<unknown, Output>) =>
 
 const names = (known: readonly string[]) =>
   json(v.pipe(v.array(v.picklist(known, 'must be the name of a document')), v.nonEmpty('must name a document')))
-
-const outcomes = v.object({ answered: count, refused: count, failed: count })
-const ObservedCounts = v.object({
-  ...{ first: timestamp, last: timestamp, calls: count, failures: record(count), mediaTypes: record(count) },
-  ...{ operations: record(outcomes), protocols: record(outcomes), streaming: outcomes, pushNotifications: outcomes },
-}) satisfies v.GenericSchema<unknown, Observations>
-
-const level = Manifest.entries.compatibility.wrapped
-const modes = v.object({ input: texts, output: texts })
-const someModes = v.object({ input: v.exactOptional(texts), output: v.exactOptional(texts) })
-const Profile = v.object({
-  ...{ visibility, route: Manifest.entries.route.wrapped, bridge: Manifest.entries.bridge.wrapped },
-  gate: v.object({ capabilities: level, modes: level, extensions: level, version: level, responses: level }),
-  targets: v.array(
-    v.object({
-      ...{ binding: v.picklist(callBindings), version: v.picklist(wireVersions), url: httpUrl },
-      ...{ tenant: v.exactOptional(text), agentName: v.exactOptional(text) },
-    }),
-  ),
-  tasks: v.picklist(['owner', 'shared']),
-  ...{ service: Source.entries.service, secret: Source.entries.secret },
-  identity: v.exactOptional(v.object({ issuer: text })),
-  ...{ streaming: v.boolean(), pushNotifications: v.boolean(), extendedAgentCard: v.boolean() },
-  agentServesExtendedCard: v.exactOptional(v.literal(true)),
-  ...{ tiers: texts, requiredExtensions: texts, apiKeyHeaders: texts, openIdConnectUrls: texts },
-  modes: v.object({ defaults: modes, union: modes, skills: record(someModes) }),
-  jwt: v.exactOptional(
-    v.object({
-      ...{ audience: texts, scope: v.exactOptional(text) },
-      tiers: record(v.custom<TierRule>(isJsonObject)),
-    }),
-  ),
-  callers: v.exactOptional(Manifest.entries.callers.wrapped),
-  mcp: v.exactOptional(
-    v.object({
-      ...{ url: httpUrl, session: Source.entries.session, defaultTool: v.exactOptional(text) },
-      tools: v.array(v.object({ skillId: text, name: text, inputSchema: jsonObject() })),
-      resources: v.exactOptional(texts),
-    }),
-  ),
-  cardMissing: v.exactOptional(v.literal(true)),
-}) satisfies v.GenericSchema<unknown, CallProfile>
 
 const Drift = v.array(v.looseObject({ op: v.picklist(['add', 'remove', 'replace', 'more']), pointer: text }))
 
@@ -157,7 +112,7 @@ export const EXPORTED = {
   hosts: table({
     ...{ hostname, id: agentId, seq: revisionNumber, automatic: v.picklist([0, 1], 'must be 0 or 1') },
   }),
-  observations: table({ id: agentId, day: count, counts: json(ObservedCounts) }),
+  observations: table({ id: agentId, day: count, counts: json(Observations) }),
   receipts: table({ id: agentId, checked: timestamp, receipt: json(StoredReceipt) }),
   tokens: v.pipe(
     table({ id: TokenRecord.entries.id, hash: digest, expires: v.nullable(timestamp), record: json(TokenRecord) }),
@@ -210,7 +165,7 @@ const findBodyError = ({ names, body, etag }: JsonObject): ReturnType<typeof fin
   if (typeof names !== 'string' || typeof body !== 'string') return undefined
   if (etag !== `"${sha256(body)}"`) return { pointer: '/body', message: 'does not match its entity tag' }
   const named = JSON.parse(names) as string[]
-  const schema = named.includes('profile') ? Profile : named.includes('1.0') ? AgentCard : jsonObject()
+  const schema = named.includes('profile') ? CallProfile : named.includes('1.0') ? AgentCard : jsonObject()
   return findError(v.object({ body: json(schema) }), { body })
 }
 

@@ -27,7 +27,7 @@ export const indexKey = (id: string): string => `index:${id}`
 /** Returns the key in the outbox for the object that knows who started the tasks of an agent that was removed. */
 export const taskOwnersKey = (id: string): string => `task-owners:${id}`
 
-/** Returns the key in the outbox for the tasks of an agent that are to be nobody's. It is not a KV key. */
+/** Returns the key in the outbox for an agent whose tasks lose their owners. It is not a KV key. */
 export const tasksKey = (id: string): string => `tasks:${id}`
 
 /**

@@ -149,7 +149,7 @@ export const remove = (
   }
 }
 
-/** Makes all tasks of an agent nobody's. */
+/** Records that the tasks of an agent lose their owners. */
 export const clearTasks = (
   sql: SqlStorage,
   id: string,

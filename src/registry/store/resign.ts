@@ -20,7 +20,7 @@ import {
 const MAX_ATTEMPTS = 3
 
 /**
- * Signs the documents of an agent again, with the keys of now, and returns the keys of KV that changed. Documents that its author signed
+ * Signs the documents of an agent again, with the current keys, and returns the keys of KV that changed. Documents that its author signed
  * stay as they are.
  */
 export const resign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[]> => {

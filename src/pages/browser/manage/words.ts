@@ -182,7 +182,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'agent-removed': 'removed the agent',
   'card-accepted': 'accepted a pending card',
   'agent-rolled-back': 'went back to an earlier revision',
-  'tasks-cleared': 'cleared whose tasks there are',
+  'tasks-cleared': 'cleared the owners of its tasks',
   'token-issued': 'issued a token',
   'token-revoked': 'revoked a token',
   'write-refused': 'was refused',
