@@ -70,7 +70,6 @@ const makeContext = (text: string, count: number): LintContext => {
       bridge: 'all',
       compatibility: 'warn',
       signatures: 'keep',
-      narrowSignature: false,
       hosts: [],
       route: 'direct',
       upstream: {},
