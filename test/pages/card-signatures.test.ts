@@ -129,8 +129,8 @@ describe('signatures that name a key of this host', () => {
       expect(words).toBe('Its signature is not valid.')
       return verify.mock.calls.length
     }
-    const [one, nine, twenty] = [await forge(1), await forge(9), await forge(20)]
-    expect([one > 0, nine, twenty]).toEqual([true, 9 * one, 9 * one])
+    const [one, eight, twenty] = [await forge(1), await forge(8), await forge(20)]
+    expect([one > 0, eight, twenty]).toEqual([true, 8 * one, 8 * one])
   })
 })
 
