@@ -285,7 +285,9 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return response.body
   },
 
-  /** Imports an export into the host, which must be empty, with or without its tokens. `file` is compressed with gzip. */
+  /**
+   * Imports an export into the host, which must be empty, with or without its tokens. `file` is compressed with gzip.
+   */
   importFile: async (file: ReadableStream, withTokens: boolean): Promise<ImportResult | Rejection> => {
     const headers = { 'Content-Type': EXPORT_TYPE, 'Content-Encoding': 'gzip' }
     const path = withTokens ? '/import' : '/import?tokens=false'
@@ -349,7 +351,9 @@ const parseReply = <Schema extends v.GenericSchema>(schema: Schema, { body }: Re
   return parsed.output
 }
 
-/** Returns the entity tag of a response without `W/`: a compressing proxy weakens it, and `If-Match` needs a strong one. */
+/**
+ * Returns the entity tag of a response without `W/`: a compressing proxy weakens it, and `If-Match` needs a strong one.
+ */
 const entityTagOf = ({ headers }: Reply): string | undefined => headers.get('ETag')?.replace(/^W\//, '')
 
 const notCallingCard = ({ url }: Connection): HostError =>

@@ -29,7 +29,9 @@ type ListFlags = HostFlags & { only?: string[]; set?: string }
 type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
 type OpenFlags = HostFlags & { print?: true }
 
-/** Adds `list`, `show` and `open`, which read the agents of a host and need no token for public ones, and `tasks clear`. */
+/**
+ * Adds `list`, `show` and `open`, which read the agents of a host and need no token for public ones, and `tasks clear`.
+ */
 export const addAgents: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
     .description('list the agents of the host, or search them')

@@ -18,7 +18,10 @@ export type MessageFacts = {
   /** As sent, to be validated if the agent's output modes are checked. */
   acceptedOutputModes: Json | undefined
   hasPushConfig: boolean
-  /** Whether the message, or a state by which tasks are listed, is not plainly one of its version: then `checkMessage` decides. */
+  /**
+   * Whether the message, or a state by which tasks are listed, is not plainly one of its version: then `checkMessage`
+   * decides.
+   */
   isDoubtful: boolean
   /** Every URL that the agent might send push notifications to, and where it is in `params`. */
   callbackUrls: { field: string; url: Json }[]
@@ -65,8 +68,8 @@ export const readMessage = (
 }
 
 /**
- * Whether a message plainly has the shape of its version. It reads as little as possible, because nearly every message does; those
- * with members that are null or have other names do not.
+ * Whether a message plainly has the shape of its version. It reads as little as possible, because nearly every message
+ * does; those with members that are null or have other names do not.
  */
 const isPlain = (message: Json | undefined, version: WireVersion): boolean => {
   if (!isPlainObject(message)) return false

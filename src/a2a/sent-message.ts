@@ -17,8 +17,8 @@ export const formOfCall = (call: A2ACall): Form => {
 export const messageOf = ({ message, request }: JsonObject): Json | undefined => message ?? request
 
 /**
- * Rejects a message that does not have the shape of its version, and an unknown state to list tasks by: many agents misread these and
- * respond with what is not A2A. Unknown members pass.
+ * Rejects a message that does not have the shape of its version, and an unknown state to list tasks by: many agents
+ * misread these and respond with what is not A2A. Unknown members pass.
  */
 export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
   const { operation, params } = call
@@ -41,7 +41,10 @@ const checkState = (state: Json | undefined): InvalidParams | undefined => {
   return invalidParam('status', withValue('must be a task state', state, taskStates, form))
 }
 
-/** Removes `kind` from a message of 1.0 and its parts: only 0.3 has it, and the other members show the same. Returns whether it was there. */
+/**
+ * Removes `kind` from a message of 1.0 and its parts: only 0.3 has it, and the other members show the same. Returns
+ * whether it was there.
+ */
 export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'version' | 'params'>): boolean => {
   if (version !== '1.0' || !isJsonObject(message)) return false
   const parts = Array.isArray(message.parts) ? message.parts : []
@@ -58,7 +61,10 @@ const versionNames: Readonly<Record<Form, string>> = {
   'proto 1.0': 'A2A 1.0',
 }
 
-/** By form, the members of other forms and what to use instead: in a part, in its `file`, and in a message without parts. */
+/**
+ * By form, the members of other forms and what to use instead: in a part, in its `file`, and in a message without
+ * parts.
+ */
 const foreignNames: Readonly<Record<Form, Readonly<Record<'part' | 'file' | 'message', Record<string, string>>>>> = {
   kinds: {
     part: { raw: '`file.bytes`', url: '`file.uri`' },

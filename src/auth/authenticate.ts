@@ -20,8 +20,8 @@ type HeaderToken = { header: string; token: string }
 const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecognized' }
 
 /**
- * Credentials that contain the ADMIN_TOKEN, but do not authenticate with it. No response must differ from one to a wrong guess: a
- * header can carry many.
+ * Credentials that contain the ADMIN_TOKEN, but do not authenticate with it. No response must differ from one to a
+ * wrong guess: a header can carry many.
  */
 const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authorization'] }
 
@@ -110,8 +110,8 @@ const countFailure = async (caller: Authentication, { request, env }: RequestCon
 }
 
 /**
- * Returns the tokens of this host in the API key headers of an agent, with or without a scheme before them. The ADMIN_TOKEN is none
- * of them: a card could name hundreds of headers, each with a guess.
+ * Returns the tokens of this host in the API key headers of an agent, with or without a scheme before them. The
+ * ADMIN_TOKEN is none of them: a card could name hundreds of headers, each with a guess.
  */
 const hostTokensInApiKeys = (
   { apiKeyHeaders }: SecurityProfile,

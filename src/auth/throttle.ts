@@ -81,8 +81,9 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
 const counted = new WeakMap<Request, Promise<boolean>>()
 
 /**
- * Checks whether a caller whom this host refuses has made too many failed attempts. Counts credentials that it does not recognize as
- * another one, once for each request. Not for callers whom it does not refuse: an agent may accept their credentials.
+ * Checks whether a caller whom this host refuses has made too many failed attempts. Counts credentials that it does not
+ * recognize as another one, once for each request. Not for callers whom it does not refuse: an agent may accept their
+ * credentials.
  */
 export const hasTooManyAttempts = async (
   caller: Authentication,

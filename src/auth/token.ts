@@ -53,12 +53,15 @@ export const containsIssuedToken = (value: string): boolean =>
 /** The prefix of a token where a token begins, or prefix and id anywhere: a JWT can contain `cc_` by chance. */
 const issuedToken = /(?:^|[^\w.~+/-])cc_|cc_[a-z2-7]{12}_/i
 
-/** How much longer than the ADMIN_TOKEN in base64 the text is that is searched for it: a scheme, names and separators. */
+/**
+ * How much longer than the ADMIN_TOKEN in base64 the text is that is searched for it: a scheme, names and separators.
+ */
 const MAX_AROUND_LENGTH = 64
 
 /**
- * Checks whether a text contains the ADMIN_TOKEN, if this host accepts it: texts may contain a short one by chance. Searches the
- * beginning and the end of a long text only: its middle could carry hundreds of guesses, and an agent sees what is withheld from it.
+ * Checks whether a text contains the ADMIN_TOKEN, if this host accepts it: texts may contain a short one by chance.
+ * Searches the beginning and the end of a long text only: its middle could carry hundreds of guesses, and an agent sees
+ * what is withheld from it.
  */
 export const containsAdminToken = (text: string, env: AdminSecret): boolean => {
   const { ADMIN_TOKEN = '' } = env

@@ -130,7 +130,10 @@ const refuseCaller = (caller: Authentication, scope: 'read' | 'call', agent: str
   return caller.reason === 'anonymous' ? { kind: 'no-token', scope } : { kind: 'bad-token' }
 }
 
-/** Returns the error of a refused call. After too many failed attempts, that is 429 in place of an error of the credentials. */
+/**
+ * Returns the error of a refused call. After too many failed attempts, that is 429 in place of an error of the
+ * credentials.
+ */
 export const countRefusal = async (
   error: CallError,
   { caller, request, env }: Pick<CallContext, 'caller' | 'request' | 'env'>,

@@ -77,8 +77,8 @@ export type Permitted = { warnings: GateWarning[]; hasPushConfig?: boolean }
 export type Verdict = Permitted | CallError
 
 /**
- * Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has. The promise is
- * for a message that is not plainly one of its version.
+ * Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has.
+ * The promise is for a message that is not plainly one of its version.
  */
 export const evaluatePolicy = (
   call: A2ACall,
@@ -92,7 +92,10 @@ export const evaluatePolicy = (
   return message?.isDoubtful && profile.gate.version !== 'off' ? evaluateDoubtful(input) : applyChecks(input)
 }
 
-/** Loads what decides about the message, because nearly every one is plainly right. Removes from it what its version does not have. */
+/**
+ * Loads what decides about the message, because nearly every one is plainly right. Removes from it what its version
+ * does not have.
+ */
 const evaluateDoubtful = async (input: PolicyInput): Promise<Verdict> => {
   const { call, profile } = input
   const { checkMessage, removeKinds } = await import('../a2a/sent-message.ts')

@@ -16,10 +16,10 @@ type Tools = Pick<McpAgentProfile, 'tools' | 'defaultTool' | 'resources'>
 type NamedTool = { tool: McpTool | undefined; isNamedBySkill: boolean }
 
 /**
- * Finds the tool that a message calls, and its arguments. Data names the tool (`{skillId, arguments}`, or `skill` in place of
- * `skillId`), or `metadata.skillId` does, by the skill's id or the tool's own name; an agent with one tool or with a default needs no
- * name. The message has one part with data, or one with text: the same as JSON, or the tool's only required argument. It has none for
- * a tool without arguments.
+ * Finds the tool that a message calls, and its arguments. Data names the tool (`{skillId, arguments}`, or `skill` in
+ * place of `skillId`), or `metadata.skillId` does, by the skill's id or the tool's own name; an agent with one tool or
+ * with a default needs no name. The message has one part with data, or one with text: the same as JSON, or the tool's
+ * only required argument. It has none for a tool without arguments.
  */
 export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall | ResourceRead | CallError => {
   const { tools, defaultTool } = agent

@@ -3,8 +3,8 @@ import { nextRefreshAt } from '../registry/tables/sources.ts'
 import { type RefreshOptions, type RefreshReport, refreshRemoteCard } from './refresh.ts'
 
 /**
- * Refreshes the remote card of one agent, whose id is the name of its object, one refresh at a time. Stores only the id, the alarm and how
- * many attempts have not ended; the Registry stores the rest.
+ * Refreshes the remote card of one agent, whose id is the name of its object, one refresh at a time. Stores only the
+ * id, the alarm and how many attempts have not ended; the Registry stores the rest.
  */
 export class RefreshQueue {
   readonly #ctx: DurableObjectState

@@ -6,7 +6,10 @@ export type Ids = { tasks: readonly string[]; contexts: readonly string[] }
 /** The owner of what an agent started for anonymous callers: whoever has the id may use it. */
 export const ANYONE = ''
 
-/** How long an isolate remembers the owner of an id. Then it reads the owner again, which records the use and shows a release. */
+/**
+ * How long an isolate remembers the owner of an id. Then it reads the owner again, which records the use and shows a
+ * release.
+ */
 export const REMEMBERED_MS = 60_000
 
 /** How long a released id cannot be owned: until no isolate remembers its owner. */
@@ -102,7 +105,10 @@ export class OwnerTable {
     this.#sql.exec('UPDATE owners SET owner = ?1, used = ?2 WHERE owner <> ?1', RELEASED, now)
   }
 
-  /** Deletes ids that are unused or were released for too long. Returns when to do so again; undefined if nothing is left. */
+  /**
+   * Deletes ids that are unused or were released for too long. Returns when to do so again; undefined if nothing is
+   * left.
+   */
   deleteExpired(now: number): number | undefined {
     this.#sql.exec(
       'DELETE FROM owners WHERE used <= ? OR (owner = ? AND used <= ?)',

@@ -179,7 +179,9 @@ describe('GET /ard/agents', () => {
   })
 })
 
-/** What `conformance/bin/conformance-test` of ARD 0.91 requests of a publisher and of a registry, and what it checks. */
+/**
+ * What `conformance/bin/conformance-test` of ARD 0.91 requests of a publisher and of a registry, and what it checks.
+ */
 describe("ARD's conformance test", () => {
   const json = async (response: Response) => (await response.json()) as Record<string, unknown>
   const lookUp = (base: string, identifier: string) => host.fetch(`${base}/agents/${encodeURIComponent(identifier)}`)

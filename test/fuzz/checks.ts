@@ -13,8 +13,8 @@ const unreadStatuses = new Set([400, 401, 403, 405, 413, 415, 429])
 
 /** Returns what is wrong with the response to a request; undefined for nothing. */
 export const checkResponse = (request: FuzzRequest, response: FuzzResponse | undefined): string | undefined => {
-  // A large body may be refused before it is read, and the body of a GET is never read. If the host closes the connection then, its
-  // client may lose the response.
+  // A large body may be refused before it is read, and the body of a GET is never read. If the host closes the
+  // connection then, its client may lose the response.
   const isUnread = (request.body?.length ?? 0) > (request.method === 'GET' ? 0 : MAX_BODY_BYTES)
   if (response === undefined) return isUnread ? undefined : 'the connection ended without a response'
   const { status, type, body } = response

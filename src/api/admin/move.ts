@@ -48,8 +48,8 @@ export const getExport: Handler = async (request, env, ctx) => {
 }
 
 /**
- * `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit. With `?tokens=false`,
- * all but its tokens.
+ * `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit.
+ * With `?tokens=false`, all but its tokens.
  */
 export const postImport: Handler = audited(async (request, env, ctx) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')

@@ -160,8 +160,8 @@ const registerEach = async (entries: readonly Entry[], principal: Principal, env
 }
 
 /**
- * Registers lines in their order. A line whose agent was changed concurrently is repeated before the next ones. If the Registry does not
- * respond, the rest get that error: the results of the others must still reach the client.
+ * Registers lines in their order. A line whose agent was changed concurrently is repeated before the next ones. If the
+ * Registry does not respond, the rest get that error: the results of the others must still reach the client.
  */
 const registerChunk = async (chunk: readonly Ready[], principal: Principal, env: Env): Promise<void> => {
   for (let rest = chunk; rest.length > 0; )

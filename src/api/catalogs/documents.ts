@@ -90,7 +90,10 @@ const nextPath = ({ pathname, searchParams }: URL, cursor: string): string => {
 /** The schema of AI Catalog is closed. */
 const withoutArdTerms = ({ capabilities: _, representativeQueries: __, ...entry }: CatalogEntry) => entry
 
-/** An ARD manifest has the form of an AI Catalog: ARD 0.91 requires `entries` only, and readers of 0.9 the version and the host. */
+/**
+ * An ARD manifest has the form of an AI Catalog: ARD 0.91 requires `entries` only, and readers of 0.9 the version and
+ * the host.
+ */
 const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => ({
   specVersion: '1.0',
   host: describeHost(origin),

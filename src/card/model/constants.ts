@@ -26,7 +26,10 @@ export const signedNames = ['agent-card.json', 'agent.json', '1.0', '0.3'] as co
 /** The Worker secrets that have the keys of a host. They take turns, so that one of them is free for the next key. */
 export const keySecrets = ['SIGNING_KEY', 'SIGNING_KEY_2'] as const
 
-/** What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well, until it is retired. */
+/**
+ * What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well,
+ * until it is retired.
+ */
 export const keyRoles = ['current', 'next', 'previous'] as const
 
 /** The names of the hybrids, which are in no dialect: one document that readers of several dialects accept. */

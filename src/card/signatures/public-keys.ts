@@ -2,7 +2,10 @@ import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jos
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { MAX_RSA_EXPONENT_BITS, MAX_RSA_MODULUS_BITS, MAX_VERIFICATION_KEYS } from '../../limits.ts'
 
-/** A public key by which signatures are verified, and where it is from: a URL, a DID, or what it is a part of, such as `manifest`. */
+/**
+ * A public key by which signatures are verified, and where it is from: a URL, a DID, or what it is a part of, such as
+ * `manifest`.
+ */
 export type PublicKey = { jwk: JsonObject; kid: string; thumbprint: string; from: string }
 
 /** Keys, or why there are none. */

@@ -31,7 +31,9 @@ const refusedByJavaScript = ({ typ }: ParsedHeader): string | undefined =>
 
 const omitsEmpty = 'verifies the card without empty values and unknown fields, and no signature covers that text'
 
-/** What each SDK verifies, read in its source, and what verifiers without an SDK do. Other SDKs verify no signatures. */
+/**
+ * What each SDK verifies, read in its source, and what verifiers without an SDK do. Other SDKs verify no signatures.
+ */
 const sdks: readonly Sdk[] = [
   {
     name: 'a2a-js 1.3, on the JSON of the card',

@@ -54,8 +54,8 @@ export const checkAnswer = (
 }
 
 /**
- * Removes the secrets from push configurations that are read back, at every level: whoever knows the id of a task could read them
- * (https://github.com/a2aproject/A2A/issues/1988). Numbers stay as the agent wrote them.
+ * Removes the secrets from push configurations that are read back, at every level: whoever knows the id of a task could
+ * read them (https://github.com/a2aproject/A2A/issues/1988). Numbers stay as the agent wrote them.
  */
 const redactPushConfigs = (checked: CheckedAnswer, text: string, status: number): CheckedAnswer => {
   if (checked !== undefined && 'kind' in checked) return checked

@@ -149,7 +149,9 @@ export const isExportedTable = (name: unknown): name is ExportedTable =>
 /** Returns the names of a table's columns. */
 export const columnsOf = (table: ExportedTable): string[] => Object.keys(EXPORTED[table].entries)
 
-/** Returns the column of a row whose value no write could have stored, and what is expected of it; undefined for none. */
+/**
+ * Returns the column of a row whose value no write could have stored, and what is expected of it; undefined for none.
+ */
 export const findRowError = (
   table: ExportedTable,
   row: JsonObject,

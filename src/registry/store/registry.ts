@@ -72,8 +72,9 @@ export class Registry extends DurableObject<Env> {
   }
 
   /**
-   * Registers several agents in their order, or all or none of them if the batch `isAtomic`. Otherwise each is registered by itself, and
-   * the results end with the first `conflict`, or before a failure: later agents must not get the host names that this one claims.
+   * Registers several agents in their order, or all or none of them if the batch `isAtomic`. Otherwise each is
+   * registered by itself, and the results end with the first `conflict`, or before a failure: later agents must not get
+   * the host names that this one claims.
    */
   async registerAll(
     registrations: readonly Registration[],

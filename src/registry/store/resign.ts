@@ -20,8 +20,8 @@ import {
 const MAX_ATTEMPTS = 3
 
 /**
- * Signs the documents of an agent again, with the current keys, and returns the keys of KV that changed. Documents that its author signed
- * stay as they are.
+ * Signs the documents of an agent again, with the current keys, and returns the keys of KV that changed. Documents that
+ * its author signed stay as they are.
  */
 export const resign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[]> => {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {

@@ -19,7 +19,9 @@ export const selectNewestRevision = (sql: SqlStorage, id: string): Revision | un
     .exec<Revision>('SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?', id)
     .toArray()[0]
 
-/** Returns the date of a change of an agent: in a later second than the last one, as `Last-Modified` has no fractions. */
+/**
+ * Returns the date of a change of an agent: in a later second than the last one, as `Last-Modified` has no fractions.
+ */
 export const changeTime = (before: Revision | undefined): number =>
   Math.max(Date.now(), before === undefined ? 0 : (Math.floor(before.modified / 1000) + 1) * 1000)
 
@@ -132,8 +134,8 @@ export const listTiers = ({
 ]
 
 /**
- * Returns how a registration differs from the newest revision; undefined if it is equal. Signatures of this host depend on its keys:
- * if only they differ, what the agent offers is the same, and the registration makes no new revision.
+ * Returns how a registration differs from the newest revision; undefined if it is equal. Signatures of this host depend
+ * on its keys: if only they differ, what the agent offers is the same, and the registration makes no new revision.
  */
 export const findDifference = (
   sql: SqlStorage,

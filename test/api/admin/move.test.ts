@@ -96,7 +96,9 @@ describe('GET /export', () => {
 })
 
 describe('an import into a Registry that is unreachable', () => {
-  /** Imports all agents into a host whose Registry cannot be reached from a step on, and not for any step after that. */
+  /**
+   * Imports all agents into a host whose Registry cannot be reached from a step on, and not for any step after that.
+   */
   const importUntil = async (last: ImportStep['step']) => {
     vi.spyOn(console, 'error').mockReturnValue()
     const host = await startNodeHost()

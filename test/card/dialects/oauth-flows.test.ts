@@ -37,7 +37,9 @@ const makeCard = (dialect: DialectName, schemes: string[]): JsonObject => {
   }
 }
 
-/** Returns the combinations of credentials that a document accepts, each as the names of its schemes, or of OAuth flows. */
+/**
+ * Returns the combinations of credentials that a document accepts, each as the names of its schemes, or of OAuth flows.
+ */
 const acceptedBy = (document: JsonObject): string[] => {
   const schemes = document.securitySchemes as Record<string, JsonObject>
   const waysOf = (name: string): string[] => {

@@ -21,7 +21,9 @@ const key = await makeKey()
 const keys = [key.publicJwk]
 const publicKeys = [key.publicKey]
 
-/** Whether a verifier can accept a card: the resolver of a2a-js loses security schemes before it verifies (a2a-js #663). */
+/**
+ * Whether a verifier can accept a card: the resolver of a2a-js loses security schemes before it verifies (a2a-js #663).
+ */
 const canAccept = ({ name }: CardVerifier, card: JsonObject): boolean =>
   name !== 'a2a-js 1.3 through its resolver' || !hasSchemes(card)
 
@@ -102,7 +104,8 @@ describe(`${CARDS} generated cards, signed by this host`, () => {
   const cards: Record<string, JsonObject>[] = []
 
   beforeAll(async () => {
-    // The document for A2A 1.0 is for the resolver. The others of a card have the same forms: a tenth of them is enough.
+    // The document for A2A 1.0 is for the resolver. The others of a card have the same forms: a tenth of them is
+    // enough.
     const sign = (compiled: Compiled, index: number) =>
       signDocuments(compiled, makeSigner(key), index % 10 === 0 ? signedNames : ['agent-card.json', '1.0'])
     cards.push(...(await Promise.all(compileGenerated().map(sign))))

@@ -21,7 +21,9 @@ const [rawJs, resolvedJs, python12, python11, specification, jws] = [
   'a JWS library, on the served JSON',
 ] as const
 
-/** A card whose payloads differ by every rule: text that is not ASCII, an unknown field, a default, security schemes. */
+/**
+ * A card whose payloads differ by every rule: text that is not ASCII, an unknown field, a default, security schemes.
+ */
 const card: JsonObject = {
   name: 'Wetter für morgen',
   'x-note': '',

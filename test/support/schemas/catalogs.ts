@@ -22,7 +22,10 @@ const host = {
   additionalProperties: false,
 }
 
-/** AI Catalog, "CDDL Schema", which is closed, and ARD 0.91, which is not: both names of the form of an identity are `did`. */
+/**
+ * AI Catalog, "CDDL Schema", which is closed, and ARD 0.91, which is not: both names of the form of an identity are
+ * `did`.
+ */
 const trustManifest = {
   type: 'object',
   required: ['identity', 'attestations'],
