@@ -181,7 +181,10 @@ const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersi
   return becomesJson ? types.map(type => (isJsonType(type) ? type : 'application/json')) : types
 }
 
-/** Returns the media types that a part declares or implies: a file that declares none may be anything. */
+/**
+ * Returns the media types that a part declares or implies: a file that declares none may be anything. The files of the other version
+ * count, too: an agent may read both.
+ */
 export const partMediaTypes = (part: Json, version: WireVersion): string[] =>
   isJsonObject(part) ? mediaTypeReaders[version](part) : []
 
@@ -190,24 +193,33 @@ export const ANY_FILE = 'application/octet-stream'
 
 const orAnyFile = (types: string[]): string[] => (types.length > 0 ? types : [ANY_FILE])
 
+/** Returns the media types of a file of 0.3, which is an object, or only named by the `kind`. */
+const fileTypesV03 = (part: JsonObject): string[] =>
+  part.kind === 'file' || firstDefined(part, 'file') !== undefined
+    ? orAnyFile(stringsOf(part.file, ...MEDIA_TYPE_NAMES))
+    : []
+
+const hasFileV1 = (part: JsonObject): boolean => firstDefined(part, 'raw', 'url') !== undefined
+
 const mediaTypeReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
   '0.3': part => {
     const has = (kind: string) => part.kind === kind || firstDefined(part, kind) !== undefined
     return [
       ...(has('text') ? ['text/plain'] : []),
       ...(has('data') ? ['application/json'] : []),
-      ...(has('file') ? orAnyFile(stringsOf(part.file, 'mimeType', 'mime_type')) : []),
+      ...fileTypesV03(part),
+      ...(hasFileV1(part) ? orAnyFile(stringsOf(part, ...MEDIA_TYPE_NAMES)) : []),
     ]
   },
   '1.0': part => {
     const declared = stringsOf(part, 'mediaType', 'media_type')
-    if (declared.length > 0) return declared
-    return [
+    const implied = [
       ...(firstDefined(part, 'text') !== undefined ? ['text/plain'] : []),
-      ...(firstDefined(part, 'raw', 'url') !== undefined ? [ANY_FILE] : []),
+      ...(hasFileV1(part) ? [ANY_FILE] : []),
       // Data is any JSON, null too.
       ...(part.data !== undefined ? ['application/json'] : []),
     ]
+    return [...(declared.length > 0 ? declared : implied), ...fileTypesV03(part)]
   },
 }
 

@@ -324,6 +324,13 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejec
     [{ raw: 'r', mediaType: text, media_type: 'image/png' }],
     ['image/png'],
   ],
+  [
+    [text],
+    [{ kind: 'text', text: 'a', raw: 'AA==', mediaType: 'image/png' }],
+    [{ text: 'a', file: { bytes: 'AA==', mimeType: 'image/png' } }],
+    ['image/png'],
+  ],
+  [[text], [{ raw: 'AA==' }], [{ kind: 'file', file: { bytes: 'AA==' } }], [anyFile]],
   [[json], [{ kind: 'data', data: {}, text: 'a' }], [{ data: {}, text: 'a' }], [text]],
   // The agent itself rejects what is not a part.
   [[text], [null, 1, 'text', [], {}], [null, 1, 'text', [], {}], []],

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { isFieldName } from '../../http/headers.ts'
 import { isJsonObject } from '../../json/json.ts'
 import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
 
@@ -21,22 +20,13 @@ const OAuthFlows = looseObject({
   password: v.optional(oauthFlow({ tokenUrl: httpUrl })),
 })
 
-const INVALID_FIELD_NAME =
-  'is not a name that an HTTP header can have: use letters, digits and hyphens, such as "X-API-Key"'
-
 const schemeEntries = {
   apiKeySecurityScheme: v.optional(
-    v.pipe(
-      looseObject({
-        description,
-        name: singleLine,
-        location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
-      }),
-      v.forward(
-        v.check(({ location, name }) => location !== 'header' || isFieldName(name), INVALID_FIELD_NAME),
-        ['name'],
-      ),
-    ),
+    looseObject({
+      description,
+      name: singleLine,
+      location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
+    }),
   ),
   httpAuthSecurityScheme: v.optional(
     looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) }),

@@ -454,6 +454,14 @@ describe('an import', () => {
     expect(TABLES.flatMap(table => readTable(target, table))).toEqual([])
   })
 
+  it('keeps a revision with a name of an API key that no card can have any more', () => {
+    const apiKeySecurityScheme = { location: 'header', name: 'x y' }
+    const edited = edit(exportLines(sql), ofTable('revision_cards'), row => {
+      row.card = JSON.stringify({ ...JSON.parse(String(row.card)), securitySchemes: { k: { apiKeySecurityScheme } } })
+    })
+    expect(importLines(openTables(), edited)).toMatchObject({ outcome: 'imported' })
+  })
+
   it('without tokens brings all but them, and checks them all the same', () => {
     const [text, target] = [exportLines(sql), openTables()]
     expect(importLines(target, text, false)).toEqual({ outcome: 'imported', agents: 2, revisions: 5, tokens: 0 })
