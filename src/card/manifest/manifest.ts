@@ -51,7 +51,6 @@ const entries = {
   compatibility: v.optional(gateLevel, 'warn'),
   /** What happens to the signatures of the card's author where this host serves another document than they cover. */
   signatures: v.optional(v.picklist(['keep', 'strip', 'resign'], 'must be keep, strip or resign'), 'keep'),
-  /** Whether this host also signs the card without its security schemes, for the resolver of the JavaScript SDK. */
   jwt: v.optional(JwtPolicy),
   /** The name of the set of agents that an owner synchronizes together. */
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),

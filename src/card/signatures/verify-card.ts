@@ -21,7 +21,7 @@ type VerifiedSignature = SignatureResult & { version?: '1.0'; omits?: string }
 
 /** The result for a card: whether it is signed with a trusted key, by which signatures, and which SDKs accept them. */
 export type Verification = {
-  /** Whether each document has a signature by a trusted key that covers its security schemes. */
+  /** Whether each document has a valid signature by a trusted key. */
   verified: boolean
   /** Why not, as sentences. */
   reason?: string

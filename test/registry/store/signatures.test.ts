@@ -94,6 +94,30 @@ describe('a Registry whose keys change', () => {
     await advance(31_000)
     expect([await signersOf(), (await getKeys()).unsigned]).toEqual([[current], 0])
   })
+
+  it('removes a signature by a key that is gone, although the manifest is no longer valid', async () => {
+    const { sql } = host.storage
+    const read = () =>
+      sql
+        .exec<{ body: ArrayBuffer }>('SELECT body FROM representations ORDER BY names')
+        .toArray()
+        .map(({ body }) => new TextDecoder().decode(body))
+    const before = read()
+    sql.exec("UPDATE revisions SET manifest = json_object('card', json(manifest), 'narrowSignature', json('true'))")
+    sql.exec(
+      `UPDATE representations SET etag = '"' || rowid || '"',
+        body = CAST(json_insert(CAST(body AS TEXT), '$.signatures[#]', json(?)) AS BLOB)
+        WHERE CAST(body AS TEXT) LIKE '%"signatures"%'`,
+      '{"protected":"eyJhbGciOiJFUzI1NiIsImtpZCI6ImEifQ","signature":"AAAA"}',
+    )
+    sql.exec(
+      "UPDATE card_signatures SET signers = signers || ' a', signatures = json_insert(signatures, '$.digest', 'AAAA')",
+    )
+    expect(read().filter(body => body.includes('"AAAA"'))).toHaveLength(3)
+    await host.deploy({})
+    await advance(1000)
+    expect([read(), (await getKeys()).unsigned]).toEqual([before, 0])
+  })
 })
 
 describe('an unchanged agent whose card is registered after its keys have changed', () => {

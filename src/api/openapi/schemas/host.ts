@@ -113,7 +113,7 @@ const HostKeys = v.object({
 const rules = ['wire', 'served', 'proto', 'proto-ascii'] as const satisfies readonly PayloadRule[]
 
 const VerifyResult = v.object({
-  verified: flag('Whether the card has a signature by a trusted key, which covers its security schemes.'),
+  verified: flag('Whether the card has a valid signature by a trusted key.'),
   reason: v.optional(text('Why not.')),
   trust: v.object({
     basis: oneOf(
