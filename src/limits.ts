@@ -31,6 +31,9 @@ export const MAX_SKILLS = 500
 /** Different input modes of one card, those of its skills included; and the same for output modes. */
 export const MAX_MODES = 200
 
+/** Schemes of one requirement, if one of them is to be read with several OAuth flows. */
+export const MAX_SPLIT_SCHEMES = 10
+
 /** Interfaces in one list of a card. */
 export const MAX_INTERFACES = 100
 

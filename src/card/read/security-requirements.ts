@@ -8,6 +8,7 @@ import {
   omit,
   type Pointer,
 } from '../../json/json.ts'
+import { MAX_SPLIT_SCHEMES } from '../../limits.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { takesPrecedence } from './field-names.ts'
 import { Provenance } from './provenance.ts'
@@ -69,7 +70,7 @@ const readList = (
       field === 'securityRequirements' && isJsonObject(requirement) && Array.isArray(requirement.schemes)
     const conversion = isInvalid ? undefined : describeConversion(requirement, field)
     if (conversion !== undefined) provenance.converted.push({ pointer: source, message: conversion })
-    for (const name of splitSchemesOf(requirement, context.split).slice(1)) {
+    for (const name of splitSchemesOf(requirement, context.split).others) {
       const schemes = schemesOf(requirement as JsonObject) === requirement ? '' : '/schemes'
       provenance.converted.push({ pointer: source + schemes + formatPointer(name), message: firstFlowOnly })
     }
@@ -85,7 +86,7 @@ const readList = (
   return read
 }
 
-const firstFlowOnly = 'read with its first OAuth flow only, as another scheme of this requirement has several, too'
+const firstFlowOnly = `read with its first OAuth flow only, as this requirement has another scheme with several, or more than ${MAX_SPLIT_SCHEMES} schemes`
 
 /** Returns a note on a requirement that is not in the form of its field. */
 const describeConversion = (requirement: Json, field: 'security' | 'securityRequirements'): string | undefined => {
@@ -105,8 +106,8 @@ const isRequirement = (value: JsonObject): boolean =>
 type Alternative = { read: Json; authoredNames?: ReadonlyMap<string, string> }
 
 /**
- * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative. Of further ones,
- * only the first part is read: the alternatives of several would multiply.
+ * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative. Of further ones, and beside many
+ * schemes, only the first part is read: the alternatives would multiply.
  */
 const readRequirement = (requirement: Json, split: SecurityContext['split']): Alternative[] => {
   if (typeof requirement === 'string')
@@ -114,8 +115,8 @@ const readRequirement = (requirement: Json, split: SecurityContext['split']): Al
   if (!isJsonObject(requirement)) return [{ read: requirement }]
   const schemes = schemesOf(requirement)
   const rest = schemes === requirement ? {} : omit(requirement, 'schemes')
-  const [divided = ''] = splitSchemesOf(requirement, split)
-  return (split.get(divided) ?? [divided]).map(part => {
+  const { divided } = splitSchemesOf(requirement, split)
+  return ((divided !== undefined && split.get(divided)) || ['']).map(part => {
     const entries = jsonEntries(schemes).map(([name, scopes]) => ({ name, as: name === divided ? part : name, scopes }))
     return {
       read: { ...rest, schemes: Object.fromEntries(entries.map(({ as, scopes }) => [as, readScopes(scopes)])) },
@@ -124,9 +125,15 @@ const readRequirement = (requirement: Json, split: SecurityContext['split']): Al
   })
 }
 
-/** Returns the schemes of a requirement that were split by their OAuth flows. */
-const splitSchemesOf = (requirement: Json, split: SecurityContext['split']): string[] =>
-  isJsonObject(requirement) ? Object.keys(schemesOf(requirement)).filter(name => split.has(name)) : []
+/** Returns the schemes of a requirement that were split by their OAuth flows: the one that is read with all of them, and the others. */
+const splitSchemesOf = (
+  requirement: Json,
+  split: SecurityContext['split'],
+): { divided?: string | undefined; others: string[] } => {
+  const names = isJsonObject(requirement) ? Object.keys(schemesOf(requirement)) : []
+  const found = names.filter(name => split.has(name))
+  return names.length > MAX_SPLIT_SCHEMES ? { others: found } : { divided: found[0], others: found.slice(1) }
+}
 
 /** The schemes of a requirement in v1.0's form, or in v0.3's, where they are the requirement itself. */
 const schemesOf = (requirement: JsonObject): JsonObject =>

@@ -79,8 +79,23 @@ describe('an OAuth scheme with two flows, which A2A 1.0 does not have', () => {
     expect(report.converted.slice(-1)).toEqual([
       {
         pointer: dialect === '1.0' ? '/securityRequirements/0/schemes/p' : '/security/0/p',
-        message: 'read with its first OAuth flow only, as another scheme of this requirement has several, too',
+        message:
+          'read with its first OAuth flow only, as this requirement has another scheme with several, or more than 10 schemes',
       },
+    ])
+  })
+
+  it('does not multiply a requirement of many schemes', () => {
+    const more = (count: number) => Array.from({ length: count }, (_, index) => [`m${index}`, { type: 'mutualTLS' }])
+    const read = (count: number) => {
+      const schemes = { o: v0.o, ...Object.fromEntries(more(count)) }
+      const security = [Object.fromEntries(Object.keys(schemes).map(name => [name, []]))]
+      const { documents, report } = compileCard({ ...shortCard, ...marks['0.3'], securitySchemes: schemes, security })
+      return [(documents['1.0'].securityRequirements as unknown[]).length, report.converted.at(-1)?.pointer]
+    }
+    expect([read(9), read(10)]).toEqual([
+      [2, '/securitySchemes/o/flows'],
+      [1, '/security/0/o'],
     ])
   })
 
