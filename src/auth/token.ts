@@ -46,6 +46,24 @@ const digest = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest('SHA
 export const containsHostToken = (value: string, env: AdminSecret): boolean =>
   containsIssuedToken(value) || containsAdminToken(value, env)
 
+/** How many texts of one call are searched for the ADMIN_TOKEN: all that a call of A2A has, besides API keys. */
+const MAX_SEARCHED_TEXTS = 16
+
+/**
+ * Returns a check like `containsHostToken` for the texts of one call. It searches only the first few for the ADMIN_TOKEN: headers, their
+ * items and a query could carry hundreds of guesses, and an agent sees what is withheld from it.
+ */
+export const createTokenFinder = (env: AdminSecret): ((text: string) => boolean) => {
+  const searched = new Map<string, boolean>()
+  return text => {
+    if (containsIssuedToken(text)) return true
+    if (text.length < (env.ADMIN_TOKEN ?? '').length) return false
+    const isFound = searched.get(text) ?? (searched.size < MAX_SEARCHED_TEXTS && containsAdminToken(text, env))
+    if (searched.size < MAX_SEARCHED_TEXTS) searched.set(text, isFound)
+    return isFound
+  }
+}
+
 /** Checks whether a header's value contains what is, or claims to be, a token that a host has issued. */
 export const containsIssuedToken = (value: string): boolean =>
   issuedToken.test(value) || decodeBasic(value).some(text => issuedToken.test(text))

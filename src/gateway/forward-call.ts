@@ -2,7 +2,7 @@ import type { CallError } from '../a2a/errors.ts'
 import { nameBlocking } from '../a2a/message.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { containsHostToken } from '../auth/token.ts'
+import { createTokenFinder } from '../auth/token.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { addsCredential, type CallTarget, canTranslate, isSameProtocol } from '../card/model/calls.ts'
 import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
@@ -70,7 +70,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
       extensions: call.extensions,
       trace: context.trace,
       headers: request.headers,
-      containsHostToken: value => containsHostToken(value, env),
+      containsHostToken: createTokenFinder(env),
     },
     {
       timeoutSeconds,

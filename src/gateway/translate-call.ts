@@ -1,7 +1,7 @@
 import type { CallError } from '../a2a/errors.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
 import { type BridgedCall, bridgeCall } from '../a2a-bridge/index.ts'
-import { containsHostToken } from '../auth/token.ts'
+import { createTokenFinder } from '../auth/token.ts'
 import type { CallTarget } from '../card/model/calls.ts'
 import { omit } from '../json/json.ts'
 import type { CallContext, GateWarning } from './call-context.ts'
@@ -36,10 +36,12 @@ export const translateCall = (
 }
 
 /** Returns the parameters of the query that contain a token of this host, which no agent may see in a body either. */
-const queryWithTokens = ({ params, sources }: A2ACall, env: Env): string[] =>
-  Object.entries(sources?.query ?? {}).flatMap(([name, value]) =>
-    params[name] === value && [name, value].some(text => containsHostToken(text, env)) ? [name] : [],
+const queryWithTokens = ({ params, sources }: A2ACall, env: Env): string[] => {
+  const containsHostToken = createTokenFinder(env)
+  return Object.entries(sources?.query ?? {}).flatMap(([name, value]) =>
+    params[name] === value && [name, value].some(containsHostToken) ? [name] : [],
   )
+}
 
 /** Writes a translated call, with the tenant and agent name of the card. */
 const writeMessage = ({ call, httpMethod, path, hasBody }: BridgedCall, target: CallTarget): UpstreamMessage => {

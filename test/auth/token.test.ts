@@ -4,6 +4,7 @@ import {
   containsAdminToken,
   containsHostToken,
   createToken,
+  createTokenFinder,
   isAdminTokenMissing,
   isToken,
 } from '../../src/auth/token.ts'
@@ -162,5 +163,31 @@ describe('containsHostToken', () => {
   it('takes linear time', () => {
     for (const text of ['cc', 'Basic ', 'Basic A', 'cc_aaaaaaaaaaaa', admin.slice(0, -1)])
       expect(growth(1_000, size => contains(`x${text.repeat(size)}`))).toBeLessThan(linear)
+  })
+})
+
+describe('the texts of one call', () => {
+  const admin = 'Zm9v+the/admin=token'
+  /** Returns how many of the texts are withheld of a call that has 300 other ones before them. */
+  const countFound = (before: string, texts: string[]): number => {
+    const contains = createTokenFinder({ ADMIN_TOKEN: admin })
+    for (let index = 0; index < 300; index++) contains(`${before}${index}`)
+    return texts.filter(contains).length
+  }
+
+  it('are searched for the ADMIN_TOKEN up to the 16th, so that a query or a list carries no hundreds of guesses', () => {
+    expect([countFound('', [admin]), countFound('the-guess-of-the-token-', [admin])]).toEqual([1, 0])
+  })
+
+  it('are all searched for the tokens that a host issues', () => {
+    expect(countFound('the-guess-of-the-token-', [token, `Bearer ${token}`, 'cc_'])).toBe(3)
+  })
+
+  it('have the same result each time', () => {
+    const contains = createTokenFinder({ ADMIN_TOKEN: admin })
+    const texts = Array.from({ length: 20 }, (_, index) => `${admin} ${index}`)
+    const results = texts.map(contains)
+    expect(results).toEqual(texts.map((_, index) => index < 16))
+    expect(texts.map(contains)).toEqual(results)
   })
 })
