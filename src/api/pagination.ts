@@ -42,7 +42,7 @@ export const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: reado
   throw new HttpError(
     400,
     'unknown-query',
-    `GET ${pathname} has no query parameter ${describeNames(unknown)}. It accepts ${accepted}.`,
+    `${pathname} has no query parameter ${describeNames(unknown)}. It accepts ${accepted}.`,
   )
 }
 
