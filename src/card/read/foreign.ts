@@ -184,5 +184,6 @@ const adviseCard = (document: JsonObject, address?: string): string | undefined 
     const shown = url.href.length > MAX_ADDRESS_LENGTH ? '' : `: ${url.href}`
     return `it links to a card at ${pointer()}: register that one, with \`upstream.card${shown}\``
   }
-  return undefined
+  const relative = base === undefined ? findCardLink(document) : undefined
+  return relative && `it links to a card at ${relative}: register that one, with its whole URL as \`upstream.card\``
 }

@@ -161,6 +161,15 @@ describe('a document of another format', () => {
     ).toBe('is a list of workflows, not an A2A card')
   })
 
+  it('says how to register the card to which a document links by a relative address', () => {
+    const document = { name: 'A', description: 'Buys', a2a_agent_card: '/.well-known/agent-card.json' }
+    expect(getCompileErrors(document)[0]).toStrictEqual({
+      pointer: '/a2a_agent_card',
+      message:
+        'is a description of an agent, but not an A2A card: it links to a card at /a2a_agent_card: register that one, with its whole URL as `upstream.card`',
+    })
+  })
+
   it.each(['javascript:alert(1)//agent.json', 'https://user:password@a.example/agent.json', 'agent.json'])(
     'does not repeat what is no address of a card: %s',
     address => {
