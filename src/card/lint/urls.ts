@@ -72,7 +72,7 @@ export const urls: readonly Rule[] = [
   rule(
     'private-url',
     'error',
-    'is a local or private address that no client can reach: use a public one, `route: gateway` or `visibility: internal`',
+    'is a local or private address that no client can reach: use a public one, `visibility: internal` or, unless it is for gRPC, `route: gateway`',
     findUrls(publicUrls, url => isPrivateHost(url.hostname)),
   ),
   rule(

@@ -33,6 +33,13 @@ describe('the linter on endpoints', () => {
     expect(formatIssues(lintFields({ url }))).toEqual(expected)
   })
 
+  it('proposes a gateway for a private address, except for gRPC, which it does not forward', () => {
+    const fields = { url: '0.0.0.0:50051', preferredTransport: 'GRPC', protocolVersion: '0.3.0' }
+    expect(lintFields(fields).find(({ rule }) => rule === 'private-url')?.message).toBe(
+      'is a local or private address that no client can reach: use a public one, `visibility: internal` or, unless it is for gRPC, `route: gateway`',
+    )
+  })
+
   it.each<[string, JsonObject, string[]]>([
     ['a public card', {}, makeUrlIssues('private-url error')],
     [
