@@ -182,8 +182,8 @@ const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersi
 }
 
 /**
- * Returns the media types that a part declares or implies: a file that declares none may be anything. The files of the other version
- * count, too: an agent may read both.
+ * Returns the media types that a part declares or implies: a file that declares none may be anything. The files of the
+ * other version count, too: an agent may read both.
  */
 export const partMediaTypes = (part: Json, version: WireVersion): string[] =>
   isJsonObject(part) ? mediaTypeReaders[version](part) : []

@@ -106,8 +106,8 @@ const isRequirement = (value: JsonObject): boolean =>
 type Alternative = { read: Json; authoredNames?: ReadonlyMap<string, string> }
 
 /**
- * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative. Of further ones, and beside many
- * schemes, only the first part is read: the alternatives would multiply.
+ * Reads one requirement. Where a scheme was split by its OAuth flows, each part is an alternative. Of further ones, and
+ * beside many schemes, only the first part is read: the alternatives would multiply.
  */
 const readRequirement = (requirement: Json, split: SecurityContext['split']): Alternative[] => {
   if (typeof requirement === 'string')
@@ -125,7 +125,10 @@ const readRequirement = (requirement: Json, split: SecurityContext['split']): Al
   })
 }
 
-/** Returns the schemes of a requirement that were split by their OAuth flows: the one that is read with all of them, and the others. */
+/**
+ * Returns the schemes of a requirement that were split by their OAuth flows: the one that is read with all of them, and
+ * the others.
+ */
 const splitSchemesOf = (
   requirement: Json,
   split: SecurityContext['split'],
