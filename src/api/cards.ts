@@ -1,7 +1,7 @@
 import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { hasTooManyAttempts, tooManyAttempts } from '../auth/throttle.ts'
+import { countUnrecognized, tooManyAttempts } from '../auth/throttle.ts'
 import { agentIdPattern, type HybridName, type RepresentationName } from '../card/model/constants.ts'
 import { type Handler, type RequestContext, startTiming } from '../http/handler.ts'
 import { isCardHost, requestHostname } from '../http/headers.ts'
@@ -147,7 +147,7 @@ const readRestricted = async (
   const caller = profile ? await authenticateForAgent(bearer, { id, profile }, { request, env, ctx }) : bearer
   timing?.lap('auth')
   if (profile === null || !hasPermission(caller, 'read', id)) {
-    if ((await hasTooManyAttempts(caller, request, env)) && profile?.visibility !== 'public') throw tooManyAttempts()
+    if ((await countUnrecognized(caller, request, env)) && profile?.visibility !== 'public') throw tooManyAttempts()
     return null
   }
   const tier = highestTier(caller, profile)

@@ -1,6 +1,6 @@
 import { authenticate } from '../auth/authenticate.ts'
 import { isAdmin } from '../auth/permissions.ts'
-import { hasTooManyAttempts } from '../auth/throttle.ts'
+import { countUnrecognized } from '../auth/throttle.ts'
 import { isAdminTokenMissing } from '../auth/token.ts'
 import { readWebhookKeys } from '../events/webhook.ts'
 import { findMissingBindings } from '../http/bindings.ts'
@@ -20,7 +20,7 @@ export const getHealth: Handler = async (request, env, ctx) => {
   const { unpublished, oldestStaleCard, webhook } = isReachable ? health : UNKNOWN
   const caller = await authenticate(request, env, ctx)
   // Nobody is refused here, but administrators read more, so unknown credentials are a guess.
-  await hasTooManyAttempts(caller, request, env)
+  await countUnrecognized(caller, request, env)
   const missing = [
     ...(isAdminTokenMissing(env) ? ['ADMIN_TOKEN'] : []),
     ...(env.WEBHOOK_URL && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),

@@ -5,7 +5,7 @@ import type { PathParams, RequestContext } from '../http/handler.ts'
 import { authenticate } from './authenticate.ts'
 import { hasPermission, hasScope } from './permissions.ts'
 import type { Authentication, Principal, TokenError } from './principal.ts'
-import { countRequest, hasTooManyAttempts, tooManyAttempts } from './throttle.ts'
+import { countRequest, countUnrecognized, tooManyAttempts } from './throttle.ts'
 import { isAdminTokenMissing } from './token.ts'
 
 const principals = new WeakMap<Request, Principal>()
@@ -74,7 +74,7 @@ export const requirePrincipal = async (
     principals.set(request, caller)
     return caller
   }
-  if (await hasTooManyAttempts(caller, request, env)) throw tooManyAttempts()
+  if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
   if (scope !== 'read' && caller.reason !== 'unavailable' && isAdminTokenMissing(env)) throw adminTokenMissing()
   throw unauthorized(caller)
 }

@@ -81,11 +81,10 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
 const counted = new WeakMap<Request, Promise<boolean>>()
 
 /**
- * Checks whether a caller whom this host refuses has made too many failed attempts. Counts credentials that it does not
- * recognize as another one, once for each request. Not for callers whom it does not refuse: an agent may accept their
- * credentials.
+ * Counts credentials that this host does not recognize as a failed attempt, once for each request. Returns whether the
+ * caller has made too many. Not for calls that pass: the agent may accept the credentials.
  */
-export const hasTooManyAttempts = async (
+export const countUnrecognized = async (
   caller: Authentication,
   request: Request,
   { AUTH_LIMIT }: { AUTH_LIMIT: RateLimit },

@@ -3,7 +3,7 @@ import type { A2ACall } from '../a2a/operations.ts'
 import { authenticateForAgent } from '../auth/authenticate.ts'
 import { hasPermission, highestTier } from '../auth/permissions.ts'
 import type { Authentication } from '../auth/principal.ts'
-import { BLOCK_SECONDS, callerKey, hasTooManyAttempts, recordLimited } from '../auth/throttle.ts'
+import { BLOCK_SECONDS, callerKey, countUnrecognized, recordLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
 import { type CallModes, callersOf, collectModes } from '../card/model/calls.ts'
@@ -138,7 +138,7 @@ export const countRefusal = async (
   error: CallError,
   { caller, request, env }: Pick<CallContext, 'caller' | 'request' | 'env'>,
 ): Promise<CallError> =>
-  (error.kind === 'bad-token' || error.kind === 'unknown-agent') && (await hasTooManyAttempts(caller, request, env))
+  (error.kind === 'bad-token' || error.kind === 'unknown-agent') && (await countUnrecognized(caller, request, env))
     ? { kind: 'rate-limit', retryAfter: BLOCK_SECONDS }
     : error
 

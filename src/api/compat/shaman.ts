@@ -1,7 +1,7 @@
 import { authenticate } from '../../auth/authenticate.ts'
 import type { Authentication } from '../../auth/principal.ts'
 import { requireAnyAgent } from '../../auth/require.ts'
-import { hasTooManyAttempts, tooManyAttempts } from '../../auth/throttle.ts'
+import { countUnrecognized, tooManyAttempts } from '../../auth/throttle.ts'
 import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/access.ts'
 import { tooManyRequests } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
@@ -27,7 +27,7 @@ export const namedCard: Handler = async (request, env, ctx, { name: segment = ''
   const id = name === undefined ? '' : await resolveName(name, caller, context)
   const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', context, { caller })
   if (response !== undefined) return response
-  if (await hasTooManyAttempts(caller, request, env)) throw tooManyAttempts()
+  if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
   throw agentNameNotFound(name ?? '')
 }
 
