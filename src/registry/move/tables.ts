@@ -40,8 +40,9 @@ const json = <Output>(schema: v.GenericSchema<unknown, Output>) =>
     v.string('must be JSON, as a string'),
     v.rawTransform<string, unknown>(({ dataset, addIssue, NEVER }) => {
       const value = parseLine(dataset.value)
-      if (value === undefined) addIssue({ message: 'must be JSON' })
-      return value ?? (value === null ? value : NEVER)
+      if (value !== undefined) return value
+      addIssue({ message: 'must be JSON' })
+      return NEVER
     }),
     schema,
   )
