@@ -241,6 +241,9 @@ export const MAX_PAGE_TOKEN_LENGTH = 4096
 export const MAX_OWNED_IDS = 100_000
 export const OWNED_ID_LIFETIME_SECONDS = 30 * 86_400
 
+/** How long nobody can own an id whose owner was cleared: twice as long as an isolate remembers an owner. */
+export const CLEARED_ID_SECONDS = 120
+
 /** Hops in `Via`: a call that took more is refused. */
 export const MAX_HOPS = 10
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { stringify } from 'yaml'
 import { agentIdPattern, dialectNames } from '../../src/card/model/constants.ts'
 import type { JsonObject } from '../../src/json/json.ts'
+import { CLEARED_ID_SECONDS } from '../../src/limits.ts'
 import type { ListedAgent } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
@@ -23,7 +24,7 @@ import {
   resolveWithWarning,
 } from '../options.ts'
 import { createFilter } from '../sync/index.ts'
-import { colors, escapeControls, formatTable } from '../terminal.ts'
+import { colors, escapeControls, formatCount, formatTable } from '../terminal.ts'
 
 type ListFlags = HostFlags & { only?: string[]; set?: string }
 type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
@@ -70,7 +71,8 @@ const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Con
     if (result === undefined) return reportMissing(id, connection, context)
     if ('rejected' in result) return reportRejection(result, context, id)
     cleared.push(id)
-    if (!flags.json) terminal.report(`cleared ${id}; its ids can be used again in two minutes`)
+    const delay = formatCount(CLEARED_ID_SECONDS / 60, 'minute')
+    if (!flags.json) terminal.report(`cleared ${id}; it can use its ids again in ${delay}`)
     return ExitCode.ok
   })
   if (flags.json) terminal.out(JSON.stringify({ cleared, ...(failure !== undefined && { failure }) }))

@@ -1,4 +1,4 @@
-import { MAX_OWNED_IDS, OWNED_ID_LIFETIME_SECONDS } from '../limits.ts'
+import { CLEARED_ID_SECONDS, MAX_OWNED_IDS, OWNED_ID_LIFETIME_SECONDS } from '../limits.ts'
 
 /** Ids of tasks and contexts. */
 export type Ids = { tasks: readonly string[]; contexts: readonly string[] }
@@ -10,10 +10,10 @@ export const ANYONE = ''
  * How long an isolate remembers the owner of an id. Then it reads the owner again, which records the use and shows a
  * release.
  */
-export const REMEMBERED_MS = 60_000
+export const REMEMBERED_MS = (CLEARED_ID_SECONDS / 2) * 1000
 
 /** How long a released id cannot be owned: until no isolate remembers its owner. */
-export const RELEASE_MS = 2 * REMEMBERED_MS
+export const RELEASE_MS = CLEARED_ID_SECONDS * 1000
 
 /** The owner of released ids. No caller has this subject. */
 const RELEASED = 'released'

@@ -249,7 +249,7 @@ describe('sync-card tasks clear', () => {
     expect(await sync('tasks', 'clear', 'weather', 'tides')).toEqual({
       code: 0,
       stdout:
-        'cleared weather; its ids can be used again in two minutes\ncleared tides; its ids can be used again in two minutes\n',
+        'cleared weather; it can use its ids again in 2 minutes\ncleared tides; it can use its ids again in 2 minutes\n',
       stderr: '',
     })
     expect(host.writes).toEqual(['DELETE /agents/weather/tasks', 'DELETE /agents/tides/tasks'])

@@ -1,3 +1,4 @@
+import { CLEARED_ID_SECONDS } from '../../limits.ts'
 import { jsonBody, type Operation, type Operations, pageProblems, pageQuery, writeConditions } from './operation.ts'
 import type { ProblemCode } from './problems.ts'
 
@@ -38,8 +39,7 @@ export const registryRoutes = {
     ...write,
     id: 'deleteTasks',
     summary: 'Forget which callers started which tasks of an agent',
-    description:
-      'For an agent with `gate.tasks: owner` that has restarted and uses ids again. Nobody reaches its earlier tasks any more; after two minutes, their ids can be started again.',
+    description: `For an agent with \`gate.tasks: owner\` that has restarted and uses ids again. Nobody reaches its earlier tasks any more; after ${CLEARED_ID_SECONDS} seconds, it can use their ids again.`,
     answers: { 204: { description: 'The tasks belong to nobody.' } },
     problems: ['agent-not-found'],
   },
