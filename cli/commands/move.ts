@@ -29,7 +29,7 @@ export const addMove: AddCommand = (program, context, exit) => {
   addHostOptions(program.command('import'), 'admin')
     .description('register all of an export on a host that is empty')
     .argument('<file>', 'what `sync-card export` wrote')
-    .option('--without-tokens', 'import no tokens: whoever can edit the file can add one of their own')
+    .option('--without-tokens', 'import no tokens: anyone who can edit the file can add one')
     .action(async (file: string, flags: ImportFlags) => exit(await importFile(file, flags, context)))
 }
 
