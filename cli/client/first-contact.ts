@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { isJsonObject } from '../../src/json/json.ts'
 import { VERSION } from '../../src/version.ts'
 import { isLoopback } from '../hosts/index.ts'
 import { type Connection, HostError, RefusedError, type Reply, request, Text } from './http.ts'
@@ -38,11 +37,8 @@ const adviseIfRefused = (error: unknown): never => {
   )
 }
 
-const describeOther = ({ status, headers, body }: Reply, { pathname, origin }: URL): string => {
-  const { code, detail } = isJsonObject(body) ? body : {}
+const describeOther = ({ status, headers }: Reply, { pathname, origin }: URL): string => {
   const [path, advice] = pathname === '/' ? ['', ''] : [pathname, `; try ${origin}, without a path`]
-  if (path === '' && code === 'not-found' && String(detail).includes('agent-card.json'))
-    return 'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again'
   const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
   const response = mediaType === 'text/html' ? 'an HTML page' : mediaType
   return `is not a Calling Card host: it responded to GET ${path}/health with ${status} and ${response}${advice}`

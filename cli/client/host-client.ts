@@ -86,7 +86,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
 
   /**
    * Returns the entity tags of the manifests of these agents, 100 at most, `null` for an agent that is not registered; undefined if the
-   * host does not list them, because it is an older one or the token must not write them all.
+   * host does not list them, because the token cannot write them all.
    */
   getEtags: async (ids: readonly string[]): Promise<Map<string, string | null> | undefined> => {
     const reply = await request(connection, 'GET', `/agents?${ids.map(id => `id=${id}`).join('&')}`)
@@ -94,8 +94,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     if (reply.status !== 200 || !page.success) return undefined
     const etags = new Map<string, string | null>(ids.map(id => [id, null]))
     for (const { id, etag } of page.output.agents) {
-      // An older host lists other agents, and no entity tags.
-      if (etag === undefined || !etags.has(id)) return undefined
+      if (etag === undefined) return undefined
       etags.set(id, etag)
     }
     return etags
@@ -103,7 +102,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
 
   /**
    * Registers manifests with one request. Returns a result for each; undefined for those that must be sent by themselves, because the
-   * host does not take batches or had a failure that may pass.
+   * host had a failure that may pass.
    */
   putAgents: async (agents: readonly PutRequest[]): Promise<(PutResult | Rejection | undefined)[]> => {
     const lines = agents.map(({ id, manifest, etag }) => ({

@@ -1,11 +1,9 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { agentIdPattern } from '../../src/card/model/constants.ts'
-import type { HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { InterruptedError, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
-import { toComparable } from './plan.ts'
 import { REJECTED_ACTIONS } from './push.ts'
 import type { AgentResult } from './result.ts'
 import { forEach, type Run } from './run.ts'
@@ -46,16 +44,16 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
   const set = setOf(pruned, context)
   const listed = await breaker.call(() => client.listAgents(set))
   if (listed === undefined) return undefined
-  // A host that does not know sets would list the agents of all. What is not an id would be another path of the host.
+  // What is not an id would be another path of the host.
   const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id))
   const described = new Set(drafts.map(({ id }) => id))
   rejectUnmatchedGlobs(options.only, [...described, ...registered.map(({ id }) => id)])
   const orphans = registered.filter(({ id }) => !described.has(id) && selected(id))
-  const items = await forEach(run, 'Comparing', orphans, ({ id, etag }) =>
-    breaker.call(async () => (etag === undefined ? lookUp(client, id, set) : { id, etag })),
-  )
-  const found = items.filter((item): item is Orphan => item !== undefined && 'etag' in item)
-  const kept = items.filter((item): item is AgentResult => item !== undefined && 'action' in item)
+  const found = orphans.flatMap(({ id, etag }) => (etag === undefined ? [] : [{ id, etag }]))
+  // The list has no entity tag of what the token cannot write.
+  const kept = orphans
+    .filter(({ etag }) => etag === undefined)
+    .map(({ id }): AgentResult => ({ id, action: 'kept', detail: 'the token cannot write it' }))
   if (kept.length > 0)
     note(
       `${formatCount(kept.length, 'agent')} of the set ${set} will not be deleted: the token cannot write ${kept.length === 1 ? 'it' : 'them'}.`,
@@ -140,15 +138,6 @@ const isPartOfSet = (folder: string, profileSet: string | undefined, context: Co
   }
   const parent = foldersAbove({ folder, root: folder, cwd }).at(-2)
   return parent !== undefined && readSet(parent, context) === readSet(folder, context)
-}
-
-/** Reads the entity tag of an agent whose list has none: an older host has none at all, others only for what the token can write. */
-const lookUp = async (client: HostClient, id: string, set: string): Promise<Orphan | AgentResult | undefined> => {
-  const registered = await client.getAgent(id)
-  if (registered === undefined) return undefined
-  if ('rejected' in registered) return { id, action: 'kept', detail: registered.detail }
-  // Somebody may have taken it over since it was listed.
-  return toComparable(registered.manifest).set === set ? { id, etag: registered.etag } : undefined
 }
 
 const rejectTooMany = (set: string, { length }: readonly Orphan[]): void => {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isFieldName } from '../http/headers.ts'
 import type { JsonObject } from '../json/json.ts'
 import { collectStrings } from '../json/tree.ts'
 import { callerPolicy, Manifest, taskPolicy } from './manifest/manifest.ts'
@@ -44,13 +45,12 @@ export const CallProfile = v.object({
   requiredExtensions: texts,
   modes: v.object({ defaults: modes, union: modes, skills: record(someModes) }),
   /** The headers of the card's API keys, in lower case. */
-  apiKeyHeaders: texts,
+  apiKeyHeaders: v.array(v.pipe(v.string(), v.check(isFieldName))),
   /** The discovery documents of the trusted OpenID Connect issuers. */
   openIdConnectUrls: texts,
   /** What their access tokens must have; only with `openIdConnectUrls`. */
   jwt: v.exactOptional(v.object({ audience: texts, scope: v.exactOptional(text), tiers: record(tierRule) })),
-  /** Who may call the agent. Profiles that were stored by an older version have none. */
-  callers: v.exactOptional(Manifest.entries.callers.wrapped),
+  callers: Manifest.entries.callers.wrapped,
   /** The MCP server whose tools answer the agent's calls; no call is forwarded. */
   mcp: v.exactOptional(
     v.object({

@@ -3,7 +3,7 @@ import type { OperationName } from '../a2a/operations.ts'
 import { operations } from '../a2a/operations.ts'
 import { pathOf } from '../a2a/rest-paths.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { callersOf, type Protocol } from '../card/model/calls.ts'
+import type { Protocol } from '../card/model/calls.ts'
 import type { Leg, TestResult } from '../card/model/receipt.ts'
 import { createOutputComparison } from '../gateway/content-negotiation.ts'
 import { jsonRpcMessage, type UpstreamMessage } from '../gateway/upstream/request.ts'
@@ -59,7 +59,7 @@ const judgeUnread = (outcome: Outcome, { leg, profile }: TestContext): Verdict |
       return skipped(
         leg === 'direct'
           ? 'The agent needs credentials, and its manifest names no secret for it.'
-          : callersOf(profile) === 'anyone'
+          : profile.callers === 'anyone'
             ? 'The token of this check does not permit the call, or the agent refuses the credentials.'
             : 'Callers need a token with the scope `call`, which that of this check may lack.',
       )
@@ -242,7 +242,7 @@ export const harmlessTests: readonly CallTest[] = [
       const { profile, leg } = context
       if (leg === 'gate' && profile.visibility === 'internal')
         return skipped('Anonymous callers see no internal agent.')
-      if (leg === 'gate' && callersOf(profile) !== 'anyone' && outcome.kind === 'denied') return passed
+      if (leg === 'gate' && profile.callers !== 'anyone' && outcome.kind === 'denied') return passed
       if (!profile.extendedAgentCard) return judgeNoExtendedCard(outcome, context)
       if (leg === 'gate' && !hasExtendedCard(profile)) return expectError(NOT_CONFIGURED)(outcome, context)
       return outcome.kind === 'denied' ? passed : judgeExtendedCard(outcome, context)

@@ -6,7 +6,7 @@ import type { Authentication } from '../auth/principal.ts'
 import { BLOCK_SECONDS, callerKey, countUnrecognized, recordLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { AgentCard } from '../card/model/agent-card.ts'
-import { type CallModes, callersOf, collectModes } from '../card/model/calls.ts'
+import { type CallModes, collectModes } from '../card/model/calls.ts'
 import type { DialectName } from '../card/model/constants.ts'
 import { HttpError, logUnexpected, RATE_LIMIT_SECONDS } from '../http/errors.ts'
 import { type CachedDocument, lookUpProfile, readExtended, readProfile } from '../registry/edge/cards.ts'
@@ -90,7 +90,7 @@ export const resolveAgent = async (context: CallContext, agent: AgentRef): Promi
 export const authorizeCall = (context: CallContext): { profile: CallProfile } | CallError => {
   const seen = authorizeRead(context)
   const { caller, agent } = context
-  if ('kind' in seen || callersOf(seen.profile) === 'anyone' || hasPermission(caller, 'read', agent.id)) return seen
+  if ('kind' in seen || seen.profile.callers === 'anyone' || hasPermission(caller, 'read', agent.id)) return seen
   return refuseCaller(caller, 'call', agent.id)
 }
 
@@ -116,7 +116,7 @@ export const checkCaller = (
   profile: CallProfile,
 ): CallError | undefined => {
   const isAnswered = operation === 'extendedCard' && !profile.agentServesExtendedCard
-  return isAnswered || callersOf(profile) === 'anyone' || hasPermission(caller, 'call', id)
+  return isAnswered || profile.callers === 'anyone' || hasPermission(caller, 'call', id)
     ? undefined
     : refuseCaller(caller, 'call', id)
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
@@ -60,6 +61,7 @@ const withBearer = (text: string, address?: string) => request({ Authorization: 
 const authenticate = (request: Request) => auth.authenticate(request, env, ctx)
 const schemes = {
   visibility: 'public' as const,
+  callers: 'anyone' as CallProfile['callers'],
   apiKeyHeaders: ['x-api-key'],
   openIdConnectUrls: [] as string[],
   targets: [] as CallTarget[],

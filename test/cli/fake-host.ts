@@ -30,8 +30,6 @@ export class FakeHost {
   publishes = true
   /** Whether it makes another card of an unchanged manifest than before. */
   upgraded = false
-  /** Whether it is a host that registers several agents in one request, and lists their entity tags. */
-  takesBatches = true
   /** Why it refuses a line of a batch. */
   refuseLine: (id: string) => readonly [status: number, code: string, detail: string] | undefined = () => undefined
   /** The agent of the root card. */
@@ -120,7 +118,7 @@ export class FakeHost {
       return this.#list(searchParams, isAuthorized, response)
     if (!isAuthorized) return problem(response, 401, 'unauthorized', 'No.')
     if (pathname === '/tokens/self') return json(response, 200, this.ownToken)
-    if (pathname === '/agents:batch' && this.takesBatches) return this.#putAll(seen.body, response)
+    if (pathname === '/agents:batch') return this.#putAll(seen.body, response)
     if (!matchesGlob(this.scope, id)) return problem(response, 403, 'forbidden', `The token cannot write ${id}.`)
     const agent = this.agents.get(id)
     if (rest === '/manifest' && agent) return json(response, 200, agent.manifest, tagOf(agent.manifest))
@@ -145,7 +143,6 @@ export class FakeHost {
   #list(query: URLSearchParams, isAuthorized: boolean, response: ServerResponse): ServerResponse {
     const [set, cursor] = [query.get('set'), query.get('cursor') ?? '']
     const ids = query.getAll('id')
-    if (!this.takesBatches && ids.length > 0) return problem(response, 400, 'unknown-query', 'No such parameter.')
     if (ids.some(id => !matchesGlob(this.scope, id))) return problem(response, 403, 'forbidden', 'Not these agents.')
     const isListOfSet = set !== null || ids.length > 0
     const isVisible = (id: string): boolean =>
@@ -163,7 +160,7 @@ export class FakeHost {
         ...{ id, name: id, description: id, version: '1', card, url: '' },
         ...(isAuthorized && { visibility: isInternal(agent) ? 'internal' : 'public' }),
         ...(isAuthorized && ownSet !== undefined && { set: ownSet }),
-        ...(isListOfSet && this.takesBatches && matchesGlob(this.scope, id) && { etag: tagOf(agent?.manifest) }),
+        ...(isListOfSet && matchesGlob(this.scope, id) && { etag: tagOf(agent?.manifest) }),
       }
     })
     return json(response, 200, { agents, ...(visible.length > shown.length && { cursor: shown.at(-1) }) })

@@ -80,11 +80,6 @@ describe('first contact with a host', () => {
       response => respond(response, 401, { 'WWW-Authenticate': 'Basic' }),
       'the host asks for a token or a login (401).',
     ],
-    [
-      'an older host',
-      rejectPath,
-      'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again.',
-    ],
     ['a server that fails', response => respond(response, 500, html), 'the host responded with 500.'],
   ])('ends the command at %s (exit 4)', async (_, answer, message) => {
     host.healthFault = (_, response) => answer(response)

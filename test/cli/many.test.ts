@@ -75,13 +75,6 @@ describe('sync-card with many cards', () => {
     expect(countRequests()).toMatchObject({ 'POST /agents:batch': 3, 'PUT /agents/{id}': 1 })
   })
 
-  it('sends one by one what a host without batches does not take', async () => {
-    host.takesBatches = false
-    const { code, stdout } = await folderOf(25).run([], env)
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/: 25 created\n$/)])
-    expect(host.writes.filter(write => write.startsWith('PUT'))).toHaveLength(25)
-  })
-
   it('splits what is too large for one request, and sends a very large card by itself', async () => {
     const large = (id: string, length: number) =>
       card(id, { documentation: Array.from({ length: 20 }, () => 'x'.repeat(length / 20)) })

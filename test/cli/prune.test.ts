@@ -60,18 +60,6 @@ describe('sync-card --prune', () => {
     expect(host.seen.filter(({ path }) => path.includes('tokens'))).toEqual([])
   })
 
-  it('does not delete an agent that another set has taken over since the list of an older host', async () => {
-    host.takesBatches = false
-    host.faults = [
-      ({ path }) => {
-        if (path === '/agents/old/manifest') host.register('old', { card: card('old'), set: 'theirs' })
-        return false
-      },
-    ]
-    const { code } = await mine().run(['--prune', '--yes'], env)
-    expect({ code, agents: registered() }).toEqual({ code: 0, agents: ['a', 'old', ...others] })
-  })
-
   it.each(['--check', '--dry-run'])('shows with %s what would be deleted (exit 1)', async flag => {
     registerMany(11)
     const { code, stdout } = await mine().run(['--prune', flag], env)

@@ -1,5 +1,5 @@
 import type { CallProfile } from '../call-profile.ts'
-import { type CallerPolicy, type CallTarget, callersOf } from '../model/calls.ts'
+import type { CallerPolicy, CallTarget } from '../model/calls.ts'
 
 /** Returns how a later profile uses the agent's secret or service binding where the earlier one does not; undefined if it does not. */
 type Comparison = (before: CallProfile, after: CallProfile) => string | undefined
@@ -39,8 +39,8 @@ const compareExtensions: Comparison = ({ requiredExtensions: before }, { require
 const openness: readonly CallerPolicy[] = ['tokens', 'issuer', 'anyone']
 
 const compareCallers: Comparison = (before, after) =>
-  openness.indexOf(callersOf(after)) > openness.indexOf(callersOf(before))
-    ? `would be available to other callers: callers would be ${callersOf(after)}`
+  openness.indexOf(after.callers) > openness.indexOf(before.callers)
+    ? `would be available to other callers: callers would be ${after.callers}`
     : undefined
 
 /** By field of the profile; null where it has no effect on the use of a secret, or depends on `upstream` alone. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
 import { MAX_ALLOWED_SECRETS } from '../../limits.ts'
 import { isLocalName } from '../../net/names.ts'
-import { addsCredential, bridgeLevels, type CallerPolicy, callerPolicies, callersOf } from '../model/calls.ts'
+import { addsCredential, bridgeLevels, type CallerPolicy, callerPolicies } from '../model/calls.ts'
 import { agentIdPattern } from '../model/constants.ts'
 import type { CardError, Note } from '../model/report.ts'
 import { hostList, jsonObject, strictObject, unknownField, validate } from '../model/schema.ts'
@@ -176,7 +176,7 @@ export const callerPolicy = ({
   jwt,
   upstream,
 }: Pick<Manifest, 'callers' | 'jwt' | 'upstream'>): CallerPolicy =>
-  callers ?? (addsCredential(upstream) && jwt?.audience !== undefined ? 'issuer' : callersOf(upstream))
+  callers ?? (!addsCredential(upstream) ? 'anyone' : jwt?.audience === undefined ? 'tokens' : 'issuer')
 
 /** The only A2A endpoint of an MCP server is this host's. */
 const defaultRoute = (manifest: BridgeFields): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isFieldName } from '../../http/headers.ts'
 import { isJsonObject } from '../../json/json.ts'
 import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
 
@@ -22,11 +23,20 @@ const OAuthFlows = looseObject({
 
 const schemeEntries = {
   apiKeySecurityScheme: v.optional(
-    looseObject({
-      description,
-      name: singleLine,
-      location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
-    }),
+    v.pipe(
+      looseObject({
+        description,
+        name: singleLine,
+        location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
+      }),
+      v.forward(
+        v.check(
+          ({ name, location }) => location !== 'header' || isFieldName(name),
+          'is not a name that an HTTP header can have: use letters, digits and hyphens, such as "X-API-Key"',
+        ),
+        ['name'],
+      ),
+    ),
   ),
   httpAuthSecurityScheme: v.optional(
     looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) }),

@@ -34,16 +34,6 @@ export type CallerPolicy = (typeof callerPolicies)[number]
 export const addsCredential = ({ secret, service }: { secret?: unknown; service?: unknown }): boolean =>
   secret !== undefined || service !== undefined
 
-/**
- * Returns who may call an agent. Where this host adds its own credential, only callers with a token may, unless another
- * policy is set.
- */
-export const callersOf = (agent: {
-  callers?: CallerPolicy | undefined
-  secret?: unknown
-  service?: unknown
-}): CallerPolicy => agent.callers ?? (addsCredential(agent) ? 'tokens' : 'anyone')
-
 /** Whether calls of one protocol are calls of another as they are. */
 export const isSameProtocol = (one: Protocol, other: Protocol): boolean =>
   one.binding === other.binding && one.version === other.version

@@ -1,13 +1,4 @@
-import { isFieldName } from '../../http/headers.ts'
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  type Pointer,
-  toText,
-} from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
 import {
   MAX_CARD_POINTER_LENGTH,
   MAX_INTERFACES,
@@ -114,7 +105,6 @@ export const validateCard = (canonical: JsonObject, authored: JsonObject, proven
     ...schemaErrors
       .filter(({ pointer }) => !provenance.isFilled(pointer))
       .map(({ pointer, message }) => ({ pointer: provenance.sourceOf(pointer), message })),
-    ...invalidHeaderNames(canonical, provenance),
     ...duplicateSkills(canonical, provenance),
     ...excessiveModes(canonical, provenance),
   ])
@@ -125,18 +115,6 @@ const missingEndpoint = (authored: JsonObject): CardError[] => {
   const pointer = Array.isArray(authored.supportedInterfaces) ? '/supportedInterfaces' : '/url'
   return [{ pointer, message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" }]
 }
-
-const INVALID_FIELD_NAME =
-  'is not a name that an HTTP header can have: use letters, digits and hyphens, such as "X-API-Key"'
-
-/** Not part of the model of a card, by which an import checks revisions too: those of older versions have any names. */
-const invalidHeaderNames = ({ securitySchemes: schemes }: JsonObject, provenance: Provenance): CardError[] =>
-  jsonEntries(isJsonObject(schemes) ? schemes : {}).flatMap(([scheme, value]) => {
-    const key = isJsonObject(value) ? value.apiKeySecurityScheme : undefined
-    const isInvalid = isJsonObject(key) && key.location === 'header' && !isFieldName(toText(key.name))
-    const pointer = formatPointer('securitySchemes', scheme, 'apiKeySecurityScheme', 'name')
-    return isInvalid ? [{ pointer: provenance.sourceOf(pointer), message: INVALID_FIELD_NAME }] : []
-  })
 
 /** Rejects more modes than a call can be checked against, at the list that exceeds the limit. */
 const excessiveModes = ({ skills, ...card }: JsonObject, provenance: Provenance): CardError[] =>

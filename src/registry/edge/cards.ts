@@ -1,6 +1,5 @@
 import type { CallProfile } from '../../card/call-profile.ts'
 import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/constants.ts'
-import { isFieldName } from '../../http/headers.ts'
 import { cardKey, type Envelope, extendedKey, type Representation, readEnvelope } from '../kv-format.ts'
 import type { PublishedHealth } from '../records.ts'
 import type { SourceHealth } from '../staleness.ts'
@@ -165,7 +164,5 @@ const detach = (document: CachedDocument): CachedDocument => ({ ...document, bod
 const parseProfile = (document: Representation | undefined): ParsedProfile | null => {
   if (!document) return null
   const profile: CallProfile = JSON.parse(new TextDecoder().decode(document.bytes))
-  // Older versions registered cards with any names.
-  profile.apiKeyHeaders = profile.apiKeyHeaders.filter(isFieldName)
   return { profile, bytes: document.bytes.byteLength }
 }

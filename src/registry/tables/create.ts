@@ -8,21 +8,7 @@ export const createTables = (sql: SqlStorage): void => {
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'staged_*'",
   )
   for (const { name } of staged.toArray()) sql.exec(`DROP TABLE ${name}`)
-  // Older versions stored copies of what the audit is filtered by.
-  for (const { name } of sql.exec<{ name: string }>('PRAGMA table_info(audit)').toArray()) {
-    if (name === 'number' || name === 'entry') continue
-    sql.exec(
-      'DROP INDEX IF EXISTS audit_by_actor; DROP INDEX IF EXISTS audit_by_agent; DROP INDEX IF EXISTS audit_by_event',
-    )
-    sql.exec(`ALTER TABLE audit DROP COLUMN ${name}`)
-    sql.exec(`ALTER TABLE audit ADD COLUMN ${name} TEXT AS (json_extract(entry, '$.${name}'))`)
-  }
   sql.exec(TABLES)
-  // Older versions created the outbox without this column.
-  const columns = sql.exec<{ name: string }>('PRAGMA table_info(outbox)').toArray()
-  if (!columns.some(({ name }) => name === 'due'))
-    sql.exec('ALTER TABLE outbox ADD COLUMN due INTEGER NOT NULL DEFAULT 0')
-  sql.exec('CREATE INDEX IF NOT EXISTS outbox_by_due ON outbox (due)')
 }
 
 /**
@@ -194,4 +180,5 @@ const TABLES = `
     attempts INTEGER NOT NULL DEFAULT 0,
     due INTEGER NOT NULL DEFAULT 0
   );
+  CREATE INDEX IF NOT EXISTS outbox_by_due ON outbox (due);
 `

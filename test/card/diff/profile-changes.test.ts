@@ -50,16 +50,11 @@ describe('findNewUse', () => {
     ['tokens', 'anyone', 'would be available to other callers: callers would be anyone'],
     ['tokens', 'issuer', 'would be available to other callers: callers would be issuer'],
     ['issuer', 'anyone', 'would be available to other callers: callers would be anyone'],
-    // A profile of an older version.
-    [undefined, 'anyone', 'would be available to other callers: callers would be anyone'],
-    [undefined, 'tokens', undefined],
     ['anyone', 'tokens', undefined],
     ['anyone', 'issuer', undefined],
     ['issuer', 'tokens', undefined],
   ])('compares the callers %s with %s', (callers, changed, found) => {
-    const { callers: _, ...profile } = before
-    const withCallers = (value: CallProfile['callers']) => ({ ...profile, ...(value && { callers: value }) })
-    expect(findNewUse(withCallers(callers), withCallers(changed))).toBe(found)
+    expect(findNewUse({ ...before, callers }, { ...before, callers: changed })).toBe(found)
   })
 
   it('allows capabilities to be removed', () => {

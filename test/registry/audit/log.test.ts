@@ -97,28 +97,6 @@ describe('the audit', () => {
     for (const column of ['time', 'actor', 'agent', 'what'])
       expect(() => sql.exec(`UPDATE audit SET ${column} = 'x'`)).toThrow('generated column')
   })
-
-  it('of an older version loses its copies, so that filters find what the entries have', () => {
-    const old = openSql()
-    old.exec(`CREATE TABLE audit (
-      number INTEGER PRIMARY KEY, time INTEGER NOT NULL, actor TEXT NOT NULL, agent TEXT, what TEXT NOT NULL, entry TEXT NOT NULL
-    );
-    CREATE INDEX audit_by_actor ON audit (actor);
-    CREATE INDEX audit_by_agent ON audit (agent) WHERE agent IS NOT NULL;
-    CREATE INDEX audit_by_event ON audit (what)`)
-    const entry = appendEntry(sql, { actor: 'abcdefghijkl', agent: 'a', what: 'agent-changed' }, start)
-    old.exec('INSERT INTO audit VALUES (1, 0, ?, ?, ?, ?)', ...['admin', 'b', 'agent-removed', JSON.stringify(entry)])
-    createTables(old)
-    createTables(old)
-    const page = { before: 9, limit: 9 }
-    expect(
-      selectEntries(old, { ...page, actor: 'abcdefghijkl', agent: 'a', what: 'agent-changed', since: start }),
-    ).toEqual([entry])
-    expect(selectEntries(old, { ...page, actor: 'admin' })).toEqual([])
-    const indexes = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'audit' ORDER BY name"
-    expect(old.exec(indexes).toArray()).toEqual(sql.exec(indexes).toArray())
-    expect(sql.exec(indexes).toArray()).toHaveLength(3)
-  })
 })
 
 describe('recordRefusal', () => {

@@ -27,17 +27,6 @@ const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent
   return document?.body ? Buffer.from(document.body).toString() : null
 }
 
-describe('a profile that an older version stored', () => {
-  it('has no API key header whose name no header can have, which would make every call throw', async () => {
-    const profile = { ...compileCard({ name: 'A', description: 'B', url: 'https://a.example/a2a' }).profile }
-    const stored = { ...profile, apiKeyHeaders: ['x y', 'x-key', ''] }
-    const { env } = kvWith({
-      'card:a': { ...envelope(1, 'one'), representations: { profile: representation(JSON.stringify(stored)) } },
-    })
-    expect((await edge.readProfile('a', env, ctx))?.apiKeyHeaders).toEqual(['x-key'])
-  })
-})
-
 describe('reads of documents', () => {
   it('read KV once for a thousand concurrent readers, and not again while the document is fresh', async () => {
     const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })

@@ -454,12 +454,14 @@ describe('an import', () => {
     expect(TABLES.flatMap(table => readTable(target, table))).toEqual([])
   })
 
-  it('keeps a revision with a name of an API key that no card can have any more', () => {
+  it('refuses a revision with an API key whose name no header can have', () => {
     const apiKeySecurityScheme = { location: 'header', name: 'x y' }
     const edited = edit(exportLines(sql), ofTable('revision_cards'), row => {
       row.card = JSON.stringify({ ...JSON.parse(String(row.card)), securitySchemes: { k: { apiKeySecurityScheme } } })
     })
-    expect(importLines(openTables(), edited)).toMatchObject({ outcome: 'imported' })
+    expect(importLines(openTables(), edited)).toMatchObject({
+      ...{ outcome: 'invalid', message: expect.stringContaining('is not a name that an HTTP header can have') },
+    })
   })
 
   it('without tokens brings all but them, and checks them all the same', () => {
