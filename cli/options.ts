@@ -3,10 +3,11 @@ import type { Pointer } from '../src/json/json.ts'
 import { createClient, type HostClient, HostError, type Rejection } from './client/index.ts'
 import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { ExitCode, UsageError } from './exit-codes.ts'
+import { ExitCode, MissingTokenError, UsageError } from './exit-codes.ts'
 import {
   type HostNameFlags,
   type HostSettings,
+  isLoopback,
   type ResolvedHost,
   resolveHost,
   warnUnencrypted,
@@ -108,6 +109,14 @@ export const resolveWithWarning = (flags: HostNameFlags, context: Context, resol
   const warning = settings.token === '' ? undefined : warnUnencrypted(settings.url)
   if (warning !== undefined) context.terminal.info(warning)
   return settings
+}
+
+/** Returns why a command failed: a token may be missing because no host runs, for which npm start would make one. */
+export const explainFailure = async (error: unknown, context: Context): Promise<unknown> => {
+  if (!(error instanceof MissingTokenError) || !isLoopback(error.url)) return error
+  const health = createHostClient({ url: error.url, token: '' }, context).getHealth()
+  const found = await health.catch((reason: unknown) => reason)
+  return found instanceof Error ? found : error
 }
 
 /** Creates a client for the host that the flags name. */

@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { ServedReceipt } from '../../src/card/model/receipt.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
+import { HostError } from '../failure.ts'
 import { withoutControls } from '../terminal.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
 import {
   type Connection,
-  HostError,
   isTransient,
   LimitedError,
   openStream,

@@ -3,6 +3,7 @@ import { isJsonObject, type Json } from '../../src/json/json.ts'
 import { isDeeperThan } from '../../src/json/parse.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
+import { HostError } from '../failure.ts'
 import { withoutControls } from '../terminal.ts'
 
 /** A response of the host. `body` is absent if it is not JSON; JSON lines are an array. */
@@ -46,16 +47,6 @@ type RequestDetails = {
   failsIfRefused?: boolean
   /** How long the host may take. */
   timeoutMs?: number
-}
-
-/**
- * A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the host, and has no
- * control characters.
- */
-export class HostError extends Error {
-  constructor(message: string) {
-    super(withoutControls(message))
-  }
 }
 
 /** A failure that may pass. `retryAfterMs` is from the host's `Retry-After`. */
