@@ -22,15 +22,17 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
       outputError: text => terminal.error(text.replace(/^error: /, '').trimEnd()),
     })
   try {
+    let words = args
     // `--version` needs no command, and starts in half the time without them.
     if (args[0] !== '--version') {
-      const { addCommands, rejectUnknownTopic } = await import('./commands/index.ts')
+      const { addCommands, moveOptions, rejectUnknownTopic } = await import('./commands/index.ts')
       addCommands(program, context, code => {
         exitCode = code
       })
       rejectUnknownTopic(program, args)
+      words = moveOptions(program, args)
     }
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(words, { from: 'user' })
     return exitCode
   } catch (error) {
     // Commander has written its message itself. Its exit code is 0 after --help and --version.
