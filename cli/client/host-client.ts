@@ -142,18 +142,17 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /**
-   * Returns all agents that the token may read, internal ones included; with `set`, those of that set, and with `words`, those that have
-   * them all, best first.
+   * Returns all agents that the token may read, internal ones included; with `set`, those of that set, with `q`, those
+   * that have all of these words, best first, and with `writable`, those that it may write.
    */
-  listAgents: async (set?: string, words?: string): Promise<ListedAgent[]> => {
+  listAgents: async (
+    query: { set?: string | undefined; q?: string; writable?: 'true' } = {},
+  ): Promise<ListedAgent[]> => {
     const agents: ListedAgent[] = []
+    const filters = Object.entries(query).map(([name, value]) => (value ? `&${name}=${encodeURIComponent(value)}` : ''))
     let cursor: string | undefined
     do {
-      const reply = await request(
-        connection,
-        'GET',
-        `/agents?${pageQuery(cursor)}${optionalQuery('set', set)}${optionalQuery('q', words)}`,
-      )
+      const reply = await request(connection, 'GET', `/agents?${pageQuery(cursor)}${filters.join('')}`)
       // A token without the scope `read` can do everything else.
       if (reply.status === 403 || reply.status === 400) {
         const reason = toRejection(reply).detail.replace(/\.$/, '')
@@ -334,9 +333,6 @@ const CHECK_TIMEOUT_MS = 120_000
 
 const pageQuery = (cursor: string | undefined): string =>
   cursor === undefined ? 'limit=100' : `limit=100&cursor=${encodeURIComponent(cursor)}`
-
-const optionalQuery = (name: string, value: string | undefined): string =>
-  value === undefined ? '' : `&${name}=${encodeURIComponent(value)}`
 
 /** A proxy may ignore the cursor and return the same page again and again. */
 const nextCursor = (next: string | null | undefined, current: string | undefined): string | undefined => {

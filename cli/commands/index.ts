@@ -54,6 +54,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card list': 'sync-card list weather forecast --host prod',
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',
+  'sync-card remove': 'sync-card remove weather --host prod',
   'sync-card tasks': 'sync-card tasks clear weather --host prod',
   'sync-card tasks clear': 'sync-card tasks clear weather --host prod',
   'sync-card refresh': 'sync-card refresh weather --host prod',

@@ -195,7 +195,7 @@ const watch = async (files: readonly string[], { sync, flags, signal }: Repeated
   let isFirst = true
   const syncOnce = async (): Promise<void> => {
     try {
-      const result = await sync({ onNote })
+      const result = await sync({ onNote, isWatch: true })
       const news = tracker.newResults(result)
       report(result, flags, context, hasReported ? news : undefined)
       hasReported = true

@@ -115,7 +115,7 @@ export class FakeHost {
     const isAuthorized = seen.headers.authorization === `Bearer ${this.token}`
     if (rest === '/.well-known/agent-card.json') return this.#card(id, isAuthorized, response)
     if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', isAuthorized, response)
-    const isListOfSet = searchParams.has('set') || searchParams.has('id')
+    const isListOfSet = ['set', 'id', 'writable'].some(name => searchParams.has(name))
     if (pathname === '/agents' && seen.method === 'GET' && (isAuthorized || !isListOfSet))
       return this.#list(searchParams, isAuthorized, response)
     if (!isAuthorized) return problem(response, 401, 'unauthorized', 'No.')
@@ -151,9 +151,11 @@ export class FakeHost {
     const isVisible = (id: string): boolean =>
       ids.length > 0
         ? ids.includes(id)
-        : set === null
-          ? isAuthorized || !isInternal(this.agents.get(id))
-          : setOf(this.agents.get(id)) === set
+        : query.has('writable')
+          ? matchesGlob(this.scope, id)
+          : set === null
+            ? isAuthorized || !isInternal(this.agents.get(id))
+            : setOf(this.agents.get(id)) === set
     const visible = [...this.agents.keys()].sort().filter(id => id > cursor && isVisible(id))
     const shown = visible.slice(0, this.pageSize)
     const agents = shown.map(id => {

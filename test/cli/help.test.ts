@@ -29,6 +29,7 @@ const paths = [
     'list',
     'show',
     'open',
+    'remove',
     'refresh',
     'check',
     'history',
