@@ -125,7 +125,8 @@ export class FakeHost {
     const agent = this.agents.get(id)
     if (rest === '/manifest' && agent) return json(response, 200, agent.manifest, tagOf(agent.manifest))
     if (rest === '/tasks' && seen.method === 'DELETE' && agent) return response.writeHead(204).end()
-    if (rest !== '' || (!agent && seen.method !== 'PUT')) return problem(response, 404, 'agent-not-found', 'No agent.')
+    const isUnknown = !agent && seen.method !== 'PUT' && seen.headers['if-match'] === undefined
+    if (rest !== '' || isUnknown) return problem(response, 404, 'agent-not-found', 'No agent.')
     if (!isPreconditionMet(seen, agent)) return problem(response, 412, 'precondition-failed', 'It has changed.')
     if (seen.method === 'PUT') return this.#put(id, JSON.parse(seen.body), agent, response)
     this.agents.delete(id)
