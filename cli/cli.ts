@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../src/version.ts'
 import { createContext, type Io, processIo } from './context.ts'
-import { ExitCode, InterruptedError, UsageError } from './exit-codes.ts'
+import { ExitCode } from './exit-codes.ts'
+import { reportFailure } from './failure.ts'
 
 /** Runs `sync-card` with the arguments of a command line, by default in this process, and returns its exit code. */
 export const run = async (args: readonly string[], io: Io = processIo()): Promise<number> => {
@@ -21,29 +22,22 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
       outputError: text => terminal.error(text.replace(/^error: /, '').trimEnd()),
     })
   try {
+    let words = args
     // `--version` needs no command, and starts in half the time without them.
     if (args[0] !== '--version') {
-      const { addCommands, rejectUnknownTopic } = await import('./commands/index.ts')
+      const { addCommands, moveOptions, rejectUnknownTopic } = await import('./commands/index.ts')
       addCommands(program, context, code => {
         exitCode = code
       })
       rejectUnknownTopic(program, args)
+      words = moveOptions(program, args)
     }
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(words, { from: 'user' })
     return exitCode
   } catch (error) {
     // Commander has written its message itself. Its exit code is 0 after --help and --version.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage
-    if (error instanceof InterruptedError) return ExitCode.interrupted
-    if (error instanceof UsageError) {
-      terminal.error(error.message)
-      return ExitCode.usage
-    }
-    const { HostError } = await import('./client/index.ts')
-    if (error instanceof HostError) {
-      terminal.error(`${error.message}.`)
-      return ExitCode.unreachable
-    }
-    throw error
+    const { explainFailure } = await import('./options.ts')
+    return reportFailure(await explainFailure(error, context), terminal)
   }
 }

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { type Clock, systemClock } from './clock.ts'
+import { UsageError } from './exit-codes.ts'
+import { isSystemError } from './failure.ts'
 import { createTerminal, type Terminal, type TerminalStreams } from './terminal.ts'
 
 /** Environment variables by name. */
@@ -22,7 +24,7 @@ export type Context = Required<Pick<Io, 'cwd' | 'fetch' | 'clock' | 'onInterrupt
   terminal: Terminal
   /** The folder of `sync-card.yaml`, `.env` and `.env.NAME`. */
   configFolder: string
-  /** The variables of `.env`, overridden by those of the process. Empty variables count as not set. */
+  /** The variables of `.env`, read when needed, overridden by those of the process. Empty ones count as not set. */
   env: Environment
   /** The variables of the process alone. */
   processEnv: Environment
@@ -51,10 +53,14 @@ export const processIo = (): Io => ({
 export const createContext = (io: Io, program: string): Context => {
   const configFolder = findConfigFolder(io.cwd)
   const processEnv = withoutEmpty(io.env)
+  let env: Environment | undefined
   return {
     cwd: io.cwd,
     configFolder,
-    env: { ...readEnvFile(configFolder, '.env'), ...processEnv },
+    get env() {
+      env ??= { ...readEnvFile(configFolder, '.env'), ...processEnv }
+      return env
+    },
     processEnv,
     terminal: createTerminal(io, program),
     fetch: io.fetch ?? globalThis.fetch,
@@ -90,11 +96,19 @@ export const readEnvFile = (folder: string, name: string): Environment =>
 
 /** Returns the text of a file such as `.env`; empty if there is no such file. */
 export const readEnvText = (file: string): string => {
-  // Python keeps virtual environments in folders of this name.
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return ''
-  const bytes = readFileSync(file)
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
-  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (stats?.isFIFO())
+      throw new UsageError(`${basename(file)} is a FIFO, which is not read: write its variables into a file.`)
+    // Python keeps virtual environments in folders of this name.
+    if (!stats?.isFile()) return ''
+    const bytes = readFileSync(file)
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
+    return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`${basename(file)} cannot be read: ${error.message}. Make it readable, or move it away.`)
+  }
 }
 
 const withoutEmpty = (env: Environment): Environment =>

@@ -1,5 +1,13 @@
-/** Exit codes of `sync-card` and `npm run deploy`. Where several apply, the highest wins. */
-export const ExitCode = { ok: 0, outOfDate: 1, usage: 2, rejected: 3, unreachable: 4, interrupted: 130 } as const
+/** Exit codes of `sync-card` and `npm run deploy`. Where several apply, the highest wins. 70 is from sysexits.h. */
+export const ExitCode = {
+  ok: 0,
+  outOfDate: 1,
+  usage: 2,
+  rejected: 3,
+  unreachable: 4,
+  bug: 70,
+  interrupted: 130,
+} as const
 
 /** What each exit code means. */
 export const EXIT_CODE_MEANINGS: Record<(typeof ExitCode)[keyof typeof ExitCode], string> = {
@@ -8,6 +16,7 @@ export const EXIT_CODE_MEANINGS: Record<(typeof ExitCode)[keyof typeof ExitCode]
   2: 'wrong usage, or no cards; --prune without a set, or of more than 10 agents without --yes',
   3: 'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else); an agent belongs to another set',
   4: 'the host is unreachable, or rejects the token',
+  70: 'a bug: the program has crashed',
   130: 'interrupted (Ctrl-C) before everything was done',
 }
 
@@ -21,6 +30,11 @@ export const EXIT_CODE_HELP = [
 
 /** A mistake in how the program was called. Its message is shown without a stack; the exit code is `usage`. */
 export class UsageError extends Error {}
+
+/** No token was found for the host at `url`. */
+export class MissingTokenError extends UsageError {
+  url = ''
+}
 
 /** The user left a prompt with Ctrl-C. The exit code is `interrupted`. */
 export class InterruptedError extends Error {}

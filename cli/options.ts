@@ -3,10 +3,11 @@ import type { Pointer } from '../src/json/json.ts'
 import { createClient, type HostClient, HostError, type Rejection } from './client/index.ts'
 import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { ExitCode, UsageError } from './exit-codes.ts'
+import { ExitCode, MissingTokenError, UsageError } from './exit-codes.ts'
 import {
   type HostNameFlags,
   type HostSettings,
+  isLoopback,
   type ResolvedHost,
   resolveHost,
   warnUnencrypted,
@@ -74,13 +75,17 @@ export const parseChoice = (value: string, choices: readonly string[]): string =
   throw new InvalidArgumentError(`${didYouMean(value, choices)} Allowed choices are ${choices.join(', ')}.`.trimStart())
 }
 
+/** What commands are called elsewhere. */
+const SYNONYMS: Readonly<Record<string, string>> = { delete: 'remove', rm: 'remove' }
+
 /** Returns what to append to the message about a word that is no command of the program: a similar one, and all commands. */
 export const suggestCommand = (word: string, program: Command, more: readonly string[] = []): string => {
   const names = program
     .createHelp()
     .visibleCommands(program)
     .map(command => command.name())
-  return `${didYouMean(word, [...names, ...more])} The commands are ${new Intl.ListFormat('en-GB').format(names)}.`
+  const suggestion = didYouMean(SYNONYMS[word] ?? word, [...names, ...more])
+  return `${suggestion} The commands are ${new Intl.ListFormat('en-GB').format(names)}.`
 }
 
 /** Reads the named files for the host at `origin`, and reports those that are skipped. */
@@ -110,6 +115,14 @@ export const resolveWithWarning = (flags: HostNameFlags, context: Context, resol
   return settings
 }
 
+/** Returns why a command failed: a token may be missing because no host runs, for which npm start would make one. */
+export const explainFailure = async (error: unknown, context: Context): Promise<unknown> => {
+  if (!(error instanceof MissingTokenError) || !isLoopback(error.url)) return error
+  const health = createHostClient({ url: error.url, token: '' }, context).getHealth()
+  const found = await health.catch((reason: unknown) => reason)
+  return found instanceof Error ? found : error
+}
+
 /** Creates a client for the host that the flags name. */
 export const connect = (flags: HostFlags, context: Context): HostClient =>
   createHostClient(resolveWithWarning(flags, context), context)
@@ -128,15 +141,16 @@ export const describeMissing = async (id: string, { host, client }: HostConnecti
   return `The host has no ${before}agent "${id}"${after}.${didYouMean(id, ids)}`
 }
 
-/** Returns the ids of the agents; none for a token without the scope `read`. */
-export const listIds = (client: HostClient): Promise<string[]> =>
-  client.listAgents().then(
-    agents => agents.map(({ id }) => id),
-    (error: unknown) => {
-      if (error instanceof HostError) return []
-      throw error
-    },
-  )
+/** Returns the ids of the agents that the token may read, or, without the scope `read`, of those that it may write. */
+export const listIds = async (client: HostClient): Promise<string[]> => {
+  try {
+    const agents = await client.listAgents().catch(() => client.listAgents({ writable: 'true' }))
+    return agents.map(({ id }) => id)
+  } catch (error) {
+    if (error instanceof HostError) return []
+    throw error
+  }
+}
 
 /** Returns a signal that is aborted when the user interrupts the command. */
 export const interruptSignal = ({ onInterrupt }: Context): AbortSignal => {
@@ -160,6 +174,29 @@ export const forEachId = async (
     terminal.error(`${error.message}.`)
     return { exitCode: ExitCode.unreachable, failure: error.message }
   }
+}
+
+/**
+ * Calls `work` for one id after the other, which returns what to report of a change, or the exit code of a failure.
+ * With `--json`, prints the ids that were changed in one object, under the name `changed`.
+ */
+export const changeEach = async (
+  ids: readonly string[],
+  { changed, json }: Pick<HostFlags, 'json'> & { changed: string },
+  context: Context,
+  work: (id: string) => Promise<string | number>,
+): Promise<number> => {
+  const { terminal } = context
+  const done: string[] = []
+  const { exitCode, failure } = await forEachId(ids, context, async id => {
+    const result = await work(id)
+    if (typeof result === 'number') return result
+    done.push(id)
+    if (!json) terminal.report(result)
+    return ExitCode.ok
+  })
+  if (json) terminal.out(JSON.stringify({ [changed]: done, ...(failure !== undefined && { failure }) }))
+  return exitCode
 }
 
 /** Reports why the host rejected a request, and returns the exit code. `subject` is what was requested. */

@@ -11,9 +11,11 @@ import {
   waitUntilSilent,
 } from './dev/dev-server.ts'
 import { welcome } from './dev/welcome.ts'
+import { exitOnFailure } from './failure.ts'
 import { localUrl } from './hosts/index.ts'
 import { createSigningKey } from './keys/index.ts'
 
+exitOnFailure('npm start')
 const context = createContext(processIo(), 'npm start')
 const { cwd, env, fetch } = context
 const url = localUrl(env)

@@ -7,6 +7,8 @@ if (major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19)
       if (error.code !== 'EPIPE') throw error
     })
   // Loaded only here: an older Node.js fails on what it imports.
+  const { exitOnFailure } = await import('./failure.ts')
+  exitOnFailure('sync-card')
   const { run } = await import('./cli.ts')
   process.exitCode = await run(process.argv.slice(2))
 } else {

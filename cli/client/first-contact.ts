@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { VERSION } from '../../src/version.ts'
+import { HostError } from '../failure.ts'
 import { isLoopback } from '../hosts/index.ts'
-import { type Connection, HostError, RefusedError, type Reply, request, Text } from './http.ts'
+import { type Connection, RefusedError, type Reply, request, Text } from './http.ts'
 
 const HostHealth = v.object({
   service: v.literal('calling-card'),
@@ -19,7 +20,7 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
   // A refused connection to this machine means that no host runs. Any other host may still be starting.
   const details = { anonymous: true, isResult, failsIfRefused: isLoopback(url) }
-  const reply = await request(connection, 'GET', '/health', details).catch(adviseIfRefused)
+  const reply = await request(connection, 'GET', '/health', details).catch(error => adviseIfRefused(error, url))
   const parsed = v.safeParse(HostHealth, reply.body)
   if (!parsed.success) throw new HostError(`${url} ${describeOther(reply, new URL(url))}`)
   const { version, registry } = parsed.output
@@ -30,10 +31,10 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
 }
 
 /** Adds what to do if nothing listens at the URL, which may be no more than the default. */
-const adviseIfRefused = (error: unknown): never => {
+const adviseIfRefused = (error: unknown, url: string): never => {
   if (!(error instanceof RefusedError)) throw error
   throw new HostError(
-    `${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
+    `nothing is listening at ${url}, so ${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
   )
 }
 

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { ServedReceipt } from '../../src/card/model/receipt.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../src/json/json.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
+import { HostError } from '../failure.ts'
 import { withoutControls } from '../terminal.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
 import {
   type Connection,
-  HostError,
   isTransient,
   LimitedError,
   openStream,
@@ -78,8 +78,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
 
   /** Registers a manifest. `etag` is of what it replaces; without one, the agent must be new. */
   putAgent: async (id: string, manifest: JsonObject, etag?: string): Promise<PutResult | Rejection> => {
-    const headers: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
-    const reply = await request(connection, 'PUT', `/agents/${id}`, { headers, body: manifest })
+    const reply = await request(connection, 'PUT', `/agents/${id}`, { headers: conditionOf(etag), body: manifest })
     if (reply.status !== 200 && reply.status !== 201) return toRejection(reply)
     return parseReply(PutResult, reply, connection)
   },
@@ -127,10 +126,11 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     }
   },
 
-  /** Deletes an agent if its entity tag is still `etag`. */
+  /** Deletes an agent if its entity tag is still `etag`. An attempt whose response was lost may have deleted it. */
   deleteAgent: async (id: string, etag: string): Promise<Rejection | undefined> => {
     const reply = await request(connection, 'DELETE', `/agents/${id}`, { headers: { 'If-Match': etag } })
-    return reply.status === 204 || reply.status === 404 ? undefined : toRejection(reply)
+    const left = reply.status === 412 ? await request(connection, 'GET', `/agents/${id}/manifest`) : reply
+    return left.status === 204 || left.status === 404 ? undefined : toRejection(reply)
   },
 
   /** Makes the host forget who started the tasks of an agent. Returns undefined if the agent is not registered. */
@@ -141,18 +141,17 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /**
-   * Returns all agents that the token may read, internal ones included; with `set`, those of that set, and with `words`, those that have
-   * them all, best first.
+   * Returns all agents that the token may read, internal ones included; with `set`, those of that set, with `q`, those
+   * that have all of these words, best first, and with `writable`, those that it may write.
    */
-  listAgents: async (set?: string, words?: string): Promise<ListedAgent[]> => {
+  listAgents: async (
+    query: { set?: string | undefined; q?: string; writable?: 'true' } = {},
+  ): Promise<ListedAgent[]> => {
     const agents: ListedAgent[] = []
+    const filters = Object.entries(query).map(([name, value]) => (value ? `&${name}=${encodeURIComponent(value)}` : ''))
     let cursor: string | undefined
     do {
-      const reply = await request(
-        connection,
-        'GET',
-        `/agents?${pageQuery(cursor)}${optionalQuery('set', set)}${optionalQuery('q', words)}`,
-      )
+      const reply = await request(connection, 'GET', `/agents?${pageQuery(cursor)}${filters.join('')}`)
       // A token without the scope `read` can do everything else.
       if (reply.status === 403 || reply.status === 400) {
         const reason = toRejection(reply).detail.replace(/\.$/, '')
@@ -185,11 +184,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /** Returns the state of an agent's upstream card; undefined if its manifest has the card itself. */
-  getSource: async (id: string): Promise<SourceState | undefined> => {
-    const reply = await request(connection, 'GET', `/agents/${id}/source`)
-    const parsed = v.safeParse(v.looseObject({ source: SourceState }), reply.body)
-    return parsed.success ? parsed.output.source : undefined
-  },
+  getSource: (id: string): Promise<SourceState | undefined> => readSource(connection, id),
 
   /**
    * Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag `accept`. Returns
@@ -199,6 +194,9 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)
     if (isMissingAgent(reply)) return undefined
+    // No card waits for approval any more: the attempt whose response was lost has accepted it.
+    if (reply.status === 412 && reply.isRepeated && (await readSource(connection, id))?.state === 'fresh')
+      return { outcome: 'refreshed', drift: [], notes: [] }
     return reply.status === 200 ? parseReply(RefreshResult, reply, connection) : toRejection(reply)
   },
 
@@ -270,10 +268,18 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     seq: number,
     etag: string | undefined,
   ): Promise<v.InferOutput<typeof RolledBack> | Rejection> => {
-    const headers: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
-    const reply = await request(connection, 'POST', `/agents/${id}/rollback`, { headers, body: { seq } })
-    const isDone = reply.status === 200 || reply.status === 201
-    return isDone ? parseReply(RolledBack, reply, connection) : toRejection(reply)
+    const send = (tag: string | undefined): Promise<Reply> =>
+      request(connection, 'POST', `/agents/${id}/rollback`, { headers: conditionOf(tag), body: { seq } })
+    const reply = await send(etag)
+    if (reply.status === 200 || reply.status === 201) return parseReply(RolledBack, reply, connection)
+    if (reply.status !== 412 || !reply.isRepeated) return toRejection(reply)
+    // The attempt whose response was lost may have restored it: another one, with the new entity tag, changes nothing.
+    const registered = await request(connection, 'GET', `/agents/${id}/manifest`)
+    const revision = await request(connection, 'GET', `/agents/${id}/revisions/${seq}`)
+    const isRestored =
+      isJsonObject(revision.body) && jsonEquals(registered.body ?? null, revision.body.manifest ?? null)
+    const again = isRestored ? await send(entityTagOf(registered)) : reply
+    return again.status === 200 ? { ...parseReply(RolledBack, again, connection), changed: true } : toRejection(reply)
   },
 
   /** Returns all that the host has registered, as a stream of lines. */
@@ -323,19 +329,27 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     /** Revokes a token. */
     revoke: async (id: string): Promise<Rejection | undefined> => {
       const reply = await request(connection, 'DELETE', `/tokens/${encodeURIComponent(id)}`)
-      return reply.status === 204 ? undefined : toRejection(reply)
+      // After a lost response, an unknown token is the one that was revoked.
+      return reply.status === 204 || (reply.status === 404 && reply.isRepeated) ? undefined : toRejection(reply)
     },
   },
 })
+
+const readSource = async (connection: Connection, id: string): Promise<SourceState | undefined> => {
+  const reply = await request(connection, 'GET', `/agents/${id}/source`)
+  const parsed = v.safeParse(v.looseObject({ source: SourceState }), reply.body)
+  return parsed.success ? parsed.output.source : undefined
+}
+
+/** Returns the condition that an agent has this entity tag, or does not exist. */
+const conditionOf = (etag: string | undefined): Record<string, string> =>
+  etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
 
 /** The host gives up earlier. */
 const CHECK_TIMEOUT_MS = 120_000
 
 const pageQuery = (cursor: string | undefined): string =>
   cursor === undefined ? 'limit=100' : `limit=100&cursor=${encodeURIComponent(cursor)}`
-
-const optionalQuery = (name: string, value: string | undefined): string =>
-  value === undefined ? '' : `&${name}=${encodeURIComponent(value)}`
 
 /** A proxy may ignore the cursor and return the same page again and again. */
 const nextCursor = (next: string | null | undefined, current: string | undefined): string | undefined => {

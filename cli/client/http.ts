@@ -3,10 +3,14 @@ import { isJsonObject, type Json } from '../../src/json/json.ts'
 import { isDeeperThan } from '../../src/json/parse.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
+import { HostError } from '../failure.ts'
 import { withoutControls } from '../terminal.ts'
 
-/** A response of the host. `body` is absent if it is not JSON; JSON lines are an array. */
-export type Reply = { status: number; headers: Headers; body?: Json }
+/**
+ * A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `isRepeated`: an earlier
+ * attempt, whose response was lost, may have reached the host.
+ */
+export type Reply = { status: number; headers: Headers; body?: Json; isRepeated?: boolean }
 
 /** A text that people read. It has no control characters, so that no host can command their terminals. */
 export const Text = v.pipe(v.string(), v.transform(withoutControls))
@@ -46,16 +50,6 @@ type RequestDetails = {
   failsIfRefused?: boolean
   /** How long the host may take. */
   timeoutMs?: number
-}
-
-/**
- * A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the host, and has no
- * control characters.
- */
-export class HostError extends Error {
-  constructor(message: string) {
-    super(withoutControls(message))
-  }
 }
 
 /** A failure that may pass. `retryAfterMs` is from the host's `Retry-After`. */
@@ -100,6 +94,7 @@ export const request = async (
   const isAuthorized = !anonymous && token !== ''
   const type = lines ? NDJSON : 'application/json'
   const text = lines ? lines.map(line => JSON.stringify(line)).join('\n') : body !== undefined && JSON.stringify(body)
+  let isRepeated = false
   for (let attempt = 0; ; attempt++)
     try {
       const reply = await send(connection, url + path, {
@@ -119,11 +114,12 @@ export const request = async (
       if (reply.status === 401) throw new HostError(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)
       rejectFailure(reply, clock.now())
       delete outage.reason
-      return reply
+      return { ...reply, isRepeated }
     } catch (error) {
       if (!(error instanceof TransientError) || attempt >= retries || signal?.aborted) throw error
       if (isUnrepeatable && !(error instanceof LimitedError)) throw error
       if (failsIfRefused && error instanceof RefusedError) throw error
+      isRepeated ||= !(error instanceof LimitedError || error instanceof RefusedError)
       const waitMs = Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS)
       const when = waitMs > 0 ? ` in ${Math.ceil(waitMs / 1000)} s` : ''
       if (outage.reason !== error.message) inform(`${method} ${path}: ${error.message}; retrying${when}`)

@@ -1,6 +1,7 @@
+export { HostError } from '../failure.ts'
 export { fetchDocument, isFetchable } from './documents.ts'
 export type { HostHealth } from './first-contact.ts'
 export * from './host-client.ts'
 export { importHostKey, type ReceiptVerification, verifyReceipt } from './host-signatures.ts'
-export { blockedPortMessage, type Connection, HostError, isBlockedPort } from './http.ts'
+export { blockedPortMessage, type Connection, isBlockedPort } from './http.ts'
 export type * from './responses.ts'

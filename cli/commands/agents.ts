@@ -13,10 +13,10 @@ import {
   addConnectionOptions,
   addHostOptions,
   addOnlyOption,
+  changeEach,
   choiceOption,
   createHostClient,
   describeMissing,
-  forEachId,
   type HostConnection,
   type HostFlags,
   listIds,
@@ -29,9 +29,11 @@ import { colors, escapeControls, formatCount, formatTable } from '../terminal.ts
 type ListFlags = HostFlags & { only?: string[]; set?: string }
 type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
 type OpenFlags = HostFlags & { print?: true }
+type RemoveFlags = HostFlags & { yes?: true }
 
 /**
- * Adds `list`, `show` and `open`, which read the agents of a host and need no token for public ones, and `tasks clear`.
+ * Adds `list`, `show` and `open`, which read the agents of a host and need no token for public ones, `remove` and
+ * `tasks clear`.
  */
 export const addAgents: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
@@ -55,6 +57,11 @@ export const addAgents: AddCommand = (program, context, exit) => {
     .argument('[id]', 'the agent; default: the card of the host')
     .option('--print', 'only print the URL')
     .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
+  addHostOptions(program.command('remove'), 'write')
+    .description('remove agents from the host, after asking; rollback can restore them')
+    .argument('<ids...>', 'the agents')
+    .option('--yes', 'do not ask')
+    .action(async (ids: string[], flags: RemoveFlags) => exit(await remove(ids, flags, context)))
   const tasks = program.command('tasks').description('clear the owners of tasks')
   addHostOptions(tasks.command('clear'), 'write')
     .description('forget which callers started the tasks of agents that have restarted and use ids again')
@@ -63,20 +70,48 @@ export const addAgents: AddCommand = (program, context, exit) => {
 }
 
 const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
-  const { terminal } = context
   const connection = connectTo(flags, context, resolveHost)
-  const cleared: string[] = []
-  const { exitCode, failure } = await forEachId(ids, context, async id => {
+  return changeEach(ids, { ...flags, changed: 'cleared' }, context, async id => {
     const result = await connection.client.clearTasks(id)
     if (result === undefined) return reportMissing(id, connection, context)
     if ('rejected' in result) return reportRejection(result, context, id)
-    cleared.push(id)
-    const delay = formatCount(CLEARED_ID_SECONDS / 60, 'minute')
-    if (!flags.json) terminal.report(`cleared ${id}; it can use its ids again in ${delay}`)
-    return ExitCode.ok
+    return `cleared ${id}; it can use its ids again in ${formatCount(CLEARED_ID_SECONDS / 60, 'minute')}`
   })
-  if (flags.json) terminal.out(JSON.stringify({ cleared, ...(failure !== undefined && { failure }) }))
-  return exitCode
+}
+
+/** Removes agents, each only if nobody changes it after it was looked up. */
+const remove = async (named: readonly string[], flags: RemoveFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  for (const id of named) requireName(id, 'the id of an agent')
+  if (!flags.yes && !terminal.canAsk)
+    throw new UsageError('remove cannot ask without a terminal: add --yes to remove without being asked.')
+  const connection = connectTo(flags, context, resolveHost)
+  const { host, client } = connection
+  const etags = new Map<string, string>()
+  let lookUpCode: number = ExitCode.ok
+  for (const id of new Set(named)) {
+    const found = await client.getAgent(id)
+    if (found === undefined) lookUpCode = await reportMissing(id, connection, context)
+    else if ('rejected' in found) lookUpCode = reportRejection(found, context, id)
+    else etags.set(id, found.etag)
+  }
+  const ids = [...etags.keys()]
+  const question = `Remove ${formatCount(ids.length, 'agent')} from ${host.url}: ${ids.join(', ')}?`
+  const isConfirmed = flags.yes || ids.length === 0 || (await terminal.confirm(question))
+  if (!isConfirmed) terminal.info('Nothing was removed.')
+  let hasRemoved = false
+  const exitCode = await changeEach(isConfirmed ? ids : [], { ...flags, changed: 'removed' }, context, async id => {
+    const rejection = await client.deleteAgent(id, etags.get(id) ?? '')
+    hasRemoved ||= rejection === undefined
+    if (rejection === undefined) return `removed ${id}`
+    const detail = 'it was changed after it was looked up, so it was kept. Run the command again.'
+    return reportRejection(rejection.rejected === 'conflict' ? { ...rejection, detail } : rejection, context, id)
+  })
+  if (hasRemoved)
+    terminal.info(
+      'No file is changed: delete the file of a removed agent, or the next sync-card registers it again.\nTo restore one: npx sync-card rollback ID SEQ',
+    )
+  return Math.max(lookUpCode, exitCode)
 }
 
 /** Connects to the host that the flags name. By default, the token is optional. */
@@ -90,8 +125,8 @@ const list = async (words: readonly string[], flags: ListFlags, context: Context
   const { terminal } = context
   if (set !== undefined) requireName(set, 'the name of a set')
   const { host, client } = connectTo(flags, context)
+  const listed = await client.listAgents({ set, q: words.join(' ') })
   if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
-  const listed = await client.listAgents(set, words.length > 0 ? words.join(' ') : undefined)
   const isSelected = createFilter(only)
   const agents = listed.filter(({ id }) => isSelected(id))
   if (json) terminal.out(JSON.stringify({ url: host.url, agents: agents.map(describeAgent) }))

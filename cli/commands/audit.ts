@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { compactVerify } from 'jose'
 import { isJsonObject, type JsonObject, toText } from '../../src/json/json.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/audit/chain.ts'
@@ -42,8 +42,7 @@ export const addAudit: AddCommand = (program, context, exit) => {
       'the newest entry of an earlier verification, which must still be there',
       parseSeenHead,
     )
-    // The options of the command above belong to both.
-    .action(async (_: unknown, command: Command) => exit(await verify(command.optsWithGlobals(), context)))
+    .action(async (flags: VerifyFlags) => exit(await verify(flags, context)))
 }
 
 const parseLimit = (text: string): number => {

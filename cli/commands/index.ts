@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { UsageError } from '../exit-codes.ts'
 import { type AddCommand, suggestCommand } from '../options.ts'
 import { addVerify } from '../verify/index.ts'
@@ -51,6 +51,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card list': 'sync-card list weather forecast --host prod',
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',
+  'sync-card remove': 'sync-card remove weather --host prod',
   'sync-card tasks': 'sync-card tasks clear weather --host prod',
   'sync-card tasks clear': 'sync-card tasks clear weather --host prod',
   'sync-card refresh': 'sync-card refresh weather --host prod',
@@ -87,6 +88,30 @@ export const rejectUnknownTopic = (program: Command, [word, topic = '']: readonl
     return
   throw new UsageError(`"${topic}" is not a command.${suggestCommand(topic, program)}`)
 }
+
+/**
+ * Returns the words of a command line with the options before a command moved behind it. Commander would give them to
+ * the program, whose own action does not run then, and the command would run without them.
+ */
+export const moveOptions = (program: Command, words: readonly string[]): string[] => {
+  const options = optionsOf(program)
+  const move = (command: Command, rest: readonly string[]): string[] => {
+    const findCommand = (word = '') => command.commands.find(each => each.name() === word)
+    let at = 0
+    for (let word = rest[0]; word !== undefined && /^-./.test(word) && word !== '--'; word = rest[at]) {
+      const option = options.find(({ short, long }) => word === short || word === long)
+      const next = rest[at + 1]
+      const hasValue = option?.required || (option?.optional && !next?.startsWith('-') && !findCommand(next))
+      at += hasValue ? 2 : 1
+    }
+    const found = findCommand(rest[at])
+    return found ? [found.name(), ...move(found, [...rest.slice(0, at), ...rest.slice(at + 1)])] : [...rest]
+  }
+  return move(program, words)
+}
+
+/** Returns the options of a command and of all below it. An option takes a value in each of them or in none. */
+const optionsOf = (command: Command): Option[] => [...command.options, ...command.commands.flatMap(optionsOf)]
 
 const addExamples = (command: Command, path: string): void => {
   const example = EXAMPLES[path]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createGzip } from 'node:zlib'
@@ -97,7 +97,7 @@ async function* decodeLines(
 const importFile = async (file: string, flags: ImportFlags, context: Context): Promise<number> => {
   const { terminal, cwd } = context
   const path = resolve(cwd, file)
-  if (!existsSync(path)) throw new UsageError(`There is no file ${file}.`)
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`There is no file ${file}.`)
   const check = new ExportCheck()
   for await (const chunk of createReadStream(path)) check.update(chunk)
   const problem = check.findProblem()

@@ -97,6 +97,8 @@ const separateWait = (named: readonly string[], flags: Flags): { files: string[]
 const rejectUnknownCommand = (files: readonly string[], program: Command, cwd: string): void => {
   const word = files.find(file => /^[\w-]+$/.test(file) && !existsSync(resolve(cwd, file)))
   if (word === undefined) return
+  if (program.commands.some(command => command.name() === word))
+    throw new UsageError(`"${word}" is a command: write it before the files, such as sync-card ${word} ${files[0]}.`)
   throw new UsageError(`"${word}" is neither a file nor a command.${suggestCommand(word, program, [CARDS_FOLDER])}`)
 }
 
@@ -193,7 +195,7 @@ const watch = async (files: readonly string[], { sync, flags, signal }: Repeated
   let isFirst = true
   const syncOnce = async (): Promise<void> => {
     try {
-      const result = await sync({ onNote })
+      const result = await sync({ onNote, isWatch: true })
       const news = tracker.newResults(result)
       report(result, flags, context, hasReported ? news : undefined)
       hasReported = true

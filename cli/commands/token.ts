@@ -9,11 +9,11 @@ import type { ResolvedHost } from '../hosts/index.ts'
 import {
   type AddCommand,
   addHostOptions,
+  changeEach,
   choiceOption,
   collect,
   connect,
   createHostClient,
-  forEachId,
   type HostFlags,
   parseChoice,
   reportRejection,
@@ -103,18 +103,11 @@ const list = async (flags: HostFlags, context: Context): Promise<number> => {
 }
 
 const revoke = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
-  const { terminal } = context
   const { tokens } = connect(flags, context)
-  const revoked: string[] = []
-  const { exitCode, failure } = await forEachId(ids, context, async id => {
+  return changeEach(ids, { ...flags, changed: 'revoked' }, context, async id => {
     const rejection = await tokens.revoke(id)
-    if (rejection) return reportRejection(rejection, context, id)
-    revoked.push(id)
-    if (!flags.json) terminal.report(`revoked ${id}`)
-    return ExitCode.ok
+    return rejection ? reportRejection(rejection, context, id) : `revoked ${id}`
   })
-  if (flags.json) terminal.out(JSON.stringify({ revoked, ...(failure !== undefined && { failure }) }))
-  return exitCode
 }
 
 /** How many agents are looked up at most; a host accepts no more in one token. */

@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import { readEnvText } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
-import { isSystemError } from '../manifests/index.ts'
+import { isSystemError } from '../failure.ts'
 
 /** Throws unless a file such as `.env` can be written: what is generated for it would be lost. */
 export const checkWritable = (folder: string, name: string): void => {

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import type { Environment } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
-import { isSystemError } from '../manifests/index.ts'
+import { isSystemError } from '../failure.ts'
 
 /** How `wrangler deploy` ended, and the addresses of the Worker that it reported. */
 export type Deployment = { exitCode: number; urls: string[] }

@@ -1,5 +1,5 @@
 import { type Context, type Environment, foldersOfRepository, PROFILES_FILE, readEnvFile } from '../context.ts'
-import { UsageError } from '../exit-codes.ts'
+import { MissingTokenError, UsageError } from '../exit-codes.ts'
 import { findProfile, type Profile, readProfiles } from './profiles.ts'
 import { isLoopback, localSecretsFile, localUrl, parseHostUrl } from './urls.ts'
 
@@ -30,7 +30,7 @@ type Surroundings = Pick<Context, 'configFolder' | 'env' | 'processEnv'>
  */
 export const resolveHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
   const host = findHost(flags, surroundings)
-  if (host.token === '') throw new UsageError(host.tokenFrom)
+  if (host.token === '') throw Object.assign(new MissingTokenError(host.tokenFrom), { url: host.url })
   return host
 }
 

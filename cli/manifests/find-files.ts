@@ -4,8 +4,8 @@ import picomatch from 'picomatch'
 import { CARD_EXTENSIONS } from '../../src/card/file/index.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
+import { isSystemError } from '../failure.ts'
 import { DEFAULTS_NAMES, foldersAbove } from './folder-defaults.ts'
-import { isSystemError } from './read-file.ts'
 
 /** The folder that is read if no file is named. */
 export const CARDS_FOLDER = 'cards'

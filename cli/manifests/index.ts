@@ -19,6 +19,6 @@ export {
   skippedText,
 } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
-export { isSystemError, readFile } from './read-file.ts'
+export { readFile } from './read-file.ts'
 export { isUneditedStarter, STARTER_DEFAULTS, type StarterAnswers, starterCard, starterDefaults } from './starter.ts'
 export { addMissingLines, createFile, renderManifest, replaceFile } from './write.ts'

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseFile } from '../../src/card/file/index.ts'
 import type { Diagnostic, ParsedFile, Position } from '../../src/card/file/source-map.ts'
 import { decodeUtf8 } from '../../src/json/utf8.ts'
+import { isSystemError } from '../failure.ts'
 
 /** Reads and parses a file. Returns a reason, a clause, if the path is no file to read. */
 export const readFile = (file: string, cwd: string): ParsedFile | { problems: Diagnostic[] } | { reason: string } => {
@@ -27,10 +28,6 @@ const readBytes = (path: string): Buffer | { message: string } | { reason: strin
     throw error
   }
 }
-
-/** Whether an error is from the operating system, such as a missing file or missing permission. */
-export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && 'syscall' in error
 
 /** Returns what a path is if it is no file to read. Opening a FIFO would wait for a writer, so none of these is opened. */
 const describeSpecialFile = (stats: Stats): string | undefined => {

@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import { parseFile } from '../../src/card/file/index.ts'
 import { type JsonObject, jsonEquals } from '../../src/json/json.ts'
 import { UsageError } from '../exit-codes.ts'
-import { isSystemError } from './read-file.ts'
+import { isSystemError } from '../failure.ts'
 
 /**
  * Returns the text of a manifest as a file of this name, which editors check with the schema of the host. Returns undefined if

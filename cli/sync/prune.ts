@@ -42,7 +42,9 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
     return undefined
   }
   const set = setOf(pruned, context)
-  const listed = await breaker.call(() => client.listAgents(set))
+  if (drafts.length === 0)
+    note(`${pruned.folders.join(', ')} has no cards, so no file describes any agent of the set ${set}.`)
+  const listed = await breaker.call(() => client.listAgents({ set }))
   if (listed === undefined) return undefined
   // What is not an id would be another path of the host.
   const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id))
@@ -102,10 +104,13 @@ const confirm = async ({ options, breaker }: Run, set: string, orphans: readonly
  * agents of files that were not read would be deleted.
  */
 const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context): string => {
-  const unnamed = profileSet === undefined && folders.find(folder => readSet(folder, context) === undefined)
-  if (unnamed)
+  // Without cards, a folder may be mistyped, unless its own defaults name the set.
+  const hasSet = (folder: string): boolean =>
+    (profileSet !== undefined && drafts.length > 0) || readSet(folder, context) !== undefined
+  const unnamed = folders.find(folder => !hasSet(folder))
+  if (unnamed !== undefined)
     throw new UsageError(
-      `--prune deletes only agents of the set of a folder, but ${unnamed} has none. Write \`set: my-cards\` into ${join(unnamed, 'defaults.yaml')}.`,
+      `--prune deletes only agents of the set of a folder, but ${unnamed} has none. Write \`set: ${profileSet ?? 'my-cards'}\` into ${join(unnamed, 'defaults.yaml')}.`,
     )
   const sets = new Set([
     ...folders.map(folder => profileSet ?? readSet(folder, context)),

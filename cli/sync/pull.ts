@@ -120,7 +120,7 @@ const listIds = async (
   set: string | undefined,
 ): Promise<readonly string[]> => {
   if (ids.length > 0) return [...new Set(ids)]
-  const listed = await client.listAgents(set)
+  const listed = await client.listAgents({ set })
   const registered = listed.filter(agent => set === undefined || agent.set === set).map(({ id }) => id)
   if (registered.length > 0) rejectUnmatchedGlobs(only, registered)
   return registered.filter(createFilter(only))

@@ -8,6 +8,8 @@ export type SyncOptions = {
   /** Only compares. */
   dryRun?: boolean | undefined
   prune?: boolean | undefined
+  /** Whether it is repeated when files change. Folders may be empty for a moment then, so none is pruned. */
+  isWatch?: boolean
   /** Overwrites concurrent changes, and agents of other sets. */
   force?: boolean | undefined
   /** Also sends unchanged manifests: an upgraded or moved host makes a different card from the same manifest. */

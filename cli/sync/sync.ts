@@ -28,7 +28,7 @@ export const syncCards = async (
   const { retries, signal } = options
   const folders = defaultToCardsFolder(named)
   const loaded = loadManifests(folders, url, cwd, options.allowSecrets)
-  rejectNoCards(folders, loaded)
+  if (!options.prune || options.isWatch) rejectNoCards(folders, loaded)
   const { drafts: all, invalid, skipped } = loaded
   for (const file of skipped) (options.onNote ?? terminal.info)(skippedText(file))
   const drafts = set === undefined ? all : all.map(draft => ({ ...draft, manifest: { ...draft.manifest, set } }))

@@ -262,3 +262,72 @@ describe('sync-card tasks clear', () => {
     expect(stderr).toMatch(/wether.*\n.*tides: The token cannot write tides\.$/m)
   })
 })
+
+describe('sync-card remove', () => {
+  const ids = () => [...host.agents.keys()]
+  const hint =
+    'No file is changed: delete the file of a removed agent, or the next sync-card registers it again.\nTo restore one: npx sync-card rollback ID SEQ\n'
+
+  it('asks before it removes agents, each only as it was looked up', async () => {
+    const { code, stdout, stderr } = await new Workspace().run(['remove', 'weather', 'tides', 'tides'], env, 'y\n')
+    expect({ code, stdout, ids: ids() }).toEqual({ code: 0, stdout: 'removed weather\nremoved tides\n', ids: [] })
+    expect(stderr).toBe(`Remove 2 agents from ${host.url}: weather, tides? (y/N) ${hint}`)
+    const deletes = host.seen.filter(({ method }) => method === 'DELETE')
+    expect(deletes.map(({ headers }) => headers['if-match'])).toEqual(
+      Array(2).fill(expect.stringMatching(/^"\w{64}"$/)),
+    )
+  })
+
+  it('removes nothing after any other answer, and does not ask with --yes', async () => {
+    const { code, stderr } = await new Workspace().run(['remove', 'weather'], env, '\n')
+    expect(stderr).toBe(`Remove 1 agent from ${host.url}: weather? (y/N) Nothing was removed.\n`)
+    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: [] })
+    expect(await sync('remove', 'weather', '--yes')).toEqual({ code: 0, stdout: 'removed weather\n', stderr: hint })
+  })
+
+  it.each([
+    [['weather'], 'remove cannot ask without a terminal: add --yes to remove without being asked.'],
+    [['cards/weather.yaml', '--yes'], '"cards/weather.yaml" is not the id of an agent: use lower-case'],
+  ])('sends nothing for a mistake: %j (exit 2)', async (args, message) => {
+    const { code, stderr } = await sync('remove', ...args)
+    expect(stderr).toContain(`sync-card: ${message}`)
+    expect({ code, requests: [...host.contacts, ...host.seen] }).toEqual({ code: 2, requests: [] })
+  })
+
+  it('suggests the agent that was meant, and removes the others, with a token that cannot list all', async () => {
+    host.scope = 'w*'
+    host.faults = [
+      ({ path }, response) =>
+        path === '/agents?limit=100' && Boolean(problem(response, 403, 'forbidden', 'It lacks the scope `read`.')),
+    ]
+    const { code, stdout, stderr } = await sync('remove', 'wether', 'tides', 'weather', '--yes', '--json')
+    expect([code, JSON.parse(stdout), ids()]).toEqual([3, { removed: ['weather'] }, ['tides']])
+    expect(stderr).toMatch(/no agent "wether" .* Did you mean "weather"\?\n.*: tides: The token cannot write tides\.\n/)
+  })
+
+  it('keeps an agent that changes after it was looked up (exit 3)', async () => {
+    host.faults = [
+      ({ method }) => {
+        if (method === 'DELETE') host.register('weather', { card: card('weather', { version: '9' }) })
+        return false
+      },
+    ]
+    const { code, stdout, stderr } = await sync('remove', 'weather', '--yes')
+    expect(stderr).toBe(
+      'sync-card: weather: it was changed after it was looked up, so it was kept. Run the command again.\n',
+    )
+    expect({ code, stdout, ids: ids() }).toEqual({ code: 3, stdout: '', ids: ['weather', 'tides'] })
+  })
+
+  it.each(['delete', 'rm'])('is suggested for %s (exit 2)', async word => {
+    for (const args of [
+      [word, 'weather'],
+      ['help', word],
+    ])
+      expect(await sync(...args)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(new RegExp(`^sync-card: "${word}" is .* Did you mean "remove"\\?`)),
+      })
+    expect(host.writes).toEqual([])
+  })
+})

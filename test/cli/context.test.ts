@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createContext, type Environment, readEnvFile } from '../../cli/context.ts'
-import { Workspace } from './workspace.ts'
+import { card, Workspace, waitForEnd } from './workspace.ts'
 
 /** Returns the context of a program in this folder of a workspace. */
 const contextOf = (workspace: Workspace, { env = {}, folder = '' }: { env?: Environment; folder?: string } = {}) =>
@@ -54,5 +55,40 @@ describe('readEnvFile', () => {
 
   it('ignores a folder of this name', () => {
     expect(readEnvFile(new Workspace({ '.env/pyvenv.cfg': '' }).folder, '.env')).toEqual({})
+  })
+})
+
+/** Creates a workspace whose `.env` cannot be read, not even by root. */
+const withUnreadable = (kind: 'link' | 'FIFO'): Workspace => {
+  const workspace = new Workspace({ 'cards/a.json': card('a') })
+  const file = join(workspace.folder, '.env')
+  if (kind === 'link') symlinkSync('.env', file)
+  else execFileSync('mkfifo', [file])
+  return workspace
+}
+
+describe('a .env that cannot be read', () => {
+  it.each([
+    ['link', '.env cannot be read: ELOOP: '],
+    ['FIFO', '.env is a FIFO, which is not read: '],
+  ] as const)(
+    'is a mistake for commands that need it, with the reason, and not for others: a %s',
+    async (kind, text) => {
+      const workspace = withUnreadable(kind)
+      for (const args of [[], ['diff'], ['list'], ['token', 'list'], ['rollback', 'a', '1'], ['keys', 'create']]) {
+        const { code, stderr } = await workspace.run(args)
+        expect({ args, code, stderr }).toEqual({ args, code: 2, stderr: expect.stringContaining(`sync-card: ${text}`) })
+        expect(stderr).not.toContain('    at ')
+      }
+      for (const args of [['lint'], ['convert', 'cards', '--to', '1.0'], ['completion', 'bash'], ['--version']])
+        expect(await workspace.run(args)).toMatchObject({ code: 0, stderr: '' })
+    },
+  )
+
+  it('stops npm start and npm run deploy, without a stack (exit 2)', async () => {
+    const workspace = withUnreadable('FIFO')
+    const ended = await Promise.all(['start.ts', 'deploy.ts'].map(script => waitForEnd(workspace.spawn(script, []))))
+    const stderr = expect.stringMatching(/^npm (?:start|run deploy): \.env is a FIFO, which is not read: .*\n$/)
+    expect(ended).toEqual([1, 2].map(() => ({ code: 2, stdout: '', stderr })))
   })
 })

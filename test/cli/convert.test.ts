@@ -61,7 +61,8 @@ describe('sync-card convert', () => {
 
   it('does not take an unexpected error for a folder that cannot be written', async () => {
     const workspace = new Workspace({ 'cards/a.json': minimal })
-    await expect(workspace.run(['convert', 'cards', '--to', '0.3', '--out', 'a\0b'])).rejects.toThrow(TypeError)
+    const { code, stderr } = await workspace.run(['convert', 'cards', '--to', '0.3', '--out', 'a\0b'])
+    expect({ code, stderr }).toEqual({ code: 70, stderr: expect.stringMatching(/^TypeError.* {4}at .*This is a bug/s) })
   })
 
   it.each([

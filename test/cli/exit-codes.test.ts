@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { EXIT_CODE_MEANINGS } from '../../cli/exit-codes.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
@@ -20,6 +20,8 @@ type Case = {
   fault?: Fault
   env?: Record<string, string>
   interruptAt?: 'GET' | 'PUT'
+  /** What fetch throws. */
+  bug?: Error
 }
 
 const rejectPut =
@@ -166,6 +168,9 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
       'a token for other agents': { fault: (_, response) => Boolean(problem(response, 403, 'forbidden', 'No.')) },
     },
   },
+  70: {
+    'a bug: the program has crashed': { 'an unexpected error': { args: ['list'], bug: new Error('boom') } },
+  },
   130: {
     'interrupted (Ctrl-C) before everything was done': {
       'while it compares': { interruptAt: 'GET' },
@@ -183,7 +188,8 @@ const rows = Object.entries(cases).flatMap(([code, meanings]) =>
 
 describe('the exit code of sync-card', () => {
   it.each(rows)('is $code, "$meaning": $way', async ({ code, given }) => {
-    const { args = [], file = inSync, registered, fault, env, interruptAt } = given
+    const { args = [], file = inSync, registered, fault, env, interruptAt, bug } = given
+    if (bug) vi.stubGlobal('fetch', () => Promise.reject(bug))
     if (registered !== undefined) host.register('a', registered)
     const workspace = new Workspace({ 'cards/a.json': file, 'more/b.json': card('b'), 'empty/notes.txt': '' })
     const command = workspace.start(args, env ?? { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token })

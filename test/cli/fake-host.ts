@@ -113,7 +113,7 @@ export class FakeHost {
     const isAuthorized = seen.headers.authorization === `Bearer ${this.token}`
     if (rest === '/.well-known/agent-card.json') return this.#card(id, isAuthorized, response)
     if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', isAuthorized, response)
-    const isListOfSet = searchParams.has('set') || searchParams.has('id')
+    const isListOfSet = ['set', 'id', 'writable'].some(name => searchParams.has(name))
     if (pathname === '/agents' && seen.method === 'GET' && (isAuthorized || !isListOfSet))
       return this.#list(searchParams, isAuthorized, response)
     if (!isAuthorized) return problem(response, 401, 'unauthorized', 'No.')
@@ -123,7 +123,8 @@ export class FakeHost {
     const agent = this.agents.get(id)
     if (rest === '/manifest' && agent) return json(response, 200, agent.manifest, tagOf(agent.manifest))
     if (rest === '/tasks' && seen.method === 'DELETE' && agent) return response.writeHead(204).end()
-    if (rest !== '' || (!agent && seen.method !== 'PUT')) return problem(response, 404, 'agent-not-found', 'No agent.')
+    const isUnknown = !agent && seen.method !== 'PUT' && seen.headers['if-match'] === undefined
+    if (rest !== '' || isUnknown) return problem(response, 404, 'agent-not-found', 'No agent.')
     if (!isPreconditionMet(seen, agent)) return problem(response, 412, 'precondition-failed', 'It has changed.')
     if (seen.method === 'PUT') return this.#put(id, JSON.parse(seen.body), agent, response)
     this.agents.delete(id)
@@ -148,9 +149,11 @@ export class FakeHost {
     const isVisible = (id: string): boolean =>
       ids.length > 0
         ? ids.includes(id)
-        : set === null
-          ? isAuthorized || !isInternal(this.agents.get(id))
-          : setOf(this.agents.get(id)) === set
+        : query.has('writable')
+          ? matchesGlob(this.scope, id)
+          : set === null
+            ? isAuthorized || !isInternal(this.agents.get(id))
+            : setOf(this.agents.get(id)) === set
     const visible = [...this.agents.keys()].sort().filter(id => id > cursor && isVisible(id))
     const shown = visible.slice(0, this.pageSize)
     const agents = shown.map(id => {

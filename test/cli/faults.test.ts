@@ -84,6 +84,23 @@ describe('sync-card with a failing host', () => {
     await host.listen()
   })
 
+  it('names a host at the default address that is not running, rather than its token (exit 4)', async () => {
+    const { url } = host
+    const { port } = new URL(url)
+    for (const { args, PORT } of [{ args: [], PORT: port }, { args: ['list'], PORT: port }, { args: ['--url', url] }]) {
+      await host.close()
+      const { code, stderr } = await one().run(args, { PORT })
+      expect(stderr).toBe(
+        `sync-card: nothing is listening at ${url}, so the connection failed (connect ECONNREFUSED 127.0.0.1:${port}): start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL.\n`,
+      )
+      expect(code).toBe(4)
+      await host.listen(Number(port))
+      if (args[0] !== 'list')
+        expect((await one().run(args, { PORT })).stderr).toContain(`There is no token for ${url}.`)
+    }
+    expect(host.seen.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
+  })
+
   it('stops at the first request when the host rejects the token (exit 4)', async () => {
     const { code, stdout, stderr } = await one().run([], { ...env, SYNC_CARD_TOKEN: 'not-this-one' })
     expect(stdout).toContain('the host rejects the token')

@@ -28,6 +28,7 @@ const paths = [
     'list',
     'show',
     'open',
+    'remove',
     'refresh',
     'check',
     'history',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { HostError, request } from '../../cli/client/http.ts'
+import { request } from '../../cli/client/http.ts'
 import { poll } from '../../cli/clock.ts'
+import { HostError } from '../../cli/failure.ts'
 
 /** A clock that passes the time at once, and records every pause. */
 const recordingClock = () => {

@@ -132,6 +132,11 @@ describe('sync-card import', () => {
     expect(imports).toEqual([{ path: '/import?tokens=false', encoding: 'gzip' }])
   })
 
+  it.each(['.', 'no-such-file'])('reports that there is no file: %s (exit 2)', async name => {
+    const stderr = `sync-card: There is no file ${name}.\n`
+    expect(await run('import', name)).toEqual({ code: 2, stdout: '', stderr })
+  })
+
   it.each([
     ['truncated', whole.slice(0, -1), 'its last line is missing'],
     ['truncated in the middle', whole.slice(0, 700), 'its last line is missing'],

@@ -33,6 +33,18 @@ describe('sync-card as a process', () => {
     expect(ended).toEqual({ code: 2, stdout: '', stderr: 'sync-card: --watch and --check exclude each other.\n' })
   })
 
+  it('reports a crash as a bug, with its stack and an exit code of its own (exit 70)', async () => {
+    const crash = 'globalThis.fetch = () => setImmediate(() => { throw new Error("boom") }) && new Promise(() => {})'
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(crash)}`
+    const { code, stdout, stderr } = await waitForEnd(
+      new Workspace().spawn('sync-card.ts', ['list'], { ...env, NODE_OPTIONS }),
+    )
+    expect({ code, stdout }).toEqual({ code: 70, stdout: '' })
+    expect(stderr).toMatch(
+      /^Error: boom\n {4}at .*\nsync-card: This is a bug in Calling Card \d+\.\d+\.\d+\. .* an issue .*\n$/s,
+    )
+  })
+
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'stops watching at %s, with the code of the last synchronisation',
     async signal => {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
 import { starterCard } from '../../cli/manifests/starter.ts'
 import { problem } from './fake-host.ts'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { card, useFakeHost, Workspace, waitForText } from './workspace.ts'
 
 const { host, env } = useFakeHost()
 beforeEach(() => {
@@ -227,5 +227,55 @@ describe('sync-card --prune', () => {
     const { code, stdout } = await mine().run(['--prune', '--yes'], env)
     expect(stdout).toMatch(/✗ changed meanwhile old It has changed\./)
     expect({ code, agents: registered() }).toEqual({ code: 3, agents: ['a', 'old', ...others] })
+  })
+})
+
+describe('sync-card --prune after the last file is deleted', () => {
+  const empty = (files: Record<string, unknown> = defaults) => new Workspace({ 'cards/notes.txt': '', ...files })
+
+  it.each(['--check', '--dry-run'])('shows with %s what would be deleted (exit 1)', async flag => {
+    const { code, stdout, stderr } = await empty().run(['--prune', flag], env)
+    expect(stderr).toBe('cards has no cards, so no file describes any agent of the set mine.\n')
+    expect(stdout).toMatch(/4 to delete\n$/)
+    expect({ code, writes: host.writes }).toEqual({ code: 1, writes: [] })
+    expect((await empty().run(['diff', '--prune'], env)).stdout).toMatch(/4 to delete\n$/)
+  })
+
+  it('deletes all agents of the set of the folder, if the owner agrees', async () => {
+    const { code, stderr } = await empty().run(['--prune'], env, 'y\n')
+    expect(stderr).toBe(
+      'cards has no cards, so no file describes any agent of the set mine.\nDelete 4 agents of the set mine that no file describes: a, old, older, oldest? (y/N) ',
+    )
+    expect({ code, agents: registered() }).toEqual({ code: 0, agents: others })
+    expect(await empty().run(['--prune', '--yes'], env)).toMatchObject({
+      code: 0,
+      stdout: `${host.url}: nothing to do\n`,
+    })
+  })
+
+  it.each<[string, string[], Record<string, unknown>, Record<string, string>, string]>([
+    ['a folder that does not exist', ['card'], defaults, {}, 'Did you mean "cards"?'],
+    ['a folder without a set', [], {}, {}, 'but cards has none. Write `set: my-cards` into cards/defaults.yaml.'],
+    [
+      'a folder without a set of its own, although the host has one',
+      ['docs'],
+      { 'docs/notes.txt': '' },
+      { 'sync-card.yaml': 'hosts: { prod: { url: "URL", set: mine } }' },
+      'but docs has none. Write `set: mine` into docs/defaults.yaml.',
+    ],
+    ['a part of a set', ['cards/b'], { ...defaults, 'cards/b/notes.txt': '' }, {}, 'not named for cards/b alone.'],
+    ['a folder that is watched', ['--watch'], defaults, {}, 'cards has no cards.'],
+  ])('deletes nothing for %s (exit 2)', async (_, args, files, config, message) => {
+    const hosts = Object.fromEntries(
+      Object.entries(config).map(([name, text]) => [name, text.replace('URL', host.url)]),
+    )
+    const command = empty({ ...files, ...hosts }).start([...args, '--prune', '--yes'], env)
+    if (args[0] === '--watch') {
+      await waitForText(command.stderr, 'Watching for changes')
+      command.interrupt()
+    }
+    const { code, stderr } = await command.ended
+    expect(stderr).toContain(message)
+    expect({ code, writes: host.writes }).toEqual({ code: args[0] === '--watch' ? 0 : 2, writes: [] })
   })
 })

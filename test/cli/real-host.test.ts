@@ -41,6 +41,19 @@ describe('sync-card and the production build', () => {
     expect({ code, ids: await idsOf('synced-weather') }).toEqual({ code: 0, ids: ['synced1-rain', 'synced2-wind'] })
   })
 
+  it('removes the last agent that a narrowed token covers, by name or with its file', async () => {
+    const write = () => folderOf('synced-last', 'synced1-last').run([], team1)
+    const empty = new Workspace({ 'cards/defaults.yaml': 'set: synced-last' })
+    expect((await write()).code).toBe(0)
+    expect((await new Workspace().run(['remove', 'synced1-lost', '--yes'], team1)).stderr).toContain('"synced1-last"?')
+    expect(await new Workspace().run(['remove', 'synced1-last', '--yes'], team1)).toMatchObject({ code: 0 })
+    expect([await idsOf('synced-last'), (await write()).code]).toEqual([[], 0])
+    expect(await empty.run(['--prune', '--yes'], team1)).toMatchObject({
+      ...{ code: 0, stdout: expect.stringContaining('- deleted   synced1-last\n') },
+    })
+    expect(await idsOf('synced-last')).toEqual([])
+  })
+
   it('agrees with the host on secrets and on `$schema`', async () => {
     const description = 'Explains sk-proj-Zq7Vt2Xw9Lm4Np6Rk8Ys3 and others'
     const written = {

@@ -154,7 +154,7 @@ describe('npm start', () => {
   it('leaves no runtime behind when it fails itself', async () => {
     const runtime = await watchRuntime()
     const { end } = start({ PORT: await freePort(), LINE: runtime.port, GARBAGE: '1' })
-    expect((await end).code).toBe(1)
+    expect((await end).code).toBe(4)
     await runtime.ended
   })
 

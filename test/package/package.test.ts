@@ -179,6 +179,8 @@ const commands: readonly Case[] = [
   ['history ID', 0, /^1\t.+\tmanifest\tadmin\t-$/m],
   ['diff ID 1 1', 0, 'ID 1 → 1'],
   ['rollback ID 1', 0, /unchanged ID/],
+  ['remove ID --yes', 0, 'removed ID'],
+  ['rollback ID 1', 0, 'restored revision 1 of ID as 3'],
   ['pull ID --out pulled', 0, /pulled\/ID\.yaml/],
   ['token create --scope read --agent ID', 0, /^cc_\w+/],
   ['token list', 0, 'ID'],

@@ -1,0 +1,42 @@
+import { inspect } from 'node:util'
+import { VERSION } from '../src/version.ts'
+import { ExitCode, InterruptedError, UsageError } from './exit-codes.ts'
+import { createTerminal, type Terminal, withoutControls } from './terminal.ts'
+
+/**
+ * A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the
+ * host, and has no control characters.
+ */
+export class HostError extends Error {
+  constructor(message: string) {
+    super(withoutControls(message))
+  }
+}
+
+/** Reports why a program failed, and returns its exit code. The stack of an error that nothing expects is shown. */
+export const reportFailure = (error: unknown, { info, error: report }: Terminal): number => {
+  if (error instanceof InterruptedError) return ExitCode.interrupted
+  if (error instanceof UsageError) {
+    report(error.message)
+    return ExitCode.usage
+  }
+  if (error instanceof HostError) {
+    report(`${error.message}.`)
+    return ExitCode.unreachable
+  }
+  info(inspect(error))
+  report(
+    `This is a bug in Calling Card ${VERSION}. Open an issue in its repository, with your command and the lines above.`,
+  )
+  return ExitCode.bug
+}
+
+/** Ends this process after an error that nothing catches, even of an event. `program` is the name before the message. */
+export const exitOnFailure = (program: string): void => {
+  const terminal = createTerminal(process, program)
+  process.on('uncaughtException', error => process.exit(reportFailure(error, terminal)))
+}
+
+/** Whether an error is from the operating system, such as a missing file or missing permission. */
+export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'syscall' in error
