@@ -12,7 +12,7 @@ import { describeNetworkError } from './http.ts'
 /** Fetches a JSON document of any server, of a bounded size and within a bounded time. */
 export const fetchDocument = (
   url: string,
-  options: Omit<FetchOptions, 'accepts' | 'fetch'> & { accepts?: FetchOptions['accepts'] },
+  options: Omit<FetchOptions, 'accepts' | 'fetch'>,
   { fetch }: { fetch: typeof globalThis.fetch },
 ): Promise<FetchedJson> => fetchJson(url, { ...options, fetch: withReason(fetch) }, describeWithReason)
 

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { addDns } from '../dns/index.ts'
 import { UsageError } from '../exit-codes.ts'
 import { type AddCommand, suggestCommand } from '../options.ts'
 import { addVerify } from '../verify/index.ts'
@@ -28,7 +27,6 @@ const COMMANDS: readonly AddCommand[] = [
   addLint,
   addConvert,
   addVerify,
-  addDns,
   addAgents,
   addRefresh,
   addCheck,
@@ -50,7 +48,6 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card lint': 'sync-card lint cards --format sarif > cards.sarif',
   'sync-card convert': 'sync-card convert cards/weather.yaml --to 1.0',
   'sync-card verify': 'sync-card verify https://agent.example.com --key did:web:example.com',
-  'sync-card dns': 'sync-card dns weather --host prod --domain example.com',
   'sync-card list': 'sync-card list weather forecast --host prod',
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',

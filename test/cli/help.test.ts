@@ -25,7 +25,6 @@ const paths = [
     'lint',
     'convert',
     'verify',
-    'dns',
     'list',
     'show',
     'open',

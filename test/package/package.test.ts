@@ -171,7 +171,6 @@ const commands: readonly Case[] = [
   ['whoami', 0, /token +admin/],
   ['list --only ID', 0, /^ID\t/],
   ['show ID --dialect 0.3', 0, '"preferredTransport": "JSONRPC"'],
-  ['dns ID', 2, ''],
   ['open ID --print', 0, '/agents/ID/.well-known/agent-card.json'],
   ['lint --observed', 0, 'never called'],
   ['refresh ID', 3, ''],

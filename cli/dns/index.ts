@@ -1,1 +1,0 @@
-export { addDns } from './command.ts'
