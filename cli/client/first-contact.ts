@@ -38,9 +38,11 @@ const adviseIfRefused = (error: unknown): never => {
   )
 }
 
-const describeOther = ({ status, headers, body }: Reply, { pathname, origin }: URL): string => {
+const describeOther = ({ status, headers, body }: Reply, { pathname, origin, protocol, host }: URL): string => {
   const { code, detail } = isJsonObject(body) ? body : {}
-  const [path, advice] = pathname === '/' ? ['', ''] : [pathname, `; try ${origin}, without a path`]
+  const path = pathname === '/' ? '' : pathname
+  const tls = protocol === 'http:' && status === 400 ? `; if it speaks https, use https://${host}` : ''
+  const advice = path === '' ? tls : `; try ${origin}, without a path`
   if (path === '' && code === 'not-found' && String(detail).includes('agent-card.json'))
     return 'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again'
   const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'

@@ -149,7 +149,7 @@ export const openStream = async (
   } as const
   const response = await fetch(url + path, init).catch((error: unknown) => {
     if (!isNetworkError(error)) throw error
-    throw new HostError(connectionFailure(error))
+    throw new HostError(connectionFailure(error, url))
   })
   if (response.status === 401) throw new HostError(token === '' ? LOGIN_MESSAGE : rejectedTokenMessage(tokenFrom))
   return response
@@ -164,13 +164,35 @@ export const readReply = async (response: Response): Promise<Reply> => {
 }
 
 /** Returns the message for a connection that failed. */
-const connectionFailure = (error: Error): string => `the connection failed (${describeNetworkError(error)})`
+const connectionFailure = (error: Error, url: string): string =>
+  `the connection failed (${describeNetworkError(error, url)})`
 
-/** Returns why fetch failed: its own message is only "fetch failed". */
-export const describeNetworkError = (error: Error): string => {
+const UNKNOWN_AUTHORITY =
+  'its certificate is of no authority that Node.js knows: set NODE_EXTRA_CA_CERTS to a file with that of the authority'
+
+/** Why TLS fails and what to do, by the code of Node.js or OpenSSL. Another attempt would fail in the same way. */
+const TLS_FAILURES: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired: renew it, or check the clock of this machine',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another host: check the name in the URL',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak https, but probably http',
+}
+
+/** Returns why fetch failed at a URL: its own message is only "fetch failed". */
+export const describeNetworkError = (error: Error, url: string): string => {
   const { message, code, name } = causeOf(error)
+  const { protocol, host } = new URL(url)
   // For a name with several addresses, such as localhost, the error has only a code.
-  return message || String(code ?? name)
+  const reason = TLS_FAILURES[String(code)] ?? (message || String(code ?? name))
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return `${reason}: use http://${host}`
+  // A server that speaks https closes the connection, or responds with an alert of TLS.
+  const isOther = protocol === 'http:' && (code === 'UND_ERR_SOCKET' || name === 'HTTPParserError')
+  return isOther ? `${reason}; if it speaks https, use https://${host}` : reason
 }
 
 const causeOf = (error: Error): Error & { code?: unknown } => (error.cause instanceof Error ? error.cause : error)
@@ -213,8 +235,10 @@ const fetchText = async (
   } catch (error) {
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
-    const message = connectionFailure(error)
-    throw causeOf(error).code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
+    const message = connectionFailure(error, url)
+    const { code } = causeOf(error)
+    if (String(code) in TLS_FAILURES) throw new HostError(message)
+    throw code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
   }
 }
 
