@@ -21,7 +21,6 @@ type ListFlags = HostFlags & {
 }
 type VerifyFlags = HostFlags & { seen?: SeenHead }
 
-const PAGE_SIZE = 100
 const DEFAULT_LIMIT = 50
 
 /** Adds `audit`, which shows who changed what on a host, and `audit verify`, which checks that the record is whole. */
@@ -63,19 +62,8 @@ const list = async (flags: ListFlags, context: Context): Promise<number> => {
   const filters = Object.entries({ agent, actor, what, since, until }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] satisfies [string, string]],
   )
-  const client = connect(flags, context)
-  const entries: JsonObject[] = []
-  let cursor: string | undefined
-  do {
-    const page = await client.getAudit(
-      new URLSearchParams(filters),
-      Math.min(limit - entries.length, PAGE_SIZE),
-      cursor,
-    )
-    if ('rejected' in page) return reportRejection(page, context)
-    entries.push(...page.entries)
-    cursor = page.cursor
-  } while (cursor !== undefined && entries.length < limit)
+  const entries = await connect(flags, context).getAudit(Object.fromEntries(filters), limit)
+  if ('rejected' in entries) return reportRejection(entries, context)
   if (json) terminal.out(escapeControls(JSON.stringify({ entries })))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
   else terminal.report(entriesText(entries, terminal.isTerminal))
@@ -135,11 +123,9 @@ const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Prom
   let head: AuditPage['head'] | undefined
   let newer: JsonObject | undefined
   let entries = 0
-  let cursor: string | undefined
   let problem: Problem | undefined
   let isSeen = seen === undefined
-  do {
-    const page = await client.getAudit(new URLSearchParams(), PAGE_SIZE, cursor)
+  for await (const page of client.readAudit()) {
     if ('rejected' in page) return page
     if (head === undefined) {
       head = page.head
@@ -156,8 +142,7 @@ const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Prom
       }
       newer = entry
     }
-    cursor = page.cursor
-  } while (cursor !== undefined)
+  }
   if (newer) problem = findProblem(newer, undefined) ?? problem
   if (!isSeen && seen) problem ??= { entry: seen.number, message: 'it was seen before, and is missing' }
   const signature = await verifySignature(head ?? null, client)
