@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isJsonObject } from '../../src/json/json.ts'
 import { VERSION } from '../../src/version.ts'
 import { isLoopback } from '../hosts/index.ts'
-import { type Connection, HostError, RefusedError, type Reply, request, Text } from './http.ts'
+import { type Connection, HostError, NoHttpError, RefusedError, type Reply, request, Text } from './http.ts'
 
 const HostHealth = v.object({
   service: v.literal('calling-card'),
@@ -20,7 +20,9 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
   // A refused connection to this machine means that no host runs. Any other host may still be starting.
   const details = { anonymous: true, isResult, failsIfRefused: isLoopback(url) }
-  const reply = await request(connection, 'GET', '/health', details).catch(adviseIfRefused)
+  const reply = await request(connection, 'GET', '/health', details).catch((error: unknown) =>
+    advise(error, new URL(url)),
+  )
   const parsed = v.safeParse(HostHealth, reply.body)
   if (!parsed.success) throw new HostError(`${url} ${describeOther(reply, new URL(url))}`)
   const { version, registry } = parsed.output
@@ -30,18 +32,23 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   return parsed.output
 }
 
-/** Adds what to do if nothing listens at the URL, which may be no more than the default. */
-const adviseIfRefused = (error: unknown): never => {
+/** Adds what to do if nothing listens at the URL, which may be no more than the default, or its scheme may be wrong. */
+const advise = (error: unknown, url: URL): never => {
+  if (error instanceof NoHttpError) throw new HostError(error.message + tryHttps(url))
   if (!(error instanceof RefusedError)) throw error
   throw new HostError(
     `${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
   )
 }
 
-const describeOther = ({ status, headers, body }: Reply, { pathname, origin, protocol, host }: URL): string => {
+const tryHttps = ({ protocol, host }: URL): string =>
+  protocol === 'http:' ? `; if it speaks https, use https://${host}` : ''
+
+const describeOther = ({ status, headers, body }: Reply, url: URL): string => {
+  const { pathname, origin } = url
   const { code, detail } = isJsonObject(body) ? body : {}
   const path = pathname === '/' ? '' : pathname
-  const tls = protocol === 'http:' && status === 400 ? `; if it speaks https, use https://${host}` : ''
+  const tls = status === 400 ? tryHttps(url) : ''
   const advice = path === '' ? tls : `; try ${origin}, without a path`
   if (path === '' && code === 'not-found' && String(detail).includes('agent-card.json'))
     return 'is a Calling Card host from before version 0.1.0, which this sync-card does not know: deploy it again'

@@ -74,6 +74,9 @@ export class LimitedError extends TransientError {}
 /** Nothing listens at the URL, at the moment. */
 export class RefusedError extends TransientError {}
 
+/** The connection was closed without a response, or the response was not HTTP: so do servers that speak https at a URL with http. */
+export class NoHttpError extends TransientError {}
+
 /** Statuses after which the same request may succeed. */
 const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
 
@@ -186,13 +189,9 @@ const TLS_FAILURES: Record<string, string> = {
 /** Returns why fetch failed at a URL: its own message is only "fetch failed". */
 export const describeNetworkError = (error: Error, url: string): string => {
   const { message, code, name } = causeOf(error)
-  const { protocol, host } = new URL(url)
   // For a name with several addresses, such as localhost, the error has only a code.
   const reason = TLS_FAILURES[String(code)] ?? (message || String(code ?? name))
-  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return `${reason}: use http://${host}`
-  // A server that speaks https closes the connection, or responds with an alert of TLS.
-  const isOther = protocol === 'http:' && (code === 'UND_ERR_SOCKET' || name === 'HTTPParserError')
-  return isOther ? `${reason}; if it speaks https, use https://${host}` : reason
+  return code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? `${reason}: use http://${new URL(url).host}` : reason
 }
 
 const causeOf = (error: Error): Error & { code?: unknown } => (error.cause instanceof Error ? error.cause : error)
@@ -236,8 +235,9 @@ const fetchText = async (
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
     const message = connectionFailure(error, url)
-    const { code } = causeOf(error)
+    const { code, name } = causeOf(error)
     if (String(code) in TLS_FAILURES) throw new HostError(message)
+    if (code === 'UND_ERR_SOCKET' || name === 'HTTPParserError') throw new NoHttpError(message)
     throw code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
   }
 }

@@ -163,7 +163,7 @@ describe('a URL with the wrong scheme, or a certificate that proves nothing', ()
     expect(wrong.stderr).toBe(
       `sync-card: the connection failed (it does not speak https, but probably http: use http://${http}).\n`,
     )
-    expect(missing.stderr).toContain(`; if it speaks https, use https://${https}).\n`)
+    expect(missing.stderr).toContain(`); if it speaks https, use https://${https}.\n`)
     expect(unknown.stderr).toMatch(/^sync-card: the connection failed \(its certificate is of no authority .*\)\.\n$/)
     expect(proxy.stderr).toMatch(/with 400 and an HTML page; if it speaks https, use https:\/\//)
   })
