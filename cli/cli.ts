@@ -17,8 +17,14 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
     .exitOverride()
     .configureOutput({
       writeOut: text => terminal.out(text.trimEnd()),
-      writeErr: text => terminal.info(text.trimEnd()),
-      outputError: text => terminal.error(text.replace(/^error: /, '').trimEnd()),
+      writeErr: text => terminal.info(text.trimEnd().split('\n')),
+      outputError: text =>
+        terminal.error(
+          text
+            .replace(/^error: /, '')
+            .trimEnd()
+            .split('\n'),
+        ),
     })
   try {
     // `--version` needs no command, and starts in half the time without them.
@@ -36,7 +42,7 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage
     if (error instanceof InterruptedError) return ExitCode.interrupted
     if (error instanceof UsageError) {
-      terminal.error(error.message)
+      terminal.error(error.lines)
       return ExitCode.usage
     }
     const { HostError } = await import('./client/index.ts')

@@ -8,6 +8,6 @@ try {
   process.exitCode = await deploy(process.argv.slice(2), context, createWrangler(context.cwd, process.env))
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
-  context.terminal.error(error.message)
+  context.terminal.error(error.lines)
   process.exitCode = ExitCode.usage
 }

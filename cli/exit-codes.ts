@@ -19,8 +19,15 @@ export const EXIT_CODE_HELP = [
   ),
 ].join('\n')
 
-/** A mistake in how the program was called. Its message is shown without a stack; the exit code is `usage`. */
-export class UsageError extends Error {}
+/** A mistake in how the program was called. Its message, one line or several, is shown without a stack; the exit code is `usage`. */
+export class UsageError extends Error {
+  readonly lines: readonly string[]
+
+  constructor(...lines: string[]) {
+    super(lines.join('\n'))
+    this.lines = lines
+  }
+}
 
 /** The user left a prompt with Ctrl-C. The exit code is `interrupted`. */
 export class InterruptedError extends Error {}

@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import { isJsonObject } from '../../src/json/json.ts'
 import { VERSION } from '../../src/version.ts'
 import { isLoopback } from '../hosts/index.ts'
-import { type Connection, HostError, NoHttpError, RefusedError, type Reply, request, Text } from './http.ts'
+import { type Connection, HostError, NoHttpError, RefusedError, type Reply, request } from './http.ts'
 
 const HostHealth = v.object({
   service: v.literal('calling-card'),
   version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),
-  registry: Text,
-  missing: v.optional(v.array(Text), []),
+  registry: v.string(),
+  missing: v.optional(v.array(v.string()), []),
 })
 /** What a host reports about itself to everybody. */
 export type HostHealth = v.InferOutput<typeof HostHealth>

@@ -3,7 +3,6 @@ import { ServedReceipt } from '../../src/card/model/receipt.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { MAX_PAGE_SIZE } from '../../src/limits.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
-import { withoutControls } from '../terminal.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
 import {
   type Connection,
@@ -361,7 +360,7 @@ const toRejection = ({ status, body }: Pick<Reply, 'status' | 'body'>): Rejectio
     rejected: REJECTIONS[status] ?? 'invalid',
     detail:
       typeof problem.detail === 'string'
-        ? withoutControls(problem.detail).replace(ENDPOINT_HINT, '')
+        ? problem.detail.replace(ENDPOINT_HINT, '')
         : `the host responded with ${status}`,
     errors: errors.success ? errors.output : [],
   }

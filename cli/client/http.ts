@@ -1,15 +1,10 @@
-import * as v from 'valibot'
 import { isJsonObject, type Json } from '../../src/json/json.ts'
 import { isDeeperThan } from '../../src/json/parse.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
-import { withoutControls } from '../terminal.ts'
 
 /** A response of the host. `body` is absent if it is not JSON; JSON lines are an array. */
 export type Reply = { status: number; headers: Headers; body?: Json }
-
-/** A text that people read. It has no control characters, so that no host can command their terminals. */
-export const Text = v.pipe(v.string(), v.transform(withoutControls))
 
 /** How requests are sent to a host, and how often they are retried. */
 export type Connection = {
@@ -48,15 +43,8 @@ type RequestDetails = {
   timeoutMs?: number
 }
 
-/**
- * A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the host, and has no
- * control characters.
- */
-export class HostError extends Error {
-  constructor(message: string) {
-    super(withoutControls(message))
-  }
-}
+/** A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the host. */
+export class HostError extends Error {}
 
 /** A failure that may pass. `retryAfterMs` is from the host's `Retry-After`. */
 export class TransientError extends HostError {

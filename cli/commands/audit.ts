@@ -6,7 +6,6 @@ import { type AuditPage, type HostClient, importHostKey, type Rejection } from '
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from '../options.ts'
-import { colors, escapeControls, formatTable, withoutControls } from '../terminal.ts'
 
 /** The newest entry of an earlier verification. */
 type SeenHead = { number: number; hash: string }
@@ -64,19 +63,17 @@ const list = async (flags: ListFlags, context: Context): Promise<number> => {
   )
   const entries = await connect(flags, context).getAudit(Object.fromEntries(filters), limit)
   if ('rejected' in entries) return reportRejection(entries, context)
-  if (json) terminal.out(escapeControls(JSON.stringify({ entries })))
+  if (json) terminal.out(JSON.stringify({ entries }))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
-  else terminal.report(entriesText(entries, terminal.isTerminal))
+  else
+    terminal.table(
+      COLUMNS,
+      entries.map(entry => COLUMNS.map(name => toCell(entry[name]))),
+    )
   return ExitCode.ok
 }
 
 const COLUMNS = ['number', 'time', 'actor', 'what', 'agent', 'seq', 'details'] as const
-
-/** Formats entries as a table for people; for programs, with a tab between the columns and without a head. */
-const entriesText = (entries: readonly JsonObject[], isTerminal: boolean): string => {
-  const rows = entries.map(entry => COLUMNS.map(name => withoutControls(toCell(entry[name]))))
-  return isTerminal ? formatTable([COLUMNS.map(colors.dim), ...rows]) : rows.map(row => row.join('\t')).join('\n')
-}
 
 /** Details that only programs compare: with `--json`, they are printed too. */
 const DIGESTS: readonly string[] = ['manifest', 'accepted', 'sha256']
@@ -116,7 +113,7 @@ const verify = async (flags: VerifyFlags, context: Context): Promise<number> => 
 }
 
 const describeProblem = ({ entry, message }: Problem): string =>
-  withoutControls(entry === undefined ? message : `Entry ${entry} does not fit: ${message}.`)
+  entry === undefined ? message : `Entry ${entry} does not fit: ${message}.`
 
 /** Reads the audit from the newest entry to the first, one page at a time, and finds the first entry that does not fit. */
 const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Promise<Verification | Rejection> => {

@@ -43,7 +43,7 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   const signal = interruptSignal(context)
   const check = new ExportCheck()
   const lines = decodeLines(stream, check, signal)
-  if (path === undefined) for await (const line of lines) terminal.out(line)
+  if (path === undefined) for await (const line of lines) terminal.raw(line)
   else await writeFile(path, lines, check)
   if (signal.aborted) return ExitCode.interrupted
   const problem = check.findProblem()

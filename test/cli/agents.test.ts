@@ -87,13 +87,6 @@ describe('sync-card list', () => {
     expect(host.seen.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
 
-  it('removes control characters from texts of the host', async () => {
-    host.faults = [
-      (_, response) => Boolean(response.end(JSON.stringify({ agents: [{ id: 'a', name: 'A\u001b[31m\u009bB\n' }] }))),
-    ]
-    expect((await sync('list')).stdout).toBe('a\tA[31mB\t\tpublic\t-\t\n')
-  })
-
   it('rejects what is not the name of a set (exit 2)', async () => {
     expect(await sync('list', '--set', 'a&cursor=x')).toMatchObject({
       code: 2,
