@@ -17,14 +17,8 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
     .exitOverride()
     .configureOutput({
       writeOut: text => terminal.out(text.trimEnd()),
-      writeErr: text => terminal.info(text.trimEnd().split('\n')),
-      outputError: text =>
-        terminal.error(
-          text
-            .replace(/^error: /, '')
-            .trimEnd()
-            .split('\n'),
-        ),
+      writeErr: text => terminal.info(toLines(text)),
+      outputError: text => terminal.error(toLines(text.replace(/^error: /, ''))),
     })
   try {
     // `--version` needs no command, and starts in half the time without them.
@@ -53,3 +47,5 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
     throw error
   }
 }
+
+const toLines = (text: string): string[] => text.trimEnd().split('\n')

@@ -107,6 +107,7 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
     return (lines: Lines) => write(stream, [lines].flat().map(toLine))
   }
   const [report, info] = [printer(stdout), printer(stderr)]
+  const prefix = colors.red(`${program}:`)
   return {
     canAsk: stdin.isTTY === true,
     isTerminal: stdout.isTTY === true,
@@ -122,10 +123,7 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
         )
     },
     info,
-    error: message => {
-      const [first = '', ...rest] = [message].flat()
-      info([`${colors.red(`${program}:`)} ${first}`, ...rest])
-    },
+    error: message => info([message].flat().map((line, index) => (index === 0 ? `${prefix} ${line}` : line))),
     confirm: async (question, signal) => {
       const answers = await ask([{ text: `${question} (y/N)` }], { input: stdin, output: stderr }, signal)
       return /^y(?:es)?$/i.test(answers?.[0] ?? '')

@@ -133,12 +133,10 @@ const reportMissing = async (id: string, connection: HostConnection, { terminal 
 
 const toJsonText = (value: JsonObject): string => JSON.stringify(value, null, 2)
 
-/** Every string is quoted if one needs an escape, which only quoted strings have. */
+/** Only quoted texts can have escapes. JSON, which is YAML too, quotes all. */
 const toYaml = (value: JsonObject): string => {
-  const plain = stringify(value, { lineWidth: 0 }).trimEnd()
-  if (escapeControls(plain) === plain) return plain
-  const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE', blockQuote: false } as const
-  return stringify(value, { lineWidth: 0, ...quoted }).trimEnd()
+  const text = stringify(value, { lineWidth: 0 }).trimEnd()
+  return escapeControls(text) === text ? text : toJsonText(value)
 }
 
 const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<number> => {
