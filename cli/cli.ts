@@ -18,8 +18,8 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
     .exitOverride()
     .configureOutput({
       writeOut: text => terminal.out(text.trimEnd()),
-      writeErr: text => terminal.info(text.trimEnd()),
-      outputError: text => terminal.error(text.replace(/^error: /, '').trimEnd()),
+      writeErr: text => terminal.info(toLines(text)),
+      outputError: text => terminal.error(toLines(text.replace(/^error: /, ''))),
     })
   try {
     let words = args
@@ -41,3 +41,5 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
     return reportFailure(await explainFailure(error, context), terminal)
   }
 }
+
+const toLines = (text: string): string[] => text.trimEnd().split('\n')

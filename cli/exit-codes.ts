@@ -28,8 +28,15 @@ export const EXIT_CODE_HELP = [
   ),
 ].join('\n')
 
-/** A mistake in how the program was called. Its message is shown without a stack; the exit code is `usage`. */
-export class UsageError extends Error {}
+/** A mistake in how the program was called. Its message, one line or several, is shown without a stack; the exit code is `usage`. */
+export class UsageError extends Error {
+  readonly lines: readonly string[]
+
+  constructor(...lines: string[]) {
+    super(lines.join('\n'))
+    this.lines = lines
+  }
+}
 
 /** No token was found for the host at `url`. */
 export class MissingTokenError extends UsageError {

@@ -1,30 +1,23 @@
 import { inspect } from 'node:util'
 import { VERSION } from '../src/version.ts'
 import { ExitCode, InterruptedError, UsageError } from './exit-codes.ts'
-import { createTerminal, type Terminal, withoutControls } from './terminal.ts'
+import { createTerminal, type Terminal } from './terminal.ts'
 
-/**
- * A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the
- * host, and has no control characters.
- */
-export class HostError extends Error {
-  constructor(message: string) {
-    super(withoutControls(message))
-  }
-}
+/** A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the host. */
+export class HostError extends Error {}
 
 /** Reports why a program failed, and returns its exit code. The stack of an error that nothing expects is shown. */
 export const reportFailure = (error: unknown, { info, error: report }: Terminal): number => {
   if (error instanceof InterruptedError) return ExitCode.interrupted
   if (error instanceof UsageError) {
-    report(error.message)
+    report(error.lines)
     return ExitCode.usage
   }
   if (error instanceof HostError) {
     report(`${error.message}.`)
     return ExitCode.unreachable
   }
-  info(inspect(error))
+  info(inspect(error).split('\n'))
   report(
     `This is a bug in Calling Card ${VERSION}. Open an issue in its repository, with your command and the lines above.`,
   )

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline/promises'
-import { stripVTControlCharacters } from 'node:util'
-import picocolors from 'picocolors'
+import { styleText } from 'node:util'
 import { InterruptedError } from './exit-codes.ts'
 
 /** A stream that is read, such as `process.stdin`. */
@@ -9,20 +9,33 @@ export type Input = NodeJS.ReadableStream & { isTTY?: boolean }
 /** A stream that is written, such as `process.stdout`. */
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
-/** All output and all questions of a command. Every text is one or more lines without the last line break. */
+/**
+ * One line for people, or several. Its texts may be of anybody: whatever else than `colors` would command a terminal is escaped as JSON
+ * does, and so are line breaks in a line, so that no text makes a line of its own.
+ */
+export type Lines = string | readonly string[]
+
+/** All output and all questions of a command. No text has the last line break. */
 export type Terminal = {
   /** Whether a person can answer questions. */
   canAsk: boolean
   /** Whether a person reads stdout, and not a program. */
   isTerminal: boolean
-  /** Writes data for a program to stdout, byte for byte. */
+  /**
+   * Writes data for a program to stdout. Except for line breaks and tabs, what would command a terminal is escaped as in JSON: that
+   * stays the same.
+   */
   out: (text: string) => void
+  /** Writes a line of a file to stdout, byte for byte unless a person reads it. */
+  raw: (line: string) => void
   /** Writes a result for people to stdout. */
-  report: (text: string) => void
+  report: (lines: Lines) => void
+  /** Writes a table to stdout: aligned and with its head for people; for programs without it, and with a tab between the columns. */
+  table: (head: readonly string[], rows: readonly (readonly string[])[]) => void
   /** Writes progress and hints to stderr. */
-  info: (text: string) => void
+  info: (lines: Lines) => void
   /** Writes why the command failed to stderr, after the program's name. */
-  error: (message: string) => void
+  error: (message: Lines) => void
   /**
    * Asks a yes-or-no question on stderr, so that stdout stays clean. Leaving the prompt means no. Throws an InterruptedError
    * after Ctrl-C, or if the signal is aborted.
@@ -47,7 +60,7 @@ export type Question = {
   check?: (answer: string, answers: readonly string[]) => string | undefined
 }
 
-/** Where a terminal reads and writes, and the variables that decide about colours. */
+/** Where a terminal reads and writes, and the variables that decide about colors. */
 export type TerminalStreams = {
   stdin: Input
   stdout: Output
@@ -55,8 +68,26 @@ export type TerminalStreams = {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** Colours for texts. They are always written; the terminal removes them where a stream shows none. */
-export const colors = picocolors.createColors(true)
+/** Marks the codes of colors until they are written. Only this process knows it, so no text of anybody else has colors. */
+const MARK = randomUUID()
+
+const MARKED_CODE = new RegExp(`${MARK}(\\[\\d+m)`, 'g')
+
+const createColor = (format: Parameters<typeof styleText>[0]): ((text: string) => string) => {
+  const codes = styleText(format, ' ', { validateStream: false }).replaceAll('\u001b', MARK)
+  const [start = '', end = ''] = codes.split(' ')
+  return text => start + text + end
+}
+
+/** Colors for texts. The terminal removes them where a stream shows none. */
+export const colors = {
+  bold: createColor('bold'),
+  dim: createColor('dim'),
+  red: createColor('red'),
+  green: createColor('green'),
+  yellow: createColor('yellow'),
+  cyan: createColor('cyan'),
+}
 
 /** From how many steps on a progress bar is worth its line. */
 const MIN_PROGRESS_STEPS = 5
@@ -67,19 +98,32 @@ const PROGRESS_WIDTH = 30
 /** Creates the terminal of a program; `program` is the name before its error messages. */
 export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, program: string): Terminal => {
   const statusLine = new StatusLine(stderr)
-  const write = (stream: Output, text: string): void => statusLine.writeAbove(() => void stream.write(`${text}\n`))
-  const printer = (stream: Output) => {
-    const hasColors = isColorEnabled(stream, env)
-    return (text: string) => write(stream, withoutCommands(hasColors ? text : stripVTControlCharacters(text)))
+  const write = (stream: Output, lines: Lines): void => {
+    const text = [lines].flat().map(line => `${line}\n`)
+    if (text.length > 0) statusLine.writeAbove(() => void stream.write(text.join('')))
   }
-  const info = printer(stderr)
+  const printer = (stream: Output) => {
+    const toLine = isColorEnabled(stream, env) ? colored : plain
+    return (lines: Lines) => write(stream, [lines].flat().map(toLine))
+  }
+  const [report, info] = [printer(stdout), printer(stderr)]
+  const prefix = colors.red(`${program}:`)
   return {
     canAsk: stdin.isTTY === true,
     isTerminal: stdout.isTTY === true,
-    out: text => write(stdout, text),
-    report: printer(stdout),
+    out: text => write(stdout, escapeControls(text)),
+    raw: line => write(stdout, stdout.isTTY ? escapeControls(line) : line),
+    report,
+    table: (head, rows) => {
+      if (stdout.isTTY) report(formatTable([head.map(colors.dim), ...rows]))
+      else
+        write(
+          stdout,
+          rows.map(row => row.map(plain).join('\t')),
+        )
+    },
     info,
-    error: message => info(`${colors.red(`${program}:`)} ${message}`),
+    error: message => info([message].flat().map((line, index) => (index === 0 ? `${prefix} ${line}` : line))),
     confirm: async (question, signal) => {
       const answers = await ask([{ text: `${question} (y/N)` }], { input: stdin, output: stderr }, signal)
       return /^y(?:es)?$/i.test(answers?.[0] ?? '')
@@ -95,7 +139,11 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
 const NO_PROGRESS: Progress = { tick: () => {}, stop: () => {} }
 
 /** Returns the terminal without its reports: with `--json`, stdout carries one object and nothing else. */
-export const withoutReports = (terminal: Terminal): Terminal => ({ ...terminal, report: () => {} })
+export const withoutReports = (terminal: Terminal): Terminal => ({
+  ...terminal,
+  report: () => {},
+  table: () => {},
+})
 
 /** Returns the terminal without progress and hints, for `--quiet`. */
 export const withoutProgress = (terminal: Terminal): Terminal => ({
@@ -107,43 +155,65 @@ export const withoutProgress = (terminal: Terminal): Terminal => ({
 /** Formats a count with its noun in the singular or plural. */
 export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** Aligns rows in columns, two spaces apart. Colours do not count for the width. */
-export const formatTable = (rows: readonly (readonly string[])[]): string => {
+/** From this width on, a cell is not aligned: one of them must not make every row of a table as long. */
+const MAX_COLUMN_WIDTH = 200
+
+/** Aligns rows in columns, two spaces apart, and returns a line for each. */
+export const formatTable = (rows: readonly (readonly string[])[]): string[] => {
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, column) => Math.max(widest[column] ?? 0, widthOf(cell))),
     [],
   )
   const pad = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell))
-  return rows
-    .map(row =>
-      row
-        .slice(0, row.findLastIndex(cell => widthOf(cell) > 0) + 1)
-        .map(pad)
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  return rows.map(row =>
+    row
+      .slice(0, row.findLastIndex(cell => widthOf(cell) > 0) + 1)
+      .map(pad)
+      .join('  ')
+      .trimEnd(),
+  )
 }
 
-/** Removes all control characters but colours, line breaks and tabs, wherever a text has them from. */
-const withoutCommands = (text: string): string =>
-  text.replace(/[^\P{Cc}\n\t](\[[\d;]*m)?/gu, (found, color = '') =>
-    found === `\u001b${color}` && color ? found : color,
-  )
+/** What commands a terminal: control characters, line separators, and what changes the direction of text. */
+const COMMANDS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
-/** Removes control characters, so that a text from a host cannot command the terminal. */
-export const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, '')
+const escapeCommand = (character: string): string =>
+  character < ' '
+    ? JSON.stringify(character).slice(1, -1)
+    : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Escapes a control character as JSON does. */
-export const escapeControl = (character: string): string =>
-  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** Escapes, as JSON does, what a terminal obeys, except for line breaks and tabs. */
+export const escapeControls = (text: string): string =>
+  text.replace(COMMANDS, found => (found === '\n' || found === '\t' ? found : escapeCommand(found)))
 
-/** Escapes the control characters that JSON and YAML leave as they are, and that a terminal obeys. */
-export const escapeControls = (text: string): string => text.replace(/[\u007f-\u009f]/g, escapeControl)
+const render = (line: string, code: string): string => line.replace(COMMANDS, escapeCommand).replace(MARKED_CODE, code)
 
-const widthOf = (text: string): number => stripVTControlCharacters(text).length
+/** Returns a line as it is written to a stream that shows colors. */
+const colored = (line: string): string => render(line, '\u001b$1')
 
-/** Follows https://no-color.org and `FORCE_COLOR`. CI logs show colours although they are no terminal. */
+/** Returns a line as it is written to a stream that shows no colors. */
+export const plain = (line: string): string => render(line, '')
+
+/** Made when it is first needed: that takes longer than all else here. */
+let graphemes: Intl.Segmenter | undefined
+
+/** Graphemes that are two columns wide: emoji, and characters that Unicode calls East Asian wide or fullwidth. */
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|\p{RI}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u
+
+/** Returns how many columns a line takes on a terminal, up to a maximum. */
+const widthOf = (line: string): number => {
+  const text = plain(line)
+  if (text.length >= MAX_COLUMN_WIDTH) return MAX_COLUMN_WIDTH
+  if (/^[ -~]*$/.test(text)) return text.length
+  graphemes ??= new Intl.Segmenter()
+  return [...graphemes.segment(text)].reduce((width, { segment }) => {
+    if (/^[\p{M}\p{Cf}]+$/u.test(segment)) return width
+    return width + (WIDE.test(segment) ? 2 : 1)
+  }, 0)
+}
+
+/** Follows https://no-color.org and `FORCE_COLOR`. CI logs show colors although they are no terminal. */
 const isColorEnabled = ({ isTTY }: Output, env: TerminalStreams['env']): boolean => {
   if (env.NO_COLOR) return false
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
@@ -225,10 +295,10 @@ const ask = async (
       for (let isValid = false; !isValid; ) {
         const initial = byDefault?.(answers) ?? ''
         const shown = initial === '' ? `${text} ` : `${text} (${initial}) `
-        prompt.setPrompt(shown)
+        prompt.setPrompt(plain(shown))
         // After the last line, the prompt is closed, although its lines are still to be read.
         if (isOpen) prompt.prompt()
-        else output.write(shown)
+        else output.write(plain(shown))
         const line = await lines.next()
         if (line.done) {
           output.write('\n')
@@ -239,7 +309,7 @@ const ask = async (
         const problem = check?.(answer, answers)
         isValid = problem === undefined
         if (isValid) answers.push(answer)
-        else output.write(`  ${problem}\n`)
+        else output.write(`  ${plain(problem ?? '')}\n`)
       }
     return answers
   } finally {

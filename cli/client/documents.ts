@@ -21,7 +21,7 @@ const withReason =
   (fetch: typeof globalThis.fetch): NonNullable<FetchOptions['fetch']> =>
   (to, init) =>
     fetch(to, { ...init, redirect: 'manual' }).catch((error: unknown) => {
-      throw error instanceof Error ? new Error(describeNetworkError(error), { cause: error }) : error
+      throw error instanceof Error ? new Error(describeNetworkError(error, String(to)), { cause: error }) : error
     })
 
 const describeWithReason = (failure: FetchFailure, maxBytes?: number): string =>

@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import { VERSION } from '../../src/version.ts'
 import { HostError } from '../failure.ts'
 import { isLoopback } from '../hosts/index.ts'
-import { type Connection, RefusedError, type Reply, request, Text } from './http.ts'
+import { type Connection, NoHttpError, RefusedError, type Reply, request } from './http.ts'
 
 const HostHealth = v.object({
   service: v.literal('calling-card'),
   version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),
-  registry: Text,
-  missing: v.optional(v.array(Text), []),
+  registry: v.string(),
+  missing: v.optional(v.array(v.string()), []),
 })
 /** What a host reports about itself to everybody. */
 export type HostHealth = v.InferOutput<typeof HostHealth>
@@ -20,7 +20,9 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
   // A refused connection to this machine means that no host runs. Any other host may still be starting.
   const details = { anonymous: true, isResult, failsIfRefused: isLoopback(url) }
-  const reply = await request(connection, 'GET', '/health', details).catch(error => adviseIfRefused(error, url))
+  const reply = await request(connection, 'GET', '/health', details).catch((error: unknown) =>
+    advise(error, new URL(url)),
+  )
   const parsed = v.safeParse(HostHealth, reply.body)
   if (!parsed.success) throw new HostError(`${url} ${describeOther(reply, new URL(url))}`)
   const { version, registry } = parsed.output
@@ -30,16 +32,23 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   return parsed.output
 }
 
-/** Adds what to do if nothing listens at the URL, which may be no more than the default. */
-const adviseIfRefused = (error: unknown, url: string): never => {
+/** Adds what to do if nothing listens at the URL, which may be no more than the default, or its scheme may be wrong. */
+const advise = (error: unknown, url: URL): never => {
+  if (error instanceof NoHttpError) throw new HostError(error.message + tryHttps(url))
   if (!(error instanceof RefusedError)) throw error
   throw new HostError(
     `nothing is listening at ${url}, so ${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
   )
 }
 
-const describeOther = ({ status, headers }: Reply, { pathname, origin }: URL): string => {
-  const [path, advice] = pathname === '/' ? ['', ''] : [pathname, `; try ${origin}, without a path`]
+const tryHttps = ({ protocol, host }: URL): string =>
+  protocol === 'http:' ? `; if it speaks https, use https://${host}` : ''
+
+const describeOther = ({ status, headers }: Reply, url: URL): string => {
+  const { pathname, origin } = url
+  const path = pathname === '/' ? '' : pathname
+  const tls = status === 400 ? tryHttps(url) : ''
+  const advice = path === '' ? tls : `; try ${origin}, without a path`
   const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
   const response = mediaType === 'text/html' ? 'an HTML page' : mediaType
   return `is not a Calling Card host: it responded to GET ${path}/health with ${status} and ${response}${advice}`

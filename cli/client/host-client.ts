@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { ServedReceipt } from '../../src/card/model/receipt.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../src/json/json.ts'
+import { MAX_PAGE_SIZE } from '../../src/limits.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
 import { HostError } from '../failure.ts'
-import { withoutControls } from '../terminal.ts'
 import { type HostHealth, identifyHost } from './first-contact.ts'
 import {
   type Connection,
@@ -15,6 +15,7 @@ import {
   request,
   TransientError,
 } from './http.ts'
+import { paginate } from './pages.ts'
 import {
   AgentPage,
   AuditPage,
@@ -147,21 +148,10 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   listAgents: async (
     query: { set?: string | undefined; q?: string; writable?: 'true' } = {},
   ): Promise<ListedAgent[]> => {
-    const agents: ListedAgent[] = []
-    const filters = Object.entries(query).map(([name, value]) => (value ? `&${name}=${encodeURIComponent(value)}` : ''))
-    let cursor: string | undefined
-    do {
-      const reply = await request(connection, 'GET', `/agents?${pageQuery(cursor)}${filters.join('')}`)
-      // A token without the scope `read` can do everything else.
-      if (reply.status === 403 || reply.status === 400) {
-        const reason = toRejection(reply).detail.replace(/\.$/, '')
-        throw new HostError(`the host does not list its agents: ${reason}`)
-      }
-      const page = v.safeParse(AgentPage, reply.body)
-      if (!page.success) throw new HostError(`the host does not list its agents (${reply.status})`)
-      agents.push(...page.output.agents)
-      cursor = nextCursor(page.output.cursor, cursor)
-    } while (cursor !== undefined)
+    const agents = await collect(readPages(connection, '/agents', AgentPage, query), page => page.agents)
+    // A token without the scope `read` can do everything else.
+    if ('rejected' in agents)
+      throw new HostError(`the host does not list its agents: ${agents.detail.replace(/\.$/, '')}`)
     return agents
   },
 
@@ -230,27 +220,16 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return reply.status === 200 ? parseReply(Observed, reply, connection) : toRejection(reply)
   },
 
-  /** Returns a page of the audit with these filters, before the entry that `cursor` names. */
-  getAudit: async (query: URLSearchParams, limit: number, cursor?: string): Promise<AuditPage | Rejection> => {
-    query.set('limit', String(limit))
-    if (cursor !== undefined) query.set('cursor', cursor)
-    const reply = await request(connection, 'GET', `/audit?${query}`)
-    return reply.status === 200 ? parseReply(AuditPage, reply, connection) : toRejection(reply)
-  },
+  /** Returns the newest entries of the audit with these filters, `limit` at most. */
+  getAudit: (filters: Record<string, string>, limit: number): Promise<JsonObject[] | Rejection> =>
+    collect(readPages(connection, '/audit', AuditPage, filters), page => page.entries, limit),
+
+  /** Returns the whole audit in pages, newest first; a Rejection in place of a page that the host refuses. */
+  readAudit: (): AsyncIterable<AuditPage | Rejection> => readPages(connection, '/audit', AuditPage),
 
   /** Returns the newest revisions of an agent, `limit` at most. */
-  getRevisions: async (id: string, limit: number): Promise<ListedRevision[] | Rejection> => {
-    const revisions: ListedRevision[] = []
-    let cursor: string | undefined
-    do {
-      const reply = await request(connection, 'GET', `/agents/${id}/revisions?${pageQuery(cursor)}`)
-      if (reply.status !== 200) return toRejection(reply)
-      const page = parseReply(RevisionPage, reply, connection)
-      revisions.push(...page.revisions)
-      cursor = page.cursor
-    } while (cursor !== undefined && revisions.length < limit)
-    return revisions.slice(0, limit)
-  },
+  getRevisions: (id: string, limit: number): Promise<ListedRevision[] | Rejection> =>
+    collect(readPages(connection, `/agents/${id}/revisions`, RevisionPage), page => page.revisions, limit),
 
   /** Returns what a revision of an agent changed, compared with `from` or the one before it. */
   getRevisionDiff: async (id: string, to: number, from?: number): Promise<RevisionChanges | Rejection> => {
@@ -313,18 +292,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     },
 
     /** Returns all tokens, ordered by id. */
-    list: async (): Promise<Token[] | Rejection> => {
-      const tokens: Token[] = []
-      let cursor: string | undefined
-      do {
-        const reply = await request(connection, 'GET', `/tokens?${pageQuery(cursor)}`)
-        if (reply.status !== 200) return toRejection(reply)
-        const page = parseReply(TokenPage, reply, connection)
-        tokens.push(...page.tokens)
-        cursor = nextCursor(page.cursor, cursor)
-      } while (cursor !== undefined)
-      return tokens
-    },
+    list: (): Promise<Token[] | Rejection> => collect(readPages(connection, '/tokens', TokenPage), page => page.tokens),
 
     /** Revokes a token. */
     revoke: async (id: string): Promise<Rejection | undefined> => {
@@ -348,15 +316,36 @@ const conditionOf = (etag: string | undefined): Record<string, string> =>
 /** The host gives up earlier. */
 const CHECK_TIMEOUT_MS = 120_000
 
-const pageQuery = (cursor: string | undefined): string =>
-  cursor === undefined ? 'limit=100' : `limit=100&cursor=${encodeURIComponent(cursor)}`
+/** Yields the pages of a list; a Rejection in place of a page that the host refuses. */
+const readPages = <Output extends object>(
+  connection: Connection,
+  path: string,
+  schema: v.GenericSchema<unknown, Output>,
+  filters: Record<string, string | undefined> = {},
+): AsyncGenerator<Output | Rejection> =>
+  paginate(async cursor => {
+    const query = new URLSearchParams({ limit: String(MAX_PAGE_SIZE) })
+    for (const [name, value] of Object.entries({ cursor, ...filters })) if (value !== undefined) query.set(name, value)
+    const reply = await request(connection, 'GET', `${path}?${query}`)
+    return reply.status === 200 ? parseReply(schema, reply, connection) : toRejection(reply)
+  })
 
-/** A proxy may ignore the cursor and return the same page again and again. */
-const nextCursor = (next: string | null | undefined, current: string | undefined): string | undefined => {
-  if (next === undefined || next === null) return undefined
-  if (next === current) throw new HostError('the host returns the same page of a list again')
-  return next
+/** Returns the items of all pages, `limit` at most; why the host refuses one, if it does. */
+const collect = async <Output extends object, Item>(
+  pages: AsyncIterable<Output | Rejection>,
+  itemsOf: (page: Output) => readonly Item[],
+  limit = Number.POSITIVE_INFINITY,
+): Promise<Item[] | Rejection> => {
+  const items: Item[] = []
+  for await (const page of pages) {
+    if (isRejection(page)) return page
+    for (const item of itemsOf(page)) items.push(item)
+    if (items.length >= limit) break
+  }
+  return items.slice(0, limit)
 }
+
+const isRejection = (value: object): value is Rejection => 'rejected' in value
 
 const parseReply = <Schema extends v.GenericSchema>(schema: Schema, { body }: Reply, connection: Connection) => {
   const parsed = v.safeParse(schema, body)
@@ -386,7 +375,7 @@ const toRejection = ({ status, body }: Pick<Reply, 'status' | 'body'>): Rejectio
     rejected: REJECTIONS[status] ?? 'invalid',
     detail:
       typeof problem.detail === 'string'
-        ? withoutControls(problem.detail).replace(ENDPOINT_HINT, '')
+        ? problem.detail.replace(ENDPOINT_HINT, '')
         : `the host responded with ${status}`,
     errors: errors.success ? errors.output : [],
   }

@@ -1,19 +1,14 @@
-import * as v from 'valibot'
 import { isJsonObject, type Json } from '../../src/json/json.ts'
 import { isDeeperThan } from '../../src/json/parse.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
 import { HostError } from '../failure.ts'
-import { withoutControls } from '../terminal.ts'
 
 /**
  * A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `isRepeated`: an earlier
  * attempt, whose response was lost, may have reached the host.
  */
 export type Reply = { status: number; headers: Headers; body?: Json; isRepeated?: boolean }
-
-/** A text that people read. It has no control characters, so that no host can command their terminals. */
-export const Text = v.pipe(v.string(), v.transform(withoutControls))
 
 /** How requests are sent to a host, and how often they are retried. */
 export type Connection = {
@@ -67,6 +62,9 @@ export class LimitedError extends TransientError {}
 
 /** Nothing listens at the URL, at the moment. */
 export class RefusedError extends TransientError {}
+
+/** The connection was closed without a response, or the response was not HTTP: so do servers that speak https at a URL with http. */
+export class NoHttpError extends TransientError {}
 
 /** Statuses after which the same request may succeed. */
 const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
@@ -145,7 +143,7 @@ export const openStream = async (
   } as const
   const response = await fetch(url + path, init).catch((error: unknown) => {
     if (!isNetworkError(error)) throw error
-    throw new HostError(connectionFailure(error))
+    throw new HostError(connectionFailure(error, url))
   })
   if (response.status === 401) throw new HostError(token === '' ? LOGIN_MESSAGE : rejectedTokenMessage(tokenFrom))
   return response
@@ -160,13 +158,31 @@ export const readReply = async (response: Response): Promise<Reply> => {
 }
 
 /** Returns the message for a connection that failed. */
-const connectionFailure = (error: Error): string => `the connection failed (${describeNetworkError(error)})`
+const connectionFailure = (error: Error, url: string): string =>
+  `the connection failed (${describeNetworkError(error, url)})`
 
-/** Returns why fetch failed: its own message is only "fetch failed". */
-export const describeNetworkError = (error: Error): string => {
+const UNKNOWN_AUTHORITY =
+  'its certificate is of no authority that Node.js knows: set NODE_EXTRA_CA_CERTS to a file with that of the authority'
+
+/** Why TLS fails and what to do, by the code of Node.js or OpenSSL. Another attempt would fail in the same way. */
+const TLS_FAILURES: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired: renew it, or check the clock of this machine',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another host: check the name in the URL',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak https, but probably http',
+}
+
+/** Returns why fetch failed at a URL: its own message is only "fetch failed". */
+export const describeNetworkError = (error: Error, url: string): string => {
   const { message, code, name } = causeOf(error)
   // For a name with several addresses, such as localhost, the error has only a code.
-  return message || String(code ?? name)
+  const reason = TLS_FAILURES[String(code)] ?? (message || String(code ?? name))
+  return code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? `${reason}: use http://${new URL(url).host}` : reason
 }
 
 const causeOf = (error: Error): Error & { code?: unknown } => (error.cause instanceof Error ? error.cause : error)
@@ -209,8 +225,11 @@ const fetchText = async (
   } catch (error) {
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
-    const message = connectionFailure(error)
-    throw causeOf(error).code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
+    const message = connectionFailure(error, url)
+    const { code, name } = causeOf(error)
+    if (String(code) in TLS_FAILURES) throw new HostError(message)
+    if (code === 'UND_ERR_SOCKET' || name === 'HTTPParserError') throw new NoHttpError(message)
+    throw code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
   }
 }
 

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { keyRoles, keySecrets } from '../../src/card/model/constants.ts'
 import { json } from '../../src/card/model/schema.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { Text } from './http.ts'
+
+const Text = v.string()
 
 export const Note = v.object({ pointer: Text, message: Text })
 export type Note = v.InferOutput<typeof Note>

@@ -24,7 +24,7 @@ import {
   resolveWithWarning,
 } from '../options.ts'
 import { createFilter } from '../sync/index.ts'
-import { colors, escapeControls, formatCount, formatTable } from '../terminal.ts'
+import { escapeControls, formatCount } from '../terminal.ts'
 
 type ListFlags = HostFlags & { only?: string[]; set?: string }
 type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
@@ -131,7 +131,10 @@ const list = async (words: readonly string[], flags: ListFlags, context: Context
   const agents = listed.filter(({ id }) => isSelected(id))
   if (json) terminal.out(JSON.stringify({ url: host.url, agents: agents.map(describeAgent) }))
   else if (agents.length === 0) terminal.info(`${host.url} has no such agents.`)
-  else terminal.report(agentsText(agents, terminal.isTerminal))
+  else {
+    const rows = agents.map(describeAgent).map(agent => COLUMNS.map(name => agent[name] ?? '-'))
+    terminal.table(COLUMNS, rows)
+  }
   return ExitCode.ok
 }
 
@@ -141,16 +144,7 @@ const describeAgent = ({ id, name = '', version = '', visibility = 'public', set
   card,
 })
 
-/** Formats agents as a table for people; for programs, with a tab between the columns and without a head. */
-const agentsText = (agents: readonly ListedAgent[], isTerminal: boolean): string => {
-  const rows = agents.map(agent => {
-    const { id, name, version, visibility, set = '-', card } = describeAgent(agent)
-    return [id, name, version, visibility, set, card]
-  })
-  if (!isTerminal) return rows.map(row => row.join('\t')).join('\n')
-  const head = ['id', 'name', 'version', 'visibility', 'set', 'card'].map(colors.dim)
-  return formatTable([head, ...rows])
-}
+const COLUMNS = ['id', 'name', 'version', 'visibility', 'set', 'card'] as const
 
 const show = async (id: string, flags: ShowFlags, context: Context): Promise<number> => {
   const { dialect, manifest, json } = flags
@@ -172,14 +166,12 @@ const reportMissing = async (id: string, connection: HostConnection, { terminal 
   return ExitCode.rejected
 }
 
-const toJsonText = (value: JsonObject): string => escapeControls(JSON.stringify(value, null, 2))
+const toJsonText = (value: JsonObject): string => JSON.stringify(value, null, 2)
 
-/** Every string is quoted if one needs an escape, which only quoted strings have. */
+/** Only quoted texts can have escapes. JSON, which is YAML too, quotes all. */
 const toYaml = (value: JsonObject): string => {
-  const plain = stringify(value, { lineWidth: 0 }).trimEnd()
-  if (escapeControls(plain) === plain) return plain
-  const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE', blockQuote: false } as const
-  return escapeControls(stringify(value, { lineWidth: 0, ...quoted }).trimEnd())
+  const text = stringify(value, { lineWidth: 0 }).trimEnd()
+  return escapeControls(text) === text ? text : toJsonText(value)
 }
 
 const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<number> => {

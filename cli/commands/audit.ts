@@ -6,7 +6,6 @@ import { type AuditPage, type HostClient, importHostKey, type Rejection } from '
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from '../options.ts'
-import { colors, escapeControls, formatTable, withoutControls } from '../terminal.ts'
 
 /** The newest entry of an earlier verification. */
 type SeenHead = { number: number; hash: string }
@@ -21,7 +20,6 @@ type ListFlags = HostFlags & {
 }
 type VerifyFlags = HostFlags & { seen?: SeenHead }
 
-const PAGE_SIZE = 100
 const DEFAULT_LIMIT = 50
 
 /** Adds `audit`, which shows who changed what on a host, and `audit verify`, which checks that the record is whole. */
@@ -62,32 +60,19 @@ const list = async (flags: ListFlags, context: Context): Promise<number> => {
   const filters = Object.entries({ agent, actor, what, since, until }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] satisfies [string, string]],
   )
-  const client = connect(flags, context)
-  const entries: JsonObject[] = []
-  let cursor: string | undefined
-  do {
-    const page = await client.getAudit(
-      new URLSearchParams(filters),
-      Math.min(limit - entries.length, PAGE_SIZE),
-      cursor,
-    )
-    if ('rejected' in page) return reportRejection(page, context)
-    entries.push(...page.entries)
-    cursor = page.cursor
-  } while (cursor !== undefined && entries.length < limit)
-  if (json) terminal.out(escapeControls(JSON.stringify({ entries })))
+  const entries = await connect(flags, context).getAudit(Object.fromEntries(filters), limit)
+  if ('rejected' in entries) return reportRejection(entries, context)
+  if (json) terminal.out(JSON.stringify({ entries }))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
-  else terminal.report(entriesText(entries, terminal.isTerminal))
+  else
+    terminal.table(
+      COLUMNS,
+      entries.map(entry => COLUMNS.map(name => toCell(entry[name]))),
+    )
   return ExitCode.ok
 }
 
 const COLUMNS = ['number', 'time', 'actor', 'what', 'agent', 'seq', 'details'] as const
-
-/** Formats entries as a table for people; for programs, with a tab between the columns and without a head. */
-const entriesText = (entries: readonly JsonObject[], isTerminal: boolean): string => {
-  const rows = entries.map(entry => COLUMNS.map(name => withoutControls(toCell(entry[name]))))
-  return isTerminal ? formatTable([COLUMNS.map(colors.dim), ...rows]) : rows.map(row => row.join('\t')).join('\n')
-}
 
 /** Details that only programs compare: with `--json`, they are printed too. */
 const DIGESTS: readonly string[] = ['manifest', 'accepted', 'sha256']
@@ -127,18 +112,16 @@ const verify = async (flags: VerifyFlags, context: Context): Promise<number> => 
 }
 
 const describeProblem = ({ entry, message }: Problem): string =>
-  withoutControls(entry === undefined ? message : `Entry ${entry} does not fit: ${message}.`)
+  entry === undefined ? message : `Entry ${entry} does not fit: ${message}.`
 
 /** Reads the audit from the newest entry to the first, one page at a time, and finds the first entry that does not fit. */
 const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Promise<Verification | Rejection> => {
   let head: AuditPage['head'] | undefined
   let newer: JsonObject | undefined
   let entries = 0
-  let cursor: string | undefined
   let problem: Problem | undefined
   let isSeen = seen === undefined
-  do {
-    const page = await client.getAudit(new URLSearchParams(), PAGE_SIZE, cursor)
+  for await (const page of client.readAudit()) {
     if ('rejected' in page) return page
     if (head === undefined) {
       head = page.head
@@ -155,8 +138,7 @@ const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Prom
       }
       newer = entry
     }
-    cursor = page.cursor
-  } while (cursor !== undefined)
+  }
   if (newer) problem = findProblem(newer, undefined) ?? problem
   if (!isSeen && seen) problem ??= { entry: seen.number, message: 'it was seen before, and is missing' }
   const signature = await verifySignature(head ?? null, client)

@@ -11,7 +11,6 @@ import {
   resolveWithWarning,
 } from '../options.ts'
 import { receiptText } from '../reporters/index.ts'
-import { escapeControls } from '../terminal.ts'
 
 type CheckFlags = HostFlags & { send?: true }
 
@@ -38,7 +37,7 @@ const check = async (id: string, flags: CheckFlags, context: Context): Promise<n
   }
   if ('rejected' in served) return reportRejection(served, context, id)
   const verification = await verifyReceipt(served, await client.getKeys())
-  if (flags.json) terminal.out(escapeControls(JSON.stringify({ ...served, verification })))
+  if (flags.json) terminal.out(JSON.stringify({ ...served, verification }))
   else terminal.report(receiptText(served, verification))
   const isGood = served.receipt.summary.failed === 0 && verification.signature !== 'invalid'
   return isGood ? ExitCode.ok : ExitCode.outOfDate

@@ -7,7 +7,6 @@ import { localUrl, parseHostUrl } from '../hosts/index.ts'
 import { type Diagnostic, type Draft, replaceFile } from '../manifests/index.ts'
 import { type AddCommand, addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from '../options.ts'
 import { distinct, problemText } from '../reporters/index.ts'
-import { withoutControls } from '../terminal.ts'
 
 type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
 
@@ -40,14 +39,13 @@ const convertCards = (named: readonly string[], flags: Flags, context: Context):
     if (out === undefined) terminal.out(text)
     else replaceFile(join(out, `${draft.id}.json`), `${text}\n`, cwd)
     const dropped = draft.compiled.report.dropped[to] ?? []
-    if (dropped.length > 0)
-      terminal.info(withoutControls(`${draft.file}: ${to} has no field for ${dropped.join(', ')}`))
+    if (dropped.length > 0) terminal.info(`${draft.file}: ${to} has no field for ${dropped.join(', ')}`)
   }
   const problems = [
     ...invalid.flatMap(file => file.problems),
     ...drafts.filter(draft => !isCompiled(draft)).map(describeRemote),
   ]
-  for (const line of distinct(problems.map(problemText))) terminal.info(line)
+  terminal.info(distinct(problems.map(problemText)))
   return problems.length > 0 ? ExitCode.rejected : ExitCode.ok
 }
 

@@ -66,5 +66,4 @@ const withoutFindings = (result: SyncResult): SyncResult => ({
   results: result.results.map(({ issues: _, source: __, ...rest }) => rest),
 })
 
-const diffReport = (result: SyncResult): string =>
-  [...result.results.map(differenceText).filter(text => text !== ''), syncText(result)].join('\n')
+const diffReport = (result: SyncResult): string[] => [...result.results.flatMap(differenceText), ...syncText(result)]

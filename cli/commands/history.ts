@@ -11,7 +11,7 @@ import {
   type HostFlags,
   reportRejection,
 } from '../options.ts'
-import { colors, escapeControls, formatTable, withoutControls } from '../terminal.ts'
+import { colors } from '../terminal.ts'
 import { changeText, hideSecretsInChange } from './refresh.ts'
 
 /** Adds `history` and `rollback`, which list the revisions of an agent and go back to one. */
@@ -75,13 +75,11 @@ export const diffRevisions = async (
   if ('rejected' in found) return reportRejection(found, context)
   const manifest = found.manifest.map(hideSecretsInChange)
   const isEqual = found.changes.length === 0 && manifest.length === 0
-  if (json || format === 'json') terminal.out(escapeControls(JSON.stringify({ ...found, manifest })))
+  if (json || format === 'json') terminal.out(JSON.stringify({ ...found, manifest }))
   else {
     const title = `${id} ${found.from} → ${to}`
     const lines = manifest.length > 0 ? ['  in the manifest:', ...manifest.map(changeText)] : []
-    terminal.report(
-      isEqual ? `${colors.bold(title)} · nothing differs` : [changesText(title, found), ...lines].join('\n'),
-    )
+    terminal.report(isEqual ? `${colors.bold(title)} · nothing differs` : [...changesText(title, found), ...lines])
   }
   return isEqual ? ExitCode.ok : ExitCode.outOfDate
 }
@@ -92,13 +90,13 @@ const history = async (id: string, flags: HistoryFlags, context: Context): Promi
   const revisions = await connect(flags, context).getRevisions(id, limit)
   if ('rejected' in revisions) return reportRejection(revisions, context)
   if (json) terminal.out(JSON.stringify({ id, revisions }))
-  else {
-    const head = ['seq', 'created', 'by', 'author', 'class'].map(colors.dim)
-    const rows = revisions.map(({ seq, created, by, author, class: changeClass = '-' }) =>
-      [String(seq), created, by, author, changeClass].map(withoutControls),
+  else
+    terminal.table(
+      ['seq', 'created', 'by', 'author', 'class'],
+      revisions.map(({ seq, created, by, author, class: changeClass = '-' }) => [
+        ...[String(seq), created, by, author, changeClass],
+      ]),
     )
-    terminal.report(terminal.isTerminal ? formatTable([head, ...rows]) : rows.map(row => row.join('\t')).join('\n'))
-  }
   return ExitCode.ok
 }
 
@@ -117,7 +115,7 @@ const rollback = async (
   else if (result.changed) terminal.report(changesText(`restored revision ${seq} of ${id} as ${result.seq}`, result))
   else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${seq} is registered already`)
   for (const { rule, message } of result.report?.issues ?? [])
-    if (rule === 'incompatible-version') terminal.info(`The restored version ${withoutControls(message)}.`)
+    if (rule === 'incompatible-version') terminal.info(`The restored version ${message}.`)
   if (result.changed)
     terminal.info(
       `No file is changed: run sync-card pull ${id} --force, or the next sync-card registers what your file has.`,
@@ -130,8 +128,7 @@ const rollback = async (
 const changesText = (
   title: string,
   { class: changeClass, changes }: Pick<RevisionChanges, 'class' | 'changes'>,
-): string =>
-  [
-    colors.bold(title) + (changeClass === undefined ? '' : ` · ${withoutControls(changeClass)}`),
-    ...changes.map(change => `  ${withoutControls(`${change.class}: ${change.message}`)}`),
-  ].join('\n')
+): string[] => [
+  colors.bold(title) + (changeClass === undefined ? '' : ` · ${changeClass}`),
+  ...changes.map(change => `  ${change.class}: ${change.message}`),
+]

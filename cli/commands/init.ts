@@ -167,13 +167,12 @@ SYNC_CARD_URL=https://cards.example.com
 SYNC_CARD_TOKEN=
 `
 
-const nextSteps = (file: string, text: string, { url }: Answers, hostUrl: string): string =>
-  [
-    isUneditedStarter(parse(text))
-      ? `Edit ${file}: sync-card skips it as long as it describes no agent.`
-      : `Edit ${file}${isExample(url) ? `: its URL, ${url}, is only an example` : ' where there is more to say'}.`,
-    `Then check it with ${colors.cyan('npx sync-card lint')}, and publish it with ${colors.cyan('npx sync-card')}.`,
-    `It goes to ${hostUrl}.${isLoopback(hostUrl) ? ' For another host, copy .env.example to .env and fill it in.' : ''}`,
-  ].join('\n')
+const nextSteps = (file: string, text: string, { url }: Answers, hostUrl: string): string[] => [
+  isUneditedStarter(parse(text))
+    ? `Edit ${file}: sync-card skips it as long as it describes no agent.`
+    : `Edit ${file}${isExample(url) ? `: its URL, ${url}, is only an example` : ' where there is more to say'}.`,
+  `Then check it with ${colors.cyan('npx sync-card lint')}, and publish it with ${colors.cyan('npx sync-card')}.`,
+  `It goes to ${hostUrl}.${isLoopback(hostUrl) ? ' For another host, copy .env.example to .env and fill it in.' : ''}`,
+]
 
 const isExample = (url: string): boolean => /^https:\/\/[^/]*\.example\.com\//.test(url)

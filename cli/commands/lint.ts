@@ -29,8 +29,9 @@ import {
 } from '../reporters/index.ts'
 import { selectFiles } from '../sync/index.ts'
 
-const FORMATS = { text: lintText, json: lintJson, sarif: lintSarif }
-type Format = keyof typeof FORMATS
+/** The formats for programs. */
+const FORMATS = { json: lintJson, sarif: lintSarif }
+type Format = 'text' | keyof typeof FORMATS
 
 type Flags = HostFlags &
   FileFlags & { format: Format; observed?: true; strict?: true; quiet?: true; only?: readonly string[] }
@@ -44,7 +45,9 @@ export const addLint: AddCommand = (program, context, exit) => {
     .command('lint')
     .description('report what could be better in the files, without a host')
     .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
-    .addOption(choiceOption('--format <format>', 'the format of the report', Object.keys(FORMATS)).default('text'))
+    .addOption(
+      choiceOption('--format <format>', 'the format of the report', ['text', ...Object.keys(FORMATS)]).default('text'),
+    )
     .option('--strict', STRICT_HELP)
     .option('--quiet', 'print only what makes the exit code other than 0')
     .option('--observed', "compare the cards with what their agents' calls have shown on the host")
@@ -90,9 +93,8 @@ const locateProposal = (draft: Draft, proposal: Proposal): LocatedProposal => ({
 })
 
 const print = (report: LintReport, { format, quiet, strict }: Flags, { terminal }: Context): void => {
-  const text = FORMATS[format](report, { quiet: quiet === true, strict: strict === true })
-  if (format !== 'text') terminal.out(text)
-  else if (text !== '') terminal.report(text)
+  if (format !== 'text') terminal.out(FORMATS[format](report))
+  else terminal.report(lintText(report, { quiet: quiet === true, strict: strict === true }))
 }
 
 const lintExitCode = ({ results }: LintReport, strict: boolean): number => {

@@ -3,6 +3,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createGzip } from 'node:zlib'
+import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../src/limits.ts'
 import { parseTrailer } from '../../src/registry/move/format.ts'
 import { HostError } from '../client/index.ts'
 import type { Context } from '../context.ts'
@@ -42,7 +43,7 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   const signal = interruptSignal(context)
   const check = new ExportCheck()
   const lines = decodeLines(stream, check, signal)
-  if (path === undefined) for await (const line of lines) terminal.out(line)
+  if (path === undefined) for await (const line of lines) terminal.raw(line)
   else await writeFile(path, lines, check)
   if (signal.aborted) return ExitCode.interrupted
   const problem = check.findProblem()
@@ -73,9 +74,10 @@ async function* decodeLines(
   signal: AbortSignal,
 ): AsyncIterable<string> {
   const decoder = new TextDecoder()
+  const reader = stream.getReader()
   let rest = ''
+  let bytes = 0
   try {
-    const reader = stream.getReader()
     signal.addEventListener('abort', () => reader.cancel().catch(() => undefined))
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const chunk = next.value
@@ -87,10 +89,15 @@ async function* decodeLines(
         yield rest
         rest = line
       }
+      bytes += chunk.byteLength
+      if (bytes > MAX_IMPORT_BYTES || rest.length > MAX_IMPORT_LINE_BYTES)
+        throw new HostError('the export, or a line of it, is longer than any that a host imports')
     }
   } catch (error) {
     // The check finds what is missing.
     if (!(error instanceof TypeError)) throw error
+  } finally {
+    await reader.cancel().catch(() => undefined)
   }
 }
 

@@ -44,24 +44,23 @@ const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promi
   )
   const exitCode = exitCodeOf(result)
   terminal.report(pullText(result))
-  for (const hint of hintsOf(result, flags)) terminal.info(hint)
+  terminal.info(hintsOf(result, flags))
   if (json) terminal.out(pullJson(result, exitCode))
   return exitCode
 }
 
 /** Formats a pull for people: files that differ with the difference, and unchanged ones as a count. */
-const pullText = ({ url, results, defaults, failure, interrupted }: PullResult): string => {
+const pullText = ({ url, results, defaults, failure, interrupted }: PullResult): string[] => {
   const stopped = interrupted ? 'interrupted' : failure
   return [
     ...(defaults === undefined ? [] : [`${colors.green('+ created')}   ${defaults}`]),
     ...results
       .filter(({ action }) => action !== 'unchanged')
-      .flatMap(each => [each.action === 'differs' ? differenceText(each) : '', agentText(each)])
-      .filter(text => text !== ''),
+      .flatMap(each => [...(each.action === 'differs' ? differenceText(each) : []), ...agentText(each)]),
     stopped === undefined
       ? colors.dim(`${url}: ${countsText(results) || 'nothing to write'}`)
       : colors.red(`Stopped: ${stopped}; nothing was written.`),
-  ].join('\n')
+  ]
 }
 
 const hintsOf = ({ results, set, forbidden }: PullResult, flags: Flags): string[] => [

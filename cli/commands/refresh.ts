@@ -12,7 +12,7 @@ import {
   resolveWithWarning,
 } from '../options.ts'
 import { hideSecrets } from '../reporters/index.ts'
-import { colors, withoutControls } from '../terminal.ts'
+import { colors } from '../terminal.ts'
 
 type Flags = HostFlags & { accept?: string }
 
@@ -72,7 +72,7 @@ const refreshText = (
   id: string,
   { outcome, drift, notes, pending, source }: RefreshResult,
   { host, url }: Flags,
-): string => {
+): string[] => {
   const agent = colors.bold(id)
   const signatures = source?.verification ? [`    ${verificationText(source.verification)}`] : []
   if (!pending)
@@ -81,7 +81,7 @@ const refreshText = (
       ...signatures,
       ...drift.map(changeText),
       ...notes.map(({ pointer, message }) => `    its card: ${pointer} ${message}`),
-    ].join('\n')
+    ]
   const hostFlag = host !== undefined ? ` --host ${host}` : url !== undefined ? ` --url ${url}` : ''
   const command = `npx sync-card refresh ${id}${hostFlag} --accept '${pending.etag}'`
   return [
@@ -90,7 +90,7 @@ const refreshText = (
     '  all changes:',
     ...pending.drift.map(changeText),
     `  To accept: ${colors.cyan(command)}`,
-  ].join('\n')
+  ]
 }
 
 const verificationText = ({ verified, rule, key, reason, accepted }: Verification): string => {
@@ -115,6 +115,6 @@ export const changeText = (change: CardChange): string => {
 const MAX_VALUE_LENGTH = 80
 
 const abbreviate = (value: unknown): string => {
-  const text = withoutControls(JSON.stringify(value))
+  const text = JSON.stringify(value)
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 1)}…` : text
 }

@@ -203,7 +203,7 @@ const watch = async (files: readonly string[], { sync, flags, signal }: Repeated
     } catch (error) {
       // A folder may be empty for a moment.
       if (!(error instanceof UsageError)) throw error
-      terminal.info(error.message)
+      terminal.info(error.lines)
       reportRemoved([])
     }
     if (isFirst && !signal.aborted) terminal.info('Watching for changes; Ctrl-C stops.')

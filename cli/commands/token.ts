@@ -19,7 +19,7 @@ import {
   reportRejection,
   resolveWithWarning,
 } from '../options.ts'
-import { colors, formatTable } from '../terminal.ts'
+import { colors, formatTable, type Lines } from '../terminal.ts'
 
 type CreateFlags = HostFlags & {
   scope: string[]
@@ -136,7 +136,7 @@ const warnUnknownAgents = async (
   ]
 }
 
-const tokensText = (tokens: readonly Token[], now: number): string => {
+const tokensText = (tokens: readonly Token[], now: number): Lines => {
   if (tokens.length === 0) return 'No tokens besides the ADMIN_TOKEN: sync-card token create issues one.'
   const head = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'].map(colors.dim)
   const rows = tokens.map(token => {
@@ -187,7 +187,7 @@ const whoamiJson = ({ url, urlFrom, name, set, tokenFrom }: ResolvedHost, health
     token: { ...token, from: tokenFrom },
   })
 
-const whoamiText = (host: ResolvedHost, { version, missing }: HostHealth, token: OwnToken, now: number): string => {
+const whoamiText = (host: ResolvedHost, { version, missing }: HostHealth, token: OwnToken, now: number): string[] => {
   const { url, urlFrom, set, tokenFrom } = host
   const { id, note } = token
   const { scopes, agents, tiers, expires } = describeToken(token, now)

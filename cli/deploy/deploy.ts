@@ -166,14 +166,18 @@ const findCardToken = ({ values }: Target, url: string, { processEnv }: Context)
 }
 
 /** Explains why nothing was sent, and what to do. */
-const withoutTokenText = ({ file, canStore, worker }: Target, url: string): string =>
+const withoutTokenText = ({ file, canStore, worker }: Target, url: string): string[] =>
   canStore
-    ? `${url} has an ADMIN_TOKEN that this clone does not have. It was kept, and no cards were sent.
-To use it here, write it into ${file}: ADMIN_TOKEN=…
-To replace it, write a new one there, such as openssl rand -hex 32 prints, and deploy again.`
-    : `No cards were sent: there is no ADMIN_TOKEN or SYNC_CARD_TOKEN in the environment, and without a terminal none is generated.
-Until the Worker has an ADMIN_TOKEN, it refuses to register agents: ${['npx wrangler secret put ADMIN_TOKEN', ...worker].join(' ')}
-${url}/health lists what is missing.`
+    ? [
+        `${url} has an ADMIN_TOKEN that this clone does not have. It was kept, and no cards were sent.`,
+        `To use it here, write it into ${file}: ADMIN_TOKEN=…`,
+        'To replace it, write a new one there, such as openssl rand -hex 32 prints, and deploy again.',
+      ]
+    : [
+        'No cards were sent: there is no ADMIN_TOKEN or SYNC_CARD_TOKEN in the environment, and without a terminal none is generated.',
+        `Until the Worker has an ADMIN_TOKEN, it refuses to register agents: ${['npx wrangler secret put ADMIN_TOKEN', ...worker].join(' ')}`,
+        `${url}/health lists what is missing.`,
+      ]
 
 const sendCards = async (target: Target, { url, token }: HostSettings, context: Context): Promise<number> => {
   const { terminal, clock } = context
@@ -187,7 +191,7 @@ const sendCards = async (target: Target, { url, token }: HostSettings, context: 
   if (!hasCards(url, context)) {
     const starter = `${CARDS_FOLDER}/my-agent.yaml`
     const next = existsSync(join(context.cwd, starter)) ? `Edit ${starter}` : `Write a card into ${CARDS_FOLDER}/`
-    terminal.report(`${url} runs. There is no card to send yet.\n${next}, then run: ${command}`)
+    terminal.report([`${url} runs. There is no card to send yet.`, `${next}, then run: ${command}`])
     return ExitCode.ok
   }
   const options = { ...NON_INTERACTIVE, retries: RETRIES, wait: LIVE_TIMEOUT_SECONDS }

@@ -47,7 +47,7 @@ const send = async (named: readonly string[], host: HostSettings, force: boolean
     if (result.failure !== undefined || result.results.some(needsAttention)) terminal.report(syncText(result))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    terminal.report(error.message)
+    terminal.report(error.lines)
   }
 }
 
@@ -98,14 +98,14 @@ const welcomeText = (
   { agents, root, hasRootCard }: AgentList,
   shellToken: string,
   samples: readonly string[],
-): string => {
+): string[] => {
   const rows = agents.map(({ id, name, visibility }) => [
     name,
     `${url}/agents/${id}/`,
     colors.dim(id === root ? 'root' : VISIBILITY_TEXT[visibility]),
   ])
   return [
-    agents.length > 0 ? formatTable(rows) : 'No agents yet: npx sync-card sends those of cards/.',
+    ...(agents.length > 0 ? formatTable(rows) : ['No agents yet: npx sync-card sends those of cards/.']),
     ...section(`Your token, for commands with $TOKEN and for ${url}/manage:`, [`export TOKEN=${shellToken}`]),
     ...section('Try:', cardCommands(url, root, hasRootCard)),
     ...section(
@@ -115,7 +115,7 @@ const welcomeText = (
     ...samples,
     'Ctrl-C stops. Registered agents stay in .wrangler/state.',
     `Open ${url}/ in a browser.`,
-  ].join('\n')
+  ]
 }
 
 const section = (title: string, commands: readonly string[]): string[] =>

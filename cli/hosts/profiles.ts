@@ -103,15 +103,13 @@ type Problem = { line: number; column: number; pointer: string; message: string 
 
 const profilesError = (problems: readonly Problem[]): UsageError =>
   new UsageError(
-    problems
-      .map(({ line, column, pointer, message }) => {
-        // This file is usually committed, so a token must not be in it.
-        const fix = pointer.endsWith('/token')
-          ? 'does not belong in this file: write it into .env or .env.NAME'
-          : suggestField({ pointer, message }).message
-        return `${PROFILES_FILE}:${line}:${column} ${pointer || '(document)'} ${fix}`
-      })
-      .join('\n'),
+    ...problems.map(({ line, column, pointer, message }) => {
+      // This file is usually committed, so a token must not be in it.
+      const fix = pointer.endsWith('/token')
+        ? 'does not belong in this file: write it into .env or .env.NAME'
+        : suggestField({ pointer, message }).message
+      return `${PROFILES_FILE}:${line}:${column} ${pointer || '(document)'} ${fix}`
+    }),
   )
 
 /** Returns the profile of a name: of `sync-card.yaml`, else of `.env.NAME`, else the local host. */

@@ -19,7 +19,7 @@ const formatDistance = (at: number, now: number): string => {
 }
 
 /** Returns the keys of a host as a table: what each is for, since when, and what is next to do about it, unless the host is local. */
-export const keysText = (state: HostKeys, isLocal: boolean): string =>
+export const keysText = (state: HostKeys, isLocal: boolean): string[] =>
   formatTable([
     ['role', 'kid', 'secret', 'signs since', 'next'].map(colors.dim),
     ...state.keys.map(key => [
@@ -52,7 +52,7 @@ export const findObstacle = ({ retirable }: HostKey, { unsigned, time }: HostKey
 }
 
 /** Describes what happens after a new key has been stored, step by step. */
-export const rotationText = (next: { kid: string; signsFrom: number }, { keys, cacheSeconds }: HostKeys): string => {
+export const rotationText = (next: { kid: string; signsFrom: number }, { keys, cacheSeconds }: HostKeys): string[] => {
   const current = keys.find(({ role }) => role === 'current')?.kid ?? ''
   return formatTable([
     ['now', `${next.kid} is published, and signs nothing`],
@@ -68,7 +68,7 @@ export const rotationText = (next: { kid: string; signsFrom: number }, { keys, c
 type Replacement = { before: HostKeys; gone: HostKeys; after: HostKeys }
 
 /** Describes what caches still have of a key that has leaked, and for how long. */
-export const remainsText = (key: HostKey, { before, gone, after }: Replacement): string => {
+export const remainsText = (key: HostKey, { before, gone, after }: Replacement): string[] => {
   const keySetUntil = Date.parse(gone.time) + KEY_SET_MAX_AGE_SECONDS * 1000
   const cardsUntil = Date.parse(after.time) + after.cacheSeconds * 1000
   const consequence = hasSignedAlone(key, before)
@@ -76,13 +76,13 @@ export const remainsText = (key: HostKey, { before, gone, after }: Replacement):
     : 'which another key has signed as well'
   return [
     `${key.kid} signs nothing any more, and is not published. What caches still have:`,
-    formatTable([
+    ...formatTable([
       [`until ${formatTime(keySetUntil)}`, 'verifiers that have fetched the keys before may accept it'],
       ...(key.role === 'next'
         ? []
         : [[`until ${formatTime(cardsUntil)}`, `caches may serve cards that it signed, ${consequence}`]]),
     ]),
-  ].join('\n')
+  ]
 }
 
 /** Whether caches may have cards that no other key has signed. */

@@ -3,7 +3,6 @@ import { dirname, join, resolve } from 'node:path'
 import type { Diagnostic, InvalidFile } from '../../src/card/file/source-map.ts'
 import type { JsonObject, Pointer } from '../../src/json/json.ts'
 import { UsageError } from '../exit-codes.ts'
-import { withoutControls } from '../terminal.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
 import { CREATE_CARD_HINT, findFiles } from './find-files.ts'
@@ -25,7 +24,7 @@ export type SkippedFile = { file: string; reason: string }
 export type LoadedManifests = { drafts: Draft[]; invalid: InvalidFile[]; skipped: SkippedFile[] }
 
 /** Returns the note that a file is skipped. */
-export const skippedText = ({ file, reason }: SkippedFile): string => `${withoutControls(file)} is skipped: ${reason}.`
+export const skippedText = ({ file, reason }: SkippedFile): string => `${file} is skipped: ${reason}.`
 
 /** Throws a UsageError if the named folders have no files. */
 export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipped }: LoadedManifests): void => {
@@ -73,7 +72,7 @@ export const readFolderDefaults = ({ folder, root, cwd }: CardFolder): JsonObjec
   const found = new DefaultsReader(cwd).read(folder, root)
   if (!found || 'manifest' in found) return found?.manifest ?? {}
   const problems = found.problems.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`)
-  throw new UsageError(problems.join('\n'))
+  throw new UsageError(...problems)
 }
 
 type DefaultsResult = Defaults | { problems: Diagnostic[] }

@@ -1,5 +1,5 @@
 import { create } from 'jsondiffpatch'
-import { format as formatForConsole } from 'jsondiffpatch/formatters/console'
+import ConsoleFormatter from 'jsondiffpatch/formatters/console'
 import { format as formatAsPatch } from 'jsondiffpatch/formatters/jsonpatch'
 import { hideSecret } from '../../src/card/lint/index.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type Pointer,
   parsePointer,
 } from '../../src/json/json.ts'
-import { colors, escapeControl } from '../terminal.ts'
+import { colors, plain } from '../terminal.ts'
 
 /** The manifests of the host and of a file. */
 type Change = { before: JsonObject; after: JsonObject }
@@ -25,15 +25,21 @@ const differ = create({
     isJsonObject(item) ? String(item.id ?? item.name ?? item.url ?? JSON.stringify(item)) : undefined,
 })
 
+const formatter = new ConsoleFormatter()
+// Its own colors depend on this process, and not on the terminal.
+Object.assign(formatter, { brushes: { added: colors.green, deleted: colors.red, moved: colors.yellow } })
+
 /** Returns what differs between two manifests, for people. */
-export const diffText = (title: string, change: Change): string =>
-  [colors.bold(title), ...diffLines(change).map(line => `  ${line}`)].join('\n')
+export const diffText = (title: string, change: Change): string[] => [
+  colors.bold(title),
+  ...diffLines(change).map(line => `  ${line}`),
+]
 
 /** Returns the lines of the same text without its title: added ones begin with `+`, removed ones with `-`. */
 export const diffLines = (change: Change): string[] => {
   const { before, after } = withoutSecrets(change)
-  const delta = differ.diff(withoutCommands(before), withoutCommands(after))
-  return (formatForConsole(delta) ?? '').trimEnd().split('\n')
+  const delta = differ.diff(escapeNames(before), escapeNames(after))
+  return (formatter.format(delta) ?? '').trimEnd().split('\n')
 }
 
 /** Returns what differs between two manifests as a JSON Patch (RFC 6902), for programs. */
@@ -42,15 +48,11 @@ export const toJsonPatch = (change: Change): ReturnType<typeof formatAsPatch> =>
   return formatAsPatch(differ.diff(before, after))
 }
 
-/** Escapes control characters, so that no manifest of another owner can command the terminal. */
-const withoutCommands = (value: Json): Json => {
-  // JSON escapes the line breaks and tabs of values by itself.
-  if (typeof value === 'string') return value.replace(/[^\P{Cc}\t\r\n]/gu, escapeControl)
-  if (Array.isArray(value)) return value.map(withoutCommands)
+/** Escapes line breaks in names, which are shown as they are; those of texts are escaped as JSON. */
+const escapeNames = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(escapeNames)
   if (!isJsonObject(value)) return value
-  return Object.fromEntries(
-    jsonEntries(value).map(([name, item]) => [name.replace(/\p{Cc}/gu, escapeControl), withoutCommands(item)]),
-  )
+  return Object.fromEntries(jsonEntries(value).map(([name, item]) => [plain(name), escapeNames(item)]))
 }
 
 /** Hides what looks like a secret. A host may have stored one before it refused them. */

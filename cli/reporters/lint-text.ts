@@ -9,7 +9,7 @@ import {
   locateIssues,
   type SkippedFile,
 } from '../manifests/index.ts'
-import { colors, formatCount, withoutControls } from '../terminal.ts'
+import { colors, formatCount } from '../terminal.ts'
 import { distinct, INFOS_HINT, issueText, problemText } from './text.ts'
 
 /** What `lint` found in one file. */
@@ -89,7 +89,7 @@ export const isFailure = ({ severity }: Issue, strict: boolean): boolean =>
  * Formats lint results for people: a block for each file with errors or warnings, then a count. If there is only one file, its block
  * also has the infos, and what the host changes in the card.
  */
-export const lintText = ({ results }: LintReport, { quiet, strict }: LintTextOptions): string => {
+export const lintText = ({ results }: LintReport, { quiet, strict }: LintTextOptions): string[] => {
   const blocks = results.flatMap(result => {
     const { file, problems, issues, report, observed } = result
     const isShown = ({ issue }: LocatedIssue): boolean =>
@@ -101,10 +101,10 @@ export const lintText = ({ results }: LintReport, { quiet, strict }: LintTextOpt
       ...(isReported ? [observedText(observed)] : []),
       ...(report && results.length === 1 && !quiet ? reportLines(report) : []),
     ]
-    const title = colors.bold(withoutControls(file)) + (report ? colors.dim(` ${report.dialect}`) : '')
+    const title = colors.bold(file) + (report ? colors.dim(` ${report.dialect}`) : '')
     return lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
   })
-  return (quiet ? blocks : [...blocks, summaryText(results)]).join('\n')
+  return quiet ? blocks : [...blocks, summaryText(results)]
 }
 
 const observedText = (observed: ObservedResult): string => {
@@ -132,7 +132,7 @@ const reportLines = ({ filled, converted, dropped, lossy, signatures }: Report):
     ...Object.entries(dropped).map(([dialect, pointers]) => `not in ${dialect}: ${pointers.join(' ')}`),
     ...lossy.map(({ pointer, message }) => `lossy ${pointer} ${message}`),
     ...signatures.map(({ pointer, message }) => `signatures ${pointer} ${message}`),
-  ].map(line => colors.dim(withoutControls(line)))
+  ].map(colors.dim)
 
 const summaryText = (results: readonly LintResult[]): string => {
   if (results.length === 0) return 'No file was checked.'

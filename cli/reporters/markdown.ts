@@ -1,6 +1,5 @@
-import { stripVTControlCharacters } from 'node:util'
 import { type Action, type AgentResult, isNoteworthy, type SyncResult } from '../sync/index.ts'
-import { formatCount } from '../terminal.ts'
+import { formatCount, plain } from '../terminal.ts'
 import { diffLines } from './diff.ts'
 import { countsText, distinct, problemText } from './text.ts'
 
@@ -65,7 +64,7 @@ const detailsOf = (result: AgentResult): string[] => {
     ...(detail === undefined ? [] : [detail]),
     ...distinct(problems.map(problemText)),
     ...(change ? diffLines(change) : []),
-  ].map(stripVTControlCharacters)
+  ].map(plain)
   if (lines.length === 0) return []
   return [`<details><summary>${codeTag(id ?? file ?? '')}</summary>\n\n${fenced(lines.join('\n'))}\n\n</details>`]
 }

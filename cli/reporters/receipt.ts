@@ -1,18 +1,16 @@
 import type { Receipt, ReceiptTest, ServedReceipt, TestResult } from '../../src/card/model/receipt.ts'
 import type { ReceiptVerification } from '../client/index.ts'
-import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { colors, formatTable } from '../terminal.ts'
 
 /** Formats a receipt for people: a line for all tests that ended alike, then how many passed, and whether the signature is valid. */
-export const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerification): string => {
+export const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerification): string[] => {
   const { agent, card, checked, host, tests } = receipt
-  // The texts of a host are not trusted: they must not command the terminal.
-  const [id, version, time, origin] = [agent, card.version, checked, host].map(withoutControls)
   return [
-    `${colors.bold(id ?? '')} · card ${version} · ${time} · ${origin}`,
-    formatTable(groupByEnding(tests).map(toRow)),
+    `${colors.bold(agent)} · card ${card.version} · ${checked} · ${host}`,
+    ...formatTable(groupByEnding(tests).map(toRow)),
     summaryText(receipt),
     verificationText(verification),
-  ].join('\n')
+  ]
 }
 
 const MARKS: Record<TestResult, string> = {
@@ -27,8 +25,8 @@ const toRow = (tests: readonly ReceiptTest[]): string[] => {
   if (test === undefined) return []
   const { result, through, title, reason = '' } = test
   const protocols = tests.flatMap(({ protocol }) => protocol ?? [])
-  const text = withoutControls(result === 'passed' ? title : `${title}: ${reason}`)
-  const detail = withoutControls([...protocols, differenceOf(test)].filter(part => part !== '').join(', '))
+  const text = result === 'passed' ? title : `${title}: ${reason}`
+  const detail = [...protocols, differenceOf(test)].filter(part => part !== '').join(', ')
   return [MARKS[result], through, detail === '' ? text : `${text} ${colors.dim(`(${detail})`)}`]
 }
 
@@ -52,5 +50,5 @@ const summaryText = ({ summary: { passed, failed, skipped }, send }: Receipt): s
 
 const verificationText = (verification: ReceiptVerification): string =>
   verification.signature === 'valid'
-    ? `The receipt is signed by the host, with its key ${withoutControls(verification.kid)}.`
-    : `The receipt proves nothing to others: ${withoutControls(verification.reason)}`
+    ? `The receipt is signed by the host, with its key ${verification.kid}.`
+    : `The receipt proves nothing to others: ${verification.reason}`

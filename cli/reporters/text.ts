@@ -2,7 +2,7 @@ import type { Issue, Severity } from '../../src/card/model/report.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic } from '../manifests/index.ts'
 import { type Action, type AgentResult, countActions, isNoteworthy, type SyncResult, styleOf } from '../sync/index.ts'
-import { colors, formatCount, withoutControls } from '../terminal.ts'
+import { colors, formatCount } from '../terminal.ts'
 import { diffText } from './diff.ts'
 
 const SEVERITY_COLORS = { error: colors.red, warning: colors.yellow, info: colors.dim }
@@ -17,16 +17,15 @@ export const issueText = ({ rule, severity, message }: Issue, at: Diagnostic): s
 
 type Finding = { severity: Severity; rule?: string; place: string }
 
-/** File names, keys and messages are not trusted: they must not command a terminal or a CI service. */
 const findingText = (
   { file, line, column, pointer, message }: Diagnostic,
   { severity, rule, place }: Finding,
 ): string =>
   [
-    `${withoutControls(file)}:${line}:${column}`,
+    `${file}:${line}:${column}`,
     SEVERITY_COLORS[severity](severity),
-    withoutControls(pointer) || place,
-    withoutControls(message),
+    pointer || place,
+    message,
     ...(rule === undefined ? [] : [colors.dim(`[${rule}]`)]),
   ].join(' ')
 
@@ -34,8 +33,8 @@ const findingText = (
 export const distinct = (lines: readonly string[]): string[] => [...new Set(lines)]
 
 /** Formats the difference between a file and the host. */
-export const differenceText = ({ id, file, change }: Omit<AgentResult, 'action'>): string =>
-  change === undefined ? '' : diffText(withoutControls(`${id} (${file})`), change)
+export const differenceText = ({ id, file, change }: Omit<AgentResult, 'action'>): string[] =>
+  change === undefined ? [] : diffText(`${id} (${file})`, change)
 
 /** What a text about a synchronisation shows: a line for each of `shown`, all warnings if `strict`, no hints if `quiet`. */
 export type SyncTextOptions = { shown?: readonly AgentResult[]; strict?: boolean; quiet?: boolean }
@@ -47,14 +46,14 @@ export type SyncTextOptions = { shown?: readonly AgentResult[]; strict?: boolean
 export const syncText = (
   result: SyncResult,
   { shown, strict = false, quiet = false }: SyncTextOptions = {},
-): string => {
+): string[] => {
   const lines = (shown ?? result.results.filter(isNoteworthy)).filter(({ action }) => !NOT_DONE.includes(action))
   return [
     ...agentTexts(lines, strict),
     ...stopText(result),
     ...(quiet ? [] : infoCountText(lines)),
     summaryText(result),
-  ].join('\n')
+  ]
 }
 
 /** What remains when a synchronisation stops. */
@@ -74,8 +73,8 @@ const agentTexts = (results: readonly AgentResult[], strict: boolean): string[] 
     group.all.push(result)
   }
   return [...groups.values()].flatMap(({ first, reason, all }) => {
-    if (all.length <= MAX_ALIKE) return all.map(result => agentText(result, strict))
-    const names = all.map(({ id = '' }) => withoutControls(id))
+    if (all.length <= MAX_ALIKE) return all.flatMap(result => agentText(result, strict))
+    const names = all.map(({ id = '' }) => id)
     return [
       `${actionText(first.action)} ${formatCount(all.length, 'agent')}: ${namesText(names, MAX_ALIKE)} · ${reason}`,
     ]
@@ -91,11 +90,11 @@ const reasonOf = (result: AgentResult, strict: boolean): string | undefined => {
 }
 
 /** Formats the result for one agent with its problems, and its warnings if `strict`. */
-export const agentText = (result: AgentResult, strict = false): string => {
+export const agentText = (result: AgentResult, strict = false): string[] => {
   const { id, file, action } = result
-  const name = colors.bold(withoutControls(id ?? file ?? ''))
+  const name = colors.bold(id ?? file ?? '')
   const line = `${actionText(action)} ${name} ${remarksText(result)}`.trimEnd()
-  return [line, ...detailsOf(result, strict).map(text => `    ${text}`)].join('\n')
+  return [line, ...detailsOf(result, strict).map(text => `    ${text}`)]
 }
 
 const actionText = (action: Action): string => {
@@ -108,8 +107,8 @@ const detailsOf = (result: AgentResult, strict: boolean): string[] => {
   const { id, action, problems = [], change, notes = [] } = result
   return [
     ...distinct([...problems.map(problemText), ...notes, ...importantIssues(result, strict), ...changeTexts(result)]),
-    ...(action === 'changed meanwhile' && change ? [diffText(`${id} (on the host)`, change)] : []),
-  ].flatMap(text => text.split('\n').filter(Boolean))
+    ...(action === 'changed meanwhile' && change ? diffText(`${id} (on the host)`, change) : []),
+  ]
 }
 
 /** How many changes for clients are listed. */
@@ -120,7 +119,7 @@ const changeTexts = ({ changes = [] }: AgentResult): string[] => {
   const important = changes.filter(change => change.class !== 'cosmetic')
   const more = important.length - MAX_CHANGES
   return [
-    ...important.slice(0, MAX_CHANGES).map(change => withoutControls(`${change.class}: ${change.message}`)),
+    ...important.slice(0, MAX_CHANGES).map(change => `${change.class}: ${change.message}`),
     ...(more > 0 ? [`and ${more} more, shown by sync-card diff ID SEQ`] : []),
   ]
 }
@@ -133,14 +132,14 @@ const remarksText = (result: AgentResult): string =>
 const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
   const { id, file, detail, root, published, unexposed, live, source } = result
   return [
-    file !== undefined && id !== undefined && file !== id && `(${withoutControls(file)})`,
+    file !== undefined && id !== undefined && file !== id && `(${file})`,
     root && 'the root agent',
     unexposed && 'internal: it does not have `exposed: true`',
     published === false && live !== true && colors.yellow('stored, but not at the edge yet; the host keeps retrying'),
     live === true && 'live',
     live === false && colors.yellow('stored; the edge still serves the previous card'),
     source !== undefined && colors.yellow(source),
-    withoutControls(detail ?? ''),
+    detail,
   ]
 }
 

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { type AddCommand, collect } from '../options.ts'
-import { escapeControls } from '../terminal.ts'
 import { verifyText } from './text.ts'
 import type { CardVerification } from './verify-card.ts'
 
@@ -33,7 +32,7 @@ const verify = async (named: readonly string[], { key = [], json }: Flags, conte
     cards.push(card)
     if (!json) terminal.report(verifyText(card))
   }
-  if (json) terminal.out(escapeControls(JSON.stringify({ cards })))
+  if (json) terminal.out(JSON.stringify({ cards }))
   return Math.max(...cards.map(exitCodeOf))
 }
 

@@ -1,4 +1,4 @@
-import { colors, formatTable, withoutControls } from '../terminal.ts'
+import { colors, formatTable, type Lines } from '../terminal.ts'
 import type { CardVerification } from './verify-card.ts'
 
 type Verified = Exclude<CardVerification, { failed: string }>
@@ -10,38 +10,36 @@ const CROSS = colors.red('✗')
 const MAX_KID_LENGTH = 100
 
 /** Formats the result for one card: whether it is verified and why not, its signatures, where their keys are from, and the SDKs. */
-export const verifyText = (card: CardVerification): string => {
-  if ('failed' in card)
-    return `${CROSS} ${withoutControls(`${card.source}${card.at ?? ''} ${card.error.replace(/\.$/, '')}.`)}`
+export const verifyText = (card: CardVerification): Lines => {
+  if ('failed' in card) return `${CROSS} ${card.source}${card.at ?? ''} ${card.error.replace(/\.$/, '')}.`
   const { source, verified, reason, trust, keys, signatures, sdks, missing } = card
   const notes = [...keys.errors, ...(missing === undefined ? [] : [missing])]
   // Without a signature, the keys that the card or its server names do not matter, and neither do the SDKs.
-  if (signatures.length === 0 && trust.basis !== 'given')
-    return `${CROSS} ${withoutControls(`${source} is not verified. ${reason}`)}`
+  if (signatures.length === 0 && trust.basis !== 'given') return `${CROSS} ${source} is not verified. ${reason}`
   return [
-    `${verified ? TICK : CROSS} ${withoutControls(source)} is ${verified ? 'signed with a trusted key' : 'not verified'}.`,
-    ...(reason === undefined ? [] : [`  ${withoutControls(reason)}`]),
+    `${verified ? TICK : CROSS} ${source} is ${verified ? 'signed with a trusted key' : 'not verified'}.`,
+    ...(reason === undefined ? [] : [`  ${reason}`]),
     ...(trust.basis === 'signer' && reason?.includes(trust.meaning) ? [] : [`  ${colors.dim(trust.meaning)}`]),
-    ...notes.map(note => `  ${colors.yellow(withoutControls(note))}`),
+    ...notes.map(note => `  ${colors.yellow(note)}`),
     ...section('Signatures', signatures.map(signatureRow)),
     ...section(
       'Verifiers',
       sdks.map(({ sdk, accepted, reason = '' }) => [
         accepted ? TICK : CROSS,
         sdk,
-        accepted ? 'accepts the card' : withoutControls(reason),
+        accepted ? 'accepts the card' : reason,
       ]),
     ),
-  ].join('\n')
+  ]
 }
 
 const section = (title: string, rows: readonly (readonly string[])[]): string[] =>
-  rows.length === 0 ? [] : [`  ${title}`, formatTable(rows).replace(/^/gm, '  ')]
+  rows.length === 0 ? [] : [`  ${title}`, ...formatTable(rows).map(row => `  ${row}`)]
 
 const signatureRow = (signature: Verified['signatures'][number]): string[] => {
   const { kid = '(no kid)', version } = signature
   const name = `${kid.slice(0, MAX_KID_LENGTH)}${version === undefined ? '' : ` for A2A ${version}`}`
-  return [signature.valid ? TICK : CROSS, withoutControls(name), withoutControls(describe(signature))]
+  return [signature.valid ? TICK : CROSS, name, describe(signature)]
 }
 
 const describe = (signature: Verified['signatures'][number]): string => {

@@ -170,19 +170,6 @@ describe('sync-card with a failing host', () => {
     expect(code).toBe(3)
   })
 
-  it('removes control characters from what the host reports, which could command the terminal', async () => {
-    const errors = [{ pointer: '/card/\u009b2Jname', message: 'is \u001b[2Jbad\u0007' }]
-    host.faults = [
-      times(1, isPut('a'), response => problem(response, 422, 'invalid-card', 'No\u001b[2J.', { errors })),
-      times(1, isPut('b'), response => response.writeHead(301, { Location: 'https://b.example.com/\u009b2J' }).end()),
-    ]
-    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') })
-    const { stdout, stderr } = await workspace.run([], env)
-    expect(stdout).toContain('is [2Jbad')
-    expect(stdout).toContain('it responded with 301 to https://b.example.com/2J')
-    expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]/u)
-  })
-
   it('shows the errors of the host at their positions in the file (exit 3)', async () => {
     const errors = [{ pointer: '/card/version', message: 'is too new' }]
     host.faults = [

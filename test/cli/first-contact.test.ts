@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/version.ts'
+import { startUpstream } from '../support/upstream.ts'
 import { problem } from './fake-host.ts'
 import { card, useFakeHost, Workspace } from './workspace.ts'
 
@@ -137,4 +139,27 @@ it('names the token that a host rejects', async () => {
   expect(stdout).toContain(
     'the host rejects the token (401), which is wrong, expired or revoked: SYNC_CARD_TOKEN in .env.',
   )
+})
+
+describe('a URL with the wrong scheme, or a certificate that proves nothing', () => {
+  const file = (name: string) => readFileSync(`${import.meta.dirname}/../fixtures/tls/${name}.pem`, 'utf8')
+
+  it('is reported with the scheme that the port speaks (exit 4)', async () => {
+    const tls = await startUpstream({ tls: { key: file('key'), cert: file('self-signed') } })
+    const [http, https] = [new URL(host.url).host, `127.0.0.1:${tls.port}`]
+    const list = (url: string) => new Workspace().run(['list', '--url', url, '--token', 't'])
+    const wrong = await list(`https://${http}`)
+    const missing = await list(`http://${https}`)
+    const unknown = await list(`https://${https}`)
+    await tls.close()
+    host.healthFault = (_, response) => Boolean(response.writeHead(400, { 'Content-Type': 'text/html' }).end())
+    const proxy = await list(host.url)
+    expect([wrong, missing, unknown, proxy].map(({ code }) => code)).toEqual([4, 4, 4, 4])
+    expect(wrong.stderr).toBe(
+      `sync-card: the connection failed (it does not speak https, but probably http: use http://${http}).\n`,
+    )
+    expect(missing.stderr).toContain(`); if it speaks https, use https://${https}.\n`)
+    expect(unknown.stderr).toMatch(/^sync-card: the connection failed \(its certificate is of no authority .*\)\.\n$/)
+    expect(proxy.stderr).toMatch(/with 400 and an HTML page; if it speaks https, use https:\/\//)
+  })
 })

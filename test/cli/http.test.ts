@@ -83,6 +83,20 @@ describe('request', () => {
     expect(pauses).toHaveLength(2)
   })
 
+  it.each([
+    ['CERT_HAS_EXPIRED', 'its certificate has expired: renew it, or check the clock of this machine'],
+    ['CERT_NOT_YET_VALID', 'its certificate is not valid yet: check the clock of this machine'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is of another host: check the name in the URL'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', expect.stringContaining('set NODE_EXTRA_CA_CERTS')],
+  ])('names what is wrong with TLS, and does not retry: %s', async (code, reason) => {
+    const { outcome, pauses } = await send(() => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('tls'), { code }) })
+    })
+    expect(outcome).toBeInstanceOf(HostError)
+    expect(/\((.*)\)/.exec(String(outcome))?.[1]).toEqual(reason)
+    expect(pauses).toEqual([])
+  })
+
   it('neither retries nor hides a mistake of its own', async () => {
     const mistake = new TypeError('Cannot read properties of undefined')
     const { outcome, pauses } = await send(() => {

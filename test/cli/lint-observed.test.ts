@@ -123,7 +123,7 @@ describe('sync-card lint --observed', () => {
     observe('weather', [streaming])
     host.faults.unshift(({ path }, response) => {
       if (path !== '/agents/other/observed') return false
-      problem(response, 403, 'forbidden', 'This token\u0007 lacks the scope `write`.')
+      problem(response, 403, 'forbidden', 'This token lacks the scope `write`.')
       return true
     })
     const { code, stdout } = await lint({ 'cards/weather.yaml': yaml, 'cards/other.json': card('other') })
@@ -139,12 +139,6 @@ describe('sync-card lint --observed', () => {
     host.faults = []
     const rejected = await lint({ 'cards/weather.yaml': yaml }, '--token', 'wrong-token')
     expect([rejected.code, rejected.stderr]).toEqual([4, expect.stringContaining('rejects the token')])
-  })
-
-  it('removes control characters from texts of the host', async () => {
-    observe('weather', [{ ...streaming, rule: 'ru\nle', message: 'lacks \u001b[31m\u009bimage' }])
-    const { stdout } = await lint({ 'cards/weather.yaml': yaml })
-    expect(stdout).toContain('/card/capabilities/streaming lacks [31mimage [rule]')
   })
 
   it('sends the token of --token to the host of --url', async () => {

@@ -182,9 +182,9 @@ describe('the text of sync-card lint', () => {
     expect(code).toBe(3)
   })
 
-  it('has no control characters in what the host changes', async () => {
+  it('escapes control characters in what the host changes', async () => {
     const { stdout } = await lintText({ 'a.json': { ...clean, '\u001b[J': 1 } })
-    expect(stdout).toMatch(/not in .*: .*\/\[J/)
+    expect(stdout).toMatch(/not in .*: \/\\u001b\[J/)
   })
 
   it('has what the host changes if there is one file', async () => {

@@ -8,7 +8,6 @@ import {
   formatCount,
   formatTable,
   type Output,
-  withoutControls,
   withoutProgress,
   withoutReports,
 } from '../../cli/terminal.ts'
@@ -44,20 +43,50 @@ describe('createTerminal', () => {
     expect(read().stdout).toBe(hasColors ? '\u001b[31mrefused\u001b[39m\n' : 'refused\n')
   })
 
-  it('writes data byte for byte, whatever it contains', () => {
-    const { terminal, read } = create()
-    terminal.out('\u001b[31m\u009b0m')
-    expect(read().stdout).toBe('\u001b[31m\u009b0m\n')
+  it('escapes what else commands a terminal, as JSON does, and keeps data the same JSON', () => {
+    const { terminal, read } = create({ FORCE_COLOR: '1' })
+    const text = '\u001b[31m\u0007\r\n\t\u007f\u009b0m\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069'
+    const escaped =
+      '\\u001b[31m\\u0007\\r\\n\\t\\u007f\\u009b0m\\u061c\\u200e\\u200f\\u2028\\u2029\\u202a\\u202e\\u2066\\u2069'
+    terminal.info(`${text}: ${colors.bold(text)}`)
+    terminal.report([text, 'b'])
+    expect(read()).toEqual({ stdout: `${escaped}\nb\n`, stderr: `${escaped}: \u001b[1m${escaped}\u001b[22m\n` })
+    terminal.error([text, text])
+    expect(read().stderr).toBe(`\u001b[31msync-card:\u001b[39m ${escaped}\n${escaped}\n`)
+    terminal.out(`{\n\t"a": ${JSON.stringify(text)}\n}`)
+    expect(read().stdout).toBe(`{\n\t"a": "${escaped}"\n}\n`)
   })
 
-  it.each([
-    [{}, 'mode: done\t1'],
-    [{ FORCE_COLOR: '1' }, '\u001b[1mmode\u001b[22m: done\t1'],
-  ])('removes what else commands a terminal from texts for people (%j)', (env, text) => {
-    const { terminal, read } = create(env)
-    terminal.info('\u001b[1mmode\u001b[22m: \u001b\u0007\r\u009ddone\t1')
-    terminal.report('a\u001b\r\nb')
-    expect(read()).toEqual({ stdout: 'a\nb\n', stderr: `${text}\n` })
+  it('keeps the texts of all languages, and emoji', () => {
+    const { terminal, read } = create()
+    const text = 'naïve नमस्ते 日本語 한국어 السلام שלום می‌خواهم 👩‍👩‍👧 🏴󠁧󠁢󠁳󠁣󠁴󠁿 e\u0301'
+    terminal.out(text)
+    terminal.report(text)
+    expect(read().stdout).toBe(`${text}\n${text}\n`)
+  })
+
+  it('writes a line of a file byte for byte, unless a person reads it', () => {
+    for (const isTTY of [false, true]) {
+      const { terminal, read } = create({}, isTTY)
+      terminal.raw('a\u009bb')
+      expect(read().stdout).toBe(isTTY ? 'a\\u009bb\n' : 'a\u009bb\n')
+    }
+  })
+
+  it('writes tables with a head for people, and with tabs for programs', () => {
+    for (const isTTY of [false, true]) {
+      const { terminal, read } = create({ NO_COLOR: '1' }, isTTY)
+      terminal.table(['id', 'name'], [['a\tb', 'c\nd']])
+      expect(read().stdout).toBe(isTTY ? 'id    name\na\\tb  c\\nd\n' : 'a\\tb\tc\\nd\n')
+    }
+  })
+
+  it('escapes what commands a terminal in questions', async () => {
+    const { terminal, stdin, stderr } = create()
+    const answers = terminal.ask([{ text: 'a\u009b?', check: answer => (answer === '' ? 'b\u009b' : undefined) }])
+    stdin.write('\nc\n')
+    expect(await answers).toEqual(['c'])
+    expect(stderr.read()).toBe('a\\u009b?   b\\u009b\na\\u009b? ')
   })
 
   it('keeps data and drops reports with --json', () => {
@@ -205,7 +234,7 @@ describe('formatCount', () => {
 })
 
 describe('formatTable', () => {
-  it('aligns columns two spaces apart, without trailing spaces and regardless of colours', () => {
+  it('aligns columns two spaces apart, without trailing spaces and regardless of colors', () => {
     const rows = [
       [colors.dim('id'), colors.dim('expires'), colors.dim('note')],
       ['abc', colors.yellow('expired'), ''],
@@ -215,10 +244,33 @@ describe('formatTable', () => {
     terminal.report(formatTable(rows))
     expect(read().stdout).toBe('id   expires  note\nabc  expired\na    never    CI\n')
   })
-})
 
-describe('withoutControls', () => {
-  it('removes control characters and keeps all others', () => {
-    expect(withoutControls('\u001b[2Ja\u0007\u009bb\nü日')).toBe('[2Jabü日')
+  it.each([
+    ['abc', 3],
+    ['日本', 4],
+    ['한글', 4],
+    ['ｆｕｌｌ', 8],
+    ['ﾊﾝｶｸ', 4],
+    ['e\u0301', 1],
+    ['✓', 1],
+    ['👩‍👩‍👧', 2],
+    ['🇩🇪', 2],
+    ['❤️', 2],
+    ['\u200d', 0],
+    ['\u001b', 6],
+  ])('counts the columns of %s: %i', (cell, columns) => {
+    const [first = ''] = formatTable([
+      [cell, '|'],
+      ['1234567890', '|'],
+    ])
+    expect(first.slice(cell.length)).toBe(`${' '.repeat(12 - columns)}|`)
+  })
+
+  it('does not make each row as long as one very long cell', () => {
+    const [first = '', second = ''] = formatTable([
+      ['a'.repeat(100_000), 'b'],
+      ['a', 'b'],
+    ])
+    expect([first.length, second.length]).toEqual([100_003, 203])
   })
 })

@@ -212,15 +212,6 @@ describe('sync-card token list', () => {
   it('reports that there are none', async () => {
     expect((await run('list')).stdout).toContain('No tokens besides the ADMIN_TOKEN')
   })
-
-  it('removes control characters from texts of the host', async () => {
-    store(token('a', { note: '\u001b[2Jgone\u0007', agents: ['a\u0007b'], expires: '2999\n-01' }))
-    store(token('b', { id: 'b\nb' }))
-    const { stdout } = await run('list')
-    expect(stdout).toMatch(/ ab .* \[2Jgone\n/)
-    expect(stdout).toMatch(/^bb /m)
-    expect(stdout).toMatch(/ 2999-01 /)
-  })
 })
 
 describe('sync-card token revoke', () => {

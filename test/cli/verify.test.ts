@@ -224,7 +224,7 @@ describe('sync-card verify', () => {
     expect(code).toBe(1)
   })
 
-  it('prints no control characters of a card', async () => {
+  it('escapes control characters of a card', async () => {
     const header = Buffer.from(JSON.stringify({ alg: 'ES256', typ: 'JOSE', kid: 'a\u001b]0;b\u0007\nc' })).toString(
       'base64url',
     )
@@ -233,7 +233,7 @@ describe('sync-card verify', () => {
       'card.json': card,
       'keys.json': author.publicJwk,
     })
-    expect(stdout).toContain('✗  a]0;bc ')
+    expect(stdout).toContain('✗  a\\u001b]0;b\\u0007\\nc ')
   })
 })
 

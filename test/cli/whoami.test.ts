@@ -30,7 +30,7 @@ describe('sync-card whoami', () => {
       ['agents', 'weather-*'],
       ['tiers', '-'],
       ['expires', '2999-01-01T00:00:00.000Z'],
-      ['note', 'CI[31m'],
+      ['note', 'CI\\u001b[31m'],
       [''],
     ])
     expect(stdout).not.toContain(host.token)
@@ -66,7 +66,7 @@ describe('sync-card whoami', () => {
       clientVersion: VERSION,
       registry: 'reachable',
       missing: [],
-      token: { ...host.ownToken, note: 'CI[31m', from: 'SYNC_CARD_TOKEN in .env.prod' },
+      token: { ...host.ownToken, note: 'CI\u001b[31m', from: 'SYNC_CARD_TOKEN in .env.prod' },
     })
   })
 
