@@ -15,9 +15,9 @@ export type Profile = {
   url: string
   /** Where the host is named, for people. */
   source: string
-  /** The only variable that has the token of the host. Without one, the usual variables have it. */
-  tokenVariable?: string
   set?: string
+  /** Whether no file names it. */
+  isBuiltIn?: true
 }
 
 /** The hosts of `sync-card.yaml`. */
@@ -49,15 +49,6 @@ const isHostUrl = (text: string): boolean => {
 
 const Host = strictObject({
   url: v.pipe(v.string(), v.check(isHostUrl, 'must be the URL of a host, such as https://cards.example.com')),
-  tokenFrom: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^env(?::[A-Za-z_]\w*)?$/,
-        'must be "env", for SYNC_CARD_TOKEN or ADMIN_TOKEN, or "env:NAME" for the variable NAME; never the token itself',
-      ),
-    ),
-  ),
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, 'must be lower-case letters, digits and hyphens'))),
 })
 
@@ -83,16 +74,12 @@ export const readProfiles = (folder: string): Profiles => {
     throw profilesError([{ pointer: '/default', message, ...(parsed.locate('/default') ?? FILE_START) }])
   }
   return {
-    hosts: Object.entries(hosts).map(([name, { url, tokenFrom, set }]) => {
-      const tokenVariable = tokenFrom?.split(':')[1]
-      return {
-        name,
-        url: parseHostUrl(url),
-        source: `profile ${name} in ${PROFILES_FILE}`,
-        ...(tokenVariable !== undefined && { tokenVariable }),
-        ...(set !== undefined && { set }),
-      }
-    }),
+    hosts: Object.entries(hosts).map(([name, { url, set }]) => ({
+      name,
+      url: parseHostUrl(url),
+      source: `profile ${name} in ${PROFILES_FILE}`,
+      ...(set !== undefined && { set }),
+    })),
     ...(defaultName !== undefined && { defaultName }),
   }
 }
@@ -123,7 +110,10 @@ export const findProfile = (
   const profile = hosts.find(host => host.name === name) ?? envProfile(name, configFolder)
   if (profile) return profile
   if (name === LOCAL_PROFILE)
-    return { name, url: parseHostUrl(localUrl(env), 'PORT'), source: 'the host that `npm start` runs' }
+    return {
+      ...{ name, url: parseHostUrl(localUrl(env), 'PORT'), isBuiltIn: true },
+      source: 'the host that `npm start` runs',
+    }
   const names = [...hosts.map(host => host.name), ...envProfileNames(configFolder), LOCAL_PROFILE]
   throw new UsageError(
     `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; add one under hosts in ${PROFILES_FILE}.`,

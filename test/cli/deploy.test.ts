@@ -94,7 +94,7 @@ describe('deploy', () => {
     host.healthFault = (_, response) => Boolean(response.writeHead(status, headers).end(body))
     const { code, stderr } = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token } })
     expect({ code, writes: host.writes }).toEqual({ code: 4, writes: [] })
-    expect(stderr).toContain(`${host.url} does not respond yet. Run later: npx sync-card --wait`)
+    expect(stderr).toContain(`${host.url} does not respond yet. Run later: npx sync-card --url ${host.url} --wait`)
   })
 
   it('returns the exit code of wrangler, sends nothing and writes nothing', async () => {

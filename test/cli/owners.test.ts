@@ -88,7 +88,7 @@ describe('the set of a host in sync-card.yaml', () => {
     host.register('tax', { card: card('tax'), set: 'mine' })
     const workspace = folderOf('mine', ['weather'])
     workspace.write({ 'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }` })
-    const { code } = await workspace.run(['--host', 'prod', '--prune', '--yes'], { SYNC_CARD_TOKEN: host.token })
+    const { code } = await workspace.run(['--host', 'prod', '--prune', '--yes'], { SYNC_CARD_TOKEN_PROD: host.token })
     expect({ code, agents: [...host.agents.keys()], set: setOf('weather') }).toEqual({
       ...{ code: 0, agents: ['tax', 'weather'], set: 'team' },
     })
@@ -99,9 +99,9 @@ describe('the set of a host in sync-card.yaml', () => {
       'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }`,
       'cards/weather.json': card('weather'),
     })
-    const { code } = await workspace.run(['--prune', '--yes'], { SYNC_CARD_TOKEN: host.token })
+    const { code } = await workspace.run(['--prune', '--yes'], env)
     expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'team' })
-    expect((await workspace.run(['--check'], { SYNC_CARD_TOKEN: host.token })).code).toBe(0)
+    expect((await workspace.run(['--check'], env)).code).toBe(0)
   })
 })
 

@@ -201,7 +201,7 @@ describe('sync-card --prune', () => {
       'cards/a.json': card('a'),
       'cards/team1/b.json': card('b'),
     })
-    const { io, output } = workspace.io({ SYNC_CARD_TOKEN: host.token })
+    const { io, output } = workspace.io(env)
     const code = await run([folder, '--prune', '--yes'], { ...io, cwd: join(workspace.folder, cwd) })
     expect(output().stderr).toContain(`mine is not named for ${folder} alone. Name the folder above`)
     expect({ code, writes: host.writes }).toEqual({ code: 2, writes: [] })

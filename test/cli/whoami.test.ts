@@ -71,7 +71,7 @@ describe('sync-card whoami', () => {
   })
 
   it('reports a token that the host rejects (exit 4)', async () => {
-    expect(await new Workspace(files()).run(['whoami', '--token', 'wrong'])).toEqual({
+    expect(await new Workspace(files()).run(['whoami', '--host', 'prod', '--token', 'wrong'])).toEqual({
       code: 4,
       stdout: '',
       stderr: 'sync-card: the host rejects the token (401), which is wrong, expired or revoked: --token.\n',
