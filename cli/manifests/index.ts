@@ -21,4 +21,4 @@ export {
 export { normalizeManifest } from './normalize.ts'
 export { isSystemError, readFile } from './read-file.ts'
 export { isUneditedStarter, STARTER_DEFAULTS, type StarterAnswers, starterCard, starterDefaults } from './starter.ts'
-export { addMissingLines, createFile, renderManifest, replaceFile } from './write.ts'
+export { addMissingLines, createFile, createPart, renderManifest, replaceFile } from './write.ts'
