@@ -5,8 +5,8 @@ import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
 import { withoutControls } from '../terminal.ts'
 
-/** A response of the host. `body` is absent if it is not JSON; JSON lines are an array. */
-export type Reply = { status: number; headers: Headers; body?: Json }
+/** A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `tokenFrom` is where the token was found. */
+export type Reply = { status: number; headers: Headers; body?: Json; tokenFrom?: string | undefined }
 
 /** A text that people read. It has no control characters, so that no host can command their terminals. */
 export const Text = v.pipe(v.string(), v.transform(withoutControls))
@@ -102,7 +102,7 @@ export const request = async (
   const text = lines ? lines.map(line => JSON.stringify(line)).join('\n') : body !== undefined && JSON.stringify(body)
   for (let attempt = 0; ; attempt++)
     try {
-      const reply = await send(connection, url + path, {
+      const reply: Reply = await send(connection, url + path, {
         method,
         headers: {
           Accept: type,
@@ -115,6 +115,7 @@ export const request = async (
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       })
+      if (isAuthorized) reply.tokenFrom = tokenFrom
       if (isResult(reply)) return reply
       if (reply.status === 401) throw new HostError(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)
       rejectFailure(reply, clock.now())

@@ -225,7 +225,9 @@ describe('sync-card --prune', () => {
         path.startsWith('/agents?') && Boolean(problem(response, 403, 'forbidden', 'It lacks the scope `read`.')),
     ]
     const { code, stdout } = await mine().run(['--prune', '--yes'], env)
-    expect(stdout).toContain('Stopped: the host does not list its agents: It lacks the scope `read`.\n')
+    expect(stdout).toContain(
+      'Stopped: the host does not list its agents: It lacks the scope `read` (SYNC_CARD_TOKEN in the environment).\n',
+    )
     expect({ code, writes: host.writes }).toEqual({ code: 4, writes: [] })
   })
 
