@@ -5,7 +5,10 @@ import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
 import { withoutControls } from '../terminal.ts'
 
-/** A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `tokenFrom` is where the token was found. */
+/**
+ * A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `tokenFrom` is where the token
+ * was found.
+ */
 export type Reply = { status: number; headers: Headers; body?: Json; tokenFrom?: string | undefined }
 
 /** A text that people read. It has no control characters, so that no host can command their terminals. */

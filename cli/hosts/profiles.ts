@@ -6,7 +6,7 @@ import { record, strictObject, validate } from '../../src/card/model/schema.ts'
 import { type Context, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { didYouMean, suggestField } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
-import { readFile } from '../manifests/index.ts'
+import { LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
 import { localUrl, parseHostUrl } from './urls.ts'
 
 /** A host that has a name. */
@@ -60,8 +60,10 @@ const ProfilesFile = strictObject({
 /** Reads `sync-card.yaml`. Throws with the place of each error. */
 export const readProfiles = (folder: string): Profiles => {
   if (!existsSync(join(folder, PROFILES_FILE))) return { hosts: [] }
-  const parsed = readFile(PROFILES_FILE, folder)
-  if ('reason' in parsed) throw new UsageError(`${PROFILES_FILE} ${parsed.reason}.`)
+  const parsed = leadsOutside(PROFILES_FILE, folder, folder)
+    ? { reason: LINK_OUTSIDE }
+    : readFile(PROFILES_FILE, folder)
+  if ('reason' in parsed) throw new UsageError(`${PROFILES_FILE} cannot be read: ${parsed.reason}.`)
   if ('problems' in parsed) throw profilesError(parsed.problems)
   const result = validate(ProfilesFile, parsed.value ?? {})
   if ('errors' in result)
@@ -69,7 +71,8 @@ export const readProfiles = (folder: string): Profiles => {
       result.errors.map(({ pointer, message }) => ({ pointer, message, ...(parsed.locate(pointer) ?? FILE_START) })),
     )
   const { default: defaultName, hosts } = result.output
-  if (defaultName !== undefined && !(defaultName in hosts) && envProfile(defaultName, folder) === undefined) {
+  const isHost = (name: string): boolean => Object.hasOwn(hosts, name) || envProfile(name, folder) !== undefined
+  if (defaultName !== undefined && !isHost(defaultName)) {
     const message = `names no host: "${defaultName}" is neither under hosts, nor is there a .env.${defaultName} with a SYNC_CARD_URL`
     throw profilesError([{ pointer: '/default', message, ...(parsed.locate('/default') ?? FILE_START) }])
   }

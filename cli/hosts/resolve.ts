@@ -25,9 +25,9 @@ export type ResolvedHost = HostSettings & { urlFrom: string; tokenFrom: string }
 type Surroundings = Pick<Context, 'configFolder' | 'env' | 'processEnv'>
 
 /**
- * Resolves the host and its token: flags first, then the environment of the process, `sync-card.yaml`, `.env`, and the host that
- * `npm start` runs. A token is sent only to a host that its own source names, or that the user names. A repository that somebody
- * else wrote can name any host.
+ * Resolves the host and its token: flags first, then the environment of the process, `sync-card.yaml`, `.env`, and the
+ * host that `npm start` runs. A token is sent only to a host that its own source names, or that the user names. A
+ * repository that somebody else wrote can name any host.
  */
 export const resolveHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
   const host = findHost(flags, surroundings)
@@ -53,8 +53,8 @@ export const findHost = (flags: HostNameFlags, surroundings: Surroundings): Reso
 }
 
 /**
- * A host without its token. `chosenBy`: the user has given its URL, or has typed the name that a file gives it, or it is where `npm start`
- * listens. Without it, only a file names the host.
+ * A host without its token. `chosenBy`: the user has given its URL, or has typed the name that a file gives it, or it
+ * is where `npm start` listens. Without it, only a file names the host.
  */
 type Target = { url: string; urlFrom: string; profile?: Profile; chosenBy?: 'url' | 'name' | 'default' }
 
@@ -70,12 +70,9 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): T
   }
   const fromName = (name: string): Target => {
     const profile = findProfile(name, profiles, surroundings)
-    return { url: profile.url, urlFrom: profile.source, profile }
+    return { url: profile.url, urlFrom: profile.source, profile, ...(profile.isBuiltIn && { chosenBy: 'default' }) }
   }
-  if (host !== undefined) {
-    const target = fromName(host)
-    return { ...target, chosenBy: target.profile?.isBuiltIn ? 'default' : 'name' }
-  }
+  if (host !== undefined) return { chosenBy: 'name', ...fromName(host) }
   if (url !== undefined) return { ...fromUrl(url, '--url'), chosenBy: 'url' }
   if (processEnv.SYNC_CARD_URL !== undefined)
     return { ...fromUrl(processEnv.SYNC_CARD_URL, 'SYNC_CARD_URL in the environment'), chosenBy: 'url' }

@@ -6,7 +6,10 @@ export {
   findCardFiles,
   isCardFileName,
   isFolder,
+  LINK_OUTSIDE,
+  leadsOutside,
   pathsToWatch,
+  rejectLinkOutside,
 } from './find-files.ts'
 export { applyDefaults, DEFAULTS_NAMES, foldersAbove, removeDefaults } from './folder-defaults.ts'
 export {

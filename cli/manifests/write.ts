@@ -34,8 +34,8 @@ export const createFile = (file: string, text: string, cwd: string): boolean =>
   })
 
 /**
- * Creates a file and its folder, or replaces it as a whole. Without `mode`, a file keeps the one that it has. A link is replaced too, so
- * that nothing is written where it leads.
+ * Creates a file and its folder, or replaces it as a whole. Without `mode`, a file keeps the one that it has. A link is
+ * replaced too, so that nothing is written where it leads.
  */
 export const replaceFile = (file: string, text: string, cwd: string, mode?: number): void => {
   const part = createPart(file, cwd, mode)
@@ -48,9 +48,11 @@ export const replaceFile = (file: string, text: string, cwd: string, mode?: numb
 }
 
 /** A file that has its name only once it is complete. Until then, it has a random one beside it. */
-export type Part = { write: (text: string) => void; complete: () => void; remove: () => void }
+type Part = { write: (text: string) => void; complete: () => void; remove: () => void }
 
-/** Creates a file, and its folder, that takes the place of whatever has its name, a link included, once it is complete. */
+/**
+ * Creates a file, and its folder, that takes the place of whatever has its name, a link included, once it is complete.
+ */
 export const createPart = (file: string, cwd: string, mode?: number): Part => {
   const path = resolve(cwd, file)
   const part = `${path}.${randomBytes(6).toString('hex')}.part`
@@ -75,8 +77,8 @@ const modeOf = (path: string): number | undefined => {
 }
 
 /**
- * Appends those lines that a file such as `.gitignore`, which may not exist yet, does not have. Returns whether there were any. A link is
- * replaced and not read: Git does not follow it either.
+ * Appends those lines that a file such as `.gitignore`, which may not exist yet, does not have. Returns whether there
+ * were any. A link is replaced and not read: Git does not follow it either.
  */
 export const addMissingLines = (file: string, lines: readonly string[], cwd: string): boolean => {
   const path = resolve(cwd, file)

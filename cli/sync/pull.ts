@@ -12,6 +12,7 @@ import {
   isFolder,
   loadManifests,
   readFolderDefaults,
+  rejectLinkOutside,
   removeDefaults,
   renderManifest,
   replaceFile,
@@ -59,6 +60,7 @@ export const pullCards = async (
   context: Context,
 ): Promise<PullResult> => {
   const { out, signal } = options
+  rejectLinkOutside(out, context.cwd)
   const folder = readFolder(out, host, context.cwd)
   const set = chooseSet(options, host, folder)
   const breaker = new Breaker(signal)

@@ -253,7 +253,7 @@ describe('sync-card pull of some agents', () => {
   })
 
   it.each([
-    ['other', '✗ forbidden other The token cannot write other.', 4],
+    ['other', '✗ forbidden other The token cannot write other (SYNC_CARD_TOKEN in the environment).', 4],
     ['mine-z', '✗ not registered mine-z', 3],
     ['../../etc/passwd', '✗ not written ../../etc/passwd this is not the id of an agent', 3],
   ])('reports that %s cannot be pulled', async (id, message, exitCode) => {

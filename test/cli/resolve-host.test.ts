@@ -384,14 +384,9 @@ describe('a token of the user in a repository of somebody else', () => {
   it('reaches only a host that its own source or the user names', () => {
     for (const [tokenFrom, token] of Object.entries<Given>(tokens)) {
       const arrived = Object.values<Given>(hosts).map(named => {
-        const files = [named.files ?? {}, token.files ?? {}].flatMap(Object.entries<string>)
-        const context = contextOf({
-          env: { ...named.env, ...token.env },
-          files: files.reduce<Record<string, string>>(
-            (all, [name, text]) => ({ ...all, [name]: [all[name], text].filter(Boolean).join('\n') }),
-            {},
-          ),
-        })
+        const files: Record<string, string> = { ...named.files }
+        for (const [name, text] of Object.entries(token.files ?? {})) files[name] = `${files[name] ?? ''}\n${text}`
+        const context = contextOf({ env: { ...named.env, ...token.env }, files })
         try {
           const found = findHost({ ...named.flags, ...token.flags }, context)
           return found.token === 'T' ? found.url : undefined
