@@ -4,22 +4,20 @@ import { HostError } from '../failure.ts'
 import { isLoopback } from '../hosts/index.ts'
 import { type Connection, NoHttpError, RefusedError, type Reply, request } from './http.ts'
 
-const HostHealth = v.object({
+/** What a host reports about itself. */
+export const HostHealth = v.object({
   service: v.literal('calling-card'),
   version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),
   registry: v.string(),
   missing: v.optional(v.array(v.string()), []),
 })
-/** What a host reports about itself to everybody. */
 export type HostHealth = v.InferOutput<typeof HostHealth>
 
 /** Makes sure that a URL is of a Calling Card host, without the token. Reports a host whose version is not that of this program. */
 export const identifyHost = async (connection: Connection): Promise<HostHealth> => {
   const { url, inform } = connection
-  // A host responds with 503 if only its registry is unreachable.
-  const isResult = ({ body }: Reply): boolean => v.is(HostHealth, body)
   // A refused connection to this machine means that no host runs. Any other host may still be starting.
-  const details = { anonymous: true, isResult, failsIfRefused: isLoopback(url) }
+  const details = { anonymous: true, isResult: isHealth, failsIfRefused: isLoopback(url) }
   const reply = await request(connection, 'GET', '/health', details).catch((error: unknown) =>
     advise(error, new URL(url)),
   )
@@ -31,6 +29,9 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   if (registry === 'unreachable') inform(`${url} cannot reach its registry at the moment.`)
   return parsed.output
 }
+
+/** Whether a response is of a host, which responds with 503 if only its registry is unreachable. */
+export const isHealth = ({ body }: Reply): boolean => v.is(HostHealth, body)
 
 /** Adds what to do if nothing listens at the URL, which may be no more than the default, or its scheme may be wrong. */
 const advise = (error: unknown, url: URL): never => {

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../src/
 import { MAX_PAGE_SIZE } from '../../src/limits.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
 import { HostError } from '../failure.ts'
-import { type HostHealth, identifyHost } from './first-contact.ts'
+import { HostHealth, identifyHost, isHealth } from './first-contact.ts'
 import {
   type Connection,
   isTransient,
@@ -67,6 +67,10 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   /** Returns what the host reports about itself. */
   getHealth: connection.identify,
 
+  /** Returns what the host reports about itself to the holder of the token. */
+  getOwnHealth: async (): Promise<HostHealth> =>
+    parseReply(HostHealth, await request(connection, 'GET', '/health', { isResult: isHealth }), connection),
+
   /** Returns what is registered as an agent. */
   getAgent: async (id: string): Promise<RegisteredAgent | Rejection | undefined> => {
     const reply = await request(connection, 'GET', `/agents/${id}/manifest`)
@@ -118,7 +122,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
         if (agent) return agent
         return error === undefined || isTransient({ status, body: error })
           ? undefined
-          : toRejection({ status, body: error })
+          : toRejection({ status, body: error, tokenFrom: reply.tokenFrom })
       })
     } catch (error) {
       // One by one they are no fewer writes.
@@ -264,7 +268,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   /** Returns all that the host has registered, as a stream of lines. */
   openExport: async (): Promise<NonNullable<Response['body']> | Rejection> => {
     const response = await openStream(connection, 'GET', '/export')
-    if (response.status !== 200) return toRejection(await readReply(response))
+    if (response.status !== 200) return toRejection({ ...(await readReply(response)), tokenFrom: connection.tokenFrom })
     if (response.body === null || response.headers.get('Content-Type') !== EXPORT_TYPE) throw notCallingCard(connection)
     return response.body
   },
@@ -275,7 +279,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   importFile: async (file: ReadableStream, withTokens: boolean): Promise<ImportResult | Rejection> => {
     const headers = { 'Content-Type': EXPORT_TYPE, 'Content-Encoding': 'gzip' }
     const path = withTokens ? '/import' : '/import?tokens=false'
-    const reply = await readReply(await openStream(connection, 'POST', path, { headers, body: file }))
+    const response = await openStream(connection, 'POST', path, { headers, body: file })
+    const reply = { ...(await readReply(response)), tokenFrom: connection.tokenFrom }
     return reply.status === 201 ? parseReply(ImportResult, reply, connection) : toRejection(reply)
   },
 
@@ -368,14 +373,16 @@ const isMissingAgent = ({ body }: Reply): boolean => isJsonObject(body) && body.
 /** The end of some messages, for clients that send requests themselves. */
 const ENDPOINT_HINT = / GET \/\w+ lists \w+\.$/
 
-const toRejection = ({ status, body }: Pick<Reply, 'status' | 'body'>): Rejection => {
+const toRejection = ({ status, body, tokenFrom }: Omit<Reply, 'headers'>): Rejection => {
   const problem: JsonObject = isJsonObject(body) ? body : {}
   const errors = v.safeParse(v.array(Note), problem.errors)
   return {
     rejected: REJECTIONS[status] ?? 'invalid',
     detail:
       typeof problem.detail === 'string'
-        ? problem.detail.replace(ENDPOINT_HINT, '')
+        ? problem.detail
+            .replace(ENDPOINT_HINT, '')
+            .replace(/\.?$/, status === 403 && tokenFrom !== undefined ? ` (${tokenFrom}).` : '$&')
         : `the host responded with ${status}`,
     errors: errors.success ? errors.output : [],
   }

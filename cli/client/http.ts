@@ -5,10 +5,16 @@ import type { Clock } from '../clock.ts'
 import { HostError } from '../failure.ts'
 
 /**
- * A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `isRepeated`: an earlier
- * attempt, whose response was lost, may have reached the host.
+ * A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `tokenFrom` is where the token
+ * was found. `isRepeated`: an earlier attempt, whose response was lost, may have reached the host.
  */
-export type Reply = { status: number; headers: Headers; body?: Json; isRepeated?: boolean }
+export type Reply = {
+  status: number
+  headers: Headers
+  body?: Json
+  tokenFrom?: string | undefined
+  isRepeated?: boolean
+}
 
 /** How requests are sent to a host, and how often they are retried. */
 export type Connection = {
@@ -95,7 +101,7 @@ export const request = async (
   let isRepeated = false
   for (let attempt = 0; ; attempt++)
     try {
-      const reply = await send(connection, url + path, {
+      const reply: Reply = await send(connection, url + path, {
         method,
         headers: {
           Accept: type,
@@ -108,6 +114,7 @@ export const request = async (
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       })
+      if (isAuthorized) reply.tokenFrom = tokenFrom
       if (isResult(reply)) return reply
       if (reply.status === 401) throw new HostError(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)
       rejectFailure(reply, clock.now())

@@ -15,6 +15,7 @@ import {
   isFolder,
   isUneditedStarter,
   loadManifests,
+  rejectLinkOutside,
   STARTER_DEFAULTS,
   type StarterAnswers,
   starterCard,
@@ -55,6 +56,7 @@ export const addInit: AddCommand = (program, context, exit) => {
 
 const init = async (id: string | undefined, { host, ...flags }: Flags, context: Context): Promise<number> => {
   const { terminal, cwd } = context
+  rejectLinkOutside(CARDS_FOLDER, cwd)
   const { url: hostUrl } = findHost({ ...(host !== undefined && { host }) }, context)
   const idOf = (name: string): string => id ?? toSlug(name, toSlug(STARTER_DEFAULTS.name, ''))
   const problem = id === undefined ? undefined : findIdProblem(id, cwd)

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createGzip } from 'node:zlib'
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../src/limits.ts'
@@ -8,6 +7,7 @@ import { parseTrailer } from '../../src/registry/move/format.ts'
 import { HostError } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
+import { createPart } from '../manifests/index.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -56,14 +56,12 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
 
 /** Writes a file that has its name only once it is complete, and that nobody else can read. */
 const writeFile = async (path: string, lines: AsyncIterable<string>, check: ExportCheck): Promise<void> => {
-  const part = `${path}.part`
-  const target = await open(part, 'w', 0o600)
+  const part = createPart(path, '', 0o600)
   try {
-    for await (const line of lines) await target.write(`${line}\n`)
-    if (check.findProblem() === undefined) await rename(part, path)
+    for await (const line of lines) part.write(`${line}\n`)
+    if (check.findProblem() === undefined) part.complete()
   } finally {
-    await target.close()
-    await rm(part, { force: true })
+    part.remove()
   }
 }
 

@@ -167,8 +167,8 @@ const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
   const host = resolveWithWarning(flags, context)
   const client = createHostClient(host, context)
-  const health = await client.getHealth()
   const token = await client.tokens.self()
+  const health = await client.getOwnHealth()
   if (flags.json) terminal.out(whoamiJson(host, health, token))
   else terminal.report(whoamiText(host, health, token, clock.now()))
   return ExitCode.ok

@@ -203,8 +203,9 @@ const sendCards = async (target: Target, { url, token }: HostSettings, context: 
 
 /** Returns the command that finds this deployment again. */
 const syncCommand = ({ environment, file }: Target, url: string, { configFolder }: Context): string => {
-  const { SYNC_CARD_URL } = readEnvFile(configFolder, file)
-  if (SYNC_CARD_URL === undefined || parseHostUrl(SYNC_CARD_URL) !== url) return `npx sync-card --url ${url}`
+  const { SYNC_CARD_URL, ADMIN_TOKEN, SYNC_CARD_TOKEN } = readEnvFile(configFolder, file)
+  const isInFile = SYNC_CARD_URL !== undefined && (ADMIN_TOKEN ?? SYNC_CARD_TOKEN) !== undefined
+  if (!isInFile || parseHostUrl(SYNC_CARD_URL) !== url) return `npx sync-card --url ${url}`
   return environment === '' ? 'npx sync-card' : `npx sync-card --host ${environment}`
 }
 

@@ -6,7 +6,7 @@ import { record, strictObject, validate } from '../../src/card/model/schema.ts'
 import { type Context, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { didYouMean, suggestField } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
-import { readFile } from '../manifests/index.ts'
+import { LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
 import { localUrl, parseHostUrl } from './urls.ts'
 
 /** A host that has a name. */
@@ -15,9 +15,9 @@ export type Profile = {
   url: string
   /** Where the host is named, for people. */
   source: string
-  /** The only variable that has the token of the host. Without one, the usual variables have it. */
-  tokenVariable?: string
   set?: string
+  /** Whether no file names it. */
+  isBuiltIn?: true
 }
 
 /** The hosts of `sync-card.yaml`. */
@@ -49,15 +49,6 @@ const isHostUrl = (text: string): boolean => {
 
 const Host = strictObject({
   url: v.pipe(v.string(), v.check(isHostUrl, 'must be the URL of a host, such as https://cards.example.com')),
-  tokenFrom: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^env(?::[A-Za-z_]\w*)?$/,
-        'must be "env", for SYNC_CARD_TOKEN or ADMIN_TOKEN, or "env:NAME" for the variable NAME; never the token itself',
-      ),
-    ),
-  ),
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, 'must be lower-case letters, digits and hyphens'))),
 })
 
@@ -69,8 +60,10 @@ const ProfilesFile = strictObject({
 /** Reads `sync-card.yaml`. Throws with the place of each error. */
 export const readProfiles = (folder: string): Profiles => {
   if (!existsSync(join(folder, PROFILES_FILE))) return { hosts: [] }
-  const parsed = readFile(PROFILES_FILE, folder)
-  if ('reason' in parsed) throw new UsageError(`${PROFILES_FILE} ${parsed.reason}.`)
+  const parsed = leadsOutside(PROFILES_FILE, folder, folder)
+    ? { reason: LINK_OUTSIDE }
+    : readFile(PROFILES_FILE, folder)
+  if ('reason' in parsed) throw new UsageError(`${PROFILES_FILE} cannot be read: ${parsed.reason}.`)
   if ('problems' in parsed) throw profilesError(parsed.problems)
   const result = validate(ProfilesFile, parsed.value ?? {})
   if ('errors' in result)
@@ -78,21 +71,18 @@ export const readProfiles = (folder: string): Profiles => {
       result.errors.map(({ pointer, message }) => ({ pointer, message, ...(parsed.locate(pointer) ?? FILE_START) })),
     )
   const { default: defaultName, hosts } = result.output
-  if (defaultName !== undefined && !(defaultName in hosts) && envProfile(defaultName, folder) === undefined) {
+  const isHost = (name: string): boolean => Object.hasOwn(hosts, name) || envProfile(name, folder) !== undefined
+  if (defaultName !== undefined && !isHost(defaultName)) {
     const message = `names no host: "${defaultName}" is neither under hosts, nor is there a .env.${defaultName} with a SYNC_CARD_URL`
     throw profilesError([{ pointer: '/default', message, ...(parsed.locate('/default') ?? FILE_START) }])
   }
   return {
-    hosts: Object.entries(hosts).map(([name, { url, tokenFrom, set }]) => {
-      const tokenVariable = tokenFrom?.split(':')[1]
-      return {
-        name,
-        url: parseHostUrl(url),
-        source: `profile ${name} in ${PROFILES_FILE}`,
-        ...(tokenVariable !== undefined && { tokenVariable }),
-        ...(set !== undefined && { set }),
-      }
-    }),
+    hosts: Object.entries(hosts).map(([name, { url, set }]) => ({
+      name,
+      url: parseHostUrl(url),
+      source: `profile ${name} in ${PROFILES_FILE}`,
+      ...(set !== undefined && { set }),
+    })),
     ...(defaultName !== undefined && { defaultName }),
   }
 }
@@ -121,7 +111,10 @@ export const findProfile = (
   const profile = hosts.find(host => host.name === name) ?? envProfile(name, configFolder)
   if (profile) return profile
   if (name === LOCAL_PROFILE)
-    return { name, url: parseHostUrl(localUrl(env), 'PORT'), source: 'the host that `npm start` runs' }
+    return {
+      ...{ name, url: parseHostUrl(localUrl(env), 'PORT'), isBuiltIn: true },
+      source: 'the host that `npm start` runs',
+    }
   const names = [...hosts.map(host => host.name), ...envProfileNames(configFolder), LOCAL_PROFILE]
   throw new UsageError(
     `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; add one under hosts in ${PROFILES_FILE}.`,

@@ -25,8 +25,9 @@ export type ResolvedHost = HostSettings & { urlFrom: string; tokenFrom: string }
 type Surroundings = Pick<Context, 'configFolder' | 'env' | 'processEnv'>
 
 /**
- * Resolves the host and its token: flags first, then the environment of the process, `sync-card.yaml`, `.env`, and the host that
- * `npm start` runs. A token belongs to one URL and is sent to no other.
+ * Resolves the host and its token: flags first, then the environment of the process, `sync-card.yaml`, `.env`, and the
+ * host that `npm start` runs. A token is sent only to a host that its own source names, or that the user names. A
+ * repository that somebody else wrote can name any host.
  */
 export const resolveHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
   const host = findHost(flags, surroundings)
@@ -51,8 +52,11 @@ export const findHost = (flags: HostNameFlags, surroundings: Surroundings): Reso
   }
 }
 
-/** A host without its token. `isNamed`: the command names the profile, and not only its URL. */
-type Target = { url: string; urlFrom: string; profile?: Profile; isNamed?: boolean }
+/**
+ * A host without its token. `chosenBy`: the user has given its URL, or has typed the name that a file gives it, or it
+ * is where `npm start` listens. Without it, only a file names the host.
+ */
+type Target = { url: string; urlFrom: string; profile?: Profile; chosenBy?: 'url' | 'name' | 'default' }
 
 const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): Target => {
   if (host !== undefined && url !== undefined)
@@ -66,12 +70,12 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): T
   }
   const fromName = (name: string): Target => {
     const profile = findProfile(name, profiles, surroundings)
-    return { url: profile.url, urlFrom: profile.source, profile, isNamed: true }
+    return { url: profile.url, urlFrom: profile.source, profile, ...(profile.isBuiltIn && { chosenBy: 'default' }) }
   }
-  if (host !== undefined) return fromName(host)
-  if (url !== undefined) return fromUrl(url, '--url')
+  if (host !== undefined) return { chosenBy: 'name', ...fromName(host) }
+  if (url !== undefined) return { ...fromUrl(url, '--url'), chosenBy: 'url' }
   if (processEnv.SYNC_CARD_URL !== undefined)
-    return fromUrl(processEnv.SYNC_CARD_URL, 'SYNC_CARD_URL in the environment')
+    return { ...fromUrl(processEnv.SYNC_CARD_URL, 'SYNC_CARD_URL in the environment'), chosenBy: 'url' }
   const { hosts, defaultName } = profiles
   const name = defaultName ?? (hosts.length === 1 ? hosts[0]?.name : undefined)
   if (name !== undefined) return fromName(name)
@@ -82,7 +86,8 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): T
     )
   }
   if (env.SYNC_CARD_URL !== undefined) return fromUrl(env.SYNC_CARD_URL, 'SYNC_CARD_URL in .env')
-  return { url: parseHostUrl(localUrl(env), 'PORT'), urlFrom: 'the default, where `npm start` listens' }
+  const local = parseHostUrl(localUrl(env), 'PORT')
+  return { url: local, urlFrom: 'the default, where `npm start` listens', chosenBy: 'default' }
 }
 
 /** A token, where it was found, and the URL that it belongs to, if any. */
@@ -96,13 +101,13 @@ const chooseToken = (
   const { url } = target
   if (flags.token === '')
     throw new UsageError('--token is empty: set the variable that it is taken from, or leave it out.')
-  if (flags.token !== undefined) return { token: flags.token, tokenFrom: '--token' }
+  if (flags.token !== undefined) {
+    if (target.chosenBy === undefined) throw new UsageError(`${withheldText('--token', target)} add --url ${url}.`)
+    return { token: flags.token, tokenFrom: '--token' }
+  }
   const found = findTokens(target, surroundings)
   const own = found.find(({ belongsTo }) => belongsTo === url)
-  if (own) {
-    rejectForeignSecret(own)
-    return { token: own.token, tokenFrom: `${own.variable} in ${own.source}` }
-  }
+  if (own) return { token: own.token, tokenFrom: `${own.variable} in ${own.source}` }
   const started = readStartedToken(url, surroundings)
   if (started) return started
   const [other] = found
@@ -125,58 +130,56 @@ const readStartedToken = (
   return token === undefined ? undefined : { token: token.replaceAll('\\$', '$'), tokenFrom: `${file} of npm start` }
 }
 
-/**
- * Rejects a secret of another product: a `sync-card.yaml` that somebody else wrote can name any variable, such as GITHUB_TOKEN, and any
- * host.
- */
-const rejectForeignSecret = ({ token, variable, source }: FoundToken): void => {
-  if (/^(?:SYNC_CARD_\w+|ADMIN_TOKEN)$/.test(variable) || /^cc_[a-z2-7]+_[a-z2-7]+$/.test(token)) return
-  throw new UsageError(
-    `The ${variable} in ${source} is not a token that a host has issued (cc_…), so it is not sent. Keep an admin token in ADMIN_TOKEN or a variable whose name begins with SYNC_CARD_.`,
-  )
-}
-
 const ENVIRONMENT = 'the environment'
 
+const USUAL_VARIABLES = ['SYNC_CARD_TOKEN', 'ADMIN_TOKEN']
+
+/** Returns the variable of the environment whose token is for the host of this name. */
+const tokenVariableOf = ({ name }: Profile): string => `SYNC_CARD_TOKEN_${name.toUpperCase().replaceAll('-', '_')}`
+
 /** Returns the tokens of all sources, in order of preference, whether they belong to the target or not. */
-const findTokens = ({ url, profile, isNamed }: Target, { configFolder, processEnv }: Surroundings): FoundToken[] => {
+const findTokens = (target: Target, { configFolder, processEnv }: Surroundings): FoundToken[] => {
+  const { url, profile, chosenBy } = target
+  const variable = profile && tokenVariableOf(profile)
+  const token = variable && processEnv[variable]
+  const named: FoundToken[] = token
+    ? [{ token, variable, source: ENVIRONMENT, ...(chosenBy && { belongsTo: url }) }]
+    : []
+  // A token that has been in a shell or a file for long must not reach whatever host is named today.
+  const unbound = chosenBy === 'default' || (chosenBy === 'url' && isLoopback(url)) ? url : undefined
   const files = [...(profile ? [`.env.${profile.name}`] : []), '.env']
   const sources: { source: string; values: Environment; unbound: string | undefined }[] = [
-    { source: ENVIRONMENT, values: processEnv, unbound: url },
-    ...files.map(source => ({
-      source,
-      values: readEnvFile(configFolder, source),
-      // A token that has been in a file for long must not reach whatever host is named today.
-      unbound: isLoopback(url) ? url : undefined,
-    })),
+    { source: ENVIRONMENT, values: processEnv, unbound: chosenBy === 'url' ? url : unbound },
+    ...files.map(source => ({ source, values: readEnvFile(configFolder, source), unbound })),
   ]
-  const variables = tokenVariables(profile, isNamed === true)
-  return sources.flatMap(({ source, values, unbound }) => {
+  const usual = sources.flatMap(({ source, values, unbound: other }) => {
     const { SYNC_CARD_URL: bound } = values
-    const belongsTo = bound === undefined ? unbound : parseHostUrl(bound, `SYNC_CARD_URL in ${source}`)
-    return variables.flatMap(variable => {
+    const belongsTo = bound === undefined ? other : parseHostUrl(bound, `SYNC_CARD_URL in ${source}`)
+    return USUAL_VARIABLES.flatMap(variable => {
       const token = values[variable]
       return token === undefined ? [] : [{ token, variable, source, ...(belongsTo !== undefined && { belongsTo }) }]
     })
   })
-}
-
-const USUAL_VARIABLES = ['SYNC_CARD_TOKEN', 'ADMIN_TOKEN']
-
-/** A profile that is found by its URL may have its token in the usual variables as well: they override the file. */
-const tokenVariables = (profile: Profile | undefined, isNamed: boolean): string[] => {
-  const { tokenVariable } = profile ?? {}
-  if (tokenVariable === undefined) return USUAL_VARIABLES
-  return isNamed ? [tokenVariable] : [tokenVariable, ...USUAL_VARIABLES]
+  return [...named, ...usual]
 }
 
 const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target: Target): string => {
-  const { url, profile } = target
-  if (belongsTo === undefined)
+  const { url, profile, chosenBy } = target
+  if (belongsTo !== undefined) {
+    const reason = `The ${variable} in ${source} is for ${belongsTo}, the SYNC_CARD_URL there, and is not sent to ${url}.`
+    return `${reason} ${tokenHint(target, profile ? `.env.${profile.name}` : '.env.NAME, and name the host with --host NAME')}`
+  }
+  if (source !== ENVIRONMENT)
     return `${source} does not say which host its ${variable} is for, so it is not sent to ${url}. If it is for that host, add this line to ${source}: SYNC_CARD_URL=${url}`
-  const reason = `The ${variable} in ${source} is for ${belongsTo}, the SYNC_CARD_URL there, and is not sent to ${url}.`
-  return `${reason} ${tokenHint(target, profile ? `.env.${profile.name}` : '.env.NAME, and name the host with --host NAME')}`
+  const reason = withheldText(`The ${variable} in ${source}`, target)
+  if (profile && variable === tokenVariableOf(profile)) return `${reason} add --host ${profile.name}.`
+  const rename = profile && chosenBy === 'name' ? `, or name the variable ${tokenVariableOf(profile)}` : ''
+  return `${reason} add --url ${url}, or set SYNC_CARD_URL=${url} beside it${rename}.`
 }
+
+/** Returns the beginning of the message about a token that nothing of the user links to the host. */
+const withheldText = (token: string, { url, urlFrom }: Target): string =>
+  `${token} is not sent to ${url}: only ${urlFrom} names that host, and whoever wrote that would get the token. If it is for that host,`
 
 const missingTokenMessage = (target: Target): string => {
   const { url, profile } = target
@@ -185,7 +188,5 @@ const missingTokenMessage = (target: Target): string => {
 }
 
 /** Returns where the token of a host can be written. */
-const tokenHint = ({ url, profile, isNamed }: Target, file: string): string => {
-  const [variable = ''] = tokenVariables(profile, isNamed === true)
-  return `Use --token, or set SYNC_CARD_URL=${url} and ${variable} in the environment, or write both into ${file}.`
-}
+const tokenHint = ({ url }: Target, file: string): string =>
+  `Use --url ${url} with --token, or set SYNC_CARD_URL=${url} and SYNC_CARD_TOKEN in the environment, or write both into ${file}.`

@@ -1,7 +1,8 @@
-import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
+import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import picomatch from 'picomatch'
 import { CARD_EXTENSIONS } from '../../src/card/file/index.ts'
+import { foldersOfRepository } from '../context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
@@ -13,8 +14,11 @@ export const CARDS_FOLDER = 'cards'
 /** What to do if there are no cards. */
 export const CREATE_CARD_HINT = 'Create one: npx sync-card init'
 
-/** A file, and the folder in which it was found: the one that was named, or where a glob begins. */
-export type FoundFile = { file: string; root: string }
+/**
+ * A file, and the folder in which it was found: the one that was named, or where a glob begins. `reason` is why it is
+ * not read, if nobody has named the file itself.
+ */
+export type FoundFile = { file: string; root: string; reason?: string }
 
 /** Returns the named files, and those of the named folders and globs, relative to `cwd`. Defaults files are no cards. */
 export const findFiles = (named: readonly string[], cwd: string): FoundFile[] => {
@@ -31,7 +35,10 @@ export const findFiles = (named: readonly string[], cwd: string): FoundFile[] =>
       target.matches(relative(target.root, file)),
     )
     if (target.kind === 'glob' && files.length === 0) throw new UsageError(`No card matches ${path}.`)
-    return files.map(file => ({ file, root: target.root }))
+    return files.map(file => ({
+      ...{ file, root: target.root },
+      ...(leadsOutside(file, target.root, cwd) && { reason: `${LINK_OUTSIDE}; name it to read it` }),
+    }))
   })
   const cards = found.filter(({ file }) => !DEFAULTS_NAMES.includes(basename(file)))
   // A folder and one of its files may both be named.
@@ -42,6 +49,38 @@ export const findFiles = (named: readonly string[], cwd: string): FoundFile[] =>
     return isNew
   })
 }
+
+/** Why a file is not read: a repository of somebody else could publish a file of the user. */
+export const LINK_OUTSIDE = 'it is a link to a file outside of the repository'
+
+/** Whether a file is a link out of the repository and of the folder that was named. */
+export const leadsOutside = (file: string, root: string, cwd: string): boolean => {
+  const path = resolve(cwd, file)
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return false
+  return ![repositoryOf(cwd), resolve(cwd, root)].some(folder => isIn(realPath(path), realPath(folder)))
+}
+
+/** Throws if a folder in the repository leads out of it, through a link that somebody else may have made. */
+export const rejectLinkOutside = (folder: string, cwd: string): void => {
+  const path = resolve(cwd, folder)
+  const repository = repositoryOf(cwd)
+  if (!isIn(path, repository) || isIn(realPath(path), realPath(repository))) return
+  throw new UsageError(
+    `${folder} leads to ${realPath(path)}, outside of the repository. If these are your cards, name that folder.`,
+  )
+}
+
+/** Outside of a repository, the current folder counts as one. */
+const repositoryOf = (cwd: string): string => foldersOfRepository(cwd).at(-1) ?? cwd
+
+const isIn = (path: string, folder: string): boolean => {
+  const way = relative(folder, path)
+  return !isAbsolute(way) && way.split(sep)[0] !== '..'
+}
+
+/** Follows all links. The end of the path need not exist. */
+const realPath = (path: string): string =>
+  existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path))
 
 const suggestPath = (path: string, cwd: string): string => {
   const folder = dirname(path)
@@ -148,7 +187,6 @@ export const pathsToWatch = (named: readonly string[], cwd: string): WatchedPath
 
 /** Whether a path in a folder may be a card, or a folder of cards. */
 const isWatchedIn = (root: string, path: string): boolean => {
-  const names = relative(root, path).split(sep)
-  if (isAbsolute(names[0] ?? '') || names[0] === '..' || names.some(isHidden)) return false
+  if (!isIn(path, root) || relative(root, path).split(sep).some(isHidden)) return false
   return !(lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && isFolder(path, root))
 }

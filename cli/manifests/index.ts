@@ -6,7 +6,10 @@ export {
   findCardFiles,
   isCardFileName,
   isFolder,
+  LINK_OUTSIDE,
+  leadsOutside,
   pathsToWatch,
+  rejectLinkOutside,
 } from './find-files.ts'
 export { applyDefaults, DEFAULTS_NAMES, foldersAbove, removeDefaults } from './folder-defaults.ts'
 export {
@@ -21,4 +24,4 @@ export {
 export { normalizeManifest } from './normalize.ts'
 export { readFile } from './read-file.ts'
 export { isUneditedStarter, STARTER_DEFAULTS, type StarterAnswers, starterCard, starterDefaults } from './starter.ts'
-export { addMissingLines, createFile, renderManifest, replaceFile } from './write.ts'
+export { addMissingLines, createFile, createPart, renderManifest, replaceFile } from './write.ts'

@@ -5,7 +5,14 @@ import type { JsonObject, Pointer } from '../../src/json/json.ts'
 import { UsageError } from '../exit-codes.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { isExternalAgentsName } from './external-agents.ts'
-import { CREATE_CARD_HINT, findFiles } from './find-files.ts'
+import {
+  CARDS_FOLDER,
+  CREATE_CARD_HINT,
+  findFiles,
+  LINK_OUTSIDE,
+  leadsOutside,
+  rejectLinkOutside,
+} from './find-files.ts'
 import {
   type CardFolder,
   DEFAULTS_NAMES,
@@ -48,13 +55,14 @@ export const loadManifests = (
   cwd = process.cwd(),
   allowSecrets: readonly Pointer[] = [],
 ): LoadedManifests => {
+  if (named.includes(CARDS_FOLDER)) rejectLinkOutside(CARDS_FOLDER, cwd)
   const files = findFiles(named, cwd)
   const skipped: SkippedFile[] = []
   const defaults = new DefaultsReader(cwd)
   const own = files.filter(({ file }) => !isExternalAgentsName(file))
   const external = files.filter(({ file }) => isExternalAgentsName(file))
-  const items = [...own, ...external].flatMap(({ file, root }): (Draft | InvalidFile)[] => {
-    const source = readFile(file, cwd)
+  const items = [...own, ...external].flatMap(({ file, root, reason }): (Draft | InvalidFile)[] => {
+    const source = reason === undefined ? readFile(file, cwd) : { reason }
     if ('problems' in source) return [{ file, problems: source.problems }]
     if ('reason' in source || isUneditedStarter(source.value)) {
       skipped.push({ file, reason: 'reason' in source ? source.reason : UNEDITED_STARTER })
@@ -89,7 +97,7 @@ class DefaultsReader {
   /** Returns what the files of a folder inherit, from its own defaults and from those above it. */
   read(folder: string, root: string): DefaultsResult | undefined {
     return foldersAbove({ folder, root, cwd: this.#cwd })
-      .map(each => this.#readOwn(each))
+      .map(each => this.#readOwn(each, root))
       .filter(found => found !== undefined)
       .reduce<DefaultsResult | undefined>((outer, inner) => {
         if (outer === undefined || 'problems' in outer) return outer ?? inner
@@ -97,16 +105,16 @@ class DefaultsReader {
       }, undefined)
   }
 
-  #readOwn(folder: string): DefaultsResult | undefined {
-    if (!this.#byFolder.has(folder)) this.#byFolder.set(folder, loadDefaults(folder, this.#cwd))
+  #readOwn(folder: string, root: string): DefaultsResult | undefined {
+    if (!this.#byFolder.has(folder)) this.#byFolder.set(folder, loadDefaults({ folder, root, cwd: this.#cwd }))
     return this.#byFolder.get(folder)
   }
 }
 
-const loadDefaults = (folder: string, cwd: string): DefaultsResult | undefined => {
+const loadDefaults = ({ folder, root, cwd }: CardFolder): DefaultsResult | undefined => {
   const file = DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
   if (file === undefined) return undefined
-  const source = readFile(file, cwd)
+  const source = leadsOutside(file, root, cwd) ? { reason: LINK_OUTSIDE } : readFile(file, cwd)
   if ('reason' in source)
     return { problems: [{ file, line: 1, column: 1, pointer: '', message: `cannot be read: ${source.reason}` }] }
   return 'problems' in source ? source : readDefaults(source)

@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { parseFile } from '../../src/card/file/index.ts'
@@ -32,31 +33,62 @@ export const createFile = (file: string, text: string, cwd: string): boolean =>
     }
   })
 
-/** Creates a file and its folder, or replaces it as a whole. A link is replaced too, so that nothing is written where it leads. */
-export const replaceFile = (file: string, text: string, cwd: string): void =>
-  attempt(file, () => {
-    const path = resolve(cwd, file)
-    const temporary = `${path}.${process.pid}.tmp`
-    mkdirSync(dirname(path), { recursive: true })
-    try {
-      writeFileSync(temporary, text, { flag: 'wx' })
-      renameSync(temporary, path)
-    } finally {
-      rmSync(temporary, { force: true })
-    }
-  })
+/**
+ * Creates a file and its folder, or replaces it as a whole. Without `mode`, a file keeps the one that it has. A link is
+ * replaced too, so that nothing is written where it leads.
+ */
+export const replaceFile = (file: string, text: string, cwd: string, mode?: number): void => {
+  const part = createPart(file, cwd, mode)
+  try {
+    part.write(text)
+    part.complete()
+  } finally {
+    part.remove()
+  }
+}
 
-/** Appends those lines that a file, which may not exist yet, does not have. Returns whether there were any. */
-export const addMissingLines = (file: string, lines: readonly string[], cwd: string): boolean =>
-  attempt(file, () => {
-    const path = resolve(cwd, file)
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-    const present = text.split(/\r?\n/).map(line => line.trim())
-    const missing = lines.filter(line => !present.includes(line))
-    const separator = text === '' || text.endsWith('\n') ? '' : '\n'
-    if (missing.length > 0) appendFileSync(path, `${separator}${missing.join('\n')}\n`)
-    return missing.length > 0
+/** A file that has its name only once it is complete. Until then, it has a random one beside it. */
+type Part = { write: (text: string) => void; complete: () => void; remove: () => void }
+
+/**
+ * Creates a file, and its folder, that takes the place of whatever has its name, a link included, once it is complete.
+ */
+export const createPart = (file: string, cwd: string, mode?: number): Part => {
+  const path = resolve(cwd, file)
+  const part = `${path}.${randomBytes(6).toString('hex')}.part`
+  const descriptor = attempt(file, () => {
+    mkdirSync(dirname(path), { recursive: true })
+    return openSync(part, 'wx', mode ?? modeOf(path) ?? 0o666)
   })
+  return {
+    write: text => attempt(file, () => writeFileSync(descriptor, text)),
+    complete: () => attempt(file, () => renameSync(part, path)),
+    remove: () => {
+      closeSync(descriptor)
+      rmSync(part, { force: true })
+    },
+  }
+}
+
+/** Returns the permissions of a file, but not of one that a link leads to. */
+const modeOf = (path: string): number | undefined => {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats?.isFile() ? stats.mode & 0o777 : undefined
+}
+
+/**
+ * Appends those lines that a file such as `.gitignore`, which may not exist yet, does not have. Returns whether there
+ * were any. A link is replaced and not read: Git does not follow it either.
+ */
+export const addMissingLines = (file: string, lines: readonly string[], cwd: string): boolean => {
+  const path = resolve(cwd, file)
+  const text = attempt(file, () => (modeOf(path) === undefined ? '' : readFileSync(path, 'utf8')))
+  const present = text.split(/\r?\n/).map(line => line.trim())
+  const missing = lines.filter(line => !present.includes(line))
+  const separator = text === '' || text.endsWith('\n') ? '' : '\n'
+  if (missing.length > 0) replaceFile(file, `${text}${separator}${missing.join('\n')}\n`, cwd)
+  return missing.length > 0
+}
 
 const attempt = <Result>(file: string, write: () => Result): Result => {
   try {

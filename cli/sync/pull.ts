@@ -10,8 +10,10 @@ import {
   DEFAULTS_NAMES,
   isCardFileName,
   isFolder,
+  isUnread,
   loadManifests,
   readFolderDefaults,
+  rejectLinkOutside,
   removeDefaults,
   renderManifest,
   replaceFile,
@@ -59,6 +61,7 @@ export const pullCards = async (
   context: Context,
 ): Promise<PullResult> => {
   const { out, signal } = options
+  rejectLinkOutside(out, context.cwd)
   const folder = readFolder(out, host, context.cwd)
   const set = chooseSet(options, host, folder)
   const breaker = new Breaker(signal)
@@ -88,22 +91,46 @@ export const pullCards = async (
   }
 }
 
-/** A file that describes an agent. An invalid file has no manifest. */
-type OwnFile = { file: string; manifest?: JsonObject }
+/** A file that describes an agent. An invalid file has no manifest. `other` is a second one that does. */
+type OwnFile = { file: string; manifest?: JsonObject; other?: string }
 
 /** The folder of the files, and what its files describe, by agent. */
-type Folder = { path: string; url: string; files: Map<string, OwnFile>; isEmpty: boolean; defaults: JsonObject }
+type Folder = {
+  path: string
+  url: string
+  files: Map<string, OwnFile>
+  /** The paths that describe agents, in lower case: on some machines, case does not count. */
+  taken: Set<string>
+  /** Why a file may describe any agent. */
+  doubt?: string
+  isEmpty: boolean
+  defaults: JsonObject
+}
 
 const readFolder = (path: string, { url, set }: HostSettings, cwd: string): Folder => {
   const files = new Map<string, OwnFile>()
-  const folder = { path, url, files, defaults: readFolderDefaults({ folder: path, root: path, cwd }) }
+  const taken = new Set<string>()
+  const folder = { path, url, files, taken, defaults: readFolderDefaults({ folder: path, root: path, cwd }) }
   if (!isFolder(path, cwd)) return { ...folder, isEmpty: true }
-  const { drafts, invalid } = loadManifests([path], url, cwd)
-  for (const { id, file } of invalid) if (id !== undefined) files.set(id, { file })
+  const { drafts, invalid, skipped } = loadManifests([path], url, cwd)
+  const add = (id: string, own: OwnFile): void => {
+    const other = files.get(id)?.file
+    files.set(id, { ...own, ...(other !== undefined && { other }) })
+    taken.add(pathOf(own.file))
+  }
+  for (const { id, file } of invalid) if (id !== undefined) add(id, { file })
   for (const { id, file, manifest } of drafts)
-    files.set(id, { file, manifest: toComparable(set === undefined ? manifest : { ...manifest, set }) })
-  return { ...folder, isEmpty: drafts.length + invalid.length === 0 }
+    add(id, { file, manifest: toComparable(set === undefined ? manifest : { ...manifest, set }) })
+  const broken = invalid.find(({ id }) => id === undefined)
+  const unread = skipped.find(isUnread)
+  const doubt = broken
+    ? `${broken.file} may describe it, and is invalid: correct or delete it first`
+    : unread && `${unread.file} may describe it, and is not read: ${unread.reason}`
+  return { ...folder, ...(doubt !== undefined && { doubt }), isEmpty: drafts.length + invalid.length === 0 && !unread }
 }
+
+/** Returns the path of a file, or of the one that has an entry, for comparison. */
+const pathOf = (file: string): string => file.replace(/#\/.*/, '').toLowerCase()
 
 const chooseSet = (
   { ids, set, all }: PullOptions,
@@ -158,7 +185,7 @@ const writeAgent = ({ id, manifest }: Fetched, folder: Folder, force: boolean, c
   const change = { before: own.manifest ?? {}, after: manifest }
   const { file } = own
   if (!force) return { id, file, action: 'differs', change, ...(!own.manifest && { detail: 'the file is invalid' }) }
-  const reason = findObstacle(file)
+  const reason = findObstacle(own)
   if (reason !== undefined) return { id, file, action: 'not written', detail: reason, change }
   const defaults = readFolderDefaults({ folder: dirname(file), root: folder.path, cwd })
   const text = renderAgent({ id, manifest }, file, { ...folder, defaults })
@@ -169,8 +196,9 @@ const writeAgent = ({ id, manifest }: Fetched, folder: Folder, force: boolean, c
 
 const NOT_EXPRESSIBLE = 'a file of this format, with these defaults, cannot have the same manifest'
 
-/** Returns why a file cannot be overwritten: it has more than the manifest. */
-const findObstacle = (file: string): string | undefined => {
+/** Returns why a file cannot be overwritten: it has more than the manifest, or is not the only one. */
+const findObstacle = ({ file, other }: OwnFile): string | undefined => {
+  if (other !== undefined) return `${other} describes it, too: delete one of them`
   if (file.includes('#/')) return 'it is an entry of agents.json: change it there'
   const extension = extname(file).toLowerCase()
   return ['.yaml', '.yml', '.json'].includes(extension)
@@ -178,11 +206,19 @@ const findObstacle = (file: string): string | undefined => {
     : 'the file also has the prompt, which is not on the host: change its front matter'
 }
 
-/** The file may exist and describe no agent, such as an unedited starter. */
+/**
+ * Never overwrites a file of another agent. A file that describes none, such as an unedited starter, may have the name.
+ */
 const createAgent = (agent: Fetched, folder: Folder, force: boolean, cwd: string): PulledAgent => {
   const { id } = agent
-  for (const extension of ['.yaml', '.json']) {
-    const file = join(folder.path, `${fileNameOf(id)}${extension}`)
+  const fail = (detail: string): PulledAgent => ({ id, action: 'not written', detail })
+  if (folder.doubt !== undefined) return fail(folder.doubt)
+  const names = [...new Set([fileNameOf(id), `_${id}`])]
+  const files = ['.yaml', '.json']
+    .flatMap(extension => names.map(name => join(folder.path, name + extension)))
+    .filter(file => !folder.taken.has(pathOf(file)))
+  if (files.length === 0) return fail(`files of other agents have the names ${names.join(' and ')}`)
+  for (const file of files) {
     const text = renderAgent(agent, file, folder)
     if (text === undefined) continue
     if (createFile(file, text, cwd)) return { id, file, action: 'created' }
@@ -190,7 +226,7 @@ const createAgent = (agent: Fetched, folder: Folder, force: boolean, cwd: string
     replaceFile(file, text, cwd)
     return { id, file, action: 'updated' }
   }
-  return { id, action: 'not written', detail: NOT_EXPRESSIBLE }
+  return fail(NOT_EXPRESSIBLE)
 }
 
 /** Names of files that are not read as cards, or that Windows takes for devices. */

@@ -145,7 +145,7 @@ describe('sync-card show', () => {
     expect(await sync('show', 'weather', '--manifest')).toEqual({
       code: 3,
       stdout: '',
-      stderr: 'sync-card: This token lacks the scope `write`.\n',
+      stderr: 'sync-card: This token lacks the scope `write` (SYNC_CARD_TOKEN in the environment).\n',
     })
   })
 
@@ -239,7 +239,7 @@ describe('sync-card tasks clear', () => {
     host.scope = 'w*'
     const { code, stdout, stderr } = await sync('tasks', 'clear', 'wether', 'tides', 'weather', '--json')
     expect([code, JSON.parse(stdout)]).toEqual([3, { cleared: ['weather'] }])
-    expect(stderr).toMatch(/wether.*\n.*tides: The token cannot write tides\.$/m)
+    expect(stderr).toMatch(/wether.*\n.*tides: The token cannot write tides \(SYNC_CARD_TOKEN in the environment\)\.$/m)
   })
 })
 

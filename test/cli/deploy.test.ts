@@ -94,7 +94,7 @@ describe('deploy', () => {
     host.healthFault = (_, response) => Boolean(response.writeHead(status, headers).end(body))
     const { code, stderr } = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token } })
     expect({ code, writes: host.writes }).toEqual({ code: 4, writes: [] })
-    expect(stderr).toContain(`${host.url} does not respond yet. Run later: npx sync-card --wait`)
+    expect(stderr).toContain(`${host.url} does not respond yet. Run later: npx sync-card --url ${host.url} --wait`)
   })
 
   it('returns the exit code of wrangler, sends nothing and writes nothing', async () => {
@@ -373,8 +373,10 @@ else if (args[0] === 'deploy') writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PA
     return { calls, child, ended: waitForEnd(child) }
   }
 
-  it('runs wrangler with its arguments and a secrets file that is deleted afterwards', async () => {
-    const { calls, ended } = start({ '.env.staging': `ADMIN_TOKEN=${host.token}` }, ['--env', 'staging'])
+  it('runs wrangler with its arguments, no variable of .env, and a secrets file that is deleted afterwards', async () => {
+    const variables = 'NODE_OPTIONS=--require=./hostile.cjs\nPATH=hostile\nWAIT=1\n'
+    const files = { '.env': variables, '.env.staging': `${variables}ADMIN_TOKEN=${host.token}` }
+    const { calls, ended } = start(files, ['--env', 'staging'])
     const { code, stdout } = await ended
     const [{ args, secrets }, ...others] = calls()
     expect(args).toEqual(['deploy', '--secrets-file', expect.any(String), '--env', 'staging'])

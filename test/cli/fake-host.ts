@@ -41,6 +41,8 @@ export class FakeHost {
   ownToken: Record<string, unknown> = { id: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'], expires: null }
   /** What it reports about itself. */
   health = { service: 'calling-card', version: VERSION, registry: 'reachable', missing: [] as string[] }
+  /** What only the holder of an admin token learns from it besides. */
+  missingOfManifests: string[] = []
   /** Responds to first contacts instead of the host; returns whether it did. */
   healthFault: Fault = () => false
   /** The requests for its health, which are not among those in `seen` and never get a fault. */
@@ -96,7 +98,9 @@ export class FakeHost {
     }
     if (seen.path === '/health') {
       this.contacts.push(seen)
-      if (!this.healthFault(seen, response)) json(response, 200, this.health)
+      const missing = seen.headers.authorization === `Bearer ${this.token}` ? this.missingOfManifests : []
+      if (!this.healthFault(seen, response))
+        json(response, 200, { ...this.health, missing: [...this.health.missing, ...missing] })
       return
     }
     this.seen.push(seen)

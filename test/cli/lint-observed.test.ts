@@ -127,7 +127,9 @@ describe('sync-card lint --observed', () => {
       return true
     })
     const { code, stdout } = await lint({ 'cards/weather.yaml': yaml, 'cards/other.json': card('other') })
-    expect(stdout).toContain('  the host does not report its calls: This token lacks the scope `write`.\n')
+    expect(stdout).toContain(
+      '  the host does not report its calls: This token lacks the scope `write` (SYNC_CARD_TOKEN in the environment).\n',
+    )
     expect(stdout).toContain('[observed-streaming]')
     expect(code).toBe(3)
   })

@@ -102,7 +102,9 @@ describe('sync-card with many cards', () => {
           : undefined
     const { code, stdout } = await folderOf(25).run([], env)
     expect(stdout).toContain('✗ refused   agent-005 (cards/agent-005.json) · Nothing was registered.\n')
-    expect(stdout).toContain('✗ forbidden agent-006 (cards/agent-006.json) · The hostname is not yours.\n')
+    expect(stdout).toContain(
+      '✗ forbidden agent-006 (cards/agent-006.json) · The hostname is not yours (SYNC_CARD_TOKEN in the environment).\n',
+    )
     expect(stdout).toMatch(/: 23 created, 1 refused, 1 forbidden\n$/)
     expect(code).toBe(4)
   })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { problem } from './fake-host.ts'
@@ -57,6 +57,34 @@ describe('sync-card export', () => {
     })
   })
 
+  it('leaves a file and a link alone whose names are those of parts, and writes through neither', async () => {
+    writeFileSync(file('victim'), 'mine')
+    symlinkSync('victim', file('host.ndjson.part'))
+    writeFileSync(file('b.ndjson.part'), 'mine')
+    for (const name of ['host.ndjson', 'b.ndjson']) {
+      expect((await run('export', name)).code).toBe(0)
+      expect([readFileSync(file(name), 'utf8'), statSync(file(name)).mode & 0o777]).toEqual([whole, 0o600])
+    }
+    expect([readFileSync(file('victim'), 'utf8'), readFileSync(file('b.ndjson.part'), 'utf8')]).toEqual([
+      'mine',
+      'mine',
+    ])
+    expect(lstatSync(file('host.ndjson.part')).isSymbolicLink()).toBe(true)
+  })
+
+  it('replaces a link to no file, and writes nothing where it leads', async () => {
+    symlinkSync('victim', file('host.ndjson'))
+    expect((await run('export', 'host.ndjson')).code).toBe(0)
+    expect(readdirSync(workspace.folder)).toEqual(['host.ndjson'])
+    expect(lstatSync(file('host.ndjson')).isFile()).toBe(true)
+  })
+
+  it('reports a file that cannot be written (exit 2)', async () => {
+    writeFileSync(file('folder'), '')
+    const { code, stderr } = await run('export', 'folder/host.ndjson')
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^sync-card: Cannot write .*host.ndjson: E/)])
+  })
+
   it.each<[string, () => void, string]>([
     [
       'breaks off',
@@ -83,7 +111,7 @@ describe('sync-card export', () => {
     change()
     const { code, stderr } = await run('export', 'host.ndjson')
     expect([code, stderr]).toEqual([4, expect.stringContaining(`the export broke off: ${message}`)])
-    expect([existsSync(file('host.ndjson')), existsSync(file('host.ndjson.part'))]).toEqual([false, false])
+    expect(readdirSync(workspace.folder)).toEqual([])
   })
 
   it('that is interrupted leaves no file (exit 130)', async () => {
@@ -99,10 +127,10 @@ describe('sync-card export', () => {
     ]
     const command = workspace.start(['export', 'host.ndjson'], env)
     await begun
-    await vi.waitFor(() => expect(existsSync(file('host.ndjson.part'))).toBe(true))
+    await vi.waitFor(() => expect(readdirSync(workspace.folder)).toEqual([expect.stringMatching(/\.part$/)]))
     command.interrupt()
     expect((await command.ended).code).toBe(130)
-    expect([existsSync(file('host.ndjson')), existsSync(file('host.ndjson.part'))]).toEqual([false, false])
+    expect(readdirSync(workspace.folder)).toEqual([])
   })
 
   it('reports a rejected token (exit 4)', async () => {

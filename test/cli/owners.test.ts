@@ -88,7 +88,7 @@ describe('the set of a host in sync-card.yaml', () => {
     host.register('tax', { card: card('tax'), set: 'mine' })
     const workspace = folderOf('mine', ['weather'])
     workspace.write({ 'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }` })
-    const { code } = await workspace.run(['--host', 'prod', '--prune', '--yes'], { SYNC_CARD_TOKEN: host.token })
+    const { code } = await workspace.run(['--host', 'prod', '--prune', '--yes'], { SYNC_CARD_TOKEN_PROD: host.token })
     expect({ code, agents: [...host.agents.keys()], set: setOf('weather') }).toEqual({
       ...{ code: 0, agents: ['tax', 'weather'], set: 'team' },
     })
@@ -99,9 +99,9 @@ describe('the set of a host in sync-card.yaml', () => {
       'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }`,
       'cards/weather.json': card('weather'),
     })
-    const { code } = await workspace.run(['--prune', '--yes'], { SYNC_CARD_TOKEN: host.token })
+    const { code } = await workspace.run(['--prune', '--yes'], env)
     expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'team' })
-    expect((await workspace.run(['--check'], { SYNC_CARD_TOKEN: host.token })).code).toBe(0)
+    expect((await workspace.run(['--check'], env)).code).toBe(0)
   })
 })
 
@@ -114,8 +114,8 @@ describe('a token for team1-*', () => {
   it('syncs its own agents, and is refused each of the others with a line (exit 4)', async () => {
     const { code, stdout } = await folderOf('weather', ids).run([], env)
     expect(stdout.match(/^✗.*/gm)).toEqual([
-      '✗ forbidden team2-hail (cards/team2-hail.json) · The token cannot write team2-hail.',
-      '✗ forbidden team2-wind (cards/team2-wind.json) · The token cannot write team2-wind.',
+      '✗ forbidden team2-hail (cards/team2-hail.json) · The token cannot write team2-hail (SYNC_CARD_TOKEN in the environment).',
+      '✗ forbidden team2-wind (cards/team2-wind.json) · The token cannot write team2-wind (SYNC_CARD_TOKEN in the environment).',
     ])
     expect({ code, agents: [...host.agents.keys()].sort() }).toEqual({ code: 4, agents: ['team1-rain', 'team1-snow'] })
   })
@@ -125,7 +125,7 @@ describe('a token for team1-*', () => {
     const { code, stdout } = await folderOf('weather', ['team1-rain', ...others]).run([], env)
     expect(stdout.split('\n')).toEqual([
       '+ created   team1-rain (cards/team1-rain.json) · the root agent',
-      '✗ forbidden 50 agents: team2-100, team2-101, team2-102 and 47 more · The token cannot write ….',
+      '✗ forbidden 50 agents: team2-100, team2-101, team2-102 and 47 more · The token cannot write … (SYNC_CARD_TOKEN in the environment).',
       expect.stringMatching(/^\d infos?, shown by sync-card lint FILE$/),
       `${host.url}: 1 created, 50 forbidden`,
       '',
@@ -143,8 +143,8 @@ describe('a token for team1-*', () => {
     workspace.write({ 'cards/team2-vague.json': vague })
     const { stdout } = await workspace.run([], env)
     expect(stdout.match(/^ *(?:✗|cards).*|.*info.*/gm)).toEqual([
-      '✗ forbidden team2-rain (cards/team2-rain.json) · The token cannot write team2-rain.',
-      '✗ forbidden team2-vague (cards/team2-vague.json) · The token cannot write team2-vague.',
+      '✗ forbidden team2-rain (cards/team2-rain.json) · The token cannot write team2-rain (SYNC_CARD_TOKEN in the environment).',
+      '✗ forbidden team2-vague (cards/team2-vague.json) · The token cannot write team2-vague (SYNC_CARD_TOKEN in the environment).',
     ])
   })
 

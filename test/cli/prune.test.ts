@@ -189,7 +189,7 @@ describe('sync-card --prune', () => {
       'cards/a.json': card('a'),
       'cards/team1/b.json': card('b'),
     })
-    const { io, output } = workspace.io({ SYNC_CARD_TOKEN: host.token })
+    const { io, output } = workspace.io(env)
     const code = await run([folder, '--prune', '--yes'], { ...io, cwd: join(workspace.folder, cwd) })
     expect(output().stderr).toContain(`mine is not named for ${folder} alone. Name the folder above`)
     expect({ code, writes: host.writes }).toEqual({ code: 2, writes: [] })
@@ -213,7 +213,9 @@ describe('sync-card --prune', () => {
         path.startsWith('/agents?') && Boolean(problem(response, 403, 'forbidden', 'It lacks the scope `read`.')),
     ]
     const { code, stdout } = await mine().run(['--prune', '--yes'], env)
-    expect(stdout).toContain('Stopped: the host does not list its agents: It lacks the scope `read`.\n')
+    expect(stdout).toContain(
+      'Stopped: the host does not list its agents: It lacks the scope `read` (SYNC_CARD_TOKEN in the environment).\n',
+    )
     expect({ code, writes: host.writes }).toEqual({ code: 4, writes: [] })
   })
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -125,7 +125,6 @@ describe('sync-card pull into a folder with files', () => {
 
   it.each([
     ['cards/weather.yaml', 'card: {name: a}', undefined],
-    ['cards/weather.yaml', 'card: [', undefined],
     ['cards/weather.json', { card: card('weather') }, undefined],
     ['cards/team/other.json', { id: 'weather', card: card('weather') }, 'weather'],
   ])('overwrites %s with --force in its own format', async (file, content, id) => {
@@ -189,13 +188,90 @@ describe('sync-card pull into a folder with files', () => {
     expect(actions(await workspace.run(['--check', '--json'], env))).toEqual({ weather: 'unchanged' })
   })
 
-  it('does not write through a link', async () => {
-    const [workspace, outside] = [new Workspace({}), new Workspace({ 'weather.yaml': 'card: {name: outside}' })]
-    mkdirSync(join(workspace.folder, 'cards'))
-    symlinkSync(join(outside.folder, 'weather.yaml'), join(workspace.folder, 'cards/weather.yaml'))
+  it.each([
+    ['a manifest', 'cards/weather.yaml', { id: 'other', card: card('other') }, '_weather.yaml'],
+    ['an invalid manifest', 'cards/weather.yaml', { id: 'other', card: { name: 'a' } }, '_weather.yaml'],
+    ['a file with another case', 'cards/Weather.yaml', { id: 'other', card: card('other') }, '_weather.yaml'],
+    ['a file with the prefix, too', 'cards/_weather.yaml', { id: 'other', card: card('other') }, 'weather.yaml'],
+  ])('never writes into the file of another agent, even with --force: %s', async (_, file, content, created) => {
+    const workspace = new Workspace({ [file]: content })
+    const before = read(workspace, file)
+    for (const args of [['pull'], ['pull', '--force']]) {
+      const { code, stdout } = await workspace.run(args, env)
+      expect({ code, created: stdout.includes(`(cards/${created})`) }).toEqual({ code: 0, created: args.length === 1 })
+      expect(parse(read(workspace, `cards/${created}`))).toEqual({
+        ...(created.startsWith('_') && { id: 'weather' }),
+        ...registered,
+      })
+      expect([read(workspace, file), list(workspace).length]).toEqual([before, 2])
+    }
+  })
+
+  it('writes nothing if the files of two other agents have its names (exit 3)', async () => {
+    const workspace = new Workspace(
+      Object.fromEntries(
+        ['weather.yaml', 'weather.json', '_weather.yml', '_weather.json', '_weather.yaml'].map((name, index) => [
+          `cards/${name}`,
+          { id: `other-${index}`, card: card('other') },
+        ]),
+      ),
+    )
+    const { code, stdout } = await workspace.run(['pull', '--force'], env)
+    expect(stdout).toContain('✗ not written weather files of other agents have the names weather and _weather\n')
+    expect({ code, files: list(workspace).length }).toEqual({ code: 3, files: 5 })
+  })
+
+  it.each<[string, string, unknown]>([
+    ['cannot be parsed', 'cards/weather.yaml', 'id: other\ncard: ['],
+    ['has several documents', 'cards/x.yaml', 'id: weather\n---\nid: other'],
+    ['is a list', 'cards/x.json', [{ id: 'weather', card: card('weather') }]],
+    ['is empty', 'cards/weather.yaml', ''],
+    ['has an id that is no text', 'cards/x.yaml', 'id: 5\ncard: {}'],
+    ['has an entry without a URL', 'cards/agents.json', { Weather: {} }],
+    ['inherits from defaults that are invalid', 'cards/team/weather.yaml', { card: card('weather') }],
+  ])('creates no second file while one that %s may describe the agent (exit 3)', async (_, file, content) => {
+    const workspace = new Workspace({ [file]: content })
+    if (file.includes('team')) workspace.write({ 'cards/team/defaults.yaml': 'hosts: [a.example.com]' })
+    const before = read(workspace, file)
+    const { code, stdout } = await workspace.run(['pull', '--force'], env)
+    expect(stdout).toContain(
+      `✗ not written weather ${file}${file.endsWith('agents.json') ? '#/Weather' : ''} may describe it, and is invalid: correct or delete it first\n`,
+    )
+    expect({ code, after: read(workspace, file) }).toEqual({ code: 3, after: before })
+    expect(
+      readdirSync(join(workspace.folder, 'cards'), { recursive: true }).filter(name => /weather/.test(String(name))),
+    ).toEqual(/weather/.test(file) ? [file.slice('cards/'.length)] : [])
+  })
+
+  it('overwrites neither of two files that describe the agent (exit 3)', async () => {
+    const files = { 'cards/weather.yaml': { card: card('a') }, 'cards/x.json': { id: 'weather', card: card('b') } }
+    const workspace = new Workspace(files)
+    const before = Object.keys(files).map(file => read(workspace, file))
+    const { code, stdout } = await workspace.run(['pull', '--force'], env)
+    expect(stdout).toContain(
+      '✗ not written weather (cards/x.json) · cards/weather.yaml describes it, too: delete one of them',
+    )
+    expect({ code, after: Object.keys(files).map(file => read(workspace, file)) }).toEqual({ code: 3, after: before })
+  })
+
+  it('replaces a link with the file, and does not write where it leads', async () => {
+    const workspace = new Workspace({ 'mine.yaml': 'card: {name: mine}', 'cards/README.md': '' })
+    symlinkSync('../mine.yaml', join(workspace.folder, 'cards/weather.yaml'))
     await workspace.run(['pull', '--force'], env)
-    expect(read(outside, 'weather.yaml')).toBe('card: {name: outside}')
+    expect(read(workspace, 'mine.yaml')).toBe('card: {name: mine}')
     expect(parse(read(workspace, 'cards/weather.yaml'))).toEqual(registered)
+  })
+
+  it('leaves a link alone that is not read, because it leads out of the folder (exit 3)', async () => {
+    const [workspace, outside] = [new Workspace({ 'cards/README.md': '' }), new Workspace({ 'weather.yaml': 'a: b' })]
+    symlinkSync(join(outside.folder, 'weather.yaml'), join(workspace.folder, 'cards/weather.yaml'))
+    const { code, stdout } = await workspace.run(['pull', '--force'], env)
+    expect(stdout).toContain(
+      '✗ not written weather cards/weather.yaml may describe it, and is not read: it is a link to a',
+    )
+    expect({ code, text: read(outside, 'weather.yaml'), files: list(workspace) }).toEqual({
+      ...{ code: 3, text: 'a: b', files: ['README.md', 'weather.yaml'] },
+    })
   })
 
   it('reports defaults that are invalid, and writes nothing (exit 2)', async () => {
@@ -253,7 +329,7 @@ describe('sync-card pull of some agents', () => {
   })
 
   it.each([
-    ['other', '✗ forbidden other The token cannot write other.', 4],
+    ['other', '✗ forbidden other The token cannot write other (SYNC_CARD_TOKEN in the environment).', 4],
     ['mine-z', '✗ not registered mine-z', 3],
     ['../../etc/passwd', '✗ not written ../../etc/passwd this is not the id of an agent', 3],
   ])('reports that %s cannot be pulled', async (id, message, exitCode) => {

@@ -44,14 +44,13 @@ describe('resolveHost chooses the host', () => {
       'that is the default of sync-card.yaml, before .env',
       {
         files: { 'sync-card.yaml': `default: staging\n${twoHosts}`, '.env': `SYNC_CARD_URL=${A}` },
-        env: { ADMIN_TOKEN: 'x' },
       },
       B,
       'profile staging in sync-card.yaml',
     ],
     [
       'that is the only one of sync-card.yaml',
-      { files: { 'sync-card.yaml': `hosts: { prod: { url: ${A}/ } }` }, env: { ADMIN_TOKEN: 'x' } },
+      { files: { 'sync-card.yaml': `hosts: { prod: { url: ${A}/ } }` } },
       A,
       'profile prod in sync-card.yaml',
     ],
@@ -101,8 +100,9 @@ describe('resolveHost chooses the host', () => {
     ['its URL in the environment', { env: { SYNC_CARD_URL: B } }],
   ])('with the name and the set of the profile, found by %s', (_, given) => {
     const files = { 'sync-card.yaml': twoHosts }
-    const env = { ADMIN_TOKEN: 'x', ...given.env }
-    expect(resolve({ ...given, files, env })).toMatchObject({ name: 'staging', set: 'team', url: B })
+    expect(findHost(given.flags ?? {}, contextOf({ ...given, files }))).toMatchObject({
+      ...{ name: 'staging', set: 'team', url: B },
+    })
   })
 
   it.each<[string, Given, string]>([
@@ -152,7 +152,7 @@ describe('resolveHost chooses the host', () => {
 
 describe('resolveHost sends a token only to the URL that it belongs to', () => {
   const envFile = `SYNC_CARD_URL=${A}\nSYNC_CARD_TOKEN=of-file\n`
-  const custom = `hosts: { prod: { url: ${A}, tokenFrom: env:SYNC_CARD_PROD } }`
+  const profile = `hosts: { prod: { url: ${A} } }`
 
   it.each<[string, Given, string, string]>([
     [
@@ -175,12 +175,6 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
       'ADMIN_TOKEN in the environment',
     ],
     [
-      'of the environment without a URL, to a profile',
-      { env: { ADMIN_TOKEN: 'y' }, files: { 'sync-card.yaml': custom.replace('env:SYNC_CARD_PROD', 'env') } },
-      'y',
-      'ADMIN_TOKEN in the environment',
-    ],
-    [
       'of the environment, to the same URL as a flag',
       { flags: { url: `${A}/` }, env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' } },
       'y',
@@ -195,13 +189,13 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
     ],
     [
       'of .env, to the same URL in a profile',
-      { files: { '.env': envFile, 'sync-card.yaml': `hosts: { prod: { url: ${A} } }` } },
+      { files: { '.env': envFile, 'sync-card.yaml': profile } },
       'of-file',
       'SYNC_CARD_TOKEN in .env',
     ],
     [
       'of the environment before .env',
-      { env: { SYNC_CARD_TOKEN: 'x' }, files: { '.env': envFile } },
+      { flags: { url: A }, env: { SYNC_CARD_TOKEN: 'x' }, files: { '.env': envFile } },
       'x',
       'SYNC_CARD_TOKEN in the environment',
     ],
@@ -219,28 +213,20 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
       'ADMIN_TOKEN in .env.prod',
     ],
     [
-      'of the variable that the profile names',
-      { env: { SYNC_CARD_PROD: 'c', SYNC_CARD_TOKEN: 'x' }, files: { 'sync-card.yaml': custom } },
+      'of the variable that is named like the host',
+      {
+        flags: { host: 'my-prod' },
+        env: { SYNC_CARD_URL: B, SYNC_CARD_TOKEN_MY_PROD: 'c', SYNC_CARD_TOKEN: 'x' },
+        files: { 'sync-card.yaml': profile.replace('prod', 'my-prod') },
+      },
       'c',
-      'SYNC_CARD_PROD in the environment',
+      'SYNC_CARD_TOKEN_MY_PROD in the environment',
     ],
     [
-      'of that variable in .env.NAME',
-      { files: { 'sync-card.yaml': custom, '.env.prod': `SYNC_CARD_URL=${A}\nSYNC_CARD_PROD=c` } },
+      'of that variable to the URL of the host',
+      { flags: { url: A }, env: { SYNC_CARD_TOKEN_PROD: 'c' }, files: { 'sync-card.yaml': profile } },
       'c',
-      'SYNC_CARD_PROD in .env.prod',
-    ],
-    [
-      'of the usual variables for a URL that has a profile',
-      { env: { SYNC_CARD_URL: A, SYNC_CARD_TOKEN: 'x' }, files: { 'sync-card.yaml': custom } },
-      'x',
-      'SYNC_CARD_TOKEN in the environment',
-    ],
-    [
-      'that a host has issued, of any variable',
-      { env: { CARDS: 'cc_abc_def' }, files: { 'sync-card.yaml': custom.replace('SYNC_CARD_PROD', 'CARDS') } },
-      'cc_abc_def',
-      'CARDS in the environment',
+      'SYNC_CARD_TOKEN_PROD in the environment',
     ],
     [
       'by default that of the host that npm start runs in this clone',
@@ -303,13 +289,13 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
     ],
     [
       'one of .env without a URL, for a profile',
-      { files: { '.env.prod': 'SYNC_CARD_PROD=z', 'sync-card.yaml': custom } },
+      { files: { '.env.prod': 'SYNC_CARD_TOKEN=z', 'sync-card.yaml': profile } },
       [`add this line to .env.prod: SYNC_CARD_URL=${A}`],
     ],
     [
       'one of .env.NAME after sync-card.yaml has changed',
-      { files: { '.env.prod': `SYNC_CARD_URL=${B}\nSYNC_CARD_PROD=z`, 'sync-card.yaml': custom } },
-      [`The SYNC_CARD_PROD in .env.prod is for ${B}`, `not sent to ${A}`],
+      { files: { '.env.prod': `SYNC_CARD_URL=${B}\nSYNC_CARD_TOKEN=z`, 'sync-card.yaml': profile } },
+      [`The SYNC_CARD_TOKEN in .env.prod is for ${B}`, `not sent to ${A}`],
     ],
     [
       'one of the environment for another host',
@@ -318,36 +304,15 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
     ],
     [
       'one of the environment for another host than the profile',
-      { flags: { host: 'prod' }, env: { SYNC_CARD_URL: B, SYNC_CARD_PROD: 'y' }, files: { 'sync-card.yaml': custom } },
-      [`The SYNC_CARD_PROD in the environment is for ${B}`, '.env.prod'],
-    ],
-    [
-      'a secret of another product',
-      {
-        env: { GITHUB_TOKEN: 'ghp_hidden' },
-        files: { 'sync-card.yaml': custom.replace('SYNC_CARD_PROD', 'GITHUB_TOKEN') },
-      },
-      ['The GITHUB_TOKEN in the environment is not a token that a host has issued'],
-    ],
-    [
-      'the admin token of another product',
-      {
-        env: { VAULT_ADMIN_TOKEN: 'hidden' },
-        files: { 'sync-card.yaml': custom.replace('SYNC_CARD_PROD', 'VAULT_ADMIN_TOKEN') },
-      },
-      ['The VAULT_ADMIN_TOKEN in the environment is not a token that a host has issued'],
-    ],
-    [
-      'usual variables for a profile that names another one',
-      { flags: { host: 'prod' }, env: { SYNC_CARD_TOKEN: 'x' }, files: { 'sync-card.yaml': custom } },
-      [`There is no token for ${A}.`, 'SYNC_CARD_PROD', '.env.prod'],
+      { flags: { host: 'prod' }, env: { SYNC_CARD_URL: B, ADMIN_TOKEN: 'y' }, files: { 'sync-card.yaml': profile } },
+      [`The ADMIN_TOKEN in the environment is for ${B}`, '.env.prod'],
     ],
     [
       'no token at all',
       { flags: { url: B } },
       [
         `There is no token for ${B}.`,
-        'Use --token',
+        `Use --url ${B} with --token`,
         `SYNC_CARD_URL=${B} and SYNC_CARD_TOKEN in the environment`,
         'write both into .env.',
       ],
@@ -380,6 +345,90 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
   })
 })
 
+/** Where a token may be, each row of the table below. */
+const tokens = {
+  '--token': { flags: { token: 'T' } },
+  'the environment': { env: { ADMIN_TOKEN: 'T' } },
+  'the environment, with its URL': { env: { SYNC_CARD_TOKEN: 'T', SYNC_CARD_URL: A } },
+  'the environment, named like the host': { env: { SYNC_CARD_TOKEN_PROD: 'T' } },
+  '.env': { files: { '.env': 'SYNC_CARD_TOKEN=T' } },
+  '.env, with its URL': { files: { '.env': `SYNC_CARD_TOKEN=T\nSYNC_CARD_URL=${A}` } },
+  '.env.prod, with its URL': { files: { '.env.prod': `ADMIN_TOKEN=T\nSYNC_CARD_URL=${A}` } },
+} satisfies Record<string, Given>
+
+/** Where the host may be named, each column. */
+const hosts = {
+  '--url': { flags: { url: A } },
+  '--host': { flags: { host: 'prod' }, files: { 'sync-card.yaml': `hosts: { prod: { url: ${A} } }` } },
+  'sync-card.yaml': { files: { 'sync-card.yaml': `hosts: { prod: { url: ${A} } }` } },
+  '.env': { files: { '.env': `SYNC_CARD_URL=${A}` } },
+  'another host of sync-card.yaml': { files: { 'sync-card.yaml': `hosts: { prod: { url: ${B} } }` } },
+  'another port of this machine in sync-card.yaml': {
+    files: { 'sync-card.yaml': 'hosts: { prod: { url: "http://127.0.0.1:9" } }' },
+  },
+  nothing: {},
+} satisfies Record<string, Given>
+
+/** The URL at which a token arrives. */
+const table: Record<keyof typeof tokens, (string | undefined)[]> = {
+  '--token': [A, A, undefined, undefined, undefined, undefined, LOCAL],
+  'the environment': [A, undefined, undefined, undefined, undefined, undefined, LOCAL],
+  'the environment, with its URL': [A, A, A, A, A, A, A],
+  'the environment, named like the host': [undefined, A, undefined, undefined, undefined, undefined, undefined],
+  '.env': [undefined, undefined, undefined, A, undefined, undefined, LOCAL],
+  '.env, with its URL': [A, A, A, A, undefined, undefined, A],
+  '.env.prod, with its URL': [undefined, A, A, undefined, undefined, undefined, undefined],
+}
+
+describe('a token of the user in a repository of somebody else', () => {
+  it('reaches only a host that its own source or the user names', () => {
+    for (const [tokenFrom, token] of Object.entries<Given>(tokens)) {
+      const arrived = Object.values<Given>(hosts).map(named => {
+        const files: Record<string, string> = { ...named.files }
+        for (const [name, text] of Object.entries(token.files ?? {})) files[name] = `${files[name] ?? ''}\n${text}`
+        const context = contextOf({ env: { ...named.env, ...token.env }, files })
+        try {
+          const found = findHost({ ...named.flags, ...token.flags }, context)
+          return found.token === 'T' ? found.url : undefined
+        } catch (error) {
+          if (error instanceof UsageError) return undefined
+          throw error
+        }
+      })
+      expect(arrived, tokenFrom).toEqual(table[tokenFrom as keyof typeof tokens])
+    }
+  })
+
+  it.each<[string, Given, string]>([
+    [
+      'a generic one, by the default of sync-card.yaml',
+      { env: { ADMIN_TOKEN: 'hidden' }, files: { 'sync-card.yaml': `hosts: { prod: { url: ${A} } }` } },
+      `The ADMIN_TOKEN in the environment is not sent to ${A}: only profile prod in sync-card.yaml names that host, and whoever wrote that would get the token. If it is for that host, add --url ${A}, or set SYNC_CARD_URL=${A} beside it.`,
+    ],
+    [
+      'a generic one, by a name that the user types',
+      {
+        ...{ flags: { host: 'prod' }, env: { SYNC_CARD_TOKEN: 'hidden' } },
+        files: { 'sync-card.yaml': `hosts: { prod: { url: ${A} } }` },
+      },
+      `add --url ${A}, or set SYNC_CARD_URL=${A} beside it, or name the variable SYNC_CARD_TOKEN_PROD.`,
+    ],
+    [
+      'one that is named like the default host',
+      { env: { SYNC_CARD_TOKEN_PROD: 'hidden' }, files: { 'sync-card.yaml': `hosts: { prod: { url: ${A} } }` } },
+      'would get the token. If it is for that host, add --host prod.',
+    ],
+    [
+      'one of a flag, by a .env',
+      { flags: { token: 'hidden' }, files: { '.env': `SYNC_CARD_URL=${A}` } },
+      `--token is not sent to ${A}: only SYNC_CARD_URL in .env names that host, and whoever wrote that would get the token. If it is for that host, add --url ${A}.`,
+    ],
+  ])('is withheld with the reason and what to type: %s', (_, given, message) => {
+    expect(messageOf(given)).toContain(message)
+    expect(messageOf(given)).not.toContain('hidden')
+  })
+})
+
 describe('findHost', () => {
   it('resolves a host without a token, and gives the reason', () => {
     const given = { flags: { url: B }, files: { '.env': `SYNC_CARD_URL=${A}\nADMIN_TOKEN=x` } }
@@ -404,9 +453,7 @@ describe('sync-card.yaml', () => {
     [
       'an unknown field of a host',
       `hosts:\n  prod:\n    url: ${A}\n    uri: x`,
-      [
-        'sync-card.yaml:4:5 /hosts/prod/uri is not a known field here. Did you mean "url"? Known fields: url, tokenFrom, set',
-      ],
+      ['sync-card.yaml:4:5 /hosts/prod/uri is not a known field here. Did you mean "url"? Known fields: url, set'],
     ],
     [
       'a token',
@@ -414,9 +461,9 @@ describe('sync-card.yaml', () => {
       ['sync-card.yaml:4:5 /hosts/prod/token does not belong in this file: write it into .env or .env.NAME'],
     ],
     [
-      'a token in tokenFrom',
-      `hosts: { prod: { url: ${A}, tokenFrom: cc_hidden } }`,
-      ['/hosts/prod/tokenFrom must be "env", for SYNC_CARD_TOKEN or ADMIN_TOKEN, or "env:NAME"'],
+      'the name of the variable with a token, which a clone of another person could choose',
+      `hosts: { prod: { url: ${A}, tokenFrom: env:GITHUB_TOKEN } }`,
+      ['/hosts/prod/tokenFrom is not a known field here. Known fields: url, set'],
     ],
     ['no URL', 'hosts:\n  prod: {}', ['/hosts/prod/url is missing']],
     [

@@ -17,6 +17,13 @@ const load = ({ folder }: Workspace) => {
 }
 
 describe('a path that is no file', () => {
+  it('is skipped without being opened, even if it is named: a link to a device', () => {
+    const workspace = new Workspace()
+    symlinkSync('/dev/zero', join(workspace.folder, 'c.yaml'))
+    const { skipped } = loadManifests(['c.yaml'], 'https://cards.example.com', workspace.folder)
+    expect(skipped).toEqual([{ file: 'c.yaml', reason: 'it is a device' }])
+  })
+
   it('is skipped without being opened: FIFOs, sockets and links to devices', async () => {
     const workspace = new Workspace({ 'cards/a.json': card('a') })
     makeFifo(workspace, 'cards/b.json')
@@ -29,7 +36,10 @@ describe('a path that is no file', () => {
       invalid: [],
       skipped: [
         { file: 'cards/b.json', reason: 'it is a FIFO' },
-        { file: 'cards/c.yaml', reason: 'it is a device' },
+        {
+          file: 'cards/c.yaml',
+          reason: 'it is a link to a file outside of the repository; name it to read it',
+        },
         { file: 'cards/d.md', reason: 'it is a socket' },
       ],
     })

@@ -162,7 +162,7 @@ describe('sync-card token create', () => {
   })
 
   it.each([
-    [403, 'This token lacks the scope `admin`.', 3],
+    [403, 'This token lacks the scope `admin` (SYNC_CARD_TOKEN in the environment).', 3],
     [422, "No token was issued. /agents/0 must be an agent's id.", 3],
     [
       401,
@@ -170,7 +170,8 @@ describe('sync-card token create', () => {
       4,
     ],
   ])('reports why the host responded with %i', async (status, detail, code) => {
-    host.faults = [(_, response) => Boolean(problem(response, status, 'declined', detail))]
+    const sent = detail.replace(/ \(.*\)/, '')
+    host.faults = [(_, response) => Boolean(problem(response, status, 'declined', sent))]
     const result = await run('create', '--scope', 'read', '--agent', '?')
     expect(result).toEqual({ code, stdout: '', stderr: `sync-card: ${detail}\n` })
   })

@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { VERSION } from '../../src/version.ts'
+import { FakeHost } from './fake-host.ts'
 import { useFakeHost, Workspace } from './workspace.ts'
 
 const { host } = useFakeHost()
@@ -50,9 +51,39 @@ describe('sync-card whoami', () => {
     expect(stdout).toContain(`version  0.1.7; this is sync-card ${VERSION}\n`)
   })
 
-  it('shows which secrets the host lacks', async () => {
-    host.health.missing = ['ADMIN_TOKEN']
-    expect(linesOf((await new Workspace(files()).run(['whoami'])).stdout)).toContainEqual(['missing', 'ADMIN_TOKEN'])
+  it('shows which secrets the host lacks, those of manifests included, and sends no token before it knows the host', async () => {
+    host.health.missing = ['SIGNING_KEY']
+    host.missingOfManifests = ['WEATHER_KEY']
+    const { stdout } = await new Workspace(files()).run(['whoami'])
+    expect(linesOf(stdout)).toContainEqual(['missing', 'SIGNING_KEY, WEATHER_KEY'])
+    expect(host.contacts.map(({ headers }) => headers.authorization)).toEqual([undefined, `Bearer ${host.token}`])
+  })
+
+  it('shows for each of several hosts which token it gets, and where both were found', async () => {
+    const other = await new FakeHost().listen()
+    onTestFinished(() => other.close())
+    const workspace = new Workspace({
+      'sync-card.yaml': `default: prod\nhosts: { prod: { url: "${host.url}" }, staging: { url: "${other.url}" } }`,
+      '.env': `SYNC_CARD_URL=${host.url}\nADMIN_TOKEN=${host.token}`,
+    })
+    const shell = { SYNC_CARD_TOKEN_STAGING: other.token }
+    const shown: string[][][] = []
+    for (const args of [[], ['--host', 'staging'], ['--url', other.url]])
+      shown.push(linesOf((await workspace.run(['whoami', ...args], shell)).stdout))
+    expect(shown.map(lines => [lines[0], lines[2]])).toEqual([
+      [
+        ['host', `${host.url} (profile prod in sync-card.yaml)`],
+        ['token', 'kn36bnav5bke (ADMIN_TOKEN in .env)'],
+      ],
+      [
+        ['host', `${other.url} (profile staging in sync-card.yaml)`],
+        ['token', 'admin (SYNC_CARD_TOKEN_STAGING in the environment)'],
+      ],
+      [
+        ['host', `${other.url} (--url)`],
+        ['token', 'admin (SYNC_CARD_TOKEN_STAGING in the environment)'],
+      ],
+    ])
   })
 
   it('prints one JSON object with --json', async () => {
@@ -71,7 +102,7 @@ describe('sync-card whoami', () => {
   })
 
   it('reports a token that the host rejects (exit 4)', async () => {
-    expect(await new Workspace(files()).run(['whoami', '--token', 'wrong'])).toEqual({
+    expect(await new Workspace(files()).run(['whoami', '--host', 'prod', '--token', 'wrong'])).toEqual({
       code: 4,
       stdout: '',
       stderr: 'sync-card: the host rejects the token (401), which is wrong, expired or revoked: --token.\n',

@@ -91,7 +91,7 @@ describe('the action on a push', () => {
     runner.write({
       'cards/action-pushed.yaml': yaml('action-pushed'),
       '.env': `SYNC_CARD_URL=${elsewhere}\nSYNC_CARD_TOKEN=another\n`,
-      'sync-card.yaml': `default: prod\nhosts: { prod: { url: '${elsewhere}', tokenFrom: env } }\n`,
+      'sync-card.yaml': `default: prod\nhosts: { prod: { url: '${elsewhere}' } }\n`,
     })
     const result = await runner.run(push, host())
     expect(result.failed).toBeUndefined()
