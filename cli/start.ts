@@ -1,18 +1,23 @@
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { MIN_ADMIN_TOKEN_LENGTH } from '../src/limits.ts'
 import { createContext, processIo } from './context.ts'
-import { readLocalToken, writeDevConfig } from './dev/dev-config.ts'
+import { parseStateFolder, readChosenToken, writeDevConfig } from './dev/dev-config.ts'
 import {
   checkPort,
   exitWithParent,
-  killGroup,
-  startDevServer,
+  runWrangler,
+  startServer,
   stopGroup,
   waitUntilResponding,
   waitUntilSilent,
 } from './dev/dev-server.ts'
 import { welcome } from './dev/welcome.ts'
-import { exitOnFailure } from './failure.ts'
-import { localUrl } from './hosts/index.ts'
+import { ExitCode } from './exit-codes.ts'
+import { exitOnFailure, isSystemError } from './failure.ts'
+import { claimFile, localUrl, startedFile } from './hosts/index.ts'
 import { createSigningKey } from './keys/index.ts'
 
 exitOnFailure('npm start')
@@ -21,32 +26,40 @@ const { cwd, env, fetch } = context
 const url = localUrl(env)
 const port = env.PORT ?? new URL(url).port
 
+/** What a shell in this clone reads the token with, which the owner has chosen and which is not displayed. */
+const TOKEN_COMMAND = `"$(node -p 'require("./${startedFile(port)}").token')"`
+
 const SHORT_TOKEN =
   `ADMIN_TOKEN in the environment or .dev.vars must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. ` +
   'Remove it to have a random one for each start.'
 
-const fail = (message: string): void => {
+const fail = (message: string, exitCode = 1): void => {
   context.terminal.error(message)
-  process.exitCode = 1
+  process.exitCode = exitCode
 }
 
-const serve = async (): Promise<void> => {
-  const { token, shell } = readLocalToken(cwd, process.env)
-  if (token.length < MIN_ADMIN_TOKEN_LENGTH) return fail(SHORT_TOKEN)
-  // The keys are for this run only. Those of production in .dev.vars must not sign cards of this machine.
-  const secrets = {
-    ADMIN_TOKEN: token,
-    LOCAL_ORIGINS: [url, url.replace('127.0.0.1', 'localhost'), env.LOCAL_ORIGINS].join(' ').trim(),
-    SIGNING_KEY: JSON.stringify(createSigningKey()),
-    SIGNING_KEY_2: '',
+/** The files that end with this host. */
+const files: string[] = []
+
+/** Reserves a file for this host. Returns undefined, or why that is not possible. */
+const reserve = (file: string, pid: number, token?: string): string | undefined => {
+  try {
+    const other = claimFile(file, { pid, url, token })
+    if (other !== undefined) {
+      const next = Number(new URL(other.url).port) + 1
+      return (
+        `A host runs here already: ${other.url} (process ${other.pid}). Use that one, or stop it. ` +
+        `To start another one with a state of its own: PORT=${next} npm start -- --state .wrangler/${next}`
+      )
+    }
+    files.push(file)
+  } catch (error) {
+    if (isSystemError(error)) return `What is registered cannot be kept here: ${error.message}.`
+    throw error
   }
-  const config = writeDevConfig(cwd, port, secrets)
-  const server = startDevServer(port, config, context)
-  // However this process ends, even by an unexpected error, it leaves no runtime behind that keeps the port.
-  process.on('exit', () => {
-    killGroup(server)
-    config.remove()
-  })
+}
+
+const serve = async (state: string, server: ChildProcess, token: string, shellToken: string): Promise<void> => {
   const ended = new Promise<void>(resolve => {
     server.once('exit', () => resolve())
     server.once('error', () => resolve())
@@ -58,17 +71,42 @@ const serve = async (): Promise<void> => {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
   exitWithParent(stop)
-  const isResponding = await waitUntilResponding(`${url}/agents`, server, context)
-  if (isResponding) {
-    await welcome({ url, token }, shell, context)
+  const { pid = 0 } = server
+  const problem =
+    reserve(join(state, 'npm-start.json'), pid) ??
+    (await checkPort(url, port, fetch)) ??
+    reserve(join(cwd, startedFile(port)), pid, token)
+  if (problem !== undefined) return fail(problem)
+  const config = `.wrangler-start-${port}.toml`
+  files.push(join(cwd, config))
+  const configs = writeDevConfig(cwd, config)
+  runWrangler(server, { state, port, configs, files }, context)
+  if (await waitUntilResponding(`${url}/agents`, server, context)) {
+    await welcome({ url, token }, { shellToken, state: relative(cwd, state) }, context)
     await Promise.race([ended, waitUntilSilent(`${url}/agents`, server, context)])
     if (!isStopping) fail('wrangler dev has ended, or its runtime has; VERBOSE=1 npm start shows its log.')
   } else if (!isStopping) {
     fail('wrangler dev did not start; VERBOSE=1 npm start shows its log.')
   }
-  await stopGroup(server)
 }
 
-const problem = await checkPort(url, port, fetch)
-if (problem === undefined) await serve()
-else fail(problem)
+const start = async (state: string): Promise<void> => {
+  const chosen = readChosenToken(cwd, process.env)
+  if (chosen !== undefined && chosen.length < MIN_ADMIN_TOKEN_LENGTH) return fail(SHORT_TOKEN)
+  const token = chosen ?? randomBytes(32).toString('hex')
+  const origins = [url, url.replace('127.0.0.1', 'localhost'), env.LOCAL_ORIGINS].join(' ').trim()
+  // The signing key is for this run only.
+  const secrets = { ADMIN_TOKEN: token, LOCAL_ORIGINS: origins, SIGNING_KEY: JSON.stringify(createSigningKey()) }
+  const server = startServer(state, secrets, context)
+  try {
+    await serve(state, server, token, chosen === undefined ? token : TOKEN_COMMAND)
+  } finally {
+    await stopGroup(server)
+    for (const file of files) rmSync(file, { force: true })
+  }
+}
+
+const state = parseStateFolder(process.argv.slice(2), cwd)
+if (state === undefined)
+  fail('Its only option is the folder for what is registered: npm start -- --state DIR', ExitCode.usage)
+else await start(state)

@@ -164,7 +164,11 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     const agent = id === undefined ? '' : `/agents/${id}`
     const reply = await request(connection, 'GET', `${agent}/.well-known/agent-card.json`, { anonymous: true })
     const etag = entityTagOf(reply)
-    return { ...(etag !== undefined && { etag }), isPending: reply.status >= 500 }
+    return {
+      ...(etag !== undefined && { etag }),
+      ...(reply.status === 200 && isJsonObject(reply.body) && { card: reply.body }),
+      isPending: reply.status >= 500,
+    }
   },
 
   /** Returns the card that the host serves to the holder of the token, in a dialect or as the hybrid; undefined for an unknown agent. */

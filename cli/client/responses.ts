@@ -81,7 +81,7 @@ export const AgentPage = v.looseObject({
 export type ListedAgent = v.InferOutput<typeof AgentPage>['agents'][number]
 
 /** The card that an anonymous client gets. `isPending`: the agent's upstream card has not been fetched yet. */
-export type LiveCard = { etag?: string; isPending: boolean }
+export type LiveCard = { etag?: string; card?: JsonObject; isPending: boolean }
 
 const CardChange = v.object({
   op: Text,

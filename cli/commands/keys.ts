@@ -76,8 +76,8 @@ const create = async (args: readonly string[], { print }: CreateFlags, context: 
   if (url !== undefined && isLoopback(parseHostUrl(url, 'SYNC_CARD_URL')))
     throw localHostError(url, 'Set SYNC_CARD_URL to the deployed one, or unset it.')
   const wrangler = createWrangler(cwd, processEnv)
-  // Without a list, there is no Worker yet, or wrangler reports with the next command what is wrong.
-  const stored = (await wrangler.listSecrets(args, true)) ?? []
+  const stored = await wrangler.listSecrets(args)
+  if (stored === undefined) return reportUnknownSecrets(context)
   const existing = TURNS.find(secret => stored.includes(secret))
   if (existing !== undefined)
     throw new UsageError(
@@ -131,6 +131,15 @@ const reportWrangler = (what: string, exitCode: number, { terminal }: Context): 
   return exitCode
 }
 
+/** Reports that the key might replace another one. */
+const reportUnknownSecrets = ({ terminal }: Context): number => {
+  terminal.error(
+    'The key was not stored: wrangler could not list the secrets of the Worker, so that one of them might have been ' +
+      'replaced. If you are not logged in, run `npx wrangler login`, then try again.',
+  )
+  return ExitCode.unreachable
+}
+
 const rotate = async (args: readonly string[], flags: RotateFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const session = openSession(args, flags, context, !flags.print)
@@ -148,7 +157,9 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
     terminal.info(`Store it as ${secret} before ${new Date(signsFrom * 1000).toISOString()}, when it begins to sign.`)
     return ExitCode.ok
   }
-  if ((await session.wrangler.listSecrets(args, true))?.includes(secret))
+  const stored = await session.wrangler.listSecrets(args)
+  if (stored === undefined) return reportUnknownSecrets(context)
+  if (stored.includes(secret))
     throw new UsageError(
       `The Worker that wrangler sees has a ${secret}, and ${session.url} has none: name the same Worker after --, such as -- --env staging.`,
     )

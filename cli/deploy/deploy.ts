@@ -38,11 +38,20 @@ export const deploy = async (args: readonly string[], context: Context, wrangler
   const mayCreate = target.token === undefined && target.canStore
   if (mayCreate) checkWritable(configFolder, target.file)
   const deployment = await wrangler.deploy(args, target.token === undefined ? undefined : { ADMIN_TOKEN: target.token })
-  if (deployment.exitCode !== 0) return deployment.exitCode
-  const created = mayCreate ? await createToken(target, context, wrangler) : undefined
-  if (created === 'failed') return ExitCode.unreachable
+  if (deployment.exitCode !== 0) {
+    if (deployment.needsLogin) terminal.error(NEEDS_LOGIN)
+    return deployment.exitCode
+  }
+  const secrets = mayCreate ? await wrangler.listSecrets(worker) : []
+  if (secrets === undefined) return reportNoToken('', terminal)
+  // A token that the Worker has already stays.
+  const created = mayCreate && !secrets.includes('ADMIN_TOKEN') ? randomBytes(32).toString('base64url') : undefined
   const url = chooseUrl(target, deployment.urls, created !== undefined, terminal)
+  // The file has the token before the Worker has it: whatever ends this process in between, the next run sets the
+  // token of the file.
   saveTarget(target, url, created, context)
+  if (created !== undefined && (await wrangler.putSecret('ADMIN_TOKEN', created, worker)) !== 0)
+    return reportNoToken(` of ${target.file}`, terminal)
   if (url === undefined) {
     terminal.error(`Deployed, but the Worker's URL could not be determined. Write SYNC_CARD_URL into ${target.file}.`)
     return ExitCode.usage
@@ -91,6 +100,10 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
     )
   const fromShell = environment === '' ? (processEnv.PUBLIC_URL ?? processEnv.SYNC_CARD_URL) : undefined
   const configured = fromShell ?? values.SYNC_CARD_URL
+  // What would throw only after the deployment throws here: a mistake in an address, in the token or in sync-card.yaml.
+  for (const [source, { SYNC_CARD_URL: url }] of Object.entries({ [file]: values, 'the environment': processEnv }))
+    if (url !== undefined) parseHostUrl(url, `SYNC_CARD_URL in ${source}`)
+  resolveHost({ url: 'https://host.invalid', token: token ?? 'none' }, context)
   return {
     environment,
     file,
@@ -105,18 +118,13 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
 
 const isSet = (value: string | undefined): boolean => value !== undefined && !/^(?:false|0)$/i.test(value)
 
-/** Gives a Worker without an admin token a random one. Returns undefined if it has one already, which stays. */
-const createToken = async (
-  { worker }: Target,
-  { terminal }: Context,
-  wrangler: Wrangler,
-): Promise<string | 'failed' | undefined> => {
-  const secrets = await wrangler.listSecrets(worker)
-  if (secrets?.includes('ADMIN_TOKEN')) return undefined
-  const token = randomBytes(32).toString('base64url')
-  if (secrets !== undefined && (await wrangler.putSecret('ADMIN_TOKEN', token, worker)) === 0) return token
-  terminal.error('Deployed, but wrangler could not set the ADMIN_TOKEN. Run npm run deploy again.')
-  return 'failed'
+const NEEDS_LOGIN =
+  'wrangler is not logged in to a Cloudflare account. Run `npx wrangler login`, then `npm run deploy` again. ' +
+  'Without a terminal, set CLOUDFLARE_API_TOKEN instead.'
+
+const reportNoToken = (which: string, terminal: Context['terminal']): number => {
+  terminal.error(`Deployed, but wrangler could not set the ADMIN_TOKEN${which}. Run npm run deploy again.`)
+  return ExitCode.unreachable
 }
 
 /**

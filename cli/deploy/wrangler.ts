@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn } from 'node:child_process'
+import { type SpawnOptions, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,15 +10,15 @@ import type { Environment } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
 
-/** How `wrangler deploy` ended, and the addresses of the Worker that it reported. */
-export type Deployment = { exitCode: number; urls: string[] }
+/** How `wrangler deploy` ended, and the addresses that it reported. `needsLogin`: it failed without an account. */
+export type Deployment = { exitCode: number; urls: string[]; needsLogin: boolean }
 
 /** The commands of wrangler that a deployment needs. Their output goes to this terminal. */
 export type Wrangler = {
   /** Deploys with secrets, which reach wrangler in a file that only this user can read and that is deleted afterwards. */
   deploy: (args: readonly string[], secrets?: Readonly<Record<string, string>>) => Promise<Deployment>
-  /** Returns the names of the Worker's secrets; undefined if wrangler fails, whose reason is not shown if `isQuiet`. */
-  listSecrets: (args: readonly string[], isQuiet?: boolean) => Promise<string[] | undefined>
+  /** Returns the names of the Worker's secrets, none without a Worker; undefined if wrangler fails, which shows why. */
+  listSecrets: (args: readonly string[]) => Promise<string[] | undefined>
   /** Stores a secret, and returns the exit code. */
   putSecret: (name: string, value: string, args: readonly string[]) => Promise<number>
   /** Deletes a secret, and returns the exit code. On a terminal, wrangler shows the name of the Worker and asks first. */
@@ -28,63 +28,74 @@ export type Wrangler = {
 /** Returns the commands of wrangler in a folder. */
 export const createWrangler = (cwd: string, env: Environment): Wrangler => ({
   deploy: async (args, secrets) => {
-    const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
-    const file = join(folder, 'secrets.json')
-    const output = join(folder, 'output.ndjson')
-    try {
-      if (secrets) writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
-      const { exitCode } = await run(['deploy', ...(secrets ? ['--secrets-file', file] : []), ...args], {
-        cwd,
-        stdio: 'inherit',
-        env: withLocalBin({ ...env, WRANGLER_OUTPUT_FILE_PATH: output }, cwd),
-      })
-      return { exitCode, urls: existsSync(output) ? parseDeployedUrls(readFileSync(output, 'utf8')) : [] }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
+    const { exitCode, report } = await run(['deploy', ...args], { cwd, env, stdio: 'inherit', secrets })
+    return {
+      exitCode,
+      urls: parseDeployedUrls(report),
+      needsLogin: /CLOUDFLARE_API_TOKEN|\blog(?:ged)? ?in\b|authenticat/i.test(failureOf(report)),
     }
   },
-  listSecrets: async (args, isQuiet = false) => {
-    const stderr = isQuiet ? 'ignore' : 'inherit'
-    const options: SpawnOptions = { cwd, stdio: ['ignore', 'pipe', stderr], env: withLocalBin(env, cwd) }
-    const { exitCode, stdout } = await run(['secret', 'list', '--format', 'json', ...args], options)
-    const secrets = v.safeParse(Secrets, parseJson(stdout))
-    return exitCode === 0 && secrets.success ? secrets.output.map(({ name }) => name) : undefined
+  listSecrets: async args => {
+    const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
+    const ended = await run(['secret', 'list', '--format', 'json', ...args], { cwd, env, stdio })
+    if (/^Worker ".*" .*not found\./.test(failureOf(ended.report))) return []
+    process.stderr.write(ended.stderr)
+    const secrets = v.safeParse(Secrets, parseJson(ended.stdout))
+    return ended.exitCode === 0 && secrets.success ? secrets.output.map(({ name }) => name) : undefined
   },
   // The value goes through stdin, because ps shows arguments.
   putSecret: async (name, value, args) => {
-    const options: SpawnOptions = { cwd, stdio: ['pipe', 'inherit', 'inherit'], env: withLocalBin(env, cwd) }
-    return (await run(['secret', 'put', name, ...args], options, value)).exitCode
+    const stdio: StdioOptions = ['pipe', 'inherit', 'inherit']
+    return (await run(['secret', 'put', name, ...args], { cwd, env, stdio, input: value })).exitCode
   },
-  deleteSecret: async (name, args) => {
-    const options: SpawnOptions = { cwd, stdio: 'inherit', env: withLocalBin(env, cwd) }
-    return (await run(['secret', 'delete', name, ...args], options)).exitCode
-  },
+  deleteSecret: async (name, args) =>
+    (await run(['secret', 'delete', name, ...args], { cwd, env, stdio: 'inherit' })).exitCode,
 })
 
 const Secrets = v.array(v.looseObject({ name: v.string() }))
 
-/** Runs wrangler to its end, with `input` on its stdin if that is a pipe. */
+/** `input` is what its stdin gets, if that is a pipe. */
+type RunOptions = Pick<SpawnOptions, 'stdio'> & {
+  cwd: string
+  env: Environment
+  input?: string
+  secrets?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Runs wrangler to its end. Secrets reach it in a file that is deleted afterwards. `report` is what it writes for
+ * programs: a JSON object a line.
+ */
 const run = async (
-  args: readonly string[],
-  options: SpawnOptions,
-  input = '',
-): Promise<{ exitCode: number; stdout: string }> => {
-  const wrangler = spawn('wrangler', args, options)
+  [command, ...args]: readonly [string, ...string[]],
+  { cwd, env, stdio, input = '', secrets }: RunOptions,
+): Promise<Record<'stdout' | 'stderr' | 'report', string> & { exitCode: number }> => {
+  const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
+  const file = join(folder, 'secrets.json')
+  const report = join(folder, 'output.ndjson')
+  if (secrets) writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
+  const wrangler = spawn('wrangler', [command, ...(secrets ? ['--secrets-file', file] : []), ...args], {
+    cwd,
+    stdio,
+    env: withLocalBin({ ...env, WRANGLER_OUTPUT_FILE_PATH: report }, cwd),
+  })
   // If wrangler ends without reading the value, its exit code says so.
   wrangler.stdin?.on('error', () => {}).end(input)
   // This process must outlive wrangler, to delete the file with secrets. A terminal sends Ctrl-C to both.
   const signals = { SIGINT: () => {}, SIGTERM: () => wrangler.kill('SIGTERM'), SIGHUP: () => wrangler.kill('SIGHUP') }
   for (const [signal, handle] of Object.entries(signals)) process.on(signal, handle)
   try {
-    const stdout = wrangler.stdout ? text(wrangler.stdout) : ''
+    const output = Promise.all([wrangler.stdout, wrangler.stderr].map(stream => (stream ? text(stream) : '')))
     const [exitCode] = (await once(wrangler, 'exit')) as [number | null]
-    return { exitCode: exitCode ?? 1, stdout: await stdout }
+    const [stdout = '', stderr = ''] = await output
+    return { exitCode: exitCode ?? 1, stdout, stderr, report: existsSync(report) ? readFileSync(report, 'utf8') : '' }
   } catch (error) {
     if (isSystemError(error))
       throw new UsageError(`wrangler cannot be run (${error.message}): run this in a clone of the host, after npm ci.`)
     throw error
   } finally {
     for (const [signal, handle] of Object.entries(signals)) process.off(signal, handle)
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -99,12 +110,20 @@ const DeployEntry = v.looseObject({ type: v.literal('deploy'), targets: v.nullis
 
 /** Returns the URLs of a deployment from wrangler's output file. */
 export const parseDeployedUrls = (output: string): string[] => {
-  const deployment = output
-    .split('\n')
-    .map(line => v.safeParse(DeployEntry, parseJson(line)))
-    .findLast(result => result.success)?.output
+  const deployment = lastEntry(output, DeployEntry)
   return deployment?.targets?.map(targetUrl).filter(url => url !== undefined) ?? []
 }
+
+const FailedEntry = v.looseObject({ type: v.literal('command-failed'), message: v.string() })
+
+/** Returns why wrangler failed, from its output file; an empty text if that does not have it. */
+const failureOf = (output: string): string => lastEntry(output, FailedEntry)?.message ?? ''
+
+const lastEntry = <T>(output: string, schema: v.GenericSchema<unknown, T>): T | undefined =>
+  output
+    .split('\n')
+    .map(line => v.safeParse(schema, parseJson(line)))
+    .findLast(result => result.success)?.output
 
 const parseJson = (line: string): unknown => {
   try {

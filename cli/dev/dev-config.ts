@@ -1,68 +1,51 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { keySecrets } from '../../src/card/model/constants.ts'
 import { type Environment, readEnvFile } from '../context.ts'
-import { localSecretsFile } from '../hosts/index.ts'
+import { replaceFile } from '../manifests/index.ts'
 import { EXAMPLE_WORKERS } from './samples.ts'
 
 /** The secrets of the Worker on this machine, as wrangler reads them. */
-const LOCAL_SECRETS_FILE = '.dev.vars'
+export const LOCAL_SECRETS_FILE = '.dev.vars'
 
-/** An admin token, and how a shell reads it: without showing it, unless it is new. */
-export type LocalToken = { token: string; shell: string }
+/** Where wrangler keeps what is registered, unless it is told another folder. */
+const DEFAULT_STATE = join('.wrangler', 'state')
 
-/**
- * Returns the admin token of a host on this machine: that of the process, of `.dev.vars`, or a random one. Never that
- * of a deployment's `.env`.
- */
-export const readLocalToken = (cwd: string, processEnv: Environment): LocalToken => {
-  if (processEnv.ADMIN_TOKEN) return { token: processEnv.ADMIN_TOKEN, shell: '"$ADMIN_TOKEN"' }
-  const token = readEnvFile(cwd, LOCAL_SECRETS_FILE).ADMIN_TOKEN
-  if (token !== undefined)
-    return { token, shell: `"$(node --env-file=${LOCAL_SECRETS_FILE} -p process.env.ADMIN_TOKEN)"` }
-  const random = randomBytes(32).toString('hex')
-  return { token: random, shell: random }
+/** Returns the folder for what is registered; undefined if the arguments of `npm start` are wrong. */
+export const parseStateFolder = (args: string[], cwd: string): string | undefined => {
+  const { values, positionals } = parseArgs({ args, strict: false, options: { state: { type: 'string' } } })
+  const { state = DEFAULT_STATE, ...unknown } = values
+  const isKnown = Object.keys(unknown).length === 0 && positionals.length === 0
+  return isKnown && typeof state === 'string' && state !== '' ? resolve(cwd, state) : undefined
 }
 
-/** What `wrangler dev` is started with: configurations, the host's first, and files with secrets. */
-export type DevConfig = { configs: string[]; envFiles: string[]; remove: () => void }
+/** The secrets that each start has. Those of production in `.dev.vars` must not sign cards of this machine. */
+const START_SECRETS = ['ADMIN_TOKEN', 'LOCAL_ORIGINS', 'SIGNING_KEY'] as const
+
+/** The value of each secret that a start has. */
+export type StartSecrets = Record<(typeof START_SECRETS)[number], string>
+
+/** Returns the admin token that the owner has chosen for this machine. Never that of a deployment's `.env`. */
+export const readChosenToken = (cwd: string, processEnv: Environment): string | undefined =>
+  processEnv.ADMIN_TOKEN || readEnvFile(cwd, LOCAL_SECRETS_FILE).ADMIN_TOKEN
 
 /**
- * Writes what `wrangler dev` needs beyond `wrangler.toml`, which is for deployments: bindings to the example Workers, and `secrets`. A
- * file for secrets keeps them out of the process list. Relative paths in `wrangler.toml` start from its folder, so the copy is in the
- * same one. `port` lets several hosts run at once. `remove` deletes the files.
+ * Writes the configuration of `wrangler dev`: that of deployments, bindings to the example Workers, and the names of the
+ * secrets, whose values are in the environment or `.dev.vars`. Relative paths in `wrangler.toml` start from its folder, so
+ * `file` is in the same one. Returns all configurations, the host's first.
  */
-export const writeDevConfig = (cwd: string, port: string, secrets: Readonly<Record<string, string>>): DevConfig => {
+export const writeDevConfig = (cwd: string, file: string): string[] => {
   const examples = EXAMPLE_WORKERS.filter(({ config }) => existsSync(join(cwd, config)))
-  const config = `.wrangler-start-${port}.toml`
-  const secretsFile = localSecretsFile(port)
-  mkdirSync(join(cwd, '.wrangler'), { recursive: true })
-  rmSync(join(cwd, secretsFile), { force: true })
-  writeFileSync(join(cwd, secretsFile), toEnvFile(secrets), { mode: 0o600 })
-  if (examples.length > 0) {
-    const text = readFileSync(join(cwd, 'wrangler.toml'), 'utf8')
-    // An owner who has deployed an example has bound it.
-    const unbound = examples.filter(({ binding }) => !new RegExp(`\\bbinding\\s*=\\s*["']${binding}["']`).test(text))
-    writeFileSync(join(cwd, config), [text, ...unbound.map(toServiceBinding)].join('\n'))
-  }
-  return {
-    configs: examples.length === 0 ? [] : [config, ...examples.map(({ config }) => config)],
-    // Later files win. wrangler reads .dev.vars by itself only if no file is named.
-    envFiles: [...(existsSync(join(cwd, LOCAL_SECRETS_FILE)) ? [LOCAL_SECRETS_FILE] : []), secretsFile],
-    remove: () => {
-      for (const file of [config, secretsFile]) rmSync(join(cwd, file), { force: true })
-    },
-  }
+  const text = readFileSync(join(cwd, 'wrangler.toml'), 'utf8')
+  // An owner who has deployed an example has bound it.
+  const unbound = examples.filter(({ binding }) => !new RegExp(`\\bbinding\\s*=\\s*["']${binding}["']`).test(text))
+  const own = Object.keys(readEnvFile(cwd, LOCAL_SECRETS_FILE)).filter(name => !keySecrets.some(key => key === name))
+  const names = [...new Set([...START_SECRETS, ...own])]
+  const table = `[secrets]\nrequired = ${JSON.stringify(names)}\n`
+  replaceFile(file, [text, ...unbound.map(toServiceBinding), table].join('\n'), cwd)
+  return [file, ...examples.map(({ config }) => config)]
 }
 
 const toServiceBinding = ({ binding, service }: (typeof EXAMPLE_WORKERS)[number]): string =>
   `[[services]]\nbinding = "${binding}"\nservice = "${service}"\n`
-
-/** Formats variables for wrangler, which replaces `$NAME` in each value unless the dollar sign is escaped. */
-const toEnvFile = (variables: Readonly<Record<string, string>>): string =>
-  Object.entries(variables)
-    .map(([name, value]) => {
-      const quote = ["'", '"', '`'].find(each => !value.includes(each)) ?? ''
-      return `${name}=${quote}${value.replaceAll('$', '\\$')}${quote}\n`
-    })
-    .join('')

@@ -1,13 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
+import { devNull } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
 import { poll } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { withLocalBin } from '../deploy/wrangler.ts'
-import type { DevConfig } from './dev-config.ts'
+import { LOCAL_SECRETS_FILE, type StartSecrets } from './dev-config.ts'
+import type { SupervisorMessage } from './supervisor.ts'
 
 /** How long the runtime may take until it responds. */
 const START_TIMEOUT_MS = 60_000
@@ -50,27 +54,48 @@ const isPortFree = async (port: number): Promise<boolean> => {
   }
 }
 
-/** Starts `wrangler dev`; it prints only errors unless `VERBOSE` is set. All flags apply to the first configuration, the host. */
-export const startDevServer = (port: string, config: DevConfig, { env, cwd }: Context): ChildProcess => {
-  const variables = WORKER_VARIABLES.flatMap(name => (env[name] ? ['--var', `${name}:${env[name]}`] : []))
-  return spawn(
-    'wrangler',
-    [
-      ...['dev', ...config.configs.flatMap(file => ['-c', file])],
-      ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0', '--inspector-ip', inspectorAddress()],
-      ...['--log-level', env.VERBOSE ? 'info' : 'error', '--show-interactive-dev-session=false'],
-      ...variables,
-      ...config.envFiles.flatMap(file => ['--env-file', file]),
-    ],
-    {
+/**
+ * Starts a process that runs `wrangler dev` as soon as `runWrangler` sends it the arguments. wrangler prints only errors
+ * unless `VERBOSE` is set. Its secrets are in its environment, which other users cannot read, and in no file.
+ */
+export const startServer = (state: string, secrets: StartSecrets, { env, cwd }: Context): ChildProcess =>
+  spawn(process.execPath, [join(import.meta.dirname, 'supervisor.ts')], {
+    cwd,
+    // Makes a process group, so that all of it can be ended.
+    detached: true,
+    stdio: ['ignore', env.VERBOSE ? 'inherit' : 'ignore', 'inherit', 'ipc'],
+    env: withLocalBin(
+      {
+        ...process.env,
+        ...secrets,
+        WRANGLER_SEND_METRICS: 'false',
+        // The explorer would let the page of any server on this machine read and write the host's storage.
+        X_LOCAL_EXPLORER: 'false',
+        // By default, all wranglers of this user find each other's Workers by name.
+        WRANGLER_REGISTRY_PATH: join(state, 'registry'),
+      },
       cwd,
-      // Makes a process group, so that all of it can be ended.
-      detached: true,
-      stdio: ['ignore', env.VERBOSE ? 'inherit' : 'ignore', 'inherit'],
-      // The explorer would let the page of any server on this machine read and write the host's storage.
-      env: withLocalBin({ ...process.env, WRANGLER_SEND_METRICS: 'false', X_LOCAL_EXPLORER: 'false' }, cwd),
-    },
-  )
+    ),
+  })
+
+/**
+ * Runs `wrangler dev`. All flags apply to the first configuration, the host. `files` are deleted if this process is
+ * killed.
+ */
+export const runWrangler = (
+  server: ChildProcess,
+  { state, port, configs, files }: { state: string; port: string; configs: readonly string[]; files: string[] },
+  { env, cwd }: Context,
+): void => {
+  const args = [
+    ...['dev', ...configs.flatMap(file => ['-c', file]), '--persist-to', state],
+    ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0', '--inspector-ip', inspectorAddress()],
+    ...['--log-level', env.VERBOSE ? 'info' : 'error', '--show-interactive-dev-session=false'],
+    ...WORKER_VARIABLES.flatMap(name => (env[name] ? ['--var', `${name}:${env[name]}`] : [])),
+    // Without a named file, wrangler would read .env, which is of a deployment, or only .dev.vars and no environment.
+    ...['--env-file', existsSync(join(cwd, LOCAL_SECRETS_FILE)) ? LOCAL_SECRETS_FILE : devNull],
+  ]
+  server.send({ args, files } satisfies SupervisorMessage)
 }
 
 /**
@@ -130,11 +155,6 @@ export const stopGroup = async (child: ChildProcess): Promise<void> => {
   await Promise.race([ended, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })])
   signalGroup(child.pid, 'SIGKILL')
   await ended
-}
-
-/** Ends a group at once, for when this process ends and cannot wait. */
-export const killGroup = (child: ChildProcess): void => {
-  if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
 }
 
 const signalGroup = (pid: number, signal: NodeJS.Signals): void => {

@@ -1,4 +1,5 @@
 import pMap from 'p-map'
+import type { JsonObject } from '../../src/json/json.ts'
 import { createClient, type HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
@@ -9,11 +10,14 @@ import { type AgentResult, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
 import { colors, formatTable } from '../terminal.ts'
 import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, withoutOwnIds } from './samples.ts'
 
+/** How a shell gets the admin token, and the folder that keeps what is registered. */
+export type WelcomeTexts = { shellToken: string; state: string }
+
 /**
  * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards
- * do not affect the others. `shellToken` is the word by which a shell has the admin token.
+ * do not affect the others.
  */
-export const welcome = async (host: HostSettings, shellToken: string, context: Context): Promise<void> => {
+export const welcome = async (host: HostSettings, texts: WelcomeTexts, context: Context): Promise<void> => {
   const { terminal, cwd, fetch, clock } = context
   const ownFiles = isFolder(CARDS_FOLDER, cwd) ? findCardFiles([CARDS_FOLDER], cwd) : []
   const samples = withoutOwnIds(findSamples(cwd), ownFiles, cwd)
@@ -21,12 +25,12 @@ export const welcome = async (host: HostSettings, shellToken: string, context: C
   // A sample of an earlier start may have the id of a card.
   await send([], host, true, context)
   const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, inform: terminal.info })
-  const agents = await listAgents(client)
+  const agents = await listAgents(client, host.url)
   const isShown = (sample: string) =>
     samples.some(file => isSampleOf(sample, file)) &&
     agents.agents.some(({ id, visibility }) => id === sample && visibility === 'public')
   terminal.report(
-    welcomeText(host.url, agents, shellToken, [
+    welcomeText(host.url, agents, texts, [
       ...section(
         'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
         isShown(ECHO_ID) ? echoCommands(host.url) : [],
@@ -56,8 +60,11 @@ const needsAttention = ({ action, unexposed, source }: AgentResult): boolean =>
   source !== undefined ||
   (unexposed === true && action !== 'unchanged')
 
-/** Why an anonymous client gets no card of an agent, if it gets none. `pending`: it has not been fetched yet. */
-type Visibility = 'public' | 'internal' | 'pending'
+/**
+ * What an anonymous client gets of an agent: its card and calls, no calls through this host (`gated`), or no card
+ * either. `pending`: the card has not been fetched yet.
+ */
+type Visibility = 'public' | 'gated' | 'internal' | 'pending'
 
 /** The agents of a host. `root` is the agent of its root card, else the first public one. */
 type AgentList = {
@@ -67,7 +74,7 @@ type AgentList = {
 }
 
 /** Lists all agents of a host, and whether each has a public card. */
-const listAgents = async (client: HostClient): Promise<AgentList> => {
+const listAgents = async (client: HostClient, url: string): Promise<AgentList> => {
   const served = await pMap(
     await client.listAgents(),
     async ({ id, name = id }) => ({ id, name, ...(await client.getLiveCard(id)) }),
@@ -77,26 +84,31 @@ const listAgents = async (client: HostClient): Promise<AgentList> => {
   const withCard = served.filter(({ etag }) => etag !== undefined)
   const root = (withCard.find(({ etag }) => etag === rootEtag) ?? withCard[0])?.id
   return {
-    agents: served.map(({ id, name, etag, isPending }) => ({
+    agents: served.map(({ id, name, card, isPending }) => ({
       id,
       name,
-      visibility: etag !== undefined ? 'public' : isPending ? 'pending' : 'internal',
+      visibility: card ? (isGated(card, url) ? 'gated' : 'public') : isPending ? 'pending' : 'internal',
     })),
     ...(root !== undefined && { root }),
     hasRootCard: rootEtag !== undefined,
   }
 }
 
+/** Whether a card is of calls through this host that need a token. */
+const isGated = ({ url, security }: JsonObject, hostUrl: string): boolean =>
+  String(url).startsWith(`${hostUrl}/`) && Array.isArray(security) && security.length > 0
+
 const VISIBILITY_TEXT: Record<Visibility, string> = {
   public: '',
-  internal: 'internal',
+  gated: 'calls need $TOKEN',
+  internal: 'internal: needs $TOKEN',
   pending: 'its card has not been fetched yet',
 }
 
 const welcomeText = (
   url: string,
   { agents, root, hasRootCard }: AgentList,
-  shellToken: string,
+  { shellToken, state }: WelcomeTexts,
   samples: readonly string[],
 ): string[] => {
   const rows = agents.map(({ id, name, visibility }) => [
@@ -113,7 +125,7 @@ const welcomeText = (
       root === undefined ? [] : findCommands(url, root),
     ),
     ...samples,
-    'Ctrl-C stops. Registered agents stay in .wrangler/state.',
+    `Ctrl-C stops. Registered agents stay in ${state}.`,
     `Open ${url}/ in a browser.`,
   ]
 }

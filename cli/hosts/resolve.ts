@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { type Context, type Environment, foldersOfRepository, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { MissingTokenError, UsageError } from '../exit-codes.ts'
 import { findProfile, type Profile, readProfiles } from './profiles.ts'
-import { isLoopback, localSecretsFile, localUrl, parseHostUrl } from './urls.ts'
+import { readStarted, startedFile } from './started.ts'
+import { isLoopback, localUrl, parseHostUrl } from './urls.ts'
 
 /** The host that a command talks to. `url` has no trailing slash. */
 export type HostSettings = {
@@ -121,13 +123,10 @@ const readStartedToken = (
 ): { token: string; tokenFrom: string } | undefined => {
   const { protocol, hostname, port } = new URL(url)
   if (protocol !== 'http:' || !['127.0.0.1', 'localhost'].includes(hostname)) return undefined
-  const file = localSecretsFile(port || '80')
-  const tokens = [configFolder, ...foldersOfRepository(configFolder)].map(
-    folder => readEnvFile(folder, file).ADMIN_TOKEN,
-  )
-  const token = tokens.find(each => each !== undefined)
-  // The file is written for wrangler, which expands variables.
-  return token === undefined ? undefined : { token: token.replaceAll('\\$', '$'), tokenFrom: `${file} of npm start` }
+  const file = startedFile(port || '80')
+  const folders = [configFolder, ...foldersOfRepository(configFolder)]
+  const token = folders.map(folder => readStarted(join(folder, file))?.token).find(each => each !== undefined)
+  return token === undefined ? undefined : { token, tokenFrom: `${file} of npm start` }
 }
 
 const ENVIRONMENT = 'the environment'

@@ -1,13 +1,9 @@
-import { join } from 'node:path'
 import { parseUrl } from '../../src/net/urls.ts'
 import type { Environment } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 
 /** Returns where `npm start` listens. */
 export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PORT ?? '8787'}`
-
-/** Returns the file in its clone in which `npm start` keeps the secrets of the host on a port, as long as that runs. */
-export const localSecretsFile = (port: string): string => join('.wrangler', `start-${port}.vars`)
 
 /** Returns a warning if the token would travel unencrypted to another machine. */
 export const warnUnencrypted = (url: string): string | undefined =>

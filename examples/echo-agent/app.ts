@@ -1,4 +1,5 @@
 import { AgentCard, type ListTasksRequest, type ListTasksResponse, type Task } from '@a2a-js/sdk'
+import { A2AError } from '@a2a-js/sdk/errors'
 import { DefaultRequestHandler, InMemoryTaskStore, type ServerCallContext, type TaskStore } from '@a2a-js/sdk/server'
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express'
 import express, { type Express } from 'express'
@@ -77,6 +78,19 @@ export const createEchoApp = (card = createEchoCard()): Express => {
     .use('/jsonrpc', jsonRpcHandler(options))
     .use('/rest', restHandler(options))
 }
+
+/** The reasons of errors that are failures of the agent. */
+const FAILURES = ['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE']
+
+/**
+ * Returns a `console.error` that leaves out what the agent refuses, such as another version or an unknown task. That is a
+ * response and no failure, but the SDK logs it as an unhandled error, and has no option for that.
+ */
+export const withoutRefusals =
+  (log: typeof console.error): typeof console.error =>
+  (...values) => {
+    if (!values.some(value => value instanceof A2AError && !FAILURES.includes(value.reason))) log(...values)
+  }
 
 /** Keeps the tasks that changed most recently in memory. The agent does not authenticate, so all callers share them. */
 class RecentTaskStore implements TaskStore {

@@ -2,9 +2,11 @@ import { handleAsNodeRequest } from 'cloudflare:node'
 import { DurableObject } from 'cloudflare:workers'
 import { createServer } from 'node:http'
 import type { Express } from 'express'
-import { createEchoApp } from './app.ts'
+import { createEchoApp, withoutRefusals } from './app.ts'
 
 type Env = { AGENT: DurableObjectNamespace<EchoAgent> }
+
+console.error = withoutRefusals(console.error)
 
 const PORT = 8080
 let app: Express

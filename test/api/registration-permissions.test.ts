@@ -117,14 +117,15 @@ describe('upstream.secret and upstream.service', () => {
         rule: 'missing-binding',
         severity: 'warning',
         pointer: '/upstream/secret',
-        message: 'names a secret that this host does not have: run `npx wrangler secret put NO_SUCH_TOKEN`',
+        message:
+          'names a secret that this host does not have: run `npx wrangler secret put NO_SUCH_TOKEN`, or for `npm start` write NO_SUCH_TOKEN=… into .dev.vars and start it again',
       },
       {
         rule: 'missing-binding',
         severity: 'warning',
         pointer: '/upstream/service',
         message:
-          'names a service binding that this host does not have: add NO_SUCH_SERVICE to wrangler.toml, and deploy',
+          'names a service binding that this host does not have: add NO_SUCH_SERVICE to wrangler.toml, then deploy or run `npm start` again',
       },
     ])
   })

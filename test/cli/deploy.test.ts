@@ -23,16 +23,28 @@ type Options = {
   secrets?: string[] | undefined
   /** The addresses that wrangler reports. */
   urls?: string[]
+  needsLogin?: boolean
+  /** Gets the commands of wrangler. */
+  calls?: unknown[][]
+  /** Called when a secret is stored; returns the exit code. */
+  onPut?: () => number
 }
 
 /** Deploys with a replacement of wrangler, which deploys to the fake host. */
 const runDeploy = async (folder: Workspace, options: Options = {}) => {
-  const { args = [], env = {}, isUnattended = false, exitCode = 0, urls = [host.url] } = options
-  const calls: unknown[][] = []
+  const {
+    args = [],
+    env = {},
+    isUnattended = false,
+    exitCode = 0,
+    urls = [host.url],
+    needsLogin = false,
+    calls = [],
+  } = options
   const wrangler: Wrangler = {
     deploy: async (...given) => {
       calls.push(['deploy', ...given.filter(value => value !== undefined)])
-      return { exitCode, urls }
+      return { exitCode, urls, needsLogin }
     },
     listSecrets: async given => {
       calls.push(['list', given])
@@ -41,7 +53,7 @@ const runDeploy = async (folder: Workspace, options: Options = {}) => {
     putSecret: async (name, value, given) => {
       calls.push(['put', name, given])
       host.token = value
-      return 0
+      return options.onPut?.() ?? 0
     },
     deleteSecret: async (name, given) => {
       calls.push(['delete', name, given])
@@ -108,6 +120,15 @@ describe('deploy', () => {
     })
   })
 
+  it('suggests a login if wrangler has no account', async () => {
+    const { code, stderr } = await runDeploy(workspace(), { exitCode: 1, needsLogin: true })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'npm run deploy: wrangler is not logged in to a Cloudflare account. Run `npx wrangler login`, then `npm run deploy` again. Without a terminal, set CLOUDFLARE_API_TOKEN instead.\n',
+    })
+  })
+
   it.each([['--dry-run'], ['--help'], ['-h'], ['--version']])('deploys nothing with %s', async flag => {
     const folder = workspace()
     const { code, stdout, calls } = await runDeploy(folder, { args: [flag] })
@@ -127,6 +148,21 @@ describe('deploy', () => {
       [],
       'ADMIN_TOKEN must be at least 16 char',
     ],
+    [
+      'a SYNC_CARD_URL that is no URL, even if another one counts',
+      { PUBLIC_URL: 'https://cards.example.com' },
+      [],
+      'SYNC_CARD_URL in .env: "cards" is not the URL of a host',
+      { '.env': 'SYNC_CARD_URL=cards' },
+    ],
+    [
+      'a SYNC_CARD_URL of the shell that is no URL',
+      { PUBLIC_URL: 'https://cards.example.com', SYNC_CARD_URL: 'cards' },
+      [],
+      'SYNC_CARD_URL in the environment: "cards" is not the URL of a host',
+    ],
+    ['a token that no header can carry', { ADMIN_TOKEN: 'sixteen-letters-ü' }, [], 'The token has characters that no'],
+    ['a sync-card.yaml with a mistake', {}, [], 'sync-card.yaml:1:1', { 'sync-card.yaml': 'host: {}' }],
     ['a PUBLIC_URL that is no URL', { PUBLIC_URL: 'cards' }, [], '"cards" is not the URL of a host'],
     [
       'an environment whose file is a template',
@@ -135,10 +171,12 @@ describe('deploy', () => {
       '.env.example is a template that Git does not',
     ],
     ['an environment outside of the folder', {}, ['--env', '../prod'], '"../prod" is not the name of an environment'],
-  ])('rejects %s before anything is deployed', async (_, env, args, message) => {
-    const deployment = runDeploy(workspace(), { env, args })
+  ])('rejects %s before anything is deployed', async (_, env, args, message, files?: Record<string, string>) => {
+    const calls: unknown[][] = []
+    const deployment = runDeploy(workspace(files), { env, args, calls })
     await expect(deployment).rejects.toThrow(UsageError)
     await expect(deployment).rejects.toThrow(message)
+    expect(calls).toEqual([])
   })
 
   it('rejects a folder .env, such as one of Python, before anything is deployed', async () => {
@@ -173,6 +211,25 @@ describe('a first deployment', () => {
     expect(stdout).toContain('A new ADMIN_TOKEN is in .env')
     expect(stdout + stderr).not.toContain(host.token)
     expect({ code, writes: host.writes }).toEqual({ code: 0, writes: ['PUT /agents/a'] })
+  })
+
+  it('has the token in the file before the Worker has it, and keeps it if that fails (exit 4)', async () => {
+    const folder = workspace({ '.env': 'SYNC_CARD_URL=https://old.example.com' })
+    const seen: (string | undefined)[] = []
+    const onPut = () => {
+      seen.push(read(folder))
+      return 1
+    }
+    const { code, stderr } = await runDeploy(folder, { onPut })
+    expect({ code, seen, stderr }).toEqual({
+      code: 4,
+      seen: [`SYNC_CARD_URL=${host.url}\nADMIN_TOKEN=${host.token}\n`],
+      stderr: expect.stringContaining(
+        'Deployed, but wrangler could not set the ADMIN_TOKEN of .env. Run npm run deploy again.',
+      ),
+    })
+    const { calls } = await runDeploy(folder)
+    expect(calls).toEqual([['deploy', [], { ADMIN_TOKEN: host.token }]])
   })
 
   it('keeps the other lines of a .env that PowerShell has written', async () => {
@@ -357,6 +414,10 @@ const args = process.argv.slice(2)
 const file = args[args.indexOf('--secrets-file') + 1]
 const secrets = args.includes('--secrets-file') ? JSON.parse(readFileSync(file, 'utf8')) : undefined
 appendFileSync('calls.ndjson', JSON.stringify({ args, secrets, pid: process.pid }) + '\\n')
+if (process.env.FAILURE) {
+  writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, JSON.stringify({ type: 'command-failed', version: 1, message: process.env.FAILURE }) + '\\n')
+  process.exit(1)
+}
 if (process.env.WAIT) setInterval(() => {}, 1000), console.log('waiting')
 else if (args[0] === 'deploy') writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, [{ type: 'wrangler-session' }, { type: 'deploy', targets: [process.env.TARGET] }].map(entry => JSON.stringify(entry) + '\\n').join(''))
 `
@@ -384,6 +445,13 @@ else if (args[0] === 'deploy') writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PA
     expect(existsSync(args[2])).toBe(false)
     expect(stdout).toMatch(/\+ created {3}a .*live/)
     expect(code).toBe(0)
+  })
+
+  it('recognizes that wrangler has no account', async () => {
+    const FAILURE =
+      "In a non-interactive environment, it's necessary to set a CLOUDFLARE_API_TOKEN environment variable"
+    const { code, stderr } = await start({ '.env': `ADMIN_TOKEN=${host.token}` }, [], { FAILURE }).ended
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Run `npx wrangler login`') })
   })
 
   it('passes on SIGTERM to wrangler, and leaves no secrets behind', async () => {

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createContext } from '../../cli/context.ts'
-import { readLocalToken, writeDevConfig } from '../../cli/dev/dev-config.ts'
+import { parseStateFolder, readChosenToken, writeDevConfig } from '../../cli/dev/dev-config.ts'
 import { checkPort } from '../../cli/dev/dev-server.ts'
 import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
 import { echoCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
@@ -15,7 +15,11 @@ const { host } = useFakeHost()
 
 const runWelcome = async (files: Record<string, unknown>): Promise<string> => {
   const { io, output } = new Workspace(files).io()
-  await welcome({ url: host.url, token: host.token }, 'the-token', createContext(io, 'npm start'))
+  await welcome(
+    { url: host.url, token: host.token },
+    { shellToken: 'the-token', state: 'state' },
+    createContext(io, 'npm start'),
+  )
   return output().stdout
 }
 
@@ -94,6 +98,27 @@ describe('welcome', () => {
     expect(await runWelcome({ 'cards/a.json': card('a') })).toContain('its card has not been fetched yet')
   })
 
+  it('marks the agents whose card or calls need the token', async () => {
+    const gated = { url: `${host.url}/agents/a/a2a`, security: [{ bearer: [] }] }
+    const own = { url: 'https://b.example.com', security: [{ bearer: [] }] }
+    const cards: Record<string, object> = { a: gated, b: own, c: { ...gated, security: [] } }
+    host.faults = [
+      ({ method, path }, response) => {
+        const [, id = ''] = /^\/agents\/(.)\/\.well-known/.exec(path) ?? []
+        if (method !== 'GET' || !(id in cards)) return false
+        return Boolean(response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(cards[id])))
+      },
+    ]
+    const files = Object.fromEntries(['a', 'b', 'c'].map(id => [`cards/${id}.json`, card(id)]))
+    const stdout = await runWelcome({ ...files, 'cards/d.json': { card: card('d'), visibility: 'internal' } })
+    expect(stdout.split('\n').slice(0, 4)).toEqual([
+      `a  ${host.url}/agents/a/  calls need $TOKEN`,
+      `b  ${host.url}/agents/b/`,
+      `c  ${host.url}/agents/c/`,
+      `d  ${host.url}/agents/d/  internal: needs $TOKEN`,
+    ])
+  })
+
   it('works without any cards', async () => {
     const stdout = await runWelcome({})
     expect(stdout).toMatch(
@@ -106,61 +131,69 @@ describe('welcome', () => {
 const unavailable = (response: Parameters<FakeHost['faults'][number]>[1]): boolean =>
   Boolean(response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"code":"upstream-card-unavailable"}'))
 
-describe('readLocalToken', () => {
+describe('parseStateFolder', () => {
+  it('resolves the folder of --state, and rejects everything else', () => {
+    const rows: [args: string[], folder: string | undefined][] = [
+      [[], '/clone/.wrangler/state'],
+      [['--state', 'a/b'], '/clone/a/b'],
+      [['--state=/a'], '/a'],
+      [['--state'], undefined],
+      [['--state='], undefined],
+      [['a'], undefined],
+      [['--state', 'a', 'b'], undefined],
+      [['--port', '8788'], undefined],
+    ]
+    for (const [args, folder] of rows) expect(parseStateFolder(args, '/clone'), args.join(' ')).toBe(folder)
+  })
+})
+
+describe('readChosenToken', () => {
   const secrets = { '.dev.vars': 'OTHER=1\nADMIN_TOKEN="of the file"\n' }
   it.each([
-    [
-      'is that of .dev.vars',
-      secrets,
-      {},
-      { token: 'of the file', shell: '"$(node --env-file=.dev.vars -p process.env.ADMIN_TOKEN)"' },
-    ],
-    ['is that of the process first', secrets, { ADMIN_TOKEN: 'own' }, { token: 'own', shell: '"$ADMIN_TOKEN"' }],
+    ['is that of .dev.vars', secrets, {}, 'of the file'],
+    ['is that of the process first', secrets, { ADMIN_TOKEN: 'own' }, 'own'],
+    ['is none, whatever .env has', { '.env': 'ADMIN_TOKEN=of-a-deployment' }, { ADMIN_TOKEN: '' }, undefined],
+    ['is none if it is empty everywhere', { '.dev.vars': 'ADMIN_TOKEN=' }, { ADMIN_TOKEN: '' }, undefined],
   ])('%s', (_, files, env, token) => {
-    expect(readLocalToken(new Workspace(files).folder, env)).toEqual(token)
-  })
-
-  it.each([
-    ['whatever .env says', { '.env': 'ADMIN_TOKEN=of-a-deployment' }],
-    ['if it is empty elsewhere', { '.dev.vars': 'ADMIN_TOKEN=' }],
-  ])('is random, and another one each time, %s', (_, files) => {
-    const { folder } = new Workspace(files)
-    const tokens = [1, 2].map(() => readLocalToken(folder, { ADMIN_TOKEN: '' }))
-    for (const { token, shell } of tokens)
-      expect([token, shell]).toEqual([expect.stringMatching(/^[\da-f]{64}$/), token])
-    expect(tokens[0]).not.toEqual(tokens[1])
+    expect(readChosenToken(new Workspace(files).folder, env)).toBe(token)
   })
 })
 
 describe('writeDevConfig', () => {
   const examples = Object.fromEntries(EXAMPLE_WORKERS.map(({ config }) => [config, '']))
+  const write = (files: Record<string, unknown>) => {
+    const { folder } = new Workspace(files)
+    return { configs: writeDevConfig(folder, 'made.toml'), text: readFileSync(join(folder, 'made.toml'), 'utf8') }
+  }
 
-  it('writes bindings to the examples that exist, and secrets that only the owner can read', () => {
-    const { folder } = new Workspace({ ...examples, 'wrangler.toml': 'name = "host"', '.dev.vars': 'KEY=1' })
-    const { configs, envFiles, remove } = writeDevConfig(folder, '8787', { KEY: 'a$b', QUOTED: '{"a":"it"}' })
-    expect(configs).toEqual(['.wrangler-start-8787.toml', ...Object.keys(examples)])
-    expect(envFiles).toEqual(['.dev.vars', '.wrangler/start-8787.vars'])
-    const text = readFileSync(join(folder, '.wrangler-start-8787.toml'), 'utf8')
-    expect(text).toMatch(/^name = "host"\n\[\[services\]\]\nbinding = "ECHO"\nservice = "calling-card-example-echo"\n/)
-    const secrets = join(folder, '.wrangler/start-8787.vars')
-    expect(readFileSync(secrets, 'utf8')).toBe(`KEY='a\\$b'\nQUOTED='{"a":"it"}'\n`)
-    expect(statSync(secrets).mode & 0o777).toBe(0o600)
-    remove()
-    expect(readdirSync(folder).filter(name => name.includes('start'))).toEqual([])
-    expect(existsSync(secrets)).toBe(false)
+  it('writes bindings to the examples that exist, and the names of the secrets but no keys of production', () => {
+    const secrets = 'WEATHER_TOKEN=1\nADMIN_TOKEN=2\nSIGNING_KEY=3\nSIGNING_KEY_2=4'
+    expect(write({ ...examples, 'wrangler.toml': 'name = "host"', '.dev.vars': secrets })).toEqual({
+      configs: ['made.toml', ...Object.keys(examples)],
+      text: `name = "host"
+[[services]]
+binding = "ECHO"
+service = "calling-card-example-echo"
+
+[[services]]
+binding = "TOOLS"
+service = "calling-card-example-mcp"
+
+[secrets]
+required = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","WEATHER_TOKEN"]
+`,
+    })
   })
 
   it('adds no binding that wrangler.toml has', () => {
     const services = '[[services]]\nbinding = \'ECHO\'\nservice = "calling-card-example-echo"\n'
-    const { folder } = new Workspace({ ...examples, 'wrangler.toml': services })
-    const { configs } = writeDevConfig(folder, '8787', {})
-    const text = readFileSync(join(folder, configs[0] ?? ''), 'utf8')
+    const { text } = write({ ...examples, 'wrangler.toml': services })
     expect(text.match(/^binding = .*$/gm)).toEqual(["binding = 'ECHO'", 'binding = "TOOLS"'])
   })
 
-  it('uses wrangler.toml itself where there are no examples', () => {
-    const { folder } = new Workspace()
-    expect(writeDevConfig(folder, '1', {})).toMatchObject({ configs: [], envFiles: ['.wrangler/start-1.vars'] })
+  it('adds no binding where there are no examples', () => {
+    const { configs, text } = write({ 'wrangler.toml': '' })
+    expect({ configs, services: text.match(/services/g) }).toEqual({ configs: ['made.toml'], services: null })
   })
 })
 

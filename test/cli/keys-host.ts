@@ -17,7 +17,11 @@ const [, command, name] = process.argv.slice(2)
 appendFileSync('calls.ndjson', JSON.stringify(process.argv.slice(2)) + '\\n')
 const secrets = existsSync('secrets.json') ? JSON.parse(readFileSync('secrets.json', 'utf8')) : {}
 if (command === 'list') console.log(JSON.stringify(Object.keys(secrets).map(name => ({ name, type: 'secret_text' }))))
-if (process.env.EXIT_CODE) process.exit(Number(process.env.EXIT_CODE))
+if (command === 'list' && process.env.LIST_FAILURE) {
+  writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, JSON.stringify({ type: 'command-failed', version: 1, message: process.env.LIST_FAILURE }) + '\\n')
+  process.exit(1)
+}
+if (command !== 'list' && process.env.EXIT_CODE) process.exit(Number(process.env.EXIT_CODE))
 if (command === 'put') secrets[name] = readFileSync(0, 'utf8')
 if (command === 'delete') delete secrets[name]
 writeFileSync('secrets.json', JSON.stringify(secrets))

@@ -34,6 +34,20 @@ const register = async (): Promise<string> => {
 
 const kidOf = (secret = '{}'): string => JSON.parse(secret).kid
 
+describe('sync-card keys', () => {
+  it.each(['create', 'rotate'])('%s stores nothing while wrangler cannot list the secrets (exit 4)', async command => {
+    have({ SIGNING_KEY: now - DAY })
+    await host.fetch('/health')
+    host.isDeployed = false
+    host.store({ SIGNING_KEY_2: createSigningKey() })
+    const { SIGNING_KEY_2 } = host.secrets
+    const env = { LIST_FAILURE: 'A request to the Cloudflare API failed. Worker "weather" not found. [code: 10013]' }
+    const { code, stderr } = await host.run([command], env)
+    expect([code, host.calls, host.secrets.SIGNING_KEY_2]).toEqual([4, [], SIGNING_KEY_2])
+    expect(stderr).toContain('The key was not stored: wrangler could not list the secrets of the Worker')
+  })
+})
+
 describe('sync-card keys create', () => {
   it('stores a new key as a secret of the Worker, and shows only its id', async () => {
     const { code, stdout, stderr } = await host.run(['create', '--', '--env', 'staging'])
@@ -73,6 +87,12 @@ describe('sync-card keys create', () => {
       stderr:
         'sync-card: The key was not stored: wrangler ended with the exit code 7. If you are not logged in, run `npx wrangler login`, then try again.\n',
     })
+  })
+
+  it('creates the key of a Worker that does not exist yet', async () => {
+    const env = { LIST_FAILURE: 'Worker "calling-card" (env: staging) not found.\n\nIf this is a new Worker, run …' }
+    const { code } = await host.run(['create'], env)
+    expect([code, host.calls]).toEqual([0, [['secret', 'put', 'SIGNING_KEY']]])
   })
 
   it('stores nothing for a host on this machine, which wrangler does not deploy to (exit 2)', async () => {

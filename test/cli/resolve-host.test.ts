@@ -1,7 +1,10 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createContext, type Environment } from '../../cli/context.ts'
 import { UsageError } from '../../cli/exit-codes.ts'
-import { findHost, type HostNameFlags, resolveHost } from '../../cli/hosts/index.ts'
+import { claimFile, findHost, type HostNameFlags, resolveHost } from '../../cli/hosts/index.ts'
 import { Workspace } from './workspace.ts'
 
 const A = 'https://a.example.com'
@@ -25,8 +28,18 @@ const messageOf = (given: Given): string => {
   }
 }
 
-/** The secrets of a host that npm start runs. */
-const started = { '.wrangler/start-8787.vars': "ADMIN_TOKEN='of-start'" }
+/** Returns the text of the file that npm start writes for a host which ends with this process. */
+const startedRecord = (token: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'sync-card-'))
+  const file = join(folder, 'started.json')
+  claimFile(file, { pid: process.pid, url: LOCAL, token })
+  const text = readFileSync(file, 'utf8')
+  rmSync(folder, { recursive: true })
+  return text
+}
+
+/** The file of a host that npm start runs. */
+const started = { '.wrangler/start-8787.json': startedRecord('of-start') }
 
 const twoHosts = `hosts: { prod: { url: ${A} }, staging: { url: ${B}, set: team } }`
 
@@ -230,19 +243,19 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
     ],
     [
       'by default that of the host that npm start runs in this clone',
-      { files: { '.wrangler/start-8787.vars': "ADMIN_TOKEN='of\\$start'\nLOCAL_ORIGINS='x'\n" } },
-      'of$start',
-      '.wrangler/start-8787.vars of npm start',
+      { files: started },
+      'of-start',
+      '.wrangler/start-8787.json of npm start',
     ],
     [
       'that of npm start rather than one of another host',
       {
         flags: { url: 'http://localhost:1' },
         env: { SYNC_CARD_URL: A, ADMIN_TOKEN: 'y' },
-        files: { '.env': envFile, '.wrangler/start-1.vars': "ADMIN_TOKEN='s'" },
+        files: { '.env': envFile, '.wrangler/start-1.json': startedRecord('s') },
       },
       's',
-      '.wrangler/start-1.vars of npm start',
+      '.wrangler/start-1.json of npm start',
     ],
     [
       'of .env.NAME before that of npm start',
@@ -252,6 +265,15 @@ describe('resolveHost sends a token only to the URL that it belongs to', () => {
     ],
   ])('%s', (_, given, token, tokenFrom) => {
     expect(resolve(given)).toMatchObject({ token, tokenFrom })
+  })
+
+  it.each([
+    ['has ended, whose process id is used again', (text: string) => text.replace(/"began":"[^"]*"/, '"began":"1"')],
+    ['has ended', (text: string) => text.replace(/"pid":\d+/, '"pid":4194305')],
+    ['is not known, in a file that is not complete', (text: string) => text.slice(0, 20)],
+  ])('is not that of an npm start that %s: another program may have its port', (_, change) => {
+    const files = { '.wrangler/start-8787.json': change(startedRecord('of-start')) }
+    expect(messageOf({ files })).toMatch(/^There is no token for http:\/\/127\.0\.0\.1:8787\./)
   })
 
   it.each<[string, Given, string[]]>([

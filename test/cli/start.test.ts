@@ -3,20 +3,19 @@ import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { checkPort } from '../../cli/dev/dev-server.ts'
 import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
 import { card, Workspace, waitForEnd, waitForText } from './workspace.ts'
 
 /** Does what `wrangler dev` does to its surroundings: its own runtime serves the port, and ignores the end of its parent. */
 const fakeWrangler = `#!${process.execPath}
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
+import { writeFileSync } from 'node:fs'
 import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
 const args = process.argv.slice(2)
 spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LINE && require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
-const envFiles = args.flatMap((arg, index) => args[index - 1] === '--env-file' ? [parseEnv(readFileSync(arg, 'utf8'))] : [])
-const { ADMIN_TOKEN, LOCAL_ORIGINS, SIGNING_KEY, SIGNING_KEY_2 } = Object.assign({}, ...envFiles)
-writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, origins: LOCAL_ORIGINS, keys: [SIGNING_KEY, SIGNING_KEY_2], metrics: process.env.WRANGLER_SEND_METRICS, explorer: process.env.X_LOCAL_EXPLORER }))
+const { ADMIN_TOKEN, LOCAL_ORIGINS, SIGNING_KEY } = process.env
+writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, origins: LOCAL_ORIGINS, key: SIGNING_KEY, metrics: process.env.WRANGLER_SEND_METRICS, explorer: process.env.X_LOCAL_EXPLORER, registry: process.env.WRANGLER_REGISTRY_PATH }))
 const host = new FakeHost()
 host.token = ADMIN_TOKEN
 host.rootAgent = process.env.ROOT
@@ -25,6 +24,12 @@ if (process.env.BROKEN) process.exit(1)
 await host.listen(Number(args[args.indexOf('--port') + 1]))
 process.on('SIGUSR2', () => host.close())
 `
+
+/** Lists the files that a start has made. */
+const listFiles = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
+    /start-.*\.(?:json|toml)$|npm-start/.test(name),
+  )
 
 const freePort = async (): Promise<string> => {
   const server = createServer().listen(0, '127.0.0.1')
@@ -51,19 +56,26 @@ const watchRuntime = async () => {
   return { port: String((server.address() as AddressInfo).port), ended }
 }
 
-const start = (env: Record<string, string>, files: Record<string, unknown> = {}, script = 'start.ts') => {
+const start = (
+  env: Record<string, string>,
+  files: Record<string, unknown> = {},
+  { script = 'start.ts', args = [] as string[] } = {},
+) => {
   const workspace = new Workspace({
     'bin/wrangler': fakeWrangler,
     'bin/package.json': { type: 'module' },
+    'wrangler.toml': 'name = "host"',
     'cards/a.json': card('a'),
     'cards/b.json': card('b'),
     'cards/c.json': { card: card('c'), visibility: 'internal' },
     ...files,
   })
   chmodSync(join(workspace.folder, 'bin/wrangler'), 0o755)
-  const child = workspace.spawn(script, [], { PATH: join(workspace.folder, 'bin'), ...env })
+  const spawn = (args: string[], more: Record<string, string> = {}) =>
+    workspace.spawn(script, args, { PATH: join(workspace.folder, 'bin'), ...env, ...more })
+  const child = spawn(args)
   const called = () => JSON.parse(readFileSync(join(workspace.folder, 'called.json'), 'utf8'))
-  return { child, end: waitForEnd(child), called, folder: workspace.folder }
+  return { child, end: waitForEnd(child), called, spawn, folder: workspace.folder }
 }
 
 describe('npm start', () => {
@@ -72,8 +84,7 @@ describe('npm start', () => {
     const runtime = await watchRuntime()
     const files = {
       ...Object.fromEntries(EXAMPLE_WORKERS.map(({ config }) => [config, ''])),
-      'wrangler.toml': 'name = "host"',
-      '.dev.vars': 'OTHER=1',
+      '.dev.vars': 'OTHER=1\nSIGNING_KEY_2=of-production',
       '.env': 'ADMIN_TOKEN=of-a-deployment',
     }
     const { child, end, called, folder } = start(
@@ -94,13 +105,18 @@ describe('npm start', () => {
     expect(called()).toMatchObject({
       token: expect.stringMatching(/^[\da-f]{64}$/),
       origins: `${url} http://localhost:${port} http://localhost:5173`,
-      keys: [expect.stringMatching(/^{"kty":"EC".*"d":/), ''],
+      key: expect.stringMatching(/^{"kty":"EC".*"d":/),
       metrics: 'false',
       explorer: 'false',
+      registry: join(folder, '.wrangler/state/registry'),
     })
+    expect(readFileSync(join(folder, configs[0] ?? ''), 'utf8')).toContain(
+      '\n[secrets]\nrequired = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","OTHER"]\n',
+    )
     expect(called().args).toEqual([
       'dev',
       ...configs.flatMap(config => ['-c', config]),
+      ...['--persist-to', join(folder, '.wrangler/state')],
       ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
       ...[
         '--inspector-ip',
@@ -108,17 +124,18 @@ describe('npm start', () => {
       ],
       ...['--log-level', 'error', '--show-interactive-dev-session=false'],
       ...['--var', 'ROOT_AGENT:a', '--var', 'WEBHOOK_URL:http://127.0.0.1:9000'],
-      ...['--env-file', '.dev.vars', '--env-file', `.wrangler/start-${port}.vars`],
+      ...['--env-file', '.dev.vars'],
     ])
-    const secrets = join(folder, `.wrangler/start-${port}.vars`)
-    expect([statSync(secrets).mode & 0o777, readFileSync(secrets, 'utf8').includes(token)]).toEqual([0o600, true])
+    const started = join(folder, `.wrangler/start-${port}.json`)
+    expect([statSync(started).mode & 0o777, readFileSync(started, 'utf8').includes(token)]).toEqual([0o600, true])
+    for (const file of listFiles(folder)) expect(readFileSync(join(folder, file), 'utf8')).not.toContain('"d":')
     expect(called().args.join(' ')).not.toContain(token)
     child.kill('SIGTERM')
     const { code, stdout } = await end
     expect(stdout.split('\n')).toEqual([
       `a  ${url}/agents/a/`,
       `b  ${url}/agents/b/  root`,
-      `c  ${url}/agents/c/  internal`,
+      `c  ${url}/agents/c/  internal: needs $TOKEN`,
       `Your token, for commands with $TOKEN and for ${url}/manage:`,
       `  export TOKEN=${token}`,
       'Try:',
@@ -135,9 +152,7 @@ describe('npm start', () => {
       '',
     ])
     expect(code).toBe(0)
-    expect(
-      [...readdirSync(folder), ...readdirSync(join(folder, '.wrangler'))].filter(name => name.includes(port)),
-    ).toEqual([])
+    expect(listFiles(folder)).toEqual([])
     await runtime.ended
   })
 
@@ -161,21 +176,72 @@ describe('npm start', () => {
   it('ends with the npm that started it, even if that is killed', async () => {
     const runtime = await watchRuntime()
     const env = { PORT: await freePort(), LINE: runtime.port, npm_lifecycle_event: 'start' }
-    const { child } = start(env, {}, '../test/cli/fake-npm.ts')
+    const { child } = start(env, {}, { script: '../test/cli/fake-npm.ts' })
     await waitForText(child.stdout, 'in a browser.')
     child.kill('SIGKILL')
     await runtime.ended
   })
 
+  it('leaves neither a runtime nor a secret behind when it is killed, and frees its port', async () => {
+    const port = await freePort()
+    const runtime = await watchRuntime()
+    const { child, folder } = start({ PORT: port, LINE: runtime.port })
+    await waitForText(child.stdout, 'in a browser.')
+    expect(listFiles(folder)).toHaveLength(3)
+    child.kill('SIGKILL')
+    await runtime.ended
+    expect(listFiles(folder)).toEqual([])
+    await expect.poll(() => checkPort(`http://127.0.0.1:${port}`, port, fetch)).toBeUndefined()
+  })
+
+  it('reports a host with the same state on any port (exit 1), and runs beside it with another state', async () => {
+    const [port, other] = [await freePort(), await freePort()]
+    // A host that was killed together with all that could clean up; the process with its id today is another one.
+    const files = { '.wrangler/state/npm-start.json': { pid: process.pid, began: '1', url: 'http://127.0.0.1:1' } }
+    const { child, end, called, spawn, folder } = start({ PORT: port }, files)
+    await waitForText(child.stdout, 'in a browser.')
+    const { code, stderr } = await waitForEnd(spawn([], { PORT: other }))
+    const { pid } = JSON.parse(readFileSync(join(folder, '.wrangler/state/npm-start.json'), 'utf8'))
+    const next = Number(port) + 1
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `npm start: A host runs here already: http://127.0.0.1:${port} (process ${pid}). Use that one, or stop it. To start another one with a state of its own: PORT=${next} npm start -- --state .wrangler/${next}\n`,
+    })
+    const beside = spawn(['--state', 'other/state'], { PORT: other })
+    await waitForText(beside.stdout, 'Registered agents stay in other/state.')
+    expect(called().args.join(' ')).toContain(`--persist-to ${join(folder, 'other/state')} --ip`)
+    beside.kill('SIGTERM')
+    await waitForEnd(beside)
+    expect(listFiles(folder).sort()).toEqual([
+      `.wrangler-start-${port}.toml`,
+      `.wrangler/start-${port}.json`,
+      '.wrangler/state/npm-start.json',
+    ])
+    // It is known by its process.
+    process.kill(pid, 'SIGTERM')
+    expect((await end).code).toBe(1)
+    expect(listFiles(folder)).toEqual([])
+  })
+
+  it('rejects an option that it does not have (exit 2)', async () => {
+    const { code, stderr } = await start({ PORT: await freePort() }, {}, { args: ['--stat', 'x'] }).end
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'npm start: Its only option is the folder for what is registered: npm start -- --state DIR\n',
+    })
+  })
+
   it('keeps the admin token and a signing key of production out of the process list and of its output', async () => {
     const secrets = { ADMIN_TOKEN: 'very-secret-token', SIGNING_KEY: 'very-secret-token' }
-    const { child, end, called } = start({ PORT: await freePort(), ...secrets })
+    const port = await freePort()
+    const { child, end, called } = start({ PORT: port, ...secrets })
     await waitForText(child.stdout, 'in a browser.')
     expect(called().token).toBe('very-secret-token')
     expect(called().args.join(' ')).not.toContain('very-secret')
     child.kill('SIGINT')
     const { stdout } = await end
-    expect(stdout).toContain('  export TOKEN="$ADMIN_TOKEN"\n')
+    // The terminal in which it is typed is another one, and has no ADMIN_TOKEN.
+    expect(stdout).toContain(`  export TOKEN="$(node -p 'require("./.wrangler/start-${port}.json").token')"\n`)
     expect(stdout).not.toContain('very-secret')
   })
 

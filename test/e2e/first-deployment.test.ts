@@ -10,7 +10,7 @@ import { run } from '../../cli/cli.ts'
 import { createContext, type Environment, readEnvFile } from '../../cli/context.ts'
 import { deploy } from '../../cli/deploy/deploy.ts'
 import { createWrangler, withLocalBin } from '../../cli/deploy/wrangler.ts'
-import { readLocalToken } from '../../cli/dev/dev-config.ts'
+import { readChosenToken } from '../../cli/dev/dev-config.ts'
 import { Workspace } from '../cli/workspace.ts'
 import { type OwnHost, sendRaw, startHost } from '../support/host.ts'
 
@@ -164,7 +164,7 @@ describe('a copy of the tracked files in an empty folder', () => {
     )
     expect({ code, agents: await listAgents() }).toEqual({ code: 0, agents: [] })
     // The token of the deployment is not the one of `npm start`.
-    expect(readLocalToken(clone, {}).token).not.toBe(tokenOf('calling-card'))
+    expect(readChosenToken(clone, {})).toBeUndefined()
   })
 
   it('sends the edited starter card with sync-card alone', async () => {

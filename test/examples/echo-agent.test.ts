@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import type { Message } from '@a2a-js/sdk'
+import { A2AError } from '@a2a-js/sdk/errors'
 import type { ExecutionEventBus, RequestContext } from '@a2a-js/sdk/server'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { createEchoApp, withoutRefusals } from '../../examples/echo-agent/app.ts'
 import { EchoExecutor, skills } from '../../examples/echo-agent/executor.ts'
 
 /** Streams a text without delays, and returns the chunks. */
@@ -43,6 +47,32 @@ describe('the stream skill of the echo agent', () => {
       text,
       [chunks.at(-1)],
     ])
+  })
+})
+
+describe('the log of the echo agent', () => {
+  it('has no calls that the agent refuses, which the SDK logs as unhandled errors, but its failures', async () => {
+    const server = createEchoApp().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const log = vi.fn()
+    vi.spyOn(console, 'error').mockImplementation(withoutRefusals(log))
+    const call = async (version: string, method: string) => {
+      const headers = { 'Content-Type': 'application/json', 'A2A-Version': version }
+      const { port } = server.address() as AddressInfo
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { id: 'none' } })
+      const response = await fetch(`http://127.0.0.1:${port}/jsonrpc`, { method: 'POST', headers, body })
+      return /"code":(-\d+)/.exec(await response.text())?.[1]
+    }
+    expect([
+      await call('99.0', 'GetTask'),
+      await call('1.0', 'SubscribeToTask'),
+      await call('0.3', 'tasks/resubscribe'),
+    ]).toEqual(['-32009', '-32001', '-32001'])
+    expect(log.mock.calls).toEqual([])
+    const failures = [new Error('a bug'), new A2AError('a bug of the SDK')]
+    for (const failure of failures) console.error('Unhandled error:', failure)
+    expect(log.mock.calls).toEqual(failures.map(failure => ['Unhandled error:', failure]))
+    server.close()
   })
 })
 

@@ -184,8 +184,10 @@ const missingBindingIssue = ({ field, name }: ReturnType<typeof findMissingBindi
   ...{ rule: 'missing-binding', severity: 'warning', pointer: formatPointer('upstream', field) },
   message:
     field === 'secret'
-      ? `names a secret that this host does not have: run \`npx wrangler secret put ${name}\``
-      : `names a service binding that this host does not have: add ${name} to wrangler.toml, and deploy`,
+      ? `names a secret that this host does not have: run \`npx wrangler secret put ${name}\`, ` +
+        `or for \`npm start\` write ${name}=… into .dev.vars and start it again`
+      : `names a service binding that this host does not have: add ${name} to wrangler.toml, ` +
+        'then deploy or run `npm start` again',
 })
 
 /** Returns the fetched card that is served now, if it comes from the same source. */

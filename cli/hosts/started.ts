@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import * as v from 'valibot'
+import { readEnvText } from '../context.ts'
+import { isSystemError } from '../failure.ts'
+
+/** Returns the file in its clone in which `npm start` keeps the token of the host on a port, as long as that runs. */
+export const startedFile = (port: string): string => join('.wrangler', `start-${port}.json`)
+
+const Started = v.object({
+  pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  began: v.string(),
+  url: v.string(),
+  token: v.optional(v.string()),
+})
+/** A host of `npm start`, and the process that ends with it, whose id may later be that of another process. */
+export type Started = v.InferOutput<typeof Started>
+
+const StartedText = v.pipe(v.string(), v.parseJson(), Started)
+
+/** Reads which host a file is about. Returns undefined if that no longer runs: a killed one may leave files behind. */
+export const readStarted = (file: string): Started | undefined => {
+  const parsed = v.safeParse(StartedText, readEnvText(file))
+  return parsed.success && parsed.output.began === whenBegan(parsed.output.pid) ? parsed.output : undefined
+}
+
+/**
+ * Writes which host a file is about, readable only by this user. Writes nothing if the file is about another host that
+ * runs, and returns that one.
+ */
+export const claimFile = (file: string, host: Omit<Started, 'began'>): Started | undefined => {
+  const text = JSON.stringify({ ...host, began: whenBegan(host.pid) })
+  mkdirSync(dirname(file), { recursive: true })
+  for (;;) {
+    try {
+      writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
+      return undefined
+    } catch (error) {
+      if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+    }
+    const running = readStarted(file)
+    if (running) return running
+    rmSync(file, { force: true })
+  }
+}
+
+/** Returns when a process began, in the words of its system; undefined if there is no such process. */
+const whenBegan = (pid: number): string | undefined => {
+  try {
+    if (process.platform !== 'linux')
+      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+        encoding: 'utf8',
+        env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+      })
+    // The fields after the name of the process, which is in parentheses: the third, its state, to the 22nd, its start.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return fields[0] === 'Z' ? undefined : fields[19]
+  } catch {
+    return undefined
+  }
+}
