@@ -14,7 +14,6 @@ const Repository = v.object({
   version: v.string(),
   license: v.string(),
   dependencies: v.record(v.string(), v.string()),
-  devDependencies: v.record(v.string(), v.string()),
 })
 
 /**
@@ -58,11 +57,8 @@ const bundle = async (folder: string): Promise<OutputChunk[]> => {
 }
 
 const describePackage = (imports: readonly string[]) => {
-  const { version, license, ...repository } = v.parse(
-    Repository,
-    JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')),
-  )
-  const pinned = { ...repository.devDependencies, ...repository.dependencies }
+  const repository = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { version, license, dependencies: pinned } = v.parse(Repository, repository)
   const names = imports.filter(specifier => !specifier.startsWith('node:')).map(packageName)
   return {
     name: 'sync-card',
@@ -88,7 +84,7 @@ const packageName = (specifier: string): string =>
 const pinnedVersion = (name: string, pinned: Readonly<Record<string, string>>): string => {
   const version = pinned[name]
   if (version === undefined || !/^\d+\.\d+\.\d+$/.test(version))
-    throw new Error(`The bundle imports ${name}, which package.json does not pin to a version.`)
+    throw new Error(`The bundle imports ${name}, for which the dependencies of package.json name no version.`)
   return version
 }
 

@@ -238,8 +238,22 @@ const resolves = (page: string, target: string): boolean => {
   return exists(path) && (anchor === undefined || (path.endsWith('.md') && anchors(path).includes(anchor)))
 }
 
+const duplicates = (texts: readonly string[]): string[] => texts.filter((text, index) => texts.indexOf(text) !== index)
+
 describe.each(pages)('%s', page => {
   const text = read(page)
+
+  it('has each heading once, and tables with a head and rows', () => {
+    expect(duplicates(anchors(page))).toEqual([])
+    const tables = text.replace(/^```.*?^```/gms, '').match(/(?:^ *\|.*\n)+/gm) ?? []
+    expect(tables.filter(table => !/^.*\n *\|[-:| ]+\|\n *\|/.test(table))).toEqual([])
+  })
+
+  // Only a clone is sure to have the program, and only as npx runs it. Completion is for an installed command.
+  it('runs sync-card with npx', () => {
+    const blocks = text.match(/^ *```sh\n.*?^ *```|^ *\$ .*/gms) ?? []
+    expect(blocks.join('\n').match(/^ *(?:\$ )?sync-card (?!completion).*/gm) ?? []).toEqual([])
+  })
 
   it('links to files and headings that exist', () => {
     const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
@@ -262,6 +276,18 @@ it('mentions only pages that exist in comments and messages', () => {
     (read(file).match(/\bdocs\/[\w-]+\.md/g) ?? []).map(page => `${file}: ${page}`),
   )
   expect(mentions.filter(mention => !exists(mention.split(': ')[1] ?? ''))).toEqual([])
+})
+
+it('names sync-card on the pages of a host only for people with a clone', () => {
+  const files = find(['src/pages/**/*.ts']).filter(file => read(file).includes('npx sync-card'))
+  expect(files.filter(file => !/in a clone of this host/i.test(read(file)))).toEqual([])
+})
+
+// The name is free on the public registry: anyone could publish another program there.
+it('installs sync-card from no registry', () => {
+  const files = find(['*.md', 'docs/*.md', 'action.yml', '{src,cli,examples,cards}/**/*.{ts,js,md,yaml}'])
+  const installs = /\bnpm (?:i|install|exec|x)\b(?: -[-\w]+)*(?: --)? sync-card\b(?!-\d).*|\bsync-card@.*/g
+  expect(files.flatMap(file => (read(file).match(installs) ?? []).map(command => `${file}: ${command}`))).toEqual([])
 })
 
 describe('CONTRIBUTING.md', () => {

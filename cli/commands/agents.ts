@@ -196,10 +196,10 @@ const reportUnreadable = async (
   context: Context,
 ): Promise<number> => {
   const { terminal } = context
-  if (id === undefined) terminal.error('The host has no root agent: name one, such as sync-card open weather.')
-  else if (isPending) terminal.error(`The card of ${id} has not been fetched yet: sync-card refresh ${id}`)
+  if (id === undefined) terminal.error('The host has no root agent: name one, such as npx sync-card open weather.')
+  else if (isPending) terminal.error(`The card of ${id} has not been fetched yet: npx sync-card refresh ${id}`)
   else if (!(await listIds(connection.client)).includes(id)) return reportMissing(id, connection, context)
-  else terminal.error(`${id} is internal, and a browser sends no token: sync-card show ${id}`)
+  else terminal.error(`${id} is internal, and a browser sends no token: npx sync-card show ${id}`)
   return ExitCode.rejected
 }
 

@@ -50,7 +50,8 @@ const parseLimit = (text: string): number => {
 
 const parseSeenHead = (text: string): SeenHead => {
   const [, number, hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? []
-  if (number === undefined) throw new InvalidArgumentError('Use what `sync-card audit verify` printed, such as 17:3f….')
+  if (number === undefined)
+    throw new InvalidArgumentError('Use what `npx sync-card audit verify` printed, such as 17:3f….')
   return { number: Number(number), hash }
 }
 

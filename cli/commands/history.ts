@@ -118,7 +118,7 @@ const rollback = async (
     if (rule === 'incompatible-version') terminal.info(`The restored version ${message}.`)
   if (result.changed)
     terminal.info(
-      `No file is changed: run sync-card pull ${id} --force, or the next sync-card registers what your file has.`,
+      `No file is changed: run npx sync-card pull ${id} --force, or the next npx sync-card registers what your file has.`,
     )
   if (!result.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
   return ExitCode.ok

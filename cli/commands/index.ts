@@ -115,7 +115,7 @@ const optionsOf = (command: Command): Option[] => [...command.options, ...comman
 
 const addExamples = (command: Command, path: string): void => {
   const example = EXAMPLES[path]
-  if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example}`)
-  command.showHelpAfterError(`${path} --help shows the options and an example.`)
+  if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example.replace(/^sync-card/, 'npx $&')}`)
+  command.showHelpAfterError(`npx ${path} --help shows the options and an example.`)
   for (const child of command.commands) addExamples(child, `${path} ${child.name()}`)
 }

@@ -137,7 +137,7 @@ const warnUnknownAgents = async (
 }
 
 const tokensText = (tokens: readonly Token[], now: number): Lines => {
-  if (tokens.length === 0) return 'No tokens besides the ADMIN_TOKEN: sync-card token create issues one.'
+  if (tokens.length === 0) return 'No tokens besides the ADMIN_TOKEN: npx sync-card token create issues one.'
   const head = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'].map(colors.dim)
   const rows = tokens.map(token => {
     const { scopes: allowed, agents, tiers, expires } = describeToken(token, now)

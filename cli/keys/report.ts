@@ -37,7 +37,7 @@ const formatSince = ({ role, signsFrom }: HostKey): string =>
 const describeNext = (key: HostKey, state: HostKeys): string => {
   if (key.role === 'previous') {
     const obstacle = findObstacle(key, state)
-    return obstacle === undefined ? 'sync-card keys retire' : `sync-card keys retire, ${obstacle}`
+    return obstacle === undefined ? 'npx sync-card keys retire' : `npx sync-card keys retire, ${obstacle}`
   }
   if (key.role === 'next') return `signs everything from ${formatTime(Date.parse(key.signsFrom ?? ''))} on`
   const isOnly = !state.keys.some(({ role }) => role === 'next' || role === 'previous')

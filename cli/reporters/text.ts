@@ -120,7 +120,7 @@ const changeTexts = ({ changes = [] }: AgentResult): string[] => {
   const more = important.length - MAX_CHANGES
   return [
     ...important.slice(0, MAX_CHANGES).map(change => `${change.class}: ${change.message}`),
-    ...(more > 0 ? [`and ${more} more, shown by sync-card diff ID SEQ`] : []),
+    ...(more > 0 ? [`and ${more} more, shown by npx sync-card diff ID SEQ`] : []),
   ]
 }
 
@@ -155,7 +155,7 @@ const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean):
 const isPushed = (action: Action): boolean => action !== 'unchanged' && styleOf(action).exit === ExitCode.ok
 
 /** What shows the infos that are only counted. */
-export const INFOS_HINT = 'shown by sync-card lint FILE'
+export const INFOS_HINT = 'shown by npx sync-card lint FILE'
 
 const infoCountText = (results: readonly AgentResult[]): string[] => {
   const count = results

@@ -143,7 +143,8 @@ const describeSource = (source: SourceState | undefined): Pick<AgentResult, 'sou
   source === undefined || source.state === 'fresh' ? {} : { source: sourceMessage(source) }
 
 const sourceMessage = ({ state, failure }: SourceState): string => {
-  if (state === 'pending') return 'its upstream card waits for approval: sync-card refresh shows the changes, and why'
+  if (state === 'pending')
+    return 'its upstream card waits for approval: npx sync-card refresh shows the changes, and why'
   const served = state === 'stale' ? 'the previous card is served' : 'there is no card to serve yet'
   return `${served}, and the host keeps retrying. ${failure?.message ?? ''}`.trimEnd()
 }

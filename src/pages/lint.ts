@@ -26,7 +26,7 @@ matter. This host reads it and stores nothing.</p>
 <p class="check-tools"><button class="primary">Check</button> <button type="button" id="share">Copy the link to this page</button>
 <span class="muted">The link contains nothing of your card.</span></p>
 </form>
-<noscript><p class="message">This page needs JavaScript. Without it: <code>npx sync-card lint FILE</code>, or send the card to <code>POST /lint</code>; <code>npx sync-card verify FILE</code> shows who signed it.</p></noscript>
+<noscript><p class="message">This page needs JavaScript. Without it, send a card in JSON: <code>curl ${new URL('/lint', request.url).href} -H 'Content-Type: application/json' -d @card.json</code></p></noscript>
 <div id="status" role="status"></div>
 <div id="report"></div>`
   const description =

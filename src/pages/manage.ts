@@ -21,7 +21,7 @@ const main: Html = html`<h1>Manage agents</h1>
 <p id="token-hint" class="muted">The token stays in the memory of this page until you leave it. It is sent to this host only, and stored nowhere.</p>
 <button class="primary">Use this token</button>
 </form>
-<noscript><div class="message"><p>This page needs JavaScript. Without it, use a terminal:</p>
+<noscript><div class="message"><p>This page needs JavaScript. Without it, use a terminal in a clone of this host:</p>
 <ul>
 <li><code>npx sync-card whoami</code> shows what a token may do</li>
 <li><code>npx sync-card list</code> and <code>show ID</code> find agents, <code>lint FILE</code> checks their cards</li>

@@ -65,7 +65,7 @@ export class AgentOwners {
     const owners = await this.request(object => object.record(this.#caller, unknown))
     if (owners === undefined) return UNAVAILABLE
     if (owners !== null) return this.#remember(owners)
-    const detail = `An id of the agent belongs to another caller. If it restarted and uses ids again: sync-card tasks clear ${this.#agent}`
+    const detail = `An id of the agent belongs to another caller. If it restarted and uses ids again: npx sync-card tasks clear ${this.#agent}`
     return { kind: 'foreign-task', detail }
   }
 

@@ -196,7 +196,11 @@ require('node:fs').writeFileSync('opened.json', JSON.stringify({ args: process.a
 
   it.each([
     ['a mistyped id', ['open', 'wether'], 'Did you mean "weather"?'],
-    ['an internal agent', ['open', 'tides'], 'tides is internal, and a browser sends no token: sync-card show tides'],
+    [
+      'an internal agent',
+      ['open', 'tides'],
+      'tides is internal, and a browser sends no token: npx sync-card show tides',
+    ],
     ['a host without a root agent', ['open'], 'The host has no root agent'],
   ])('opens nothing for %s (exit 3)', async (_, args, message) => {
     const { workspace, variables } = withBrowser()
@@ -209,7 +213,7 @@ require('node:fs').writeFileSync('opened.json', JSON.stringify({ args: process.a
     host.faults = [(_, response) => Boolean(problem(response, 504, 'upstream-timeout', 'It did not respond.'))]
     expect(await sync('open', 'weather')).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('has not been fetched yet: sync-card refresh weather'),
+      stderr: expect.stringContaining('has not been fetched yet: npx sync-card refresh weather'),
     })
   })
 

@@ -83,7 +83,7 @@ describe('sync-card audit', () => {
     [['--limit', '0'], 2, 'from 1 to 999999'],
     [['--what', 'agent-change'], 2, 'Did you mean "agent-changed"?'],
     [['--agent', 'A'], 3, 'agent must be an id.'],
-    [['verify', '--seen', '3'], 2, 'what `sync-card audit verify` printed'],
+    [['verify', '--seen', '3'], 2, 'what `npx sync-card audit verify` printed'],
   ])('rejects %j with exit code %i', async (args, code, message) => {
     const result = await run(...args)
     expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(message)])

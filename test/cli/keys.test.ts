@@ -398,9 +398,9 @@ describe('sync-card keys list', () => {
     [{ SIGNING_KEY: now - DAY }, 'sync-card keys rotate replaces it'],
     [
       { SIGNING_KEY: now - DAY, SIGNING_KEY_2: now - MINUTE },
-      'sync-card keys retire, from 2026-11-27 12:01 UTC on (in 25 hours)',
+      'npx sync-card keys retire, from 2026-11-27 12:01 UTC on (in 25 hours)',
     ],
-    [{ SIGNING_KEY: now - 9 * DAY, SIGNING_KEY_2: now - 8 * DAY }, 'sync-card keys retire\n'],
+    [{ SIGNING_KEY: now - 9 * DAY, SIGNING_KEY_2: now - 8 * DAY }, 'npx sync-card keys retire\n'],
   ])('names the command for %j', async (times, next) => {
     have(times)
     expect((await host.run(['list'])).stdout).toContain(next)

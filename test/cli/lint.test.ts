@@ -226,7 +226,9 @@ describe('the text of sync-card lint', () => {
     )
     const several = await lintText({ 'a.json': plain, 'b.json': plain, 'c.json': failed, 'd.json': clean })
     expect(several.lines.filter(line => line.startsWith('cards/'))).toEqual(['cards/c.json'])
-    expect(several.stdout).toMatch(/^4 files: 1 error, 2 infos \(shown by sync-card lint FILE\), 1 without findings$/m)
+    expect(several.stdout).toMatch(
+      /^4 files: 1 error, 2 infos \(shown by npx sync-card lint FILE\), 1 without findings$/m,
+    )
   })
 
   it('has with --only the agents that match, and files without an id', async () => {

@@ -126,7 +126,7 @@ describe('a token for team1-*', () => {
     expect(stdout.split('\n')).toEqual([
       '+ created   team1-rain (cards/team1-rain.json) · the root agent',
       '✗ forbidden 50 agents: team2-100, team2-101, team2-102 and 47 more · The token cannot write … (SYNC_CARD_TOKEN in the environment).',
-      expect.stringMatching(/^\d infos?, shown by sync-card lint FILE$/),
+      expect.stringMatching(/^\d infos?, shown by npx sync-card lint FILE$/),
       `${host.url}: 1 created, 50 forbidden`,
       '',
     ])

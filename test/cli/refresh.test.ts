@@ -178,7 +178,7 @@ describe('sync-card with an upstream card', () => {
       1,
       `the previous card is served, and the host keeps retrying. ${failure.message}`,
     ],
-    ['is pending', { state: 'pending' }, 1, 'waits for approval: sync-card refresh shows the changes'],
+    ['is pending', { state: 'pending' }, 1, 'waits for approval: npx sync-card refresh shows the changes'],
     ['is fresh', { state: 'fresh' }, 0, ': 1 unchanged\n'],
   ])('reports for an unchanged agent that its card %s', async (_, source, code, text) => {
     host.register('weather', { ...manifest, card: {} })

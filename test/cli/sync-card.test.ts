@@ -295,7 +295,7 @@ describe('sync-card', () => {
   it('counts the infos of the linter for pushed agents only', async () => {
     const { description, url } = { description: 'Answers questions about the weather', url: 'https://a.example.com' }
     const workspace = new Workspace({ 'cards/a.json': { name: 'A', description, url } })
-    expect((await workspace.run([], env)).stdout).toMatch(/^\d infos?, shown by sync-card lint FILE$/m)
+    expect((await workspace.run([], env)).stdout).toMatch(/^\d infos?, shown by npx sync-card lint FILE$/m)
     expect((await workspace.run([], env)).stdout).not.toMatch(/infos?:/)
   })
 

@@ -78,7 +78,7 @@ it('explains to the owner that the agent used the id of a task of another caller
     [undefined, undefined],
     [
       'foreign-task',
-      'An id of the agent belongs to another caller. If it restarted and uses ids again: sync-card tasks clear secret',
+      'An id of the agent belongs to another caller. If it restarted and uses ids again: npx sync-card tasks clear secret',
     ],
   ])
 })

@@ -66,10 +66,9 @@ if (method === 'GET') {
 }
 `
 
-/** Accepts one installation, that of the expected package, and links what is installed already. */
+/** Accepts one installation: that of the dependencies that the action's own lock file pins, in its own checkout. */
 const npmScript = `#!/bin/sh
-[ "$*" = "install --prefix $RUNNER_TEMP/sync-card --no-save --no-audit --no-fund --ignore-scripts -- $EXPECTED_PACKAGE" ] || exit 1
-mkdir "$RUNNER_TEMP/sync-card" && ln -s "$INSTALLED" "$RUNNER_TEMP/sync-card/node_modules"
+[ "$*" = 'ci --omit=dev --ignore-scripts --no-audit --no-fund' ] && cd "$GITHUB_ACTION_PATH" && mkdir node_modules
 `
 
 /** A comment on the pull request. */
@@ -79,16 +78,18 @@ export type Comment = { id: number; body: string; user: { type: string } }
 export class ActionRunner {
   readonly folder: string
   readonly workspace: string
-  readonly #installed: string
+  readonly #actionPath: string
   #runs = 0
 
-  /** `installed` is the `node_modules` with sync-card. */
-  constructor(folder: string, installed: string) {
+  /** `cli` is the folder of that name in the checkout of the action. */
+  constructor(folder: string, cli: string) {
     this.folder = folder
     this.workspace = join(folder, 'workspace')
-    this.#installed = installed
+    this.#actionPath = join(folder, 'action')
     mkdirSync(join(folder, 'bin'), { recursive: true })
     mkdirSync(this.workspace)
+    mkdirSync(this.#actionPath)
+    symlinkSync(cli, join(this.#actionPath, 'cli'))
     for (const [name, text] of Object.entries({ gh: ghScript, npm: npmScript })) {
       writeFileSync(join(folder, 'bin', name), text)
       chmodSync(join(folder, 'bin', name), 0o755)
@@ -132,8 +133,7 @@ export class ActionRunner {
       GITHUB_STEP_SUMMARY: join(temp, 'summary'),
       GH_COMMENTS: join(this.folder, 'comments.json'),
       GH_MAY_WRITE: `${mayWrite}`,
-      EXPECTED_PACKAGE: contexts.get('inputs.package') ?? '',
-      INSTALLED: this.#installed,
+      GITHUB_ACTION_PATH: this.#actionPath,
     }
     const result: ActionResult = { steps: [], log: '', summary: '', outputs: {}, used: [] }
     for (const step of action.runs.steps) {

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -10,13 +19,15 @@ import { sharedHost, token } from '../support/host.ts'
 import { ActionRunner, action, type Event } from './action-runner.ts'
 
 let folder: string
-let installed: string
+/** The folder of the program in the checkout of the action, with the build instead of the source: it starts faster. */
+let cli: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sync-card-action-'))
-  installed = join(folder, 'installed')
-  await buildPackage(join(installed, 'sync-card'))
-  mkdirSync(join(installed, '.bin'))
-  symlinkSync('../sync-card/lib/sync-card.js', join(installed, '.bin/sync-card'))
+  const checkout = join(folder, 'checkout')
+  await buildPackage(join(checkout, 'dist/sync-card'))
+  cli = join(checkout, 'cli')
+  mkdirSync(cli)
+  copyFileSync('cli/bin.js', join(cli, 'bin.js'))
   // package.test.ts installs the package with npm. Here, it finds its dependencies above its folder.
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
 })
@@ -24,7 +35,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let runner: ActionRunner
 beforeEach(() => {
-  runner = new ActionRunner(mkdtempSync(join(folder, 'runner-')), installed)
+  runner = new ActionRunner(mkdtempSync(join(folder, 'runner-')), cli)
 })
 
 const host = () => ({ url: sharedHost().url.origin, token })
@@ -43,8 +54,11 @@ const isRegistered = async (id: string): Promise<boolean> =>
   ).ok
 
 describe('action.yml', () => {
-  it('installs the version of this repository', () => {
-    expect(action.inputs.package?.default).toBe(`sync-card@${VERSION}`)
+  it('installs the pinned dependencies of its own checkout, unless they are there', async () => {
+    stubbed()
+    // The npm of the tests accepts no other arguments, and no second installation.
+    expect((await runner.run(push, { url: '' })).failed).toBeUndefined()
+    expect((await runner.run(push, { url: '' })).failed).toBeUndefined()
   })
 
   it('inserts no expression into a script, where it would be code', () => {
@@ -55,10 +69,10 @@ describe('action.yml', () => {
     const scripts = action.runs.steps.flatMap(({ run = '' }) => (/^sync-card /m.test(run) ? [run] : []))
     expect(scripts.length).toBe(3)
     expect(action.runs.steps.map(({ run }) => run).join()).toMatch(
-      /prepare\.sh" << [\s\S]*echo "::stop-commands::\$pause"\nEND/,
+      /sync-card\.sh" << [\s\S]*echo "::stop-commands::\$pause"\nEND/,
     )
     for (const run of scripts) {
-      expect(run).toMatch(/^source ".*\/prepare\.sh"\n[\s\S]*^sync-card /m)
+      expect(run).toMatch(/^source ".*\/sync-card\.sh"\n[\s\S]*^sync-card /m)
       expect(run).not.toMatch(/-- "\$\{files\[@\]\}"(?! 2>&1)/)
     }
   })
@@ -235,11 +249,12 @@ const markdown = 'weather differs'
 
 /** Makes the sync-card of the runner one that finds nothing in files, and compares them with this result. */
 const stubbed = (difference = markdown, code = 1): ActionRunner => {
-  const installed = mkdtempSync(join(folder, 'stub-'))
-  mkdirSync(join(installed, '.bin'))
-  writeFileSync(join(installed, 'diff.md'), difference)
-  const script = `#!/bin/sh\n[ "$1" != diff ] || { cat ${installed}/diff.md; exit ${code}; }\n`
-  writeFileSync(join(installed, '.bin/sync-card'), script, { mode: 0o755 })
-  runner = new ActionRunner(mkdtempSync(join(folder, 'runner-')), installed)
+  const stub = mkdtempSync(join(folder, 'stub-'))
+  const script = `if (process.argv[2] === 'diff') {
+  process.stdout.write(${JSON.stringify(difference)})
+  process.exitCode = ${code}
+}`
+  writeFileSync(join(stub, 'bin.js'), script)
+  runner = new ActionRunner(mkdtempSync(join(folder, 'runner-')), stub)
   return runner
 }

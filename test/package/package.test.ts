@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildPackage } from '../../cli/build.ts'
 import repository from '../../package.json' with { type: 'json' }
 import { createManifestSchema } from '../../src/card/manifest/json-schema.ts'
@@ -93,7 +93,7 @@ describe('the npm package', () => {
 
   it('has the version of the host, and the pinned versions of what it imports', () => {
     expect(packageJson).toMatchObject({ name: 'sync-card', version: VERSION, license: repository.license })
-    const pinned: Record<string, string> = { ...repository.dependencies, ...repository.devDependencies }
+    const pinned: Record<string, string> = repository.dependencies
     const names = Object.keys(packageJson.dependencies)
     expect(packageJson.dependencies).toEqual(Object.fromEntries(names.map(name => [name, pinned[name]])))
     expect(names).toEqual(expect.arrayContaining(['chokidar', 'commander', 'valibot', 'yaml']))
@@ -121,6 +121,38 @@ describe('the npm package', () => {
   })
 })
 
+describe('the repository as a git dependency', () => {
+  let checkout: string
+  beforeEach(() => {
+    checkout = mkdtempSync(join(folder, 'checkout-'))
+    for (const file of ['package.json', 'cli/bin.js']) cpSync(file, join(checkout, file))
+    const stub =
+      "import { cpSync } from 'node:fs'\nexport const buildPackage = to => cpSync('cli', to, { recursive: true })\n"
+    writeFileSync(join(checkout, 'cli/build.ts'), stub)
+  })
+
+  it('is built when npm packs it, and only then, and packed without its source', async () => {
+    await execute('npm', ['run', 'prepare'], { cwd: checkout })
+    expect(existsSync(join(checkout, 'dist'))).toBe(false)
+    const [{ files }] = JSON.parse((await npm(['pack', '--dry-run', '--json'], checkout)).stdout)
+    const paths = files.map(({ path }: { path: string }) => path)
+    expect(paths).toEqual(['cli/bin.js', 'dist/sync-card/bin.js', 'dist/sync-card/build.ts', 'package.json'])
+  })
+
+  it('runs what was built', async () => {
+    const installed = join(owner, 'node_modules/calling-card')
+    cpSync('cli/bin.js', join(installed, 'cli/bin.js'))
+    cpSync(join(owner, 'node_modules/sync-card'), join(installed, 'dist/sync-card'), { recursive: true })
+    const { stdout } = await execute(process.execPath, [join(installed, 'cli/bin.js'), '--version'])
+    expect(stdout).toBe(`${VERSION}\n`)
+  })
+
+  it('reports that npm ran no scripts when it was installed (exit 2)', async () => {
+    const stderr = expect.stringContaining('install it again without --ignore-scripts')
+    await expect(execute(process.execPath, [join(checkout, 'cli/bin.js')])).rejects.toMatchObject({ code: 2, stderr })
+  })
+})
+
 describe('npx sync-card in a clone', () => {
   it('runs the source', async () => {
     expect((await execute(process.execPath, [bin, '--version'])).stdout).toBe(`${VERSION}\n`)
@@ -129,7 +161,7 @@ describe('npx sync-card in a clone', () => {
   it('reports that an older Node.js cannot run the source (exit 2)', async () => {
     const pretend = "Object.defineProperty(process.features, 'typescript', { value: false })"
     const args = ['--import', `data:text/javascript,${pretend}`, bin]
-    const stderr = expect.stringContaining('cannot run the source. npm ci installs a Node.js that can')
+    const stderr = expect.stringContaining('cannot run the source, which needs Node.js 22.18 or later')
     await expect(execute(process.execPath, args)).rejects.toMatchObject({ code: 2, stderr })
   })
 })

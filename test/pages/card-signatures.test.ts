@@ -64,7 +64,7 @@ describe('the signatures of this host', () => {
     expect(text).toContain(
       'Covers the whole card (wire) all but empty values and fields that A2A 1.0 does not define (proto)',
     )
-    expect(text).toContain(`npx sync-card verify ${cardUrl}`)
+    expect(text).toContain(`curl ${origin}/verify -H 'Content-Type: application/json' -d '{"url":"${cardUrl}"}'`)
   })
 
   it('are shown with the SDKs that accept them, and why others do not', async () => {
@@ -147,7 +147,7 @@ describe('the signatures of an author', () => {
     expect(text).toContain('A signature of its author names the key k1 (ES256) from https://keys.example/jwks.json.')
     expect(text).toContain('In A2A 0.3')
     expect(text).toContain('This page does not verify the signatures of the author')
-    expect(text).toContain(`npx sync-card verify ${cardUrl}`)
+    expect(text).toContain(`curl ${origin}/verify -H 'Content-Type: application/json' -d '{"url":"${cardUrl}"}'`)
     expect(html).toContain('<a href="https://keys.example/jwks.json" rel="noopener nofollow ugc"')
     expect(text).not.toContain('Which verifiers')
   })

@@ -156,7 +156,7 @@ describe('an answer', () => {
     await start('token:a', 'a1', 'default')
     expect(await start(subject, 'b1', 'default')).toEqual({
       kind: 'foreign-task',
-      detail: `An id of the agent belongs to another caller. If it restarted and uses ids again: sync-card tasks clear ${agent}`,
+      detail: `An id of the agent belongs to another caller. If it restarted and uses ids again: npx sync-card tasks clear ${agent}`,
     })
     expect(await get(subject, 'b1')).toEqual({ kind: 'task-not-found' })
   })

@@ -183,7 +183,7 @@ const notePolicies = (manifest: Manifest): Note[] => {
 const ownCredential = 'this host adds a credential of its own to each call'
 
 const callerNotes: Readonly<Record<Exclude<CallerPolicy, 'anyone'>, string>> = {
-  tokens: `set to tokens: ${ownCredential}, so callers need a token of this host (\`sync-card token create --scope call\`)`,
+  tokens: `set to tokens: ${ownCredential}, so callers need a token of this host (\`npx sync-card token create --scope call\`)`,
   issuer: `set to issuer: ${ownCredential}, so callers need a token of the issuer for an audience in \`jwt\`, or one of this host with the scope \`call\``,
 }
 

@@ -47,7 +47,8 @@ ${
       )}</ul>`
 }
 <h3>Verify them</h3>
-<p class="copied"><code id="verify" dir="ltr">npx sync-card verify ${cardUrl}</code><button type="button" class="copy" data-copies="verify" aria-label="Copy the command that verifies the card">Copy</button></p>
+<p>This host, and any other Calling Card host, verifies the card at an address:</p>
+<p class="copied"><code id="verify" dir="ltr">curl ${new URL('/verify', cardUrl).href} -H 'Content-Type: application/json' -d '${JSON.stringify({ url: cardUrl })}'</code><button type="button" class="copy" data-copies="verify" aria-label="Copy the command that verifies the card">Copy</button></p>
 </section>`
 }
 

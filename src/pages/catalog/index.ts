@@ -86,8 +86,8 @@ const countAgents = (count: number, hasMore: boolean, isSearch: boolean): string
 
 const NOTHING_FOUND = html`<p>No agent matches. Try fewer words or filters, or <a href="/agents">see all agents</a>.</p>`
 
-const NO_AGENTS = html`<p>No agent is registered here yet. <code>npx sync-card</code> registers the cards of a folder, and
-<a href="/lint">Check a card</a> shows what could be better in one.</p>`
+const NO_AGENTS = html`<p>No agent is registered here yet. In a clone of this host, <code>npx sync-card</code>
+registers the cards of a folder. <a href="/lint">Check a card</a> shows what could be better in one.</p>`
 
 const renderProblem = ({ detail }: { detail: string }): Html =>
   html`<p id="count" class="message bad" role="alert">${detail}</p><p><a href="/agents">See all agents</a></p>`

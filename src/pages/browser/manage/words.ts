@@ -222,5 +222,5 @@ export const describeHead = (head: Pick<NonNullable<AuditPage['head']>, 'number'
   if (!head) return 'Nothing is recorded yet.'
   return head.signature === undefined
     ? `The newest entry is number ${head.number}. It is not signed, because this host has no key to sign with.`
-    : `The newest entry is number ${head.number}, and this host has signed it: it fixes all entries before. \`sync-card audit verify\` checks the chain and the signature.`
+    : `The newest entry is number ${head.number}, and this host has signed it: it fixes all entries before. In a clone of this host, \`npx sync-card audit verify\` checks the chain and the signature.`
 }
