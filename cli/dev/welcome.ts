@@ -7,7 +7,7 @@ import { CARDS_FOLDER, findCardFiles, isFolder } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
 import { type AgentResult, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
 import { colors, formatTable } from '../terminal.ts'
-import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, withoutOwnIds } from './samples.ts'
+import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, WEATHER_ID, withoutOwnIds } from './samples.ts'
 
 /**
  * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards
@@ -28,8 +28,12 @@ export const welcome = async (host: HostSettings, shellToken: string, context: C
   terminal.report(
     welcomeText(host.url, agents, shellToken, [
       ...section(
-        'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
+        'Call an agent through the gate (a message, a stream, a call that its card does not allow):',
         isShown(ECHO_ID) ? echoCommands(host.url) : [],
+      ),
+      ...section(
+        'Read the extended card of an agent, which callers with a token get:',
+        isShown(WEATHER_ID) ? extendedCardCommands(host.url) : [],
       ),
       ...section(
         'An MCP server as an agent: the card made from it, and a message that calls a tool:',
@@ -140,15 +144,16 @@ const findCommands = (url: string, id: string): string[] => [
   `curl ${url}/.well-known/ai-catalog.json`,
 ]
 
-/**
- * Returns shell commands that call the echo agent through the gate: a message, a stream, a call that its card does not
- * allow, and its extended card.
- */
+/** Returns shell commands that call the echo agent through the gate: a message, a stream, a call that its card does not allow. */
 export const echoCommands = (url: string): string[] => [
   `curl ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendMessage', 'hello')}'`,
   `curl -N ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendStreamingMessage', 'stream one two three')}'`,
   `curl ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendMessage', 'hello', { acceptedOutputModes: ['image/png'] })}'`,
-  `curl -H "Authorization: Bearer $TOKEN" ${url}/agents/${ECHO_ID}/a2a/extendedAgentCard`,
+]
+
+/** Returns a shell command that reads an extended card. */
+export const extendedCardCommands = (url: string): string[] => [
+  `curl -H "Authorization: Bearer $TOKEN" ${url}/agents/${WEATHER_ID}/a2a/extendedAgentCard`,
 ]
 
 /** Returns shell commands that show an MCP server as an agent: its card, and a message that calls one of its tools. */

@@ -7,7 +7,7 @@ import { createContext } from '../../cli/context.ts'
 import { readLocalToken, writeDevConfig } from '../../cli/dev/dev-config.ts'
 import { checkPort } from '../../cli/dev/dev-server.ts'
 import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
-import { echoCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
+import { echoCommands, extendedCardCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
 import type { FakeHost } from './fake-host.ts'
 import { card, useFakeHost, Workspace } from './workspace.ts'
 
@@ -21,9 +21,9 @@ const runWelcome = async (files: Record<string, unknown>): Promise<string> => {
 
 describe('welcome', () => {
   it('shows how to call the samples', async () => {
-    const files = { 'examples/cards/echo.json': card('echo'), 'examples/cards/tool-box.json': card('tool-box') }
-    const stdout = await runWelcome(files)
-    for (const command of [...echoCommands(host.url), ...toolCommands(host.url)])
+    const samples = ['echo', 'tool-box', 'weather'].map(id => [`examples/cards/${id}.json`, card(id)])
+    const stdout = await runWelcome(Object.fromEntries(samples))
+    for (const command of [...echoCommands(host.url), ...extendedCardCommands(host.url), ...toolCommands(host.url)])
       expect(stdout).toContain(`\n  ${command}\n`)
   })
 

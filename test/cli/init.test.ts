@@ -188,7 +188,7 @@ describe('sync-card init in a terminal', () => {
     expect(code).toBe(0)
     expect(stderr.split('\n').slice(0, 4)).toEqual([
       'What is the agent called? (My Agent) What does it do, for whom, and what does it need to know?   The description must not be empty.',
-      'What does it do, for whom, and what does it need to know?   The description is too vague for routing: name the action, its object and its result.',
+      'What does it do, for whom, and what does it need to know?   The description is too vague for routing: name the action, its object and its result, as in "Reads PDF invoices and returns their amounts as JSON".',
       'What does it do, for whom, and what does it need to know? Which URL do clients call? (https://weather.example.com/a2a)   The URL is relative: it must be absolute, such as https://agent.example.com/a2a.',
       expect.stringMatching(
         /^Which URL do clients call\? \(.*\) Edit cards\/weather\.yaml where there is more to say\.$/,
