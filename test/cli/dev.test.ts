@@ -89,6 +89,15 @@ describe('welcome', () => {
     expect(host.writes).toEqual(['PUT /agents/a'])
   })
 
+  it('reports an agent that the host cannot call, also if it is unchanged', async () => {
+    const message = 'cannot be sent. This Worker has no secret "A_TOKEN".'
+    host.issues = [{ rule: 'missing-binding', severity: 'warning', pointer: '/upstream/secret', message }]
+    host.register('a', { card: card('a') })
+    const stdout = await runWelcome({ 'cards/a.json': { card: card('a') } })
+    expect(stdout).toMatch(/^= unchanged a .*\n {4}cards\/a\.json:.* warning \/upstream\/secret cannot be sent\. /)
+    expect(stdout).toContain(': 1 unchanged, 1 of which cannot be called yet (see above)\n')
+  })
+
   it('reports a card that has not been fetched yet', async () => {
     host.faults = [({ path }, response) => path.startsWith('/agents/a/.well-known') && unavailable(response)]
     expect(await runWelcome({ 'cards/a.json': card('a') })).toContain('its card has not been fetched yet')

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, omit } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit } from '../../json/json.ts'
 import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
 import { link } from '../model/schema.ts'
 import { readCard } from '../read/card.ts'
