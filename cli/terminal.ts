@@ -38,9 +38,8 @@ export type Terminal = {
 export type Progress = { tick: () => void; stop: () => void }
 
 /**
- * A question. `isAsked` returns whether it is; if not, its answer is empty. `byDefault` returns what an empty answer means, or '' if
- * there is no default; `check` returns why an answer is not
- * valid. All know the answers before.
+ * A question. `isAsked` returns whether it is; if not, its answer is empty. `byDefault` returns what an empty answer means,
+ * or '' if there is no default; `check` returns why an answer is not valid. All know the answers before.
  */
 export type Question = {
   text: string

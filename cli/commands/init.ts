@@ -30,7 +30,10 @@ import { colors, type Question } from '../terminal.ts'
 
 /** How an agent is reached, and the path of the URL that is suggested. The URL itself shows whether it is public. */
 const REACHES: Readonly<Record<string, string>> = {
-  ...{ public: '/a2a', local: '', mcp: '/mcp', card: '/.well-known/agent-card.json' },
+  public: '/a2a',
+  local: '',
+  mcp: '/mcp',
+  card: '/.well-known/agent-card.json',
 }
 
 /** What is asked for, in this order, and where the answer is in the manifest of a new card. */
@@ -164,12 +167,7 @@ const complete = async (flags: Answers, ids: Ids, { terminal, cwd }: Context): P
       text: FIELDS[field][0],
       isAsked: before => isNeeded(field, toAnswers(before), ids),
       byDefault: before => defaultOf(field, toAnswers(before), ids),
-      check: (answer, before) =>
-        check(
-          field,
-          toAnswers([...before, answer]),
-          field === 'url' ? 'The URL' : `The ${ANSWER_NAMES[field] ?? field}`,
-        ),
+      check: (answer, before) => check(field, toAnswers([...before, answer]), `The ${ANSWER_NAMES[field] ?? field}`),
     }),
   )
   // What has a default is not asked for alone.
@@ -183,7 +181,7 @@ const complete = async (flags: Answers, ids: Ids, { terminal, cwd }: Context): P
 }
 
 /** What an answer is called in a message, if not as its field. */
-const ANSWER_NAMES: Partial<Record<Field, string>> = { reach: 'answer', callers: 'answer' }
+const ANSWER_NAMES: Partial<Record<Field, string>> = { reach: 'answer', url: 'URL', callers: 'answer' }
 
 /** Only the card of an agent that has no name yet may keep the description of every new card: nothing publishes it. */
 const defaultOf = (field: Field, { reach = 'public', name, url = '', secret }: Answers, { idOf }: Ids): string => {
@@ -199,7 +197,8 @@ const defaultOf = (field: Field, { reach = 'public', name, url = '', secret }: A
 /** Returns what the host or the linter finds wrong with an answer: a sentence without its subject. */
 const findProblem = (field: Field, answers: Answers): string | undefined => {
   const answer = answers[field] ?? ''
-  if (field === 'reach') return answer in REACHES ? undefined : `must be one of ${Object.keys(REACHES).join(', ')}`
+  if (field === 'reach')
+    return Object.hasOwn(REACHES, answer) ? undefined : `must be one of ${Object.keys(REACHES).join(', ')}`
   if (field === 'callers' && isIssuerUrl(answer) && !/^https?:\/\/./.test(answer))
     return 'must be anyone, tokens, or the URL of an OpenID Connect issuer, such as https://login.example.com'
   const starter = toStarter(answers)

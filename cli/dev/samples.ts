@@ -10,7 +10,7 @@ export const ECHO_ID = 'echo'
 /** The id of the sample that is an MCP server. */
 export const TOOL_BOX_ID = 'tool-box'
 
-/** The id of a sample with an extended card. It is not the root agent's: some clients always request one, and fail without a token. */
+/** The id of a sample with an extended card. The echo agent has none: some clients always request it, and fail without a token. */
 export const WEATHER_ID = 'weather'
 
 /** The Workers behind samples, by the bindings that those name. `npm start` runs them beside the host. */

@@ -146,7 +146,7 @@ const findCommands = (url: string, id: string): string[] => [
   `curl ${url}/.well-known/ai-catalog.json`,
 ]
 
-/** Returns shell commands that call the echo agent through the gate: a message, a stream, a call that its card does not allow. */
+/** Returns shell commands that call the echo agent: a message, a stream, and a call that its card does not allow. */
 export const echoCommands = (url: string): string[] => {
   const echo = `${url}/agents/${ECHO_ID}`
   const configuration = { acceptedOutputModes: ['image/png'] }

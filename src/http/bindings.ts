@@ -49,7 +49,7 @@ const howToAdd = (name: string, { LOCAL_ORIGINS }: Env): string =>
 /** What a manifest can use of this Worker. */
 type BindingNames = { secret?: string | undefined; service?: string | undefined }
 
-/** Returns the secret and the service binding of a manifest that this Worker does not have, and what is wrong with each. */
+/** Returns the secret and the service binding of a manifest that this Worker does not have, with what is wrong. */
 export const findMissingBindings = (
   { secret, service }: BindingNames,
   env: Env,

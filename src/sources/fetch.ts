@@ -70,7 +70,7 @@ export const checkSourceAllowed = ({ kind, url, service }: Source, env: CallerEn
 
 type CallerEnv = Pick<Env, 'ALLOWED_ORIGINS' | 'LOCAL_ORIGINS'>
 
-/** Returns what an owner can do about an address that this host never calls; undefined if it does. The log has the reason. */
+/** Returns what to do about an address that this host never calls; undefined if it calls it. The log has the reason. */
 export const describeBlocked = (address: string, env: CallerEnv): string | undefined => {
   const why = blockReason(address, env.ALLOWED_ORIGINS)
   if (why === undefined) return undefined

@@ -321,7 +321,7 @@ describe('sync-card init in a terminal', () => {
   }
 
   it('asks for what a card needs, again where an answer is not valid', async () => {
-    const typed = `home\n\nWeather\n\nWeather\n${answers.description}\nhere\n${answers.url}\nsk-1\n\nme\n\n`
+    const typed = `toString\n\nWeather\n\nWeather\n${answers.description}\nhere\n${answers.url}\nsk-1\n\nme\n\n`
     const { workspace, code, stderr } = await run([], typed)
     expect(code).toBe(0)
     const reach = 'How is it reached: public or local address, mcp server, or card of somebody else? (public) '

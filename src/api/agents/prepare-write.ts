@@ -183,7 +183,7 @@ const versionIssue = ({ toAuthored }: Compiled, { message }: VersionFinding): Wa
   pointer: toAuthored('/version'),
 })
 
-/** Finds what makes every call of an agent fail, and only this host knows: what it lacks, and an address that it does not call. */
+/** Finds what makes every call of an agent fail: what this host lacks, or an address that it does not call. */
 const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env): Warning[] => {
   const missing = findMissingBindings(upstream, env).map(({ field, message }) => ({
     ...{ rule: 'missing-binding', message },

@@ -7,9 +7,10 @@ import { Manifest, manifestFields } from './manifest.ts'
 import { privateMembers } from './upstream-keys.ts'
 
 /**
- * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from the valibot
- * schema, for editors. It rejects no valid document; a few rules are beyond it, such as the syntax of host names. It compiles in
- * the strict mode of ajv, which wants a type beside each keyword and each required member among the properties.
+ * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from the
+ * valibot schema, for editors. It rejects no valid document; a few rules are beyond it, such as the syntax of host names.
+ * It compiles in the strict mode of ajv, which wants a type beside each keyword and each required member among the
+ * properties.
  */
 export const createManifestSchema = (): JsonObject => ({
   $schema: 'http://json-schema.org/draft-07/schema#',

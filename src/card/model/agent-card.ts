@@ -94,8 +94,8 @@ const AgentCapabilities = looseObject(
 )
 
 /**
- * Values of the capabilities that a card does not declare, and the reason for them, which the report gives. `isAssumed`: nothing in
- * the card or the host shows that they are true.
+ * Values of the capabilities that a card does not declare, and the reason for them, which the report gives. `isAssumed`:
+ * nothing in the card or the host shows that they are true.
  */
 export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string; isAssumed?: true }
 

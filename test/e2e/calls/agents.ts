@@ -14,7 +14,7 @@ const backwards = {
   id: 'backwards',
   name: 'Backwards',
   description: 'Answers with the text back to front.',
-  tags: ['echo'],
+  ...{ tags: ['echo'], examples: ['backwards hello'] },
 }
 
 /** Returns the manifest of the example agent, with an extended card. */
