@@ -51,11 +51,12 @@ export type Terminal = {
 export type Progress = { tick: () => void; stop: () => void }
 
 /**
- * A question. `byDefault` returns what an empty answer means, or '' if there is no default; `check` returns why an answer is not
- * valid. Both know the answers before.
+ * A question. `isAsked` returns whether it is; if not, its answer is empty. `byDefault` returns what an empty answer means,
+ * or '' if there is no default; `check` returns why an answer is not valid. All know the answers before.
  */
 export type Question = {
   text: string
+  isAsked?: (answers: readonly string[]) => boolean
   byDefault?: (answers: readonly string[]) => string
   check?: (answer: string, answers: readonly string[]) => string | undefined
 }
@@ -291,8 +292,10 @@ const ask = async (
   signal?.addEventListener('abort', interrupt, { once: true })
   const answers: string[] = []
   try {
-    for (const { text, byDefault, check } of questions)
-      for (let isValid = false; !isValid; ) {
+    for (const { text, isAsked, byDefault, check } of questions) {
+      let isValid = isAsked?.(answers) === false
+      if (isValid) answers.push('')
+      while (!isValid) {
         const initial = byDefault?.(answers) ?? ''
         const shown = initial === '' ? `${text} ` : `${text} (${initial}) `
         prompt.setPrompt(plain(shown))
@@ -311,6 +314,7 @@ const ask = async (
         if (isValid) answers.push(answer)
         else output.write(`  ${plain(problem ?? '')}\n`)
       }
+    }
     return answers
   } finally {
     signal?.removeEventListener('abort', interrupt)

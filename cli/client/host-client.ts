@@ -334,7 +334,7 @@ const readPages = <Output extends object>(
 ): AsyncGenerator<Output | Rejection> =>
   paginate(async cursor => {
     const query = new URLSearchParams({ limit: String(MAX_PAGE_SIZE) })
-    for (const [name, value] of Object.entries({ cursor, ...filters })) if (value !== undefined) query.set(name, value)
+    for (const [name, value] of Object.entries({ cursor, ...filters })) if (value) query.set(name, value)
     const reply = await request(connection, 'GET', `${path}?${query}`)
     return reply.status === 200 ? parseReply(schema, reply, connection) : toRejection(reply)
   })

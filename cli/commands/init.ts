@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { compile } from '../../src/card/compile/index.ts'
+import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
-import { type Context, foldersOfRepository } from '../context.ts'
+import { blockReason } from '../../src/http/safe-fetch.ts'
+import { type Context, foldersOfRepository, readEnvFile } from '../context.ts'
+import { curlCall } from '../curl.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { findHost, isLoopback, localUrl } from '../hosts/index.ts'
 import {
@@ -13,6 +16,8 @@ import {
   DEFAULTS_NAMES,
   isCardFileName,
   isFolder,
+  isIssuerUrl,
+  isLocalAddress,
   isUneditedStarter,
   loadManifests,
   rejectLinkOutside,
@@ -24,22 +29,34 @@ import {
 import type { AddCommand } from '../options.ts'
 import { colors, type Question } from '../terminal.ts'
 
-type Answers = Required<Pick<StarterAnswers, 'name' | 'description' | 'url'>>
+/** How an agent is reached, and the path of the URL that is suggested. The URL itself shows whether it is public. */
+const REACHES: Readonly<Record<string, string>> = {
+  public: '/a2a',
+  local: '',
+  mcp: '/mcp',
+  card: '/.well-known/agent-card.json',
+}
 
-type Flags = Partial<Answers> & { host?: string }
-
-/** What is asked for, and where the answers are in the manifest of a new card. */
+/** What is asked for, in this order, and where the answer is in the manifest of a new card. */
 const FIELDS = {
-  name: { label: 'name', question: 'What is the agent called?', pointer: '/card/name' },
-  description: {
-    label: 'description',
-    question: 'What does it do, for whom, and what does it need to know?',
-    pointer: '/card/description',
-  },
-  url: { label: 'URL', question: 'Which URL do clients call?', pointer: '/card/supportedInterfaces/0/url' },
-} satisfies Record<keyof Answers, { label: string; question: string; pointer: string }>
+  reach: ['How is it reached: public or local address, mcp server, or card of somebody else?'],
+  name: ['What is the agent called?', '/card/name'],
+  description: ['What does it do, for whom, and what does it need to know?', '/card/description'],
+  url: ['What is its URL?', '/card/supportedInterfaces/0/url', '/upstream/mcp', '/upstream/card'],
+  secret: ['If it needs a bearer token: the name of the secret with it, such as STOCK_TOKEN?', '/upstream/secret'],
+  callers: [
+    'Who may call it: anyone, tokens (who has one of this host), or the users of an OpenID Connect issuer (its URL)?',
+  ],
+} satisfies Record<string, [question: string, ...pointers: string[]]>
 
-const FIELD_NAMES = Object.keys(FIELDS) as (keyof Answers)[]
+type Field = keyof typeof FIELDS
+
+const FIELD_NAMES = Object.keys(FIELDS) as Field[]
+
+/** The answers, some of which may be empty. */
+type Answers = Partial<Record<Field, string>>
+
+type Flags = Omit<Answers, 'reach'> & { mcp?: string; card?: string; host?: string }
 
 /** Adds `init`, which starts a card. */
 export const addInit: AddCommand = (program, context, exit) => {
@@ -49,28 +66,46 @@ export const addInit: AddCommand = (program, context, exit) => {
     .argument('[id]', "the agent's id, which becomes the file name; default: made from the name")
     .option('--name <name>', 'what the agent is called')
     .option('--description <text>', 'what the agent does, for whom, and what it needs to know')
-    .option('--url <url>', 'where the agent is called: its A2A endpoint')
-    .option('--host <name>', 'the host in sync-card.yaml whose schema editors check the file with')
+    .option('--url <url>', 'where the agent is called: its A2A endpoint, public or on this machine')
+    .option('--mcp <url>', 'in place of --url: an MCP server that becomes an agent')
+    .option('--card <url>', "in place of --url: the card of somebody else's agent")
+    .option(
+      '--secret <NAME>',
+      'the name of the secret with the bearer token that the agent needs, never the token itself',
+    )
+    .option(
+      '--callers <who>',
+      'who may call: anyone, tokens (who has one of this host) or the URL of an OpenID Connect issuer; default: tokens with --secret or a local address, else anyone',
+    )
+    .option('--host <name>', 'the host in sync-card.yaml that the card is for')
     .action(async (id: string | undefined, flags: Flags) => exit(await init(id, flags, context)))
 }
 
-const init = async (id: string | undefined, { host, ...flags }: Flags, context: Context): Promise<number> => {
+const init = async (
+  id: string | undefined,
+  { host, mcp, card, ...flags }: Flags,
+  context: Context,
+): Promise<number> => {
   const { terminal, cwd } = context
   rejectLinkOutside(CARDS_FOLDER, cwd)
   const { url: hostUrl } = findHost({ ...(host !== undefined && { host }) }, context)
-  const idOf = (name: string): string => id ?? toSlug(name, toSlug(STARTER_DEFAULTS.name, ''))
+  const idOf = (name = ''): string => id ?? toSlug(name, STARTER_DEFAULTS.id)
   const problem = id === undefined ? undefined : findIdProblem(id, cwd)
   if (problem !== undefined) throw new UsageError(problem)
-  const answers = await complete(flags, idOf, context)
+  const urls = Object.entries({ public: flags.url, mcp, card }).filter(([, url]) => url !== undefined)
+  if (urls.length > 1) throw new UsageError('--url, --mcp and --card exclude each other: give one of them.')
+  const given = { ...flags, ...(urls[0] && { reach: urls[0][0], url: urls[0][1] }) }
+  const answers = await complete(given, { id, idOf }, context)
   if (answers === undefined) {
     terminal.info('Nothing is written.')
     return ExitCode.usage
   }
-  const file = fileOf(idOf(answers.name))
-  const text = starterCard({ ...answers, host: hostUrl })
+  const starter = { ...toStarter(answers), id: idOf(answers.name), host: hostUrl }
+  const file = fileOf(starter.id)
+  const text = starterCard(starter)
   if (!createFile(file, text, cwd)) throw new UsageError(existsMessage(file))
   for (const line of [`created ${file}`, ...writeSurroundings(cwd)]) terminal.report(`${colors.green('+')} ${line}`)
-  terminal.info(nextSteps(file, text, answers, hostUrl))
+  terminal.info(nextSteps(file, starter, { text, flag: host === undefined ? '' : ` --host ${host}`, cwd }))
   return ExitCode.ok
 }
 
@@ -92,55 +127,96 @@ const findIdProblem = (id: string, cwd: string): string | undefined => {
   return other && existsMessage(other.file)
 }
 
+const toStarter = ({ reach, ...answers }: Answers): StarterAnswers => ({
+  ...answers,
+  ...((reach === 'mcp' || reach === 'card') && { source: reach }),
+})
+
+type Ids = { id: string | undefined; idOf: (name?: string) => string }
+
+/** Somebody else's card has a description. Its id may be made from a name. */
+const isNeeded = (field: Field, { reach }: Answers, { id }: Ids): boolean =>
+  reach !== 'card' || !(field === 'description' || (field === 'name' && id !== undefined))
+
 /** Checks the flags and asks for what they do not give. Returns undefined if the prompt was left. */
-const complete = async (
-  flags: Partial<Answers>,
-  idOf: (name: string) => string,
-  { terminal, cwd }: Context,
-): Promise<Answers | undefined> => {
-  const check = (field: keyof Answers, answers: Partial<Answers>, subject: string): string | undefined => {
+const complete = async (flags: Answers, ids: Ids, { terminal, cwd }: Context): Promise<Answers | undefined> => {
+  const check = (field: Field, answers: Answers, subject: string): string | undefined => {
     const problem = findProblem(field, answers)
     if (problem !== undefined) return `${subject} ${problem}.`
-    return field === 'name' ? findIdProblem(idOf(answers.name ?? ''), cwd) : undefined
+    return field === 'name' ? findIdProblem(ids.idOf(answers.name), cwd) : undefined
   }
   for (const field of FIELD_NAMES) {
-    const problem = flags[field] === undefined ? undefined : check(field, flags, `--${field}`)
+    const flag = field === 'url' && flags.reach !== 'public' ? flags.reach : field
+    const problem = flags[field] === undefined ? undefined : check(field, flags, `--${flag}`)
     if (problem !== undefined) throw new UsageError(problem)
   }
   const missing = FIELD_NAMES.filter(field => flags[field] === undefined)
-  if (missing.length > 0 && !terminal.canAsk) {
-    const names = new Intl.ListFormat('en-GB').format(missing.map(field => `--${field}`))
-    throw new UsageError(`Nobody can answer questions here: give ${names} too.`)
+  const required = (['name', 'description', 'url'] as const).filter(
+    field => missing.includes(field) && isNeeded(field, flags, ids),
+  )
+  if (required.length > 0 && !terminal.canAsk) {
+    const names = new Intl.ListFormat('en-GB').format(required.map(field => `--${field}`))
+    throw new UsageError(
+      `No terminal: pass ${names}.${required.includes('url') ? ' --mcp or --card may replace --url.' : ''}`,
+    )
   }
-  const toAnswers = (given: readonly string[]): Partial<Answers> => ({
+  const toAnswers = (given: readonly string[]): Answers => ({
     ...flags,
     ...Object.fromEntries(given.map((answer, index) => [missing[index], answer])),
   })
-  const toQuestion = (field: keyof Answers): Question => ({
-    text: FIELDS[field].question,
-    byDefault: before => defaultOf(field, toAnswers(before), idOf),
-    check: (answer, before) => check(field, toAnswers([...before, answer]), `The ${FIELDS[field].label}`),
-  })
-  const given = await terminal.ask(missing.map(toQuestion))
-  return given && { ...STARTER_DEFAULTS, ...toAnswers(given) }
+  const questions = missing.map(
+    (field): Required<Question> => ({
+      text: FIELDS[field][0],
+      isAsked: before => isNeeded(field, toAnswers(before), ids),
+      byDefault: before => defaultOf(field, toAnswers(before), ids),
+      check: (answer, before) => check(field, toAnswers([...before, answer]), `The ${ANSWER_NAMES[field] ?? field}`),
+    }),
+  )
+  // What has a default is not asked for alone.
+  const byDefault = (): string[] => {
+    const answers: string[] = []
+    for (const question of questions) answers.push(question.isAsked(answers) ? question.byDefault(answers) : '')
+    return answers
+  }
+  const given = required.length === 0 ? byDefault() : await terminal.ask(questions)
+  return given && toAnswers(given)
 }
 
+/** What an answer is called in a message, if not as its field. */
+const ANSWER_NAMES: Partial<Record<Field, string>> = { reach: 'answer', url: 'URL', callers: 'answer' }
+
 /** Only the card of an agent that has no name yet may keep the description of every new card: nothing publishes it. */
-const defaultOf = (field: keyof Answers, { name }: Partial<Answers>, idOf: (name: string) => string): string => {
-  if (name === undefined || name === STARTER_DEFAULTS.name) return STARTER_DEFAULTS[field]
-  return field === 'url' ? `https://${idOf(name)}.example.com/a2a` : ''
+const defaultOf = (field: Field, { reach = 'public', name, url = '', secret }: Answers, { idOf }: Ids): string => {
+  if (field === 'reach') return reach
+  if (field === 'secret') return ''
+  // A credential of the host, and an address that clients cannot reach, are opened to everyone only by choice.
+  if (field === 'callers') return secret || isLocalAddress(url) ? 'tokens' : 'anyone'
+  if (field === 'url' && reach === 'local') return 'http://localhost:9000/'
+  if (reach === 'public' && (name === undefined || name === STARTER_DEFAULTS.name)) return STARTER_DEFAULTS[field]
+  return field === 'url' ? `https://${idOf(name)}.example.com${REACHES[reach]}` : ''
 }
 
 /** Returns what the host or the linter finds wrong with an answer: a sentence without its subject. */
-const findProblem = (field: keyof Answers, answers: Partial<Answers>): string | undefined => {
-  const result = compile(parse(starterCard(answers)), { id: 'agent', requestOrigin: localUrl({}) })
+const findProblem = (field: Field, answers: Answers): string | undefined => {
+  const answer = answers[field] ?? ''
+  if (field === 'reach')
+    return Object.hasOwn(REACHES, answer) ? undefined : `must be one of ${Object.keys(REACHES).join(', ')}`
+  if (field === 'callers' && isIssuerUrl(answer) && !/^https?:\/\/./.test(answer))
+    return 'must be anyone, tokens, or the URL of an OpenID Connect issuer, such as https://login.example.com'
+  const starter = toStarter(answers)
+  const manifest = parse(starterCard(starter))
+  // Only a host can fetch a card: of such a manifest, the rest is checked.
+  const result = starter.source
+    ? readManifest(manifest)
+    : compile(manifest, { id: 'agent', requestOrigin: localUrl({}) })
+  if ('manifest' in result) return undefined
   const found =
     'errors' in result
       ? result.errors
       : result.compiled.report.issues
           .filter(({ severity }) => severity !== 'info')
           .map(({ pointer, message }) => ({ pointer: `/card${pointer}`, message }))
-  return found.find(({ pointer }) => pointer === FIELDS[field].pointer)?.message
+  return found.find(({ pointer }) => FIELDS[field].includes(pointer))?.message
 }
 
 /** Writes what goes with the first card, and returns what was written. What exists stays as it is. */
@@ -153,28 +229,80 @@ const writeSurroundings = (cwd: string): string[] => {
     ...(!hasDefaults && createFile(defaults, starterDefaults(set), cwd)
       ? [`created ${defaults}: the set ${set}; another owner of the same host needs another name`]
       : []),
-    ...(createFile('.env.example', ENV_EXAMPLE, cwd) ? ['created .env.example'] : []),
     ...(repository !== undefined && addMissingLines('.gitignore', IGNORED, cwd) ? ['added .env to .gitignore'] : []),
   ]
 }
 
 const IGNORED = ['.env', '.env.*', '!.env.example']
 
-const ENV_EXAMPLE = `# Copy this file to .env, which git must ignore, and fill it in. sync-card sends the token to this host only.
-
-# The host that has your cards.
-SYNC_CARD_URL=https://cards.example.com
-
-# A token of that host. Who has its admin token makes one: npx sync-card token create --scope read --scope write
-SYNC_CARD_TOKEN=
-`
-
-const nextSteps = (file: string, text: string, { url }: Answers, hostUrl: string): string[] => [
-  isUneditedStarter(parse(text))
+/** Returns what to do next: for an agent that clients call through the host, each command until the first call. */
+const nextSteps = (
+  file: string,
+  { id, url = '', secret, callers = 'anyone', source, host }: StarterAnswers & { id: string; host: string },
+  { text, flag, cwd }: { text: string; flag: string; cwd: string },
+): string[] => {
+  const manifest = parse(text)
+  const edit = isUneditedStarter(manifest)
     ? `Edit ${file}: sync-card skips it as long as it describes no agent.`
-    : `Edit ${file}${isExample(url) ? `: its URL, ${url}, is only an example` : ' where there is more to say'}.`,
-  `Then check it with ${colors.cyan('npx sync-card lint')}, and publish it with ${colors.cyan('npx sync-card')}.`,
-  `It goes to ${hostUrl}.${isLoopback(hostUrl) ? ' For another host, copy .env.example to .env and fill it in.' : ''}`,
-]
+    : `Edit ${file}${isExample(url) ? `: its URL, ${url}, is only an example` : ' where there is more to say'}.`
+  const isOwn = isLoopback(host)
+  if (manifest.route !== 'gateway')
+    return [
+      edit,
+      `Then check it with ${colors.cyan('npx sync-card lint')}, and publish it with ${colors.cyan(`npx sync-card${flag}`)}.`,
+      `It goes to ${host}.${isOwn ? ' For another host, write its SYNC_CARD_URL and SYNC_CARD_TOKEN into .env.' : ''}`,
+    ]
+  const { ALLOWED_ORIGINS } = readEnvFile(cwd, '.dev.vars')
+  const variables = [
+    ...(secret ? [`'${secret}=…'`] : []),
+    ...(blockReason(url, ALLOWED_ORIGINS) === undefined
+      ? []
+      : [`'ALLOWED_ORIGINS=${[ALLOWED_ORIGINS, new URL(url).origin].filter(Boolean).join(' ')}'`]),
+  ]
+  const call = curlCall(
+    `${host}/agents/${id}`,
+    'SendMessage',
+    { text: 'hello' },
+    callers === 'anyone' ? {} : WITH_TOKEN,
+  )
+  const steps: [isNeeded: unknown, text: string, command?: string][] = [
+    [true, edit],
+    [
+      isLocalAddress(url),
+      isOwn
+        ? `No deployed host can reach ${url}: there, the agent needs a public https address, such as that of a tunnel.`
+        : `${host} cannot reach ${url}: give it a public https address, such as that of a tunnel, or use --host local and npm start.`,
+    ],
+    [secret && callers === 'anyone', `Everyone can call it, with the rights of ${secret}.`],
+    [
+      !secret && callers !== 'anyone' && !isLocalAddress(url),
+      `Only the host checks callers. If ${url} itself needs no credential, anyone can call it there.`,
+    ],
+    [isIssuerUrl(callers), `Tokens of ${callers} must have the audience ${manifest.jwt?.audience}.`],
+    [
+      isOwn && variables.length > 0,
+      `Set what the host needs to call it${secret ? ', with the bearer token in place of …' : ''}:`,
+      `printf '\\n%s' ${variables.join(' ')} >> .dev.vars`,
+    ],
+    [
+      isOwn && variables.length > 0,
+      'Start the host in a terminal of its own. It registers the cards. If it is running, stop it first: it reads .dev.vars only once.',
+      'npm start',
+    ],
+    [secret && !isOwn, 'Give the host the bearer token:', `npx wrangler secret put ${secret}`],
+    [!isOwn || variables.length === 0, 'Register it:', `npx sync-card${flag}`],
+    [
+      callers === 'tokens',
+      'Make a token for each caller:',
+      `CALLER_TOKEN=$(npx sync-card token create --scope call --agent ${id}${flag})`,
+    ],
+    [source !== 'mcp', 'Call it:', call],
+  ]
+  return steps.flatMap(([isNeeded, line, command]) =>
+    isNeeded ? [line, ...(command ? [colors.cyan(`  ${command}`)] : [])] : [],
+  )
+}
+
+const WITH_TOKEN = { options: '-H "Authorization: Bearer $CALLER_TOKEN" ' }
 
 const isExample = (url: string): boolean => /^https:\/\/[^/]*\.example\.com\//.test(url)

@@ -10,6 +10,9 @@ export const ECHO_ID = 'echo'
 /** The id of the sample that is an MCP server. */
 export const TOOL_BOX_ID = 'tool-box'
 
+/** The id of a sample with an extended card. The echo agent has none: some clients always request it, and fail without a token. */
+export const WEATHER_ID = 'weather'
+
 /** The Workers behind samples, by the bindings that those name. `npm start` runs them beside the host. */
 export const EXAMPLE_WORKERS = [
   { binding: 'ECHO', service: 'calling-card-example-echo', config: 'examples/echo-agent/wrangler.toml' },

@@ -2,13 +2,14 @@ import pMap from 'p-map'
 import type { JsonObject } from '../../src/json/json.ts'
 import { createClient, type HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
+import { curlCall } from '../curl.ts'
 import { UsageError } from '../exit-codes.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { CARDS_FOLDER, findCardFiles, isFolder } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
-import { type AgentResult, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
+import { type AgentResult, isUncallable, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
 import { colors, formatTable } from '../terminal.ts'
-import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, withoutOwnIds } from './samples.ts'
+import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, WEATHER_ID, withoutOwnIds } from './samples.ts'
 
 /** How a shell gets the admin token, and the folder that keeps what is registered. */
 export type WelcomeTexts = { shellToken: string; state: string }
@@ -32,8 +33,12 @@ export const welcome = async (host: HostSettings, texts: WelcomeTexts, context: 
   terminal.report(
     welcomeText(host.url, agents, texts, [
       ...section(
-        'Call an agent through the gate (a message, a stream, a call that its card does not allow; its extended card):',
+        'Call an agent through the gate (a message, a stream, a call that its card does not allow):',
         isShown(ECHO_ID) ? echoCommands(host.url) : [],
+      ),
+      ...section(
+        'Read the extended card of an agent, which callers with a token get:',
+        isShown(WEATHER_ID) ? extendedCardCommands(host.url) : [],
       ),
       ...section(
         'An MCP server as an agent: the card made from it, and a message that calls a tool:',
@@ -55,10 +60,11 @@ const send = async (named: readonly string[], host: HostSettings, force: boolean
   }
 }
 
-const needsAttention = ({ action, unexposed, source }: AgentResult): boolean =>
-  !['created', 'updated', 'unchanged', 'owned by another set'].includes(action) ||
-  source !== undefined ||
-  (unexposed === true && action !== 'unchanged')
+const needsAttention = (result: AgentResult): boolean =>
+  !['created', 'updated', 'unchanged', 'owned by another set'].includes(result.action) ||
+  result.source !== undefined ||
+  isUncallable(result) ||
+  (result.unexposed === true && result.action !== 'unchanged')
 
 /**
  * What an anonymous client gets of an agent: its card and calls, no calls through this host (`gated`), or no card
@@ -152,28 +158,26 @@ const findCommands = (url: string, id: string): string[] => [
   `curl ${url}/.well-known/ai-catalog.json`,
 ]
 
-/**
- * Returns shell commands that call the echo agent through the gate: a message, a stream, a call that its card does not
- * allow, and its extended card.
- */
-export const echoCommands = (url: string): string[] => [
-  `curl ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendMessage', 'hello')}'`,
-  `curl -N ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendStreamingMessage', 'stream one two three')}'`,
-  `curl ${url}/agents/${ECHO_ID} ${JSON_HEADER} -d '${textCall('SendMessage', 'hello', { acceptedOutputModes: ['image/png'] })}'`,
-  `curl -H "Authorization: Bearer $TOKEN" ${url}/agents/${ECHO_ID}/a2a/extendedAgentCard`,
+/** Returns shell commands that call the echo agent: a message, a stream, and a call that its card does not allow. */
+export const echoCommands = (url: string): string[] => {
+  const echo = `${url}/agents/${ECHO_ID}`
+  const configuration = { acceptedOutputModes: ['image/png'] }
+  return [
+    curlCall(echo, 'SendMessage', { text: 'hello' }),
+    curlCall(echo, 'SendStreamingMessage', { text: 'stream one two three' }, { options: '-N ' }),
+    curlCall(echo, 'SendMessage', { text: 'hello' }, { configuration }),
+  ]
+}
+
+/** Returns a shell command that reads an extended card. */
+export const extendedCardCommands = (url: string): string[] => [
+  `curl -H "Authorization: Bearer $TOKEN" ${url}/agents/${WEATHER_ID}/a2a/extendedAgentCard`,
 ]
 
 /** Returns shell commands that show an MCP server as an agent: its card, and a message that calls one of its tools. */
 export const toolCommands = (url: string): string[] => [
   `curl '${url}/agents/${TOOL_BOX_ID}?dialect=superx'`,
-  `curl ${url}/agents/${TOOL_BOX_ID} ${JSON_HEADER} -d '${call('SendMessage', { data: { skillId: 'count_words', arguments: { text: 'one two three' } } })}'`,
+  curlCall(`${url}/agents/${TOOL_BOX_ID}`, 'SendMessage', {
+    data: { skillId: 'count_words', arguments: { text: 'one two three' } },
+  }),
 ]
-
-const JSON_HEADER = "-H 'Content-Type: application/json'"
-
-const textCall = (method: string, text: string, configuration?: object): string => call(method, { text }, configuration)
-
-const call = (method: string, part: object, configuration?: object): string => {
-  const message = { messageId: '1', role: 'ROLE_USER', parts: [part] }
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message, configuration } })
-}

@@ -23,5 +23,13 @@ export {
 } from './load.ts'
 export { normalizeManifest } from './normalize.ts'
 export { readFile } from './read-file.ts'
-export { isUneditedStarter, STARTER_DEFAULTS, type StarterAnswers, starterCard, starterDefaults } from './starter.ts'
+export {
+  isIssuerUrl,
+  isLocalAddress,
+  isUneditedStarter,
+  STARTER_DEFAULTS,
+  type StarterAnswers,
+  starterCard,
+  starterDefaults,
+} from './starter.ts'
 export { addMissingLines, createFile, createPart, renderManifest, replaceFile } from './write.ts'

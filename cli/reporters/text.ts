@@ -1,7 +1,16 @@
 import type { Issue, Severity } from '../../src/card/model/report.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic } from '../manifests/index.ts'
-import { type Action, type AgentResult, countActions, isNoteworthy, type SyncResult, styleOf } from '../sync/index.ts'
+import {
+  type Action,
+  type AgentResult,
+  callRules,
+  countActions,
+  isNoteworthy,
+  isUncallable,
+  type SyncResult,
+  styleOf,
+} from '../sync/index.ts'
 import { colors, formatCount } from '../terminal.ts'
 import { diffText } from './diff.ts'
 
@@ -147,7 +156,8 @@ const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
 const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean): string[] =>
   issues
     .filter(
-      ({ issue: { severity } }) => severity === 'error' || (severity === 'warning' && (strict || isPushed(action))),
+      ({ issue: { severity, rule } }) =>
+        severity === 'error' || callRules.has(rule) || (severity === 'warning' && (strict || isPushed(action))),
     )
     .map(({ issue, at }) => issueText(issue, at))
 
@@ -187,8 +197,13 @@ const namesText = (names: readonly string[], max: number): string => {
   return `${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-const summaryText = ({ url, results }: SyncResult): string =>
-  colors.dim(`${url}: ${countsText(results) || 'nothing to do'}`)
+const summaryText = ({ url, results }: SyncResult): string => {
+  const uncallable = results.filter(isUncallable).length
+  return [
+    colors.dim(`${url}: ${countsText(results) || 'nothing to do'}`),
+    ...(uncallable > 0 ? [colors.yellow(`${uncallable} of which cannot be called yet (see above)`)] : []),
+  ].join(', ')
+}
 
 /** Formats how many results have each action; empty for none. */
 export const countsText = (results: readonly AgentResult[]): string =>

@@ -2,7 +2,7 @@ import type { HostClient, PutResult, Rejection, SourceState } from '../client/in
 import { type Clock, poll } from '../clock.ts'
 import { locateInCard, locateIssues } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type Step, toComparable } from './plan.ts'
-import type { Action, AgentResult } from './result.ts'
+import { type Action, type AgentResult, callRules } from './result.ts'
 
 /** How often a replacement is attempted while somebody else writes the same agent. */
 const MAX_ATTEMPTS = 3
@@ -125,16 +125,13 @@ const describePut = ({
   }
 }
 
-/** The rules of the host alone: it compares the card with the one before, and knows its own secrets and bindings. */
-const hostRules = new Set(['incompatible-version', 'missing-binding'])
-
-/** Adds what only the host can find. */
+/** Adds what only the host can find: it compares the card with the one before, and knows what it can call. */
 const withHostIssues = (result: AgentResult, { draft }: Step, { report }: PutResult): AgentResult => {
-  const found = (report?.issues ?? []).filter(({ rule }) => hostRules.has(rule))
+  const found = (report?.issues ?? []).filter(({ rule }) => rule === 'incompatible-version' || callRules.has(rule))
   if (found.length === 0) return result
   const located = found.map(issue => ({
     issue,
-    at: issue.rule === 'missing-binding' ? draft.sourceMap.locateError(issue) : locateInCard(draft, issue),
+    at: issue.pointer.startsWith('/upstream/') ? draft.sourceMap.locateError(issue) : locateInCard(draft, issue),
   }))
   return { ...result, issues: [...located, ...(result.issues ?? [])] }
 }

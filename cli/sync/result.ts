@@ -89,9 +89,18 @@ export type SyncResult = {
 /** What counts as a failure besides errors: differences (`--check`, `--dry-run`), and findings of the linter. */
 export type Strictness = { differences?: boolean; lint?: 'error' | 'warning' | undefined }
 
+/** The rules of the host that find what makes every call of an agent fail. */
+export const callRules: ReadonlySet<string> = new Set(['missing-binding', 'blocked-upstream'])
+
+/** Whether the host cannot call the agent yet. */
+export const isUncallable = ({ issues = [] }: AgentResult): boolean =>
+  issues.some(({ issue }) => callRules.has(issue.rule))
+
 /** Whether a result needs a line of its own: an unchanged agent does only if something is wrong with it. */
 export const isNoteworthy = (result: AgentResult): boolean =>
-  !['unchanged', 'kept'].includes(result.action) || agentExitCode(result, { lint: 'error' }) > ExitCode.ok
+  !['unchanged', 'kept'].includes(result.action) ||
+  isUncallable(result) ||
+  agentExitCode(result, { lint: 'error' }) > ExitCode.ok
 
 /** Returns the exit code of a synchronisation or a pull. */
 export const exitCodeOf = (

@@ -1,4 +1,5 @@
 import { parseUrl } from '../net/urls.ts'
+import { hostVariables } from './host-variables.ts'
 import { type FetchFn, safeFetch } from './safe-fetch.ts'
 
 declare global {
@@ -14,23 +15,8 @@ declare global {
   }
 }
 
-/** The variables of wrangler.toml and the host's own secrets. The type makes the compiler compare the list with the generated `Env`. */
-const hostVariables = {
-  ADMIN_TOKEN: true,
-  ALLOWED_ORIGINS: true,
-  CACHE_MAX_AGE: true,
-  CACHE_STALE_WHILE_REVALIDATE: true,
-  LOCAL_ORIGINS: true,
-  PUBLIC_URL: true,
-  ROLE: true,
-  ROOT_AGENT: true,
-  SIGNING_KEY: true,
-  SIGNING_KEY_2: true,
-  STREAM_IDLE_TIMEOUT: true,
-  UPSTREAM_TIMEOUT: true,
-  WEBHOOK_SECRET: true,
-  WEBHOOK_URL: true,
-} satisfies Record<NamesOfStrings<Env>, true>
+/** The compiler compares the list with the generated `Env`. */
+const ownVariables = hostVariables satisfies Record<NamesOfStrings<Env>, true>
 
 type NamesOfStrings<T> = { [Name in keyof T]-?: T[Name] extends string | undefined ? Name : never }[keyof T]
 
@@ -45,27 +31,45 @@ export const resolveService = (name: string, env: Env): Fetcher | undefined => {
  * available to manifests.
  */
 export const resolveSecret = (name: string, env: Env): { secret: string } | { misconfigured: string } => {
-  const binding = Object.hasOwn(hostVariables, name) ? undefined : bindingNamed(name, env)
-  if (typeof binding !== 'string' || binding === '') return { misconfigured: `This Worker has no secret "${name}".` }
+  const binding = Object.hasOwn(ownVariables, name) ? undefined : bindingNamed(name, env)
+  if (typeof binding !== 'string' || binding === '')
+    return { misconfigured: `This Worker has no secret "${name}". ${howToAdd(name, env)}` }
   const secret = binding.trim()
   return /^[\x21-\x7e]+$/.test(secret)
     ? { secret }
     : { misconfigured: `The secret "${name}" is empty, or contains characters that no header can carry.` }
 }
 
+/** Under `npm start`, wrangler reads secrets from a file, once. */
+const howToAdd = (name: string, { LOCAL_ORIGINS }: Env): string =>
+  LOCAL_ORIGINS
+    ? `Write ${name}=… into .dev.vars, and restart \`npm start\`.`
+    : `Run \`npx wrangler secret put ${name}\`.`
+
 /** What a manifest can use of this Worker. */
 type BindingNames = { secret?: string | undefined; service?: string | undefined }
 
-/** Returns the secret and the service binding of a manifest that this Worker does not have. */
+/** Returns the secret and the service binding of a manifest that this Worker does not have, with what is wrong. */
 export const findMissingBindings = (
   { secret, service }: BindingNames,
   env: Env,
-): { field: keyof BindingNames; name: string }[] => [
-  ...(secret !== undefined && 'misconfigured' in resolveSecret(secret, env)
-    ? [{ field: 'secret', name: secret } as const]
-    : []),
-  ...(service !== undefined && !resolveService(service, env) ? [{ field: 'service', name: service } as const] : []),
-]
+): { field: keyof BindingNames; name: string; message: string }[] => {
+  const resolved = secret === undefined ? undefined : resolveSecret(secret, env)
+  return [
+    ...(secret !== undefined && resolved && 'misconfigured' in resolved
+      ? [{ field: 'secret', name: secret, message: `cannot be sent. ${resolved.misconfigured}` } as const]
+      : []),
+    ...(service !== undefined && !resolveService(service, env)
+      ? [
+          {
+            field: 'service',
+            name: service,
+            message: `names a service binding that this host does not have: add ${service} to wrangler.toml, and deploy`,
+          } as const,
+        ]
+      : []),
+  ]
+}
 
 const bindingNamed = (name: string, env: Env): unknown =>
   Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined

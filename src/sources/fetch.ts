@@ -6,6 +6,7 @@ import { blockReason } from '../http/safe-fetch.ts'
 import { discover, discoveryLimits } from '../mcp/discover.ts'
 import { describeFailure, type McpError } from '../mcp/errors.ts'
 import { toSuperxCard } from '../mcp/server-card.ts'
+import { isPrivateHost } from '../net/hosts.ts'
 import type { SourceRecord } from '../registry/records.ts'
 import { type FetchResult, fetchFailed, fetchUpstreamCard } from './upstream-card.ts'
 import { findPinnedKeys } from './verify.ts'
@@ -62,15 +63,23 @@ const CODES = {
 } as const satisfies Record<McpError['code'], string>
 
 /** Returns an error if the address of a source is one that this host never calls. The log has the reason. */
-export const checkSourceAllowed = (
-  { kind, url, service }: Source,
-  env: Pick<Env, 'ALLOWED_ORIGINS'>,
-): CardError | undefined => {
-  const why = service === undefined ? blockReason(url, env.ALLOWED_ORIGINS) : undefined
+export const checkSourceAllowed = ({ kind, url, service }: Source, env: CallerEnv): CardError | undefined => {
+  const message = service === undefined ? describeBlocked(url, env) : undefined
+  return message === undefined ? undefined : { pointer: `/upstream/${kind}`, message }
+}
+
+type CallerEnv = Pick<Env, 'ALLOWED_ORIGINS' | 'LOCAL_ORIGINS'>
+
+/** Returns what to do about an address that this host never calls; undefined if it calls it. The log has the reason. */
+export const describeBlocked = (address: string, env: CallerEnv): string | undefined => {
+  const why = blockReason(address, env.ALLOWED_ORIGINS)
   if (why === undefined) return undefined
   log('warn', 'source-blocked', { 'calling_card.detail': why })
-  return {
-    pointer: `/upstream/${kind}`,
-    message: 'is not an address that this host calls: it calls public host names over https (docs/security.md)',
-  }
+  const { origin, hostname } = new URL(address)
+  const advice = env.LOCAL_ORIGINS
+    ? `If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, and restart \`npm start\`.`
+    : isPrivateHost(hostname)
+      ? 'No deployed host reaches this one: give the agent a public https address, such as that of a tunnel, or register it at the host of `npm start`.'
+      : `To allow it nevertheless, add ${origin} to ALLOWED_ORIGINS in wrangler.toml, and deploy.`
+  return `is not an address that this host calls: it calls public host names over https. ${advice}`
 }

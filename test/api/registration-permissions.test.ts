@@ -118,7 +118,7 @@ describe('upstream.secret and upstream.service', () => {
         severity: 'warning',
         pointer: '/upstream/secret',
         message:
-          'names a secret that this host does not have: run `npx wrangler secret put NO_SUCH_TOKEN`, or for `npm start` write NO_SUCH_TOKEN=… into .dev.vars and start it again',
+          'cannot be sent. This Worker has no secret "NO_SUCH_TOKEN". Run `npx wrangler secret put NO_SUCH_TOKEN`.',
       },
       {
         rule: 'missing-binding',
@@ -128,6 +128,16 @@ describe('upstream.secret and upstream.service', () => {
           'names a service binding that this host does not have: add NO_SUCH_SERVICE to wrangler.toml, then deploy or run `npm start` again',
       },
     ])
+  })
+
+  it('are reported with the file of npm start under npm start', async () => {
+    const response = await sharedHost('local').put('secret-missing-here', manifest({ secret: 'NO_SUCH_TOKEN' }))
+    const { report } = (await response.json()) as { report: { issues: JsonObject[] } }
+    expect(report.issues[0]).toMatchObject({
+      rule: 'missing-binding',
+      message:
+        'cannot be sent. This Worker has no secret "NO_SUCH_TOKEN". Write NO_SUCH_TOKEN=… into .dev.vars, and restart `npm start`.',
+    })
   })
 
   it('cannot be opened to anyone with the scope write, but to fewer callers', async () => {

@@ -154,7 +154,7 @@ describe('PUT /agents/{id} with upstream.card', () => {
     ['https://10.0.0.1/card.json'],
     ['https://card.internal/'],
     ['http://cards.example.com/'],
-  ])('rejects a URL that this host does not call, with the same message for each: %s', async url => {
+  ])('rejects a URL that this host does not call, with the same reason for each: %s', async url => {
     const response = await put('blocked', { upstream: { card: url } })
     expect([response.status, response.body]).toEqual([
       422,
@@ -162,7 +162,9 @@ describe('PUT /agents/{id} with upstream.card', () => {
         errors: [
           {
             pointer: '/upstream/card',
-            message: 'is not an address that this host calls: it calls public host names over https (docs/security.md)',
+            message: expect.stringMatching(
+              /^is not an address that this host calls: it calls public host names over https\. /,
+            ),
           },
         ],
       }),

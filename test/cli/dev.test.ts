@@ -7,7 +7,7 @@ import { createContext } from '../../cli/context.ts'
 import { parseStateFolder, readChosenToken, writeDevConfig } from '../../cli/dev/dev-config.ts'
 import { checkPort } from '../../cli/dev/dev-server.ts'
 import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
-import { echoCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
+import { echoCommands, extendedCardCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
 import type { FakeHost } from './fake-host.ts'
 import { card, useFakeHost, Workspace } from './workspace.ts'
 
@@ -25,9 +25,9 @@ const runWelcome = async (files: Record<string, unknown>): Promise<string> => {
 
 describe('welcome', () => {
   it('shows how to call the samples', async () => {
-    const files = { 'examples/cards/echo.json': card('echo'), 'examples/cards/tool-box.json': card('tool-box') }
-    const stdout = await runWelcome(files)
-    for (const command of [...echoCommands(host.url), ...toolCommands(host.url)])
+    const samples = ['echo', 'tool-box', 'weather'].map(id => [`examples/cards/${id}.json`, card(id)])
+    const stdout = await runWelcome(Object.fromEntries(samples))
+    for (const command of [...echoCommands(host.url), ...extendedCardCommands(host.url), ...toolCommands(host.url)])
       expect(stdout).toContain(`\n  ${command}\n`)
   })
 
@@ -91,6 +91,15 @@ describe('welcome', () => {
     const stdout = await runWelcome({ 'cards/a.json': card('a'), 'cards/b.json': '{' })
     expect(stdout).toMatch(/✗ invalid {3}cards\/b\.json\n/)
     expect(host.writes).toEqual(['PUT /agents/a'])
+  })
+
+  it('reports an agent that the host cannot call, also if it is unchanged', async () => {
+    const message = 'cannot be sent. This Worker has no secret "A_TOKEN".'
+    host.issues = [{ rule: 'missing-binding', severity: 'warning', pointer: '/upstream/secret', message }]
+    host.register('a', { card: card('a') })
+    const stdout = await runWelcome({ 'cards/a.json': { card: card('a') } })
+    expect(stdout).toMatch(/^= unchanged a .*\n {4}cards\/a\.json:.* warning \/upstream\/secret cannot be sent\. /)
+    expect(stdout).toContain(': 1 unchanged, 1 of which cannot be called yet (see above)\n')
   })
 
   it('reports a card that has not been fetched yet', async () => {

@@ -37,6 +37,8 @@ export class FakeHost {
   token = 'the-secret-admin-token'
   /** The agents that the token may read and write. */
   scope = '*'
+  /** What it reports about every agent that is registered. */
+  issues: object[] = []
   /** What it reports about the token. */
   ownToken: Record<string, unknown> = { id: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'], expires: null }
   /** What it reports about itself. */
@@ -203,7 +205,7 @@ export class FakeHost {
       root: this.agents.size === 1,
       etags: { manifest: etag, 'agent-card.json': etag },
       urls: { card: `${this.url}/agents/${id}/.well-known/agent-card.json`, agent: `${this.url}/agents/${id}` },
-      report: { dialect: 'gopherhole', filled: [], converted: [], dropped: {}, lossy: [], issues: [] },
+      report: { dialect: 'gopherhole', filled: [], converted: [], dropped: {}, lossy: [], issues: this.issues },
     }
   }
 }

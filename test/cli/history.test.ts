@@ -52,7 +52,23 @@ describe('sync-card with a secret of the host', () => {
     const { code, stdout } = await new Workspace({ 'cards/past-secret.json': manifest }).run([], env)
     expect(code).toBe(0)
     expect(stdout).toContain('    callers set to tokens: this host adds a credential of its own to each call')
-    expect(stdout).toMatch(/past-secret\.json:.* warning \/upstream\/secret names a secret .*\[missing-binding\]/)
+    expect(stdout).toMatch(
+      /past-secret\.json:.* warning \/upstream\/secret cannot be sent\. This Worker has no secret "NO_TOKEN"\. Run .*\[missing-binding\]/,
+    )
+    expect(stdout).toMatch(/: 1 created, 1 of which cannot be called yet \(see above\)\n$/)
+  })
+})
+
+describe('sync-card with an address that the host does not call', () => {
+  it('reports it at its place in the file, also for an unchanged agent that is sent again', async () => {
+    const manifest = { card: { ...one, url: 'http://localhost:9/a2a' }, route: 'gateway' }
+    const workspace = new Workspace({ 'cards/past-blocked.json': manifest })
+    const place =
+      /past-blocked\.json:5:\d+ warning \/card\/url is not an address that this host calls: .*\[blocked-upstream\]/
+    expect((await workspace.run([], env)).stdout).toMatch(place)
+    const { code, stdout } = await workspace.run(['--refresh'], env)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(place)])
+    expect(stdout).toMatch(/: 1 unchanged, 1 of which cannot be called yet \(see above\)\n$/)
   })
 })
 

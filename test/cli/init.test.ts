@@ -25,21 +25,22 @@ const lint = async (workspace: Workspace): Promise<unknown[]> => {
 }
 
 describe('sync-card init with flags', () => {
-  it('writes a commented card, the set of the folder and an example of .env, and says what comes next', async () => {
+  it('writes a commented card and the set of the folder, and says what comes next', async () => {
     const workspace = new Workspace()
     const { code, stdout, stderr } = await workspace.run(['init', ...flags])
     const set = basename(workspace.folder).toLowerCase()
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `+ created cards/weather.yaml\n+ created cards/defaults.yaml: the set ${parse(read(workspace, 'cards/defaults.yaml')).set}; another owner of the same host needs another name\n+ created .env.example\n`,
+      stdout: `+ created cards/weather.yaml\n+ created cards/defaults.yaml: the set ${parse(read(workspace, 'cards/defaults.yaml')).set}; another owner of the same host needs another name\n`,
     })
     expect(stderr).toContain('npx sync-card lint')
-    expect(stderr).toMatch(/\nIt goes to http:\/\/127\.0\.0\.1:8787\. For another host, copy \.env\.example to \.env/)
+    expect(stderr).toMatch(
+      /\nIt goes to http:\/\/127\.0\.0\.1:8787\. For another host, write its SYNC_CARD_URL and SYNC_CARD_TOKEN into \.env\.\n$/,
+    )
     expect(read(workspace, 'cards/weather.yaml')).toBe(starterCard(answers))
     expect(parse(read(workspace, 'cards/defaults.yaml'))).toEqual({ set: expect.stringMatching(/^[a-z0-9-]+$/) })
     expect(set).toContain('sync-card')
-    expect(read(workspace, '.env.example')).toMatch(/^SYNC_CARD_URL=https:\/\/.*\n(?:.*\n)*SYNC_CARD_TOKEN=\n$/m)
-    expect(readdirSync(workspace.folder).sort()).toEqual(['.env.example', 'cards'])
+    expect(readdirSync(workspace.folder)).toEqual(['cards'])
   })
 
   it('writes a card that lints clean and is unchanged once it is pushed', async () => {
@@ -91,7 +92,6 @@ describe('sync-card init with flags', () => {
     [{ url: 'weather.example.org' }, '--url is relative: it must be absolute'],
     [{ url: 'ftp://weather.example.org/' }, '--url must be an absolute URL with http or https'],
     [{ url: 'https://user:pass@weather.example.org/' }, '--url must not contain a user name or password'],
-    [{ url: 'http://localhost:9000/' }, '--url is a local or private address'],
     [{ url: 'https://weather.example.org/.well-known/agent-card.json' }, '--url is '],
   ])('rejects %j, says why, and writes nothing (exit 2)', async (changes, reason) => {
     const workspace = new Workspace()
@@ -116,11 +116,151 @@ describe('sync-card init with flags', () => {
     ['without flags', [], '--name, --description and --url'],
     ['with some flags', ['--name', 'Weather'], '--description and --url'],
     ['with all flags but one', flags.slice(0, 4), '--url'],
-  ])('says which flags to add %s where nobody can answer (exit 2)', async (_, given, missing) => {
+  ])('says which flags to add %s without a terminal (exit 2)', async (_, given, missing) => {
     const workspace = new Workspace()
     const { code, stdout, stderr } = await workspace.run(['init', ...given])
-    expect(stderr).toBe(`sync-card: Nobody can answer questions here: give ${missing} too.\n`)
+    expect(stderr).toBe(`sync-card: No terminal: pass ${missing}. --mcp or --card may replace --url.\n`)
     expect({ code, stdout, files: readdirSync(workspace.folder) }).toEqual({ code: 2, stdout: '', files: [] })
+  })
+})
+
+describe('sync-card init for an agent that clients call through the host', () => {
+  /** Runs init, and returns the manifest without its card, and what is printed below the first line. */
+  const start = async (args: readonly string[], { files = {}, env = {} }: { files?: object; env?: object } = {}) => {
+    const workspace = new Workspace({ ...files })
+    const named = ['init', 'stock', '--name', 'Stock', '--description', 'Reports the stock of any article']
+    const { code, stderr } = await workspace.run([...named, ...args], { ...env })
+    if (code !== 0) return { code, stderr }
+    const { card: written, ...hosting } = parse(read(workspace, 'cards/stock.yaml'))
+    return { hosting, card: written, steps: stderr.split('\n').slice(1, -1), findings: await lint(workspace) }
+  }
+  const secret = ['--secret', 'STOCK_TOKEN']
+  const local = ['--url', 'http://localhost:9000/']
+  const remote = ['--url', 'https://stock.example.org/a2a']
+  const deployed = { SYNC_CARD_URL: 'https://cards.example.org' }
+  const createToken = '  CALLER_TOKEN=$(npx sync-card token create --scope call --agent stock)'
+  const call = (host: string, token = '-H "Authorization: Bearer $CALLER_TOKEN" ') =>
+    `  curl ${token}${host}/agents/stock -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}}'`
+
+  it('writes the manifest, and prints each command until the first call, on this machine', async () => {
+    expect(await start([...local, ...secret])).toMatchObject({
+      hosting: { upstream: { secret: 'STOCK_TOKEN' }, route: 'gateway', callers: 'tokens' },
+      card: { supportedInterfaces: [{ url: 'http://localhost:9000/' }] },
+      findings: [],
+      steps: [
+        'No deployed host can reach http://localhost:9000/: there, the agent needs a public https address, such as that of a tunnel.',
+        'Set what the host needs to call it, with the bearer token in place of …:',
+        "  printf '\\n%s' 'STOCK_TOKEN=…' 'ALLOWED_ORIGINS=http://localhost:9000' >> .dev.vars",
+        'Start the host in a terminal of its own. It registers the cards. If it is running, stop it first: it reads .dev.vars only once.',
+        '  npm start',
+        'Make a token for each caller:',
+        createToken,
+        'Call it:',
+        call('http://127.0.0.1:8787'),
+      ],
+    })
+  })
+
+  it('does the same for a deployed host', async () => {
+    expect(await start([...remote, ...secret], { env: deployed })).toMatchObject({
+      hosting: { upstream: { secret: 'STOCK_TOKEN' }, route: 'gateway', callers: 'tokens' },
+      findings: [],
+      steps: [
+        'Give the host the bearer token:',
+        '  npx wrangler secret put STOCK_TOKEN',
+        'Register it:',
+        '  npx sync-card',
+        'Make a token for each caller:',
+        createToken,
+        'Call it:',
+        call('https://cards.example.org'),
+      ],
+    })
+  })
+
+  it.each<[string, string[], object, object, string]>([
+    ['a local address without a credential', local, { route: 'gateway', callers: 'tokens' }, {}, createToken],
+    [
+      'a credential that everyone uses by choice',
+      [...remote, ...secret, '--callers', 'anyone'],
+      { route: 'gateway', callers: 'anyone', upstream: { secret: 'STOCK_TOKEN' } },
+      {},
+      'Everyone can call it, with the rights of STOCK_TOKEN.',
+    ],
+    [
+      'callers with a token, and no credential',
+      [...remote, '--callers', 'tokens'],
+      { route: 'gateway', callers: 'tokens' },
+      {},
+      'Only the host checks callers. If https://stock.example.org/a2a itself needs no credential, anyone can call it there.',
+    ],
+    [
+      'users of an issuer',
+      [...remote, ...secret, '--callers', 'https://login.example.org/'],
+      {
+        upstream: { secret: 'STOCK_TOKEN' },
+        ...{ route: 'gateway', callers: 'issuer' },
+        jwt: { audience: 'http://127.0.0.1:8787/agents/stock' },
+      },
+      {
+        securitySchemes: {
+          issuer: {
+            type: 'openIdConnect',
+            openIdConnectUrl: 'https://login.example.org/.well-known/openid-configuration',
+          },
+        },
+      },
+      'Tokens of https://login.example.org/ must have the audience http://127.0.0.1:8787/agents/stock.',
+    ],
+    [
+      'an MCP server',
+      ['--mcp', 'http://localhost:9001/mcp'],
+      { upstream: { mcp: 'http://localhost:9001/mcp' }, route: 'gateway', callers: 'tokens' },
+      { name: 'Stock' },
+      "  printf '\\n%s' 'ALLOWED_ORIGINS=http://localhost:9001' >> .dev.vars",
+    ],
+    [
+      "somebody else's card with a credential",
+      ['--card', 'https://other.example.org/card.json', ...secret],
+      {
+        upstream: { card: 'https://other.example.org/card.json', secret: 'STOCK_TOKEN' },
+        ...{ route: 'gateway', callers: 'tokens' },
+      },
+      {},
+      "  printf '\\n%s' 'STOCK_TOKEN=…' >> .dev.vars",
+    ],
+  ])('writes the manifest for %s', async (_, args, hosting, expected, line) => {
+    const started = await start(args)
+    expect(started).toMatchObject({ hosting, findings: [] })
+    expect(started.hosting).toEqual(hosting)
+    expect(started.card ?? {}).toMatchObject(expected)
+    expect(started.steps).toContain(line)
+  })
+
+  it('keeps the origins that .dev.vars allows already', async () => {
+    const files = { '.dev.vars': 'ALLOWED_ORIGINS=http://localhost:1 http://localhost:9000\n' }
+    expect((await start(local, { files })).steps).toContain('  npx sync-card')
+    const { steps } = await start(['--url', 'http://localhost:2/'], { files })
+    expect(steps).toContain(
+      "  printf '\\n%s' 'ALLOWED_ORIGINS=http://localhost:1 http://localhost:9000 http://localhost:2' >> .dev.vars",
+    )
+  })
+
+  it('says that a deployed host cannot reach a local address', async () => {
+    expect((await start(local, { env: deployed })).steps?.[0]).toBe(
+      'https://cards.example.org cannot reach http://localhost:9000/: give it a public https address, such as that of a tunnel, or use --host local and npm start.',
+    )
+  })
+
+  it.each([
+    [[...remote, '--secret', 'sk-123456'], '--secret must be the name of a Worker secret, in capital letters'],
+    [[...remote, '--secret', 'PUBLIC_URL'], '--secret must not be PUBLIC_URL, which belongs to the host itself'],
+    [[...remote, '--callers', 'everyone'], '--callers must be anyone, tokens, or the URL of an OpenID Connect issuer'],
+    [['--mcp', 'localhost:9001'], '--mcp must be an absolute URL with http or https'],
+    [[...remote, '--mcp', 'http://localhost:9001'], '--url, --mcp and --card exclude each other'],
+  ])('rejects %j (exit 2)', async (args, reason) => {
+    const { code, stderr } = await start(args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)])
   })
 })
 
@@ -150,12 +290,10 @@ describe('sync-card init in a folder with files', () => {
     expect({ code, files: readdirSync(outside.folder) }).toEqual({ code: 2, files: [] })
   })
 
-  it('leaves defaults and .env.example as they are', async () => {
-    const files = { 'cards/defaults.json': { visibility: 'internal' }, '.env.example': 'MINE=1\n' }
-    const workspace = new Workspace(files)
+  it('leaves defaults as they are', async () => {
+    const workspace = new Workspace({ 'cards/defaults.json': { visibility: 'internal' } })
     const { code, stdout } = await workspace.run(['init', ...flags])
     expect({ code, stdout }).toEqual({ code: 0, stdout: '+ created cards/weather.yaml\n' })
-    expect(read(workspace, '.env.example')).toBe('MINE=1\n')
     expect(existsSync(join(workspace.folder, 'cards/defaults.yaml'))).toBe(false)
   })
 
@@ -183,23 +321,28 @@ describe('sync-card init in a terminal', () => {
   }
 
   it('asks for what a card needs, again where an answer is not valid', async () => {
-    const typed = `Weather\n\nWeather\n${answers.description}\nhere\n${answers.url}\n`
+    const typed = `toString\n\nWeather\n\nWeather\n${answers.description}\nhere\n${answers.url}\nsk-1\n\nme\n\n`
     const { workspace, code, stderr } = await run([], typed)
     expect(code).toBe(0)
-    expect(stderr.split('\n').slice(0, 4)).toEqual([
-      'What is the agent called? (My Agent) What does it do, for whom, and what does it need to know?   The description must not be empty.',
-      'What does it do, for whom, and what does it need to know?   The description is too vague for routing: name the action, its object and its result.',
-      'What does it do, for whom, and what does it need to know? Which URL do clients call? (https://weather.example.com/a2a)   The URL is relative: it must be absolute, such as https://agent.example.com/a2a.',
-      expect.stringMatching(
-        /^Which URL do clients call\? \(.*\) Edit cards\/weather\.yaml where there is more to say\.$/,
-      ),
+    const reach = 'How is it reached: public or local address, mcp server, or card of somebody else? (public) '
+    const secret = 'If it needs a bearer token: the name of the secret with it, such as STOCK_TOKEN? '
+    const callers =
+      'Who may call it: anyone, tokens (who has one of this host), or the users of an OpenID Connect issuer (its URL)? (anyone) '
+    expect(stderr.split('\n').slice(0, 7)).toEqual([
+      `${reach}  The answer must be one of public, local, mcp, card.`,
+      `${reach}What is the agent called? (My Agent) What does it do, for whom, and what does it need to know?   The description must not be empty.`,
+      'What does it do, for whom, and what does it need to know?   The description is too vague for routing: name the action, its object and its result, as in "Reads PDF invoices and returns their amounts as JSON".',
+      'What does it do, for whom, and what does it need to know? What is its URL? (https://weather.example.com/a2a)   The URL is relative: it must be absolute, such as https://agent.example.com/a2a.',
+      `What is its URL? (https://weather.example.com/a2a) ${secret}  The secret must be the name of a Worker secret, in capital letters such as WEATHER_TOKEN, never its value.`,
+      `${secret}${callers}  The answer must be anyone, tokens, or the URL of an OpenID Connect issuer, such as https://login.example.com.`,
+      `${callers}Edit cards/weather.yaml where there is more to say.`,
     ])
     expect(read(workspace, 'cards/weather.yaml')).toBe(starterCard(answers))
   })
 
   it('asks only for what the flags do not give', async () => {
-    const { workspace, stderr } = await run(flags.slice(0, 4), '\n')
-    expect(stderr).toContain('Which URL do clients call? (https://weather.example.com/a2a) ')
+    const { workspace, stderr } = await run(flags.slice(0, 4), '\n\n\n\n')
+    expect(stderr).toContain('What is its URL? (https://weather.example.com/a2a) ')
     expect(stderr).toContain('Edit cards/weather.yaml: its URL, https://weather.example.com/a2a, is only an example.')
     expect(stderr).not.toContain('called?')
     expect(read(workspace, 'cards/weather.yaml')).toBe(
@@ -208,7 +351,7 @@ describe('sync-card init in a terminal', () => {
   })
 
   it('writes the starter if every default is taken, and says that it is skipped', async () => {
-    const { workspace, code, stderr } = await run([], '\n\n\n')
+    const { workspace, code, stderr } = await run([], '\n'.repeat(6))
     expect(isUneditedStarter(parse(read(workspace, 'cards/my-agent.yaml')))).toBe(true)
     expect(stderr).toContain('Edit cards/my-agent.yaml: sync-card skips it as long as it describes no agent.')
     expect(code).toBe(0)
@@ -216,13 +359,13 @@ describe('sync-card init in a terminal', () => {
 
   it('asks for another name if its file exists', async () => {
     const workspace = new Workspace({ 'cards/weather.json': card('weather') })
-    const { stderr } = await workspace.run(['init', ...flags.slice(2)], {}, 'Weather\nClimate\n')
+    const { stderr } = await workspace.run(['init', ...flags.slice(2)], {}, 'Weather\nClimate\n\n\n')
     expect(stderr).toContain('cards/weather.json exists, and is not overwritten')
     expect(existsSync(join(workspace.folder, 'cards/climate.yaml'))).toBe(true)
   })
 
   it('writes nothing if the prompt is left', async () => {
-    const { workspace, code, stdout, stderr } = await run([], 'Weather\n')
+    const { workspace, code, stdout, stderr } = await run([], '\nWeather\n')
     expect(stderr).toMatch(/\nNothing is written\.\n$/)
     expect({ code, stdout, files: readdirSync(workspace.folder) }).toEqual({ code: 2, stdout: '', files: [] })
   })

@@ -164,7 +164,7 @@ describe('sync-card pull into a folder with files', () => {
   it('does not overwrite a file that describes no agent without --force (exit 1)', async () => {
     host.register('my-agent', registered)
     const workspace = new Workspace()
-    await workspace.run(['init'], {}, '\n\n\n')
+    await workspace.run(['init'], {}, '\n'.repeat(6))
     const first = await workspace.run(['pull', 'my-agent'], env)
     expect(first.stdout).toContain('~ differs   my-agent (cards/my-agent.yaml) · the file describes no agent\n')
     expect(first.code).toBe(1)

@@ -227,7 +227,7 @@ describe('the log line', () => {
       {
         'gen_ai.agent.id': 'no-secret',
         'error.type': 'misconfigured',
-        'calling_card.detail': `This Worker has no secret "${missingSecret}".`,
+        'calling_card.detail': `This Worker has no secret "${missingSecret}". Run \`npx wrangler secret put ${missingSecret}\`.`,
         'http.response.status_code': 502,
       },
     ],

@@ -21,13 +21,13 @@ describe('resolveSecret', () => {
 
   it.each(variables)("does not resolve the host's own variable %s", name => {
     expect(resolveSecret(name, { [name]: 'value' } as unknown as Env)).toEqual({
-      misconfigured: `This Worker has no secret "${name}".`,
+      misconfigured: `This Worker has no secret "${name}". Run \`npx wrangler secret put ${name}\`.`,
     })
   })
 
   it.each([{}, { WEATHER_TOKEN: '' }, { WEATHER_TOKEN: {} }])('does not resolve a secret that is not set: %j', env => {
     expect(resolveSecret('WEATHER_TOKEN', env as unknown as Env)).toEqual({
-      misconfigured: 'This Worker has no secret "WEATHER_TOKEN".',
+      misconfigured: 'This Worker has no secret "WEATHER_TOKEN". Run `npx wrangler secret put WEATHER_TOKEN`.',
     })
   })
 
@@ -137,8 +137,8 @@ describe('createUpstreamFetch', () => {
     [{ service: 'NONE' }, 'This Worker has no service binding "NONE".'],
     [{ service: 'TOKEN' }, 'This Worker has no service binding "TOKEN".'],
     [{ service: 'toString' }, 'This Worker has no service binding "toString".'],
-    [{ secret: 'NONE' }, 'This Worker has no secret "NONE".'],
-    [{ secret: 'toString' }, 'This Worker has no secret "toString".'],
+    [{ secret: 'NONE' }, 'This Worker has no secret "NONE". Run `npx wrangler secret put NONE`.'],
+    [{ secret: 'toString' }, 'This Worker has no secret "toString". Run `npx wrangler secret put toString`.'],
     [{ secret: 'LINES' }, 'The secret "LINES" is empty, or contains characters that no header can carry.'],
   ])('reports a missing binding or an invalid secret: %j', (names, misconfigured) => {
     const env = envWith({ TOKEN: 'a', LINES: 'a\r\nb' })

@@ -52,7 +52,7 @@ describe('a manifest with `upstream.identity`', () => {
       'whose secret is the signing key',
       { upstream: { secret: 'SIGNING_KEY' } },
       shortCard,
-      'must not be SIGNING_KEY: the upstream could sign in the name of this host',
+      'must not be SIGNING_KEY, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN',
     ],
   ])('is rejected: %s', (_, manifest, card, message) => {
     expect(getCompileErrors({ card, ...manifest })).toEqual([expect.objectContaining({ message })])

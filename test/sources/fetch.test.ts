@@ -74,7 +74,9 @@ describe('an MCP server that fails', () => {
     expect(await fetchCard({ service: 'NONE' })).toEqual(
       failureOf('not-ready', 'This Worker has no service binding "NONE".'),
     )
-    expect(await fetchCard({ secret: 'NONE' })).toEqual(failureOf('not-ready', 'This Worker has no secret "NONE".'))
+    expect(await fetchCard({ secret: 'NONE' })).toEqual(
+      failureOf('not-ready', 'This Worker has no secret "NONE". Run `npx wrangler secret put NONE`.'),
+    )
   })
 
   it.each([

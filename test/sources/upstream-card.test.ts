@@ -223,9 +223,9 @@ describe('a secret', () => {
   })
 
   it.each([
-    ['NONE', 'This Worker has no secret "NONE".'],
-    ['ALLOWED_ORIGINS', 'This Worker has no secret "ALLOWED_ORIGINS".'],
-    ['ADMIN_TOKEN', 'This Worker has no secret "ADMIN_TOKEN".'],
+    ['NONE', 'This Worker has no secret "NONE". Run `npx wrangler secret put NONE`.'],
+    ['ALLOWED_ORIGINS', 'This Worker has no secret "ALLOWED_ORIGINS". Run `npx wrangler secret put ALLOWED_ORIGINS`.'],
+    ['ADMIN_TOKEN', 'This Worker has no secret "ADMIN_TOKEN". Run `npx wrangler secret put ADMIN_TOKEN`.'],
     ['LINES', 'The secret "LINES" is empty, or contains characters that no header can carry.'],
   ])('is reported when it is missing or invalid: %s', async (secret, message) => {
     agent.respond(reply(200, json, '{}'))

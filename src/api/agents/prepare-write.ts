@@ -19,7 +19,7 @@ import { prepareRegistration } from '../../registry/prepare.ts'
 import type { Registration, SourceRecord, WriteCause, WriteTerms } from '../../registry/records.ts'
 import { getRegistry } from '../../registry/store/client.ts'
 import { createSigning, describeSigning, type Signing } from '../../signing/card-signer.ts'
-import { checkSourceAllowed, type FetchContext, fetchSource } from '../../sources/fetch.ts'
+import { checkSourceAllowed, describeBlocked, type FetchContext, fetchSource } from '../../sources/fetch.ts'
 import { prepareRemote, reconcile } from '../../sources/reconcile.ts'
 
 /** A registration that is ready to be written, and what its receipt is made from. */
@@ -143,11 +143,12 @@ const compareWithRegistered = async (
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
   if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
   const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
-  const missingBindings = findMissingBindings(manifest.upstream, env).map(missingBindingIssue)
   const signed = compiled && withSigning(compiled, signing)
   return {
     write: {
-      compiled: signed && withIssues(signed, [...(finding ? [versionIssue(signed, finding)] : []), ...missingBindings]),
+      compiled:
+        signed &&
+        withWarnings(signed, [...(finding ? [versionIssue(signed, finding)] : []), ...findCallProblems(signed, env)]),
       ...(changes && { changes }),
     },
     signing,
@@ -169,26 +170,34 @@ const withSigning = (compiled: Compiled, signing: Signing): Compiled => {
   return { ...compiled, report: { ...report, signatures } }
 }
 
-const withIssues = (compiled: Compiled, issues: readonly Issue[]): Compiled => {
+type Warning = Omit<Issue, 'severity'>
+
+const withWarnings = (compiled: Compiled, warnings: readonly Warning[]): Compiled => {
   const { report } = compiled
+  const issues = warnings.map((warning): Issue => ({ ...warning, severity: 'warning' }))
   return { ...compiled, report: { ...report, issues: [...issues, ...report.issues] } }
 }
 
-const versionIssue = ({ toAuthored }: Compiled, { message }: VersionFinding): Issue => ({
-  ...{ rule: 'incompatible-version', severity: 'warning', message },
+const versionIssue = ({ toAuthored }: Compiled, { message }: VersionFinding): Warning => ({
+  ...{ rule: 'incompatible-version', message },
   pointer: toAuthored('/version'),
 })
 
-/** Until they are added, every call of the agent fails. */
-const missingBindingIssue = ({ field, name }: ReturnType<typeof findMissingBindings>[number]): Issue => ({
-  ...{ rule: 'missing-binding', severity: 'warning', pointer: formatPointer('upstream', field) },
-  message:
-    field === 'secret'
-      ? `names a secret that this host does not have: run \`npx wrangler secret put ${name}\`, ` +
-        `or for \`npm start\` write ${name}=… into .dev.vars and start it again`
-      : `names a service binding that this host does not have: add ${name} to wrangler.toml, ` +
-        'then deploy or run `npm start` again',
-})
+/** Finds what makes every call of an agent fail: what this host lacks, or an address that it does not call. */
+const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env): Warning[] => {
+  const missing = findMissingBindings(upstream, env).map(({ field, message }) => ({
+    ...{ rule: 'missing-binding', message },
+    pointer: formatPointer('upstream', field),
+  }))
+  const targets = profile.route === 'gateway' && profile.service === undefined ? profile.targets : []
+  const blocked = targets.flatMap(({ url }) => {
+    const message = describeBlocked(url, env)
+    const index = direct.supportedInterfaces.findIndex(each => each.url === url)
+    const pointer = upstream.url === undefined ? toAuthored(`/supportedInterfaces/${index}/url`) : '/upstream/url'
+    return message === undefined ? [] : [{ rule: 'blocked-upstream', pointer, message }]
+  })
+  return [...missing, ...blocked.slice(0, 1)]
+}
 
 /** Returns the fetched card that is served now, if it comes from the same source. */
 const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>

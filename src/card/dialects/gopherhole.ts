@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, omit } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit } from '../../json/json.ts'
 import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
 import { link } from '../model/schema.ts'
 import { readCard } from '../read/card.ts'
@@ -12,15 +12,19 @@ import { writeV0 } from './v0-base.ts'
 const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) }
 
 /** What GopherHole adds to the capabilities of a card that it serves. */
-const capabilityDefaults: CapabilityDefaults = {
-  flags: { streaming: true, pushNotifications: true, extendedAgentCard: false, multiTurn: true },
-  reason: "GopherHole's default, as the card has no mark of an A2A version or of another dialect",
-}
+const defaultFlags = { streaming: true, pushNotifications: true, extendedAgentCard: false, multiTurn: true }
+
+/** A card of A2A has `protocolVersion` up to 0.3, and `supportedInterfaces` from 1.0 on. */
+const capabilityDefaults = ({ protocolVersion }: JsonObject): CapabilityDefaults => ({
+  flags: defaultFlags,
+  reason: `GopherHole's default, as no \`${protocolVersion === undefined ? 'protocolVersion' : 'supportedInterfaces'}\` is given`,
+  isAssumed: true,
+})
 
 /** GopherHole's card. The last in the table: it requires only name, description and url, so any card may be one. */
 export const gopherhole: Dialect = {
   detect: () => true,
-  capabilityDefaults: () => capabilityDefaults,
+  capabilityDefaults,
   read: (card, provenance) => {
     checkFields(card, fields, provenance)
     return readCard(card, '1.0', provenance)
@@ -49,7 +53,7 @@ export const gopherhole: Dialect = {
     return {
       ...authored,
       protocolVersion: authored.protocolVersion ?? gopherholeVersion(card),
-      capabilities: { ...capabilityDefaults.flags, ...declared },
+      capabilities: { ...defaultFlags, ...declared },
       supportedInputModes: authored.supportedInputModes ?? [...modeDefaults],
       supportedOutputModes: authored.supportedOutputModes ?? [...modeDefaults],
     }

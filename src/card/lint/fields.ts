@@ -32,8 +32,11 @@ export const fields: readonly Rule[] = [
         suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
       ),
   },
-  rule('unknown-field', 'info', 'is a field of no dialect: it is served, but clients will not read it', context =>
-    findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
+  rule(
+    'unknown-field',
+    'info',
+    'is a field of no dialect: it is served, but clients will not read it; a field of your own begins with x-, as in x-team',
+    context => findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
   ),
 ]
 

@@ -53,7 +53,7 @@ export const capabilities: readonly Rule[] = [
   rule(
     'capability-undeclared',
     'info',
-    'do not declare streaming or pushNotifications, which then count as true: declare both',
+    'do not declare streaming or pushNotifications, which will be advertised as supported: set both, as in { "streaming": false, "pushNotifications": false }',
     context =>
       !isBehindBridge(context) && trueFlags(context, false).length > 0 ? [context.sourceOf('/capabilities')] : [],
   ),
@@ -140,10 +140,16 @@ export const security: readonly Rule[] = [
         ? [sourceOf('/supportedInterfaces/0/url')]
         : [],
   ),
-  rule('security-undeclared', 'info', 'are missing, so clients will call without credentials', context =>
-    Object.keys(definedSchemes(context)).length > 0 || declaresNoAuthentication(context) || hasUncheckedCallers(context)
-      ? []
-      : [context.sourceOf('/securitySchemes')],
+  rule(
+    'security-undeclared',
+    'info',
+    'are missing, so clients will call without credentials: if the agent needs any, declare them, as in { "token": { "type": "http", "scheme": "bearer" } }',
+    context =>
+      Object.keys(definedSchemes(context)).length > 0 ||
+      declaresNoAuthentication(context) ||
+      hasUncheckedCallers(context)
+        ? []
+        : [context.sourceOf('/securitySchemes')],
   ),
 ]
 

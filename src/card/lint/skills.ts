@@ -34,7 +34,7 @@ export const skills: readonly Rule[] = [
   rule(
     'skills-undeclared',
     'info',
-    'are missing, so one skill, "main", was made from the name and description: declare what the agent can do',
+    'are missing, so one skill, "main", was made from the name and description: declare what the agent can do, as in { "id": "read-invoice", "name": "Read an invoice", "description": "Returns the amounts of a PDF invoice as JSON", "tags": ["invoice"] }',
     ({ authored }) => (isBlank(authored.skills) ? ['/skills'] : []),
   ),
   rule(
@@ -43,13 +43,13 @@ export const skills: readonly Rule[] = [
     'is not kebab-case of at most 64 characters, such as "code-review"',
     forEachSkill('id', ({ skill }) => !kebabCase.test(skill.id)),
   ),
-  rule('tags-undeclared', 'info', 'are missing: add words that people search for', context =>
+  rule('tags-undeclared', 'info', 'are missing: add words that people search for, as in ["invoice", "pdf"]', context =>
     isFromMcpServer(context) ? [] : skillsWithoutTags(context),
   ),
   rule(
     'few-examples',
     'info',
-    'are fewer than two: add real prompts, from which orchestrators learn what input is valid',
+    'are fewer than two: add real prompts, from which orchestrators learn what input is valid, as in "What is the total of this invoice?"',
     context => (isFromMcpServer(context) ? [] : skillsWithFewExamples(context)),
   ),
   rule(
@@ -91,7 +91,7 @@ export const modes: readonly Rule[] = [
   rule(
     'modes-undeclared',
     'info',
-    'are missing, so defaults were filled in: declare the media types that the agent supports',
+    'are missing, so defaults were filled in: declare the media types that the agent supports, as in ["text/plain"]',
     context =>
       (isFromMcpServer(context) ? [] : ['/defaultInputModes', '/defaultOutputModes'])
         .map(name => getAuthored(context, name))

@@ -51,7 +51,7 @@ export const texts: readonly Rule[] = [
   rule(
     'instruction-text',
     'warning',
-    'reads like an instruction to a model, so clients may distrust the card: describe the agent, do not give orders',
+    'reads like an instruction to a model, so clients may distrust the card: describe what the agent does, as in "Forecasts the weather of any place"',
     ({ authored }) =>
       collectStrings(authored)
         .filter(({ value }) => instructions.test(normalizeText(value)))
@@ -84,7 +84,7 @@ export const descriptions: readonly Rule[] = [
   rule(
     'thin-description',
     'warning',
-    'is too vague for routing: name the action, its object and its result',
+    'is too vague for routing: name the action, its object and its result, as in "Reads PDF invoices and returns their amounts as JSON"',
     context => [
       ...(isTooVague(context.card.name, context.card.description)
         ? [getAuthored(context, '/description').pointer]

@@ -90,13 +90,13 @@ export const urls: readonly Rule[] = [
   rule(
     'gateway-host',
     'warning',
-    "is on the agent's own host, which `route: gateway` is meant to hide",
+    "is on the agent's own host, which `route: gateway` is meant to hide: use a page on another host, such as https://www.example.com/weather",
     findUrls(urlsOnAgentHost, () => true),
   ),
   rule(
     'placeholder-url',
     'warning',
-    'is a placeholder: replace it with the real URL',
+    'is a placeholder: replace it with the real URL, such as https://agent.example.com/a2a',
     findUrls(
       calledUrls,
       url =>
@@ -113,16 +113,20 @@ const canFollow = (value: Json | undefined, isPublic: boolean): boolean => {
 
 /** Rules about links for people, and about the provider. */
 export const links: readonly Rule[] = [
-  rule('link-url', 'warning', 'is not an http or https URL that everyone can open', context =>
-    linksOf(context)
-      .filter(([, value]) => value !== undefined && value !== null && value !== '')
-      .filter(([, value]) => !canFollow(value, context.manifest.visibility === 'public'))
-      .map(([pointer]) => context.sourceOf(pointer)),
+  rule(
+    'link-url',
+    'warning',
+    'is not an http or https URL that everyone can open, such as https://www.example.com/weather',
+    context =>
+      linksOf(context)
+        .filter(([, value]) => value !== undefined && value !== null && value !== '')
+        .filter(([, value]) => !canFollow(value, context.manifest.visibility === 'public'))
+        .map(([pointer]) => context.sourceOf(pointer)),
   ),
   rule(
     'provider-incomplete',
     'warning',
-    'needs both organization and url: A2A 0.3 and 1.0 require them, so their cards and the hybrid are served without a provider',
+    'needs both, as in { "organization": "ACME Corp", "url": "https://acme.example.com" }: A2A 0.3 and 1.0 require them, so their cards and the hybrid are served without a provider',
     ({ card: { provider }, sourceOf }) =>
       provider && (provider.organization === undefined || provider.url === undefined) ? [sourceOf('/provider')] : [],
   ),

@@ -7,13 +7,16 @@ import { Manifest, manifestFields } from './manifest.ts'
 import { privateMembers } from './upstream-keys.ts'
 
 /**
- * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from the valibot
- * schema, for editors. It rejects no valid document; a few rules are beyond it, such as the syntax of host names.
+ * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from the
+ * valibot schema, for editors. It rejects no valid document; a few rules are beyond it, such as the syntax of host names.
+ * It compiles in the strict mode of ajv, which wants a type beside each keyword and each required member among the
+ * properties.
  */
 export const createManifestSchema = (): JsonObject => ({
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Calling Card manifest',
   description: 'An Agent Card, and how a Calling Card host serves it.',
+  type: 'object',
   if: manifestForm,
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in an object that nobody awaits.
   then: complete(convertManifest(), ''),
@@ -31,7 +34,15 @@ const convertManifest = (): JsonObject => {
   return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
 }
 
-const has = (...names: string[]): JsonObject => ({ required: names })
+const has = (...names: string[]): JsonObject => ({
+  required: names,
+  properties: Object.fromEntries(names.map(name => [name, {}])),
+})
+
+/** Keywords for values of one type, which accept values of every other. */
+const ifType = (type: string, keywords: JsonObject): JsonObject => ({
+  anyOf: [{ type, ...keywords }, { not: { type } }],
+})
 
 const hasCard: JsonObject = { ...has('card'), properties: { card: { type: 'object' } } }
 
@@ -105,7 +116,7 @@ const publicJwk = (kty: string, members: JsonObject): JsonObject => ({
 /** A source of keys. The JSON Schema of the manifest has their types already. */
 const keySource: JsonObject = {
   anyOf: [
-    { not: { type: ['object', 'string'] } },
+    { allOf: [{ not: { type: 'object' } }, { not: { type: 'string' } }] },
     publicJwk('EC', { crv: { enum: ['P-256', 'P-384', 'P-521'] }, x: base64url, y: base64url }),
     publicJwk('OKP', { crv: { const: 'Ed25519' }, x: base64url }),
     publicJwk('RSA', { n: base64url, e: base64url }),
@@ -116,7 +127,14 @@ const keySource: JsonObject = {
 
 /** Conditions that valibot checks with functions, by the path of the schema to which they are added. */
 const conditions: Readonly<Record<string, JsonObject[]>> = {
-  '': [{ anyOf: [hasCard, { ...has('upstream'), properties: { upstream: { anyOf: [has('card'), has('mcp')] } } }] }],
+  '': [
+    {
+      anyOf: [
+        hasCard,
+        { ...has('upstream'), properties: { upstream: { type: 'object', anyOf: [has('card'), has('mcp')] } } },
+      ],
+    },
+  ],
   upstream: [
     { not: has('card', 'mcp') },
     { not: { ...has('identity', 'mcp'), not: has('url') } },
@@ -125,7 +143,7 @@ const conditions: Readonly<Record<string, JsonObject[]>> = {
     { anyOf: [has('card'), { not: { anyOf: [has('keys'), has('verify')] } }] },
     { anyOf: [has('keys'), { not: has('verify') }, { properties: { verify: { const: 'off' } } }] },
   ],
-  'upstream.keys': [{ anyOf: [{ const: 'first-use' }, keySource] }, { items: keySource }],
+  'upstream.keys': [{ anyOf: [{ const: 'first-use' }, keySource] }, ifType('array', { items: keySource })],
   'upstream.url': [url],
   'upstream.card': [url],
   'upstream.mcp': [url],
@@ -140,11 +158,11 @@ const cards: Readonly<Record<string, JsonObject>> = {
 }
 
 /** Adds descriptions, conditions and the fields of cards to a converted schema and its parts. */
-const complete = (converted: JsonObject, path: string): JsonObject => {
+const complete = (converted: JsonObject, path: string, isChoice = false): JsonObject => {
   const description = manifestDescriptions[path]
   const schema: JsonObject = { ...(description !== undefined && { description }), ...(cards[path] ?? converted) }
   const { properties, additionalProperties, anyOf: choices, allOf } = schema
-  const conditionsHere = [...(Array.isArray(allOf) ? allOf : []), ...(conditions[path] ?? [])]
+  const conditionsHere = [...(Array.isArray(allOf) ? allOf : []), ...((!isChoice && conditions[path]) || [])]
   const inner = (name: string): string => (path === '' ? name : `${path}.${name}`)
   return {
     ...schema,
@@ -153,32 +171,22 @@ const complete = (converted: JsonObject, path: string): JsonObject => {
     }),
     ...(isJsonObject(additionalProperties) && { additionalProperties: complete(additionalProperties, inner('*')) }),
     ...(Array.isArray(choices) && {
-      anyOf: choices.map(choice => (isJsonObject(choice) ? complete(choice, path) : choice)),
+      anyOf: choices.map(choice => (isJsonObject(choice) ? complete(choice, path, true) : choice)),
     }),
     ...(conditionsHere.length > 0 && { allOf: conditionsHere }),
   }
 }
 
-/** Describes the fields of a card without a type: each dialect has its own, and the linter knows them better. */
-const describeCard = (): JsonObject => {
-  const root: JsonObject = { properties: {} }
-  for (const [path, description] of Object.entries(cardDescriptions)) {
-    const names = path.split('.')
-    const last = names.pop() ?? ''
-    const parent = names.reduce(
-      (schema, name) => (name === '*' ? part(schema, 'items') : part(part(schema, 'properties'), name)),
-      root,
-    )
-    part(parent, 'properties')[last] = { description }
+/** Describes a part of a card and rejects nothing: each dialect has its own types, and the linter knows them better. */
+const describeCard = (path = ''): JsonObject => {
+  const description = cardDescriptions[path]
+  const prefix = path && `${path}.`
+  const inner = Object.keys(cardDescriptions).filter(each => each.startsWith(prefix))
+  const names = new Set(inner.map(each => each.slice(prefix.length).replace(/\..*/, '')))
+  const members = Object.fromEntries([...names].map(name => [name, describeCard(prefix + name)]))
+  return {
+    ...(description !== undefined && { description }),
+    ...(names.has('*') ? ifType('array', { items: members['*'] ?? {} }) : {}),
+    ...(names.size > 0 && !names.has('*') ? ifType('object', { properties: members }) : {}),
   }
-  return root
-}
-
-/** Returns the object in a member, and adds an empty one if the member is missing. */
-const part = (object: JsonObject, name: string): JsonObject => {
-  const existing = object[name]
-  if (isJsonObject(existing)) return existing
-  const created: JsonObject = {}
-  object[name] = created
-  return created
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { hostVariables } from '../../http/host-variables.ts'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
 import { parseUrl } from '../../net/urls.ts'
 import { addsCredential } from '../model/calls.ts'
@@ -13,15 +14,14 @@ const bindingName = (message: string) => v.pipe(v.string(message), v.regex(/^[A-
 
 const serviceName = bindingName('must be the name of a service binding, in capital letters such as WEATHER')
 
-const notSigningKey = (name: string) =>
-  v.notValue<string, string, string>(name, `must not be ${name}: the upstream could sign in the name of this host`)
-
 const secretName = v.pipe(
   bindingName('must be the name of a Worker secret, in capital letters such as WEATHER_TOKEN, never its value'),
-  v.notValue('ADMIN_TOKEN', 'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host'),
-  notSigningKey('SIGNING_KEY'),
-  notSigningKey('SIGNING_KEY_2'),
-  v.notValue('WEBHOOK_SECRET', 'must not be WEBHOOK_SECRET: the upstream could forge the messages of the webhook'),
+  // Who receives one of these could act as the host, or learn what belongs to its owner alone.
+  v.notValues(
+    Object.keys(hostVariables),
+    ({ input }) =>
+      `must not be ${input}, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN`,
+  ),
 )
 
 const seconds = (min: number, max: number) => {

@@ -103,8 +103,11 @@ const AgentCapabilities = looseObject(
   'must be an object of flags, such as { "streaming": true }',
 )
 
-/** Values of the capabilities that a card does not declare, and the reason for them, which the report gives. */
-export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string }
+/**
+ * Values of the capabilities that a card does not declare, and the reason for them, which the report gives. `isAssumed`:
+ * nothing in the card or the host shows that they are true.
+ */
+export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string; isAssumed?: true }
 
 /** Something that an agent can do. */
 export const AgentSkill = looseObject({

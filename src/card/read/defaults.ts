@@ -55,12 +55,17 @@ export const fillDefaults = (
 
 const fillCapabilities = (
   declared: JsonObject,
-  { flags, reason }: CapabilityDefaults,
+  { flags, reason, isAssumed }: CapabilityDefaults,
   provenance: Provenance,
 ): JsonObject => {
   const missing = Object.entries(flags).filter(([name]) => !(name in declared))
   for (const [name, value] of missing)
-    provenance.noteDefault(formatPointer('capabilities', name), `set to ${value}: ${reason}`)
+    provenance.noteDefault(
+      formatPointer('capabilities', name),
+      value && isAssumed
+        ? `will be advertised as supported; set it to true or false (${reason})`
+        : `set to ${value}: ${reason}`,
+    )
   return { ...declared, ...Object.fromEntries(missing) }
 }
 

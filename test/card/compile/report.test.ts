@@ -54,13 +54,14 @@ describe('the pointers of a report', () => {
 describe('report.filled', () => {
   it("lists GopherHole's defaults, then those that A2A requires", () => {
     const skill = { id: 'main', name: 'A', description: 'B', tags: ['general'] }
-    const gopherhole = "GopherHole's default, as the card has no mark of an A2A version or of another dialect"
+    const gopherhole = "GopherHole's default, as no `protocolVersion` is given"
+    const advertised = `will be advertised as supported; set it to true or false (${gopherhole})`
     expect(compileCard(card).report.filled).toStrictEqual([
       { pointer: '/protocolVersion', message: 'set to "1.0"' },
-      { pointer: '/capabilities/streaming', message: `set to true: ${gopherhole}` },
-      { pointer: '/capabilities/pushNotifications', message: `set to true: ${gopherhole}` },
+      { pointer: '/capabilities/streaming', message: advertised },
+      { pointer: '/capabilities/pushNotifications', message: advertised },
       { pointer: '/capabilities/extendedAgentCard', message: `set to false: ${gopherhole}` },
-      { pointer: '/capabilities/multiTurn', message: `set to true: ${gopherhole}` },
+      { pointer: '/capabilities/multiTurn', message: advertised },
       { pointer: '/version', message: 'set to "1.0.0"' },
       { pointer: '/defaultInputModes', message: 'set to ["text/plain","application/json"]' },
       { pointer: '/defaultOutputModes', message: 'set to ["text/plain","application/json"]' },

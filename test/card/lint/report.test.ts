@@ -19,6 +19,17 @@ describe('a lint report', () => {
     ])
   })
 
+  it('has an example of a good value where the advice leaves the value open', () => {
+    const open = [
+      ...['placeholder-url', 'link-url', 'gateway-host', 'provider-incomplete', 'security-undeclared'],
+      ...['capability-undeclared', 'thin-description', 'skills-undeclared', 'skill-id-kebab-case', 'tags-undeclared'],
+      ...['few-examples', 'modes-undeclared', 'mode-media-type', 'version-semver', 'protocol-version-unknown'],
+      ...['instruction-text', 'unknown-field', 'endpoint-is-card'],
+    ]
+    const summaries = rules.filter(({ id }) => open.includes(id)).map(({ summary }) => summary)
+    expect([summaries.length, summaries.filter(summary => !/ (?:as in|such as) \S/.test(summary))]).toEqual([18, []])
+  })
+
   it('has at most 100 issues, the most severe first, and the number of further ones', () => {
     const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`q${index}zzz`, 0]))
     const issues = lintFields({ ...unknown, extras: { note: 'a\u200bb' } })

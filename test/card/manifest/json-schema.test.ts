@@ -11,8 +11,8 @@ import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../
 import { webUrl } from '../../support/cards/generated.ts'
 
 const schema = createManifestSchema()
-// `if` and conditions on objects are written without repeating the type.
-const validate = new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(schema)
+// As strict as it can be: it also requires types, and that required members are described.
+const validate = new Ajv({ strict: true }).compile(schema)
 const isRead = (document: Json): boolean => !('errors' in readManifest(document))
 
 const card = { name: 'A', description: 'Answers questions', url: 'https://a.example.com/a2a' }

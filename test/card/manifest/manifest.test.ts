@@ -143,13 +143,13 @@ describe('a manifest', () => {
       "the host's own admin token as the secret",
       { card, upstream: { secret: 'ADMIN_TOKEN' } },
       '/upstream/secret',
-      'must not be ADMIN_TOKEN: the upstream would receive the key to every agent of this host',
+      'must not be ADMIN_TOKEN, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN',
     ],
     [
-      "the key of the host's webhook as the secret",
-      { card, upstream: { secret: 'WEBHOOK_SECRET' } },
+      'a plain variable of the host as the secret',
+      { card, upstream: { secret: 'PUBLIC_URL' } },
       '/upstream/secret',
-      'must not be WEBHOOK_SECRET: the upstream could forge the messages of the webhook',
+      'must not be PUBLIC_URL, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN',
     ],
     [
       'an upstream with a password',

@@ -46,11 +46,11 @@ describe('undeclared capabilities', () => {
     expect(documents['1.0'].capabilities).toMatchObject(off)
   })
 
-  it.each<[string, JsonObject]>([
-    ['three fields', shortCard],
-    ['the version that GopherHole writes', { ...shortCard, protocolVersion: '1.0' }],
-    ["GopherHole's modes", { ...shortCard, supportedInputModes: ['text/plain'] }],
-  ])("are GopherHole's in a card with %s", (_, card) => {
+  it.each<[string, JsonObject, string]>([
+    ['three fields', shortCard, 'protocolVersion'],
+    ['the version that GopherHole writes', { ...shortCard, protocolVersion: '1.0' }, 'supportedInterfaces'],
+    ["GopherHole's modes", { ...shortCard, supportedInputModes: ['text/plain'] }, 'protocolVersion'],
+  ])("are GopherHole's in a card with %s", (_, card, missing) => {
     const { capabilities, filled } = readCapabilities(card)
     expect(capabilities).toStrictEqual({
       streaming: true,
@@ -58,9 +58,10 @@ describe('undeclared capabilities', () => {
       extendedAgentCard: false,
       multiTurn: true,
     })
-    expect(filled['/capabilities/streaming']).toBe(
-      "set to true: GopherHole's default, as the card has no mark of an A2A version or of another dialect",
-    )
+    expect([filled['/capabilities/streaming'], filled['/capabilities/extendedAgentCard']]).toEqual([
+      `will be advertised as supported; set it to true or false (GopherHole's default, as no \`${missing}\` is given)`,
+      `set to false: GopherHole's default, as no \`${missing}\` is given`,
+    ])
   })
 
   it('are those of Shaman in front matter, from which Shaman generates a card', () => {

@@ -3,12 +3,22 @@ import { createEchoApp, createEchoCard } from '../../../examples/echo-agent/app.
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { type Host, startSharedUpstream } from '../../support/host.ts'
 
-/** Returns the manifest of the example agent in `examples/cards/`. */
-export const echoManifest = (): JsonObject => {
-  const [draft] = loadManifests(['examples/cards/echo.yaml'], 'https://cards.example.com').drafts
-  if (!draft) throw new Error('examples/cards/echo.yaml is invalid')
+/** Returns the manifest of a sample in `examples/cards/`. */
+export const sampleManifest = (id: string): JsonObject => {
+  const [draft] = loadManifests([`examples/cards/${id}.yaml`], 'https://cards.example.com').drafts
+  if (!draft) throw new Error(`examples/cards/${id}.yaml is invalid`)
   return structuredClone(draft.manifest) as JsonObject
 }
+
+const backwards = {
+  id: 'backwards',
+  name: 'Backwards',
+  description: 'Answers with the text back to front.',
+  ...{ tags: ['echo'], examples: ['backwards hello'] },
+}
+
+/** Returns the manifest of the example agent, with an extended card. */
+export const echoManifest = (): JsonObject => ({ ...sampleManifest('echo'), extended: { skills: [backwards] } })
 
 type Interface = { url: string; protocolBinding: string; protocolVersion: string }
 

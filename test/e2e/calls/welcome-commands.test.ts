@@ -1,19 +1,18 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ECHO_ID, TOOL_BOX_ID } from '../../../cli/dev/samples.ts'
-import { echoCommands, toolCommands } from '../../../cli/dev/welcome.ts'
-import { loadManifests } from '../../../cli/manifests/load.ts'
+import { ECHO_ID, TOOL_BOX_ID, WEATHER_ID } from '../../../cli/dev/samples.ts'
+import { echoCommands, extendedCardCommands, toolCommands } from '../../../cli/dev/welcome.ts'
 import { installCurl } from '../../support/curl.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
-import { echoManifest, register } from './agents.ts'
+import { register, sampleManifest } from './agents.ts'
 
 let host: OwnHost
 const curl = installCurl()
 beforeAll(async () => {
   host = await startHost({}, { examples: ['echo-agent', 'mcp-server'] })
-  const { manifest = {} } = loadManifests(['examples/cards/tool-box.yaml'], host.url.origin).drafts[0] ?? {}
-  await register(host, { [ECHO_ID]: echoManifest(), [TOOL_BOX_ID]: manifest })
+  const samples = [ECHO_ID, TOOL_BOX_ID, WEATHER_ID].map(id => [id, sampleManifest(id)])
+  await register(host, Object.fromEntries(samples))
 })
 afterAll(async () => {
   curl.remove()
@@ -22,7 +21,7 @@ afterAll(async () => {
 
 const runCommand = async (index: number): Promise<string> => {
   const { origin } = host.url
-  const command = [...echoCommands(origin), ...toolCommands(origin)][index] ?? ''
+  const command = [...echoCommands(origin), ...extendedCardCommands(origin), ...toolCommands(origin)][index] ?? ''
   const env = { TOKEN: token, PATH: `${curl.folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
   return (await promisify(execFile)('sh', ['-c', command], { env })).stdout
 }
@@ -47,7 +46,10 @@ describe('the commands that npm start shows, run in a shell', () => {
   })
 
   it('read the extended card', async () => {
-    expect(JSON.parse(await runCommand(3)).skills.map(({ id }: { id: string }) => id)).toContain('backwards')
+    expect(JSON.parse(await runCommand(3)).skills.map(({ id }: { id: string }) => id)).toEqual([
+      'forecast',
+      'historical',
+    ])
   })
 
   it('show the card of an MCP server', async () => {

@@ -1,0 +1,13 @@
+const JSON_HEADER = "-H 'Content-Type: application/json'"
+
+/** Returns a shell command that calls an agent at `url`. `options` are further ones of curl. */
+export const curlCall = (
+  url: string,
+  method: string,
+  part: object,
+  { configuration, options = '' }: { configuration?: object; options?: string } = {},
+): string => {
+  const message = { messageId: '1', role: 'ROLE_USER', parts: [part] }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message, configuration } })
+  return `curl ${options}${url} ${JSON_HEADER} -d '${body}'`
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/json/json.ts'
+import { minimalCard } from '../support/cards/cards.ts'
+import { sharedHost } from '../support/host.ts'
+
+const refused = 'is not an address that this host calls: it calls public host names over https.'
+const toFile = (origin: string) =>
+  `${refused} If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, and restart \`npm start\`.`
+const toConfiguration = (origin: string) =>
+  `${refused} To allow it nevertheless, add ${origin} to ALLOWED_ORIGINS in wrangler.toml, and deploy.`
+const unreachable = `${refused} No deployed host reaches this one: give the agent a public https address, such as that of a tunnel, or register it at the host of \`npm start\`.`
+
+const issuesOf = async (response: Response): Promise<JsonObject[]> => {
+  const { report } = (await response.json()) as { report?: { issues: JsonObject[] } }
+  return (report?.issues ?? []).filter(({ rule }) => rule === 'blocked-upstream')
+}
+
+describe('an agent behind the gateway whose address this host does not call', () => {
+  it.each([
+    ['local', 'http://localhost:9000/a2a', toFile('http://localhost:9000')],
+    ['local', 'https://agent.example.com:8443/', toFile('https://agent.example.com:8443')],
+    ['standard', 'http://localhost:9000/a2a', unreachable],
+    ['standard', 'http://10.0.0.1/', unreachable],
+    ['standard', 'https://agent.example.com:8443/', toConfiguration('https://agent.example.com:8443')],
+    ['standard', 'http://agent.example.com/', toConfiguration('http://agent.example.com')],
+  ] as const)('is registered with a warning by the host %s: %s', async (name, url, message) => {
+    const host = sharedHost(name)
+    const warning = { rule: 'blocked-upstream', severity: 'warning', message }
+    const own = await host.put('blocked-own', { card: { ...minimalCard, url }, route: 'gateway' })
+    expect(await issuesOf(own)).toEqual([{ ...warning, pointer: '/url' }])
+    const named = await host.put('blocked-named', { card: minimalCard, route: 'gateway', upstream: { url } })
+    expect(await issuesOf(named)).toEqual([{ ...warning, pointer: '/upstream/url' }])
+    const remote = await host.put('blocked-remote', { upstream: { card: url } })
+    expect([remote.status, (await remote.json()) as JsonObject]).toEqual([
+      422,
+      expect.objectContaining({ errors: [{ pointer: '/upstream/card', message }] }),
+    ])
+  })
+
+  it.each([
+    ['a public address', { card: { ...minimalCard, url: 'https://agent.example.com/' }, route: 'gateway' }],
+    ['a service binding', { card: { ...minimalCard, url: 'http://a/' }, route: 'gateway', upstream: { service: 'A' } }],
+    [
+      'an address that only clients call',
+      { card: { ...minimalCard, url: 'http://localhost:1/' }, visibility: 'internal' },
+    ],
+  ])('is none with %s', async (_, manifest) => {
+    expect(await issuesOf(await sharedHost().put('blocked-not', manifest))).toEqual([])
+  })
+})
