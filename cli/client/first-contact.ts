@@ -38,7 +38,7 @@ const advise = (error: unknown, url: URL): never => {
   if (error instanceof NoHttpError) throw new HostError(error.message + tryHttps(url))
   if (!(error instanceof RefusedError)) throw error
   throw new HostError(
-    `nothing is listening at ${url}, so ${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
+    `nothing is listening at ${url.origin}, so ${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
   )
 }
 

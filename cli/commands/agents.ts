@@ -108,9 +108,10 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
     return reportRejection(rejection.rejected === 'conflict' ? { ...rejection, detail } : rejection, context, id)
   })
   if (hasRemoved)
-    terminal.info(
-      'No file is changed: delete the file of a removed agent, or the next sync-card registers it again.\nTo restore one: npx sync-card rollback ID SEQ',
-    )
+    terminal.info([
+      'No file is changed: delete the file of a removed agent, or the next npx sync-card registers it again.',
+      'To restore one: npx sync-card rollback ID SEQ',
+    ])
   return Math.max(lookUpCode, exitCode)
 }
 

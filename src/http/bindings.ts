@@ -64,7 +64,7 @@ export const findMissingBindings = (
           {
             field: 'service',
             name: service,
-            message: `names a service binding that this host does not have: add ${service} to wrangler.toml, and deploy`,
+            message: `names a service binding that this host does not have: add ${service} to wrangler.toml, then deploy, or restart \`npm start\``,
           } as const,
         ]
       : []),

@@ -125,7 +125,7 @@ describe('upstream.secret and upstream.service', () => {
         severity: 'warning',
         pointer: '/upstream/service',
         message:
-          'names a service binding that this host does not have: add NO_SUCH_SERVICE to wrangler.toml, then deploy or run `npm start` again',
+          'names a service binding that this host does not have: add NO_SUCH_SERVICE to wrangler.toml, then deploy, or restart `npm start`',
       },
     ])
   })

@@ -120,7 +120,7 @@ describe('sync-card with options before a command', () => {
     expect(await new Workspace().run(args, env)).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(`^sync-card: ${message}\n(?:.*\n)?${path} --help shows`),
+      stderr: expect.stringMatching(`^sync-card: ${message}\n(?:.*\n)?npx ${path} --help shows`),
     })
     expect([...host.contacts, ...host.seen]).toEqual([])
   })
