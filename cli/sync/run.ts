@@ -8,7 +8,7 @@ export type SyncOptions = {
   /** Only compares. */
   dryRun?: boolean | undefined
   prune?: boolean | undefined
-  /** Overwrites concurrent changes, and agents of other sets. */
+  /** Overwrites concurrent changes and agents of other sets, and pushes cards in which the linter finds an error. */
   force?: boolean | undefined
   /** Also sends unchanged manifests: an upgraded or moved host makes a different card from the same manifest. */
   refresh?: boolean | undefined
@@ -30,7 +30,7 @@ export type SyncOptions = {
 }
 
 /** One synchronisation in progress. */
-export type Run = { client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
+export type Run = { url: string; client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
 
 /** Ends a synchronisation between two requests: after the first HostError, or once the signal is aborted. */
 export class Breaker {
