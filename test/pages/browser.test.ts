@@ -100,7 +100,12 @@ describeInBrowser('the pages in a browser', browser => {
   it.each([
     ['a request that fails', '**/lint?*', { abort: true }, 'This host cannot be reached right now.'],
     ['a failure of the host', '**/lint?*', { status: 500, body: '' }, 'The host has failed (500).'],
-    ['a defect of the page', '**/lint?*', { status: 200, json: { valid: true } }, 'This page has failed. Load it again.'],
+    [
+      'a defect of the page',
+      '**/lint?*',
+      { status: 200, json: { valid: true } },
+      'This page has failed. Load it again.',
+    ],
   ])('report %s as what it is when a card is checked', async (_, path, response, message) => {
     const page = await browser.open()
     await page.goto(urlOf('/lint'))

@@ -221,21 +221,17 @@ const openFile = async (file: File | undefined): Promise<void> => {
   await checkSafely()
 }
 
-/** The host did not respond. */
-class UnreachableError extends Error {}
+/** What a request to a host that does not respond is rejected with. */
+const UNREACHABLE = new Error('unreachable')
 
-const reach = <Result>(request: Promise<Result>): Promise<Result> =>
-  request.catch(() => {
-    throw new UnreachableError()
-  })
+const reach = <Result>(request: Promise<Result>): Promise<Result> => request.catch(() => Promise.reject(UNREACHABLE))
 
 /** Checks the text, and reports why that failed: any failure but that of a request is a defect of this page. */
 const checkSafely = async (): Promise<void> => {
   try {
     await check()
   } catch (error) {
-    if (error instanceof UnreachableError)
-      return announce('bad', 'This host cannot be reached right now. Check your connection, and try again.')
+    if (error === UNREACHABLE) return announce('bad', 'This host cannot be reached right now. Try again.')
     console.error(error)
     announce('bad', 'This page has failed. Load it again.')
   }
