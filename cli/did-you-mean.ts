@@ -51,6 +51,7 @@ export const suggestMisspelling = <Error extends CardError>(error: Error, docume
   // Without its `card`, a manifest is read as a card without a name.
   const wanted = missing === 'name' ? [missing, 'card'] : [missing]
   const [suggestion] = Object.keys(isJsonObject(parent) ? parent : {}).flatMap(key => {
+    if (wanted.includes(key)) return [` It has no value: write one after "${key}".`]
     const meant = findClosest(key, wanted)
     return meant === undefined ? [] : [` Did you write "${key}" for "${meant}"?`]
   })

@@ -128,11 +128,11 @@ export const routes: readonly Route[] = [
 /** Answers OPTIONS, and every method that a path does not support. */
 const otherMethods =
   (path: string): Handler =>
-  ({ method }) => {
+  request => {
     const methods = routes.flatMap(([method, other]) => (other === path ? [method] : []))
     const allowed = [...methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS']
-    if (method === 'OPTIONS') return preflightResponse(allowed)
-    return unserved().then(({ rejectMethod }) => rejectMethod(method, allowed))
+    if (request.method === 'OPTIONS') return preflightResponse(allowed)
+    return unserved().then(({ rejectMethod }) => rejectMethod(request, allowed))
   }
 
 type Routed = (

@@ -8,7 +8,7 @@ export const notFound: Handler = () => {
   throw new HttpError(
     404,
     'not-found',
-    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json. GET /openapi.json describes all endpoints.',
+    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json. PUT /agents/{id} registers one. GET /openapi.json describes all endpoints.',
     { headers: { Link: CATALOG_LINKS } },
   )
 }
@@ -19,8 +19,10 @@ export const missingAgentId: Handler = () => {
 }
 
 /** Rejects a method that the path of a request does not support. */
-export const rejectMethod = (method: string, allowed: readonly string[]): never => {
-  throw new HttpError(405, 'method-not-allowed', `This path supports ${allowed.join(', ')}, not ${method}.`, {
+export const rejectMethod = ({ method, url }: Request, allowed: readonly string[]): never => {
+  const isWrite = /^P/.test(method) && /agent|^\/$/.test(new URL(url).pathname)
+  const hint = isWrite ? ' To register an agent, send its card with PUT /agents/{id}.' : ''
+  throw new HttpError(405, 'method-not-allowed', `This path supports ${allowed.join(', ')}, not ${method}.${hint}`, {
     headers: { Allow: allowed.join(', ') },
   })
 }

@@ -61,7 +61,10 @@ export const addSync: AddCommand = (program, context, exit) => {
     .option('--strict', STRICT_HELP)
     .option('--prune', 'delete the agents of the same set that no file describes; asks first')
     .option('--yes', 'with --prune: do not ask, and delete more than 10 agents at once')
-    .option('--force', 'overwrite concurrent changes by others, and agents of other sets')
+    .option(
+      '--force',
+      'push nevertheless: over concurrent changes by others and agents of other sets, and in spite of lint errors',
+    )
     .option('--refresh', 'also send what is unchanged, after the host was upgraded or moved')
     .option('--watch', 'keep running, push what changes, and report only that')
     .option(

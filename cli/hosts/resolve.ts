@@ -42,8 +42,10 @@ export const findHost = (flags: HostNameFlags, surroundings: Surroundings): Reso
   const target = chooseHost(flags, surroundings)
   const { url, urlFrom, profile } = target
   const { token, tokenFrom } = chooseToken(flags, target, surroundings)
-  if (!/^[\x21-\x7e]*$/.test(token))
-    throw new UsageError(`The token has characters that no token can have (${tokenFrom}).`)
+  if (!/^[\x21-\x7e]*$/.test(token) || /^["'].*["']$/.test(token))
+    throw new UsageError(
+      `The token has characters that no token can have (${tokenFrom}): leave out quotes, spaces and the word Bearer.`,
+    )
   return {
     url,
     token,

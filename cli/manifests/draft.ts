@@ -47,9 +47,12 @@ export const readDrafts = (
     return readExternalAgents(source).map(entry => ('problems' in entry ? entry : toDraft(entry)))
   const { file, value, markdown } = source
   if (isJsonObject(value)) return [toDraft(normalizeDocument(file, value, markdown))]
-  const message = value === null ? emptyMessage(markdown) : 'must be an object: a card or a manifest'
+  const message = value === null ? emptyMessage(markdown) : NOT_AN_OBJECT
   return [{ file, problems: [{ file, line: 1, column: 1, pointer: '', message }] }]
 }
+
+const NOT_AN_OBJECT =
+  'must be an object: one card or manifest in each file, with a space after each colon, as in `name: Weather`'
 
 /** Returns what the linter found in a draft. */
 export const locateIssues = ({ compiled, sourceMap }: Draft): LocatedIssue[] =>
@@ -148,5 +151,6 @@ const checkAsHost = (
 const checkSize = (manifest: JsonObject): CardError[] => {
   const bytes = Buffer.byteLength(JSON.stringify(manifest))
   if (bytes <= MAX_BODY_BYTES) return []
-  return [{ pointer: '', message: `has ${bytes} bytes; the limit is ${MAX_BODY_BYTES}` }]
+  const advice = 'link to icons and documents instead of including them'
+  return [{ pointer: '', message: `has ${bytes} bytes; the limit is ${MAX_BODY_BYTES}: ${advice}` }]
 }

@@ -35,13 +35,15 @@ export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnos
   const value = isJsonObject(source.value) ? omit(source.value, '$schema') : source.value
   if (value === null) return { manifest: {}, sources: [source] }
   if (!isJsonObject(value))
-    return { problems: [{ file, line: 1, column: 1, pointer: '', message: 'must be an object' }] }
+    return {
+      problems: [{ file, line: 1, column: 1, pointer: '', message: 'must be an object, such as `set: my-team`' }],
+    }
   const problems = Object.keys(value).flatMap((name): Diagnostic[] => {
     if (INHERITABLE.includes(name)) return []
     const pointer = formatPointer(name)
     const message =
       name in Manifest.entries
-        ? 'belongs to one agent and cannot be inherited'
+        ? 'belongs to one agent and cannot be inherited: write it into the file of that agent'
         : `is not a field of a manifest.${didYouMean(name, INHERITABLE)} Fields of the card go under \`card\``
     return [{ file, ...(source.locate(pointer) ?? { line: 1, column: 1 }), pointer, message }]
   })

@@ -120,18 +120,31 @@ const loadDefaults = ({ folder, root, cwd }: CardFolder): DefaultsResult | undef
   return 'problems' in source ? source : readDefaults(source)
 }
 
-/** Rejects all files that share an id: each synchronisation would overwrite one with the other. */
+/** What only one file may have: its id and each of its host names, where it is, and the beginning of the message about it. */
+const claimsOf = ({ id, manifest: { hosts } }: Draft) => [
+  { key: id, pointer: '/id', message: `"${id}" is also the id of` },
+  ...(Array.isArray(hosts) ? hosts.map(String) : []).map((name, index) => ({
+    ...{ key: `host ${name}`, pointer: `/hosts/${index}`, message: `"${name}" is also a host name of` },
+  })),
+]
+
+/** Rejects all files that share an id or a host name: each synchronisation would overwrite one with the other, or register only one. */
 const rejectDuplicates = (items: readonly (Draft | InvalidFile)[]): Omit<LoadedManifests, 'skipped'> => {
+  const files = new Map<string, Set<string>>()
   const drafts = items.filter(isDraft)
-  const duplicatesOf = (draft: Draft): Draft[] => drafts.filter(other => other !== draft && other.id === draft.id)
-  return {
-    drafts: drafts.filter(draft => duplicatesOf(draft).length === 0),
-    invalid: items.flatMap(item => {
-      if (!isDraft(item)) return [item]
-      const others = duplicatesOf(item).map(other => other.file)
+  for (const draft of drafts)
+    for (const { key } of claimsOf(draft)) files.set(key, (files.get(key) ?? new Set()).add(draft.file))
+  const invalid = new Map<Draft, InvalidFile>()
+  for (const draft of drafts) {
+    const problems = claimsOf(draft).flatMap(({ key, pointer, message }) => {
+      const others = [...(files.get(key) ?? [])].filter(file => file !== draft.file)
       if (others.length === 0) return []
-      const message = `"${item.id}" is also the id of ${others.join(', ')}`
-      return [{ file: item.file, id: item.id, problems: [item.sourceMap.locateError({ pointer: '/id', message })] }]
-    }),
+      return [draft.sourceMap.locateError({ pointer, message: `${message} ${others.join(', ')}: change one of them` })]
+    })
+    if (problems.length > 0) invalid.set(draft, { file: draft.file, id: draft.id, problems })
+  }
+  return {
+    drafts: drafts.filter(draft => !invalid.has(draft)),
+    invalid: items.flatMap(item => (isDraft(item) ? (invalid.get(item) ?? []) : [item])),
   }
 }

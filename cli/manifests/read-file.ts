@@ -49,6 +49,8 @@ const OTHER_MARKS = [
 const decodeText = (bytes: Buffer): string | (Partial<Position> & { message: string }) => {
   const [other] = OTHER_MARKS.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte)) ?? []
   if (other !== undefined) return { message: `is ${other}, not UTF-8: save it as UTF-8` }
+  // Some editors write UTF-16 without its mark. No card has a NUL character.
+  if (bytes.includes(0)) return { message: 'has NUL characters, as UTF-16 does: save it as UTF-8' }
   const decoded = decodeUtf8(bytes)
   if ('text' in decoded) return decoded.text
   const { line, column, message } = decoded

@@ -21,6 +21,7 @@ const ACTIONS = {
   refused: { mark: '✗', color: 'red', exit: ExitCode.rejected },
   'changed meanwhile': { mark: '✗', color: 'red', exit: ExitCode.rejected },
   'owned by another set': { mark: '✗', color: 'red', exit: ExitCode.rejected },
+  'not sent': { mark: '✗', color: 'red', exit: ExitCode.rejected },
   'not written': { mark: '✗', color: 'red', exit: ExitCode.rejected },
   'not registered': { mark: '✗', color: 'red', exit: ExitCode.rejected },
   forbidden: { mark: '✗', color: 'red', exit: ExitCode.unreachable },

@@ -10,7 +10,7 @@ export type SyncOptions = {
   prune?: boolean | undefined
   /** Whether it is repeated when files change. Folders may be empty for a moment then, so none is pruned. */
   isWatch?: boolean
-  /** Overwrites concurrent changes, and agents of other sets. */
+  /** Overwrites concurrent changes and agents of other sets, and pushes cards in which the linter finds an error. */
   force?: boolean | undefined
   /** Also sends unchanged manifests: an upgraded or moved host makes a different card from the same manifest. */
   refresh?: boolean | undefined
@@ -32,7 +32,7 @@ export type SyncOptions = {
 }
 
 /** One synchronisation in progress. */
-export type Run = { client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
+export type Run = { url: string; client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
 
 /** Ends a synchronisation between two requests: after the first HostError, or once the signal is aborted. */
 export class Breaker {

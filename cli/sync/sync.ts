@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
+import { isPrivateHost } from '../../src/net/hosts.ts'
 import { createClient, type HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import type { HostSettings } from '../hosts/index.ts'
@@ -34,7 +35,7 @@ export const syncCards = async (
   const drafts = set === undefined ? all : all.map(draft => ({ ...draft, manifest: { ...draft.manifest, set } }))
   const selected = selectFiles({ drafts, invalid }, options.only, options.prune)
   const client = createClient({ ...host, retries, fetch, clock, inform: terminal.info, signal })
-  const run: Run = { client, options, context, breaker: new Breaker(signal) }
+  const run: Run = { url, client, options, context, breaker: new Breaker(signal) }
   const orphans = options.prune
     ? await findOrphans(run, { drafts, invalid: selected.invalid, skipped, folders, profileSet: set })
     : undefined
@@ -79,9 +80,20 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
     const otherOwner = run.options.force ? undefined : describeOtherOwner(draft, registered)
     if (otherOwner !== undefined)
       return { ...describeStep(unplanned), action: 'owned by another set', detail: otherOwner }
-    return addSource(run, planStep(draft, registered))
+    const step = planStep(draft, registered)
+    if (run.options.force !== true && step.todo !== 'nothing' && breaksClients(draft, run.url))
+      return { ...describeStep(step), action: 'not sent', detail: LINT_ERROR }
+    return addSource(run, step)
   })
 }
+
+const LINT_ERROR = 'correct the errors below, or push it as it is with --force'
+
+/** Whether the linter finds an error in a card. The clients of a host on this machine reach its private addresses, too. */
+const breaksClients = ({ compiled }: Draft, url: string): boolean =>
+  compiled?.report.issues.some(
+    ({ severity, rule }) => severity === 'error' && !(rule === 'private-url' && isPrivateHost(new URL(url).hostname)),
+  ) === true
 
 /** Reads what is registered, unless its entity tag shows that it is what the file has, or nothing. */
 const readRegistered = async (client: HostClient, { id, manifest }: Draft, etag: string | null | undefined) => {

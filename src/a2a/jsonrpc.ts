@@ -33,6 +33,8 @@ const MISSING_ID: CallError = {
 const findFault = (value: Json): string | undefined => {
   if (Array.isArray(value)) return 'A2A does not support batches. Send each call in a request of its own.'
   if (!isPlainObject(value)) return 'A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.'
+  if (value.jsonrpc === undefined && ('card' in value || 'skills' in value || 'description' in value))
+    return 'This is a card, not a call. To register it, send PUT /agents/{id}.'
   if (value.jsonrpc !== '2.0') return '`jsonrpc` must be the string "2.0".'
   if (value.id !== undefined && !isId(value.id)) return '`id` must be a string, a number or null.'
   if (typeof value.method !== 'string') return '`method` must be a string.'

@@ -120,14 +120,18 @@ const unauthenticated = (code: 'no-token' | 'bad-token', detail: string): HttpEr
 /** The error for a principal that lacks a permission for an agent. */
 export const insufficientScope = (principal: Principal, scope: Scope, agentId: string): HttpError =>
   hasScope(principal, scope)
-    ? forbidden(scope, `The scope \`${scope}\` of this token does not cover agent "${agentId.slice(0, 80)}".`)
+    ? forbidden(
+        scope,
+        `The scope \`${scope}\` of this token does not cover agent "${agentId.slice(0, 80)}": use a token that does.`,
+      )
     : missingScope(scope)
 
 /** The error for an operation that only `admin` may do; `action` begins the sentence. */
 export const adminRequired = (action: string): HttpError =>
   forbidden('admin', `${action} requires a token with the scope \`admin\`.`)
 
-const missingScope = (scope: Scope): HttpError => forbidden(scope, `This token lacks the scope \`${scope}\`.`)
+const missingScope = (scope: Scope): HttpError =>
+  forbidden(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
 
 const forbidden = (scope: Scope, detail: string): HttpError =>
   new HttpError(403, 'forbidden', detail, {

@@ -1,5 +1,6 @@
 import { parseUnambiguous } from '../json/duplicate-names.ts'
 import type { Json } from '../json/json.ts'
+import { findSyntaxMistake, type SyntaxMistake } from '../json/syntax-mistake.ts'
 import { decodeUtf8 } from '../json/utf8.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { readBytes } from './body.ts'
@@ -12,7 +13,11 @@ import { isJsonType } from './media-type.ts'
  */
 export const readJson = async (request: Request): Promise<Json> => {
   if (!isJsonType(request.headers.get('Content-Type')))
-    throw new HttpError(415, 'unsupported-media-type', 'Send JSON, with `Content-Type: application/json`.')
+    throw new HttpError(
+      415,
+      'unsupported-media-type',
+      'Send JSON, with `Content-Type: application/json`. sync-card converts YAML and Markdown.',
+    )
   return parseJsonText(await readBodyText(request, MAX_BODY_BYTES))
 }
 
@@ -34,12 +39,22 @@ export const readBodyText = async (request: Request, maxBytes: number): Promise<
 export const parseJsonText = (text: string): Json => {
   const parsed = parseUnambiguous(text)
   if ('value' in parsed) return parsed.value
-  const { refused, detail } = parsed
-  const errors = 'pointer' in parsed ? { errors: [{ pointer: parsed.pointer, message: parsed.message }] } : {}
+  const { refused } = parsed
+  const isAmbiguous = 'pointer' in parsed
+  const detail = isAmbiguous || text.trim() === '' ? parsed.detail : describeMistake(findSyntaxMistake(text))
+  const errors = isAmbiguous ? { errors: [{ pointer: parsed.pointer, message: parsed.message }] } : {}
   throw new HttpError(refused === 'not-json' ? 400 : 422, refused, detail, errors)
 }
 
+const describeMistake = ({ line, column, message }: SyntaxMistake): string =>
+  message.replace(/\.$/, ` (line ${line}, column ${column}).`)
+
 const bodyErrors = {
-  'too-large': (maxBytes: number) => new HttpError(413, 'too-large', `The body is larger than ${maxBytes / 1024} KiB.`),
+  'too-large': (maxBytes: number) =>
+    new HttpError(
+      413,
+      'too-large',
+      `The body is larger than ${maxBytes / 1024} KiB. A card links to icons and documents instead of containing them.`,
+    ),
   incomplete: () => new HttpError(400, 'incomplete-body', 'The request ended before its body was complete.'),
 }

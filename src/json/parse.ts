@@ -4,13 +4,13 @@ import type { Json } from './json.ts'
 /** A parsed value, or why there is none; `detail` is for people. */
 export type Parsed = { value: Json } | { refused: 'not-json' | 'too-deep'; detail: string }
 
-const CARD = 'a card or a manifest'
+/** The message about a document with too many levels. */
+export const TOO_DEEP = `The document nests deeper than ${MAX_JSON_DEPTH} levels.`
 
 /** Parses JSON text, with or without a byte order mark. Messages name what the text should contain, `expected`. */
-export const parseJson = (text: string, expected = CARD): Parsed => {
+export const parseJson = (text: string, expected = 'a card or a manifest'): Parsed => {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
-  if (isDeeperThan(source, MAX_JSON_DEPTH))
-    return { refused: 'too-deep', detail: `The document nests deeper than ${MAX_JSON_DEPTH} levels.` }
+  if (isDeeperThan(source, MAX_JSON_DEPTH)) return { refused: 'too-deep', detail: TOO_DEEP }
   try {
     return { value: JSON.parse(source) }
   } catch (error) {
@@ -25,8 +25,6 @@ const excerpt = /, (?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s
 const describeText = (source: string, expected: string): string => {
   if (source.trim() === '') return `The body is empty; expected ${expected} as JSON.`
   if (/^\s*</.test(source)) return 'This is HTML or XML, not JSON.'
-  if (expected === CARD && /^\s*---/.test(source))
-    return 'This looks like YAML or Markdown; this host accepts JSON (sync-card converts it).'
   return 'This is not JSON.'
 }
 

@@ -43,7 +43,7 @@ describe('the scope write', () => {
   })
 
   it.each<[string, string[], string[], string]>([
-    ['a token without it', ['read'], ['*'], 'This token lacks the scope `write`.'],
+    ['a token without it', ['read'], ['*'], 'This token lacks the scope `write`: use one that has it.'],
     [
       'a token for other agents',
       ['read', 'write'],
@@ -120,7 +120,7 @@ describe('the scope read', () => {
     const response = await send('GET', '/agents', await issue(['write']))
     expect([response.status, await readBody(response)]).toMatchObject([
       403,
-      { detail: 'This token lacks the scope `read`.' },
+      { detail: 'This token lacks the scope `read`: use one that has it.' },
     ])
   })
 })

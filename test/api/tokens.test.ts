@@ -275,7 +275,7 @@ describe('authorization', () => {
         expect.objectContaining({
           code: 'forbidden',
           title: 'Forbidden',
-          detail: 'This token lacks the scope `admin`.',
+          detail: 'This token lacks the scope `admin`: use one that has it.',
         }),
       ])
   })

@@ -8,7 +8,7 @@ import { card, useFakeHost, Workspace } from './workspace.ts'
 const { host } = useFakeHost()
 
 const inSync = card('a')
-const withError = card('a', { url: 'https://10.0.0.1' })
+const withError = card('a', { url: 'https://a.example.com/agent.json' })
 const withWarning = card('a', { skills: [{ id: 'ask', name: 'Ask', description: 'Ask', tags: ['a'] }] })
 const remote = { upstream: { card: 'https://a.example.com/card.json' } }
 
@@ -91,7 +91,7 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
       'an audit that is whole': { args: ['audit', 'verify'], fault: auditIs({}) },
       '--check of what is in sync': { args: ['--check'], registered: { card: inSync } },
       '--check with a warning': { args: ['--check'], file: withWarning, registered: { card: withWarning } },
-      'a push with a lint error': { file: withError },
+      'a push with a lint error and --force': { args: ['--force'], file: withError },
       lint: { args: ['lint'] },
       'lint with a warning': { args: ['lint'], file: withWarning },
     },
@@ -108,7 +108,7 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
       lint: { args: ['lint'], file: withError },
     },
     '--strict: a lint error or warning': {
-      'an error': { args: ['--strict'], file: withError },
+      'an error': { args: ['--strict', '--force'], file: withError },
       'lint with a warning': { args: ['lint', '--strict'], file: withWarning },
       'a warning': { args: ['--strict', '--check'], file: withWarning, registered: { card: withWarning } },
     },
@@ -158,6 +158,10 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
           return false
         },
       },
+    },
+    'a lint error stops a push without --force': {
+      'a push': { file: withError },
+      '--dry-run': { args: ['--dry-run'], file: withError },
     },
     'an agent belongs to another set': { 'another set': { registered: { card: inSync, set: 'theirs' } } },
   },

@@ -153,10 +153,10 @@ describe('agents.json', () => {
     })
     expect(drafts).toEqual([])
     expect(invalid.map(({ file, problems }) => [file, problems[0]?.message])).toEqual([
-      ['other.json', '"other" is also the id of agents.json#/Other'],
-      ['agents.json#/PartnerAgent', '"partner-agent" is also the id of agents.json#/partner agent'],
-      ['agents.json#/partner agent', '"partner-agent" is also the id of agents.json#/PartnerAgent'],
-      ['agents.json#/Other', '"other" is also the id of other.json'],
+      ['other.json', '"other" is also the id of agents.json#/Other: change one of them'],
+      ['agents.json#/PartnerAgent', '"partner-agent" is also the id of agents.json#/partner agent: change one of them'],
+      ['agents.json#/partner agent', '"partner-agent" is also the id of agents.json#/PartnerAgent: change one of them'],
+      ['agents.json#/Other', '"other" is also the id of other.json: change one of them'],
     ])
   })
 

@@ -178,8 +178,8 @@ it('rejects two files with the same id in different folders, each with the other
   const { drafts, invalid } = loadManifests(['cards'], 'https://cards.example.com', folder)
   expect(drafts).toEqual([])
   expect(invalid.map(({ problems }) => problems.map(({ file, message }) => [file, message]))).toEqual([
-    [['cards/x/a.json', '"a" is also the id of cards/y/a.yaml']],
-    [['cards/y/a.yaml', '"a" is also the id of cards/x/a.json']],
+    [['cards/x/a.json', '"a" is also the id of cards/y/a.yaml: change one of them']],
+    [['cards/y/a.yaml', '"a" is also the id of cards/x/a.json: change one of them']],
   ])
 })
 

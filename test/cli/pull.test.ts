@@ -277,7 +277,9 @@ describe('sync-card pull into a folder with files', () => {
   it('reports defaults that are invalid, and writes nothing (exit 2)', async () => {
     const workspace = new Workspace({ 'cards/defaults.yaml': 'hosts: [a.example.com]' })
     const { code, stderr } = await workspace.run(['pull'], env)
-    expect(stderr).toBe('sync-card: cards/defaults.yaml:1:1 belongs to one agent and cannot be inherited\n')
+    expect(stderr).toBe(
+      'sync-card: cards/defaults.yaml:1:1 belongs to one agent and cannot be inherited: write it into the file of that agent\n',
+    )
     expect({ code, files: list(workspace) }).toEqual({ code: 2, files: ['defaults.yaml'] })
   })
 })

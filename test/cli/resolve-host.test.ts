@@ -465,7 +465,11 @@ describe('findHost', () => {
 
 describe('sync-card.yaml', () => {
   it.each<[string, string, string[]]>([
-    ['text that is no YAML', 'hosts: {', ['sync-card.yaml:1:9 (document) This is not YAML.']],
+    [
+      'text that is no YAML',
+      'hosts: {',
+      ['sync-card.yaml:1:8 (document) This is not YAML. The { here has no closing }.'],
+    ],
     ['a list', '- prod', ['sync-card.yaml:1:1 (document) must be an object']],
     [
       'an unknown field',

@@ -1,6 +1,7 @@
 import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { run } from '../../cli/cli.ts'
 import { isPut, problem, times } from './fake-host.ts'
 import { card, useFakeHost, Workspace } from './workspace.ts'
 
@@ -51,6 +52,44 @@ describe('sync-card', () => {
     const workspace = new Workspace({ 'cards/same.json': card('same') })
     const { code, stdout } = await workspace.run(['--refresh'], env)
     expect([code, host.writes, stdout.includes(line)]).toEqual([0, ['PUT /agents/same'], true])
+  })
+
+  it.each([
+    ['an endpoint that is a card', { url: 'https://a.example.com/agent.json' }, 'endpoint-is-card'],
+    ['a scheme that is not defined', { security: [{ none: [] }] }, 'scheme-undefined'],
+  ])('does not send a card in which the linter finds an error, %s, unless --force is given', async (_, more, rule) => {
+    host.register('changed', { card: card('changed') })
+    host.register('same', { card: card('same', more) })
+    const workspace = new Workspace({
+      'cards/changed.json': card('changed', more),
+      'cards/fine.json': card('fine'),
+      'cards/new.json': card('new', more),
+      'cards/same.json': card('same', more),
+    })
+    const advice = 'correct the errors below, or push it as it is with --force'
+    const { code, stdout } = await workspace.run([], env)
+    expect(stdout).toContain(`✗ not sent  changed (cards/changed.json) · ${advice}\n    cards/changed.json:`)
+    expect(stdout).toContain(`✗ not sent  new (cards/new.json) · ${advice}\n    cards/new.json:`)
+    expect(stdout.split(`[${rule}]`)).toHaveLength(4)
+    expect(stdout).toMatch(/: 1 created, 1 unchanged, 2 not sent\n$/)
+    expect([code, host.writes]).toEqual([3, ['PUT /agents/fine']])
+    expect((await workspace.run(['--dry-run'], env)).stdout).toMatch(/: 2 unchanged, 2 not sent\n$/)
+    const forced = await workspace.run(['--force'], env)
+    expect(forced.stdout).toMatch(/: 1 created, 1 updated, 2 unchanged\n$/)
+    expect(forced.code).toBe(0)
+  })
+
+  it('sends a card with a private address to a host on this machine only', async () => {
+    const workspace = new Workspace({ 'cards/near.json': card('near', { url: 'http://localhost:9000' }) })
+    const { code, stdout } = await workspace.run([], env)
+    expect([code, host.writes]).toEqual([0, ['PUT /agents/near']])
+    expect(stdout).toContain('[private-url]')
+    const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(String(url).replace(far, host.url), init)
+    const far = 'https://cards.example.com'
+    const { io, output } = workspace.io({ ...env, SYNC_CARD_URL: far })
+    host.agents.clear()
+    expect(await run([], { ...io, fetch })).toBe(3)
+    expect(output().stdout).toMatch(/✗ not sent {2}near .*\n.*\[private-url\]\n.*: 1 not sent\n$/)
   })
 
   it('reports a card that is stored but not at the edge yet', async () => {

@@ -28,12 +28,13 @@ export class Workspace {
     this.write(files)
   }
 
-  /** Writes files; what is not a string is written as JSON. */
+  /** Writes files; what is neither a string nor bytes is written as JSON. */
   write(files: Record<string, unknown>): void {
     for (const [name, content] of Object.entries(files)) {
       const file = join(this.folder, name)
       mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+      const isRaw = typeof content === 'string' || content instanceof Uint8Array
+      writeFileSync(file, isRaw ? content : JSON.stringify(content, null, 2))
     }
   }
 

@@ -21,7 +21,6 @@ describe('parseJson with an invalid document', () => {
   it.each([
     ['', /^The body is empty; expected a card or a manifest as JSON\./],
     ['<!doctype html>', /^This is HTML or XML, not JSON\./],
-    ['---\nname: A\n---', /^This looks like YAML or Markdown; this host accepts JSON \(sync-card converts it\)\./],
     ['{"a":1,}', /^This is not JSON\. .+/],
   ])('describes what is wrong with %j', (text, message) => {
     expect(parseJson(text)).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(message) })

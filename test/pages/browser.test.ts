@@ -85,7 +85,7 @@ describeInBrowser('the pages in a browser', browser => {
         'name: Weather\ndescription: Forecasts.\nurl: https://agent.test/a2a\nskils: []\nsignatures: [{protected: e30, signature: c2ln}]\n',
       )
     await page.getByRole('button', { name: 'Check', exact: true }).click()
-    await page.getByText('The card can be published. Found:').waitFor()
+    await page.getByText('they break clients. Found: 1 error').waitFor()
     const line = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'Go to line 4' }) })
     expect(await line.textContent()).toMatch(/skils: \[\].*skills/s)
     await page.getByRole('heading', { name: 'Filled in' }).waitFor()
@@ -97,6 +97,33 @@ describeInBrowser('the pages in a browser', browser => {
     expect(page.url()).toBe(urlOf('/lint'))
   })
 
+  it.each([
+    ['a request that fails', '**/lint?*', { abort: true }, 'This host cannot be reached right now.'],
+    ['a failure of the host', '**/lint?*', { status: 500, body: '' }, 'The host has failed (500).'],
+    [
+      'a defect of the page',
+      '**/lint?*',
+      { status: 200, json: { valid: true } },
+      'This page has failed. Load it again.',
+    ],
+  ])('report %s as what it is when a card is checked', async (_, path, response, message) => {
+    const page = await browser.open()
+    await page.goto(urlOf('/lint'))
+    await page.route(path, route => ('abort' in response ? route.abort() : route.fulfill(response)))
+    await page.getByLabel('Card', { exact: true }).fill('name: Weather')
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByRole('status').getByText(message).waitFor()
+  })
+
+  it('do not say that a card with errors can be published', async () => {
+    const page = await browser.open()
+    await page.goto(urlOf('/lint'))
+    await page.getByLabel('Card', { exact: true }).fill('name: W\ndescription: Forecasts.\nurl: https://10.0.0.1/a2a\n')
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    const text = 'Correct the errors before you publish the card: they break clients. Found: 1 error, '
+    await page.getByRole('status').getByText(text).waitFor()
+  })
+
   it('show a part of very many findings, and read no text that is much larger than a card', async () => {
     const page = await browser.open()
     await page.goto(urlOf('/lint'))
@@ -104,7 +131,7 @@ describeInBrowser('the pages in a browser', browser => {
       await page.evaluate(`document.getElementById('card').value = ${text}`)
       await page.getByRole('button', { name: 'Check', exact: true }).click()
     }
-    await check(`'!!x '.repeat(1000)`)
+    await check(`'{' + '"a":1,'.repeat(300) + '"a":1}'`)
     await page.getByText('This text cannot be read.').waitFor()
     await page.getByText(/^\d+ more findings$/).waitFor()
     expect(await page.locator('#report .message').count()).toBe(200)

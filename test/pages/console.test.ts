@@ -478,6 +478,17 @@ describeInBrowser('the console of a card page', browser => {
     }
   })
 
+  it('stays open when a link to a part of the page is followed, even if the host responds to nothing more', async () => {
+    const page = await open('echo')
+    await page.getByRole('textbox', { name: 'Message' }).fill('half a message')
+    await page.route('**/agents/echo*', route => route.fulfill({ status: 429 }))
+    await page.getByRole('link', { name: 'read the card as JSON' }).click()
+    await page.goBack()
+    await page.goForward()
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a message')
+    expect(new URL(page.url()).hash).toBe('#document')
+  })
+
   it('says without JavaScript that it needs it, and offers nothing that does not work', async () => {
     const page = await browser.open({ javaScriptEnabled: false })
     await page.goto(new URL('/agents/echo', host.url).href)

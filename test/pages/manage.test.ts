@@ -161,7 +161,7 @@ describeInBrowser('the page of owners', browser => {
 
   it('says which scope or agent a token lacks', async () => {
     const page = await enter(writer.token, '#agents/other')
-    await page.locator('#view').getByText('The scope write of this token does not cover agent "other".').waitFor()
+    await page.locator('#view').getByText('The scope write of this token does not cover agent "other"').waitFor()
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('other')
   })
 
@@ -383,10 +383,10 @@ describeInBrowser('the page of owners', browser => {
 
   it('says that a token for agents cannot open tokens and audit', async () => {
     const page = await enter(writer.token, '#tokens')
-    await page.getByText('This token lacks the scope admin.').waitFor()
+    await page.getByText('This token lacks the scope admin').waitFor()
     await page.evaluate('location.hash = "#audit"')
     await page.getByRole('heading', { name: 'Audit', level: 2 }).waitFor()
-    await page.getByText('This token lacks the scope admin.').waitFor()
+    await page.getByText('This token lacks the scope admin').waitFor()
   })
 
   it('shows the audit, filtered, page by page, and whether its newest entry is signed', async () => {
@@ -454,6 +454,19 @@ describeInBrowser('the page of owners', browser => {
     await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 1' }).click()
     await part(page, 'Report').waitFor()
     expect((await host.fetch('/agents/team-gone')).status).toBe(200)
+  })
+
+  it('does not bring an agent back over one that was registered meanwhile', async () => {
+    await host.put('team-again', first)
+    await host.fetch('/agents/team-again', { method: 'DELETE', headers: { Authorization: `Bearer ${adminToken}` } })
+    const page = await enter(writer.token, '#agents/team-again')
+    const goBack = page.getByRole('button', { name: 'Go back to this revision 1' })
+    await goBack.waitFor()
+    await host.put('team-again', second)
+    await goBack.click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 1' }).click()
+    await page.getByText('Agent "team-again" exists already.').waitFor()
+    expect(await nameOf('team-again')).toBe('Second')
   })
 
   it('is accessible in light and dark, and no wider than a small phone', async () => {

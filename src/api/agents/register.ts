@@ -105,6 +105,11 @@ export const rejectionError = (rejection: WriteRejection, id: string, preconditi
         409,
         'host-taken',
         `The hostname "${rejection.hostname}" belongs to agent "${rejection.owner}". Remove it from that agent's hosts first.`,
+        {
+          errors: [
+            { pointer: '/hosts', message: `has "${rejection.hostname}", which belongs to agent "${rejection.owner}"` },
+          ],
+        },
       )
     case 'conflict':
       return agentConflict(id, 'is being refreshed or removed by another request')

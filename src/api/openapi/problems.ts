@@ -57,7 +57,10 @@ export const problems = {
   'not-found': [404, 'no such endpoint'],
   'not-restorable': [422, 'the revision of a rollback is a removal'],
   'not-pending': [412, 'no card with the accepted entity tag waits for approval'],
-  'not-json': [400, 'the body is not JSON in UTF-8; `detail` has the place of the first byte that is not UTF-8'],
+  'not-json': [
+    400,
+    'the body is not JSON in UTF-8; `detail` has the line and column of the mistake, and what to write there',
+  ],
   conflict: [
     409,
     'somebody else changed the agent in the meantime, or what is known of a removed agent with the id is still being deleted',

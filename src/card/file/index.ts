@@ -1,6 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { parseJson as parseJsonText } from '../../json/parse.ts'
-import { createLocator, type Diagnostic, type ParsedFile, type Position } from './source-map.ts'
+import { findSyntaxMistake } from '../../json/syntax-mistake.ts'
+import { createLocator, type Diagnostic, type ParsedFile } from './source-map.ts'
 import { locateDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
 
 /** Parses the text of a file by its extension. Any other extension is read as YAML, which includes JSON. */
@@ -20,22 +21,12 @@ export const emptyMessage = (markdown: boolean): string =>
 const parseJson = (text: string): ParseResult => {
   if (text.trim() === '') return { problems: [{ line: 1, column: 1, message: emptyMessage(false) }] }
   const parsed = parseJsonText(text)
-  if ('refused' in parsed) return { problems: [{ ...positionOfError(text, parsed.detail), message: parsed.detail }] }
+  if ('refused' in parsed) return { problems: [findSyntaxMistake(text)] }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' })
   const problems = locateDuplicateKeys(document, lines)
   if (problems.length > 0) return { problems }
   return { value: parsed.value, locate: createLocator(document, lines) }
-}
-
-/** V8's message has the position, except at the end of the text and for some tokens. */
-const positionOfError = (text: string, message: string): Position => {
-  const [, line, column] = /line (\d+) column (\d+)/.exec(message) ?? []
-  if (line !== undefined) return { line: Number(line), column: Number(column) }
-  const lines = new LineCounter()
-  const [error] = parseDocument(text, { lineCounter: lines, prettyErrors: false, schema: 'json' }).errors
-  const position = error ? lines.linePos(error.pos[0]) : { line: 1, col: 1 }
-  return { line: position.line, column: position.col }
 }
 
 const MISSING_FRONT_MATTER = 'has no front matter: write the card between two lines of --- at the top'

@@ -13,7 +13,7 @@ import {
   type YAMLError,
 } from 'yaml'
 import type { Json } from '../../json/json.ts'
-import { MAX_JSON_DEPTH } from '../../limits.ts'
+import { TOO_DEEP } from '../../json/parse.ts'
 import { hideSecret } from '../lint/index.ts'
 import { createLocator, offsetOf, type ParsedDocument, type Position } from './source-map.ts'
 
@@ -26,8 +26,6 @@ export type ParseResult = ParsedDocument | { problems: SyntaxProblem[] }
 /** How many nodes all aliases of a document may repeat, so that a small file cannot expand to a huge one. */
 const MAX_ALIAS_EXPANSIONS = 100
 
-const TOO_DEEP = `The document nests deeper than ${MAX_JSON_DEPTH} levels.`
-
 /**
  * Parses YAML 1.2 with merge keys. Values that JSON does not have (NaN, infinity) become null; a version keeps the text
  * that was written.
@@ -35,7 +33,9 @@ const TOO_DEEP = `The document nests deeper than ${MAX_JSON_DEPTH} levels.`
 export const parseYaml = (text: string): ParseResult => {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false })
-  const result = document.errors.length > 0 ? toFlaws(document.errors) : toJson(document, lines)
+  // An unknown tag is only a warning, although the value without it is another one.
+  const errors = [...document.errors, ...document.warnings]
+  const result = errors.length > 0 ? toFlaws(errors, { text, document, lines }) : toJson(document, lines)
   if (Array.isArray(result)) return { problems: locateFlaws(result, lines) }
   return { value: result.value, locate: createLocator(document, lines) }
 }
@@ -57,14 +57,77 @@ const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
 /** Without its syntax, nobody knows what a word of a file is: it may be a password. */
 const hideWord = (word: string): string => hideSecret(word, 'password')
 
-/** Where the document is too deep, what the parser reports about the rest is wrong. */
-const toFlaws = (errors: readonly YAMLError[]): Flaw[] => {
+/** A text that is no YAML at all may have an error for each of its words. */
+const MAX_SYNTAX_ERRORS = 20
+
+/** Where the document is too deep, what the parser reports about the rest is wrong. The second error of a line follows from the first. */
+const toFlaws = (errors: readonly YAMLError[], source: Source): Flaw[] => {
   const deep = errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
-  return (deep ? [deep] : errors).map(({ pos, code, message }) => ({
-    offset: pos[0],
-    message: MESSAGES[code] ?? `This is not YAML. ${message.replace(/[^\s"'`,]+/g, hideWord)}`,
-  }))
+  const firsts = new Map<number, YAMLError>()
+  for (const error of deep ? [deep] : errors) {
+    const { line } = source.lines.linePos(error.pos[0])
+    if (!firsts.has(line)) firsts.set(line, error)
+  }
+  return [...firsts].slice(0, MAX_SYNTAX_ERRORS).map(([line, error]) => toFlaw(error, line, source))
 }
+
+type Source = { text: string; document: Document; lines: LineCounter }
+
+const toFlaw = ({ pos: [offset], code, message }: YAMLError, line: number, { text, document, lines }: Source): Flaw => {
+  const known = MESSAGES[code]
+  if (known !== undefined) return { offset, message: known }
+  const start = /closing|and end with/i.test(message) ? findUnclosed(document, text, offset) : undefined
+  const opening = text[start ?? -1]
+  if (start !== undefined && opening !== undefined)
+    return { offset: start, message: `This is not YAML. The ${opening} here has no closing ${CLOSING[opening]}.` }
+  for (const [codes, pattern, hint] of HINTS) {
+    pattern.lastIndex = lines.lineStarts[line - 1] ?? 0
+    const found = codes.test(code) ? pattern.exec(text) : null
+    if (found) return { offset: found.indices?.[1]?.[0] ?? offset, message: `This is not YAML. ${hint}.` }
+  }
+  return { offset, message: `This is not YAML. ${message.replace(/[^\s"'`,]+/g, hideWord)}` }
+}
+
+/** Returns where a quoted text, or a list or object in brackets, begins that ends at an offset without its end. */
+const findUnclosed = (document: Document, text: string, end: number): number | undefined => {
+  let start: number | undefined
+  visit(document, {
+    Node: (_, { range }) => {
+      if (range?.[1] === end && /["'[{]/.test(text[range[0]] ?? '')) start ??= range[0]
+    },
+  })
+  return start
+}
+
+const CLOSING: Record<string, string> = { '"': '"', "'": "'", '[': ']', '{': '}' }
+
+/** Also reported by `findFlaws`: braces are an object, which YAML allows as a key. */
+const TEMPLATE = 'Replace the template {{ … }} by its value, or put the text in quotes'
+
+const NEEDS_QUOTES = 'A text that begins with this character needs quotes, as in name: "@weather"'
+
+/** What owners write by mistake: codes of the parser, the line of the error with an empty group at the mistake, and what to do. */
+const HINTS: readonly (readonly [codes: RegExp, line: RegExp, hint: string])[] = [
+  [/./, /()[<=>]{7}(?:\s)/dy, 'Resolve this conflict of Git: keep one of the two versions'],
+  [/./, /\s*()<[!?\w]/dy, 'This is HTML or XML, not a card'],
+  [/./, /.*?()(?:\{\{|\{%)/dy, TEMPLATE],
+  [/TAB/, /(?=)/y, 'Indent with spaces: YAML does not allow tabs here'],
+  [/SCALAR|ALIAS|TAG/, /(?=)/y, NEEDS_QUOTES],
+  [/TOKEN|BLOCK/, /\s*(?:- +)*(?:[^\s:]+: +)?()[*&?|>]/dy, NEEDS_QUOTES],
+  [/TOKEN/, /.*?: +()[[{]/dy, 'A text that begins with a bracket needs quotes, as in name: "[beta] Weather"'],
+  [
+    /TOKEN/,
+    /.*?: +["'].*?()["']/dy,
+    "The text ends at this quote: write a quote in it as \\\" (as '' within single ones)",
+  ],
+  [/TOKEN/, /.*?: +()- /dy, 'Write the first item of a list in a new line'],
+  [/BLOCK/, /[^:\n]+: +.*?():\s/dy, 'A text with a colon and a space needs quotes: description: "Weather: forecasts"'],
+  [/BLOCK/, /.*\s*()/dy, 'Indent this line as far as the one above, which has its value already'],
+  [/ESCAPE/, /(?=)/y, 'Write a backslash within double quotes as \\\\'],
+  [/KEY|CHAR/, /\s*(?:- +)*[^\s:]+():\S/dy, 'A space is missing after this colon, as in name: Weather'],
+  [/INDENT|CHAR/, /\s*()[^\s:]+:/dy, 'Indent this line as far as the other members of its object'],
+  [/KEY|CHAR/, /\s*()\S/dy, 'A colon is missing, as in name: Weather. Indent a line that continues the text above'],
+]
 
 const toJson = (document: Document, lines: LineCounter): { value: Json } | Flaw[] => {
   try {
@@ -105,7 +168,7 @@ const findFlaws = (document: Document): Flaw[] => {
       return visit.BREAK
     },
     Pair: (_, { key, value }) => {
-      if (isCollection(resolve(key))) report(key, 'A key must be text.')
+      if (isCollection(resolve(key))) report(key, isMap(key) ? `${TEMPLATE}.` : 'A key must be text.')
       if (!isScalar(key) || typeof key.value !== 'symbol') return
       const merged = resolve(value)
       const maps = isSeq(merged) ? merged.items.map(resolve) : [merged]

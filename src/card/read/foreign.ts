@@ -182,8 +182,8 @@ const adviseCard = (document: JsonObject, address?: string): string | undefined 
     // A directory may give its own address there.
     if (pointer() === '/url' || url.href === address) continue
     const shown = url.href.length > MAX_ADDRESS_LENGTH ? '' : `: ${url.href}`
-    return `it links to a card at ${pointer()}: register that one, with \`upstream.card${shown}\``
+    return `register the card that it links to at ${pointer()}, with \`upstream.card${shown}\``
   }
   const relative = base === undefined ? findCardLink(document) : undefined
-  return relative && `it links to a card at ${relative}: register that one, with its whole URL as \`upstream.card\``
+  return relative && `register the card that it links to at ${relative}, with its whole URL as \`upstream.card\``
 }

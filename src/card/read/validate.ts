@@ -60,7 +60,8 @@ const lengthError = ({ length }: Pointer): string | undefined =>
     : undefined
 
 const valueError = (value: Json, name: string, depth: number): string | undefined => {
-  if (typeof value === 'string') return textError(value) ?? linkError(value, name)
+  // An image within its URL is too long, too, but a shorter one would not help.
+  if (typeof value === 'string') return linkError(value.slice(0, MAX_STRING_LENGTH), name) ?? textError(value)
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'is too large for a number in JSON'
   if (typeof value !== 'object' || value === null) return undefined
   return depth >= MAX_JSON_DEPTH ? `nests deeper than ${MAX_JSON_DEPTH} levels` : countError(value, name)

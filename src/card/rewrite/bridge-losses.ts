@@ -29,7 +29,7 @@ export const bridgeLosses = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge
 }
 
 /** What this host can forward, for messages. */
-export const forwardable = `${callBindings.join(' or ')} of A2A ${[...wireVersionOf.keys()].join(', ')}`
+export const forwardable = `${callBindings.join(' or ')} of A2A ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(wireVersionOf.keys())}`
 
 /** Returns notes on the interfaces that a gateway leaves out, or on those of an agent that has only gRPC. */
 const notForwarded = (route: Manifest['route'], { supportedInterfaces: interfaces }: AgentCard): Note[] =>

@@ -44,12 +44,19 @@ document.addEventListener('click', event => {
   if (!url) return
   event.preventDefault()
   history.pushState(null, '', url)
+  shownQuery = url.search
   showView(url)
     .then(() => document.querySelector<HTMLElement>('#document .views [aria-current]')?.focus())
     .catch(() => location.reload())
 })
 
+/** The query of the view that is shown. */
+let shownQuery = location.search
+
 addEventListener('popstate', () => {
   const url = new URL(location.href)
+  // A link to a part of this page, too, is an entry of the history.
+  if (url.search === shownQuery) return
+  shownQuery = url.search
   showView(url).catch(() => location.reload())
 })

@@ -12,7 +12,8 @@ const openConsole = async (): Promise<void> => {
   try {
     const console = await import('./console/index.ts')
     await console.openConsole(section)
-  } catch {
+  } catch (error) {
+    globalThis.console.error(error)
     button.disabled = false
     button.textContent = 'Try again'
     if (status) status.textContent = 'The console could not be loaded. Check the connection, then try again.'

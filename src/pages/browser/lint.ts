@@ -39,7 +39,7 @@ const check = async (): Promise<void> => {
   const text = input.value
   if (text.trim() === '') return announce('warn', 'Paste a card first.')
   if (text.length > MAX_TEXT_LENGTH) return announce('bad', 'This text is too large for a card.')
-  const { parseFile } = await import('../../card/file/index.ts')
+  const { parseFile } = await reach(import('../../card/file/index.ts'))
   const parsed = parseFile(guessName(text), text)
   if ('problems' in parsed) {
     announce('bad', 'This text cannot be read.')
@@ -50,12 +50,14 @@ const check = async (): Promise<void> => {
   const bytes = new TextEncoder().encode(body).byteLength
   if (bytes > limit) return announce('bad', `The card has ${bytes} bytes; at most ${limit} are allowed.`)
   const headers = { 'Content-Type': 'application/json' }
-  const response = await fetch('/lint?representations=true', { method: 'POST', headers, body })
-  const answer = (await response.json()) as Report & { detail?: string; errors?: Note[] }
+  const response = await reach(fetch('/lint?representations=true', { method: 'POST', headers, body }))
+  const answer: Report & { detail?: string; errors?: Note[] } = response.ok
+    ? await reach(response.json())
+    : await response.json().catch(() => ({}))
   const lineOf = findLines(parsed.locate)
   if (response.ok) showReport(answer, lineOf)
   else {
-    announce('bad', answer.detail ?? `The host answered ${response.status}.`)
+    announce('bad', answer.detail ?? `The host has failed (${response.status}). Try again.`)
     showMarks((answer.errors ?? []).map(toMark(lineOf)))
   }
 }
@@ -107,7 +109,10 @@ const summarize = ({ valid, errors, issues = [] }: Report): ['good' | 'warn' | '
     const count = bySeverity.get(severity as Issue['severity'])?.length ?? 0
     return count === 0 ? [] : [plural(count, name)]
   })
-  return [bySeverity.has('error') ? 'bad' : 'warn', `The card can be published. Found: ${parts.join(', ')}.`]
+  const found = `Found: ${parts.join(', ')}.`
+  if (bySeverity.has('error'))
+    return ['bad', `Correct the errors before you publish the card: they break clients. ${found}`]
+  return ['warn', `The card can be published. ${found}`]
 }
 
 /** Guesses the format of a text; YAML includes most others. */
@@ -216,12 +221,19 @@ const openFile = async (file: File | undefined): Promise<void> => {
   await checkSafely()
 }
 
-/** Checks the text, and says so if the host cannot be reached. */
+/** What a request to a host that does not respond is rejected with. */
+const UNREACHABLE = new Error('unreachable')
+
+const reach = <Result>(request: Promise<Result>): Promise<Result> => request.catch(() => Promise.reject(UNREACHABLE))
+
+/** Checks the text, and reports why that failed: any failure but that of a request is a defect of this page. */
 const checkSafely = async (): Promise<void> => {
   try {
     await check()
-  } catch {
-    announce('bad', 'This host cannot be reached right now. Try again.')
+  } catch (error) {
+    if (error === UNREACHABLE) return announce('bad', 'This host cannot be reached right now. Try again.')
+    console.error(error)
+    announce('bad', 'This page has failed. Load it again.')
   }
 }
 

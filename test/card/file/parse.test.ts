@@ -66,7 +66,7 @@ describe('an invalid file', () => {
     ['a.json', '{ "a": ', 1, 8],
     ['a.yaml', 'a: 1\na: 2\n', 2, 1],
     ['a.yaml', 'a: *nowhere\n', 1, 4],
-    ['a.md', '---\nname: A\n  bad: [\n---\n', 2, 7],
+    ['a.md', '---\nname: A\n  bad: [\n---\n', 3, 3],
     ['a.md', '# no front matter', 1, 1],
   ])('is reported with its position: %s %j', (file, text, line, column) => {
     expect(locate(file, text, '')).toMatchObject({ 0: { file, line, column } })
@@ -78,6 +78,13 @@ describe('an invalid file', () => {
     ['----\nname: A\n', /has no front matter/],
   ])('is reported with what is missing: %j', (text, message) => {
     expect(locate('a.md', text, '')).toMatchObject([{ message: expect.stringMatching(message) }])
+  })
+
+  it('is reported once for each line that is no YAML, for 20 of them at most', () => {
+    const found = locate('a.yaml', 'a: @b @c\n'.repeat(30), '')
+    expect(Array.isArray(found) && found.map(({ line }) => line)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    )
   })
 
   const deep = '['.repeat(20_000) + ']'.repeat(20_000)

@@ -60,7 +60,7 @@ const reasons: Record<string, RegExp> = {
   a2a: /placeholder|is relative|\/url is missing[\s\S]*\/capabilities names "[^"]+", which is not a capability/,
   'erc-8004-registration': /^\/type is an ERC-8004 registration, not an A2A card[\s\S]*is missing/,
   'foreign-agent-json':
-    /^\S+ is .+ not (?:an A2A card|the card of one)(?:: it links to a card at|[\s\S]*is missing)|^\/capabilities (?:names "JWT inspection and decoding"|must be an object of flags)/,
+    /^\S+ is .+ not (?:an A2A card|the card of one)(?:: register the card that it links to at|[\s\S]*is missing)|^\/capabilities (?:names "JWT inspection and decoding"|must be an object of flags)/,
   'urlless-card':
     /^\/url is missing: add the agent's `url` to the card, or `upstream\.url` to the manifest(?:$|\n\/capabilities )/,
 }

@@ -100,7 +100,7 @@ describe('a document of another format', () => {
   ])('says where it links to a card, and how to register that: %j', (document, place) => {
     const [pointer, address] = place.split(', ')
     expect(getCompileErrors(document)[0]?.message.replace(/^.*?: /, '')).toBe(
-      `it links to a card at ${pointer}: register that one, with \`upstream.card: ${address}\``,
+      `register the card that it links to at ${pointer}, with \`upstream.card: ${address}\``,
     )
   })
 
@@ -113,7 +113,7 @@ describe('a document of another format', () => {
   }
   const { workflows: _, ...offer } = index
   const advice =
-    'it links to a card at /discovery/a2a_agent_card: register that one, with `upstream.card: https://a.example/.well-known/agent-card.json`'
+    'register the card that it links to at /discovery/a2a_agent_card, with `upstream.card: https://a.example/.well-known/agent-card.json`'
 
   it.each<[string, JsonObject]>([
     ['capabilities of its own', { capabilities: { payments: true } }],
@@ -142,7 +142,7 @@ describe('a document of another format', () => {
     }
     const upstream = { card: 'https://a.example/docs/index.json' }
     expect(getCompileErrors({ upstream }, { ...fetched, discovery: { agent_card: '/a/agent.json' } })[0]?.message).toBe(
-      'is a list of workflows, not an A2A card: it links to a card at /discovery/agent_card: register that one, with `upstream.card: https://a.example/a/agent.json`',
+      'is a list of workflows, not an A2A card: register the card that it links to at /discovery/agent_card, with `upstream.card: https://a.example/a/agent.json`',
     )
     expect(
       getCompileErrors(
@@ -166,7 +166,7 @@ describe('a document of another format', () => {
     expect(getCompileErrors(document)[0]).toStrictEqual({
       pointer: '/a2a_agent_card',
       message:
-        'is a description of an agent, but not an A2A card: it links to a card at /a2a_agent_card: register that one, with its whole URL as `upstream.card`',
+        'is a description of an agent, but not an A2A card: register the card that it links to at /a2a_agent_card, with its whole URL as `upstream.card`',
     })
   })
 

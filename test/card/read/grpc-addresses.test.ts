@@ -126,7 +126,7 @@ describe('the address of a gRPC interface', () => {
 describe('an agent with gRPC behind the gateway', () => {
   const source = 'https://a.example/.well-known/agent-card.json'
   const note = (binding: string) =>
-    `${binding} is left out of the card: this host forwards calls over JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0 only`
+    `${binding} is left out of the card: this host forwards calls over JSONRPC or HTTP+JSON of A2A 0.2, 0.3 or 1.0 only`
 
   it.each(addresses)('is listed without it: %s', address => {
     for (const [manifest, fetched] of [
@@ -165,7 +165,7 @@ describe('an agent with gRPC behind the gateway', () => {
         {
           pointer: '/route',
           message:
-            'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0: add one, or use `route: direct`',
+            'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3 or 1.0: add one, or use `route: direct`',
         },
       ],
     })

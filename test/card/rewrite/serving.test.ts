@@ -132,7 +132,7 @@ describe('route: gateway', () => {
       {
         pointer: '/route',
         message:
-          'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3, 1.0: add one, or use `route: direct`',
+          'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3 or 1.0: add one, or use `route: direct`',
       },
     ])
   })

@@ -23,7 +23,7 @@ export const agentView = (context: Context, id: string): View => {
           'warn',
           'No agent with this id is registered. If it was removed, you can go back to one of its revisions.',
         ),
-        revisionSection(context, { id }),
+        revisionSection(context, { id, etag: null }),
       ]
     const agent: Agent = { ...listed, context, readNewest: newestReader(context, id) }
     return [

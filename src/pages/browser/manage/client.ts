@@ -20,8 +20,8 @@ export class CallError extends Error {
 /** The problem details of a response (RFC 9457). */
 type Problem = { status: number; code: string; detail: string; errors: readonly FieldError[] }
 
-/** What a call sends besides its token. */
-type CallOptions = { method?: 'POST' | 'DELETE'; body?: unknown; ifMatch?: string | undefined }
+/** What a call sends besides its token. `etag` is of what it replaces, `null` if nothing must exist. */
+type CallOptions = { method?: 'POST' | 'DELETE'; body?: unknown; etag?: string | null | undefined }
 
 /** Calls the API of this host with one token, which only this closure has. */
 export type Client = {
@@ -37,14 +37,14 @@ export const createClient = (token: string, onRejected: (error: CallError) => vo
   if (!sendable.test(token))
     throw new CallError('This is not a token: it has spaces or characters that no token has. Copy it again.')
   return {
-    request: async <Body>(path: string, { method, body, ifMatch }: CallOptions = {}): Promise<Body> => {
+    request: async <Body>(path: string, { method, body, etag }: CallOptions = {}): Promise<Body> => {
       const response = await fetch(path, {
         ...(method && { method }),
         headers: {
           Accept: 'application/json',
           Authorization: `Bearer ${token}`,
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
-          ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
+          ...(etag === null ? { 'If-None-Match': '*' } : etag !== undefined && { 'If-Match': etag }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         cache: 'no-store',

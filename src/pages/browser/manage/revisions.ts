@@ -24,8 +24,8 @@ const PAGE_SIZE = 20
 /** Changes that a confirmation lists. */
 const MAX_CONFIRMED_CHANGES = 20
 
-/** The agent of a history; a removed one has no manifest, and so no entity tag. */
-type Owner = { id: string; etag?: string | undefined }
+/** The agent of a history; a removed one has no manifest, and `null` for its entity tag. */
+type Owner = { id: string; etag?: string | null | undefined }
 
 /** The history of an agent: what each revision changed, and the way back to it. */
 export const revisionSection = (context: Context, owner: Owner): HTMLElement =>
@@ -133,7 +133,7 @@ const rollBack = async (seq: number, { context, owner, newest }: History): Promi
   const receipt = await context.client.request<Receipt>(agentPath(id, 'rollback'), {
     method: 'POST',
     body: { seq },
-    ifMatch: etag,
+    etag,
   })
   context.reload('good', describeRollback(seq, receipt))
 }
