@@ -120,7 +120,7 @@ const loadDefaults = ({ folder, root, cwd }: CardFolder): DefaultsResult | undef
   return 'problems' in source ? source : readDefaults(source)
 }
 
-/** What only one file may have: its id and each of its host names, where it is, and the beginning of the message about it. */
+/** Returns what only one file may have, its id and its host names, with their places and the beginning of a message. */
 const claimsOf = ({ id, manifest: { hosts } }: Draft) => [
   { key: id, pointer: '/id', message: `"${id}" is also the id of` },
   ...(Array.isArray(hosts) ? hosts.map(String) : []).map((name, index) => ({
@@ -128,7 +128,7 @@ const claimsOf = ({ id, manifest: { hosts } }: Draft) => [
   })),
 ]
 
-/** Rejects all files that share an id or a host name: each synchronisation would overwrite one with the other, or register only one. */
+/** Rejects all files that share an id or a host name: a synchronization would register only one of them at a time. */
 const rejectDuplicates = (items: readonly (Draft | InvalidFile)[]): Omit<LoadedManifests, 'skipped'> => {
   const files = new Map<string, Set<string>>()
   const drafts = items.filter(isDraft)

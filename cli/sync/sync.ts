@@ -89,7 +89,7 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
 
 const LINT_ERROR = 'correct the errors below, or push it as it is with --force'
 
-/** Whether the linter finds an error in a card. The clients of a host on this machine reach its private addresses, too. */
+/** Whether the linter finds an error in a card. Clients of a host with a private address reach others, too. */
 const breaksClients = ({ compiled }: Draft, url: string): boolean =>
   compiled?.report.issues.some(
     ({ severity, rule }) => severity === 'error' && !(rule === 'private-url' && isPrivateHost(new URL(url).hostname)),

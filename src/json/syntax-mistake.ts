@@ -19,7 +19,7 @@ const SPACE = /[ \t\r\n]*/y
 /** A place in a text, the token before it, what is expected there, and the offsets of the brackets that are open. */
 type Place = { text: string; at: number; before: string; expected: Expected; open: number[] }
 
-/** Finds the first mistake in a text that is not JSON, or too deep. The message quotes no word of it, which may be a secret. */
+/** Finds the first mistake in a text that is not JSON, or too deep. The message quotes no word of it: it may be a secret. */
 export const findSyntaxMistake = (text: string): SyntaxMistake => {
   const place: Place = { text, at: 0, before: '', expected: 'value', open: [] }
   for (;;) {

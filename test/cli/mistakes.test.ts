@@ -1,8 +1,10 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
 import { sharedHost, token } from '../support/host.ts'
 import { Workspace } from './workspace.ts'
 
-// What owners write and do wrong, each through the command line and through PUT: the message names the mistake, the place and the fix.
+// What owners write and do wrong, through the command line and through PUT: a message names mistake, place and fix.
 
 const host = sharedHost()
 const admin = { SYNC_CARD_URL: host.url.origin, SYNC_CARD_TOKEN: token }
@@ -30,6 +32,15 @@ const lint = async (files: Record<string, unknown>): Promise<string[][]> => {
   const { stdout } = await new Workspace(files).run(['lint'])
   const lines = [...stdout.matchAll(/^ {2}(\S+?):(\d+:\d+) (?:error|warning|info) (.*)$/gm)]
   return Object.keys(files).map(file => lines.flatMap(([, name, at, text]) => (name === file ? [`${at} ${text}`] : [])))
+}
+
+/** Returns the URL of a port at which nothing listens any more. */
+const findDeadUrl = async (): Promise<string> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise(closed => server.close(closed))
+  return `http://127.0.0.1:${port}`
 }
 
 /** The ids of agents that a mistake does not keep from being registered. */
@@ -613,6 +624,7 @@ it('explains each mistake with files, tokens and hosts', async () => {
       4,
       withUrl('http://127.0.0.1:6000'),
     ],
+    ['a host that is down', one, /refused/i, 4, withUrl(await findDeadUrl())],
     ['an unknown host name', one, /no-such-host\.invalid/, 4, withUrl('http://no-such-host.invalid')],
     [
       'an unknown host',

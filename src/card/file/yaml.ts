@@ -60,7 +60,7 @@ const hideWord = (word: string): string => hideSecret(word, 'password')
 /** A text that is no YAML at all may have an error for each of its words. */
 const MAX_SYNTAX_ERRORS = 20
 
-/** Where the document is too deep, what the parser reports about the rest is wrong. The second error of a line follows from the first. */
+/** Below what is too deep, the parser reports nothing right; and the second error of a line follows from the first. */
 const toFlaws = (errors: readonly YAMLError[], source: Source): Flaw[] => {
   const deep = errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
   const firsts = new Map<number, YAMLError>()
@@ -106,7 +106,7 @@ const TEMPLATE = 'Replace the template {{ … }} by its value, or put the text i
 
 const NEEDS_QUOTES = 'A text that begins with this character needs quotes, as in name: "@weather"'
 
-/** What owners write by mistake: codes of the parser, the line of the error with an empty group at the mistake, and what to do. */
+/** What owners write by mistake: codes of the parser, the line with an empty group at the mistake, and what to do. */
 const HINTS: readonly (readonly [codes: RegExp, line: RegExp, hint: string])[] = [
   [/./, /()[<=>]{7}(?:\s)/dy, 'Resolve this conflict of Git: keep one of the two versions'],
   [/./, /\s*()<[!?\w]/dy, 'This is HTML or XML, not a card'],
