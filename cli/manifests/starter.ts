@@ -50,7 +50,7 @@ type FullAnswers = Required<Omit<StarterAnswers, 'source'>> & Pick<StarterAnswer
 export const isIssuerUrl = (callers: string): boolean => !['anyone', 'tokens'].includes(callers)
 
 const securityOf = ({ callers }: FullAnswers): JsonObject => {
-  const openIdConnectUrl = `${callers.replace(/\/+$|\/\.well-known\/.*/, '')}/.well-known/openid-configuration`
+  const openIdConnectUrl = `${callers.replace(/(?<!\/)\/+$|\/\.well-known\/.*/, '')}/.well-known/openid-configuration`
   return isIssuerUrl(callers) ? { securitySchemes: { issuer: { type: 'openIdConnect', openIdConnectUrl } } } : {}
 }
 

@@ -313,7 +313,7 @@ it('explains each mistake in a document at its place in the file and at its JSON
       '3:3 /description',
       /looks like a key.*: remove it and revoke it/,
     ],
-    ['a text for a provider', card({ provider: 'ACME' }), '19:3 /provider', /needs both organization and url/],
+    ['a text for a provider', card({ provider: 'ACME' }), '19:3 /provider', /needs both, as in \{ "organization"/],
     [
       'an unknown binding',
       interfaceWith({ protocolBinding: 'SOAP' }),
@@ -551,7 +551,7 @@ it('explains each mistake with files, tokens and hosts', async () => {
     [
       'a secret that the host lacks',
       { 'cards/mistake-e.json': manifest({ route: 'gateway', upstream: { secret: 'NO_SUCH' } }) },
-      /mistake-e.json:23:5 warning \/upstream\/secret .* run `npx wrangler secret put NO_SUCH`/,
+      /mistake-e.json:23:5 warning \/upstream\/secret .* Run `npx wrangler secret put NO_SUCH`/,
       0,
     ],
     [

@@ -313,15 +313,14 @@ describe('upstream.secret', () => {
     },
   )
 
-  it.each(Object.keys(unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true }).vars))(
-    'cannot be a variable of this host: %s',
-    async name => {
-      const id = name.toLowerCase().replaceAll('_', '-')
-      await called.register(id, { card: agentCard(called.agent.origin), callers: 'anyone', upstream: { secret: name } })
-      const response = await send(id)
-      expect([response.status, codeOf(response.body), upstreamCredentials()]).toEqual([502, -32603, []])
-    },
-  )
+  it('cannot be a variable of this host', async () => {
+    const { vars } = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
+    for (const secret of [...Object.keys(vars), 'ADMIN_TOKEN', 'SIGNING_KEY_2', 'LOCAL_ORIGINS'])
+      await expect(
+        called.register('own-variable', { card: agentCard(called.agent.origin), upstream: { secret } }),
+        secret,
+      ).rejects.toThrow(`/upstream/secret must not be ${secret}`)
+  })
 
   it('never occurs in a response', async () => {
     called.agent.respond(
