@@ -624,6 +624,7 @@ it('explains each mistake with files, tokens and hosts', async () => {
       4,
       withUrl('http://127.0.0.1:6000'),
     ],
+    ['https for http', one, /use http:\/\/127/, 4, withUrl(host.url.origin.replace('http:', 'https:'))],
     ['a host that is down', one, /refused/i, 4, withUrl(await findDeadUrl())],
     ['an unknown host name', one, /no-such-host\.invalid/, 4, withUrl('http://no-such-host.invalid')],
     [
