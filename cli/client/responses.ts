@@ -217,7 +217,8 @@ const IsoTime = v.pipe(v.string(), v.isoTimestamp())
 export const HostKeys = v.object({
   keys: v.array(
     v.object({
-      kid: Text,
+      // A thumbprint, which is shown as an argument of commands.
+      kid: v.pipe(v.string(), v.regex(/^\w[\w-]*$/)),
       role: v.picklist(keyRoles),
       secret: v.picklist(keySecrets),
       signsFrom: v.optional(IsoTime),
