@@ -15,6 +15,7 @@ export const SourceState = v.looseObject({
   state: Text,
   notes: v.optional(v.array(Note), []),
   failure: v.optional(v.looseObject({ message: Text })),
+  pending: v.optional(v.looseObject({ etag: Text })),
 })
 /** The state of an upstream card, as the host reports it. */
 export type SourceState = v.InferOutput<typeof SourceState>
