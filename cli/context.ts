@@ -94,6 +94,9 @@ export const foldersOfRepository = (folder: string): string[] => {
 export const readEnvFile = (folder: string, name: string): Environment =>
   withoutEmpty(parseEnv(readEnvText(join(folder, name))))
 
+/** More than any card and its prompt need, and less than what Node.js cannot read at once. */
+export const MAX_FILE_BYTES = 16 * 2 ** 20
+
 /** Returns the text of a file such as `.env`; empty if there is no such file. */
 export const readEnvText = (file: string): string => {
   try {
@@ -102,6 +105,8 @@ export const readEnvText = (file: string): string => {
       throw new UsageError(`${basename(file)} is a FIFO, which is not read: write its variables into a file.`)
     // Python keeps virtual environments in folders of this name.
     if (!stats?.isFile()) return ''
+    if (stats.size > MAX_FILE_BYTES)
+      throw new UsageError(`${basename(file)} cannot be read: it is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB.`)
     const bytes = readFileSync(file)
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
     return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)

@@ -1,5 +1,8 @@
 const JSON_HEADER = "-H 'Content-Type: application/json'"
 
+/** Quotes a text as one argument of a shell. */
+export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
 /** Returns a shell command that calls an agent at `url`. `options` are further ones of curl. */
 export const curlCall = (
   url: string,

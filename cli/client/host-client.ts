@@ -190,10 +190,12 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
    */
   refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | Rejection | undefined> => {
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
+    const isPending = accept !== undefined && (await readSource(connection, id))?.pending?.etag === accept
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)
     if (isMissingAgent(reply)) return undefined
-    // No card waits for approval any more: the attempt whose response was lost has accepted it.
-    if (reply.status === 412 && reply.isRepeated && (await readSource(connection, id))?.state === 'fresh')
+    // The card does not wait for approval any more: the attempt whose response was lost has accepted it.
+    const mayBeAccepted = isPending && reply.status === 412 && reply.isRepeated
+    if (mayBeAccepted && (await readSource(connection, id))?.state === 'fresh')
       return { outcome: 'refreshed', drift: [], notes: [] }
     return reply.status === 200 ? parseReply(RefreshResult, reply, connection) : toRejection(reply)
   },
@@ -306,16 +308,24 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     /** Revokes a token. */
     revoke: async (id: string): Promise<Rejection | undefined> => {
       const reply = await request(connection, 'DELETE', `/tokens/${encodeURIComponent(id)}`)
-      // After a lost response, an unknown token is the one that was revoked.
-      return reply.status === 204 || (reply.status === 404 && reply.isRepeated) ? undefined : toRejection(reply)
+      // The attempt whose response was lost may have revoked it.
+      const isRevoked = reply.status === 404 && reply.isRepeated && (await readRevoked(connection)).includes(id)
+      return reply.status === 204 || isRevoked ? undefined : toRejection(reply)
     },
   },
 })
 
 const readSource = async (connection: Connection, id: string): Promise<SourceState | undefined> => {
-  const reply = await request(connection, 'GET', `/agents/${id}/source`)
+  const reply = await request(connection, 'GET', `/agents/${encodeURIComponent(id)}/source`)
   const parsed = v.safeParse(v.looseObject({ source: SourceState }), reply.body)
   return parsed.success ? parsed.output.source : undefined
+}
+
+/** Returns the ids of the tokens that were revoked last. */
+const readRevoked = async (connection: Connection): Promise<unknown[]> => {
+  const { body } = await request(connection, 'GET', `/audit?what=token-revoked&limit=${MAX_PAGE_SIZE}`)
+  const page = v.safeParse(AuditPage, body)
+  return page.success ? page.output.entries.map(({ details }) => isJsonObject(details) && details.token) : []
 }
 
 /** Returns the condition that an agent has this entity tag, or does not exist. */

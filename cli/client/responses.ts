@@ -15,6 +15,7 @@ export const SourceState = v.looseObject({
   state: Text,
   notes: v.optional(v.array(Note), []),
   failure: v.optional(v.looseObject({ message: Text })),
+  pending: v.optional(v.looseObject({ etag: Text })),
 })
 /** The state of an upstream card, as the host reports it. */
 export type SourceState = v.InferOutput<typeof SourceState>
@@ -217,7 +218,8 @@ const IsoTime = v.pipe(v.string(), v.isoTimestamp())
 export const HostKeys = v.object({
   keys: v.array(
     v.object({
-      kid: Text,
+      // A thumbprint, which is shown as an argument of commands.
+      kid: v.pipe(v.string(), v.regex(/^\w[\w-]*$/)),
       role: v.picklist(keyRoles),
       secret: v.picklist(keySecrets),
       signsFrom: v.optional(IsoTime),

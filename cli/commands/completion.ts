@@ -1,4 +1,5 @@
 import { Argument, type Command, type Option } from 'commander'
+import { shellQuote } from '../curl.ts'
 import type { AddCommand } from '../options.ts'
 
 /** Adds `completion`, which prints a script that completes command lines in a shell. */
@@ -137,9 +138,8 @@ complete -F _sync_card sync-card`
 }
 
 const zshScript = (levels: readonly Level[]): string => {
-  const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
   const described = (words: readonly Word[]): string =>
-    words.map(({ name, description }) => quote(`${name.replaceAll(':', '\\:')}:${description}`)).join(' ')
+    words.map(({ name, description }) => shellQuote(`${name.replaceAll(':', '\\:')}:${description}`)).join(' ')
   const alternatives = (pairs: readonly string[]): string => `(${pairs.map(pair => `"${pair}"`).join('|')})`
   const values = valueActions(
     levels,

@@ -6,7 +6,7 @@ import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
 import { blockReason } from '../../src/http/safe-fetch.ts'
 import { type Context, foldersOfRepository, readEnvFile } from '../context.ts'
-import { curlCall } from '../curl.ts'
+import { curlCall, shellQuote } from '../curl.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { findHost, isLoopback, localUrl } from '../hosts/index.ts'
 import {
@@ -254,11 +254,11 @@ const nextSteps = (
     ]
   const { ALLOWED_ORIGINS } = readEnvFile(cwd, '.dev.vars')
   const variables = [
-    ...(secret ? [`'${secret}=…'`] : []),
+    ...(secret ? [`${secret}=…`] : []),
     ...(blockReason(url, ALLOWED_ORIGINS) === undefined
       ? []
-      : [`'ALLOWED_ORIGINS=${[ALLOWED_ORIGINS, new URL(url).origin].filter(Boolean).join(' ')}'`]),
-  ]
+      : [`ALLOWED_ORIGINS=${[ALLOWED_ORIGINS, new URL(url).origin].filter(Boolean).join(' ')}`]),
+  ].map(shellQuote)
   const call = curlCall(
     `${host}/agents/${id}`,
     'SendMessage',

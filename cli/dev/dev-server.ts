@@ -6,9 +6,10 @@ import { connect, createServer } from 'node:net'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { omit } from '../../src/json/json.ts'
 import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
 import { poll } from '../clock.ts'
-import type { Context } from '../context.ts'
+import { type Context, readEnvFile } from '../context.ts'
 import { withLocalBin } from '../deploy/wrangler.ts'
 import { LOCAL_SECRETS_FILE, type StartSecrets } from './dev-config.ts'
 import type { SupervisorMessage } from './supervisor.ts'
@@ -67,6 +68,8 @@ export const startServer = (state: string, secrets: StartSecrets, { env, cwd }: 
     env: withLocalBin(
       {
         ...process.env,
+        // For the Worker, wrangler prefers its environment: a variable of the shell may be for another purpose.
+        ...omit(readEnvFile(cwd, LOCAL_SECRETS_FILE), ...WORKER_VARIABLES),
         ...secrets,
         WRANGLER_SEND_METRICS: 'false',
         // The explorer would let the page of any server on this machine read and write the host's storage.

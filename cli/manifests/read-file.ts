@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseFile } from '../../src/card/file/index.ts'
 import type { Diagnostic, ParsedFile, Position } from '../../src/card/file/source-map.ts'
 import { decodeUtf8 } from '../../src/json/utf8.ts'
+import { MAX_FILE_BYTES } from '../context.ts'
 import { isSystemError } from '../failure.ts'
 
 /** Reads and parses a file. Returns a reason, a clause, if the path is no file to read. */
@@ -13,9 +14,6 @@ export const readFile = (file: string, cwd: string): ParsedFile | { problems: Di
   if (typeof decoded === 'string') return parseFile(file, decoded)
   return { problems: [{ file, line: 1, column: 1, pointer: '', ...decoded }] }
 }
-
-/** More than any card and its prompt need, and less than what Node.js cannot read at once. */
-const MAX_FILE_BYTES = 16 * 2 ** 20
 
 const readBytes = (path: string): Buffer | { message: string } | { reason: string } => {
   try {

@@ -166,7 +166,7 @@ const rows: Row[] = [
     'keys list',
     {
       'GET /keys': {
-        keys: [{ kid: hostile, role: 'current', secret: 'SIGNING_KEY' }],
+        keys: [],
         problem: hostile,
         unsigned: 1,
         cacheSeconds: 60,

@@ -102,3 +102,17 @@ describe('a host that redirects to another', () => {
     expect([...other.seen, ...other.contacts]).toEqual([])
   })
 })
+
+describe('a host with shell commands in its texts', () => {
+  it('has none of them in a command that is shown', async () => {
+    const [kid, key] = ['k1;id', { role: 'previous', secret: 'SIGNING_KEY' }]
+    const keys = { keys: [{ kid, ...key }], unsigned: 0, cacheSeconds: 60, time: '2026-11-26T12:00:00Z' }
+    host.faults = [
+      ({ path }, response) =>
+        path === '/keys' &&
+        Boolean(response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(keys))),
+    ]
+    const { code, stdout, stderr } = await new Workspace().run(['keys', 'list'], env)
+    expect([code, stdout + stderr]).toEqual([4, expect.stringMatching(/is not a Calling Card host\.\n$/)])
+  })
+})

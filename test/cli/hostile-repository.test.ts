@@ -156,6 +156,12 @@ describe('sync-card.yaml of a hostile repository', () => {
       'hosts: { prod: { url: "https://a:hidden@b.example" } }',
       '/hosts/prod/url must be the URL of a host',
     ],
+    [
+      'a path with shell commands',
+      'hosts: { prod: { url: "https://b.example/;id" } }',
+      '/hosts/prod/url must be the URL of',
+    ],
+    ['a shell command as a name', 'hosts: { prod: { url: "https://$(id)" } }', '/hosts/prod/url must be the URL of'],
     ['a name with controls', 'hosts: { "a\\e[2J": { url: "https://b.example" } }', 'is not the name of a host'],
     [
       'a default with controls',
@@ -184,10 +190,13 @@ describe('sync-card.yaml of a hostile repository', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   })
 
-  it('is rejected if it is larger than any (exit 2)', async () => {
-    const workspace = new Workspace({ 'sync-card.yaml': '' })
-    truncateSync(join(workspace.folder, 'sync-card.yaml'), 2 ** 32)
+  it.each([
+    ['sync-card.yaml', 'sync-card.yaml:1:1 (document) is larger than 16 MiB'],
+    ['.env', '.env cannot be read: it is larger than 16 MiB.'],
+  ])('is rejected, as are other files, if it is larger than any: %s (exit 2)', async (name, message) => {
+    const workspace = new Workspace({ [name]: '' })
+    truncateSync(join(workspace.folder, name), 2 ** 32)
     const { code, stderr } = await workspace.run(['whoami'])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('sync-card.yaml:1:1 (document) is larger than 16 MiB')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
   })
 })

@@ -246,6 +246,13 @@ describe('sync-card init for an agent that clients call through the host', () =>
     )
   })
 
+  it('quotes what it prints for a shell', async () => {
+    const files = { '.dev.vars': `ALLOWED_ORIGINS="'; id #"\n` }
+    expect((await start(['--url', "http://a'b.localhost/"], { files })).steps).toContain(
+      "  printf '\\n%s' 'ALLOWED_ORIGINS='\\''; id # http://a'\\''b.localhost' >> .dev.vars",
+    )
+  })
+
   it('says that a deployed host cannot reach a local address', async () => {
     expect((await start(local, { env: deployed })).steps?.[0]).toBe(
       'https://cards.example.org cannot reach http://localhost:9000/: give it a public https address, such as that of a tunnel, or use --host local and npm start.',

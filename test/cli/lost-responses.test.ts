@@ -146,6 +146,17 @@ describe('sync-card, if the response to a write is lost', () => {
     expect(manifest).toMatchObject({ card: { version: '9' } })
   })
 
+  it.each([
+    ['of a token that never existed', ['token', 'revoke', 'abcdefgh'], 'abcdefgh'],
+    ['of a card that never waited for approval', ['refresh', 'lost-fresh', '--accept', '"abc"'], 'no pending card'],
+  ])('reports no success %s (exit 3)', async (_, args, message) => {
+    upstream.serve(() => Response.json({ ...card('lost-fresh'), url: 'https://a.example.com/a2a' }))
+    await host.put('lost-fresh', { upstream: { card: `${upstream.origin}/card.json`, pin: true } })
+    const { code, stdout, stderr, writes } = await runWithLoss(args)
+    expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(message) })
+    expect(writes.length).toBe(2)
+  })
+
   it('issues no second token (exit 4)', async () => {
     const { code, stdout, writes } = await runWithLoss(['token', 'create', '--scope', 'read'])
     expect({ code, stdout, writes }).toEqual({ code: 4, stdout: '', writes: ['POST 201'] })

@@ -107,7 +107,7 @@ describe('sync-card refresh', () => {
   it('accepts the named card', async () => {
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', drift: [] } }
     await refresh('weather', '--accept', '"abc"')
-    expect(host.seen.map(({ body }) => body)).toEqual(['{"accept":"\\"abc\\""}'])
+    expect(host.seen.map(({ body }) => body)).toEqual(['', '{"accept":"\\"abc\\""}'])
   })
 
   it('continues after an agent whose upstream fails (exit 3)', async () => {

@@ -15,7 +15,7 @@ import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
 const args = process.argv.slice(2)
 spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LINE && require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
 const { ADMIN_TOKEN, LOCAL_ORIGINS, SIGNING_KEY } = process.env
-writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, origins: LOCAL_ORIGINS, key: SIGNING_KEY, metrics: process.env.WRANGLER_SEND_METRICS, explorer: process.env.X_LOCAL_EXPLORER, registry: process.env.WRANGLER_REGISTRY_PATH }))
+writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, origins: LOCAL_ORIGINS, key: SIGNING_KEY, other: process.env.OTHER, allowed: process.env.ALLOWED_ORIGINS, metrics: process.env.WRANGLER_SEND_METRICS, explorer: process.env.X_LOCAL_EXPLORER, registry: process.env.WRANGLER_REGISTRY_PATH }))
 const host = new FakeHost()
 host.token = ADMIN_TOKEN
 host.rootAgent = process.env.ROOT
@@ -84,7 +84,7 @@ describe('npm start', () => {
     const runtime = await watchRuntime()
     const files = {
       ...Object.fromEntries(EXAMPLE_WORKERS.map(({ config }) => [config, ''])),
-      '.dev.vars': 'OTHER=1\nSIGNING_KEY_2=of-production',
+      '.dev.vars': 'OTHER=1\nSIGNING_KEY_2=of-production\nALLOWED_ORIGINS=http://localhost:1',
       '.env': 'ADMIN_TOKEN=of-a-deployment',
     }
     const { child, end, called, folder } = start(
@@ -92,6 +92,8 @@ describe('npm start', () => {
         PORT: port,
         ROOT_AGENT: 'a',
         LOCAL_ORIGINS: 'http://localhost:5173',
+        ALLOWED_ORIGINS: 'http://localhost:2',
+        OTHER: 'of the shell, for another purpose',
         WEBHOOK_URL: 'http://127.0.0.1:9000',
         ROOT: 'b',
         LINE: runtime.port,
@@ -106,12 +108,14 @@ describe('npm start', () => {
       token: expect.stringMatching(/^[\da-f]{64}$/),
       origins: `${url} http://localhost:${port} http://localhost:5173`,
       key: expect.stringMatching(/^{"kty":"EC".*"d":/),
+      other: '1',
+      allowed: 'http://localhost:2',
       metrics: 'false',
       explorer: 'false',
       registry: join(folder, '.wrangler/state/registry'),
     })
     expect(readFileSync(join(folder, configs[0] ?? ''), 'utf8')).toContain(
-      '\n[secrets]\nrequired = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","OTHER"]\n',
+      '\n[secrets]\nrequired = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","ALLOWED_ORIGINS","OTHER"]\n',
     )
     expect(called().args).toEqual([
       'dev',
@@ -123,7 +127,8 @@ describe('npm start', () => {
         expect.stringMatching(process.platform === 'darwin' ? /^127/ : /^127(?:\.[1-9]\d{0,2}){3}$/),
       ],
       ...['--log-level', 'error', '--show-interactive-dev-session=false'],
-      ...['--var', 'ROOT_AGENT:a', '--var', 'WEBHOOK_URL:http://127.0.0.1:9000'],
+      ...['--var', 'ALLOWED_ORIGINS:http://localhost:2', '--var', 'ROOT_AGENT:a'],
+      ...['--var', 'WEBHOOK_URL:http://127.0.0.1:9000'],
       ...['--env-file', '.dev.vars'],
     ])
     const started = join(folder, `.wrangler/start-${port}.json`)
