@@ -18,7 +18,8 @@ export const workerOptions = {
   onLog: (level, log, print) => {
     // Rolldown would leave the import as it is, and the Worker could not start.
     if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
-    print(level, log)
+    // The Registry imports modules of `store.js` in both ways: it is one module in any case.
+    if (log.code !== 'INEFFECTIVE_DYNAMIC_IMPORT') print(level, log)
   },
 } satisfies InputOptions
 

@@ -244,7 +244,7 @@ const nextSteps = (
   const manifest = parse(text)
   const edit = isUneditedStarter(manifest)
     ? `Edit ${file}: sync-card skips it as long as it describes no agent.`
-    : `Edit ${file}${isExample(url) ? `: its URL, ${url}, is only an example` : ' where there is more to say'}.`
+    : `Edit ${file}${isExample(url) ? `: its URL, ${url}, is only an example` : ' to add what else clients should know'}.`
   const isOwn = isLoopback(host)
   if (manifest.route !== 'gateway')
     return [
@@ -253,18 +253,17 @@ const nextSteps = (
       `It goes to ${host}.${isOwn ? ' For another host, write its SYNC_CARD_URL and SYNC_CARD_TOKEN into .env.' : ''}`,
     ]
   const { ALLOWED_ORIGINS } = readEnvFile(cwd, '.dev.vars')
+  const origins = [url, ...(isIssuerUrl(callers) ? [callers] : [])]
+    .filter(address => blockReason(address, ALLOWED_ORIGINS) !== undefined)
+    .map(address => new URL(address).origin)
   const variables = [
     ...(secret ? [`${secret}=…`] : []),
-    ...(blockReason(url, ALLOWED_ORIGINS) === undefined
-      ? []
-      : [`ALLOWED_ORIGINS=${[ALLOWED_ORIGINS, new URL(url).origin].filter(Boolean).join(' ')}`]),
+    ...(origins.length > 0
+      ? [`ALLOWED_ORIGINS=${[...new Set([ALLOWED_ORIGINS, ...origins])].filter(Boolean).join(' ')}`]
+      : []),
   ].map(shellQuote)
-  const call = curlCall(
-    `${host}/agents/${id}`,
-    'SendMessage',
-    { text: 'hello' },
-    callers === 'anyone' ? {} : WITH_TOKEN,
-  )
+  const part = source === 'mcp' ? { data: { skillId: 'TOOL', arguments: {} } } : { text: 'hello' }
+  const call = curlCall(`${host}/agents/${id}`, 'SendMessage', part, callers === 'anyone' ? {} : WITH_TOKEN)
   const steps: [isNeeded: unknown, text: string, command?: string][] = [
     [true, edit],
     [
@@ -296,7 +295,8 @@ const nextSteps = (
       'Make a token for each caller:',
       `CALLER_TOKEN=$(npx sync-card token create --scope call --agent ${id}${flag})`,
     ],
-    [source !== 'mcp', 'Call it:', call],
+    [isIssuerUrl(callers), 'Put such a token into CALLER_TOKEN:', 'CALLER_TOKEN=…'],
+    [true, source === 'mcp' ? 'Call it, with the name of a tool and its arguments:' : 'Call it:', call],
   ]
   return steps.flatMap(([isNeeded, line, command]) =>
     isNeeded ? [line, ...(command ? [colors.cyan(`  ${command}`)] : [])] : [],

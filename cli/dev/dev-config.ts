@@ -40,7 +40,14 @@ export const writeDevConfig = (cwd: string, file: string): string[] => {
   const text = readFileSync(join(cwd, 'wrangler.toml'), 'utf8')
   // An owner who has deployed an example has bound it.
   const unbound = examples.filter(({ binding }) => !new RegExp(`\\bbinding\\s*=\\s*["']${binding}["']`).test(text))
-  const own = Object.keys(readEnvFile(cwd, LOCAL_SECRETS_FILE)).filter(name => !keySecrets.some(key => key === name))
+  // wrangler gives variables the values of `.dev.vars` by itself, and rejects a secret with the name of one.
+  const variables =
+    text
+      .split(/^\[vars\]/m)[1]
+      ?.split(/^\[/m)[0]
+      ?.match(/^\w+/gm) ?? []
+  const unlisted: string[] = [...keySecrets, ...variables]
+  const own = Object.keys(readEnvFile(cwd, LOCAL_SECRETS_FILE)).filter(name => !unlisted.includes(name))
   const names = [...new Set([...START_SECRETS, ...own])]
   const table = `[secrets]\nrequired = ${JSON.stringify(names)}\n`
   replaceFile(file, [text, ...unbound.map(toServiceBinding), table].join('\n'), cwd)

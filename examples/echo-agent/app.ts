@@ -11,8 +11,7 @@ const MAX_TASKS = 200
 export const createEchoCard = (origin = 'https://echo-agent.internal'): AgentCard =>
   AgentCard.fromJSON({
     name: 'Echo Agent',
-    description:
-      'Says again what it is told: at once, word by word, or when asked twice. It shows what an A2A call is.',
+    description: 'Repeats each message: at once, word by word, or after a question. It shows how A2A calls work.',
     version: '1.0.0',
     supportedInterfaces: ['1.0', '0.3'].flatMap(protocolVersion => [
       { url: `${origin}/jsonrpc`, protocolBinding: 'JSONRPC', protocolVersion },

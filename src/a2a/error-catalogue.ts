@@ -148,7 +148,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     // RFC 6750 §3: no error code where no credentials were sent.
     headers: { 'WWW-Authenticate': 'Bearer realm="a2a"' },
     message: ({ scope }) =>
-      `This call requires a token of this host with the scope \`${scope}\`, or other credentials that the agent's card names. Ask the owner of the agent for a token (\`sync-card token create --scope ${scope} --agent ID\`), and send it as \`Authorization: Bearer …\`.`,
+      `This call requires a token of this host with the scope \`${scope}\`, or other credentials that the agent's card names. Ask the owner of the agent for a token (\`npx sync-card token create --scope ${scope} --agent ID\`), and send it as \`Authorization: Bearer …\`.`,
   },
   'bad-token': {
     code: -32000,

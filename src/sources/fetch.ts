@@ -77,7 +77,7 @@ export const describeBlocked = (address: string, env: CallerEnv): string | undef
   log('warn', 'source-blocked', { 'calling_card.detail': why })
   const { origin, hostname } = new URL(address)
   const advice = env.LOCAL_ORIGINS
-    ? `If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, and restart \`npm start\`.`
+    ? `If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, or add the origin to that line after a space, and restart \`npm start\`.`
     : isPrivateHost(hostname)
       ? 'No deployed host reaches this one: give the agent a public https address, such as that of a tunnel, or register it at the host of `npm start`.'
       : `To allow it nevertheless, add ${origin} to ALLOWED_ORIGINS in wrangler.toml, and deploy.`

@@ -194,6 +194,12 @@ required = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","WEATHER_TOKEN"]
     })
   })
 
+  it('leaves variables of wrangler.toml out of the secrets, so that .dev.vars can replace their values', () => {
+    const variables = 'name = "host"\n[vars]\n# Origins [of this machine]\nALLOWED_ORIGINS = ""\n[env.b.vars]\nB = ""\n'
+    const { text } = write({ 'wrangler.toml': variables, '.dev.vars': 'ALLOWED_ORIGINS=http://localhost:1\nB=2' })
+    expect(text.match(/^required = .*$/gm)).toEqual(['required = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","B"]'])
+  })
+
   it('adds no binding that wrangler.toml has', () => {
     const services = '[[services]]\nbinding = \'ECHO\'\nservice = "calling-card-example-echo"\n'
     const { text } = write({ ...examples, 'wrangler.toml': services })

@@ -253,6 +253,19 @@ describe('sync-card init for an agent that clients call through the host', () =>
     )
   })
 
+  it('prints how to call an MCP server, and how to use an issuer on this machine', async () => {
+    const { steps: mcp } = await start(['--mcp', 'https://tools.example.org/mcp', '--callers', 'tokens'])
+    expect(mcp?.slice(-2)).toEqual([
+      'Call it, with the name of a tool and its arguments:',
+      expect.stringContaining('"parts":[{"data":{"skillId":"TOOL","arguments":{}}}]'),
+    ])
+    const { steps } = await start([...local, '--callers', 'http://localhost:8080'])
+    expect(steps).toContain(
+      "  printf '\\n%s' 'ALLOWED_ORIGINS=http://localhost:9000 http://localhost:8080' >> .dev.vars",
+    )
+    expect(steps).toContain('  CALLER_TOKEN=…')
+  })
+
   it('says that a deployed host cannot reach a local address', async () => {
     expect((await start(local, { env: deployed })).steps?.[0]).toBe(
       'https://cards.example.org cannot reach http://localhost:9000/: give it a public https address, such as that of a tunnel, or use --host local and npm start.',
@@ -342,7 +355,7 @@ describe('sync-card init in a terminal', () => {
       'What does it do, for whom, and what does it need to know? What is its URL? (https://weather.example.com/a2a)   The URL is relative: it must be absolute, such as https://agent.example.com/a2a.',
       `What is its URL? (https://weather.example.com/a2a) ${secret}  The secret must be the name of a Worker secret, in capital letters such as WEATHER_TOKEN, never its value.`,
       `${secret}${callers}  The answer must be anyone, tokens, or the URL of an OpenID Connect issuer, such as https://login.example.com.`,
-      `${callers}Edit cards/weather.yaml where there is more to say.`,
+      `${callers}Edit cards/weather.yaml to add what else clients should know.`,
     ])
     expect(read(workspace, 'cards/weather.yaml')).toBe(starterCard(answers))
   })

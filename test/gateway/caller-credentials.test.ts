@@ -286,7 +286,7 @@ describe('upstream.secret', () => {
         error: {
           code: -32000,
           message:
-            "This call requires a token of this host with the scope `call`, or other credentials that the agent's card names. Ask the owner of the agent for a token (`sync-card token create --scope call --agent ID`), and send it as `Authorization: Bearer …`.",
+            "This call requires a token of this host with the scope `call`, or other credentials that the agent's card names. Ask the owner of the agent for a token (`npx sync-card token create --scope call --agent ID`), and send it as `Authorization: Bearer …`.",
           data: expect.any(Array),
         },
       },

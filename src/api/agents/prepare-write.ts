@@ -215,7 +215,7 @@ const secretInCard = (errors: CardError[]): HttpError =>
 const MAX_ERRORS = 100
 
 const describeErrors = (errors: CardError[]): string => {
-  const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message}.` : ''
+  const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message.replace(/\.?$/, '.')}` : ''
   const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
   return `Nothing was registered.${first}${more}`
 }

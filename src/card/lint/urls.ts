@@ -32,10 +32,14 @@ const authorities = (context: LintContext): UrlAt[] => {
 
 const calledUrls = (context: LintContext): UrlAt[] => [...endpoints(context), ...authorities(context)]
 
-/** Returns the URLs in a public card that clients connect to. A gateway's card has this host's endpoints. */
+/**
+ * Returns the URLs in a public card that clients connect to. A gateway's card has this host's endpoints. One that reaches
+ * a private address is on that network, and so are its clients.
+ */
 const publicUrls = (context: LintContext): UrlAt[] => {
   if (context.manifest.visibility !== 'public') return []
-  return context.manifest.route === 'gateway' ? authorities(context) : calledUrls(context)
+  if (context.manifest.route !== 'gateway') return calledUrls(context)
+  return endpoints(context).some(({ url }) => isPrivateHost(url.hostname)) ? [] : authorities(context)
 }
 
 /** Returns the links for people with their canonical places. */
@@ -49,7 +53,10 @@ const linksOf = ({ card }: LintContext): [Pointer, Json | undefined][] => [
 /** Returns the URLs in a gateway's card that are on a host of the agent. */
 const urlsOnAgentHost = (context: LintContext): UrlAt[] => {
   if (context.manifest.route !== 'gateway') return []
-  const hosts = endpoints(context).map(({ url }) => url.hostname)
+  // The name of this machine reveals nothing.
+  const hosts = endpoints(context)
+    .map(({ url }) => url.hostname)
+    .filter(name => !/^(localhost|127\..*|\[::1\])$/.test(name))
   const links = linksOf(context).flatMap(([pointer, value]) => toUrlAt(value, context.sourceOf(pointer)))
   return [...links, ...authorities(context)].filter(({ url }) => hosts.includes(url.hostname))
 }

@@ -53,6 +53,16 @@ describe('the linter on endpoints', () => {
     expect(formatIssues(lintFields({ url: 'http://10.0.0.7/a2a' }, manifest))).toEqual(expected)
   })
 
+  it('accepts an issuer on this machine for an agent on this machine behind the gateway', () => {
+    const login = { type: 'openIdConnect', openIdConnectUrl: 'http://localhost:8080/.well-known/openid-configuration' }
+    const lint = (url: string) =>
+      formatIssues(lintFields({ url, securitySchemes: { login }, security: [{ login: [] }] }, { route: 'gateway' }))
+    expect(lint('http://localhost:9000/')).toEqual([])
+    expect(lint('https://review.example.com/a2a')).toEqual([
+      'private-url error /securitySchemes/login/openIdConnectUrl',
+    ])
+  })
+
   const url = 'https://review.example.com/a2a'
   it.each<[string, Record<string, Json | undefined>, string[]]>([
     [
