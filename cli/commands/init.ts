@@ -39,13 +39,16 @@ const REACHES: Readonly<Record<string, string>> = {
 
 /** What is asked for, in this order, and where the answer is in the manifest of a new card. */
 const FIELDS = {
-  reach: ['How is it reached: public or local address, mcp server, or card of somebody else?'],
+  reach: ['How is it reached: public, local (an address), mcp (a server), or card (that of somebody else)?'],
   name: ['What is the agent called?', '/card/name'],
   description: ['What does it do, for whom, and what does it need to know?', '/card/description'],
   url: ['What is its URL?', '/card/supportedInterfaces/0/url', '/upstream/mcp', '/upstream/card'],
-  secret: ['If it needs a bearer token: the name of the secret with it, such as STOCK_TOKEN?', '/upstream/secret'],
+  secret: [
+    'If it needs a bearer token, which secret of the host contains it, such as STOCK_TOKEN?',
+    '/upstream/secret',
+  ],
   callers: [
-    'Who may call it: anyone, tokens (who has one of this host), or the users of an OpenID Connect issuer (its URL)?',
+    'Who may call it: anyone, tokens (callers with a token of this host), or an OpenID Connect issuer (its URL)?',
   ],
 } satisfies Record<string, [question: string, ...pointers: string[]]>
 

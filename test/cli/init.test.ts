@@ -344,10 +344,11 @@ describe('sync-card init in a terminal', () => {
     const typed = `toString\n\nWeather\n\nWeather\n${answers.description}\nhere\n${answers.url}\nsk-1\n\nme\n\n`
     const { workspace, code, stderr } = await run([], typed)
     expect(code).toBe(0)
-    const reach = 'How is it reached: public or local address, mcp server, or card of somebody else? (public) '
-    const secret = 'If it needs a bearer token: the name of the secret with it, such as STOCK_TOKEN? '
+    const reach =
+      'How is it reached: public, local (an address), mcp (a server), or card (that of somebody else)? (public) '
+    const secret = 'If it needs a bearer token, which secret of the host contains it, such as STOCK_TOKEN? '
     const callers =
-      'Who may call it: anyone, tokens (who has one of this host), or the users of an OpenID Connect issuer (its URL)? (anyone) '
+      'Who may call it: anyone, tokens (callers with a token of this host), or an OpenID Connect issuer (its URL)? (anyone) '
     expect(stderr.split('\n').slice(0, 7)).toEqual([
       `${reach}  The answer must be one of public, local, mcp, card.`,
       `${reach}What is the agent called? (My Agent) What does it do, for whom, and what does it need to know?   The description must not be empty.`,
