@@ -11,8 +11,8 @@ import {
   type HostFlags,
   reportRejection,
 } from '../options.ts'
+import { changeText, hideSecretsInChange } from '../reporters/index.ts'
 import { colors } from '../terminal.ts'
-import { changeText, hideSecretsInChange } from './refresh.ts'
 
 /** Adds `history` and `rollback`, which list the revisions of an agent and go back to one. */
 export const addHistory: AddCommand = (program, context, exit) => {
@@ -78,7 +78,8 @@ export const diffRevisions = async (
   if (json || format === 'json') terminal.out(JSON.stringify({ ...found, manifest }))
   else {
     const title = `${id} ${found.from} → ${to}`
-    const lines = manifest.length > 0 ? ['  in the manifest:', ...manifest.map(changeText)] : []
+    const lines =
+      manifest.length > 0 ? ['  in the manifest:', ...manifest.map(change => `    ${changeText(change)}`)] : []
     terminal.report(isEqual ? `${colors.bold(title)} · nothing differs` : [...changesText(title, found), ...lines])
   }
   return isEqual ? ExitCode.ok : ExitCode.outOfDate
