@@ -4,17 +4,16 @@ import { poll } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { createWrangler, type Wrangler } from '../deploy/wrangler.ts'
 import { ExitCode, InterruptedError, UsageError } from '../exit-codes.ts'
+import { onRejection } from '../failure.ts'
 import { isLoopback, parseHostUrl } from '../hosts/index.ts'
 import { createSigningKey, findObstacle, keysText, remainsText, rotationText } from '../keys/index.ts'
 import {
   type AddCommand,
   addConnectionOptions,
   addHostOptions,
-  createHostClient,
+  connectTo,
   type HostFlags,
   interruptSignal,
-  reportRejection,
-  resolveWithWarning,
 } from '../options.ts'
 import { formatCount } from '../terminal.ts'
 
@@ -91,9 +90,8 @@ const create = async (args: readonly string[], { print }: CreateFlags, context: 
 
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  const host = resolveWithWarning(flags, context)
-  const state = await createHostClient(host, context).getHostKeys()
-  if ('rejected' in state) return reportRejection(state, context)
+  const { host, client } = connectTo(flags, context)
+  const state = await client.getHostKeys()
   if (flags.json) terminal.out(JSON.stringify(state))
   else terminal.report(keysText(state, isLoopback(host.url)))
   if (state.problem !== undefined) terminal.error(state.problem)
@@ -112,11 +110,10 @@ type Session = {
 }
 
 const openSession = (args: readonly string[], flags: HostFlags, context: Context, writes = true): Session => {
-  const host = resolveWithWarning(flags, context)
+  const { host, client } = connectTo(flags, context)
   // wrangler changes the deployed Worker, whatever the host is.
   if (writes && isLoopback(host.url)) throw localHostError(host.url, 'Name the deployed one with --host or --url.')
   const wrangler = createWrangler(context.cwd, context.processEnv)
-  const client = createHostClient(host, context)
   return { url: host.url, client, wrangler, args, context, signal: interruptSignal(context) }
 }
 
@@ -144,7 +141,6 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
   const { terminal } = context
   const session = openSession(args, flags, context, !flags.print)
   const state = await session.client.getHostKeys()
-  if ('rejected' in state) return reportRejection(state, context)
   const secret = TURNS.find(name => !state.keys.some(key => key.secret === name))
   if (secret === undefined) {
     terminal.error(describeBusy(state))
@@ -193,7 +189,6 @@ const retire = async (
     throw new UsageError('--now needs the kid of the key that has leaked: npx sync-card keys list shows them.')
   const session = openSession(args, flags, context)
   const state = await session.client.getHostKeys()
-  if ('rejected' in state) return reportRejection(state, context)
   const key = findKey(wanted ?? 'previous', state)
   if (flags.now) return replaceLeaked(key, state, session)
   if (key.role === 'current')
@@ -259,9 +254,9 @@ const waitForKeys = async (
 ): Promise<HostKeys | undefined> => {
   let found: HostKeys | undefined
   const check = async (): Promise<boolean> => {
-    const state = await client.getHostKeys()
     // While secrets change, a location of the host may have no valid ones.
-    found = 'rejected' in state || !isWanted(state) ? undefined : state
+    const state = await client.getHostKeys().catch(onRejection(() => undefined))
+    found = state && isWanted(state) ? state : undefined
     return found !== undefined
   }
   await poll(check, { clock: context.clock, timeoutMs, pauseMs: 1000, maxPauseMs: 10_000, signal })

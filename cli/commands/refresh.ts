@@ -1,16 +1,8 @@
 import type { RefreshResult } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import {
-  type AddCommand,
-  addHostOptions,
-  createHostClient,
-  describeMissing,
-  forEachId,
-  type HostFlags,
-  reportRejection,
-  resolveWithWarning,
-} from '../options.ts'
+import { onRejection } from '../failure.ts'
+import { type AddCommand, addHostOptions, connectTo, describeMissing, forEachId, type HostFlags } from '../options.ts'
 import { changeText, hideSecretsInChange } from '../reporters/index.ts'
 import { colors } from '../terminal.ts'
 
@@ -29,20 +21,16 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
   const { accept, json } = flags
   const { terminal } = context
   if (accept !== undefined && ids.length !== 1) throw new UsageError('--accept takes exactly one agent.')
-  const host = resolveWithWarning(flags, context)
-  const client = createHostClient(host, context)
+  const connection = connectTo(flags, context)
+  const { client } = connection
   const agents: ({ id: string } & (RefreshResult | { error: string }))[] = []
   const { exitCode, failure } = await forEachId(ids, context, async id => {
-    const result = await client.refresh(id, accept)
-    if (result === undefined) {
-      const error = await describeMissing(id, { host, client })
+    const result = await client.refresh(id, accept).catch(onRejection(error => ({ error })))
+    if (result === undefined || 'error' in result) {
+      const error = result?.error ?? (await describeMissing(id, connection))
       agents.push({ id, error })
-      terminal.error(error)
+      terminal.error(result ? `${id}: ${error}` : error)
       return ExitCode.rejected
-    }
-    if ('rejected' in result) {
-      agents.push({ id, error: result.detail })
-      return reportRejection(result, context, id)
     }
     const shown = hideSecretsOf(result)
     agents.push({ id, ...shown })
