@@ -6,16 +6,7 @@ import { MAX_PAGE_SIZE } from '../../src/limits.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
 import { HostError, onRejection, RejectedError } from '../failure.ts'
 import { HostHealth, identifyHost, isHealth } from './first-contact.ts'
-import {
-  type Connection,
-  isTransient,
-  LimitedError,
-  openStream,
-  type Reply,
-  readReply,
-  request,
-  TransientError,
-} from './http.ts'
+import { type Connection, isTransient, openStream, type Reply, readReply, request, TransientError } from './http.ts'
 import { paginate } from './pages.ts'
 import {
   AgentPage,
@@ -128,7 +119,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
       })
     } catch (error) {
       // One by one they are no fewer writes.
-      if (!(error instanceof TransientError) || error instanceof LimitedError) throw error
+      if (!(error instanceof TransientError) || error.kind === 'limited') throw error
       return agents.map(() => undefined)
     }
   },
