@@ -74,7 +74,7 @@ const describePackage = (imports: readonly string[]) => {
   }
 }
 
-/** Returns the package that a module specifier names, such as `jsondiffpatch` for `jsondiffpatch/formatters/console`. */
+/** Returns the package that a module specifier names, such as `yaml` for `yaml/util`. */
 const packageName = (specifier: string): string =>
   specifier
     .split('/')

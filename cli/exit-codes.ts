@@ -28,13 +28,22 @@ export const EXIT_CODE_HELP = [
   ),
 ].join('\n')
 
-/** A mistake in how the program was called. Its message, one line or several, is shown without a stack; the exit code is `usage`. */
-export class UsageError extends Error {
+/** Ends a command: its message, one line or several, is shown without a stack. */
+export class CommandError extends Error {
+  readonly exitCode: number
   readonly lines: readonly string[]
 
-  constructor(...lines: string[]) {
+  constructor(exitCode: number, ...lines: string[]) {
     super(lines.join('\n'))
+    this.exitCode = exitCode
     this.lines = lines
+  }
+}
+
+/** A mistake in how the program was called. */
+export class UsageError extends CommandError {
+  constructor(...lines: string[]) {
+    super(ExitCode.usage, ...lines)
   }
 }
 
@@ -43,5 +52,9 @@ export class MissingTokenError extends UsageError {
   url = ''
 }
 
-/** The user left a prompt with Ctrl-C. The exit code is `interrupted`. */
-export class InterruptedError extends Error {}
+/** The user left a prompt, or interrupted the command, with Ctrl-C. */
+export class InterruptedError extends CommandError {
+  constructor() {
+    super(ExitCode.interrupted)
+  }
+}

@@ -1,17 +1,31 @@
 import { inspect } from 'node:util'
 import { VERSION } from '../src/version.ts'
-import { ExitCode, InterruptedError, UsageError } from './exit-codes.ts'
+import { CommandError, ExitCode } from './exit-codes.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
 /** A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the host. */
 export class HostError extends Error {}
 
+/** The host refuses what was requested. The message is the host's. */
+export class RejectedError extends CommandError {
+  constructor(message: string) {
+    super(ExitCode.rejected, message)
+  }
+}
+
+/** Returns what handles the rejection of a promise: `handle` gets the message of a RejectedError; others are thrown. */
+export const onRejection =
+  <Result>(handle: (message: string) => Result) =>
+  (error: unknown): Result => {
+    if (error instanceof RejectedError) return handle(error.message)
+    throw error
+  }
+
 /** Reports why a program failed, and returns its exit code. The stack of an error that nothing expects is shown. */
 export const reportFailure = (error: unknown, { info, error: report }: Terminal): number => {
-  if (error instanceof InterruptedError) return ExitCode.interrupted
-  if (error instanceof UsageError) {
+  if (error instanceof CommandError) {
     report(error.lines)
-    return ExitCode.usage
+    return error.exitCode
   }
   if (error instanceof HostError) {
     report(`${error.message}.`)

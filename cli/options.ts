@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Pointer } from '../src/json/json.ts'
-import { createClient, type HostClient, HostError, type Rejection } from './client/index.ts'
+import { createClient, type HostClient, type Rejection } from './client/index.ts'
 import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { ExitCode, MissingTokenError, UsageError } from './exit-codes.ts'
+import { HostError, onRejection } from './failure.ts'
 import {
   type HostNameFlags,
   type HostSettings,
@@ -123,9 +124,14 @@ export const explainFailure = async (error: unknown, context: Context): Promise<
   return found instanceof Error ? found : error
 }
 
+/** Connects to the host that the flags name. With `findHost`, the token is optional. */
+export const connectTo = (flags: HostFlags, context: Context, resolve = resolveHost): HostConnection => {
+  const host = resolveWithWarning(flags, context, resolve)
+  return { host, client: createHostClient(host, context) }
+}
+
 /** Creates a client for the host that the flags name. */
-export const connect = (flags: HostFlags, context: Context): HostClient =>
-  createHostClient(resolveWithWarning(flags, context), context)
+export const connect = (flags: HostFlags, context: Context): HostClient => connectTo(flags, context).client
 
 /** Creates a client that reports its retries on the terminal. */
 export const createHostClient = (host: HostSettings, { terminal, fetch, clock }: Context): HostClient =>
@@ -139,6 +145,12 @@ export const describeMissing = async (id: string, { host, client }: HostConnecti
   const ids = await listIds(client)
   const [before, after] = host.token === '' ? ['public ', ', and no token was sent'] : ['', ' that this token may read']
   return `The host has no ${before}agent "${id}"${after}.${didYouMean(id, ids)}`
+}
+
+/** Reports that an agent does not exist, and suggests one that does. */
+export const reportMissing = async (id: string, connection: HostConnection, { terminal }: Context): Promise<number> => {
+  terminal.error(await describeMissing(id, connection))
+  return ExitCode.rejected
 }
 
 /** Returns the ids of the agents that the token may read, or, without the scope `read`, of those that it may write. */
@@ -162,16 +174,19 @@ export const interruptSignal = ({ onInterrupt }: Context): AbortSignal => {
 /** Calls `work`, which returns an exit code, for one id after the other until the host cannot be used. */
 export const forEachId = async (
   ids: readonly string[],
-  { terminal }: Context,
+  context: Context,
   work: (id: string) => Promise<number>,
 ): Promise<{ exitCode: number; failure?: string }> => {
   let exitCode: number = ExitCode.ok
   try {
-    for (const id of ids) exitCode = Math.max(exitCode, await work(id))
+    for (const id of ids) {
+      const rejected = onRejection(message => reportRejection({ detail: message }, context, id))
+      exitCode = Math.max(exitCode, await work(id).catch(rejected))
+    }
     return { exitCode }
   } catch (error) {
     if (!(error instanceof HostError)) throw error
-    terminal.error(`${error.message}.`)
+    context.terminal.error(`${error.message}.`)
     return { exitCode: ExitCode.unreachable, failure: error.message }
   }
 }
@@ -200,7 +215,11 @@ export const changeEach = async (
 }
 
 /** Reports why the host rejected a request, and returns the exit code. `subject` is what was requested. */
-export const reportRejection = ({ detail }: Rejection, { terminal }: Context, subject?: string): number => {
+export const reportRejection = (
+  { detail }: Pick<Rejection, 'detail'>,
+  { terminal }: Context,
+  subject?: string,
+): number => {
   terminal.error(subject === undefined ? detail : `${subject}: ${detail}`)
   return ExitCode.rejected
 }

@@ -41,8 +41,8 @@ export type Terminal = {
    * after Ctrl-C, or if the signal is aborted.
    */
   confirm: (question: string, signal?: AbortSignal) => Promise<boolean>
-  /** Asks questions on stderr, each until its answer is valid. Leaving the prompt returns undefined; Ctrl-C throws an InterruptedError. */
-  ask: (questions: readonly Question[]) => Promise<string[] | undefined>
+  /** Has `talk` ask questions on stderr. Leaving the prompt returns undefined; Ctrl-C throws an InterruptedError. */
+  prompt: <Result>(talk: (ask: Ask) => Promise<Result>) => Promise<Result | undefined>
   /** Shows a progress bar on an interactive stderr if `total` is worth one. Other output appears above it. */
   progress: (title: string, total: number) => Progress
 }
@@ -51,15 +51,13 @@ export type Terminal = {
 export type Progress = { tick: () => void; stop: () => void }
 
 /**
- * A question. `isAsked` returns whether it is; if not, its answer is empty. `byDefault` returns what an empty answer means,
- * or '' if there is no default; `check` returns why an answer is not valid. All know the answers before.
+ * Asks a question until its answer is valid, and returns the answer. An empty one means `initial`; `check` returns why an
+ * answer is not valid.
  */
-export type Question = {
-  text: string
-  isAsked?: (answers: readonly string[]) => boolean
-  byDefault?: (answers: readonly string[]) => string
-  check?: (answer: string, answers: readonly string[]) => string | undefined
-}
+export type Ask = (
+  question: string,
+  options?: { initial?: string; check?: (answer: string) => string | undefined },
+) => Promise<string>
 
 /** Where a terminal reads and writes, and the variables that decide about colors. */
 export type TerminalStreams = {
@@ -126,10 +124,10 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
     info,
     error: message => info([message].flat().map((line, index) => (index === 0 ? `${prefix} ${line}` : line))),
     confirm: async (question, signal) => {
-      const answers = await ask([{ text: `${question} (y/N)` }], { input: stdin, output: stderr }, signal)
-      return /^y(?:es)?$/i.test(answers?.[0] ?? '')
+      const answer = await prompt(ask => ask(`${question} (y/N)`), { input: stdin, output: stderr }, signal)
+      return /^y(?:es)?$/i.test(answer ?? '')
     },
-    ask: questions => ask(questions, { input: stdin, output: stderr }),
+    prompt: talk => prompt(talk, { input: stdin, output: stderr }),
     progress: (title, total) =>
       total < MIN_PROGRESS_STEPS || !stderr.isTTY || env.TERM === 'dumb'
         ? NO_PROGRESS
@@ -269,55 +267,54 @@ class StatusLine {
   }
 }
 
-const ask = async (
-  questions: readonly Question[],
+class LeftError extends Error {}
+
+const prompt = async <Result>(
+  talk: (ask: Ask) => Promise<Result>,
   { input, output }: { input: Input; output: Output },
   signal?: AbortSignal,
-): Promise<string[] | undefined> => {
-  const prompt = createInterface({ input, output })
+): Promise<Result | undefined> => {
+  const reader = createInterface({ input, output })
   // Lines may arrive faster than questions are asked, for example when they are pasted.
-  const lines = prompt[Symbol.asyncIterator]()
+  const lines = reader[Symbol.asyncIterator]()
   let isOpen = true
   let isInterrupted = false
-  prompt.once('close', () => {
+  reader.once('close', () => {
     isOpen = false
   })
   const interrupt = (): void => {
     isInterrupted = true
-    prompt.close()
+    reader.close()
   }
   // In a terminal, Ctrl-C reaches the prompt instead of the process.
-  prompt.once('SIGINT', interrupt)
+  reader.once('SIGINT', interrupt)
   if (signal?.aborted) interrupt()
   signal?.addEventListener('abort', interrupt, { once: true })
-  const answers: string[] = []
-  try {
-    for (const { text, isAsked, byDefault, check } of questions) {
-      let isValid = isAsked?.(answers) === false
-      if (isValid) answers.push('')
-      while (!isValid) {
-        const initial = byDefault?.(answers) ?? ''
-        const shown = initial === '' ? `${text} ` : `${text} (${initial}) `
-        prompt.setPrompt(plain(shown))
-        // After the last line, the prompt is closed, although its lines are still to be read.
-        if (isOpen) prompt.prompt()
-        else output.write(plain(shown))
-        const line = await lines.next()
-        if (line.done) {
-          output.write('\n')
-          if (isInterrupted) throw new InterruptedError()
-          return undefined
-        }
-        const answer = line.value.trim() || initial
-        const problem = check?.(answer, answers)
-        isValid = problem === undefined
-        if (isValid) answers.push(answer)
-        else output.write(`  ${plain(problem ?? '')}\n`)
+  const ask: Ask = async (question, { initial = '', check } = {}) => {
+    const shown = plain(initial === '' ? `${question} ` : `${question} (${initial}) `)
+    for (;;) {
+      reader.setPrompt(shown)
+      // After the last line, the prompt is closed, although its lines are still to be read.
+      if (isOpen) reader.prompt()
+      else output.write(shown)
+      const line = await lines.next()
+      if (line.done) {
+        output.write('\n')
+        throw isInterrupted ? new InterruptedError() : new LeftError()
       }
+      const answer = line.value.trim() || initial
+      const problem = check?.(answer)
+      if (problem === undefined) return answer
+      output.write(`  ${plain(problem)}\n`)
     }
-    return answers
+  }
+  try {
+    return await talk(ask)
+  } catch (error) {
+    if (error instanceof LeftError) return undefined
+    throw error
   } finally {
     signal?.removeEventListener('abort', interrupt)
-    prompt.close()
+    reader.close()
   }
 }

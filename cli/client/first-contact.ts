@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { VERSION } from '../../src/version.ts'
 import { HostError } from '../failure.ts'
 import { isLoopback } from '../hosts/index.ts'
-import { type Connection, NoHttpError, RefusedError, type Reply, request } from './http.ts'
+import { type Connection, type Reply, request, TransientError } from './http.ts'
 
 /** What a host reports about itself. */
 export const HostHealth = v.object({
@@ -35,8 +35,9 @@ export const isHealth = ({ body }: Reply): boolean => v.is(HostHealth, body)
 
 /** Adds what to do if nothing listens at the URL, which may be no more than the default, or its scheme may be wrong. */
 const advise = (error: unknown, url: URL): never => {
-  if (error instanceof NoHttpError) throw new HostError(error.message + tryHttps(url))
-  if (!(error instanceof RefusedError)) throw error
+  if (!(error instanceof TransientError)) throw error
+  if (error.kind === 'not-http') throw new HostError(error.message + tryHttps(url))
+  if (error.kind !== 'refused') throw error
   throw new HostError(
     `nothing is listening at ${url.origin}, so ${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
   )

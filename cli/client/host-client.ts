@@ -1,20 +1,12 @@
 import * as v from 'valibot'
 import { ServedReceipt } from '../../src/card/model/receipt.ts'
+import { json } from '../../src/card/model/schema.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../src/json/json.ts'
 import { MAX_PAGE_SIZE } from '../../src/limits.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/format.ts'
-import { HostError } from '../failure.ts'
+import { HostError, onRejection, RejectedError } from '../failure.ts'
 import { HostHealth, identifyHost, isHealth } from './first-contact.ts'
-import {
-  type Connection,
-  isTransient,
-  LimitedError,
-  openStream,
-  type Reply,
-  readReply,
-  request,
-  TransientError,
-} from './http.ts'
+import { type Connection, isTransient, openStream, type Reply, readReply, request, TransientError } from './http.ts'
 import { paginate } from './pages.ts'
 import {
   AgentPage,
@@ -50,8 +42,9 @@ import {
 export type HostClient = ReturnType<typeof createMethods>
 
 /**
- * Creates a client. It returns what the host rejects, and throws a HostError if the host cannot be used at all. Before the first request
- * with the token, it makes sure that the other side is a Calling Card host.
+ * Creates a client. Methods that a synchronization uses return why the host rejects a request, the others throw it as a RejectedError.
+ * All throw a HostError if the host cannot be used at all. Before the first request with the token, the client makes sure that the
+ * other side is a Calling Card host.
  */
 export const createClient = (settings: Connection): HostClient => {
   const connection = { ...settings, outage: {} }
@@ -126,7 +119,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
       })
     } catch (error) {
       // One by one they are no fewer writes.
-      if (!(error instanceof TransientError) || error instanceof LimitedError) throw error
+      if (!(error instanceof TransientError) || error.kind === 'limited') throw error
       return agents.map(() => undefined)
     }
   },
@@ -138,11 +131,11 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return left.status === 204 || left.status === 404 ? undefined : toRejection(reply)
   },
 
-  /** Makes the host forget who started the tasks of an agent. Returns undefined if the agent is not registered. */
-  clearTasks: async (id: string): Promise<{ cleared: true } | Rejection | undefined> => {
+  /** Makes the host forget who started the tasks of an agent. Returns whether the agent is registered. */
+  clearTasks: async (id: string): Promise<boolean> => {
     const reply = await request(connection, 'DELETE', `/agents/${encodeURIComponent(id)}/tasks`)
-    if (isMissingAgent(reply)) return undefined
-    return reply.status === 204 ? { cleared: true } : toRejection(reply)
+    if (reply.status !== 204 && !isMissingAgent(reply)) throw rejectedError(reply)
+    return reply.status === 204
   },
 
   /**
@@ -152,11 +145,13 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   listAgents: async (
     query: { set?: string | undefined; q?: string; writable?: 'true' } = {},
   ): Promise<ListedAgent[]> => {
-    const agents = await collect(readPages(connection, '/agents', AgentPage, query), page => page.agents)
-    // A token without the scope `read` can do everything else.
-    if ('rejected' in agents)
-      throw new HostError(`the host does not list its agents: ${agents.detail.replace(/\.$/, '')}`)
-    return agents
+    const agents = collect(readPages(connection, '/agents', AgentPage, query), page => page.agents)
+    return agents.catch(
+      onRejection(message => {
+        // A token without the scope `read` can do everything else.
+        throw new HostError(`the host does not list its agents: ${message.replace(/\.$/, '')}`)
+      }),
+    )
   },
 
   /** Returns the card of an agent, or of the host's root, as the edge serves it to anonymous clients. */
@@ -172,13 +167,10 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /** Returns the card that the host serves to the holder of the token, in a dialect or as the hybrid; undefined for an unknown agent. */
-  getCard: async (id: string, dialect?: string): Promise<{ card: JsonObject } | Rejection | undefined> => {
+  getCard: async (id: string, dialect?: string): Promise<{ card: JsonObject } | undefined> => {
     const query = dialect === undefined ? '' : `?dialect=${encodeURIComponent(dialect)}`
     const reply = await request(connection, 'GET', `/agents/${id}/.well-known/agent-card.json${query}`)
-    if (reply.status === 404) return undefined
-    if (reply.status !== 200) return toRejection(reply)
-    if (!isJsonObject(reply.body)) throw notCallingCard(connection)
-    return { card: reply.body }
+    return reply.status === 404 ? undefined : { card: parseResult(v.record(v.string(), json), reply, connection) }
   },
 
   /** Returns the state of an agent's upstream card; undefined if its manifest has the card itself. */
@@ -188,27 +180,25 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
    * Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag `accept`. Returns
    * undefined if the agent is not registered.
    */
-  refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | Rejection | undefined> => {
+  refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | undefined> => {
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
     const isPending = accept !== undefined && (await readSource(connection, id))?.pending?.etag === accept
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)
-    if (isMissingAgent(reply)) return undefined
     // The card does not wait for approval any more: the attempt whose response was lost has accepted it.
     const mayBeAccepted = isPending && reply.status === 412 && reply.isRepeated
     if (mayBeAccepted && (await readSource(connection, id))?.state === 'fresh')
       return { outcome: 'refreshed', drift: [], notes: [] }
-    return reply.status === 200 ? parseReply(RefreshResult, reply, connection) : toRejection(reply)
+    return parseAgentResult(RefreshResult, reply, connection)
   },
 
   /**
    * Has the host test an agent, and returns the receipt; with `send`, the host sends the agent a message, too, and
    * never a second one. Returns undefined if the agent is not registered.
    */
-  check: async (id: string, send: boolean): Promise<ServedReceipt | Rejection | undefined> => {
+  check: async (id: string, send: boolean): Promise<ServedReceipt | undefined> => {
     const details = { body: send ? { send } : {}, timeoutMs: CHECK_TIMEOUT_MS, isUnrepeatable: true }
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/check`, details)
-    if (isMissingAgent(reply)) return undefined
-    return reply.status === 200 ? parseReply(ServedReceipt, reply, connection) : toRejection(reply)
+    return parseAgentResult(ServedReceipt, reply, connection)
   },
 
   /** Returns the public keys with which the host's signatures are verified; undefined if it has none. */
@@ -218,63 +208,51 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /** Returns the keys of the host by their roles. */
-  getHostKeys: async (): Promise<HostKeys | Rejection> => {
-    const reply = await request(connection, 'GET', '/keys')
-    return reply.status === 200 ? parseReply(HostKeys, reply, connection) : toRejection(reply)
-  },
+  getHostKeys: async (): Promise<HostKeys> =>
+    parseResult(HostKeys, await request(connection, 'GET', '/keys'), connection),
 
   /** Returns what the calls of an agent have shown; undefined if it is not registered. */
-  getObserved: async (id: string): Promise<Observed | Rejection | undefined> => {
-    const reply = await request(connection, 'GET', `/agents/${id}/observed`)
-    if (isMissingAgent(reply)) return undefined
-    return reply.status === 200 ? parseReply(Observed, reply, connection) : toRejection(reply)
-  },
+  getObserved: async (id: string): Promise<Observed | undefined> =>
+    parseAgentResult(Observed, await request(connection, 'GET', `/agents/${id}/observed`), connection),
 
   /** Returns the newest entries of the audit with these filters, `limit` at most. */
-  getAudit: (filters: Record<string, string>, limit: number): Promise<JsonObject[] | Rejection> =>
+  getAudit: (filters: Record<string, string>, limit: number): Promise<JsonObject[]> =>
     collect(readPages(connection, '/audit', AuditPage, filters), page => page.entries, limit),
 
-  /** Returns the whole audit in pages, newest first; a Rejection in place of a page that the host refuses. */
-  readAudit: (): AsyncIterable<AuditPage | Rejection> => readPages(connection, '/audit', AuditPage),
+  /** Returns the whole audit in pages, newest first. */
+  readAudit: (): AsyncIterable<AuditPage> => readPages(connection, '/audit', AuditPage),
 
   /** Returns the newest revisions of an agent, `limit` at most. */
-  getRevisions: (id: string, limit: number): Promise<ListedRevision[] | Rejection> =>
+  getRevisions: (id: string, limit: number): Promise<ListedRevision[]> =>
     collect(readPages(connection, `/agents/${id}/revisions`, RevisionPage), page => page.revisions, limit),
 
   /** Returns what a revision of an agent changed, compared with `from` or the one before it. */
-  getRevisionDiff: async (id: string, to: number, from?: number): Promise<RevisionChanges | Rejection> => {
-    const reply = await request(
-      connection,
-      'GET',
-      `/agents/${id}/revisions/${to}/diff${from === undefined ? '' : `?from=${from}`}`,
-    )
-    return reply.status === 200 ? parseReply(RevisionDiff, reply, connection) : toRejection(reply)
+  getRevisionDiff: async (id: string, to: number, from?: number): Promise<RevisionChanges> => {
+    const path = `/agents/${id}/revisions/${to}/diff${from === undefined ? '' : `?from=${from}`}`
+    return parseResult(RevisionDiff, await request(connection, 'GET', path), connection)
   },
 
   /** Registers the manifest of a revision again. `etag` is of what it replaces; without one, the agent must be removed. */
-  rollback: async (
-    id: string,
-    seq: number,
-    etag: string | undefined,
-  ): Promise<v.InferOutput<typeof RolledBack> | Rejection> => {
+  rollback: async (id: string, seq: number, etag: string | undefined): Promise<v.InferOutput<typeof RolledBack>> => {
     const send = (tag: string | undefined): Promise<Reply> =>
       request(connection, 'POST', `/agents/${id}/rollback`, { headers: conditionOf(tag), body: { seq } })
     const reply = await send(etag)
-    if (reply.status === 200 || reply.status === 201) return parseReply(RolledBack, reply, connection)
-    if (reply.status !== 412 || !reply.isRepeated) return toRejection(reply)
+    if (reply.status !== 412 || !reply.isRepeated) return parseResult(RolledBack, reply, connection)
     // The attempt whose response was lost may have restored it: another one, with the new entity tag, changes nothing.
     const registered = await request(connection, 'GET', `/agents/${id}/manifest`)
     const revision = await request(connection, 'GET', `/agents/${id}/revisions/${seq}`)
     const isRestored =
       isJsonObject(revision.body) && jsonEquals(registered.body ?? null, revision.body.manifest ?? null)
     const again = isRestored ? await send(entityTagOf(registered)) : reply
-    return again.status === 200 ? { ...parseReply(RolledBack, again, connection), changed: true } : toRejection(reply)
+    if (again.status !== 200) throw rejectedError(reply)
+    return { ...parseReply(RolledBack, again, connection), changed: true }
   },
 
   /** Returns all that the host has registered, as a stream of lines. */
-  openExport: async (): Promise<NonNullable<Response['body']> | Rejection> => {
+  openExport: async (): Promise<NonNullable<Response['body']>> => {
     const response = await openStream(connection, 'GET', '/export')
-    if (response.status !== 200) return toRejection({ ...(await readReply(response)), tokenFrom: connection.tokenFrom })
+    if (response.status !== 200)
+      throw rejectedError({ ...(await readReply(response)), tokenFrom: connection.tokenFrom })
     if (response.body === null || response.headers.get('Content-Type') !== EXPORT_TYPE) throw notCallingCard(connection)
     return response.body
   },
@@ -282,12 +260,11 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   /**
    * Imports an export into the host, which must be empty, with or without its tokens. `file` is compressed with gzip.
    */
-  importFile: async (file: ReadableStream, withTokens: boolean): Promise<ImportResult | Rejection> => {
+  importFile: async (file: ReadableStream, withTokens: boolean): Promise<ImportResult> => {
     const headers = { 'Content-Type': EXPORT_TYPE, 'Content-Encoding': 'gzip' }
     const path = withTokens ? '/import' : '/import?tokens=false'
     const response = await openStream(connection, 'POST', path, { headers, body: file })
-    const reply = { ...(await readReply(response)), tokenFrom: connection.tokenFrom }
-    return reply.status === 201 ? parseReply(ImportResult, reply, connection) : toRejection(reply)
+    return parseResult(ImportResult, { ...(await readReply(response)), tokenFrom: connection.tokenFrom }, connection)
   },
 
   /** The tokens of the host. */
@@ -297,20 +274,20 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
       parseReply(OwnToken, await request(connection, 'GET', '/tokens/self'), connection),
 
     /** Issues a token. If the response is lost, a token exists that nobody knows, so no second one is issued. */
-    issue: async (wanted: TokenRequest): Promise<IssuedToken | Rejection> => {
+    issue: async (wanted: TokenRequest): Promise<IssuedToken> => {
       const reply = await request(connection, 'POST', '/tokens', { body: wanted, isUnrepeatable: true })
-      return reply.status === 201 ? parseReply(IssuedToken, reply, connection) : toRejection(reply)
+      return parseResult(IssuedToken, reply, connection)
     },
 
     /** Returns all tokens, ordered by id. */
-    list: (): Promise<Token[] | Rejection> => collect(readPages(connection, '/tokens', TokenPage), page => page.tokens),
+    list: (): Promise<Token[]> => collect(readPages(connection, '/tokens', TokenPage), page => page.tokens),
 
     /** Revokes a token. */
-    revoke: async (id: string): Promise<Rejection | undefined> => {
+    revoke: async (id: string): Promise<void> => {
       const reply = await request(connection, 'DELETE', `/tokens/${encodeURIComponent(id)}`)
       // The attempt whose response was lost may have revoked it.
       const isRevoked = reply.status === 404 && reply.isRepeated && (await readRevoked(connection)).includes(id)
-      return reply.status === 204 || isRevoked ? undefined : toRejection(reply)
+      if (reply.status !== 204 && !isRevoked) throw rejectedError(reply)
     },
   },
 })
@@ -335,36 +312,43 @@ const conditionOf = (etag: string | undefined): Record<string, string> =>
 /** The host gives up earlier. */
 const CHECK_TIMEOUT_MS = 120_000
 
-/** Yields the pages of a list; a Rejection in place of a page that the host refuses. */
+/** Yields the pages of a list. */
 const readPages = <Output extends object>(
   connection: Connection,
   path: string,
   schema: v.GenericSchema<unknown, Output>,
   filters: Record<string, string | undefined> = {},
-): AsyncGenerator<Output | Rejection> =>
+): AsyncGenerator<Output> =>
   paginate(async cursor => {
     const query = new URLSearchParams({ limit: String(MAX_PAGE_SIZE) })
     for (const [name, value] of Object.entries({ cursor, ...filters })) if (value) query.set(name, value)
-    const reply = await request(connection, 'GET', `${path}?${query}`)
-    return reply.status === 200 ? parseReply(schema, reply, connection) : toRejection(reply)
+    return parseResult(schema, await request(connection, 'GET', `${path}?${query}`), connection)
   })
 
-/** Returns the items of all pages, `limit` at most; why the host refuses one, if it does. */
+/** Returns the items of all pages, `limit` at most. */
 const collect = async <Output extends object, Item>(
-  pages: AsyncIterable<Output | Rejection>,
+  pages: AsyncIterable<Output>,
   itemsOf: (page: Output) => readonly Item[],
   limit = Number.POSITIVE_INFINITY,
-): Promise<Item[] | Rejection> => {
+): Promise<Item[]> => {
   const items: Item[] = []
   for await (const page of pages) {
-    if (isRejection(page)) return page
     for (const item of itemsOf(page)) items.push(item)
     if (items.length >= limit) break
   }
   return items.slice(0, limit)
 }
 
-const isRejection = (value: object): value is Rejection => 'rejected' in value
+const rejectedError = (reply: Omit<Reply, 'headers'>): RejectedError => new RejectedError(toRejection(reply).detail)
+
+/** Returns the result of a request about an agent; undefined if that is not registered. */
+const parseAgentResult = <Schema extends v.GenericSchema>(schema: Schema, reply: Reply, connection: Connection) =>
+  isMissingAgent(reply) ? undefined : parseResult(schema, reply, connection)
+
+const parseResult = <Schema extends v.GenericSchema>(schema: Schema, reply: Reply, connection: Connection) => {
+  if (reply.status !== 200 && reply.status !== 201) throw rejectedError(reply)
+  return parseReply(schema, reply, connection)
+}
 
 const parseReply = <Schema extends v.GenericSchema>(schema: Schema, { body }: Reply, connection: Connection) => {
   const parsed = v.safeParse(schema, body)

@@ -53,24 +53,21 @@ type RequestDetails = {
   timeoutMs?: number
 }
 
-/** A failure that may pass. `retryAfterMs` is from the host's `Retry-After`. */
+/**
+ * A failure that may pass. `limited`: the host has done nothing, because of a rate limit. `refused`: nothing listens at the URL.
+ * `not-http`: the connection was closed without a response, or the response was not HTTP, as with https at a URL with http.
+ * `retryAfterMs` is from the host's `Retry-After`.
+ */
 export class TransientError extends HostError {
+  readonly kind: 'limited' | 'refused' | 'not-http' | undefined
   readonly retryAfterMs: number
 
-  constructor(message: string, retryAfterMs = 0) {
+  constructor(message: string, kind?: TransientError['kind'], retryAfterMs = 0) {
     super(message)
+    this.kind = kind
     this.retryAfterMs = retryAfterMs
   }
 }
-
-/** The host has done nothing, because of a rate limit. */
-export class LimitedError extends TransientError {}
-
-/** Nothing listens at the URL, at the moment. */
-export class RefusedError extends TransientError {}
-
-/** The connection was closed without a response, or the response was not HTTP: so do servers that speak https at a URL with http. */
-export class NoHttpError extends TransientError {}
 
 /** Statuses after which the same request may succeed. */
 const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
@@ -122,9 +119,9 @@ export const request = async (
       return { ...reply, isRepeated }
     } catch (error) {
       if (!(error instanceof TransientError) || attempt >= retries || signal?.aborted) throw error
-      if (isUnrepeatable && !(error instanceof LimitedError)) throw error
-      if (failsIfRefused && error instanceof RefusedError) throw error
-      isRepeated ||= !(error instanceof LimitedError || error instanceof RefusedError)
+      if (isUnrepeatable && error.kind !== 'limited') throw error
+      if (failsIfRefused && error.kind === 'refused') throw error
+      isRepeated ||= error.kind !== 'limited' && error.kind !== 'refused'
       const waitMs = Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS)
       const when = waitMs > 0 ? ` in ${Math.ceil(waitMs / 1000)} s` : ''
       if (outage.reason !== error.message) inform(`${method} ${path}: ${error.message}; retrying${when}`)
@@ -215,8 +212,9 @@ const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
 const rejectFailure = (reply: Reply, now: number): void => {
   const { status, headers } = reply
   if (codeOf(reply) === 'admin-token-missing') throw new HostError(ADMIN_TOKEN_MISSING)
-  const Failure = status === 429 ? LimitedError : TransientError
-  if (isTransient(reply)) throw new Failure(`the host responded with ${status}`, parseRetryAfterMs(headers, now))
+  const kind = status === 429 ? 'limited' : undefined
+  if (isTransient(reply))
+    throw new TransientError(`the host responded with ${status}`, kind, parseRetryAfterMs(headers, now))
   if (status >= 300 && status < 400 && status !== 304)
     throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
 }
@@ -235,8 +233,8 @@ const fetchText = async (
     const message = connectionFailure(error, url)
     const { code, name } = causeOf(error)
     if (String(code) in TLS_FAILURES) throw new HostError(message)
-    if (code === 'UND_ERR_SOCKET' || name === 'HTTPParserError') throw new NoHttpError(message)
-    throw code === 'ECONNREFUSED' ? new RefusedError(message) : new TransientError(message)
+    const isNotHttp = code === 'UND_ERR_SOCKET' || name === 'HTTPParserError'
+    throw new TransientError(message, code === 'ECONNREFUSED' ? 'refused' : isNotHttp ? 'not-http' : undefined)
   }
 }
 

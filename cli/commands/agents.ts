@@ -15,13 +15,12 @@ import {
   addOnlyOption,
   changeEach,
   choiceOption,
-  createHostClient,
-  describeMissing,
+  connectTo,
   type HostConnection,
   type HostFlags,
   listIds,
+  reportMissing,
   reportRejection,
-  resolveWithWarning,
 } from '../options.ts'
 import { createFilter } from '../sync/index.ts'
 import { escapeControls, formatCount } from '../terminal.ts'
@@ -70,11 +69,9 @@ export const addAgents: AddCommand = (program, context, exit) => {
 }
 
 const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
-  const connection = connectTo(flags, context, resolveHost)
+  const connection = connectTo(flags, context)
   return changeEach(ids, { ...flags, changed: 'cleared' }, context, async id => {
-    const result = await connection.client.clearTasks(id)
-    if (result === undefined) return reportMissing(id, connection, context)
-    if ('rejected' in result) return reportRejection(result, context, id)
+    if (!(await connection.client.clearTasks(id))) return reportMissing(id, connection, context)
     return `cleared ${id}; it can use its ids again in ${formatCount(CLEARED_ID_SECONDS / 60, 'minute')}`
   })
 }
@@ -85,7 +82,7 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   for (const id of named) requireName(id, 'the id of an agent')
   if (!flags.yes && !terminal.canAsk)
     throw new UsageError('remove cannot ask without a terminal: add --yes to remove without being asked.')
-  const connection = connectTo(flags, context, resolveHost)
+  const connection = connectTo(flags, context)
   const { host, client } = connection
   const etags = new Map<string, string>()
   let lookUpCode: number = ExitCode.ok
@@ -115,17 +112,11 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   return Math.max(lookUpCode, exitCode)
 }
 
-/** Connects to the host that the flags name. By default, the token is optional. */
-const connectTo = (flags: HostFlags, context: Context, resolve = findHost): HostConnection => {
-  const host = resolveWithWarning(flags, context, resolve)
-  return { host, client: createHostClient(host, context) }
-}
-
 const list = async (words: readonly string[], flags: ListFlags, context: Context): Promise<number> => {
   const { only, set, json } = flags
   const { terminal } = context
   if (set !== undefined) requireName(set, 'the name of a set')
-  const { host, client } = connectTo(flags, context)
+  const { host, client } = connectTo(flags, context, findHost)
   const listed = await client.listAgents({ set, q: words.join(' ') })
   if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
   const isSelected = createFilter(only)
@@ -161,12 +152,6 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<num
   return ExitCode.ok
 }
 
-/** Reports that an agent does not exist, and suggests one that does. */
-const reportMissing = async (id: string, connection: HostConnection, { terminal }: Context): Promise<number> => {
-  terminal.error(await describeMissing(id, connection))
-  return ExitCode.rejected
-}
-
 const toJsonText = (value: JsonObject): string => JSON.stringify(value, null, 2)
 
 /** Only quoted texts can have escapes. JSON, which is YAML too, quotes all. */
@@ -178,7 +163,7 @@ const toYaml = (value: JsonObject): string => {
 const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<number> => {
   const { terminal } = context
   if (id !== undefined) requireName(id, 'the id of an agent')
-  const connection = connectTo(flags, context)
+  const connection = connectTo(flags, context, findHost)
   const { host, client } = connection
   await client.getHealth()
   const { etag, isPending } = await client.getLiveCard(id)

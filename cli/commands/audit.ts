@@ -2,10 +2,10 @@ import { InvalidArgumentError } from 'commander'
 import { compactVerify } from 'jose'
 import { isJsonObject, type JsonObject, toText } from '../../src/json/json.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../src/registry/audit/chain.ts'
-import { type AuditPage, type HostClient, importHostKey, type Rejection } from '../client/index.ts'
+import { type AuditPage, type HostClient, importHostKey } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
-import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, reportRejection } from '../options.ts'
+import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags } from '../options.ts'
 
 /** The newest entry of an earlier verification. */
 type SeenHead = { number: number; hash: string }
@@ -62,7 +62,6 @@ const list = async (flags: ListFlags, context: Context): Promise<number> => {
     value === undefined ? [] : [[name, value] satisfies [string, string]],
   )
   const entries = await connect(flags, context).getAudit(Object.fromEntries(filters), limit)
-  if ('rejected' in entries) return reportRejection(entries, context)
   if (json) terminal.out(JSON.stringify({ entries }))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
   else
@@ -93,10 +92,7 @@ type Problem = { entry?: number; message: string }
 
 const verify = async (flags: VerifyFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  const client = connect(flags, context)
-  const result = await verifyAudit(client, flags.seen)
-  if ('rejected' in result) return reportRejection(result, context)
-  const { entries, head, isSigned, problem } = result
+  const { entries, head, isSigned, problem } = await verifyAudit(connect(flags, context), flags.seen)
   const exitCode = problem ? ExitCode.outOfDate : ExitCode.ok
   if (flags.json) terminal.out(JSON.stringify({ valid: problem === undefined, entries, head, isSigned, problem }))
   else if (problem) terminal.error(describeProblem(problem))
@@ -116,14 +112,13 @@ const describeProblem = ({ entry, message }: Problem): string =>
   entry === undefined ? message : `Entry ${entry} does not fit: ${message}.`
 
 /** Reads the audit from the newest entry to the first, one page at a time, and finds the first entry that does not fit. */
-const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Promise<Verification | Rejection> => {
+const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Promise<Verification> => {
   let head: AuditPage['head'] | undefined
   let newer: JsonObject | undefined
   let entries = 0
   let problem: Problem | undefined
   let isSeen = seen === undefined
   for await (const page of client.readAudit()) {
-    if ('rejected' in page) return page
     if (head === undefined) {
       head = page.head
       const [newest] = page.entries

@@ -1,15 +1,7 @@
 import { verifyReceipt } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
-import {
-  type AddCommand,
-  addHostOptions,
-  createHostClient,
-  describeMissing,
-  type HostFlags,
-  reportRejection,
-  resolveWithWarning,
-} from '../options.ts'
+import { type AddCommand, addHostOptions, connectTo, type HostFlags, reportMissing } from '../options.ts'
 import { receiptText } from '../reporters/index.ts'
 
 type CheckFlags = HostFlags & { send?: true }
@@ -28,14 +20,10 @@ export const addCheck: AddCommand = (program, context, exit) => {
 
 const check = async (id: string, flags: CheckFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  const host = resolveWithWarning(flags, context)
-  const client = createHostClient(host, context)
+  const connection = connectTo(flags, context)
+  const { client } = connection
   const served = await client.check(id, flags.send === true)
-  if (served === undefined) {
-    terminal.error(await describeMissing(id, { host, client }))
-    return ExitCode.rejected
-  }
-  if ('rejected' in served) return reportRejection(served, context, id)
+  if (served === undefined) return reportMissing(id, connection, context)
   const verification = await verifyReceipt(served, await client.getKeys())
   if (flags.json) terminal.out(JSON.stringify({ ...served, verification }))
   else terminal.report(receiptText(served, verification))

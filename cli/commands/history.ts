@@ -11,8 +11,8 @@ import {
   type HostFlags,
   reportRejection,
 } from '../options.ts'
+import { changeText, hideSecretsInChange } from '../reporters/index.ts'
 import { colors } from '../terminal.ts'
-import { changeText, hideSecretsInChange } from './refresh.ts'
 
 /** Adds `history` and `rollback`, which list the revisions of an agent and go back to one. */
 export const addHistory: AddCommand = (program, context, exit) => {
@@ -72,13 +72,13 @@ export const diffRevisions = async (
   if (prune || only || allowSecret.length > 0 || format === 'markdown')
     throw new UsageError('Revisions are compared without --prune, --only, --allow-secret and --format markdown.')
   const found = await connect(flags, context).getRevisionDiff(id, to, from)
-  if ('rejected' in found) return reportRejection(found, context)
   const manifest = found.manifest.map(hideSecretsInChange)
   const isEqual = found.changes.length === 0 && manifest.length === 0
   if (json || format === 'json') terminal.out(JSON.stringify({ ...found, manifest }))
   else {
     const title = `${id} ${found.from} → ${to}`
-    const lines = manifest.length > 0 ? ['  in the manifest:', ...manifest.map(changeText)] : []
+    const lines =
+      manifest.length > 0 ? ['  in the manifest:', ...manifest.map(change => `    ${changeText(change)}`)] : []
     terminal.report(isEqual ? `${colors.bold(title)} · nothing differs` : [...changesText(title, found), ...lines])
   }
   return isEqual ? ExitCode.ok : ExitCode.outOfDate
@@ -88,7 +88,6 @@ const history = async (id: string, flags: HistoryFlags, context: Context): Promi
   const { limit, json } = flags
   const { terminal } = context
   const revisions = await connect(flags, context).getRevisions(id, limit)
-  if ('rejected' in revisions) return reportRejection(revisions, context)
   if (json) terminal.out(JSON.stringify({ id, revisions }))
   else
     terminal.table(
@@ -110,7 +109,6 @@ const rollback = async (
   const registered = await client.getAgent(id)
   if (registered && 'rejected' in registered) return reportRejection(registered, context)
   const result = await client.rollback(id, seq, registered?.etag)
-  if ('rejected' in result) return reportRejection(result, context)
   if (flags.json) terminal.out(JSON.stringify({ ...result, restored: seq }))
   else if (result.changed) terminal.report(changesText(`restored revision ${seq} of ${id} as ${result.seq}`, result))
   else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${seq} is registered already`)

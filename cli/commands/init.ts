@@ -5,6 +5,7 @@ import { compile } from '../../src/card/compile/index.ts'
 import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
 import { blockReason } from '../../src/http/safe-fetch.ts'
+import { isJsonObject, type Json } from '../../src/json/json.ts'
 import { type Context, foldersOfRepository, readEnvFile } from '../context.ts'
 import { curlCall, shellQuote } from '../curl.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
@@ -18,6 +19,7 @@ import {
   isFolder,
   isIssuerUrl,
   isLocalAddress,
+  isRemoteCard,
   isUneditedStarter,
   loadManifests,
   rejectLinkOutside,
@@ -27,7 +29,7 @@ import {
   starterDefaults,
 } from '../manifests/index.ts'
 import type { AddCommand } from '../options.ts'
-import { colors, type Question } from '../terminal.ts'
+import { type Ask, colors } from '../terminal.ts'
 
 /** How an agent is reached, and the path of the URL that is suggested. The URL itself shows whether it is public. */
 const REACHES: Readonly<Record<string, string>> = {
@@ -92,25 +94,26 @@ const init = async (
   const { terminal, cwd } = context
   rejectLinkOutside(CARDS_FOLDER, cwd)
   const { url: hostUrl } = findHost({ ...(host !== undefined && { host }) }, context)
-  const idOf = (name = ''): string => id ?? toSlug(name, STARTER_DEFAULTS.id)
   const problem = id === undefined ? undefined : findIdProblem(id, cwd)
   if (problem !== undefined) throw new UsageError(problem)
   const urls = Object.entries({ public: flags.url, mcp, card }).filter(([, url]) => url !== undefined)
   if (urls.length > 1) throw new UsageError('--url, --mcp and --card exclude each other: give one of them.')
   const given = { ...flags, ...(urls[0] && { reach: urls[0][0], url: urls[0][1] }) }
-  const answers = await complete(given, { id, idOf }, context)
+  const answers = await complete(given, id, context)
   if (answers === undefined) {
     terminal.info('Nothing is written.')
     return ExitCode.usage
   }
-  const starter = { ...toStarter(answers), id: idOf(answers.name), host: hostUrl }
+  const starter = { ...STARTER_DEFAULTS, ...answers, id: idOf(id, answers), host: hostUrl }
   const file = fileOf(starter.id)
   const text = starterCard(starter)
   if (!createFile(file, text, cwd)) throw new UsageError(existsMessage(file))
   for (const line of [`created ${file}`, ...writeSurroundings(cwd)]) terminal.report(`${colors.green('+')} ${line}`)
-  terminal.info(nextSteps(file, starter, { text, flag: host === undefined ? '' : ` --host ${host}`, cwd }))
+  terminal.info(nextSteps(starter, parse(text), { flag: host === undefined ? '' : ` --host ${host}`, cwd }))
   return ExitCode.ok
 }
+
+const idOf = (id: string | undefined, { name = '' }: Answers): string => id ?? toSlug(name, STARTER_DEFAULTS.id)
 
 const fileOf = (id: string): string => join(CARDS_FOLDER, `${id}.yaml`)
 
@@ -130,32 +133,28 @@ const findIdProblem = (id: string, cwd: string): string | undefined => {
   return other && existsMessage(other.file)
 }
 
-const toStarter = ({ reach, ...answers }: Answers): StarterAnswers => ({
-  ...answers,
-  ...((reach === 'mcp' || reach === 'card') && { source: reach }),
-})
-
-type Ids = { id: string | undefined; idOf: (name?: string) => string }
-
 /** Somebody else's card has a description. Its id may be made from a name. */
-const isNeeded = (field: Field, { reach }: Answers, { id }: Ids): boolean =>
+const isNeeded = (field: Field, { reach }: Answers, id: string | undefined): boolean =>
   reach !== 'card' || !(field === 'description' || (field === 'name' && id !== undefined))
 
 /** Checks the flags and asks for what they do not give. Returns undefined if the prompt was left. */
-const complete = async (flags: Answers, ids: Ids, { terminal, cwd }: Context): Promise<Answers | undefined> => {
+const complete = async (
+  flags: Answers,
+  id: string | undefined,
+  { terminal, cwd }: Context,
+): Promise<Answers | undefined> => {
   const check = (field: Field, answers: Answers, subject: string): string | undefined => {
     const problem = findProblem(field, answers)
     if (problem !== undefined) return `${subject} ${problem}.`
-    return field === 'name' ? findIdProblem(ids.idOf(answers.name), cwd) : undefined
+    return field === 'name' ? findIdProblem(idOf(id, answers), cwd) : undefined
   }
   for (const field of FIELD_NAMES) {
     const flag = field === 'url' && flags.reach !== 'public' ? flags.reach : field
     const problem = flags[field] === undefined ? undefined : check(field, flags, `--${flag}`)
     if (problem !== undefined) throw new UsageError(problem)
   }
-  const missing = FIELD_NAMES.filter(field => flags[field] === undefined)
   const required = (['name', 'description', 'url'] as const).filter(
-    field => missing.includes(field) && isNeeded(field, flags, ids),
+    field => flags[field] === undefined && isNeeded(field, flags, id),
   )
   if (required.length > 0 && !terminal.canAsk) {
     const names = new Intl.ListFormat('en-GB').format(required.map(field => `--${field}`))
@@ -163,40 +162,33 @@ const complete = async (flags: Answers, ids: Ids, { terminal, cwd }: Context): P
       `No terminal: pass ${names}.${required.includes('url') ? ' --mcp or --card may replace --url.' : ''}`,
     )
   }
-  const toAnswers = (given: readonly string[]): Answers => ({
-    ...flags,
-    ...Object.fromEntries(given.map((answer, index) => [missing[index], answer])),
-  })
-  const questions = missing.map(
-    (field): Required<Question> => ({
-      text: FIELDS[field][0],
-      isAsked: before => isNeeded(field, toAnswers(before), ids),
-      byDefault: before => defaultOf(field, toAnswers(before), ids),
-      check: (answer, before) => check(field, toAnswers([...before, answer]), `The ${ANSWER_NAMES[field] ?? field}`),
-    }),
-  )
-  // What has a default is not asked for alone.
-  const byDefault = (): string[] => {
-    const answers: string[] = []
-    for (const question of questions) answers.push(question.isAsked(answers) ? question.byDefault(answers) : '')
+  const answerAll = async (ask?: Ask): Promise<Answers> => {
+    const answers = { ...flags }
+    for (const field of FIELD_NAMES) {
+      if (answers[field] !== undefined || !isNeeded(field, answers, id)) continue
+      const initial = defaultOf(field, answers, id)
+      const checkAnswer = (answer: string) =>
+        check(field, { ...answers, [field]: answer }, `The ${ANSWER_NAMES[field] ?? field}`)
+      answers[field] = ask ? await ask(FIELDS[field][0], { initial, check: checkAnswer }) : initial
+    }
     return answers
   }
-  const given = required.length === 0 ? byDefault() : await terminal.ask(questions)
-  return given && toAnswers(given)
+  // What has a default is not asked for alone.
+  return required.length === 0 ? answerAll() : terminal.prompt(answerAll)
 }
 
 /** What an answer is called in a message, if not as its field. */
 const ANSWER_NAMES: Partial<Record<Field, string>> = { reach: 'answer', url: 'URL', callers: 'answer' }
 
 /** Only the card of an agent that has no name yet may keep the description of every new card: nothing publishes it. */
-const defaultOf = (field: Field, { reach = 'public', name, url = '', secret }: Answers, { idOf }: Ids): string => {
+const defaultOf = (field: Field, answers: Answers, id: string | undefined): string => {
+  const { reach = 'public', name, url = '', secret } = answers
   if (field === 'reach') return reach
-  if (field === 'secret') return ''
   // A credential of the host, and an address that clients cannot reach, are opened to everyone only by choice.
   if (field === 'callers') return secret || isLocalAddress(url) ? 'tokens' : 'anyone'
   if (field === 'url' && reach === 'local') return 'http://localhost:9000/'
   if (reach === 'public' && (name === undefined || name === STARTER_DEFAULTS.name)) return STARTER_DEFAULTS[field]
-  return field === 'url' ? `https://${idOf(name)}.example.com${REACHES[reach]}` : ''
+  return field === 'url' ? `https://${idOf(id, answers)}.example.com${REACHES[reach]}` : ''
 }
 
 /** Returns what the host or the linter finds wrong with an answer: a sentence without its subject. */
@@ -206,10 +198,9 @@ const findProblem = (field: Field, answers: Answers): string | undefined => {
     return Object.hasOwn(REACHES, answer) ? undefined : `must be one of ${Object.keys(REACHES).join(', ')}`
   if (field === 'callers' && isIssuerUrl(answer) && !/^https?:\/\/./.test(answer))
     return 'must be anyone, tokens, or the URL of an OpenID Connect issuer, such as https://login.example.com'
-  const starter = toStarter(answers)
-  const manifest = parse(starterCard(starter))
+  const manifest = parse(starterCard(answers))
   // Only a host can fetch a card: of such a manifest, the rest is checked.
-  const result = starter.source
+  const result = isRemoteCard(answers.reach ?? '')
     ? readManifest(manifest)
     : compile(manifest, { id: 'agent', requestOrigin: localUrl({}) })
   if ('manifest' in result) return undefined
@@ -240,72 +231,74 @@ const IGNORED = ['.env', '.env.*', '!.env.example']
 
 /** Returns what to do next: for an agent that clients call through the host, each command until the first call. */
 const nextSteps = (
-  file: string,
-  { id, url = '', secret, callers = 'anyone', source, host }: StarterAnswers & { id: string; host: string },
-  { text, flag, cwd }: { text: string; flag: string; cwd: string },
+  { id, reach, url, secret, callers, host }: Required<StarterAnswers>,
+  manifest: Json,
+  { flag, cwd }: { flag: string; cwd: string },
 ): string[] => {
-  const manifest = parse(text)
+  const file = fileOf(id)
+  const isOwn = isLoopback(host)
+  const isLocal = isLocalAddress(url)
+  const isExample = /^https:\/\/[^/]*\.example\.com\//.test(url)
   const edit = isUneditedStarter(manifest)
     ? `Edit ${file}: sync-card skips it as long as it describes no agent.`
-    : `Edit ${file}${isExample(url) ? `: its URL, ${url}, is only an example` : ' to add what else clients should know'}.`
-  const isOwn = isLoopback(host)
-  if (manifest.route !== 'gateway')
+    : `Edit ${file}${isExample ? `: its URL, ${url}, is only an example` : ' to add what else clients should know'}.`
+  if (!isJsonObject(manifest) || manifest.route !== 'gateway')
     return [
       edit,
       `Then check it with ${colors.cyan('npx sync-card lint')}, and publish it with ${colors.cyan(`npx sync-card${flag}`)}.`,
       `It goes to ${host}.${isOwn ? ' For another host, write its SYNC_CARD_URL and SYNC_CARD_TOKEN into .env.' : ''}`,
     ]
+  const steps = [edit]
+  const addCommand = (text: string, command: string) => steps.push(text, colors.cyan(`  ${command}`))
+  if (isLocal && isOwn)
+    steps.push(
+      `No deployed host can reach ${url}: there, the agent needs a public https address, such as that of a tunnel.`,
+    )
+  else if (isLocal)
+    steps.push(
+      `${host} cannot reach ${url}: give it a public https address, such as that of a tunnel, or use --host local and npm start.`,
+    )
+  if (secret && callers === 'anyone') steps.push(`Everyone can call it, with the rights of ${secret}.`)
+  if (!secret && callers !== 'anyone' && !isLocal)
+    steps.push(`Only the host checks callers. If ${url} itself needs no credential, anyone can call it there.`)
+  if (isIssuerUrl(callers)) steps.push(`Tokens of ${callers} must have the audience ${host}/agents/${id}.`)
+  const variables = isOwn ? missingVariables([url, ...(isIssuerUrl(callers) ? [callers] : [])], secret, cwd) : []
+  if (variables.length > 0) {
+    addCommand(
+      `Set what the host needs to call it${secret ? ', with the bearer token in place of …' : ''}:`,
+      `printf '\\n%s' ${variables.join(' ')} >> .dev.vars`,
+    )
+    addCommand(
+      'Start the host in a terminal of its own. It registers the cards. If it is running, stop it first: it reads .dev.vars only once.',
+      'npm start',
+    )
+  } else {
+    if (secret) addCommand('Give the host the bearer token:', `npx wrangler secret put ${secret}`)
+    addCommand('Register it:', `npx sync-card${flag}`)
+  }
+  if (callers === 'tokens')
+    addCommand(
+      'Make a token for each caller:',
+      `CALLER_TOKEN=$(npx sync-card token create --scope call --agent ${id}${flag})`,
+    )
+  if (isIssuerUrl(callers)) addCommand('Put such a token into CALLER_TOKEN:', 'CALLER_TOKEN=…')
+  const options = callers === 'anyone' ? {} : { options: '-H "Authorization: Bearer $CALLER_TOKEN" ' }
+  const part = reach === 'mcp' ? { data: { skillId: 'TOOL', arguments: {} } } : { text: 'hello' }
+  addCommand(
+    reach === 'mcp' ? 'Call it, with the name of a tool and its arguments:' : 'Call it:',
+    curlCall(`${host}/agents/${id}`, 'SendMessage', part, options),
+  )
+  return steps
+}
+
+/** Returns the variables that a host on this machine needs to call an agent, as arguments of a shell command. */
+const missingVariables = (urls: readonly string[], secret: string, cwd: string): string[] => {
   const { ALLOWED_ORIGINS } = readEnvFile(cwd, '.dev.vars')
-  const origins = [url, ...(isIssuerUrl(callers) ? [callers] : [])]
-    .filter(address => blockReason(address, ALLOWED_ORIGINS) !== undefined)
-    .map(address => new URL(address).origin)
-  const variables = [
+  const origins = urls.filter(url => blockReason(url, ALLOWED_ORIGINS) !== undefined).map(url => new URL(url).origin)
+  return [
     ...(secret ? [`${secret}=…`] : []),
     ...(origins.length > 0
       ? [`ALLOWED_ORIGINS=${[...new Set([ALLOWED_ORIGINS, ...origins])].filter(Boolean).join(' ')}`]
       : []),
   ].map(shellQuote)
-  const part = source === 'mcp' ? { data: { skillId: 'TOOL', arguments: {} } } : { text: 'hello' }
-  const call = curlCall(`${host}/agents/${id}`, 'SendMessage', part, callers === 'anyone' ? {} : WITH_TOKEN)
-  const steps: [isNeeded: unknown, text: string, command?: string][] = [
-    [true, edit],
-    [
-      isLocalAddress(url),
-      isOwn
-        ? `No deployed host can reach ${url}: there, the agent needs a public https address, such as that of a tunnel.`
-        : `${host} cannot reach ${url}: give it a public https address, such as that of a tunnel, or use --host local and npm start.`,
-    ],
-    [secret && callers === 'anyone', `Everyone can call it, with the rights of ${secret}.`],
-    [
-      !secret && callers !== 'anyone' && !isLocalAddress(url),
-      `Only the host checks callers. If ${url} itself needs no credential, anyone can call it there.`,
-    ],
-    [isIssuerUrl(callers), `Tokens of ${callers} must have the audience ${manifest.jwt?.audience}.`],
-    [
-      isOwn && variables.length > 0,
-      `Set what the host needs to call it${secret ? ', with the bearer token in place of …' : ''}:`,
-      `printf '\\n%s' ${variables.join(' ')} >> .dev.vars`,
-    ],
-    [
-      isOwn && variables.length > 0,
-      'Start the host in a terminal of its own. It registers the cards. If it is running, stop it first: it reads .dev.vars only once.',
-      'npm start',
-    ],
-    [secret && !isOwn, 'Give the host the bearer token:', `npx wrangler secret put ${secret}`],
-    [!isOwn || variables.length === 0, 'Register it:', `npx sync-card${flag}`],
-    [
-      callers === 'tokens',
-      'Make a token for each caller:',
-      `CALLER_TOKEN=$(npx sync-card token create --scope call --agent ${id}${flag})`,
-    ],
-    [isIssuerUrl(callers), 'Put such a token into CALLER_TOKEN:', 'CALLER_TOKEN=…'],
-    [true, source === 'mcp' ? 'Call it, with the name of a tool and its arguments:' : 'Call it:', call],
-  ]
-  return steps.flatMap(([isNeeded, line, command]) =>
-    isNeeded ? [line, ...(command ? [colors.cyan(`  ${command}`)] : [])] : [],
-  )
 }
-
-const WITH_TOKEN = { options: '-H "Authorization: Bearer $CALLER_TOKEN" ' }
-
-const isExample = (url: string): boolean => /^https:\/\/[^/]*\.example\.com\//.test(url)

@@ -3,18 +3,17 @@ import type { HostClient, HostKey, HostKeys } from '../client/index.ts'
 import { poll } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { createWrangler, type Wrangler } from '../deploy/wrangler.ts'
-import { ExitCode, InterruptedError, UsageError } from '../exit-codes.ts'
+import { CommandError, ExitCode, InterruptedError, UsageError } from '../exit-codes.ts'
+import { onRejection } from '../failure.ts'
 import { isLoopback, parseHostUrl } from '../hosts/index.ts'
 import { createSigningKey, findObstacle, keysText, remainsText, rotationText } from '../keys/index.ts'
 import {
   type AddCommand,
   addConnectionOptions,
   addHostOptions,
-  createHostClient,
+  connectTo,
   type HostFlags,
   interruptSignal,
-  reportRejection,
-  resolveWithWarning,
 } from '../options.ts'
 import { formatCount } from '../terminal.ts'
 
@@ -76,24 +75,21 @@ const create = async (args: readonly string[], { print }: CreateFlags, context: 
   if (url !== undefined && isLoopback(parseHostUrl(url, 'SYNC_CARD_URL')))
     throw localHostError(url, 'Set SYNC_CARD_URL to the deployed one, or unset it.')
   const wrangler = createWrangler(cwd, processEnv)
-  const stored = await wrangler.listSecrets(args)
-  if (stored === undefined) return reportUnknownSecrets(context)
+  const stored = await listSecrets(wrangler, args)
   const existing = TURNS.find(secret => stored.includes(secret))
   if (existing !== undefined)
     throw new UsageError(
       `The Worker has a ${existing} already, and what it has signed would become invalid. To replace it without invalidating it: npx sync-card keys rotate`,
     )
-  const exitCode = await wrangler.putSecret('SIGNING_KEY', JSON.stringify(key), args)
-  if (exitCode !== 0) return reportWrangler('The key was not stored', exitCode, context)
+  rejectFailure('The key was not stored', await wrangler.putSecret('SIGNING_KEY', JSON.stringify(key), args))
   terminal.info(`SIGNING_KEY is now ${key.kid}; it was not displayed.`)
   return ExitCode.ok
 }
 
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  const host = resolveWithWarning(flags, context)
-  const state = await createHostClient(host, context).getHostKeys()
-  if ('rejected' in state) return reportRejection(state, context)
+  const { host, client } = connectTo(flags, context)
+  const state = await client.getHostKeys()
   if (flags.json) terminal.out(JSON.stringify(state))
   else terminal.report(keysText(state, isLoopback(host.url)))
   if (state.problem !== undefined) terminal.error(state.problem)
@@ -112,44 +108,38 @@ type Session = {
 }
 
 const openSession = (args: readonly string[], flags: HostFlags, context: Context, writes = true): Session => {
-  const host = resolveWithWarning(flags, context)
+  const { host, client } = connectTo(flags, context)
   // wrangler changes the deployed Worker, whatever the host is.
   if (writes && isLoopback(host.url)) throw localHostError(host.url, 'Name the deployed one with --host or --url.')
   const wrangler = createWrangler(context.cwd, context.processEnv)
-  const client = createHostClient(host, context)
   return { url: host.url, client, wrangler, args, context, signal: interruptSignal(context) }
 }
 
 const localHostError = (url: string, advice: string): UsageError =>
   new UsageError(`${url} is a host on this machine, whose keys \`npm start\` makes. ${advice}`)
 
-/** Reports that wrangler has failed, which may have shown no reason, and returns its exit code. */
-const reportWrangler = (what: string, exitCode: number, { terminal }: Context): number => {
-  terminal.error(
-    `${what}: wrangler ended with the exit code ${exitCode}. If you are not logged in, run \`npx wrangler login\`, then try again.`,
-  )
-  return exitCode
+/** Throws if wrangler has failed, which may have shown no reason. The exit code stays. */
+const rejectFailure = (what: string, exitCode: number): void => {
+  if (exitCode !== 0)
+    throw new CommandError(exitCode, `${what}: wrangler ended with the exit code ${exitCode}. ${LOGIN_ADVICE}`)
 }
 
-/** Reports that the key might replace another one. */
-const reportUnknownSecrets = ({ terminal }: Context): number => {
-  terminal.error(
-    'The key was not stored: wrangler could not list the secrets of the Worker, so that one of them might have been ' +
-      'replaced. If you are not logged in, run `npx wrangler login`, then try again.',
-  )
-  return ExitCode.unreachable
+const LOGIN_ADVICE = 'If you are not logged in, run `npx wrangler login`, then try again.'
+
+/** Returns the names of the secrets. Throws if they are unknown: a key might replace another one. */
+const listSecrets = async (wrangler: Wrangler, args: readonly string[]): Promise<string[]> => {
+  const stored = await wrangler.listSecrets(args)
+  if (stored) return stored
+  const reason = 'wrangler could not list the secrets of the Worker, so that one of them might have been replaced'
+  throw new CommandError(ExitCode.unreachable, `The key was not stored: ${reason}. ${LOGIN_ADVICE}`)
 }
 
 const rotate = async (args: readonly string[], flags: RotateFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const session = openSession(args, flags, context, !flags.print)
   const state = await session.client.getHostKeys()
-  if ('rejected' in state) return reportRejection(state, context)
   const secret = TURNS.find(name => !state.keys.some(key => key.secret === name))
-  if (secret === undefined) {
-    terminal.error(describeBusy(state))
-    return ExitCode.outOfDate
-  }
+  if (secret === undefined) throw new CommandError(ExitCode.outOfDate, describeBusy(state))
   const signsFrom = Math.ceil(Date.parse(state.time) / 1000) + KEY_LEAD_SECONDS
   const key = createSigningKey(signsFrom)
   if (flags.print) {
@@ -157,16 +147,12 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
     terminal.info(`Store it as ${secret} before ${new Date(signsFrom * 1000).toISOString()}, when it begins to sign.`)
     return ExitCode.ok
   }
-  const stored = await session.wrangler.listSecrets(args)
-  if (stored === undefined) return reportUnknownSecrets(context)
-  if (stored.includes(secret))
+  if ((await listSecrets(session.wrangler, args)).includes(secret))
     throw new UsageError(
       `The Worker that wrangler sees has a ${secret}, and ${session.url} has none: name the same Worker after --, such as -- --env staging.`,
     )
-  const exitCode = await session.wrangler.putSecret(secret, JSON.stringify(key), args)
-  if (exitCode !== 0) return reportWrangler('The key was not stored', exitCode, context)
-  const published = await waitForKeys(session, ({ keys }) => keys.some(({ kid }) => kid === key.kid), DEPLOY_TIMEOUT_MS)
-  if (published === undefined) return reportOtherWorker(session)
+  rejectFailure('The key was not stored', await session.wrangler.putSecret(secret, JSON.stringify(key), args))
+  await waitForChange(session, state => hasKey(state, key))
   terminal.report(rotationText({ kid: key.kid, signsFrom: signsFrom * 1000 }, state))
   return ExitCode.ok
 }
@@ -193,7 +179,6 @@ const retire = async (
     throw new UsageError('--now needs the kid of the key that has leaked: npx sync-card keys list shows them.')
   const session = openSession(args, flags, context)
   const state = await session.client.getHostKeys()
-  if ('rejected' in state) return reportRejection(state, context)
   const key = findKey(wanted ?? 'previous', state)
   if (flags.now) return replaceLeaked(key, state, session)
   if (key.role === 'current')
@@ -201,14 +186,10 @@ const retire = async (
       `${key.kid} is in use. Make the next key first: npx sync-card keys rotate. If it has leaked: npx sync-card keys retire ${key.kid} --now`,
     )
   const obstacle = key.role === 'previous' ? findObstacle(key, state) : undefined
-  if (obstacle !== undefined) {
-    terminal.error(`The previous key ${key.kid} can be retired ${obstacle}.`)
-    return ExitCode.outOfDate
-  }
-  const exitCode = await session.wrangler.deleteSecret(key.secret, args)
-  if (exitCode !== 0) return reportWrangler('The key was not retired', exitCode, context)
-  const after = await waitForKeys(session, ({ keys }) => !keys.some(({ kid }) => kid === key.kid), DEPLOY_TIMEOUT_MS)
-  if (after === undefined) return reportOtherWorker(session)
+  if (obstacle !== undefined)
+    throw new CommandError(ExitCode.outOfDate, `The previous key ${key.kid} can be retired ${obstacle}.`)
+  rejectFailure('The key was not retired', await session.wrangler.deleteSecret(key.secret, args))
+  await waitForChange(session, state => !hasKey(state, key))
   terminal.report(`Retired ${key.kid}: ${key.secret} is free for the next key.`)
   return ExitCode.ok
 }
@@ -233,18 +214,15 @@ const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): P
   const exitCode = isNeeded
     ? await wrangler.putSecret(key.secret, JSON.stringify(replacement), args)
     : await wrangler.deleteSecret(key.secret, args)
-  if (exitCode !== 0) return reportWrangler('The key was not retired', exitCode, context)
-  const isGone = ({ keys }: HostKeys): boolean => !keys.some(({ kid }) => kid === key.kid)
-  const gone = await waitForKeys(session, isGone, DEPLOY_TIMEOUT_MS)
-  if (gone === undefined) return reportOtherWorker(session)
+  rejectFailure('The key was not retired', exitCode)
+  const gone = await waitForChange(session, state => !hasKey(state, key))
   terminal.info('The key is gone. Waiting until the host has signed all cards again …')
-  const after = await waitForKeys(session, now => isGone(now) && now.unsigned === 0, RESIGN_TIMEOUT_MS)
-  if (after === undefined) {
-    terminal.error(
+  const after = await waitForKeys(session, now => !hasKey(now, key) && now.unsigned === 0, RESIGN_TIMEOUT_MS)
+  if (after === undefined)
+    throw new CommandError(
+      ExitCode.outOfDate,
       'The host has not signed all cards again yet. npx sync-card keys list shows how many agents wait for it.',
     )
-    return ExitCode.outOfDate
-  }
   const current = after.keys.find(({ role }) => role === 'current')
   if (key.role === 'current') terminal.report(`The current key is now ${current?.kid}.`)
   terminal.report(remainsText(key, { before: state, gone, after }))
@@ -259,9 +237,9 @@ const waitForKeys = async (
 ): Promise<HostKeys | undefined> => {
   let found: HostKeys | undefined
   const check = async (): Promise<boolean> => {
-    const state = await client.getHostKeys()
     // While secrets change, a location of the host may have no valid ones.
-    found = 'rejected' in state || !isWanted(state) ? undefined : state
+    const state = await client.getHostKeys().catch(onRejection(() => undefined))
+    found = state && isWanted(state) ? state : undefined
     return found !== undefined
   }
   await poll(check, { clock: context.clock, timeoutMs, pauseMs: 1000, maxPauseMs: 10_000, signal })
@@ -269,9 +247,14 @@ const waitForKeys = async (
   return found
 }
 
-const reportOtherWorker = ({ url, context }: Session): number => {
-  context.terminal.error(
-    `${url} has not changed its keys within ${formatCount(DEPLOY_TIMEOUT_MS / 60_000, 'minute')}. Is it the Worker that wrangler has changed? Name the same one after --, such as -- --env staging.`,
+const hasKey = ({ keys }: HostKeys, { kid }: { kid: string }): boolean => keys.some(key => key.kid === kid)
+
+/** Waits until a host has the secrets that wrangler has changed. Throws if it does not get them. */
+const waitForChange = async (session: Session, isWanted: (state: HostKeys) => boolean): Promise<HostKeys> => {
+  const found = await waitForKeys(session, isWanted, DEPLOY_TIMEOUT_MS)
+  if (found) return found
+  throw new CommandError(
+    ExitCode.outOfDate,
+    `${session.url} has not changed its keys within ${formatCount(DEPLOY_TIMEOUT_MS / 60_000, 'minute')}. Is it the Worker that wrangler has changed? Name the same one after --, such as -- --env staging.`,
   )
-  return ExitCode.outOfDate
 }

@@ -2,6 +2,7 @@ import pMap from 'p-map'
 import type { HostClient, Proposal } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
+import { onRejection } from '../failure.ts'
 import { localUrl } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, locateInCard } from '../manifests/index.ts'
 import {
@@ -75,9 +76,10 @@ const fetchObserved = async (
   client: HostClient,
 ): Promise<ReadonlyMap<Draft, ObservedResult>> => {
   const fetchOne = async (draft: Draft): Promise<[Draft, ObservedResult]> => {
-    const observed = await client.getObserved(draft.id)
+    const rejected = onRejection(detail => ({ state: 'rejected', detail }) as const)
+    const observed = await client.getObserved(draft.id).catch(rejected)
     if (observed === undefined) return [draft, { state: 'not registered' }]
-    if ('rejected' in observed) return [draft, { state: 'rejected', detail: observed.detail }]
+    if ('state' in observed) return [draft, observed]
     const { proposals, ...counts } = observed
     if (observed.calls === 0) return [draft, { state: 'never called' }]
     if (proposals === undefined) return [draft, { state: 'no card', ...counts }]

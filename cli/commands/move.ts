@@ -15,7 +15,6 @@ import {
   connect,
   type HostFlags,
   interruptSignal,
-  reportRejection,
 } from '../options.ts'
 import { formatCount } from '../terminal.ts'
 
@@ -39,7 +38,6 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   const path = file === undefined ? undefined : resolve(cwd, file)
   if (path !== undefined && existsSync(path)) throw new UsageError(`${file} exists already: name a new file.`)
   const stream = await connect(flags, context).openExport()
-  if ('rejected' in stream) return reportRejection(stream, context)
   const signal = interruptSignal(context)
   const check = new ExportCheck()
   const lines = decodeLines(stream, check, signal)
@@ -112,7 +110,6 @@ const importFile = async (file: string, flags: ImportFlags, context: Context): P
   }
   const compressed = createReadStream(path).pipe(createGzip())
   const result = await connect(flags, context).importFile(toStream(compressed), !flags.withoutTokens)
-  if ('rejected' in result) return reportRejection(result, context)
   const { agents, revisions, tokens } = result
   if (flags.json) terminal.out(JSON.stringify(result))
   else

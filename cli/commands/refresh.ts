@@ -1,17 +1,9 @@
-import type { CardChange, RefreshResult } from '../client/index.ts'
+import type { RefreshResult } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
-import {
-  type AddCommand,
-  addHostOptions,
-  createHostClient,
-  describeMissing,
-  forEachId,
-  type HostFlags,
-  reportRejection,
-  resolveWithWarning,
-} from '../options.ts'
-import { hideSecrets } from '../reporters/index.ts'
+import { onRejection } from '../failure.ts'
+import { type AddCommand, addHostOptions, connectTo, describeMissing, forEachId, type HostFlags } from '../options.ts'
+import { changeText, hideSecretsInChange } from '../reporters/index.ts'
 import { colors } from '../terminal.ts'
 
 type Flags = HostFlags & { accept?: string }
@@ -29,20 +21,16 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
   const { accept, json } = flags
   const { terminal } = context
   if (accept !== undefined && ids.length !== 1) throw new UsageError('--accept takes exactly one agent.')
-  const host = resolveWithWarning(flags, context)
-  const client = createHostClient(host, context)
+  const connection = connectTo(flags, context)
+  const { client } = connection
   const agents: ({ id: string } & (RefreshResult | { error: string }))[] = []
   const { exitCode, failure } = await forEachId(ids, context, async id => {
-    const result = await client.refresh(id, accept)
-    if (result === undefined) {
-      const error = await describeMissing(id, { host, client })
+    const result = await client.refresh(id, accept).catch(onRejection(error => ({ error })))
+    if (result === undefined || 'error' in result) {
+      const error = result?.error ?? (await describeMissing(id, connection))
       agents.push({ id, error })
-      terminal.error(error)
+      terminal.error(result ? `${id}: ${error}` : error)
       return ExitCode.rejected
-    }
-    if ('rejected' in result) {
-      agents.push({ id, error: result.detail })
-      return reportRejection(result, context, id)
     }
     const shown = hideSecretsOf(result)
     agents.push({ id, ...shown })
@@ -60,13 +48,6 @@ const hideSecretsOf = (result: RefreshResult): RefreshResult => ({
   ...(result.pending && { pending: { ...result.pending, drift: result.pending.drift.map(hideSecretsInChange) } }),
 })
 
-/** Hides what looks like a secret in the values of a change. */
-export const hideSecretsInChange = ({ before, after, ...change }: CardChange): CardChange => ({
-  ...change,
-  ...(before !== undefined && { before: hideSecrets(before, change.pointer) }),
-  ...(after !== undefined && { after: hideSecrets(after, change.pointer) }),
-})
-
 /** Formats the result for people. The command that it shows names the host as the flags do. */
 const refreshText = (
   id: string,
@@ -79,7 +60,7 @@ const refreshText = (
     return [
       `${outcome} ${agent}`,
       ...signatures,
-      ...drift.map(changeText),
+      ...drift.map(change => `    ${changeText(change)}`),
       ...notes.map(({ pointer, message }) => `    its card: ${pointer} ${message}`),
     ]
   const hostFlag = host !== undefined ? ` --host ${host}` : url !== undefined ? ` --url ${url}` : ''
@@ -88,7 +69,7 @@ const refreshText = (
     `${colors.yellow('pending')} ${agent} · the new card needs your approval, so the previous one is still served:`,
     ...pending.widens.map(({ pointer, message }) => `    ${pointer} ${message}`),
     '  all changes:',
-    ...pending.drift.map(changeText),
+    ...pending.drift.map(change => `    ${changeText(change)}`),
     `  To accept: ${colors.cyan(command)}`,
   ]
 }
@@ -99,22 +80,3 @@ const verificationText = ({ verified, rule, key, reason, accepted }: Verificatio
 }
 
 type Verification = NonNullable<NonNullable<RefreshResult['source']>['verification']>
-
-const CHANGE_MARKS: Record<string, string> = { add: '+', remove: '-', replace: '~' }
-
-/** Formats a change as a line for people. */
-export const changeText = (change: CardChange): string => {
-  const { op, pointer, omitted = [], count } = change
-  if (op === 'more') return `    … and ${count} more`
-  const values = (['before', 'after'] as const).flatMap(side =>
-    omitted.includes(side) ? ['(too long to show)'] : change[side] === undefined ? [] : [abbreviate(change[side])],
-  )
-  return `    ${CHANGE_MARKS[op] ?? op} ${pointer} ${values.join(' → ')}`
-}
-
-const MAX_VALUE_LENGTH = 80
-
-const abbreviate = (value: unknown): string => {
-  const text = JSON.stringify(value)
-  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 1)}…` : text
-}

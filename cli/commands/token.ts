@@ -13,11 +13,9 @@ import {
   choiceOption,
   collect,
   connect,
-  createHostClient,
+  connectTo,
   type HostFlags,
   parseChoice,
-  reportRejection,
-  resolveWithWarning,
 } from '../options.ts'
 import { colors, formatTable, type Lines } from '../terminal.ts'
 
@@ -82,7 +80,6 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
     ...(expires !== undefined && { expires }),
     ...(note !== undefined && { note }),
   })
-  if ('rejected' in issued) return reportRejection(issued, context)
   terminal.out(json ? JSON.stringify(issued) : issued.token)
   const { scopes: allowed, agents, tiers, expires: end } = describeToken(issued, clock.now())
   terminal.info(
@@ -96,7 +93,6 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
   const tokens = await connect(flags, context).tokens.list()
-  if ('rejected' in tokens) return reportRejection(tokens, context)
   if (flags.json) terminal.out(JSON.stringify({ tokens }))
   else terminal.report(tokensText(tokens, clock.now()))
   return ExitCode.ok
@@ -105,8 +101,8 @@ const list = async (flags: HostFlags, context: Context): Promise<number> => {
 const revoke = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
   const { tokens } = connect(flags, context)
   return changeEach(ids, { ...flags, changed: 'revoked' }, context, async id => {
-    const rejection = await tokens.revoke(id)
-    return rejection ? reportRejection(rejection, context, id) : `revoked ${id}`
+    await tokens.revoke(id)
+    return `revoked ${id}`
   })
 }
 
@@ -165,8 +161,7 @@ export const addWhoami: AddCommand = (program, context, exit) => {
 
 const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
-  const host = resolveWithWarning(flags, context)
-  const client = createHostClient(host, context)
+  const { host, client } = connectTo(flags, context)
   const token = await client.tokens.self()
   const health = await client.getOwnHealth()
   if (flags.json) terminal.out(whoamiJson(host, health, token))

@@ -12,7 +12,7 @@ import { colors, formatTable } from '../terminal.ts'
 import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, WEATHER_ID, withoutOwnIds } from './samples.ts'
 
 /** How a shell gets the admin token, and the folder that keeps what is registered. */
-export type WelcomeTexts = { shellToken: string; state: string }
+type WelcomeTexts = { shellToken: string; state: string }
 
 /**
  * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards
@@ -20,32 +20,48 @@ export type WelcomeTexts = { shellToken: string; state: string }
  */
 export const welcome = async (host: HostSettings, texts: WelcomeTexts, context: Context): Promise<void> => {
   const { terminal, cwd, fetch, clock } = context
+  const { url } = host
   const ownFiles = isFolder(CARDS_FOLDER, cwd) ? findCardFiles([CARDS_FOLDER], cwd) : []
   const samples = withoutOwnIds(findSamples(cwd), ownFiles, cwd)
   if (samples.length > 0) await send(samples, host, false, context)
   // A sample of an earlier start may have the id of a card.
   await send([], host, true, context)
   const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, inform: terminal.info })
-  const agents = await listAgents(client, host.url)
+  const { agents, root, hasRootCard } = await listAgents(client, url)
   const isShown = (sample: string) =>
     samples.some(file => isSampleOf(sample, file)) &&
-    agents.agents.some(({ id, visibility }) => id === sample && visibility === 'public')
-  terminal.report(
-    welcomeText(host.url, agents, texts, [
-      ...section(
-        'Call an agent through the gate (a message, a stream, a call that its card does not allow):',
-        isShown(ECHO_ID) ? echoCommands(host.url) : [],
-      ),
-      ...section(
-        'Read the extended card of an agent, which callers with a token get:',
-        isShown(WEATHER_ID) ? extendedCardCommands(host.url) : [],
-      ),
-      ...section(
-        'An MCP server as an agent: the card made from it, and a message that calls a tool:',
-        isShown(TOOL_BOX_ID) ? toolCommands(host.url) : [],
-      ),
+    agents.some(({ id, visibility }) => id === sample && visibility === 'public')
+  const rows = agents.map(({ id, name, visibility }) => [
+    name,
+    `${url}/agents/${id}/`,
+    colors.dim(id === root ? 'root' : VISIBILITY_TEXT[visibility]),
+  ])
+  terminal.report([
+    ...(agents.length > 0 ? formatTable(rows) : ['No agents yet: npx sync-card sends those of cards/.']),
+    ...section(`Your token, for commands with $TOKEN and for ${url}/manage:`, [`export TOKEN=${texts.shellToken}`]),
+    ...section('Try:', [
+      ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
+      ...(root === undefined ? [] : cardCommands(url, root)),
     ]),
-  )
+    ...section(
+      'Find agents by words, and in the catalog that directories read:',
+      root === undefined ? [] : findCommands(url, root),
+    ),
+    ...section(
+      'Call an agent through the gate (a message, a stream, a call that its card does not allow):',
+      isShown(ECHO_ID) ? echoCommands(url) : [],
+    ),
+    ...section(
+      'Read the extended card of an agent, which callers with a token get:',
+      isShown(WEATHER_ID) ? extendedCardCommands(url) : [],
+    ),
+    ...section(
+      'An MCP server as an agent: the card made from it, and a message that calls a tool:',
+      isShown(TOOL_BOX_ID) ? toolCommands(url) : [],
+    ),
+    `Ctrl-C stops. Registered agents stay in ${texts.state}.`,
+    `Open ${url}/ in a browser.`,
+  ])
 }
 
 /** Sends files, and reports only what needs attention. With `force`, they replace agents of other sets. */
@@ -111,45 +127,15 @@ const VISIBILITY_TEXT: Record<Visibility, string> = {
   pending: 'its card has not been fetched yet',
 }
 
-const welcomeText = (
-  url: string,
-  { agents, root, hasRootCard }: AgentList,
-  { shellToken, state }: WelcomeTexts,
-  samples: readonly string[],
-): string[] => {
-  const rows = agents.map(({ id, name, visibility }) => [
-    name,
-    `${url}/agents/${id}/`,
-    colors.dim(id === root ? 'root' : VISIBILITY_TEXT[visibility]),
-  ])
-  return [
-    ...(agents.length > 0 ? formatTable(rows) : ['No agents yet: npx sync-card sends those of cards/.']),
-    ...section(`Your token, for commands with $TOKEN and for ${url}/manage:`, [`export TOKEN=${shellToken}`]),
-    ...section('Try:', cardCommands(url, root, hasRootCard)),
-    ...section(
-      'Find agents by words, and in the catalog that directories read:',
-      root === undefined ? [] : findCommands(url, root),
-    ),
-    ...samples,
-    `Ctrl-C stops. Registered agents stay in ${state}.`,
-    `Open ${url}/ in a browser.`,
-  ]
-}
-
 const section = (title: string, commands: readonly string[]): string[] =>
   commands.length === 0 ? [] : [title, ...commands.map(command => colors.cyan(`  ${command}`))]
 
-/** Returns shell commands that read the card of the root agent, show who signed it, and test the agent. */
-const cardCommands = (url: string, root: string | undefined, hasRootCard: boolean): string[] => [
-  ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
-  ...(root === undefined
-    ? []
-    : [
-        `curl '${url}/agents/${root}?dialect=gopherhole'`,
-        `curl -H 'A2A-Version: 1.0' ${url}/agents/${root}/.well-known/agent-card.json`,
-        `npx sync-card verify ${url}/agents/${root}/`,
-        `npx sync-card check ${root} --url ${url}`,
-      ]),
+/** Returns shell commands that read the card of an agent, show who signed it, and test the agent. */
+const cardCommands = (url: string, id: string): string[] => [
+  `curl '${url}/agents/${id}?dialect=gopherhole'`,
+  `curl -H 'A2A-Version: 1.0' ${url}/agents/${id}/.well-known/agent-card.json`,
+  `npx sync-card verify ${url}/agents/${id}/`,
+  `npx sync-card check ${id} --url ${url}`,
 ]
 
 /** Returns shell commands that find an agent. An id is mostly a word of the agent's name. */

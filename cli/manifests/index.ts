@@ -26,6 +26,7 @@ export { readFile } from './read-file.ts'
 export {
   isIssuerUrl,
   isLocalAddress,
+  isRemoteCard,
   isUneditedStarter,
   STARTER_DEFAULTS,
   type StarterAnswers,

@@ -6,11 +6,11 @@ import { parseUrl } from '../../src/net/urls.ts'
 /** What the owner of a new card has answered. `host` is the host that the card is for, without a trailing slash. */
 export type StarterAnswers = {
   id?: string
+  /** `public` or `local`: the agent is called at `url`; `mcp`, `card`: the host makes or fetches the card from there. */
+  reach?: string
   name?: string
   description?: string
-  /** Where the agent is: its A2A endpoint; with `source`, its MCP server, or the card that somebody else publishes. */
   url?: string
-  source?: 'mcp' | 'card' | undefined
   /** The name of the secret that the host sends to the agent; empty if it sends none. */
   secret?: string
   /** `anyone`, `tokens`, or the URL of the OpenID Connect issuer whose users may call. */
@@ -21,6 +21,7 @@ export type StarterAnswers = {
 /** What a new card says where there is no answer. Until one of them is changed, nothing publishes the card. */
 export const STARTER_DEFAULTS = {
   id: 'my-agent',
+  reach: 'public',
   name: 'My Agent',
   description: 'What your agent does, for whom, and what it needs to know',
   url: 'https://my-agent.example.com/a2a',
@@ -32,55 +33,48 @@ export const STARTER_DEFAULTS = {
 /** Whether only this machine or its network reaches a URL. */
 export const isLocalAddress = (url: string): boolean => isPrivateHost(parseUrl(url)?.hostname ?? 'example.com')
 
-/** Returns how the host serves a new agent; nothing for one that everyone calls at its own public address. */
-const hostingOf = ({ id, url, source, secret, callers, host }: FullAnswers): JsonObject => {
-  const isIssuer = isIssuerUrl(callers)
-  const isForwarded = source === 'mcp' || isLocalAddress(url) || secret !== '' || callers !== 'anyone'
-  const upstream = { ...(source && { [source]: url }), ...(secret && { secret }) }
-  return {
-    ...(Object.keys(upstream).length > 0 && { upstream }),
-    ...(isForwarded && { route: 'gateway', callers: isIssuer ? 'issuer' : callers }),
-    ...(isIssuer && { jwt: { audience: `${host}/agents/${id}` } }),
-  }
-}
-
-type FullAnswers = Required<Omit<StarterAnswers, 'source'>> & Pick<StarterAnswers, 'source'>
-
 /** Whether an answer about the callers names an OpenID Connect issuer. */
 export const isIssuerUrl = (callers: string): boolean => !['anyone', 'tokens'].includes(callers)
 
-const securityOf = ({ callers }: FullAnswers): JsonObject => {
-  const openIdConnectUrl = `${callers.replace(/(?<!\/)\/+$|\/\.well-known\/.*/, '')}/.well-known/openid-configuration`
-  return isIssuerUrl(callers) ? { securitySchemes: { issuer: { type: 'openIdConnect', openIdConnectUrl } } } : {}
-}
+/** Whether the host has to fetch the card, or to make it from the tools of an MCP server. */
+export const isRemoteCard = (reach: string): boolean => reach === 'mcp' || reach === 'card'
 
 /** Returns the text of a new card: YAML with comments, which an editor completes with the schema of the host. */
 export const starterCard = (answers: StarterAnswers): string => {
-  const all: FullAnswers = { ...STARTER_DEFAULTS, ...answers }
-  const { name, description, url, source, host } = all
-  const [hosting, security] = [hostingOf(all), securityOf(all)]
+  const { id, reach, name, description, url, secret, callers, host } = { ...STARTER_DEFAULTS, ...answers }
+  const isRemote = isRemoteCard(reach)
+  const isIssuer = isIssuerUrl(callers)
+  const isForwarded = reach === 'mcp' || isLocalAddress(url) || secret !== '' || callers !== 'anyone'
+  const upstream = { ...(isRemote && { [reach]: url }), ...(secret && { secret }) }
+  const hosting = toYaml({
+    ...(Object.keys(upstream).length > 0 && { upstream }),
+    ...(isForwarded && { route: 'gateway', callers: isIssuer ? 'issuer' : callers }),
+    ...(isIssuer && { jwt: { audience: `${host}/agents/${id}` } }),
+  })
+  const openIdConnectUrl = `${callers.replace(/(?<!\/)\/+$|\/\.well-known\/.*/, '')}/.well-known/openid-configuration`
+  const schemes = { securitySchemes: { issuer: { type: 'openIdConnect', openIdConnectUrl } } }
+  const security = isIssuer ? `${toYaml(schemes).replace(/^(?=.)/gm, '  ')}\n` : isForwarded ? '' : DIRECT_SECURITY
   const head = `# yaml-language-server: $schema=${host}/schema/manifest.json
 
 # An agent: its Agent Card under \`card\`, and how the host serves it. The file name is the agent's id.
 # \`npx sync-card lint\` checks it, and \`npx sync-card\` publishes it.
 `
-  if (source !== undefined) {
-    const card = { ...(source === 'mcp' && { name, description }), ...security }
-    return [head, hostingText(hosting, source), ...(Object.keys(card).length > 0 ? [`card:${indent(card)}`] : [])].join(
-      '\n',
-    )
+  if (isRemote) {
+    const card = { ...(reach === 'mcp' && { name, description }), ...(isIssuer && schemes) }
+    return `${head}
+# The host fetches the card from here, or makes it from the tools of the MCP server. \`card\` adds to it.
+${isForwarded ? FORWARDED : ''}${hosting}${Object.keys(card).length > 0 ? `\n${toYaml({ card })}` : ''}`
   }
-  const isDirect = Object.keys(hosting).length === 0
   return `${head}
 card:
-  name: ${toYaml(name)}
+  name: ${toLine(name)}
   # Clients and other agents choose by the description: what the agent does, for whom, and what it needs to know.
-  description: ${toYaml(description)}
+  description: ${toLine(description)}
   version: 1.0.0
 
   # Where the agent is called, in which binding (JSONRPC, HTTP+JSON or GRPC) and which version of A2A ("1.0" or "0.3").
   supportedInterfaces:
-    - url: ${toYaml(url)}
+    - url: ${toLine(url)}
       protocolBinding: JSONRPC
       protocolVersion: "1.0"
 
@@ -100,18 +94,18 @@ card:
   #     description: Returns the weather of a place for the next ten days
   #     tags: [weather]
   #     examples: [Will it rain in Tokyo tomorrow?, How warm will it be in Oslo on Sunday?]
-${isDirect ? DIRECT_SECURITY : indent(security)}
-# public: lists name the agent. internal: only callers with a token see it.
+
+${security}# public: lists name the agent. internal: only callers with a token see it.
 # visibility: public
 
-${isDirect ? DIRECT_ROUTE : hostingText(hosting, source)}`
+${isForwarded ? FORWARDED + hosting : DIRECT_ROUTE}`
 }
 
-const DIRECT_SECURITY = `
-  # How callers authenticate. Without it, they call without credentials.
+const DIRECT_SECURITY = `  # How callers authenticate. Without it, they call without credentials.
   # securitySchemes:
   #   token: { type: http, scheme: bearer }
   # security: [{ token: [] }]
+
 `
 
 const DIRECT_ROUTE = `# direct: clients call the agent itself. gateway: clients call the host, which checks each call against the card and forwards it.
@@ -119,22 +113,9 @@ const DIRECT_ROUTE = `# direct: clients call the agent itself. gateway: clients 
 # route: direct
 `
 
-/** Writes how the host serves an agent, with comments. */
-const hostingText = (hosting: JsonObject, source: StarterAnswers['source']): string =>
-  [
-    ...(source
-      ? ['# The host fetches the card from here, or makes it from the tools of the MCP server. `card` adds to it.']
-      : []),
-    ...(hosting.route ? [FORWARDED] : []),
-    stringify(hosting),
-  ].join('\n')
-
 const FORWARDED = `# Clients call the host, which checks each call and forwards it, with the secret of this name if the agent needs one.
-# callers: anyone. tokens: who has one of \`npx sync-card token create --scope call\`. issuer: also users of the issuer in the card.`
-
-/** Writes members of the card as the text has them. */
-const indent = (members: JsonObject): string =>
-  Object.keys(members).length === 0 ? '' : `\n${stringify(members, { lineWidth: 0 }).replace(/^/gm, '  ').trimEnd()}\n`
+# callers: anyone. tokens: who has one of \`npx sync-card token create --scope call\`. issuer: also users of the issuer in the card.
+`
 
 /** Returns the text of a folder's new defaults: YAML with comments. */
 export const starterDefaults = (set: string): string => `# Fields that all other files of this folder inherit.
@@ -152,5 +133,7 @@ export const isUneditedStarter = (value: Json): boolean => {
   return jsonEquals(value, unedited)
 }
 
+const toYaml = (value: JsonObject): string => stringify(value, { lineWidth: 0 })
+
 /** Writes a text as YAML on one line. */
-const toYaml = (text: string): string => stringify(text, { lineWidth: 0, blockQuote: false }).trimEnd()
+const toLine = (text: string): string => stringify(text, { lineWidth: 0, blockQuote: false }).trimEnd()

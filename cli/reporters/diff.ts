@@ -1,6 +1,4 @@
-import { create } from 'jsondiffpatch'
-import ConsoleFormatter from 'jsondiffpatch/formatters/console'
-import { format as formatAsPatch } from 'jsondiffpatch/formatters/jsonpatch'
+import { createPatch, listChanges, type PatchOperation } from '../../src/card/diff/drift.ts'
 import { hideSecret } from '../../src/card/lint/index.ts'
 import {
   formatPointer,
@@ -11,23 +9,11 @@ import {
   type Pointer,
   parsePointer,
 } from '../../src/json/json.ts'
-import { colors, plain } from '../terminal.ts'
+import type { CardChange } from '../client/index.ts'
+import { colors } from '../terminal.ts'
 
 /** The manifests of the host and of a file. */
 type Change = { before: JsonObject; after: JsonObject }
-
-/**
- * The Worker compares cards with a smaller library; this one is too large for it, but formats for people and as JSON Patch.
- * Items of lists are identified by their names, so that a skill inserted at the top does not change all others.
- */
-const differ = create({
-  objectHash: item =>
-    isJsonObject(item) ? String(item.id ?? item.name ?? item.url ?? JSON.stringify(item)) : undefined,
-})
-
-const formatter = new ConsoleFormatter()
-// Its own colors depend on this process, and not on the terminal.
-Object.assign(formatter, { brushes: { added: colors.green, deleted: colors.red, moved: colors.yellow } })
 
 /** Returns what differs between two manifests, for people. */
 export const diffText = (title: string, change: Change): string[] => [
@@ -38,22 +24,38 @@ export const diffText = (title: string, change: Change): string[] => [
 /** Returns the lines of the same text without its title: added ones begin with `+`, removed ones with `-`. */
 export const diffLines = (change: Change): string[] => {
   const { before, after } = withoutSecrets(change)
-  const delta = differ.diff(escapeNames(before), escapeNames(after))
-  return (formatter.format(delta) ?? '').trimEnd().split('\n')
+  const lines = listChanges(before, after).map(changeText)
+  return lines.length > 0 ? lines : ['only the order of items, or what looks like a secret']
+}
+
+const CHANGE_MARKS: Record<string, string> = {
+  add: colors.green('+'),
+  remove: colors.red('-'),
+  replace: colors.yellow('~'),
+}
+
+/** Formats a change as a line for people. */
+export const changeText = (change: CardChange): string => {
+  const { op, pointer, omitted = [], count } = change
+  if (op === 'more') return `… and ${count} more`
+  const values = (['before', 'after'] as const).flatMap(side =>
+    omitted.includes(side) ? ['(not shown)'] : change[side] === undefined ? [] : [JSON.stringify(change[side])],
+  )
+  return `${CHANGE_MARKS[op] ?? op} ${pointer} ${values.join(' → ')}`
 }
 
 /** Returns what differs between two manifests as a JSON Patch (RFC 6902), for programs. */
-export const toJsonPatch = (change: Change): ReturnType<typeof formatAsPatch> => {
+export const toJsonPatch = (change: Change): PatchOperation[] => {
   const { before, after } = withoutSecrets(change)
-  return formatAsPatch(differ.diff(before, after))
+  return createPatch(before, after)
 }
 
-/** Escapes line breaks in names, which are shown as they are; those of texts are escaped as JSON. */
-const escapeNames = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(escapeNames)
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(jsonEntries(value).map(([name, item]) => [plain(name), escapeNames(item)]))
-}
+/** Hides what looks like a secret in the values of a change. */
+export const hideSecretsInChange = ({ before, after, ...change }: CardChange): CardChange => ({
+  ...change,
+  ...(before !== undefined && { before: hideSecrets(before, change.pointer) }),
+  ...(after !== undefined && { after: hideSecrets(after, change.pointer) }),
+})
 
 /** Hides what looks like a secret. A host may have stored one before it refused them. */
 const withoutSecrets = ({ before, after }: Change): Change => ({
@@ -69,7 +71,7 @@ const hideManifestSecrets = (manifest: JsonObject): JsonObject => {
 }
 
 /** Returns a value without what looks like a secret; `pointer` is where it is in a document, and `allowed` are places to keep. */
-export const hideSecrets = (value: Json, pointer: Pointer, allowed: readonly Json[] = []): Json => {
+const hideSecrets = (value: Json, pointer: Pointer, allowed: readonly Json[] = []): Json => {
   const hide = (value: Json, name: string, pointer: Pointer): Json => {
     if (typeof value === 'string') return allowed.includes(pointer) ? value : hideSecret(value, name)
     if (Array.isArray(value)) return value.map((item, index) => hide(item, name, pointer + formatPointer(index)))

@@ -1,4 +1,4 @@
-export { hideSecrets, toJsonPatch } from './diff.ts'
+export { changeText, hideSecretsInChange, toJsonPatch } from './diff.ts'
 export { lintJson, syncJson } from './json.ts'
 export {
   collectLintResults,

@@ -21,11 +21,7 @@ describe('sync-card diff', () => {
     expect(stdout).toBe(
       [
         'changed (cards/changed.json)',
-        '  {',
-        '     card: {',
-        '       version: "1.0.0" => "2.0.0"',
-        '     }',
-        '   }',
+        '  ~ /card/version "1.0.0" → "2.0.0"',
         '~ to update changed (cards/changed.json)',
         '+ to create new (cards/new.json)',
         `${host.url}: 1 to create, 1 to update, 1 unchanged`,
@@ -159,11 +155,7 @@ describe('sync-card diff --format markdown', () => {
 <details><summary><code>changed</code></summary>
 
 \`\`\`diff
-{
-   card: {
-     version: "1.0.0" => "2.0.0"
-   }
- }
+~ /card/version "1.0.0" → "2.0.0"
 \`\`\`
 
 </details>

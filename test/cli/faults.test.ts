@@ -149,7 +149,7 @@ describe('sync-card with a failing host', () => {
   it('does not overwrite a concurrent change, and shows it (exit 3)', async () => {
     changeDuringPush()
     const { code, stdout } = await one().run([], env)
-    expect(stdout).toMatch(/✗ changed meanwhile a[\s\S]*\+ *iconUrl/)
+    expect(stdout).toMatch(/✗ changed meanwhile a[\s\S]*\+ \/card\/iconUrl/)
     expect(code).toBe(3)
     expect(JSON.stringify(host.agents.get('a'))).toContain('iconUrl')
   })

@@ -50,7 +50,7 @@ describe('two owners of one host', () => {
   it('can take an agent over with --force, which shows the change', async () => {
     host.register('weather', { card: card('weather'), set: 'theirs' })
     const { code, stdout } = await folderOf('mine', ['weather']).run(['--force'], env)
-    expect(stdout).toMatch(/set: "theirs" => "mine"[\s\S]*~ updated {3}weather/)
+    expect(stdout).toMatch(/~ \/set "theirs" → "mine"[\s\S]*~ updated {3}weather/)
     expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'mine' })
   })
 

@@ -117,7 +117,7 @@ describe('sync-card pull into a folder with files', () => {
     const workspace = new Workspace({ 'cards/weather.yaml': `# mine\ncard: ${JSON.stringify(card('weather'))}` })
     const before = read(workspace, 'cards/weather.yaml')
     const { code, stdout, stderr } = await workspace.run(['pull'], env)
-    expect(stdout).toContain('"Answers questions about weather" => "What the host has registered for it"')
+    expect(stdout).toContain('"Answers questions about weather" → "What the host has registered for it"')
     expect(stdout).toContain('~ differs   weather (cards/weather.yaml)\n')
     expect(stderr).toBe('--force overwrites the files that differ.\n')
     expect({ code, after: read(workspace, 'cards/weather.yaml') }).toEqual({ code: 1, after: before })

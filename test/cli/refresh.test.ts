@@ -62,7 +62,7 @@ describe('sync-card refresh', () => {
     ]
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', seq: 3, drift } }
     const { stdout } = await refresh('weather')
-    expect(stdout).toBe('refreshed weather\n    ~ /description (too long to show) → "B"\n    … and 7 more\n')
+    expect(stdout).toBe('refreshed weather\n    ~ /description (not shown) → "B"\n    … and 7 more\n')
   })
 
   it.each([
@@ -91,10 +91,10 @@ describe('sync-card refresh', () => {
     expect(stdout).toContain(`npx sync-card refresh weather --url ${host.url} --accept '"abc"'`)
   })
 
-  it('abbreviates long values', async () => {
+  it('shows long values whole: whoever approves a change reads all of it', async () => {
     const drift = [{ op: 'add', pointer: '/a', after: 'x'.repeat(100) }]
     answers['/agents/weather/refresh'] = { status: 200, body: { id: 'weather', outcome: 'refreshed', drift } }
-    expect((await refresh('weather')).stdout).toBe(`refreshed weather\n    + /a "${'x'.repeat(78)}…\n`)
+    expect((await refresh('weather')).stdout).toBe(`refreshed weather\n    + /a "${'x'.repeat(100)}"\n`)
   })
 
   it('shows no command with an entity tag that a shell would run (exit 4)', async () => {

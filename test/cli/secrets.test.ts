@@ -139,7 +139,7 @@ describe('a secret in a file', () => {
     })
     const { code, stdout } = await workspace.run([], env)
     expect(stdout).toMatch(/changed meanwhile/)
-    expect(stdout).toContain('password: "[secret]"')
+    expect(stdout).toContain('/password "[secret]"')
     expect(stdout).not.toMatch(LEAKS)
     expect(code).toBe(3)
   })

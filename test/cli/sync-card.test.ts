@@ -20,7 +20,7 @@ describe('sync-card', () => {
       'cards/README.md': '# not a card',
     })
     const { code, stdout } = await workspace.run([], env)
-    expect(stdout).toMatch(/"1\.0\.0" => "2\.0\.0"/)
+    expect(stdout).toMatch(/"1\.0\.0" → "2\.0\.0"/)
     expect(stdout).toContain('+ created   new')
     expect(stdout).not.toContain('= unchanged')
     expect(stdout).toMatch(/: 1 created, 1 updated, 1 unchanged\n$/)
@@ -135,8 +135,8 @@ describe('sync-card', () => {
     const added = { id: 'new', name: 'New', description: 'Answers new questions', tags: ['new'] }
     host.register('a', { card: card('a', { skills }) })
     const workspace = new Workspace({ 'cards/a.json': card('a', { skills: [added, ...skills] }) })
-    const { stdout } = await workspace.run(['--json', '--dry-run'], env)
-    expect(JSON.parse(stdout).agents[0].patch).toEqual([{ op: 'add', path: '/card/skills/0', value: added }])
+    const { stdout } = await workspace.run(['--dry-run'], env)
+    expect(stdout).toMatch(/^a \(cards\/a\.json\)\n {2}\+ \/card\/skills\/0 \{"id":"new",.*\}\n~ to update a /)
   })
 
   it('reports an error about a missing field at its nearest ancestor', async () => {

@@ -83,9 +83,11 @@ describe('createTerminal', () => {
 
   it('escapes what commands a terminal in questions', async () => {
     const { terminal, stdin, stderr } = create()
-    const answers = terminal.ask([{ text: 'a\u009b?', check: answer => (answer === '' ? 'b\u009b' : undefined) }])
+    const answers = terminal.prompt(ask =>
+      ask('a\u009b?', { check: answer => (answer === '' ? 'b\u009b' : undefined) }),
+    )
     stdin.write('\nc\n')
-    expect(await answers).toEqual(['c'])
+    expect(await answers).toBe('c')
     expect(stderr.read()).toBe('a\\u009b?   b\\u009b\na\\u009b? ')
   })
 
@@ -127,7 +129,7 @@ describe('createTerminal', () => {
 
   it('throws after Ctrl-C in a question, which interrupts the command', async () => {
     const { terminal, stdin } = create({}, true)
-    const answers = terminal.ask([{ text: 'Name?', byDefault: () => '', check: () => undefined }])
+    const answers = terminal.prompt(ask => ask('Name?'))
     stdin.write('\u0003')
     await expect(answers).rejects.toThrow(InterruptedError)
   })

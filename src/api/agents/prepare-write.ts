@@ -69,7 +69,7 @@ const prepareWrite = async (
   const errors = [...findLocalHost(manifest, origins), ...(await findIdentityErrors(manifest, env))]
   if (errors.length > 0) throw invalidCard(errors)
   const secrets = findDisallowedSecrets(read)
-  if (secrets.length > 0) throw secretInCard(secrets)
+  if (secrets.length > 0) throw invalidCard(secrets, 'secret-in-card')
   const source = resolveSource(manifest.upstream)
   const terms = { actor: actorOf(principal), ...(cause && { cause }) }
   const origin = resolveOrigin(manifest, origins)
@@ -206,11 +206,8 @@ const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): Jso
 const parseCard = (record: SourceRecord | undefined): JsonObject | undefined =>
   record?.card === undefined ? undefined : (JSON.parse(record.card) as JsonObject)
 
-const invalidCard = (errors: CardError[]): HttpError =>
-  new HttpError(422, 'invalid-card', describeErrors(errors), { errors: errors.slice(0, MAX_ERRORS) })
-
-const secretInCard = (errors: CardError[]): HttpError =>
-  new HttpError(422, 'secret-in-card', describeErrors(errors), { errors: errors.slice(0, MAX_ERRORS) })
+const invalidCard = (errors: CardError[], code: 'invalid-card' | 'secret-in-card' = 'invalid-card'): HttpError =>
+  new HttpError(422, code, describeErrors(errors), { errors: errors.slice(0, MAX_ERRORS) })
 
 const MAX_ERRORS = 100
 

@@ -1,7 +1,7 @@
 import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
 import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
 import { majorMinor } from '../model/calls.ts'
-import { type FoundChange, quote } from './change-rules.ts'
+import { change, type FoundChange, quote } from './change-rules.ts'
 import { compareModes } from './mode-changes.ts'
 import { compareSecurity } from './security-changes.ts'
 
@@ -43,14 +43,12 @@ const compareInterfaces = (before: readonly AgentInterface[], after: readonly Ag
   }
   return [
     ...changes,
-    ...removed.map(({ item, pointer }): FoundChange => {
-      const message = `the agent no longer offers ${describeProtocol(item)} at ${describeAddress(item)}`
-      return { rule: 'interface-removed', pointer, message }
-    }),
-    ...added.map(({ item, pointer }): FoundChange => {
-      const message = `the agent now also offers ${describeProtocol(item)} at ${describeAddress(item)}`
-      return { rule: 'interface-added', pointer, message }
-    }),
+    ...removed.map(({ item, pointer }) =>
+      change('interface-removed', pointer, `the agent no longer offers ${describeInterface(item)}`),
+    ),
+    ...added.map(({ item, pointer }) =>
+      change('interface-added', pointer, `the agent now also offers ${describeInterface(item)}`),
+    ),
   ]
 }
 
@@ -91,31 +89,25 @@ const interfaceMatches: readonly InterfaceMatch[] = [
 const describeProtocol = (item: AgentInterface): string =>
   `${quote(item.protocolBinding)} (A2A ${quote(majorMinor(item.protocolVersion))})`
 
+const describeInterface = (item: AgentInterface): string => `${describeProtocol(item)} at ${describeAddress(item)}`
+
 const describeAddress = ({ url, tenant }: AgentInterface): string =>
   tenant === undefined ? quote(url) : `${quote(url)} for tenant ${quote(tenant)}`
 
 /** Finds the skills that are removed or added. */
 const compareSkills = ({ skills: before }: AgentCard, { skills: after }: AgentCard): FoundChange[] => [
-  ...findMissing(before, after).map(
-    ({ id, index }): FoundChange => ({
-      rule: 'skill-removed',
-      pointer: formatPointer('skills', index),
-      message: `skill ${quote(id)} is removed`,
-    }),
+  ...findMissing(before, after).map(({ id, pointer }) =>
+    change('skill-removed', pointer, `skill ${quote(id)} is removed`),
   ),
-  ...findMissing(after, before).map(
-    ({ id, index }): FoundChange => ({
-      rule: 'skill-added',
-      pointer: formatPointer('skills', index),
-      message: `skill ${quote(id)} is new`,
-    }),
-  ),
+  ...findMissing(after, before).map(({ id, pointer }) => change('skill-added', pointer, `skill ${quote(id)} is new`)),
 ]
 
-/** Returns the ids that only the first list has, with their indices there. */
-const findMissing = (skills: AgentCard['skills'], others: AgentCard['skills']): { id: string; index: number }[] => {
+/** Returns the ids that only the first list has, with their places there. */
+const findMissing = (skills: AgentCard['skills'], others: AgentCard['skills']): { id: string; pointer: Pointer }[] => {
   const known = new Set(others.map(({ id }) => id))
-  return skills.map(({ id }, index) => ({ id, index })).filter(({ id }) => !known.has(id))
+  return skills
+    .map(({ id }, index) => ({ id, pointer: formatPointer('skills', index) }))
+    .filter(({ id }) => !known.has(id))
 }
 
 type Capabilities = AgentCard['capabilities']
@@ -127,14 +119,12 @@ const compareCapabilities = (
 ): FoundChange[] => [...compareFlags(before, after), ...compareExtensions(before.extensions, after.extensions)]
 
 const compareFlags = (before: Capabilities, after: Capabilities): FoundChange[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name): FoundChange[] => {
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap(name => {
     const [had, has] = [ownValue(before, name) === true, ownValue(after, name) === true]
     const pointer = formatPointer('capabilities', name)
     if (had && !has)
-      return [{ rule: 'capability-removed', pointer, message: `the agent no longer has the capability ${quote(name)}` }]
-    return has && !had
-      ? [{ rule: 'capability-added', pointer, message: `the agent now has the capability ${quote(name)}` }]
-      : []
+      return change('capability-removed', pointer, `the agent no longer has the capability ${quote(name)}`)
+    return has && !had ? change('capability-added', pointer, `the agent now has the capability ${quote(name)}`) : []
   })
 
 type Extensions = NonNullable<Capabilities['extensions']>
@@ -144,32 +134,29 @@ const compareExtensions = (before: Extensions = [], after: Extensions = []): Fou
   const later = new Set(after.map(({ uri }) => uri))
   const pointerOf = (index: number): Pointer => formatPointer('capabilities', 'extensions', index)
   return [
-    ...before.flatMap(({ uri }, index): FoundChange[] => {
+    ...before.flatMap(({ uri }, index) => {
       const message = `the agent no longer supports the extension ${quote(uri)}`
-      return later.has(uri) ? [] : [{ rule: 'extension-removed', pointer: pointerOf(index), message }]
+      return later.has(uri) ? [] : change('extension-removed', pointerOf(index), message)
     }),
-    ...after.flatMap((extension, index) =>
-      compareExtension(earlier.get(extension.uri), extension).map(change => ({ ...change, pointer: pointerOf(index) })),
-    ),
+    ...after.flatMap((extension, index) => compareExtension(earlier.get(extension.uri), extension, pointerOf(index))),
   ]
 }
 
 const compareExtension = (
   before: Extensions[number] | undefined,
   after: Extensions[number],
-): Omit<FoundChange, 'pointer'>[] => {
+  pointer: Pointer,
+): FoundChange[] => {
   const name = `the extension ${quote(after.uri)}`
-  if (!before && !after.required) return [{ rule: 'extension-added', message: `the agent now also supports ${name}` }]
+  if (!before && !after.required) return [change('extension-added', pointer, `the agent now also supports ${name}`)]
   const isChanged = before !== undefined && !jsonEquals(before.params, after.params)
   const [wasRequired, isRequired] = [before?.required === true, after.required === true]
   return [
-    ...(isRequired && !wasRequired
-      ? [{ rule: 'extension-required', message: `the agent now requires ${name}` } as const]
-      : []),
+    ...(isRequired && !wasRequired ? [change('extension-required', pointer, `the agent now requires ${name}`)] : []),
     ...(wasRequired && !isRequired
-      ? [{ rule: 'extension-optional', message: `the agent no longer requires ${name}` } as const]
+      ? [change('extension-optional', pointer, `the agent no longer requires ${name}`)]
       : []),
-    ...(isChanged ? [{ rule: 'extension-changed', message: `${name} has other parameters` } as const] : []),
+    ...(isChanged ? [change('extension-changed', pointer, `${name} has other parameters`)] : []),
   ]
 }
 
@@ -180,14 +167,14 @@ const texts = new Set(['name', 'description', 'provider', 'documentationUrl', 'i
 const compareFields = (before: AgentCard, after: AgentCard, found: readonly FoundChange[]): FoundChange[] => {
   const explained = new Set(found.flatMap(({ pointer }) => ancestorsOf(pointer)))
   const compare = (earlier: JsonObject, later: JsonObject, subject: string, place: Pointer): FoundChange[] =>
-    [...new Set([...Object.keys(earlier), ...Object.keys(later)])].flatMap((name): FoundChange[] => {
+    [...new Set([...Object.keys(earlier), ...Object.keys(later)])].flatMap(name => {
       const [old, current] = [ownValue(earlier, name), ownValue(later, name)]
       const pointer = place + formatPointer(name)
       if (explained.has(pointer) || jsonEquals(old, current)) return []
       const message = `${subject} ${describeDifference(name, old, current)}`
       const rule =
         place === '' && name === 'version' ? 'version-changed' : texts.has(name) ? 'text-changed' : 'details-changed'
-      return [{ rule, pointer, message }]
+      return change(rule, pointer, message)
     })
   const skills = new Map(before.skills.map(skill => [skill.id, skill]))
   const inSkills = after.skills.flatMap((skill, index) => {

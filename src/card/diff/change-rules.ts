@@ -51,6 +51,9 @@ export type ChangeRule = keyof typeof changeRules
  */
 export type FoundChange = { rule: ChangeRule; pointer: Pointer; message: string; tier?: string }
 
+/** Creates a change. */
+export const change = (rule: ChangeRule, pointer: Pointer, message: string): FoundChange => ({ rule, pointer, message })
+
 const MAX_QUOTED_LENGTH = 100
 const MAX_LISTED = 10
 

@@ -5,7 +5,7 @@ import type { AgentCard } from '../model/agent-card.ts'
 import { baseTier } from '../model/constants.ts'
 import { truncateNotes } from '../model/report.ts'
 import { compareCards } from './card-changes.ts'
-import { type ChangeClass, changeClasses, changeRules, type FoundChange, quote } from './change-rules.ts'
+import { type ChangeClass, change, changeClasses, changeRules, type FoundChange, quote } from './change-rules.ts'
 
 export type { ChangeClass } from './change-rules.ts'
 
@@ -59,14 +59,8 @@ const compareVisibility = ({ visibility: before }: Manifest, { visibility: after
   if (before === after) return []
   const pointer = '/visibility'
   return after === 'internal'
-    ? [
-        {
-          rule: 'agent-hidden',
-          pointer,
-          message: 'the agent is no longer public: clients need a token of this host for it',
-        },
-      ]
-    : [{ rule: 'agent-published', pointer, message: 'the agent is now public' }]
+    ? [change('agent-hidden', pointer, 'the agent is no longer public: clients need a token of this host for it')]
+    : [change('agent-published', pointer, 'the agent is now public')]
 }
 
 /** The calls that a check of the gate refuses. */
@@ -83,20 +77,20 @@ const compareGates = (before: Manifest, after: Manifest): FoundChange[] => {
   if (before.route !== 'gateway' || after.route !== 'gateway') return []
   const isRefused = ({ gate }: Manifest, name: keyof typeof refusedCalls) => (gate[name] ?? 'enforce') === 'enforce'
   const names = Object.keys(refusedCalls) as (keyof typeof refusedCalls)[]
-  const checks = names.flatMap((name): FoundChange[] => {
+  const checks = names.flatMap(name => {
     const [was, is] = [isRefused(before, name), isRefused(after, name)]
     if (was === is) return []
     const pointer = formatPointer('gate', name)
     return is
-      ? [{ rule: 'gate-narrowed', pointer, message: `the gate now refuses ${refusedCalls[name]}` }]
-      : [{ rule: 'gate-widened', pointer, message: `the gate no longer refuses ${refusedCalls[name]}` }]
+      ? change('gate-narrowed', pointer, `the gate now refuses ${refusedCalls[name]}`)
+      : change('gate-widened', pointer, `the gate no longer refuses ${refusedCalls[name]}`)
   })
   const [wasOwner, isOwner] = [taskPolicy(before) === 'owner', taskPolicy(after) === 'owner']
   if (wasOwner === isOwner) return checks
   const pointer = '/gate/tasks'
   return isOwner
-    ? [...checks, { rule: 'gate-narrowed', pointer, message: 'each caller now reaches only the tasks that it started' }]
-    : [...checks, { rule: 'gate-widened', pointer, message: 'each caller now reaches the tasks of all callers' }]
+    ? [...checks, change('gate-narrowed', pointer, 'each caller now reaches only the tasks that it started')]
+    : [...checks, change('gate-widened', pointer, 'each caller now reaches the tasks of all callers')]
 }
 
 /** Compares which access tokens of the card's issuers are accepted. */
@@ -104,16 +98,8 @@ const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifes
   const [oldScope, scope] = [before?.scope, after?.scope]
   const [oldAudiences, audiences] = [listAudiences(before), listAudiences(after)]
   const [rules, oldRules] = [after?.tiers ?? {}, before?.tiers ?? {}]
-  const required = (pointer: Pointer, message: string): FoundChange => ({
-    rule: 'credentials-required',
-    pointer,
-    message,
-  })
-  const accepted = (pointer: Pointer, message: string): FoundChange => ({
-    rule: 'credentials-accepted',
-    pointer,
-    message,
-  })
+  const required = (pointer: Pointer, message: string) => change('credentials-required', pointer, message)
+  const accepted = (pointer: Pointer, message: string) => change('credentials-accepted', pointer, message)
   return [
     ...oldAudiences
       .filter(name => !audiences.includes(name))
@@ -127,13 +113,13 @@ const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifes
     ...(scope === undefined && oldScope !== undefined
       ? [accepted('/jwt/scope', `access tokens no longer need the scope ${quote(oldScope)}`)]
       : []),
-    ...[...new Set([...Object.keys(oldRules), ...Object.keys(rules)])].flatMap((tier): FoundChange[] => {
+    ...[...new Set([...Object.keys(oldRules), ...Object.keys(rules)])].flatMap(tier => {
       const [old, current] = [ownRule(oldRules, tier), ownRule(rules, tier)]
       const pointer = formatPointer('jwt', 'tiers', tier)
       if (jsonEquals(old, current)) return []
       return old === undefined
-        ? [accepted(pointer, `access tokens can now have the tier ${quote(tier)}`)]
-        : [required(pointer, `access tokens that had the tier ${quote(tier)} may no longer have it`)]
+        ? accepted(pointer, `access tokens can now have the tier ${quote(tier)}`)
+        : required(pointer, `access tokens that had the tier ${quote(tier)} may no longer have it`)
     }),
   ]
 }
@@ -162,16 +148,8 @@ const compareTiers = (
     return changes.map(change => ({ ...change, tier, message: `${placeOf(tier)}, ${change.message}` }))
   })
   return [
-    ...gone.map(
-      (tier): FoundChange => ({
-        rule: 'tier-removed',
-        pointer: pointerOf(tier),
-        message: `${nameOf(tier)} is removed`,
-      }),
-    ),
-    ...added.map(
-      (tier): FoundChange => ({ rule: 'tier-added', pointer: pointerOf(tier), message: `${nameOf(tier)} is new` }),
-    ),
+    ...gone.map(tier => change('tier-removed', pointerOf(tier), `${nameOf(tier)} is removed`)),
+    ...added.map(tier => change('tier-added', pointerOf(tier), `${nameOf(tier)} is new`)),
     ...inTiers,
   ]
 }

@@ -1,6 +1,14 @@
-// microdiff does not match items of arrays, so skills are keyed by id here. jsondiffpatch does, at ten times the size.
-import diff from 'microdiff'
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
+// microdiff does not match items of arrays, so skills are keyed by id here.
+import diff, { type Difference } from 'microdiff'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  type Pointer,
+  parsePointer,
+} from '../../json/json.ts'
 import { containsSecret } from '../lint/index.ts'
 import { endpointFields } from '../read/interfaces.ts'
 
@@ -38,26 +46,46 @@ const fieldOrder = [
   new Set(['skills']),
 ]
 
-/** Returns the differences between two documents from one source. Skills are matched by id if every skill has one of its own. */
+/** Returns the differences between two documents from one source: the first ones, without long values and secrets. */
 export const diffCards = (before: JsonObject, after: JsonObject): Drift => {
-  const byId = haveUniqueIds(before.skills) && haveUniqueIds(after.skills)
-  const [left, right] = byId ? [keySkillsById(before), keySkillsById(after)] : [before, after]
-  const changes = diff(stripPrototypes(left) as JsonObject, stripPrototypes(right) as JsonObject, {
-    cyclesFix: false,
-  }).toSorted((left, right) => rankOf(left.path) - rankOf(right.path))
-  const first = changes.slice(0, MAX_CHANGES).map(
-    (change): Change => ({
-      op: ops[change.type],
-      pointer: toPointer(change.path, change.type === 'REMOVE' ? before : after, byId),
-      ...shownValues(nameOf(change.path), {
-        ...('oldValue' in change && { before: change.oldValue }),
-        ...('value' in change && { after: change.value }),
-      }),
-    }),
-  )
+  const changes = listChanges(before, after)
+  const first = changes
+    .slice(0, MAX_CHANGES)
+    .map(({ op, pointer, ...values }): Change => ({ op, pointer, ...shownValues(pointer, values) }))
   const count = changes.length - first.length
   return count === 0 ? first : [...first, { op: 'more', pointer: '', count }]
 }
+
+/** Returns all differences between two cards or manifests. Skills are matched by id if every skill has one of its own. */
+export const listChanges = (before: JsonObject, after: JsonObject): Change[] => {
+  const byId = haveUniqueIds(before) && haveUniqueIds(after)
+  return compare(byId ? keySkillsById(before) : before, byId ? keySkillsById(after) : after)
+    .toSorted((left, right) => rankOf(left.path) - rankOf(right.path))
+    .map(change => ({
+      op: ops[change.type],
+      pointer: toPointer(change.path, change.type === 'REMOVE' ? before : after),
+      ...('oldValue' in change && { before: change.oldValue }),
+      ...('value' in change && { after: change.value }),
+    }))
+}
+
+/** Returns what makes one document of another, as a JSON Patch (RFC 6902). */
+export const createPatch = (before: JsonObject, after: JsonObject): PatchOperation[] => {
+  const changes = compare(before, after)
+  // Items are removed from the end of a list only, the last one first.
+  const removed = changes.filter(({ type }) => type === 'REMOVE').toReversed()
+  return [...changes.filter(({ type }) => type !== 'REMOVE'), ...removed].map(change => ({
+    op: ops[change.type],
+    path: formatPointer(...change.path),
+    ...('value' in change && { value: change.value }),
+  }))
+}
+
+/** An operation of a JSON Patch. */
+export type PatchOperation = { op: Change['op']; path: Pointer; value?: Json }
+
+const compare = (before: JsonObject, after: JsonObject): Difference[] =>
+  diff(stripPrototypes(before) as JsonObject, stripPrototypes(after) as JsonObject, { cyclesFix: false })
 
 const ops = { CREATE: 'add', REMOVE: 'remove', CHANGE: 'replace' } as const
 
@@ -68,18 +96,20 @@ const rankOf = ([field = '']: Path): number => {
   return rank === -1 ? fieldOrder.length : rank
 }
 
-const haveUniqueIds = (skills: Json | undefined): boolean => {
-  const ids = idsOf(skills)
-  return Array.isArray(skills) && ids.every(id => typeof id === 'string') && new Set(ids).size === ids.length
+const idsOf = (skills: readonly Json[]): (Json | undefined)[] =>
+  skills.map(skill => (isJsonObject(skill) ? skill.id : undefined))
+
+/** Whether a card, or the card of a manifest, has skills that their ids tell apart. */
+const haveUniqueIds = ({ card, skills }: JsonObject): boolean => {
+  if (isJsonObject(card)) return haveUniqueIds(card)
+  const ids = Array.isArray(skills) ? idsOf(skills) : [undefined]
+  return ids.every(id => typeof id === 'string') && new Set(ids).size === ids.length
 }
 
-const idsOf = (skills: Json | undefined): (Json | undefined)[] =>
-  (Array.isArray(skills) ? skills : []).map(skill => (isJsonObject(skill) ? skill.id : undefined))
-
 const keySkillsById = (document: JsonObject): JsonObject => {
-  const skills = document.skills as Json[]
-  const ids = idsOf(skills)
-  return { ...document, skills: Object.fromEntries(skills.map((skill, index) => [String(ids[index]), skill])) }
+  const { card, skills } = document
+  if (isJsonObject(card)) return { ...document, card: keySkillsById(card) }
+  return { ...document, skills: Object.fromEntries((skills as JsonObject[]).map(skill => [skill.id, skill])) }
 }
 
 /** Copies a value without prototypes: microdiff would find an inherited `toString` where a card has a field of that name. */
@@ -92,22 +122,26 @@ const stripPrototypes = (value: Json): Json => {
 }
 
 /** Turns the path of a change into a pointer, with the index of a skill in place of its id. */
-const toPointer = (path: Path, document: JsonObject, byId: boolean): Pointer => {
-  const [field = '', id, ...rest] = path
-  if (!byId || field !== 'skills' || id === undefined) return formatPointer(...path)
-  return formatPointer(field, idsOf(document.skills).indexOf(String(id)), ...rest)
+const toPointer = (path: Path, document: JsonObject): Pointer => {
+  let value: Json | undefined = document
+  const tokens = path.map(name => {
+    const isId = Array.isArray(value) && typeof name === 'string'
+    const token: string | number = isId ? idsOf(value as Json[]).indexOf(name) : name
+    value = Array.isArray(value) ? value[Number(token)] : isJsonObject(value) ? value[token] : undefined
+    return token
+  })
+  return formatPointer(...tokens)
 }
 
-/** Returns the name of the member that a path leads to, or in whose list it leads to an item. */
-const nameOf = (path: Path): string => String(path.findLast(token => typeof token === 'string') ?? '')
-
 /**
- * Returns the values of a change of a member `field`, with a list of those that are not shown. Copies them back to ordinary objects.
+ * Returns the values of a change, with a list of those that are not shown. Copies them back to ordinary objects.
  */
 const shownValues = (
-  field: string,
+  pointer: Pointer,
   values: Pick<Change, 'before' | 'after'>,
 ): Pick<Change, 'before' | 'after' | 'omitted'> => {
+  // The member that the pointer leads to, or in whose list it leads to an item.
+  const field = parsePointer(pointer).findLast(token => !/^\d+$/.test(token)) ?? ''
   const entries = Object.entries(values) as ['before' | 'after', Json][]
   const texts = entries.map(([name, value]) => [name, JSON.stringify(value)] as const)
   const secret = entries.filter(([, value]) => containsSecret(value, field)).map(([name]) => name)

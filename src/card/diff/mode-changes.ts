@@ -1,7 +1,7 @@
 import { covers, parseMediaRange } from '../../http/media-type.ts'
 import { formatPointer } from '../../json/json.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
-import { type FoundChange, quote, quoteList } from './change-rules.ts'
+import { change, type FoundChange, quote, quoteList } from './change-rules.ts'
 
 /**
  * Compares the media types of two cards, and of each skill that has its own, which replace the card's. A range that becomes
@@ -38,12 +38,8 @@ const compareDirection = (before: AgentCard, after: AgentCard, direction: Direct
     const gone = lost(earlier, later)
     const extra = gained(later, earlier)
     return [
-      ...(gone.length > 0
-        ? [{ rule: 'mode-removed', pointer, message: `${subject} ${removed} ${quoteList(gone, String)}` } as const]
-        : []),
-      ...(extra.length > 0
-        ? [{ rule: 'mode-added', pointer, message: `${subject} ${added} ${quoteList(extra, String)}` } as const]
-        : []),
+      ...(gone.length > 0 ? [change('mode-removed', pointer, `${subject} ${removed} ${quoteList(gone, String)}`)] : []),
+      ...(extra.length > 0 ? [change('mode-added', pointer, `${subject} ${added} ${quoteList(extra, String)}`)] : []),
     ]
   }
   const skills = new Map(before.skills.map(skill => [skill.id, skill]))

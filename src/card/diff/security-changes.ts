@@ -2,7 +2,7 @@ import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, j
 import type { AgentCard } from '../model/agent-card.ts'
 import { allowsAnonymous } from '../read/security-requirements.ts'
 import { getWrappers } from '../read/security-schemes.ts'
-import { type FoundChange, quote, quoteList } from './change-rules.ts'
+import { change, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { type Budget, createBudget, describeRequirement, findUncovered, type Requirements } from './requirements.ts'
 
 /** Compares how callers of two cards authenticate: the schemes, and which of them the cards and their skills require. */
@@ -14,39 +14,28 @@ export const compareSecurity = (before: AgentCard, after: AgentCard): FoundChang
 type Schemes = NonNullable<AgentCard['securitySchemes']>
 
 const compareSchemes = (before: Schemes = {}, after: Schemes = {}): FoundChange[] => [
-  ...Object.entries(before).flatMap(([name, scheme]): FoundChange[] => {
-    const pointer = formatPointer('securitySchemes', name)
+  ...Object.entries(before).flatMap(([name, scheme]) => {
     const current = Object.hasOwn(after, name) ? after[name] : undefined
     return current === undefined
-      ? [{ rule: 'scheme-removed', pointer, message: `the security scheme ${quote(name)} is removed` }]
+      ? describeScheme('scheme-removed', name, 'is removed')
       : compareScheme(name, scheme, current)
   }),
   ...Object.keys(after)
     .filter(name => !Object.hasOwn(before, name))
-    .map(
-      (name): FoundChange => ({
-        rule: 'scheme-added',
-        pointer: formatPointer('securitySchemes', name),
-        message: `the security scheme ${quote(name)} is new`,
-      }),
-    ),
+    .map(name => describeScheme('scheme-added', name, 'is new')),
 ]
+
+const describeScheme = (rule: FoundChange['rule'], name: string, clause: string): FoundChange =>
+  change(rule, formatPointer('securitySchemes', name), `the security scheme ${quote(name)} ${clause}`)
 
 const compareScheme = (name: string, before: JsonObject, after: JsonObject): FoundChange[] => {
   if (jsonEquals(before, after)) return []
-  const pointer = formatPointer('securitySchemes', name)
-  const subject = `the security scheme ${quote(name)}`
+  const found = (rule: FoundChange['rule'], clause: string) => describeScheme(rule, name, clause)
   const [[oldType = '', old = {}] = []] = getWrappers(before)
   const [[type = '', current = {}] = []] = getWrappers(after)
-  if (type !== oldType)
-    return [{ rule: 'scheme-changed', pointer, message: `${subject} is ${quote(type)} instead of ${quote(oldType)}` }]
+  if (type !== oldType) return [found('scheme-changed', `is ${quote(type)} instead of ${quote(oldType)}`)]
   const [earlier, later] =
     type === '' ? [listSettings(before), listSettings(after)] : [listSettings(old), listSettings(current)]
-  const found = (rule: FoundChange['rule'], clause: string): FoundChange => ({
-    rule,
-    pointer,
-    message: `${subject} ${clause}`,
-  })
   const removed = outermost([...earlier.keys()].filter(path => !later.has(path) && !isPkce(path)))
   const added = outermost([...later.keys()].filter(path => !earlier.has(path) && !isPkce(path)))
   const changes = [
@@ -133,11 +122,7 @@ const compareRequirements = (
   budget: Budget,
 ): FoundChange[] => {
   if (jsonEquals(before, after)) return []
-  const found = (rule: FoundChange['rule'], message: string): FoundChange => ({
-    rule,
-    pointer,
-    message: `${subject} ${message}`,
-  })
+  const found = (rule: FoundChange['rule'], clause: string) => change(rule, pointer, `${subject} ${clause}`)
   const wasOpen = allowsAnonymous(before)
   const isOpen = allowsAnonymous(after)
   if (wasOpen && !isOpen) return [found('credentials-required', `now requires credentials: ${listAlternatives(after)}`)]

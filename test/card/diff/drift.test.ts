@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Drift, diffCards } from '../../../src/card/diff/drift.ts'
+import { createPatch, type Drift, diffCards, listChanges, type PatchOperation } from '../../../src/card/diff/drift.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit, parsePointer } from '../../../src/json/json.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
 import { getValue } from '../../support/cards/pointers.ts'
@@ -106,6 +106,18 @@ describe('diffCards', () => {
   })
 })
 
+describe('listChanges', () => {
+  it('matches the skills of a manifest by their ids, and leaves no value out', () => {
+    const long = makeSkill('new', { description: 'x'.repeat(2000) })
+    const before = { set: 'a', card: { skills: [makeSkill('s'), makeSkill('t')] } }
+    const after = { set: 'a', card: { skills: [long, makeSkill('t'), makeSkill('s', { name: 'S' })] } }
+    expect(listChanges(before, after)).toMatchObject([
+      { op: 'replace', pointer: '/card/skills/2/name', before: 's', after: 'S' },
+      { op: 'add', pointer: '/card/skills/0', after: { id: 'new', description: 'x'.repeat(2000) } },
+    ])
+  })
+})
+
 /** Returns a document with its skills in an object by their ids. */
 const keySkillsById = (document: JsonObject): JsonObject => {
   const copy: JsonObject = JSON.parse(JSON.stringify(document))
@@ -130,6 +142,28 @@ const applyChanges = (before: JsonObject, changes: Drift, after: JsonObject): Js
   return document
 }
 
+/** Applies a JSON Patch (RFC 6902) of the operations `add`, `remove` and `replace`. */
+const applyPatch = (document: Json, patch: readonly PatchOperation[]): Json => {
+  const root = { document: structuredClone(document) }
+  for (const { op, path, value = null } of structuredClone(patch)) {
+    const tokens = ['document', ...parsePointer(path)]
+    const name = tokens.pop() as string
+    const parent = tokens.reduce<Json>((inner, token) => (inner as JsonObject)[token] as Json, root)
+    if (!Array.isArray(parent)) {
+      if ((op === 'add') === Object.hasOwn(parent as JsonObject, name)) throw new Error(`${op} ${path}`)
+      if (op === 'remove') delete (parent as JsonObject)[name]
+      else (parent as JsonObject)[name] = value
+    } else if (op === 'add') {
+      if (Number(name) > parent.length) throw new Error(`${op} ${path}`)
+      parent.splice(Number(name), 0, value)
+    } else {
+      if (Number(name) >= parent.length) throw new Error(`${op} ${path}`)
+      parent.splice(Number(name), 1, ...(op === 'replace' ? [value] : []))
+    }
+  }
+  return root.document
+}
+
 describe('the changes between two generated cards', () => {
   const skills = fc.uniqueArray(
     fc.record({
@@ -149,6 +183,15 @@ describe('the changes between two generated cards', () => {
         const changes = diffCards(before, after)
         fc.pre(changes.length < 100)
         expect(jsonEquals(applyChanges(before, changes, after), keySkillsById(after))).toBe(true)
+      }),
+    )
+  })
+
+  it('are a JSON Patch that makes the second of the first', () => {
+    const manifest = fc.tuple(document, fc.jsonValue()).map(([card, other]) => ({ card, other }) as JsonObject)
+    fc.assert(
+      fc.property(manifest, manifest, (before, after) => {
+        expect(jsonEquals(applyPatch(before, createPatch(before, after)), after)).toBe(true)
       }),
     )
   })
