@@ -7,7 +7,7 @@ import { type Context, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { didYouMean, suggestField } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
-import { localUrl, parseHostUrl } from './urls.ts'
+import { localUrl, parseHostUrl, readHostUrl } from './urls.ts'
 
 /** A host that has a name. */
 export type Profile = {
@@ -38,17 +38,11 @@ const profileName = /^[A-Za-z0-9][\w-]{0,62}$/
 
 const nameMessage = 'is not the name of a host: use letters, digits, hyphens and underscores'
 
-const isHostUrl = (text: string): boolean => {
-  try {
-    return parseHostUrl(text) !== ''
-  } catch (error) {
-    if (error instanceof UsageError) return false
-    throw error
-  }
-}
-
 const Host = strictObject({
-  url: v.pipe(v.string(), v.check(isHostUrl, 'must be the URL of a host, such as https://cards.example.com')),
+  url: v.pipe(
+    v.string(),
+    v.check(text => readHostUrl(text) !== undefined, 'must be the URL of a host, such as https://cards.example.com'),
+  ),
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, 'must be lower-case letters, digits and hyphens'))),
 })
 

@@ -12,21 +12,23 @@ export const warnUnencrypted = (url: string): string | undefined =>
 /** Whether what is sent to a URL travels unencrypted to another machine. */
 export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
 
-/**
- * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query or a fragment; `source` is where it is
- * written.
- */
-export const parseHostUrl = (text: string, source?: string): string => {
+/** Returns the URL of a host without its trailing slash; undefined for one with a password, a query or a fragment. */
+export const readHostUrl = (text: string): string | undefined => {
   const url = parseUrl(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
-    throw new UsageError(
-      `${source === undefined ? '' : `${source}: `}"${withoutUserinfo(text)}" is not the URL of a host. Use one such as https://cards.example.com`,
-    )
+    return undefined
   return url.href.replace(/(?<!\/)\/+$/, '')
+}
+
+/** Does the same, but throws a UsageError; `source` is where the URL is written. */
+export const parseHostUrl = (text: string, source?: string): string => {
+  const url = readHostUrl(text)
+  if (url !== undefined) return url
+  const place = source === undefined ? '' : `${source}: `
+  const shown = text.replace(/\/\/[^/@]*@/, '//…@')
+  throw new UsageError(`${place}"${shown}" is not the URL of a host. Use one such as https://cards.example.com`)
 }
 
 /** Whether a URL is of this machine. */
 export const isLoopback = (url: string): boolean =>
   /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
-
-const withoutUserinfo = (text: string): string => text.replace(/\/\/[^/@]*@/, '//…@')
