@@ -141,18 +141,8 @@ const targetUrl = (target: string): string | undefined => {
   return host === undefined ? undefined : scheme + host
 }
 
-/** What the arguments of `wrangler deploy` say about the deployment. */
-export type DeployFlags = {
-  /** The environment of wrangler.toml; empty: none. */
-  environment: string
-  /** Nothing is deployed: `--dry-run`, `--help`, `--version`. */
-  isDry: boolean
-  /** The arguments that name the Worker and the account, for other commands about the same Worker. */
-  worker: string[]
-}
-
 /** Reads the arguments of `wrangler deploy`. As for wrangler, `--env` overrides CLOUDFLARE_ENV. */
-export const parseDeployFlags = (args: readonly string[], env: Environment): DeployFlags => {
+export const parseDeployFlags = (args: readonly string[], env: Environment) => {
   const { tokens } = parseArgs({
     args: [...args],
     strict: false,
@@ -167,8 +157,11 @@ export const parseDeployFlags = (args: readonly string[], env: Environment): Dep
   const options = tokens.filter(token => token.kind === 'option')
   const ofWorker = options.filter(({ name }) => name in WORKER_OPTIONS)
   return {
+    /** The environment of wrangler.toml; empty: none. */
     environment: options.findLast(({ name }) => name === 'env')?.value ?? env.CLOUDFLARE_ENV ?? '',
+    /** Whether nothing is deployed. */
     isDry: options.some(({ name }) => ['dry-run', 'help', 'version'].includes(name)),
+    /** The arguments that name the Worker and the account, for other commands about the same Worker. */
     worker: ofWorker.flatMap(({ name, value }) => [`--${name}`, value ?? '']),
   }
 }

@@ -54,21 +54,16 @@ export const findMissingBindings = (
   { secret, service }: BindingNames,
   env: Env,
 ): { field: keyof BindingNames; name: string; message: string }[] => {
-  const resolved = secret === undefined ? undefined : resolveSecret(secret, env)
-  return [
-    ...(secret !== undefined && resolved && 'misconfigured' in resolved
-      ? [{ field: 'secret', name: secret, message: `cannot be sent. ${resolved.misconfigured}` } as const]
-      : []),
-    ...(service !== undefined && !resolveService(service, env)
-      ? [
-          {
-            field: 'service',
-            name: service,
-            message: `names a service binding that this host does not have: add ${service} to wrangler.toml, then deploy, or restart \`npm start\``,
-          } as const,
-        ]
-      : []),
-  ]
+  const missing: { field: keyof BindingNames; name: string; message: string }[] = []
+  const resolved = secret === undefined ? {} : resolveSecret(secret, env)
+  if (secret !== undefined && 'misconfigured' in resolved)
+    missing.push({ field: 'secret', name: secret, message: `cannot be sent. ${resolved.misconfigured}` })
+  if (service !== undefined && !resolveService(service, env)) {
+    const advice = `add ${service} to wrangler.toml, then deploy, or restart \`npm start\``
+    const message = `names a service binding that this host does not have: ${advice}`
+    missing.push({ field: 'service', name: service, message })
+  }
+  return missing
 }
 
 const bindingNamed = (name: string, env: Env): unknown =>

@@ -135,10 +135,7 @@ export const security: readonly Rule[] = [
     'callers-unchecked',
     'warning',
     "is the agent's own address, where this host checks no callers: let the agent check them, or set `route: gateway`",
-    ({ manifest, sourceOf }) =>
-      manifest.route === 'direct' && callerPolicy(manifest) !== 'anyone'
-        ? [sourceOf('/supportedInterfaces/0/url')]
-        : [],
+    context => (hasUncheckedCallers(context) ? [context.sourceOf('/supportedInterfaces/0/url')] : []),
   ),
   rule(
     'security-undeclared',
