@@ -68,8 +68,8 @@ const HINTS: readonly (readonly [expected: RegExp, found: RegExp, hint: string])
   [/./, /(?<=\{)\{|\$\{|\{%|<%/y, 'Replace this template by its value'],
   [/./, /[\u00a0\u200b-\u200f\u2028\u2029\u2060\ufeff]/y, 'Remove this invisible character'],
   [/name|value/, /(?<=,\s*)[}\]]/y, 'Remove the comma before this bracket: nothing follows it'],
-  [/name|value/, /,/y, 'Remove this comma: it stands only between two members or items'],
-  [/value/, /(?:[-+]?Infinity|NaN|undefined)(?!\w)/y, 'Write null or a number: JSON does not have this value'],
+  [/name|value/, /,/y, 'Remove this comma'],
+  [/value/, /(?:[-+]?Infinity|NaN|undefined)(?!\w)/y, 'Write null or a number'],
   [/value/, /(?:True|False|None|TRUE|FALSE|NULL)(?!\w)/y, 'Write true, false or null, in lower-case letters'],
   [/value/, /[-+.\d]/y, 'Write the number as in 5, -0.5 or 1e3'],
   [/name|value/, /[^"[\]{}:]/y, 'Write this in straight double quotes, as in "name": "Weather"'],
@@ -94,7 +94,7 @@ const describe = (place: Place): SyntaxMistake => {
     return report(text[end] === '\\' ? 'Write a backslash as \\\\' : 'Write a tab as \\t', end)
   }
   if (expected === 'more' && outer === undefined)
-    return report('Remove this, which follows the document: each agent has a file, or a request, of its own')
+    return report('Remove this: each agent has a document of its own')
   if (outer !== undefined && (found === '' || (expected === 'more' && /[}\]]/.test(found)))) {
     const bracket = text[outer] ?? ''
     return report(`Write ${CLOSING[bracket]} here: the ${bracket} of line ${lineOf(outer)} is open`)

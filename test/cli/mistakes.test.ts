@@ -156,7 +156,7 @@ it.each<
         /Write \] here: the \[ of line 3 is open/,
       ],
       ['the wrong bracket', '{\n  "tags": ["a"}\n}\n', '2:15', /Write \] here: the \[ of line 2 is open/],
-      ['two cards', '{"name": "A"}\n{"name": "B"}\n', '2:1', /each agent has a file, or a request, of its own/],
+      ['two cards', '{"name": "A"}\n{"name": "B"}\n', '2:1', /each agent has a document of its own/],
       ['an invisible space', '{\n\u00a0 "name": "A"\n}\n', '2:1', /Remove this invisible character/],
       ['a conflict of Git', '{\n<<<<<<< HEAD\n  "name": "A"\n}\n', '2:1', /Resolve this conflict of Git/],
       ['YAML', 'name: A\n', '1:1', /looks like YAML or Markdown: name the file .yaml/],
@@ -690,7 +690,7 @@ it('explains each mistake in a request, and which one to send', async () => {
       'POST to the list',
       'POST /agents',
       405,
-      /supports GET, HEAD, OPTIONS, not POST. To register an agent, send its card with PUT \/agents\/\{id\}/,
+      /supports GET, HEAD, OPTIONS, not POST. PUT \/agents\/\{id\} registers an agent/,
     ],
     ['PUT without an id', 'PUT /agents/', 405, /send its card with PUT \/agents\/\{id\}/],
     [
@@ -700,7 +700,7 @@ it('explains each mistake in a request, and which one to send', async () => {
       /send its card with PUT \/agents\/\{id\}/,
     ],
     ['PUT of the root card', 'PUT /.well-known/agent-card.json', 405, /send its card with PUT \/agents\/\{id\}/],
-    ['PATCH', 'PATCH /agents/mistake-new', 405, /not PATCH. To register an agent, send its card with PUT/],
+    ['PATCH', 'PATCH /agents/mistake-new', 405, /not PATCH. PUT \/agents\/\{id\} registers an agent/],
     [
       'a path that does not exist',
       'PUT /api/agents/mistake-new',
