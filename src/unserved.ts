@@ -21,7 +21,7 @@ export const missingAgentId: Handler = () => {
 /** Rejects a method that the path of a request does not support. */
 export const rejectMethod = ({ method, url }: Request, allowed: readonly string[]): never => {
   const isWrite = /^P/.test(method) && /agent|^\/$/.test(new URL(url).pathname)
-  const hint = isWrite ? ' PUT /agents/{id} registers an agent.' : ''
+  const hint = isWrite ? ' To register an agent, send its card with PUT /agents/{id}.' : ''
   throw new HttpError(405, 'method-not-allowed', `This path supports ${allowed.join(', ')}, not ${method}.${hint}`, {
     headers: { Allow: allowed.join(', ') },
   })

@@ -690,7 +690,7 @@ it('explains each mistake in a request, and which one to send', async () => {
       'POST to the list',
       'POST /agents',
       405,
-      /supports GET, HEAD, OPTIONS, not POST. PUT \/agents\/\{id\} registers an agent/,
+      /supports GET, HEAD, OPTIONS, not POST. To register an agent, send its card with PUT \/agents\/\{id\}/,
     ],
     ['PUT without an id', 'PUT /agents/', 405, /send its card with PUT \/agents\/\{id\}/],
     [
@@ -700,7 +700,7 @@ it('explains each mistake in a request, and which one to send', async () => {
       /send its card with PUT \/agents\/\{id\}/,
     ],
     ['PUT of the root card', 'PUT /.well-known/agent-card.json', 405, /send its card with PUT \/agents\/\{id\}/],
-    ['PATCH', 'PATCH /agents/mistake-new', 405, /not PATCH. PUT \/agents\/\{id\} registers an agent/],
+    ['PATCH', 'PATCH /agents/mistake-new', 405, /not PATCH. To register an agent, send its card with PUT/],
     [
       'a path that does not exist',
       'PUT /api/agents/mistake-new',
