@@ -76,7 +76,7 @@ export const parseChoice = (value: string, choices: readonly string[]): string =
   throw new InvalidArgumentError(`${didYouMean(value, choices)} Allowed choices are ${choices.join(', ')}.`.trimStart())
 }
 
-/** What commands are called elsewhere. */
+/** Names that other programs use for these commands. */
 const SYNONYMS: Readonly<Record<string, string>> = { delete: 'remove', rm: 'remove' }
 
 /** Returns what to append to the message about a word that is no command of the program: a similar one, and all commands. */

@@ -9,7 +9,7 @@ import { EXAMPLE_WORKERS } from './samples.ts'
 /** The secrets of the Worker on this machine, as wrangler reads them. */
 export const LOCAL_SECRETS_FILE = '.dev.vars'
 
-/** Where wrangler keeps what is registered, unless it is told another folder. */
+/** The default folder for what is registered. */
 const DEFAULT_STATE = join('.wrangler', 'state')
 
 /** Returns the folder for what is registered; undefined if the arguments of `npm start` are wrong. */

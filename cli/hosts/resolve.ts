@@ -180,7 +180,7 @@ const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target
 
 /** Returns the beginning of the message about a token that nothing of the user links to the host. */
 const withheldText = (token: string, { url, urlFrom }: Target): string =>
-  `${token} is not sent to ${url}: only ${urlFrom} names that host, and whoever wrote that would get the token. If it is for that host,`
+  `${token} is not sent to ${url}: only ${urlFrom} names that host, and its author would get the token. If it is for that host,`
 
 const missingTokenMessage = (target: Target): string => {
   const { url, profile } = target

@@ -1,4 +1,4 @@
-import { createPatch, listChanges, type PatchOperation } from '../../src/card/diff/drift.ts'
+import { createPatch, listChanges, memberOf, type PatchOperation } from '../../src/card/diff/drift.ts'
 import { hideSecret } from '../../src/card/lint/index.ts'
 import {
   formatPointer,
@@ -7,7 +7,6 @@ import {
   type JsonObject,
   jsonEntries,
   type Pointer,
-  parsePointer,
 } from '../../src/json/json.ts'
 import type { CardChange } from '../client/index.ts'
 import { colors } from '../terminal.ts'
@@ -80,5 +79,5 @@ const hideSecrets = (value: Json, pointer: Pointer, allowed: readonly Json[] = [
       jsonEntries(value).map(([name, item]) => [name, hide(item, name, pointer + formatPointer(name))]),
     )
   }
-  return hide(value, parsePointer(pointer).findLast(token => !/^\d+$/.test(token)) ?? '', pointer)
+  return hide(value, memberOf(pointer), pointer)
 }

@@ -57,7 +57,7 @@ const step = (token: string, { text, at, before, expected, open }: Place): Expec
 
 /** What people write by mistake: what is expected, what they write instead, and what to do about it. */
 const HINTS: readonly (readonly [expected: RegExp, found: RegExp, hint: string])[] = [
-  [/./, /[<=>]{7} ?/y, 'Resolve this conflict of Git: keep one of the two versions'],
+  [/./, /[<=>]{7} ?/y, 'Resolve this Git conflict: keep one of the two versions'],
   [/value/, /(?<=^\s*)</y, 'This is HTML or XML, not a card'],
   [
     /value/,
@@ -67,7 +67,7 @@ const HINTS: readonly (readonly [expected: RegExp, found: RegExp, hint: string])
   [/./, /\/[/*]|#/y, 'Remove this comment: JSON has none'],
   [/./, /(?<=\{)\{|\$\{|\{%|<%/y, 'Replace this template by its value'],
   [/./, /[\u00a0\u200b-\u200f\u2028\u2029\u2060\ufeff]/y, 'Remove this invisible character'],
-  [/name|value/, /(?<=,\s*)[}\]]/y, 'Remove the comma before this bracket: nothing follows it'],
+  [/name|value/, /(?<=,\s*)[}\]]/y, 'Remove the comma before this bracket'],
   [/name|value/, /,/y, 'Remove this comma'],
   [/value/, /(?:[-+]?Infinity|NaN|undefined)(?!\w)/y, 'Write null or a number'],
   [/value/, /(?:True|False|None|TRUE|FALSE|NULL)(?!\w)/y, 'Write true, false or null, in lower-case letters'],
@@ -93,8 +93,7 @@ const describe = (place: Place): SyntaxMistake => {
     if (/[\r\n]/.test(text[end] ?? '\n')) return report('Close this text with ": a line break in it is written as \\n')
     return report(text[end] === '\\' ? 'Write a backslash as \\\\' : 'Write a tab as \\t', end)
   }
-  if (expected === 'more' && outer === undefined)
-    return report('Remove this: each agent has a document of its own')
+  if (expected === 'more' && outer === undefined) return report('Remove this: each agent has a document of its own')
   if (outer !== undefined && (found === '' || (expected === 'more' && /[}\]]/.test(found)))) {
     const bracket = text[outer] ?? ''
     return report(`Write ${CLOSING[bracket]} here: the ${bracket} of line ${lineOf(outer)} is open`)

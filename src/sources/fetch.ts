@@ -80,6 +80,6 @@ export const describeBlocked = (address: string, env: CallerEnv): string | undef
     ? `If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, or add the origin to that line after a space, and restart \`npm start\`.`
     : isPrivateHost(hostname)
       ? 'No deployed host reaches this one: give the agent a public https address, such as that of a tunnel.'
-      : `To allow it nevertheless, add ${origin} to ALLOWED_ORIGINS in wrangler.toml, and deploy.`
+      : `To allow it, add ${origin} to ALLOWED_ORIGINS in wrangler.toml, and deploy.`
   return `is not an address that this host calls: it calls public host names over https. ${advice}`
 }

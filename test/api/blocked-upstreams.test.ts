@@ -7,7 +7,7 @@ const refused = 'is not an address that this host calls: it calls public host na
 const toFile = (origin: string) =>
   `${refused} If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, or add the origin to that line after a space, and restart \`npm start\`.`
 const toConfiguration = (origin: string) =>
-  `${refused} To allow it nevertheless, add ${origin} to ALLOWED_ORIGINS in wrangler.toml, and deploy.`
+  `${refused} To allow it, add ${origin} to ALLOWED_ORIGINS in wrangler.toml, and deploy.`
 const unreachable = `${refused} No deployed host reaches this one: give the agent a public https address, such as that of a tunnel.`
 
 const issuesOf = async (response: Response): Promise<JsonObject[]> => {

@@ -123,7 +123,7 @@ it.each<
         '2:1',
         /more than one document. Write each agent in a file of its own/,
       ],
-      ['a conflict of Git', 'name: A\n<<<<<<< HEAD\nurl: x\n', '2:1', /Resolve this conflict of Git/],
+      ['a Git conflict', 'name: A\n<<<<<<< HEAD\nurl: x\n', '2:1', /Resolve this Git conflict/],
     ],
   ],
   [
@@ -158,7 +158,7 @@ it.each<
       ['the wrong bracket', '{\n  "tags": ["a"}\n}\n', '2:15', /Write \] here: the \[ of line 2 is open/],
       ['two cards', '{"name": "A"}\n{"name": "B"}\n', '2:1', /each agent has a document of its own/],
       ['an invisible space', '{\n\u00a0 "name": "A"\n}\n', '2:1', /Remove this invisible character/],
-      ['a conflict of Git', '{\n<<<<<<< HEAD\n  "name": "A"\n}\n', '2:1', /Resolve this conflict of Git/],
+      ['a Git conflict', '{\n<<<<<<< HEAD\n  "name": "A"\n}\n', '2:1', /Resolve this Git conflict/],
       ['YAML', 'name: A\n', '1:1', /looks like YAML or Markdown: name the file .yaml/],
       ['HTML', '<!doctype html>\n', '1:1', /HTML or XML/],
     ],

@@ -425,7 +425,7 @@ describe('a token of the user in a repository of somebody else', () => {
     [
       'a generic one, by the default of sync-card.yaml',
       { env: { ADMIN_TOKEN: 'hidden' }, files: { 'sync-card.yaml': `hosts: { prod: { url: ${A} } }` } },
-      `The ADMIN_TOKEN in the environment is not sent to ${A}: only profile prod in sync-card.yaml names that host, and whoever wrote that would get the token. If it is for that host, add --url ${A}, or set SYNC_CARD_URL=${A} beside it.`,
+      `The ADMIN_TOKEN in the environment is not sent to ${A}: only profile prod in sync-card.yaml names that host, and its author would get the token. If it is for that host, add --url ${A}, or set SYNC_CARD_URL=${A} beside it.`,
     ],
     [
       'a generic one, by a name that the user types',
@@ -443,7 +443,7 @@ describe('a token of the user in a repository of somebody else', () => {
     [
       'one of a flag, by a .env',
       { flags: { token: 'hidden' }, files: { '.env': `SYNC_CARD_URL=${A}` } },
-      `--token is not sent to ${A}: only SYNC_CARD_URL in .env names that host, and whoever wrote that would get the token. If it is for that host, add --url ${A}.`,
+      `--token is not sent to ${A}: only SYNC_CARD_URL in .env names that host, and its author would get the token. If it is for that host, add --url ${A}.`,
     ],
   ])('is withheld with the reason and what to type: %s', (_, given, message) => {
     expect(messageOf(given)).toContain(message)

@@ -140,8 +140,7 @@ const shownValues = (
   pointer: Pointer,
   values: Pick<Change, 'before' | 'after'>,
 ): Pick<Change, 'before' | 'after' | 'omitted'> => {
-  // The member that the pointer leads to, or in whose list it leads to an item.
-  const field = parsePointer(pointer).findLast(token => !/^\d+$/.test(token)) ?? ''
+  const field = memberOf(pointer)
   const entries = Object.entries(values) as ['before' | 'after', Json][]
   const texts = entries.map(([name, value]) => [name, JSON.stringify(value)] as const)
   const secret = entries.filter(([, value]) => containsSecret(value, field)).map(([name]) => name)
@@ -151,3 +150,7 @@ const shownValues = (
   const kept = texts.filter(([name]) => !omitted.includes(name)).map(([name, text]) => [name, JSON.parse(text) as Json])
   return { ...Object.fromEntries(kept), ...(omitted.length > 0 && { omitted }) }
 }
+
+/** Returns the name of the member that a pointer leads to, or in whose list it leads to an item. */
+export const memberOf = (pointer: Pointer): string =>
+  parsePointer(pointer).findLast(token => !/^\d+$/.test(token)) ?? ''

@@ -108,7 +108,7 @@ const NEEDS_QUOTES = 'A text that begins with this character needs quotes, as in
 
 /** What owners write by mistake: codes of the parser, the line with an empty group at the mistake, and what to do. */
 const HINTS: readonly (readonly [codes: RegExp, line: RegExp, hint: string])[] = [
-  [/./, /()[<=>]{7}(?:\s)/dy, 'Resolve this conflict of Git: keep one of the two versions'],
+  [/./, /()[<=>]{7}(?:\s)/dy, 'Resolve this Git conflict: keep one of the two versions'],
   [/./, /\s*()<[!?\w]/dy, 'This is HTML or XML, not a card'],
   [/./, /.*?()(?:\{\{|\{%)/dy, TEMPLATE],
   [/TAB/, /(?=)/y, 'Indent with spaces: YAML does not allow tabs here'],
