@@ -1,5 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
+/** The projects whose files carry their name, as in `calls.host.test.ts`. All other files are unit tests. */
+const named = ['host', 'process', 'browser', 'nightly']
+
+const setup = 'test/support/setup.ts'
+
 export default defineConfig({
   resolve: {
     alias: { 'cloudflare:workers': `${import.meta.dirname}/test/support/workers/cloudflare-workers.ts` },
@@ -7,14 +12,31 @@ export default defineConfig({
   // build.ts defines it: a test reads no assets.
   define: { ASSET_PATHS: '{}' },
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    setupFiles: 'test/support/setup.ts',
-    // Files run one after another in three processes; what a file replaces, setup.ts restores.
+    // Files run one after another in a few processes and share their modules; what a file replaces, setup.ts restores.
     isolate: false,
-    // A small machine has two cores, and some files mostly wait for timeouts.
+    // A small machine has two cores, and some files mostly wait.
     maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: named.map(name => `test/**/*.${name}.test.ts`),
+          setupFiles: setup,
+        },
+      },
+      ...named.map(name => ({
+        extends: true as const,
+        test: {
+          name,
+          include: [`test/**/*.${name}.test.ts`],
+          setupFiles: [setup, 'test/support/host-setup.ts'],
+        },
+      })),
+    ],
   },
 })

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CallError } from '../../src/a2a/errors.ts'
 import type { Inspected, ResultFacts } from '../../src/a2a/results.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
@@ -10,6 +10,10 @@ import { observeCall } from '../../src/registry/edge/observations.ts'
 import type { OwnedCall } from '../../src/task-owners/agent-owners.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
+
+// Other files of this process have loaded these modules.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => vi.resetModules())
 
 vi.mock('../../src/http/media-type.ts', async importOriginal => {
   const original = await importOriginal<typeof import('../../src/http/media-type.ts')>()

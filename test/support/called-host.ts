@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import type { SharedHostName } from './global-setup.ts'
 import {
   token as adminToken,
   type Host,
@@ -11,6 +10,7 @@ import {
   startHost,
   startSharedUpstream,
 } from './host.ts'
+import type { SharedHostName } from './shared-hosts.ts'
 import { startUpstream, type UpstreamServer } from './upstream.ts'
 
 /** A request to the host; a body that is no text is sent as JSON. */

@@ -2,7 +2,6 @@ import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import type { SharedHostName } from './global-setup.ts'
 import {
   type HostConfig,
   type HostOptions,
@@ -12,6 +11,7 @@ import {
   startWorkerRuntime,
   token,
 } from './runtime.ts'
+import { type SharedHostName, sharedRuntime, upstreamPorts } from './shared-hosts.ts'
 import { startUpstream, type UpstreamServer } from './upstream.ts'
 
 export { token }
@@ -25,42 +25,44 @@ export type Host = {
   put: (id: string, document: Json, headers?: Record<string, string>) => Promise<Response>
   /** Issues a token with the admin token. */
   issue: (request: JsonObject) => Promise<IssuedToken>
+  /** The bindings of the Worker. */
+  env: () => Promise<Env>
+  /** The lines that all hosts of its runtime have logged since. */
+  logged: () => string[]
 }
 
 /** The members of the response to `POST /tokens` that tests read. */
 export type IssuedToken = { id: string; token: string; published: boolean }
 
-/** A host that only one file uses, which can look inside. */
-export type OwnHost = Host & {
-  /** The bindings of the Worker. */
-  env: () => Promise<Env>
-  /** The lines that the Worker has logged so far. */
-  logged: () => string[]
-  close: () => Promise<void>
-}
+/** A host that only one file uses. */
+export type OwnHost = Host & { close: () => Promise<void> }
 
-/** Returns a host that all files share. Use ids and host names that no other file uses. */
-export const sharedHost = (name: SharedHostName = 'standard'): Host => {
-  const urls = inject('hostUrls')
-  if (!urls) throw new Error('no build to test: run `npm run build`')
-  return hostAt(new URL(urls[name]))
-}
+/** Returns a host that the files of this process share. Use ids and host names that no other file uses. */
+export const sharedHost = (name: SharedHostName = 'standard'): Host => hostOf(sharedRuntime(), name)
 
 /** Starts a server that the shared hosts may call. */
-export const startSharedUpstream = (): Promise<UpstreamServer> => startUpstream({ ports: inject('upstreamPorts') })
+export const startSharedUpstream = (): Promise<UpstreamServer> => startUpstream({ ports: upstreamPorts() })
 
-/** Starts a host for one file, whose configuration differs from the shared one's. With `storage`, a directory, its state survives. */
+/**
+ * Starts a host for one file, which costs as much as a hundred tests: prefer a shared one. With `storage`, a directory, its state
+ * survives.
+ */
 export const startHost = async (
   vars: Record<string, string> = {},
   { storage, ...options }: HostOptions & { storage?: string } = {},
 ): Promise<OwnHost> => {
   const config: HostConfig = inject('hostConfig')
-  const { miniflare, urls, logs, close } = await startHostRuntime(config, { [main]: { ...options, vars } }, storage)
+  const runtime = await startHostRuntime(config, { [main]: { ...options, vars } }, storage)
+  return { ...hostOf(runtime, main), close: runtime.close }
+}
+
+/** Returns a host of a runtime. Its log begins now. */
+const hostOf = <Name extends string>({ miniflare, urls, logs }: Runtime<Name>, name: Name): Host => {
+  const before = logs.length
   return {
-    ...hostAt(urls[main]),
-    env: () => miniflare.getBindings<Env>(main),
-    logged: () => [...logs],
-    close,
+    ...hostAt(urls[name]),
+    env: () => miniflare.getBindings<Env>(name),
+    logged: () => logs.slice(before),
   }
 }
 
@@ -68,7 +70,7 @@ export const startHost = async (
 export const startWorker = (source: string): Promise<Runtime> =>
   startWorkerRuntime(source, import.meta.dirname, inject('hostConfig'))
 
-const hostAt = (url: URL): Host => {
+const hostAt = (url: URL): Omit<Host, 'env' | 'logged'> => {
   const send: Host['fetch'] = (path, init = {}) => {
     const target = new URL(path, url)
     if (target.origin === url.origin) return fetch(target, { redirect: 'manual', ...init })

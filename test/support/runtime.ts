@@ -69,7 +69,8 @@ export const startHostRuntime = async <Name extends string>(
   const started = [...new Set(options.flatMap(({ examples = [] }) => examples))]
   const workers = Object.entries<HostOptions>(hosts).map(([name, each]) => hostWorker(name, config, each))
   const others = started.map(name => exampleWorker(name, config.compatibilityDate))
-  return start(await Promise.all([...workers, ...others]), Object.keys(hosts) as Name[], storage)
+  const limiter = worker(rateLimiter, { 'rate-limit.js': await rateLimitModule() }, config)
+  return start([...(await Promise.all([...workers, ...others])), limiter], Object.keys(hosts) as Name[], storage)
 }
 
 const hostWorker = async (
@@ -80,9 +81,10 @@ const hostWorker = async (
   const env = {
     ...textBindings({ ...config.vars, ...vars }),
     ...mapValues(config.rateLimits, (limit, binding) => ({
-      type: 'rate-limit' as const,
-      namespace: `${name} ${binding}`,
-      simple: { limit: rateLimits[binding] ?? limit, period: 60 as const },
+      type: 'worker' as const,
+      worker: rateLimiter,
+      exportName: 'RateLimit',
+      props: { name: `${name} ${binding}`, limit: rateLimits[binding] ?? limit },
     })),
     ...Object.fromEntries(config.kvNamespaces.map(kv => [kv, { type: 'kv' as const, id: `${name}-${kv}` }])),
     // The Worker of an example that is not started is the host itself, so that its binding exists.
@@ -172,6 +174,16 @@ const start = async <Name extends string>(
   })
   const urls = await Promise.all(names.map(async name => [name, await miniflare.unsafeGetDirectURL(name)] as const))
   return { miniflare, urls: Object.fromEntries(urls) as Record<Name, URL>, logs, close: () => miniflare.dispose() }
+}
+
+/** The Worker with the rate limits of all hosts. */
+const rateLimiter = 'rate-limiter'
+
+let rateLimitText: Promise<string> | undefined
+
+const rateLimitModule = (): Promise<string> => {
+  rateLimitText ??= bundle(join(import.meta.dirname, 'workers/rate-limit.ts'))
+  return rateLimitText
 }
 
 let faultsText: Promise<string> | undefined

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { afterEach, vi } from 'vitest'
 import { numRuns } from './cards/generated.ts'
 
-// A nightly run tries more cards and calls: FC_RUNS=1000 npm test.
 fc.configureGlobal({ numRuns })
 
 // workerd has this function in `crypto.subtle`, Node in `node:crypto`.
@@ -11,8 +10,7 @@ Object.assign(crypto.subtle, {
   timingSafeEqual: (left: ArrayBuffer, right: ArrayBuffer) => timingSafeEqual(Buffer.from(left), Buffer.from(right)),
 })
 
-// Files share a process, but neither modules with what they remember nor replaced clocks, functions and globals.
-vi.resetModules()
+// Files share a process, but no replaced clocks, functions and globals.
 afterEach(() => {
   vi.restoreAllMocks()
   vi.unstubAllGlobals()

@@ -15,7 +15,7 @@ import { withoutKeys } from '../../support/registrations.ts'
 
 const auth = { Authorization: `Bearer ${token}` }
 const AGENTS = 12
-/** Agents besides those, for a test with many: `MOVE_AGENTS=5000 npx vitest run test/api/admin/move.test.ts`. */
+/** Agents besides those, for a test with many: `MOVE_AGENTS=5000 npx vitest run test/api/admin/move.host.test.ts`. */
 const MORE_AGENTS = Number(process.env.MOVE_AGENTS ?? 50)
 const TIMEOUT_MS = 20_000 + 100 * MORE_AGENTS
 let source: OwnHost

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { nextAddress } from '../support/called-host.ts'
 import { sharedHost } from '../support/host.ts'
 import { type IssuerServer, makeKey, startIssuer } from '../support/issuer.ts'
+import { upstreamPorts } from '../support/shared-hosts.ts'
 
 /** An agent whose callers authenticate with a token of an issuer, or with a key in a header. */
 const manifest = (openIdConnectUrl: string) => ({
@@ -26,7 +27,7 @@ const manifest = (openIdConnectUrl: string) => ({
 const host = sharedHost()
 let issuer: IssuerServer
 beforeAll(async () => {
-  issuer = await startIssuer(undefined, inject('upstreamPorts'))
+  issuer = await startIssuer(undefined, upstreamPorts())
   expect((await host.put('issuer-tokens', manifest(issuer.discoveryUrl))).status).toBe(201)
 })
 afterAll(() => issuer.close())

@@ -28,7 +28,7 @@ beforeAll(async () => {
   cli = join(checkout, 'cli')
   mkdirSync(cli)
   copyFileSync('cli/bin.js', join(cli, 'bin.js'))
-  // package.test.ts installs the package with npm. Here, it finds its dependencies above its folder.
+  // package.process.test.ts installs the package with npm. Here, it finds its dependencies above its folder.
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerCalls } from '../support/answers.ts'
 import { nextAddress } from '../support/called-host.ts'
 import { call } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken, sharedHost, startSharedUpstream } from '../support/host.ts'
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
+import { upstreamPorts } from '../support/shared-hosts.ts'
 import type { UpstreamServer } from '../support/upstream.ts'
 
 /** The failed attempts per minute that the limited host accepts from one address. */
@@ -16,7 +17,7 @@ let issuer: IssuerServer
 let token: string
 beforeAll(async () => {
   agent = await startSharedUpstream()
-  issuer = await startIssuer(undefined, inject('upstreamPorts'))
+  issuer = await startIssuer(undefined, upstreamPorts())
   const card = agentCard(agent.origin, {
     capabilities: { extendedAgentCard: true },
     securitySchemes: {

@@ -108,7 +108,7 @@ describe.concurrent.each(forms)('a stream over %s', (form, path, body, errorEven
     expect(weather.agent.requests[0]?.headers.accept).toBe('text/event-stream')
   })
 
-  // A client that leaves while the agent is silent is noticed with the next heartbeat: forward-in-workerd.test.ts.
+  // A client that leaves while the agent is silent is noticed with the next heartbeat: forward-in-workerd.host.test.ts.
   it('is closed at the agent when the client disconnects while the agent is sending', async context => {
     const weather = await startWeather(context)
     weather.agent.respond(response => {

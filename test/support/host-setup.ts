@@ -1,0 +1,3 @@
+import { startSharedHosts } from './shared-hosts.ts'
+
+await startSharedHosts()
