@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type InputOptions, type RolldownOutput } from 'rolldown'
 
@@ -116,7 +116,7 @@ const ASSET_HEADERS = `/assets/*
 /** Browsers ask for this icon where a document names none, as JSON does. */
 const ASSET_REDIRECTS = '/favicon.ico /favicon.svg 302\n'
 
-/** Writes only what changed and removes what is left of other builds: tests and `wrangler dev` may be reading the directory. */
+/** Writes only what changed, each file at once, and removes what is left of other builds: others may be reading the directory. */
 const replaceFiles = (directory: string, files: ReadonlyMap<string, Content>): void => {
   for (const { name, parentPath } of globSync('**', { cwd: directory, withFileTypes: true }).filter(file =>
     file.isFile(),
@@ -124,10 +124,13 @@ const replaceFiles = (directory: string, files: ReadonlyMap<string, Content>): v
     const path = join(parentPath, name)
     if (!files.has(relative(directory, path))) rmSync(path)
   }
+  const part = `${directory}.${process.pid}`
   for (const [name, content] of files) {
     const path = join(directory, name)
     mkdirSync(dirname(path), { recursive: true })
-    if (!existsSync(path) || !readFileSync(path).equals(Buffer.from(content))) writeFileSync(path, content)
+    if (existsSync(path) && readFileSync(path).equals(Buffer.from(content))) continue
+    writeFileSync(part, content)
+    renameSync(part, path)
   }
 }
 

@@ -28,13 +28,6 @@ describe('wrangler.toml', () => {
     expect(ids.filter(id => id < 1_000_000_000 || id > 2 ** 31 - 1)).toEqual([])
   })
 
-  it('is not changed by a deployment, because wrangler writes into no TOML file with comments', () => {
-    expect(config).toContain('#')
-    expect(read('node_modules/wrangler/wrangler-dist/cli.js')).toContain(
-      'cannot patch .toml config if comments are present',
-    )
-  })
-
   it('has a text for each variable and secret on the page of the Deploy to Cloudflare button', () => {
     const { kvNamespaces, vars } = inject('hostConfig')
     const secrets = [...read('.dev.vars.example').matchAll(/^(\w+)=$/gm)].map(([, name]) => name)
