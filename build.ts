@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { build, type InputOptions, type RolldownOutput } from 'rolldown'
+import { build, type InputOptions, type Plugin, type RolldownOutput } from 'rolldown'
 
 const root = import.meta.dirname
 
@@ -29,12 +29,13 @@ export const workerOptions = {
  * the Registry loads is in one, `store.js`, because many small modules are larger than one. What signs cards again, and
  * what imports, is loaded rarely.
  */
-export const buildWorker = async (directory: string): Promise<void> => {
+export const buildWorker = async (directory: string, plugins: Plugin[] = []): Promise<void> => {
   const { files, paths } = await buildAssets()
   const { output } = await build({
     cwd: root,
     input: 'src/index.ts',
     ...workerOptions,
+    plugins,
     transform: {
       ...workerOptions.transform,
       define: { ...workerOptions.transform.define, ASSET_PATHS: JSON.stringify(paths) },

@@ -14,8 +14,10 @@ declare module 'vitest' {
 export const setup = async ({ provide, vitest }: TestProject): Promise<void> => {
   if (vitest.projects.every(({ name }) => name === 'unit')) return
   provide('hostConfig', readHostConfig())
-  await buildWorker(join(import.meta.dirname, '../../out'))
+  await buildWorker(directory)
 }
+
+const directory = join(import.meta.dirname, '../../out')
 
 /** The part of wrangler's own type that is read here. */
 type WranglerConfig = {
@@ -33,6 +35,7 @@ type WranglerConfig = {
 export const readHostConfig = (): HostConfig => {
   const config: WranglerConfig = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
   return {
+    directory,
     compatibilityDate: config.compatibility_date ?? '',
     compatibilityFlags: config.compatibility_flags,
     vars: { ...config.vars, ADMIN_TOKEN: token },

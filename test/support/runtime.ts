@@ -12,6 +12,8 @@ const root = join(import.meta.dirname, '../..')
 
 /** The part of wrangler.toml that a runtime needs. */
 export type HostConfig = {
+  /** The directory of the build. */
+  directory: string
   compatibilityDate: string
   compatibilityFlags: string[]
   vars: Record<string, string>
@@ -97,15 +99,15 @@ const hostWorker = async (
   }
   const modules: Record<string, string> = {
     ...(faults && { 'faults.js': await faultsModule() }),
-    ...(await builtModules()),
+    ...(await builtModules(config.directory)),
   }
-  return worker(name, modules, { ...config, env, ...(assets && { assets: join(root, 'out/public') }) })
+  return worker(name, modules, { ...config, env, ...(assets && { assets: join(config.directory, 'public') }) })
 }
 
 /** The modules of the production build, the main one first. */
-const builtModules = async (): Promise<Record<string, string>> => {
-  const names = (await readdir(join(root, 'out'))).filter(name => name.endsWith('.js') && name !== 'index.js')
-  const texts = ['index.js', ...names].map(async name => [name, await readFile(join(root, 'out', name), 'utf8')])
+const builtModules = async (directory: string): Promise<Record<string, string>> => {
+  const names = (await readdir(directory)).filter(name => name.endsWith('.js') && name !== 'index.js')
+  const texts = ['index.js', ...names].map(async name => [name, await readFile(join(directory, name), 'utf8')])
   return Object.fromEntries(await Promise.all(texts))
 }
 

@@ -1,0 +1,53 @@
+import { cpSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { createVitest } from 'vitest/node'
+import { readHostConfig } from '../support/global-setup.ts'
+import { ACTIVE_MODULE } from './plugin.ts'
+
+// Runs test files with one mutant at a time, and keeps Vitest and its transformed modules in between. A program that run.ts starts.
+
+export type Job = { mutant: number; files: string[] }
+
+/** The result of one file, or the end of a job. */
+export type JobMessage =
+  | { file: string; reached: number[]; failed: boolean; error?: string }
+  | { ended: true; failed: boolean }
+
+const root = join(import.meta.dirname, '../..')
+const { HOST_DIRECTORY = '' } = process.env
+// Processes run at once, each with another active mutant.
+const directory = `${HOST_DIRECTORY}-${process.pid}`
+cpSync(HOST_DIRECTORY, directory, { recursive: true })
+const send = (message: JobMessage): void => void process.send?.(message)
+
+const vitest = await createVitest('test', {
+  config: `${import.meta.dirname}/vitest.config.ts`,
+  watch: false,
+  reporters: [
+    {
+      onTestModuleEnd: module => {
+        const [test] = module.children.allTests('failed')
+        const [error] = [...(test?.result().errors ?? []), ...module.errors()]
+        const { reached = [] } = module.meta()
+        send({ file: module.relativeModuleId, reached, failed: !module.ok(), error: error?.message ?? '' })
+      },
+    },
+  ],
+})
+
+vitest.provide('hostConfig', { ...readHostConfig(), directory })
+
+const specifications = new Map(
+  (await vitest.globTestSpecifications()).map(found => [relative(root, found.moduleId), found]),
+)
+
+process.on('message', async ({ mutant, files }: Job) => {
+  vitest.state.filesMap.clear()
+  vitest.provide('mutant', mutant)
+  writeFileSync(join(directory, ACTIVE_MODULE), `export default ${mutant}`)
+  const found = files.flatMap(file => specifications.get(file) ?? [])
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(found)
+  send({ ended: true, failed: unhandledErrors.length > 0 || testModules.some(module => !module.ok()) })
+})
+process.on('disconnect', () => process.exit())
+send({ ended: true, failed: false })
