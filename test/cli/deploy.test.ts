@@ -496,11 +496,7 @@ describe('parseDeployFlags', () => {
     [
       ['-e', 'a', '--var', 'X:1', '--name', 'n', '-c', 'w.toml', '--dry-run', '--env-file', 'f'],
       {},
-      {
-        environment: 'a',
-        isDry: true,
-        worker: ['--env', 'a', '--name', 'n', '--config', 'w.toml', '--env-file', 'f'],
-      },
+      { environment: 'a', isDry: true, worker: ['--env', 'a', '--name', 'n', '--config', 'w.toml', '--env-file', 'f'] },
     ],
   ])('reads %j with %j', (args, env, flags) => {
     expect(parseDeployFlags(args, env)).toEqual(flags)

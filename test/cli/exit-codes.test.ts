@@ -141,9 +141,7 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
       'an empty folder': { args: ['empty'] },
       'no token': { args: ['--url', 'https://cards.example.com'], env: {} },
     },
-    '--prune without a set, or of more than 10 agents without --yes': {
-      'no set': { args: ['--prune', '--yes'] },
-    },
+    '--prune without a set, or of more than 10 agents without --yes': { 'no set': { args: ['--prune', '--yes'] } },
   },
   3: {
     'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else)': {
@@ -172,9 +170,7 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
       'a token for other agents': { fault: (_, response) => Boolean(problem(response, 403, 'forbidden', 'No.')) },
     },
   },
-  70: {
-    'a bug: the program has crashed': { 'an unexpected error': { args: ['list'], bug: new Error('boom') } },
-  },
+  70: { 'a bug: the program has crashed': { 'an unexpected error': { args: ['list'], bug: new Error('boom') } } },
   130: {
     'interrupted (Ctrl-C) before everything was done': {
       'while it compares': { interruptAt: 'GET' },

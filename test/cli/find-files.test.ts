@@ -158,10 +158,7 @@ describe('the defaults of folders', () => {
     const { invalid: inherited } = loadManifests(
       ['cards'],
       'https://cards.example.com',
-      new Workspace({
-        ...files,
-        'defaults.yaml': 'visibility: hidden',
-      }).folder,
+      new Workspace({ ...files, 'defaults.yaml': 'visibility: hidden' }).folder,
     )
     expect(inherited.flatMap(({ problems }) => problems.map(({ file, pointer }) => [file, pointer]))).toEqual([
       ['defaults.yaml', '/visibility'],

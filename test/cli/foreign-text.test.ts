@@ -162,18 +162,7 @@ const rows: Row[] = [
       },
     },
   ],
-  [
-    'keys list',
-    {
-      'GET /keys': {
-        keys: [],
-        problem: hostile,
-        unsigned: 1,
-        cacheSeconds: 60,
-        time,
-      },
-    },
-  ],
+  ['keys list', { 'GET /keys': { keys: [], problem: hostile, unsigned: 1, cacheSeconds: 60, time } }],
   ['token list', { 'GET /tokens': { tokens: [token] } }],
   ['token create --scope read', { 'POST /tokens': { ...token, token: 'cc_a_b', published: true } }],
   ['whoami', { 'GET /tokens/self': token }],

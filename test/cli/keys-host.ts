@@ -73,12 +73,7 @@ export class KeysHost {
   /** Runs `sync-card keys`, which the user may interrupt as soon as it waits. */
   async run(args: readonly string[], env: Environment = {}, isInterrupted = false): Promise<Ended> {
     const path = join(this.workspace.folder, 'bin')
-    const { io, output } = this.workspace.io({
-      PATH: path,
-      SYNC_CARD_URL: hostUrl,
-      SYNC_CARD_TOKEN: token,
-      ...env,
-    })
+    const { io, output } = this.workspace.io({ PATH: path, SYNC_CARD_URL: hostUrl, SYNC_CARD_TOKEN: token, ...env })
     let interrupt = () => {}
     const sleep = (ms: number) => {
       if (isInterrupted) interrupt()

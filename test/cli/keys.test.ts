@@ -374,10 +374,7 @@ describe('sync-card keys retire --now', () => {
 
 describe('sync-card keys list', () => {
   it('shows the role, secret and time of each key, and what is next to do', async () => {
-    host.store({
-      SIGNING_KEY: createSigningKey(),
-      SIGNING_KEY_2: createSigningKey(secondsOf(now + 5 * MINUTE)),
-    })
+    host.store({ SIGNING_KEY: createSigningKey(), SIGNING_KEY_2: createSigningKey(secondsOf(now + 5 * MINUTE)) })
     const { current, next } = await host.roles()
     const { code, stdout } = await host.run(['list'])
     const rows = stdout

@@ -44,9 +44,7 @@ describe('sync-card with many cards', () => {
     workspace.write({ 'cards/agent-007.json': card('agent-007', { version: '2.0.0' }) })
     const third = await workspace.run([], env)
     expect(third.stdout).toMatch(/"2\.0\.0".*: 1 updated, 29 unchanged\n$/s)
-    expect(countRequests()).toEqual({
-      ...{ 'GET /agents/{id}/manifest': 2, 'GET /agents?': 1, 'PUT /agents/{id}': 1 },
-    })
+    expect(countRequests()).toEqual({ ...{ 'GET /agents/{id}/manifest': 2, 'GET /agents?': 1, 'PUT /agents/{id}': 1 } })
   })
 
   it('sends each manifest as a registration, on the condition that the host has what was compared', async () => {

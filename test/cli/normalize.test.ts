@@ -33,11 +33,7 @@ describe('normalizeManifest', () => {
       'front matter over a card that is fetched, which has its own capabilities',
       { upstream: { card: 'https://a.example.com/card.json' }, card: { name: 'A', exposed: true } },
       true,
-      {
-        upstream: { card: 'https://a.example.com/card.json' },
-        visibility: 'public',
-        card: { name: 'A' },
-      },
+      { upstream: { card: 'https://a.example.com/card.json' }, visibility: 'public', card: { name: 'A' } },
     ],
     [
       'another dialect in Markdown',

@@ -55,9 +55,7 @@ describe('resolveHost chooses the host', () => {
     ['of .env', { files: { '.env': `SYNC_CARD_URL=${A}\nADMIN_TOKEN=x` } }, A, 'SYNC_CARD_URL in .env'],
     [
       'that is the default of sync-card.yaml, before .env',
-      {
-        files: { 'sync-card.yaml': `default: staging\n${twoHosts}`, '.env': `SYNC_CARD_URL=${A}` },
-      },
+      { files: { 'sync-card.yaml': `default: staging\n${twoHosts}`, '.env': `SYNC_CARD_URL=${A}` } },
       B,
       'profile staging in sync-card.yaml',
     ],

@@ -36,10 +36,7 @@ describe('a path that is no file', () => {
       invalid: [],
       skipped: [
         { file: 'cards/b.json', reason: 'it is a FIFO' },
-        {
-          file: 'cards/c.yaml',
-          reason: 'it is a link to a file outside of the repository; name it to read it',
-        },
+        { file: 'cards/c.yaml', reason: 'it is a link to a file outside of the repository; name it to read it' },
         { file: 'cards/d.md', reason: 'it is a socket' },
       ],
     })
