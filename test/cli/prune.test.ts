@@ -206,11 +206,7 @@ describe('sync-card --prune after the last file is deleted', () => {
     const rows: [args: string, files: Record<string, unknown>, message: string][] = [
       ['card', defaults, 'Did you mean "cards"?'],
       ['', {}, 'but cards has none. Write `set: my-cards` into cards/defaults.yaml.'],
-      [
-        'docs',
-        { 'docs/notes.txt': '', ...profile },
-        'but docs has none. Write `set: mine` into docs/defaults.yaml.',
-      ],
+      ['docs', { 'docs/notes.txt': '', ...profile }, 'but docs has none. Write `set: mine` into docs/defaults.yaml.'],
       ['cards/b', { ...defaults, 'cards/b/notes.txt': '' }, 'not named for cards/b alone.'],
     ]
     for (const [args, files, message] of rows)

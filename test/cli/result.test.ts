@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Draft } from '../../cli/manifests/draft.ts'
+import { describeOtherOwner, planStep } from '../../cli/sync/plan.ts'
 import { type AgentResult, exitCodeOf, type Strictness } from '../../cli/sync/result.ts'
 
 const at = { file: 'a.json', line: 1, column: 1, pointer: '', message: '' }
@@ -9,35 +11,66 @@ const dryRun = { differences: true }
 const check = { differences: true, lint: 'error' } as const
 const strict = { lint: 'warning' } as const
 
-describe('exitCodeOf', () => {
-  it.each<[string, Partial<AgentResult>[], Strictness, number]>([
-    ['0 when everything is in sync', [{ action: 'unchanged' }, { action: 'updated' }], {}, 0],
-    ['0 for agents that stay although no file describes them', [{ action: 'kept' }], check, 0],
-    ['1 for a dry run that would write', [{ action: 'to update' }], dryRun, 1],
-    ['1 with --check when something differs', [{ action: 'to update' }], check, 1],
-    ['1 with --check when something would be deleted', [{ action: 'to delete' }], check, 1],
-    ['1 with --check when lint finds an error', [{ action: 'unchanged', issues: [lintError] }], check, 1],
-    ['0 with --check when lint finds a warning', [{ action: 'unchanged', issues: [lintWarning] }], check, 0],
-    ['0 for a lint error without --check', [{ action: 'updated', issues: [lintError] }], {}, 0],
-    ['0 for a lint error in a dry run', [{ action: 'unchanged', issues: [lintError] }], dryRun, 0],
-    ['1 with --strict when lint finds an error', [{ action: 'updated', issues: [lintError] }], strict, 1],
-    ['1 with --strict when lint finds a warning', [{ action: 'unchanged', issues: [lintWarning] }], strict, 1],
-    ['1 when a card is not live in time', [{ action: 'updated', live: false }], {}, 1],
-    ['3 for an invalid file', [{ action: 'invalid' }, { action: 'to create' }], check, 3],
-    ['3 for a rejection', [{ action: 'refused' }], {}, 3],
-    ['3 for a concurrent change', [{ action: 'changed meanwhile' }], {}, 3],
-    ['3 for an agent of another set', [{ action: 'owned by another set' }], {}, 3],
-    ['4 for a lost host', [{ action: 'invalid' }, { action: 'not pushed' }], {}, 4],
-  ])('returns %s', (_, results, strictness, code) => {
-    expect(exitCodeOf({ url: '', results: results as AgentResult[] }, strictness)).toBe(code)
+describe('the exit code of results', () => {
+  it('is the highest of their causes', () => {
+    const rows: [results: Partial<AgentResult>[], strictness: Strictness, code: number][] = [
+      [[{ action: 'unchanged' }, { action: 'updated' }], {}, 0],
+      [[{ action: 'kept' }], check, 0],
+      [[{ action: 'to update' }], dryRun, 1],
+      [[{ action: 'to update' }], check, 1],
+      [[{ action: 'to delete' }], check, 1],
+      [[{ action: 'unchanged', issues: [lintError] }], check, 1],
+      [[{ action: 'unchanged', issues: [lintWarning] }], check, 0],
+      [[{ action: 'updated', issues: [lintError] }], {}, 0],
+      [[{ action: 'unchanged', issues: [lintError] }], dryRun, 0],
+      [[{ action: 'updated', issues: [lintError] }], strict, 1],
+      [[{ action: 'unchanged', issues: [lintWarning] }], strict, 1],
+      [[{ action: 'updated', live: false }], {}, 1],
+      [[{ action: 'invalid' }, { action: 'to create' }], check, 3],
+      [[{ action: 'refused' }], {}, 3],
+      [[{ action: 'changed meanwhile' }], {}, 3],
+      [[{ action: 'owned by another set' }], {}, 3],
+      [[{ action: 'invalid' }, { action: 'not pushed' }], {}, 4],
+    ]
+    for (const [results, strictness, code] of rows) {
+      const what = JSON.stringify([results, strictness])
+      expect(exitCodeOf({ url: '', results: results as AgentResult[] }, strictness), what).toBe(code)
+    }
   })
 
-  it('returns 4 for a failure without any result', () => {
+  it('is 4 for a failure without any result, and 130 after an interruption, whatever else happened', () => {
     expect(exitCodeOf({ url: '', results: [], failure: 'gone' })).toBe(4)
-  })
-
-  it('returns 130 after an interruption, whatever else happened', () => {
     const results: AgentResult[] = [{ action: 'not pushed' }, { action: 'invalid' }]
     expect(exitCodeOf({ url: '', results, failure: 'gone', interrupted: true })).toBe(130)
   })
+})
+
+const draft = (manifest: object): Draft => ({ file: 'a.json', id: 'a', manifest, sourceMap: {} }) as unknown as Draft
+const registeredAs = (manifest: object | undefined) => (manifest && { manifest, etag: '"1"' }) as never
+
+it('planStep compares a manifest with what is registered, in any order of members', () => {
+  const card = { url: 'u', name: 'A' }
+  const rows: [registered: object | undefined, todo: string][] = [
+    [undefined, 'create'],
+    [{ card }, 'nothing'],
+    // A bare card that was registered with curl.
+    [{ name: 'A', url: 'u' }, 'nothing'],
+    [{ id: 'a', card: { name: 'A', url: 'u' } }, 'nothing'],
+    [{ card: { name: 'B', url: 'u' } }, 'update'],
+    [{ card, hosts: ['*'] }, 'update'],
+  ]
+  for (const [registered, todo] of rows)
+    expect(planStep(draft({ card: { name: 'A', url: 'u' } }), registeredAs(registered))).toMatchObject({ todo })
+})
+
+it('describeOtherOwner names the set that an agent belongs to', () => {
+  const owner = (set: string | undefined, registered?: object) =>
+    describeOtherOwner(draft({ card: {}, ...(set && { set }) }), registeredAs(registered))
+  const theirs = { card: {}, set: 'theirs' }
+  const advice = 'choose another id, or take it over with --force'
+  for (const registered of [undefined, { card: {}, set: 'mine' }, { card: {} }])
+    expect(owner('mine', registered)).toBeUndefined()
+  expect(owner(undefined, { card: {} })).toBeUndefined()
+  expect(owner('mine', theirs)).toBe(`it belongs to the set theirs, and this file is of the set mine: ${advice}`)
+  expect(owner(undefined, theirs)).toBe(`it belongs to the set theirs, and this file names no set: ${advice}`)
 })
