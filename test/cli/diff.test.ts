@@ -95,24 +95,6 @@ describe('sync-card diff', () => {
     const stderr = containing('--prune takes folders only')
     expect(await run(files, 'diff --prune cards/same.json')).toMatchObject({ code: 2, stderr })
   })
-
-  it('repeats no secret in any format', async () => {
-    const secret = `sk-proj-${'Ab3dEf6hIj9lMn2p'.repeat(3)}`
-    host.register('changed', { set: 'mine', card: card('changed', { description: `Uses ${secret}`, apiKey: secret }) })
-    for (const format of ['text', 'json', 'markdown']) {
-      const { code, stdout, stderr } = await run(files, `diff --format ${format}`)
-      expect(stdout).toContain('Answers questions about changed')
-      expect(stdout + stderr).not.toContain(secret)
-      expect(code).toBe(1)
-    }
-  })
-
-  it('shows control characters of the host as text', async () => {
-    host.register('changed', { set: 'mine', card: card('changed', { 'a\u001b]0;x\u0007\r\n': '\u009b2J\r' }) })
-    const { stdout } = await new Workspace(files).run(['diff'], { ...env, FORCE_COLOR: '1' })
-    expect(stdout).toContain('a\\u001b]0;x\\u0007\\r\\n')
-    expect(stdout.replace(/\p{Cc}\[\d+m/gu, '')).not.toMatch(/[^\P{Cc}\n]/u)
-  })
 })
 
 describe('sync-card diff --format markdown', () => {

@@ -174,27 +174,26 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
   },
 }
 
-it('sync-card has the documented exit code in every case', async () => {
-  for (const [code, meanings] of Object.entries(cases))
-    for (const [meaning, ways] of Object.entries(meanings))
-      for (const [way, given] of Object.entries(ways)) {
-        renew()
-        const { args = [], file = inSync, registered, fault, env: variables = env, interruptAt, bug } = given
-        const fetch = bug && vi.spyOn(globalThis, 'fetch').mockRejectedValue(bug)
-        if (registered !== undefined) host.register('a', registered)
-        const workspace = new Workspace({ 'cards/a.json': file, 'more/b.json': card('b'), 'empty/notes.txt': '' })
-        const command = workspace.start(args, variables)
-        host.faults = [
-          seen => {
-            if (seen.method === interruptAt) command.interrupt()
-            return false
-          },
-          ...(fault ? [fault] : []),
-        ]
-        const ended = await command.ended
-        fetch?.mockRestore()
-        expect(ended.code, `${meaning}: ${way}\n${ended.stdout}${ended.stderr}`).toBe(Number(code))
-      }
+it.each(Object.entries(cases))('sync-card exits with %s in every documented case', async (code, meanings) => {
+  for (const [meaning, ways] of Object.entries(meanings))
+    for (const [way, given] of Object.entries(ways)) {
+      renew()
+      const { args = [], file = inSync, registered, fault, env: variables = env, interruptAt, bug } = given
+      const fetch = bug && vi.spyOn(globalThis, 'fetch').mockRejectedValue(bug)
+      if (registered !== undefined) host.register('a', registered)
+      const workspace = new Workspace({ 'cards/a.json': file, 'more/b.json': card('b'), 'empty/notes.txt': '' })
+      const command = workspace.start(args, variables)
+      host.faults = [
+        seen => {
+          if (seen.method === interruptAt) command.interrupt()
+          return false
+        },
+        ...(fault ? [fault] : []),
+      ]
+      const ended = await command.ended
+      fetch?.mockRestore()
+      expect(ended.code, `${meaning}: ${way}\n${ended.stdout}${ended.stderr}`).toBe(Number(code))
+    }
 })
 
 it('each documented meaning of an exit code has a test', () => {

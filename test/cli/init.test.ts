@@ -178,20 +178,14 @@ describe('sync-card init for an agent that clients call through the host', () =>
   it('writes the manifest for each kind of agent and of callers', async () => {
     const [mcp, other] = ['http://localhost:9001/mcp', 'https://other.example.org/card.json']
     const issuer = 'https://login.example.org/'
+    const toAnyone = [...remote, ...secret, '--callers', 'anyone']
+    const forAnyone = { ...withSecret, callers: 'anyone' }
     const audience = 'http://127.0.0.1:8787/agents/stock'
     const openIdConnectUrl = `${issuer}.well-known/openid-configuration`
     const rows: [args: string[], hosting: object, step: string, card?: object][] = [
       [local, gateway, createToken],
-      [
-        [...remote, ...secret, '--callers', 'anyone'],
-        { ...withSecret, callers: 'anyone' },
-        'Everyone can call it, with the rights of STOCK_TOKEN.',
-      ],
-      [
-        [...remote, ...secret, '--callers', 'anyone'],
-        { ...withSecret, callers: 'anyone' },
-        call('http://127.0.0.1:8787', ''),
-      ],
+      [toAnyone, forAnyone, 'Everyone can call it, with the rights of STOCK_TOKEN.'],
+      [toAnyone, forAnyone, call('http://127.0.0.1:8787', '')],
       [
         [...remote, '--callers', 'tokens'],
         gateway,

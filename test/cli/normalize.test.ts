@@ -60,8 +60,8 @@ describe('normalizeManifest', () => {
         { visibility: 'internal', card },
       ],
       [
-        { ...settings, hosts: ['a.test'], card: { name: 'A', temperature: 1 } },
-        { hosts: ['a.test'], visibility: 'internal', card },
+        { ...settings, hosts: [], card: { name: 'A', temperature: 1 } },
+        { hosts: [], visibility: 'internal', card },
       ],
       [{ ...settings, card: { name: 'A' } }, { card: { name: 'A' } }],
     ]

@@ -190,7 +190,7 @@ describe('npm start', () => {
     const beside = spawn(['--state', 'other/state'], { PORT: other, LINE: '' })
     await waitForText(beside.stdout, 'Registered agents stay in other/state.')
     expect(called().args.join(' ')).toContain(`--persist-to ${join(folder, 'other/state')} --ip`)
-    beside.kill('SIGTERM')
+    beside.kill('SIGINT')
     await waitForEnd(beside)
     const own = [`.wrangler-start-${port}.toml`, `.wrangler/start-${port}.json`, '.wrangler/state/npm-start.json']
     expect(listFiles(folder).sort()).toEqual(own)

@@ -282,13 +282,6 @@ describe('sync-card', () => {
     expect(host.seen).toEqual([])
   })
 
-  it('warns that the token goes unencrypted to another machine', async () => {
-    // This machine under a name that is not a loopback address.
-    const url = host.url.replace('127.0.0.1', '0.0.0.0')
-    const stderr = `The token goes to ${url} unencrypted: use https.\n`
-    expect(await run(a, `--url ${url}`, { env: { SYNC_CARD_TOKEN: host.token } })).toMatchObject({ code: 0, stderr })
-  })
-
   it('prints repeated errors of one place once', async () => {
     const error = { pointer: '/card/name', message: 'must be another' }
     const refuse = (response: Parameters<typeof problem>[0]) =>
