@@ -86,7 +86,7 @@ it('opens a card in a browser, which gets no token', async () => {
   expect(await run(['open', 'weather'], io)).toBe(0)
   expect(output()).toEqual({ stdout: '', stderr: `Opened ${url}\n` })
   const file = join(workspace.folder, 'opened.txt')
-  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toBe(`${url} `)
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8'), { timeout: 10_000 }).toBe(`${url} `)
 })
 
 it('is stopped by a .env that cannot be read, without a stack: npm start and npm run deploy (exit 2)', async () => {

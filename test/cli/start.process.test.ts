@@ -169,7 +169,7 @@ describe('npm start', () => {
     child.kill('SIGKILL')
     await runtime.ended
     expect(listFiles(folder)).toEqual([])
-    await expect.poll(() => checkPort(`http://127.0.0.1:${port}`, port, fetch)).toBeUndefined()
+    await expect.poll(() => checkPort(`http://127.0.0.1:${port}`, port, fetch), { timeout: 10_000 }).toBeUndefined()
   })
 
   it('reports a host with the same state on any port, runs beside it with another state, and ends with wrangler', async () => {
