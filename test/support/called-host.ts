@@ -67,8 +67,10 @@ export const nextAddress = (): string => {
   return `10.${high}.${low}.${addresses++ & 255}`
 }
 
-const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Omit<CalledHost<AnyHost>, 'close'> => {
-  const send: CalledHost['send'] = async (path, { method = 'POST', headers = {}, body, token } = {}) =>
+/** Returns a function that sends requests to a host, each from the file's next client address. */
+export const senderTo =
+  (host: Pick<Host, 'fetch'>): CalledHost['send'] =>
+  async (path, { method = 'POST', headers = {}, body, token } = {}) =>
     received(
       await host.fetch(path, {
         method,
@@ -83,6 +85,9 @@ const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Om
         }),
       }),
     )
+
+const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Omit<CalledHost<AnyHost>, 'close'> => {
+  const send = senderTo(host)
   return {
     host,
     agent,
