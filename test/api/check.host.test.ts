@@ -3,26 +3,19 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Receipt, ReceiptTest, ServedReceipt } from '../../src/card/model/receipt.ts'
 import { canonicalJson } from '../../src/json/canonical.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, type Received, startCalledHost, useSharedHost } from '../support/called-host.ts'
+import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { type Host, token } from '../support/host.ts'
 import { scripted } from '../support/mcp-server.ts'
 import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
-import { makeSigningKey } from '../support/signing-key.ts'
 import { html, json, type Responder, reply, stream } from '../support/upstream.ts'
 
-let called: CalledHost
+/** A host that signs receipts, and an agent behind it. */
+let called: CalledHost<Host>
 /** An agent behind a host that does not wait for it for long. */
 let slow: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost({
-    ...{
-      SIGNING_KEY: JSON.stringify(makeSigningKey()),
-      UPSTREAM_TIMEOUT: '5',
-      AGENT_TOKEN: 'the-secret-of-the-worker',
-    },
-    CACHE_MAX_AGE: '60',
-  })
+  called = await useSharedHost('signing')
   slow = await useSharedHost('short-timeouts')
 })
 afterAll(() => Promise.all([called.close(), slow.close()]))
@@ -105,25 +98,15 @@ describe('POST /agents/{id}/check', () => {
     expect(receipt).toMatchObject({ agent: 'check-good', host: called.host.url.origin, send: false })
     expect(receipt.summary).toEqual({ passed: receipt.tests.length - 1, failed: 0, skipped: 1 })
     expect(methods().filter(method => SENDING.test(method))).toEqual([])
-    expect(new Set(methods())).toEqual(
-      new Set([
-        'GetTask',
-        'SubscribeToTask',
-        'GetTaskPushNotificationConfig',
-        'GetExtendedAgentCard',
-        'CallingCardCheck',
-      ]),
-    )
-    expect(receipt.tests.map(({ through, id }) => `${through} ${id}`)).toEqual([
-      ...['card-agent-card.json', 'card-agent.json', 'card-1.0', 'card-0.3', 'card-dialects'].map(id => `gate ${id}`),
-      ...['card-not-modified', 'version', 'unknown-method', 'output-modes', 'extended-card-anonymous'].map(
-        id => `gate ${id}`,
-      ),
-      ...['push-notifications', 'streaming', 'unknown-task'].map(id => `gate ${id}`),
-      ...['own-card', 'version', 'unknown-method', 'extended-card-anonymous', 'push-notifications'].map(
-        id => `direct ${id}`,
-      ),
-      ...['streaming', 'unknown-task'].map(id => `direct ${id}`),
+    expect([...new Set(methods())].toSorted()).toEqual([
+      ...['CallingCardCheck', 'GetExtendedAgentCard', 'GetTask', 'GetTaskPushNotificationConfig', 'SubscribeToTask'],
+    ])
+    const idsOf = (through: string) =>
+      receipt.tests.flatMap(test => (test.through === through ? [test.id] : [])).join(' ')
+    expect([idsOf('gate'), idsOf('direct')]).toEqual([
+      'card-agent-card.json card-agent.json card-1.0 card-0.3 card-dialects card-not-modified version unknown-method ' +
+        'output-modes extended-card-anonymous push-notifications streaming unknown-task',
+      'own-card version unknown-method extended-card-anonymous push-notifications streaming unknown-task',
     ])
     expect(find(receipt, 'direct', 'unknown-task')).toEqual({
       id: 'unknown-task',
@@ -146,52 +129,52 @@ describe('POST /agents/{id}/check', () => {
     expect(find(receipt, 'gate', 'stream')?.happened).toBe('message, text/event-stream')
   })
 
-  it.each<[string, JsonObject, Behavior, string[]]>([
-    ['declares streaming, but refuses it', { streaming: true }, {}, ['gate streaming', 'direct streaming']],
-    ['streams, but does not declare it', {}, { streaming: true }, ['direct streaming']],
-    [
-      'declares push notifications, but refuses them',
-      { pushNotifications: true },
-      {},
-      ['gate push-notifications', 'direct push-notifications'],
-    ],
-    [
-      'returns an extended card that it does not declare',
-      {},
-      { answers: { GetExtendedAgentCard: { result: { name: 'A' } } } },
-      ['direct extended-card-anonymous'],
-    ],
-    [
-      'finds any task',
-      {},
-      { answers: { GetTask: { result: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } } } } },
-      ['gate unknown-task', 'direct version', 'direct unknown-task'],
-    ],
-    ['knows any method', {}, { answers: { CallingCardCheck: { result: {} } } }, ['direct unknown-method']],
-  ])('fails an agent that %s', async (_, capabilities, behavior, expected) => {
-    called.agent.respond(behave(behavior))
-    await register('check-liar', capabilities)
-    const receipt = await check('check-liar')
-    expect(notPassed(receipt)).toEqual(expect.arrayContaining(expected.map(test => `${test} failed`)))
-    expect(receipt.summary.failed).toBe(expected.length)
+  it('fails an agent that does not do what its card declares, or more', async () => {
+    const task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } }
+    const pushNotifications = ['gate push-notifications', 'direct push-notifications']
+    const rows: [behaves: string, JsonObject, Behavior, failed: string[]][] = [
+      ['declares streaming, but refuses it', { streaming: true }, {}, ['gate streaming', 'direct streaming']],
+      ['streams, but does not declare it', {}, { streaming: true }, ['direct streaming']],
+      ['declares push notifications, but refuses them', { pushNotifications: true }, {}, pushNotifications],
+      [
+        'returns an extended card that it does not declare',
+        ...[{}, { answers: { GetExtendedAgentCard: { result: { name: 'A' } } } }, ['direct extended-card-anonymous']],
+      ],
+      [
+        'finds any task',
+        ...[{}, { answers: { GetTask: { result: task } } }],
+        ['gate unknown-task', 'direct version', 'direct unknown-task'],
+      ],
+      ['knows any method', {}, { answers: { CallingCardCheck: { result: {} } } }, ['direct unknown-method']],
+    ]
+    for (const [behaves, capabilities, behavior, failed] of rows) {
+      called.agent.respond(behave(behavior))
+      await register('check-liar', capabilities)
+      const { tests } = await check('check-liar')
+      const found = tests.flatMap(({ result, through, id }) => (result === 'failed' ? [`${through} ${id}`] : []))
+      expect(found, behaves).toEqual(failed)
+    }
   })
 
-  it.each<[string, JsonObject, string]>([
-    ['takes no text', { card: 'image' }, 'The card accepts no text.'],
-    [
-      'is an MCP server whose tools must be named',
-      { upstream: 'mcp' },
-      'A message must name a tool of the MCP server, and this one names none.',
-    ],
-  ])('sends no message to an agent that %s', async (_, { card, upstream }, reason) => {
-    called.agent.respond(behave())
-    if (upstream) called.agent.serve(scripted())
-    await (upstream
-      ? called.register('check-unsent-mcp', { upstream: { mcp: `${called.agent.origin}/mcp` } })
-      : register('check-unsent', {}, { ...(card && { card: cardOf({}, { defaultInputModes: ['image/*'] }) }) }))
-    const receipt = await check(upstream ? 'check-unsent-mcp' : 'check-unsent', { send: true })
-    expect(find(receipt, 'gate', 'message')).toMatchObject({ result: 'skipped', reason })
-    expect(methods().filter(method => /^send|tools\/call/i.test(method))).toEqual([])
+  it('sends no message to an agent that takes no text, or is an MCP server whose tools must be named', async () => {
+    const { origin } = called.agent
+    const rows: [id: string, Responder | undefined, JsonObject, reason: string][] = [
+      [
+        'check-unsent',
+        ...[behave(), { card: cardOf({}, { defaultInputModes: ['image/*'] }) }, 'The card accepts no text.'],
+      ],
+      [
+        ...['check-unsent-mcp', undefined, { upstream: { mcp: `${origin}/mcp` } }],
+        'A message must name a tool of the MCP server, and this one names none.',
+      ],
+    ]
+    for (const [id, responder, manifest, reason] of rows) {
+      if (responder) called.agent.respond(responder)
+      else called.agent.serve(scripted())
+      await called.register(id, { ...(responder && { route: 'gateway', bridge: 'off' }), ...manifest })
+      expect(find(await check(id, { send: true }), 'gate', 'message')).toMatchObject({ result: 'skipped', reason })
+      expect(methods().filter(method => /^send|tools\/call/i.test(method))).toEqual([])
+    }
   })
 
   it('fails an answer with media types that the card does not declare', async () => {
@@ -205,58 +188,50 @@ describe('POST /agents/{id}/check', () => {
     })
   })
 
-  const secretText = 'a text of the agent'
-  it.each<[string, Responder, string]>([
-    [
-      'the id of another call',
-      reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: secretText, ...error(-32001) })),
-      'HTTP 200, application/json: the id of another call',
-    ],
-    ['HTML', reply(200, html, `<h1>${secretText}</h1>`), 'HTTP 200, text/html: no JSON'],
-    ['no JSON', reply(200, json, secretText), 'HTTP 200, application/json: no JSON'],
-    [
-      'a strange content type',
-      reply(200, { 'Content-Type': `${secretText.replaceAll(' ', '-')}/<b>` }, '{}'),
-      'HTTP 200, an unusual content type: no JSON',
-    ],
-    [
-      'a huge body',
-      reply(200, json, JSON.stringify(secretText.repeat(30_000))),
-      'answered with more than this host reads',
-    ],
-    [
-      'an endless line of an event',
-      reply(200, stream, `data: ${secretText.repeat(30_000)}`),
-      'answered with more than this host reads',
-    ],
-    [
-      'a redirect',
-      reply(302, { Location: 'https://other.example/' }, secretText),
-      'answered with a redirect, which is not followed',
-    ],
-    [
-      'bytes that are no text',
-      reply(200, json, Buffer.from([0xff, 0xfe])),
-      'answered with bytes that are no UTF-8 text',
-    ],
-    [
-      'an error of its own',
-      reply(500, json, JSON.stringify({ detail: secretText })),
-      'HTTP 500, application/json: the id of another call',
-    ],
-  ])('fails an agent that answers with %s, without any text of it', async (what, responder, happened) => {
-    called.agent.respond(responder)
+  it('fails an agent whose answer is not A2A, without any text of it', async () => {
+    const text = 'a text of the agent'
+    const rows: [what: string, Responder, happened: string][] = [
+      [
+        'the id of another call',
+        reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: text, ...error(-32001) })),
+        'HTTP 200, application/json: the id of another call',
+      ],
+      ['HTML', reply(200, html, `<h1>${text}</h1>`), 'HTTP 200, text/html: no JSON'],
+      ['no JSON', reply(200, json, text), 'HTTP 200, application/json: no JSON'],
+      [
+        'a strange content type',
+        reply(200, { 'Content-Type': `${text.replaceAll(' ', '-')}/<b>` }, '{}'),
+        'HTTP 200, an unusual content type: no JSON',
+      ],
+      ['a huge body', reply(200, json, JSON.stringify(text.repeat(30_000))), 'answered with more than this host reads'],
+      [
+        'an endless line of an event',
+        reply(200, stream, `data: ${text.repeat(30_000)}`),
+        'answered with more than this host reads',
+      ],
+      [
+        'a redirect',
+        reply(302, { Location: 'https://other.example/' }, text),
+        'answered with a redirect, which is not followed',
+      ],
+      ['no text', reply(200, json, Buffer.from([0xff, 0xfe])), 'answered with bytes that are no UTF-8 text'],
+      [
+        'an error of its own',
+        reply(500, json, JSON.stringify({ detail: text })),
+        'HTTP 500, application/json: the id of another call',
+      ],
+    ]
     await register('check-wrong')
-    const receipt = await check('check-wrong')
-    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({
-      result: 'failed',
-      happened,
-      reason: 'The answer is not A2A.',
-    })
-    // The gate corrects the id of an answer, and nothing else here.
-    const throughGate = what === 'the id of another call' ? 'passed' : 'failed'
-    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: throughGate })
-    expect(JSON.stringify(receipt)).not.toMatch(/text.of.the.agent|<b>/)
+    for (const [what, responder, happened] of rows) {
+      called.agent.respond(responder)
+      const receipt = await check('check-wrong')
+      const expected = { result: 'failed', happened, reason: 'The answer is not A2A.' }
+      expect(find(receipt, 'direct', 'unknown-task'), what).toMatchObject(expected)
+      // The gate corrects the id of an answer, and nothing else here.
+      const throughGate = what === 'the id of another call' ? 'passed' : 'failed'
+      expect(find(receipt, 'gate', 'unknown-task'), what).toMatchObject({ result: throughGate })
+      expect(JSON.stringify(receipt)).not.toMatch(/text.of.the.agent|<b>/)
+    }
   })
 
   it('sends no more calls to an agent that has left two without an answer', async () => {
@@ -285,7 +260,7 @@ describe('POST /agents/{id}/check', () => {
     for (const url of [
       'https://10.0.0.1/a2a',
       'https://nowhere.invalid/a2a',
-      `${called.host.url.origin}/agents/check-good/a2a`,
+      `${called.host.url.origin}/agents/check-blocked/a2a`,
     ]) {
       await called.register('check-blocked', at(url))
       receipts.push(await check('check-blocked'))
@@ -308,14 +283,16 @@ describe('POST /agents/{id}/check', () => {
     called.agent.requests.length = 0
     const receipt = await check('check-secret')
     const seen = called.agent.requests.map(({ headers }) => headers.authorization)
-    expect(new Set(seen)).toEqual(new Set([undefined, 'Bearer the-secret-of-the-worker']))
+    expect(new Set(seen)).toEqual(new Set([undefined, 'Bearer the-hosts-own-secret']))
     expect(JSON.stringify(called.agent.requests)).not.toContain(token)
     expect(find(receipt, 'gate', 'extended-card-anonymous')).toMatchObject({ result: 'passed', happened: 'HTTP 401' })
     expect(find(receipt, 'gate', 'extended-card-authorized')).toMatchObject({
       result: 'passed',
       happened: 'card, application/json',
     })
-    expect(JSON.stringify(receipt)).not.toMatch(new RegExp(`${token}|the-secret|AGENT_TOKEN|${called.agent.origin}`))
+    expect(JSON.stringify(receipt)).not.toMatch(
+      new RegExp(`${token}|the-hosts-own-secret|AGENT_TOKEN|${called.agent.origin}`),
+    )
   })
 
   it('does not count an agent as failed that needs credentials which its manifest does not name', async () => {
@@ -375,16 +352,17 @@ describe('POST /agents/{id}/check', () => {
     expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({ result: 'passed' })
   })
 
-  it.each<[string, JsonObject, string]>([
-    ['does not check modes', { gate: { modes: 'off' } }, 'The manifest has `gate.modes: off`.'],
-    ['only warns', { gate: { modes: 'warn' } }, 'The manifest has `gate.modes: warn`.'],
-    ['accepts any output', { card: 'any' }, 'The card accepts any media type.'],
-  ])('sends no message where the gate %s', async (_, changes, reason) => {
+  it('sends no message where the gate does not check modes, only warns, or accepts any output', async () => {
+    const anyOutput = { card: cardOf({}, { defaultOutputModes: ['*/*'] }) }
     called.agent.respond(behave())
-    const { card, ...manifest } = changes
-    await register('check-any', {}, { ...manifest, ...(card && { card: cardOf({}, { defaultOutputModes: ['*/*'] }) }) })
-    called.agent.requests.length = 0
-    expect(find(await check('check-any'), 'gate', 'output-modes')).toMatchObject({ result: 'skipped', reason })
+    for (const [changes, reason] of [
+      [{ gate: { modes: 'off' } }, 'The manifest has `gate.modes: off`.'],
+      [{ gate: { modes: 'warn' } }, 'The manifest has `gate.modes: warn`.'],
+      [anyOutput, 'The card accepts any media type.'],
+    ] as const) {
+      await register('check-any', {}, changes)
+      expect(find(await check('check-any'), 'gate', 'output-modes')).toMatchObject({ result: 'skipped', reason })
+    }
     expect(methods().filter(method => SENDING.test(method))).toEqual([])
   })
 
@@ -497,12 +475,15 @@ describe('the rate limit', () => {
 })
 
 describe('GET /agents/{id}/receipt', () => {
-  it('returns the newest receipt, with a signature of the host over its canonical form', async () => {
+  let receipt: Receipt
+  beforeAll(async () => {
     called.agent.respond(behave())
     await register('receipt-signed')
-    const receipt = await check('receipt-signed')
-    const response = await getReceipt('receipt-signed')
-    const served = response.body as ServedReceipt
+    receipt = await check('receipt-signed')
+  })
+
+  it('returns the newest receipt, with a signature of the host over its canonical form', async () => {
+    const served = (await getReceipt('receipt-signed')).body as ServedReceipt
     expect([served.receipt, served.current]).toEqual([receipt, true])
     const keys = await called.send('/.well-known/jwks.json', { method: 'GET' })
     const verify = (changed: Receipt) => {
@@ -511,15 +492,10 @@ describe('GET /agents/{id}/receipt', () => {
       return flattenedVerify({ protected: head, payload, signature }, createLocalJWKSet(keys.body as never))
     }
     const { protectedHeader } = await verify(served.receipt)
-    expect(protectedHeader).toEqual({
-      alg: 'ES256',
-      kid: expect.any(String),
-      typ: 'calling-card-receipt+jws',
-      jku: `${called.host.url.origin}/.well-known/jwks.json`,
-    })
-    await expect(verify({ ...receipt, summary: { ...receipt.summary, failed: 1 } })).rejects.toThrow(
-      'verification failed',
-    )
+    const jku = `${called.host.url.origin}/.well-known/jwks.json`
+    expect(protectedHeader).toEqual({ alg: 'ES256', kid: expect.any(String), typ: 'calling-card-receipt+jws', jku })
+    const changed = { ...receipt, summary: { ...receipt.summary, failed: 1 } }
+    await expect(verify(changed)).rejects.toThrow('verification failed')
   })
 
   it('can be cached as a card can', async () => {
