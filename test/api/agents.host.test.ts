@@ -160,7 +160,9 @@ describe('DELETE /agents/{id}', () => {
 describe('the host names of an agent', () => {
   it('belong to one agent: a second claim gets 409, with the id of the agent that has the name', async () => {
     await put('reg-owner', { card: minimalCard, hosts: ['taken.example.com'] })
-    expect(await put('reg-claimant', { card: minimalCard, hosts: ['free.example.com', 'taken.example.com'] })).toMatchObject({
+    expect(
+      await put('reg-claimant', { card: minimalCard, hosts: ['free.example.com', 'taken.example.com'] }),
+    ).toMatchObject({
       status: 409,
       body: {
         code: 'host-taken',

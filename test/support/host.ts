@@ -41,11 +41,11 @@ export type OwnHost = Host & { close: () => Promise<void> }
 export const sharedHost = (name: SharedHostName = 'standard'): Host => hostOf(sharedRuntime(), name)
 
 /**
- * Returns the shared host `empty` without the agents and tokens of the files before. Their revisions, audit entries and events
- * stay, so that ids must be unique here too.
+ * Returns a shared host without the agents and tokens of the files before. Their revisions, audit entries and events stay, so
+ * that ids must be unique here too.
  */
-export const emptyHost = async (): Promise<Host> => {
-  const host = sharedHost('empty')
+export const emptyHost = async (name: SharedHostName = 'empty'): Promise<Host> => {
+  const host = sharedHost(name)
   const headers = { Authorization: `Bearer ${token}` }
   for (const kind of ['agents', 'tokens'])
     for (let isLast = false; !isLast; ) {
