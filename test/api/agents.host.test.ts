@@ -164,10 +164,7 @@ describe('the host names of an agent', () => {
       await put('reg-claimant', { card: minimalCard, hosts: ['free.example.com', 'taken.example.com'] }),
     ).toMatchObject({
       status: 409,
-      body: {
-        code: 'host-taken',
-        detail: expect.stringContaining('"taken.example.com" belongs to agent "reg-owner"'),
-      },
+      body: { code: 'host-taken', detail: expect.stringContaining('"taken.example.com" belongs to agent "reg-owner"') },
     })
     expect((await get('/agents/reg-claimant')).status).toBe(404)
   })

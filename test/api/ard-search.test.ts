@@ -34,6 +34,10 @@ const search = async (text: string, more: object = {}, filter?: object): Promise
   expect([response.status, catalogErrors('search response', found)]).toEqual([200, []])
   return found as Found
 }
+const expectError = async (response: Response, status: number, errorCode: string) => {
+  const error = await response.json()
+  expect([response.status, catalogErrors('search error', error), error]).toMatchObject([status, [], { errorCode }])
+}
 const ids = ({ results }: Found) => results.map(({ url }) => /\/agents\/([^/]+)/.exec(url)?.[1])
 
 describe('POST /ard/search', () => {
@@ -60,15 +64,17 @@ describe('POST /ard/search', () => {
     expect(ids((await response.json()) as Found)).toEqual(['flights'])
   })
 
-  it.each([
-    [{ tags: ['travel'] }, ['flights', 'hotels']],
-    [{ tags: ['finance', 'weather'] }, ['flights']],
-    [{ tags: 'finance' }, ['flights']],
-    [{ tags: ['travel'], capabilities: ['stay'] }, ['hotels']],
-    [{ type: ['application/a2a-agent-card+json', 'text/plain'] }, ['flights', 'hotels']],
-    [{ type: ['application/mcp-server-card+json'] }, []],
-  ])('filters by %j', async (filter, expected) => {
-    expect(ids(await search('booking', {}, filter))).toEqual(expected)
+  it('filters by tags, capabilities and types', async () => {
+    const rows: [filter: object, found: string[]][] = [
+      [{ tags: ['travel'] }, ['flights', 'hotels']],
+      [{ tags: ['finance', 'weather'] }, ['flights']],
+      [{ tags: 'finance' }, ['flights']],
+      [{ tags: ['travel'], capabilities: ['stay'] }, ['hotels']],
+      [{ type: ['application/a2a-agent-card+json', 'text/plain'] }, ['flights', 'hotels']],
+      [{ type: ['application/mcp-server-card+json'] }, []],
+    ]
+    for (const [filter, found] of rows)
+      expect([filter, ids(await search('booking', {}, filter))]).toEqual([filter, found])
   })
 
   it('has pages, whose scores are in proportion to the best of all', async () => {
@@ -89,36 +95,27 @@ describe('POST /ard/search', () => {
     expect(await search('zzz')).toEqual({ results: [], referrals: [] })
   })
 
-  it.each<[string, unknown]>([
-    ['no JSON', '{'],
-    ['a list', []],
-    ['no query', {}],
-    ['no text', { query: {} }],
-    ['text without words', { query: { text: ' *"() ' } }],
-    ['a text of 10 kB', { query: { text: 'a '.repeat(5000) } }],
-    ['an unknown member', { query: { text: 'a', colour: 1 } }],
-    ['an unknown filter', { query: { text: 'a', filter: { 'metadata.a': 'b' } } }],
-    ['an empty filter', { query: { text: 'a', filter: { tags: [] } } }],
-    ['a filter that is no text', { query: { text: 'a', filter: { tags: [1] } } }],
-    ['a page of none', { query: { text: 'a' }, pageSize: 0 }],
-    ['a page of -1', { query: { text: 'a' }, pageSize: -1 }],
-    ['a page of 1e9', { query: { text: 'a' }, pageSize: 1e9 }],
-    ['an unknown federation', { query: { text: 'a' }, federation: 'all' }],
-    ['a forged page token', { query: { text: 'a' }, pageToken: '1~x' }],
-    ['the page token of another search', { query: { text: 'a' }, pageToken: '1~0123456789ab.1_1.1_1' }],
-  ])('rejects %s in the form of ARD', async (_, body) => {
-    const response = await post(body)
-    const error = await response.json()
-    expect([response.status, catalogErrors('search error', error)]).toEqual([400, []])
-    expect(error).toMatchObject({ errorCode: 'INVALID_ARGUMENT' })
+  it('rejects invalid requests in the form of ARD', async () => {
+    const query = { text: 'a' }
+    const invalid: unknown[] = [
+      ...['{', [], {}, { query: {} }, { query: { text: ' *"() ' } }, { query: { text: 'a '.repeat(5000) } }],
+      ...[
+        { ...query, colour: 1 },
+        { ...query, filter: { 'metadata.a': 'b' } },
+      ].map(query => ({ query })),
+      ...[{ tags: [] }, { tags: [1] }].map(filter => ({ query: { ...query, filter } })),
+      ...[0, -1, 1e9].map(pageSize => ({ query, pageSize })),
+      { query, federation: 'all' },
+      // A forged token, and that of another search.
+      ...['1~x', '1~0123456789ab.1_1.1_1'].map(pageToken => ({ query, pageToken })),
+    ]
+    for (const body of invalid) await expectError(await post(body), 400, 'INVALID_ARGUMENT')
   })
 
-  it.each(['NEAR(a b)', '"flight', 'name:flight', 'flight*', 'flight AND', '-flight', "flight'; --"])(
-    'takes %j for words, not for the syntax of the index',
-    async text => {
-      expect((await post({ query: { text } })).status).toBe(200)
-    },
-  )
+  it('takes a text for words, not for the syntax of the index', async () => {
+    for (const text of ['NEAR(a b)', '"flight', 'name:flight', 'flight*', 'flight AND', '-flight', "flight'; --"])
+      expect((await post({ query: { text } })).status, text).toBe(200)
+  })
 })
 
 describe('GET /ard/agents/{identifier}', () => {
@@ -142,19 +139,12 @@ describe('GET /ard/agents/{identifier}', () => {
       expect((await host.fetch(`/ard/agents/${segment}`)).status).toBe(400)
   })
 
-  it.each([
-    ['urn:air:host.example:agent:none', 404, 'NOT_FOUND'],
-    ['urn:air:host.example:agent:secret', 404, 'NOT_FOUND'],
-    ['urn:air:HOST.example:agent:flights', 404, 'NOT_FOUND'],
-    ['urn:air:other.example:agent:flights', 404, 'NOT_FOUND'],
-    ['urn:air:host.example', 400, 'INVALID_ARGUMENT'],
-    ['urn:isbn:1', 400, 'INVALID_ARGUMENT'],
-    ['flights', 400, 'INVALID_ARGUMENT'],
-  ])('returns an error for %s', async (identifier, status, errorCode) => {
-    const response = await get(identifier)
-    const error = await response.json()
-    expect([response.status, catalogErrors('search error', error)]).toEqual([status, []])
-    expect(error).toMatchObject({ errorCode })
+  it('returns an error for an entry that is not here, and for what is no identifier', async () => {
+    for (const name of ['host.example:agent:none', 'host.example:agent:secret', 'HOST.example:agent:flights'])
+      await expectError(await get(`urn:air:${name}`), 404, 'NOT_FOUND')
+    await expectError(await get('urn:air:other.example:agent:flights'), 404, 'NOT_FOUND')
+    for (const identifier of ['urn:air:host.example', 'urn:isbn:1', 'flights'])
+      await expectError(await get(identifier), 400, 'INVALID_ARGUMENT')
   })
 })
 
@@ -172,10 +162,9 @@ describe('GET /ard/agents', () => {
     expect(await list('?pageSize=2&pageToken=hotels')).toEqual([['weather'], undefined])
   })
 
-  it.each(['?pageSize=0', '?pageSize=101', '?pageToken=../', '?filter=a', '?limit=1'])('rejects %s', async query => {
-    const response = await host.fetch(`/ard/agents${query}`)
-    const error = await response.json()
-    expect([response.status, catalogErrors('search error', error)]).toEqual([400, []])
+  it('rejects other pages and parameters', async () => {
+    for (const query of ['pageSize=0', 'pageSize=101', 'pageToken=../', 'filter=a', 'limit=1'])
+      await expectError(await host.fetch(`/ard/agents?${query}`), 400, 'INVALID_ARGUMENT')
   })
 })
 

@@ -8,12 +8,7 @@ import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken, type Host } from '../support/host.ts'
 
 /** A text of each tier that no lower tier contains. */
-const textOfTier = {
-  public: 'Tells the weather',
-  base: 'only-in-base',
-  silver: 'only-in-silver',
-  gold: 'only-in-gold',
-}
+const textOfTier = { public: 'Tells the weather', base: 'only-in-base', silver: 'only-in-silver', gold: 'only-in-gold' }
 const skill = (tier: string) => ({ id: tier, name: tier, description: `only-in-${tier}`, tags: [tier] })
 
 let called: CalledHost<Host>

@@ -6,14 +6,8 @@ import { executionContext as ctx } from '../support/kv.ts'
 
 const healthy: RegistryHealth = { unpublished: 0, oldestStaleCard: null }
 const ok = {
-  service: 'calling-card',
-  version: VERSION,
-  status: 'ok',
-  registry: 'reachable',
-  unpublished: 0,
-  oldestStaleCard: null,
-  webhook: null,
-  missing: [],
+  ...{ service: 'calling-card', version: VERSION, status: 'ok', registry: 'reachable' },
+  ...{ unpublished: 0, oldestStaleCard: null, webhook: null, missing: [] },
 }
 
 describe('GET /health', () => {
@@ -33,15 +27,12 @@ describe('GET /health', () => {
     })
   })
 
-  it.each(['Bearer wrong', `Bearer ${token}`])('answers whatever the token: %s', async authorization => {
-    const statuses = await Promise.all(
-      Array.from({ length: 40 }, async () =>
-        host.fetch('/health', {
-          headers: { Authorization: authorization, 'CF-Connecting-IP': '2001:db8:aaaa::1' },
-        }),
-      ),
-    )
-    expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200]))
+  it('answers whatever the token', async () => {
+    for (const Authorization of ['Bearer wrong', `Bearer ${token}`]) {
+      const headers = { Authorization, 'CF-Connecting-IP': '2001:db8:aaaa::1' }
+      const responses = await Promise.all(Array.from({ length: 40 }, () => host.fetch('/health', { headers })))
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+    }
   })
 
   it('answers HEAD without a body', async () => {

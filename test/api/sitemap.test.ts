@@ -69,18 +69,19 @@ describe('GET /sitemap.xml', () => {
     expect(await (await plain.fetch('https://other.example/robots.txt')).text()).not.toContain('Sitemap')
   })
 
-  it.each([
-    ['?page=1', 200, undefined],
-    ['?page=2', 404, 'not-found'],
-    ['?page=0', 400, 'bad-page'],
-    ['?page=50001', 400, 'bad-page'],
-    ['?page=a', 400, 'bad-page'],
-    ['?limit=1', 400, 'unknown-query'],
-    ['?origin=https://evil.example', 400, 'unknown-query'],
-  ])('%s returns %d', async (query, status, code) => {
-    const response = await read(host, `/sitemap.xml${query}`)
-    expect(response.status).toBe(status)
-    if (code !== undefined) expect(JSON.parse(response.text)).toMatchObject({ code })
+  it('has the pages that its index names, and no other parameters', async () => {
+    expect((await read(host, '/sitemap.xml?page=1')).status).toBe(200)
+    for (const [query, status, code] of [
+      ['page=2', 404, 'not-found'],
+      ['page=0', 400, 'bad-page'],
+      ['page=50001', 400, 'bad-page'],
+      ['page=a', 400, 'bad-page'],
+      ['limit=1', 400, 'unknown-query'],
+      ['origin=https://evil.example', 400, 'unknown-query'],
+    ] as const) {
+      const response = await read(host, `/sitemap.xml?${query}`)
+      expect([query, response.status, JSON.parse(response.text)]).toMatchObject([query, status, { code }])
+    }
   })
 })
 

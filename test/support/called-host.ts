@@ -108,5 +108,10 @@ const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Om
 const received = async (response: Response): Promise<Received> => {
   const text = await response.text()
   const isJson = /\bjson/.test(response.headers.get('Content-Type') ?? '')
-  return { status: response.status, headers: response.headers, text, body: isJson && text !== '' ? JSON.parse(text) : text }
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
+  }
 }
