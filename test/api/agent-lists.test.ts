@@ -55,7 +55,11 @@ describe('GET /agents', () => {
   it('lists internal agents too for a token with the scope read, in a response that no cache stores', async () => {
     const headers = { Authorization: `Bearer ${token}` }
     expect(summarize(await getPage('', headers))).toEqual(['abcde', undefined])
-    expect((await host.fetch('/agents', { headers })).headers.get('cache-control')).toBe('private, no-store')
+    const received = (await host.fetch('/agents', { headers })).headers
+    expect([received.get('cache-control'), received.get('vary')]).toEqual([
+      'private, no-store',
+      'Authorization, Accept',
+    ])
   })
 
   it('rejects invalid pages and unknown parameters', async () => {
@@ -92,6 +96,17 @@ describe.each(['/agents', '/.well-known/a2a/agents'] as const)('GET %s past the 
     })
     expect(keys).toEqual(['192.0.2.1'])
   })
+})
+
+it('counts the lists of a token against the rate limit, those of a set too', async () => {
+  const limited = await startNodeHost()
+  const body = JSON.stringify({ scopes: ['read'] })
+  const admin = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const issued = await limited.fetch('/tokens', { method: 'POST', headers: admin, body })
+  const headers = { Authorization: `Bearer ${((await issued.json()) as { token: string }).token}` }
+  Object.assign(limited.env, { CALL_LIMIT: { limit: async () => ({ success: false }) } })
+  for (const path of ['/agents', '/agents?set=a', '/.well-known/a2a/agents'])
+    expect((await limited.fetch(path, { headers })).status, path).toBe(429)
 })
 
 describe('LIST_FORMATS', () => {

@@ -22,7 +22,8 @@ const rootCard = '/.well-known/agent.json'
 describe('PUT /agents/{id}', () => {
   it('returns 201 with a receipt: the sequence number, entity tags, and a report of the defaults', async () => {
     const etag = expect.stringMatching(/^"[0-9a-f]{64}"$/)
-    const { status, body } = await put('reg-new', minimalCard)
+    const { status, headers, body } = await put('reg-new', minimalCard)
+    expect([headers.get('etag'), headers.get('cache-control')]).toEqual([body.etags.manifest, 'private, no-store'])
     expect([status, body]).toEqual([
       201,
       {
@@ -99,10 +100,14 @@ describe('PUT /agents/{id} with a precondition', () => {
     }
   })
 
-  it('explains why a create-only request failed', async () => {
+  it('explains why it failed', async () => {
     await put('reg-there', minimalCard)
-    const { text } = await put('reg-there', minimalCard, { 'If-None-Match': '*' })
-    expect(text).toContain('Agent \\"reg-there\\" exists already')
+    for (const [id, headers, detail] of [
+      ['reg-there', { 'If-None-Match': '*' }, 'exists already. To replace it, send If-Match with the ETag of'],
+      ['reg-there', { 'If-Match': '"x"' }, 'has changed since you read it. Read it again'],
+      ['reg-absent', { 'If-Match': '*' }, 'exists to replace. Register it without If-Match.'],
+    ] as const)
+      expect((await put(id, minimalCard, headers)).body.detail).toContain(`"${id}" ${detail}`)
   })
 
   it('accepts one of two concurrent requests with the same tag, and advises the other to read the agent again', async () => {
@@ -130,6 +135,7 @@ describe('GET /agents/{id}/manifest', () => {
     expect([status, headers.get('etag'), headers.get('cache-control'), body]).toEqual([
       ...[200, etags.manifest, 'private, no-store', manifest],
     ])
+    expect(Date.parse(headers.get('last-modified') ?? '')).toBeCloseTo(Date.now(), -5)
     expect((await send('/agents/reg-unknown/manifest', { method: 'GET', token })).status).toBe(404)
   })
 })
@@ -160,12 +166,11 @@ describe('DELETE /agents/{id}', () => {
 describe('the host names of an agent', () => {
   it('belong to one agent: a second claim gets 409, with the id of the agent that has the name', async () => {
     await put('reg-owner', { card: minimalCard, hosts: ['taken.example.com'] })
-    expect(
-      await put('reg-claimant', { card: minimalCard, hosts: ['free.example.com', 'taken.example.com'] }),
-    ).toMatchObject({
-      status: 409,
-      body: { code: 'host-taken', detail: expect.stringContaining('"taken.example.com" belongs to agent "reg-owner"') },
-    })
+    const claimant = { card: minimalCard, hosts: ['free.example.com', 'taken.example.com'] }
+    const owned = expect.stringContaining('"taken.example.com", which belongs to agent "reg-owner"')
+    const detail = expect.stringContaining('"taken.example.com" belongs to agent "reg-owner"')
+    const body = { code: 'host-taken', detail, errors: [{ pointer: '/hosts', message: owned }] }
+    expect(await put('reg-claimant', claimant)).toMatchObject({ status: 409, body })
     expect((await get('/agents/reg-claimant')).status).toBe(404)
   })
 

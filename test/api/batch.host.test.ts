@@ -117,10 +117,15 @@ describe('POST /agents:batch', () => {
   })
 
   it('reads a file of Windows, with a byte order mark, and ends at no other line separator', async () => {
-    const { status, text } = await send(
-      `\ufeff${JSON.stringify({ id: 'bom', manifest: card('One\u2028line') })}\r\n\r\n`,
-    )
+    const line = JSON.stringify({ id: 'bom', manifest: card('One\u2028line') })
+    const { status, text } = await send(`\ufeff${line}\r\n\r\n`)
     expect([status, parseLines(text)]).toMatchObject([200, [{ status: 201 }]])
+  })
+
+  it('accepts other names of the media type', async () => {
+    const line = JSON.stringify({ id: 'typed', manifest: card('Typed') })
+    for (const type of ['application/ndjson', 'application/jsonl; charset=utf-8'])
+      expect((await send(line, { type })).status, type).toBe(200)
   })
 
   it('gives a host name to the first of two lines that claim it', async () => {

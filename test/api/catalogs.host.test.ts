@@ -79,7 +79,8 @@ describe('each catalog', () => {
     for (const path of paths) {
       const etag = (await get(path)).headers.get('ETag') ?? ''
       const { status, headers, text } = await get(path, { 'If-None-Match': etag })
-      expect([path, status, headers.get('ETag'), text]).toEqual([path, 304, etag, ''])
+      const type = headers.get('Content-Type')
+      expect([path, status, headers.get('ETag'), type, text]).toEqual([path, 304, etag, null, ''])
     }
   })
 

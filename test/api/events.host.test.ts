@@ -45,6 +45,7 @@ describe('GET /events', () => {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
       'access-control-allow-origin': '*',
+      'x-accel-buffering': 'no',
     })
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
     expect((await reader?.read())?.value).toMatch(/^retry: 3000\nid: \d+\n\n$/)

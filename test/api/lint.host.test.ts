@@ -48,6 +48,17 @@ describe('POST /lint', () => {
     }
   })
 
+  it('also returns what each client would get, if it is asked to', async () => {
+    const read = async (query: string) => {
+      const body = JSON.stringify(minimalCard)
+      const headers = { 'Content-Type': 'application/json', 'CF-Connecting-IP': nextAddress() }
+      return (await host.fetch(`/lint${query}`, { method: 'POST', headers, body })).json()
+    }
+    const shown = { representations: { '1.0': { name: 'My Agent' }, 'agent-card.json': { name: 'My Agent' } } }
+    expect(await read('?representations=true')).toMatchObject(shown)
+    expect(await read('?representations=false')).not.toHaveProperty('representations')
+  })
+
   it('lists the errors of an invalid card', async () => {
     expect(await (await lint('{"name":"x"}')).json()).toMatchObject({
       valid: false,

@@ -72,15 +72,8 @@ describe('PUT /agents/{id} with upstream.card', () => {
 
   it("hides the agent's address behind the gateway", async () => {
     await put('rc-hidden', { route: 'gateway' })
-    for (const query of [
-      '',
-      '?dialect=1.0',
-      '?dialect=0.3',
-      '?dialect=gopherhole',
-      '?dialect=superx',
-      '?dialect=shaman',
-    ]) {
-      const { text } = await get('rc-hidden', query)
+    for (const dialect of ['hybrid', '1.0', '0.3', 'gopherhole', 'superx', 'shaman']) {
+      const { text } = await get('rc-hidden', `?dialect=${dialect}`)
       expect(text).not.toContain(called.agent.origin.slice('http://'.length))
       expect(text).toContain('/agents/rc-hidden/a2a')
     }
@@ -163,36 +156,22 @@ describe('PUT /agents/{id} with upstream.card', () => {
 
 describe('a remote card that cannot be fetched', () => {
   it('is reported to its owner, and to clients as 502', async () => {
-    const failures: [what: string, code: string, respond: Responder][] = [
-      ['404', 'unreachable', reply(404, {}, '')],
-      ['500', 'unreachable', reply(500, {}, '')],
-      ['HTML', 'invalid-card', reply(200, html, '<html>')],
-      ['an empty body', 'invalid-card', reply(200, json, '')],
-      ['an array', 'invalid-card', reply(200, json, '[]')],
-      ['null', 'invalid-card', reply(200, json, 'null')],
-      ['NaN', 'invalid-card', reply(200, json, '{"name":NaN}')],
-      ['no name', 'invalid-card', reply(200, json, '{"url":"https://a.example.com/a2a"}')],
-      ['__proto__', 'invalid-card', reply(200, json, '{"name":"A","__proto__":{"x":1}}')],
-      ['10,000 levels', 'invalid-card', reply(200, json, '['.repeat(10_000) + ']'.repeat(10_000))],
-      ['a broken connection', 'unreachable', response => void response.destroy()],
+    const failures: [code: string, respond: Responder][] = [
+      ['unreachable', reply(404, {}, '')],
+      ['invalid-card', reply(200, html, '<html>')],
+      ['invalid-card', reply(200, json, '{"url":"https://a.example.com/a2a"}')],
+      ['unreachable', response => void response.destroy()],
     ]
-    for (const [index, [what, code, respond]] of failures.entries()) {
+    for (const [index, [code, respond]] of failures.entries()) {
       called.agent.respond(respond)
       const { body } = await put(`rc-unfetched-${index}`)
-      expect(body, what).toMatchObject({ source: { state: 'no-card', failure: { code } } })
+      expect(body).toMatchObject({ source: { state: 'no-card', failure: { code } } })
       const { status, headers, text } = await get(`rc-unfetched-${index}`)
-      expect([status, headers.get('Content-Type'), headers.get('Cache-Control')], what).toEqual([
+      expect([status, headers.get('Content-Type'), headers.get('Cache-Control')]).toEqual([
         ...[502, 'application/problem+json', 'no-store'],
       ])
       expect(text).not.toContain(called.agent.origin.slice('http://'.length))
     }
-  })
-
-  it('does not affect other agents', async () => {
-    await put('rc-healthy')
-    fail()
-    await put('rc-failed')
-    expect([(await get('rc-healthy')).status, (await get('rc-failed')).status]).toEqual([200, 502])
   })
 
   it('blocks calls of the agent', async () => {
@@ -214,9 +193,10 @@ describe('a remote card that cannot be fetched', () => {
   it('leaves the card in place that was fetched before', async () => {
     await put('rc-lasting')
     fail()
-    expect((await put('rc-lasting')).body).toMatchObject({
-      source: { state: 'stale', failure: { code: 'unreachable' } },
-    })
+    const stale = { source: { state: 'stale', failure: { code: 'unreachable' } } }
+    expect((await put('rc-lasting')).body).toMatchObject(stale)
+    const detail = expect.stringContaining('The card that was served before, if any, is still served.')
+    expect(await refresh('rc-lasting')).toMatchObject({ status: 502, body: { code: 'upstream-unreachable', detail } })
     expect((await get('rc-lasting')).status).toBe(200)
   })
 })
@@ -241,22 +221,6 @@ describe('POST /agents/{id}/refresh', () => {
     expect((await refresh('rc-tagged')).body).toMatchObject({ outcome: 'unchanged' })
   })
 
-  it('returns 502 if the upstream is unreachable, and serves the card that was fetched before', async () => {
-    await put('rc-failing')
-    called.agent.respond(response => void response.destroy())
-    const response = await refresh('rc-failing')
-    expect([response.status, response.body.code]).toEqual([502, 'upstream-unreachable'])
-    expect((await get('rc-failing')).status).toBe(200)
-  })
-
-  it('accepts an upstream with another card each time', async () => {
-    let count = 0
-    called.agent.respond(response => reply(200, json, JSON.stringify({ ...card, version: `1.0.${++count}` }))(response))
-    await put('rc-changing')
-    for (let time = 0; time < 5; time++) await refresh('rc-changing')
-    expect((await get('rc-changing')).body.version).toBe(`1.0.${count}`)
-  })
-
   it('rejects what it cannot refresh', async () => {
     await called.register('rc-local-card', card)
     await put('rc-fresh')
@@ -267,6 +231,8 @@ describe('POST /agents/{id}/refresh', () => {
       ['rc-fresh', { take: true }, 422, 'invalid-refresh'],
     ] as const)
       expect(await refresh(id, body)).toMatchObject({ status, body: { code } })
+    const { text } = await refresh('rc-fresh', { accept: '"x"' })
+    expect(text).toContain('GET /agents/rc-fresh/source shows the pending card.')
   })
 
   it('requires the scope write for the agent', async () => {
@@ -340,19 +306,13 @@ describe('upstream.pin', () => {
     expect((await get('rc-pinned')).text).toContain('other.example.com')
   })
 
-  it('withholds it from a registration of the same manifest too', async () => {
+  it('withholds it from a registration of the same manifest too, and keeps it while the upstream fails', async () => {
     await put('rc-pinned-again', manifest)
     serve(movedCard())
     expect((await put('rc-pinned-again', manifest)).body).toMatchObject({ source: { state: 'pending' } })
     expect((await get('rc-pinned-again')).text).toContain(called.agent.origin)
-  })
-
-  it('keeps the pending card while the upstream fails', async () => {
-    await put('rc-pinned-failing', manifest)
-    serve(movedCard())
-    await refresh('rc-pinned-failing')
     fail()
-    expect((await put('rc-pinned-failing', manifest)).body).toMatchObject({ source: { state: 'stale', pending: {} } })
+    expect((await put('rc-pinned-again', manifest)).body).toMatchObject({ source: { state: 'stale', pending: {} } })
   })
 
   it('serves a card without widenings at once', async () => {

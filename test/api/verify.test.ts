@@ -20,7 +20,7 @@ beforeAll(async () => {
   host = await startNodeHost({
     vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()), PUBLIC_URL: 'https://host.example' },
   })
-  await host.put('own', { card: bilingualCard })
+  await host.put('verify-own', { card: bilingualCard })
   author = await makeKey()
   other = await makeKey()
   signed = await signAtHost(bilingualCard, author, keySetUrl)
@@ -211,17 +211,17 @@ describe('POST /verify with a URL', () => {
   })
 
   it('verifies cards of this host without a request to itself', async () => {
-    const { result } = await verify({ url: 'https://host.example/agents/own' })
-    expect(result).toMatchObject({
-      verified: true,
-      keys: { sources: ['https://host.example/.well-known/jwks.json'], errors: [] },
-    })
-    expect((result.signatures as JsonObject[]).map(({ version }) => version)).toContain('1.0')
+    const keys = { sources: ['https://host.example/.well-known/jwks.json'], errors: [] }
+    for (const path of ['', '/.well-known/agent-card.json', '/.well-known/agent.json']) {
+      const { result } = await verify({ url: `https://host.example/agents/verify-own${path}` })
+      expect(result, path).toMatchObject({ verified: true, keys })
+      expect((result.signatures as JsonObject[]).map(({ version }) => version)).toContain('1.0')
+    }
     expect(requested).toEqual([])
   })
 
   it('reads the keys of this host without a request to itself', async () => {
-    const card = (await (await host.fetch('/agents/own')).json()) as JsonObject
+    const card = (await (await host.fetch('/agents/verify-own')).json()) as JsonObject
     const { result } = await verify({ card, keys: ['did:web:host.example'] })
     expect(result).toMatchObject({ verified: true, keys: { sources: ['did:web:host.example'], errors: [] } })
     expect(requested).toEqual([])
@@ -387,7 +387,7 @@ describe('the requests that POST /verify sends', () => {
     const keys: string[] = []
     const restore = limitFetches(async ({ key }) => ({ success: keys.push(key) > 0 }))
     await verify({ url: cardUrl })
-    await verify({ url: 'https://host.example/agents/own', keys: ['did:web:host.example'] })
+    await verify({ url: 'https://host.example/agents/verify-own', keys: ['did:web:host.example'] })
     restore()
     expect(keys).toEqual(Array(3).fill('verify:unknown'))
   })

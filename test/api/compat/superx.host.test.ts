@@ -152,9 +152,9 @@ describe('agents/list', () => {
 describe('agents/refreshCard', () => {
   const remoteCard = (more: JsonObject = {}): JsonObject => ({ ...minimalCard, name: 'Remote', ...more })
   const serve = (body: Json) => called.agent.respond(reply(200, json, JSON.stringify(body)))
-  const registerRemote = (id: string) => {
+  const registerRemote = (id: string, more: JsonObject = {}) => {
     const { origin } = called.agent
-    return called.register(id, { upstream: { card: `${origin}/agent-card.json`, url: `${origin}/a2a` } })
+    return called.register(id, { upstream: { card: `${origin}/agent-card.json`, url: `${origin}/a2a`, ...more } })
   }
   const refreshCard = (params: JsonObject, token = tokens.writer) => rpc('agents/refreshCard', params, token)
 
@@ -169,6 +169,16 @@ describe('agents/refreshCard', () => {
     })
     const again = getResult(await refreshCard({ name: 'Remote' }))
     expect(again).toMatchObject({ refreshed: true, outcome: 'unchanged', card })
+  })
+
+  it('returns what a card widens that its owner must accept', async () => {
+    serve(remoteCard())
+    await registerRemote('sx-pinned', { pin: true })
+    serve(remoteCard({ url: 'https://other.example.com/a2a', iconUrl: 'https://other.example.com/icon.png' }))
+    expect(getResult(await refreshCard({ id: 'sx-pinned' }))).toMatchObject({
+      ...{ refreshed: false, outcome: 'pending', card: { name: 'Remote' } },
+      pending: { etag: expect.any(String), widens: [expect.anything()], drift: expect.any(Array) },
+    })
   })
 
   it('reports to the owner why the card could not be fetched', async () => {
