@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { executionContext as ctx, kvWith } from '../support/kv.ts'
 import { representation } from '../support/registrations.ts'
 
@@ -12,6 +12,11 @@ beforeEach(async () => {
     return importOriginal()
   })
   handle = (await import('../../src/app.ts')).handleRequest
+})
+
+afterAll(() => {
+  vi.doUnmock('../../src/http/server-timing.ts')
+  vi.resetModules()
 })
 
 const { env } = kvWith({
