@@ -51,3 +51,9 @@ describe('a card from memory', () => {
     expect([response.headers.get('Preference-Applied'), isTimingLoaded]).toEqual(['server-timing', true])
   })
 })
+
+it('may be cached as long as the configuration says', async () => {
+  const configured = { ...env, CACHE_MAX_AGE: '5', CACHE_STALE_WHILE_REVALIDATE: 'nonsense' }
+  const { headers } = await handle(request(), configured, ctx)
+  expect(headers.get('Cache-Control')).toBe('public, max-age=5, stale-while-revalidate=86400')
+})

@@ -75,6 +75,7 @@ describe('GET /audit', () => {
     expect(await numbers('what=write-refused&actor=anonymous&agent=audited')).toEqual([5])
     expect(await numbers('since=2020-01-01&until=2020-02-01')).toEqual([])
     expect(await numbers('since=2020-01-01')).toEqual([5, 4, 3, 2, 1])
+    expect([await numbers('actor=admin'), await numbers('actor=host')]).toEqual([[4, 3, 2, 1], []])
   })
 
   it('signs the newest entry with a type of its own', async () => {

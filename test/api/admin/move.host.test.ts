@@ -17,7 +17,7 @@ const auth = { Authorization: `Bearer ${token}` }
 const AGENTS = 12
 /** Agents besides those, for a test with many: `MOVE_AGENTS=5000 npx vitest run test/api/admin/move.host.test.ts`. */
 const MORE_AGENTS = Number(process.env.MOVE_AGENTS ?? 20)
-const TIMEOUT_MS = 20_000 + 100 * MORE_AGENTS
+const TIMEOUT_MS = 60_000 + 100 * MORE_AGENTS
 /** A host with agents, and one that imports them, which must be empty: no file before may have used it. */
 let source: NodeHost
 let target: OwnHost
