@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Registration } from '../../../src/registry/records.ts'
-import { claimHosts } from '../../../src/registry/store/register.ts'
+import { claimHosts, register } from '../../../src/registry/store/register.ts'
 import type { Registry } from '../../../src/registry/store/registry.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { registration } from '../../support/registrations.ts'
@@ -40,6 +40,17 @@ describe('a writer with the right to claim host names', () => {
     claim('first', [], true)
     expect(claim('second', ['*'], true)).toMatchObject({ hosts: ['*'] })
     expect(claim('third', ['*'], true)).toEqual({ outcome: 'host-taken', hostname: '*', owner: 'second' })
+  })
+})
+
+describe('the keys of a registration that must be published', () => {
+  it('are those of the agent and of all its host names, also of those that it has already', () => {
+    const put = (text: string, hosts: string[]) => register(sql, registration('a', text, { hosts }), true)
+    put('One', ['a.example.com'])
+    const written = put('Two', ['a.example.com', 'b.example.com'])
+    expect('publishKeys' in written && [...new Set(written.publishKeys)].sort()).toEqual([
+      ...['card:a', 'host:*', 'host:a.example.com', 'host:b.example.com'],
+    ])
   })
 })
 
