@@ -15,6 +15,7 @@ describe('jsonEquals', () => {
       [[1, 2], [2, 1], false],
       [[1], [1, 2], false],
       [{ a: 1, b: { c: [] } }, { b: { c: [] }, a: 1 }, true],
+      [{ a: 1 }, { a: 2 }, false],
       [{ a: 1 }, { b: 1 }, false],
       [{ a: 1, b: undefined }, { a: 1 }, true],
       [{ a: undefined }, { b: undefined }, true],

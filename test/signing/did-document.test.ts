@@ -97,7 +97,8 @@ describe('GET /.well-known/did.json', () => {
       log.mockClear()
       for (const file of ['did.json', 'jwks.json']) {
         const response = await host.fetch(`https://cards.example.com/.well-known/${file}`)
-        expect([response.status, await response.json()]).toMatchObject([404, { code: 'no-signing-key' }])
+        const detail = 'This host has no key to sign with, so it publishes none.'
+        expect(await response.json()).toMatchObject({ status: 404, code: 'no-signing-key', detail })
       }
       expect(log.mock.calls.flat()).toEqual(lines)
       expect(String(log.mock.calls)).not.toContain('my-secret')
