@@ -45,6 +45,8 @@ describe('readText', () => {
     expect(await readText(new Response(streamOf(chunks)), 1_000_000)).toEqual({ text })
     expect(await readBytes(new Response(streamOf(chunks)), 100_000)).toEqual({ bytes: bytes(text) })
     expect(await readBytes(new Response(streamOf(chunks)), 99_999)).toEqual(tooLarge)
+    expect(await readBytes(declared(bytes(text)), 100_000)).toEqual({ bytes: bytes(text) })
+    expect(await readBytes(declared(bytes(text)), 99_999)).toEqual(tooLarge)
   })
 
   it('ignores a Content-Length that is wrong: the bytes that arrive count', async () => {
