@@ -437,6 +437,17 @@ describe('SseFramer', () => {
     expect([passed, events.isMidEvent, events.flush()]).toEqual([1_000_000, true, []])
   })
 
+  it('withholds an event up to its limit', () => {
+    const kindsOf = (limit: number) => {
+      const events = new SseFramer(limit)
+      const chunks = ['data: 1', '2\n\ndata: 3\n\n']
+      return chunks.flatMap(chunk => events.push(encode(chunk))).map(({ kind }) => kind)
+    }
+    expect([kindsOf(10), kindsOf(9)]).toEqual([['events'], ['oversized', 'events']])
+    const pushed = [7, 6].map(limit => new SseFramer(limit).push(encode('data: 1')).map(({ kind }) => kind))
+    expect(pushed).toEqual([[], ['oversized']])
+  })
+
   it('passes whole events on at once and without a copy', () => {
     const chunk = encode('data: 1\n\ndata: 2\n\n')
     expect(bytesOf(new SseFramer().push(chunk))[0]?.buffer).toBe(chunk.buffer)

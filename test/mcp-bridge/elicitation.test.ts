@@ -251,6 +251,38 @@ describe('a question of a server', () => {
 })
 
 describe('the questions of one call', () => {
+  it('hide its progress while one is open', async () => {
+    const messages: unknown[] = []
+    const reporter = {
+      publishStatus: (state: string, message?: object) => void messages.push([state, JSON.stringify(message)]),
+      publishArtifact: () => undefined,
+      end: () => undefined,
+    }
+    const call: BoundTool['call'] = async ({ onElicitation, onProgress }) => {
+      onProgress({ progress: 1, message: 'before' })
+      const withdrawal = new AbortController()
+      const answer = onElicitation({ message: 'Where to?', requestedSchema }, withdrawal.signal)
+      await setImmediate()
+      onProgress({ progress: 2, message: 'meanwhile' })
+      withdrawal.abort()
+      await answer
+      onProgress({ progress: 3, message: 'after' })
+      return { result: { content: [] } }
+    }
+    const { signal } = new AbortController()
+    await new ToolRun(
+      { name: 'look', call },
+      { context: 'c', signal, reporter, background: reporter, onEnd: () => undefined },
+    ).start()
+    expect(messages).toEqual([
+      ['TASK_STATE_WORKING', expect.stringContaining('before')],
+      ['TASK_STATE_INPUT_REQUIRED', expect.stringContaining('Where to?')],
+      ['TASK_STATE_WORKING', expect.stringContaining('no longer open')],
+      ['TASK_STATE_WORKING', expect.stringContaining('after')],
+      ['TASK_STATE_COMPLETED', undefined],
+    ])
+  })
+
   it('are at most 50, however quickly the server withdraws them: each is stored', async () => {
     const states: string[] = []
     const reporter = {

@@ -159,6 +159,8 @@ const sessionServer = (script: Parameters<typeof scripted>[0] = {}, isStateless 
   return {
     client,
     open,
+    /** How many sessions were opened. */
+    countOpened: () => opened,
     /** The sessions of the calls since the last look. */
     takeRequests: () => requests.splice(0),
     restart: (answer: () => Response) => {
@@ -186,11 +188,11 @@ describe('a session that the server has lost', () => {
   })
 
   it('is opened once for two calls that find it lost', async () => {
-    const { client, open, takeRequests, restart } = sessionServer()
+    const { client, countOpened, open, takeRequests, restart } = sessionServer()
     await callLook(client, 5)
     restart(() => new Response('gone', { status: 404 }))
     expect(await Promise.all([callLook(client, 5), callLook(client, 5)])).toEqual([{ result }, { result }])
-    expect([[...open], takeRequests()]).toEqual([['s2'], ['s1', 's1', 's1', 's2', 's2']])
+    expect([[...open], countOpened(), takeRequests()]).toEqual([['s2'], 2, ['s1', 's1', 's1', 's2', 's2']])
   })
 
   it('fails the call if it is lost again at once, with the message of the server', async () => {
