@@ -197,6 +197,17 @@ describe('an error', () => {
     }
   })
 
+  it('has an object or another value of 0.3 as a detail of its type', () => {
+    const typesOf = (data: Json) => {
+      const { body } = translate(rpcError({ code: -32001, data }), v03, v1)
+      return (body as { error: { data: JsonObject[] } }).error.data.map(detail => detail['@type'])
+    }
+    const [info, type] = ['type.googleapis.com/google.rpc.ErrorInfo', 'type.googleapis.com/google.protobuf']
+    expect([typesOf({ a: 1 }), typesOf('a'), typesOf([{ a: 1 }]), typesOf([]), typesOf(null)]).toEqual([
+      ...[[info, `${type}.Struct`], [info, `${type}.Value`], [info, `${type}.Value`], [info], [info]],
+    ])
+  })
+
   it("has the agent's own status only if that speaks JSON-RPC, too", () => {
     const options = { place: 'error-response', status: 400 } as const
     expect(translate(rpcError({ code: -32602 }), v1, v03, options).status).toBe(400)

@@ -210,6 +210,7 @@ describe('a call in another protocol', () => {
       ['getTask', v03, { id: 't', metadata: { a: 1 } }, v1, { id: 't' }, ['metadata']],
       ['cancel', v03, { id: 't', metadata: { a: 1 } }, v1, { id: 't', metadata: { a: 1 } }],
       ['cancel', v03, { id: 't', metadata: { a: 1 } }, restV03, {}, ['metadata']],
+      ['cancel', v1, { id: 't', metadata: { a: 1 } }, v03, { id: 't', metadata: { a: 1 } }],
       [
         'listPushConfigs',
         v1,

@@ -53,6 +53,9 @@ const stateOf = async (id: string, token?: string) => {
   const { result } = await agent.call('GetTask', { id }, { token })
   return (result as Task | undefined)?.status.state
 }
+const untilCompleted = (id: string) =>
+  vi.waitFor(async () => expect(await stateOf(id)).toBe('TASK_STATE_COMPLETED'), { timeout: 5_000 })
+const untilCancelled = (name: string) => vi.waitFor(() => expect(cancelled).toContain(name), { timeout: 5_000 })
 
 /** Summarizes an event of a stream. */
 const summarize = (event: JsonObject): string => {
@@ -98,7 +101,7 @@ describe('a stream', () => {
     await untilStarted('disconnected')
     await events.return(undefined)
     pending.get('disconnected')?.()
-    await vi.waitFor(async () => expect(await stateOf(task.id)).toBe('TASK_STATE_COMPLETED'), { timeout: 5_000 })
+    await untilCompleted(task.id)
     expect(cancelled).not.toContain('disconnected')
   })
 
@@ -117,7 +120,7 @@ describe('a task', () => {
     const { id, status } = await startTask('later')
     await untilStarted('later')
     pending.get('later')?.()
-    await vi.waitFor(async () => expect(await stateOf(id)).toBe('TASK_STATE_COMPLETED'), { timeout: 5_000 })
+    await untilCompleted(id)
     expect(status.state).toBe('TASK_STATE_WORKING')
   })
 
@@ -145,7 +148,7 @@ describe('a task', () => {
     const { result } = await agent.call('CancelTask', { id })
     expect((result as Task).status.state).toBe('TASK_STATE_CANCELED')
     expect(await Array.fromAsync(events, summarize)).toEqual(['CANCELED'])
-    await vi.waitFor(() => expect(cancelled).toContain('cancelled'), { timeout: 5_000 })
+    await untilCancelled('cancelled')
     expect(await stateOf(id)).toBe('TASK_STATE_CANCELED')
   })
 
@@ -209,7 +212,7 @@ describe('a task', () => {
     await untilStarted('tenant')
     const { result } = await agent.call('CancelTask', { id, tenant: 'x' }, { token: alice })
     expect((result as Task).status.state).toBe('TASK_STATE_CANCELED')
-    await vi.waitFor(() => expect(cancelled).toContain('tenant'), { timeout: 5_000 })
+    await untilCancelled('tenant')
   })
 
   it('is listed in pages', async () => {

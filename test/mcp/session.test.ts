@@ -34,12 +34,9 @@ const serverWithSession = async (): Promise<{ handle: FetchHandler; server: McpS
   return { handle: request => transport.handleRequest(request), server }
 }
 
-const callTool = (
-  session: Session,
-  name: string,
-  args: JsonObject = {},
-  options: Partial<Parameters<Session['callTool']>[2]> = {},
-) =>
+type SessionCall = Parameters<Session['callTool']>[2]
+
+const callTool = (session: Session, name: string, args: JsonObject = {}, options: Partial<SessionCall> = {}) =>
   session.callTool(name, args, {
     signal: new AbortController().signal,
     timeoutMs: 60_000,
@@ -64,8 +61,8 @@ describe('a session', () => {
     const { handle } = await serverWithSession()
     const session = await open(handle)
     const messages: unknown[] = []
-    const options = { onProgress: ({ message }: { message?: string }) => messages.push(message) }
-    const result = await callTool(session, 'count_down', { from: 1 }, options as never)
+    const onProgress: SessionCall['onProgress'] = ({ message }) => void messages.push(message)
+    const result = await callTool(session, 'count_down', { from: 1 }, { onProgress })
     await session.close()
     expect([messages, result]).toMatchObject([['1 …'], { result: { content: [{ type: 'text', text: 'Liftoff!' }] } }])
   })
