@@ -271,61 +271,30 @@ describe('a push configuration', () => {
       { task_id: 't', configId: 'p', pushNotificationConfig: withoutId },
       { parent: 'tasks/t', config_id: 'p', config: { pushNotificationConfig: withoutId } },
       { config: { taskId: 't', pushNotificationConfig: config } },
+      { taskId: 't', config: { pushNotificationConfig: config } },
     ]
     for (const row of rows) expect(translateConfig(row, restV03, v1), JSON.stringify(row)).toEqual([own, []])
   })
 
   it('reports what its other form does not have', () => {
-    const scheme = { authentication: { scheme: 'Bearer' } }
-    const schemes = (...names: string[]) => ({ authentication: { schemes: names } })
-    const tenant = { ...config, tenant: 'x', taskId: 't-1' }
+    const inV1 = { ...config, taskId: 't-1' }
+    const v1With = (authentication: JsonObject) => ({ ...inV1, authentication })
+    const v03With = (authentication: JsonObject) => ({
+      ...{ ...inV03, pushNotificationConfig: { ...config, authentication } },
+    })
+    const [scheme, schemes] = [{ scheme: 'Bearer' }, { schemes: ['Bearer'] }]
+    const named = { name: 'tasks/a/b/pushNotificationConfigs/p', pushNotificationConfig: config }
     const rows: [JsonObject, from: Protocol, to: Protocol, expected: JsonObject, losses: string[]][] = [
-      [tenant, v1, v03, inV03, ['tenant']],
+      [{ ...inV1, tenant: 'x' }, v1, v03, inV03, ['tenant']],
       [{ ...config, taskId: 5 }, v1, v03, inV03, ['taskId']],
-      [{ ...inV03, own: 1 }, v03, v1, { ...config, taskId: 't-1' }, ['*']],
-      [{ ...inV03, config: {} }, restV03, v1, { ...config, taskId: 't-1' }, ['*']],
-      [
-        { ...config, taskId: 'a/b' },
-        v1,
-        restV03,
-        { name: 'tasks/a/b/pushNotificationConfigs/p', pushNotificationConfig: config },
-        ['name'],
-      ],
-      [
-        { ...config, ...scheme },
-        v1,
-        v03,
-        { ...inV03, pushNotificationConfig: { ...config, ...schemes('Bearer') } },
-        [],
-      ],
-      [
-        { ...config, authentication: {} },
-        v1,
-        v03,
-        { ...inV03, pushNotificationConfig: { ...config, ...schemes() } },
-        [],
-      ],
-      [
-        { ...inV03, pushNotificationConfig: { ...config, ...schemes('Bearer') } },
-        v03,
-        v1,
-        { ...config, taskId: 't-1', ...scheme },
-        [],
-      ],
-      [
-        { ...inV03, pushNotificationConfig: { ...config, authentication: { schemes: ['Bearer'], scheme: 'a' } } },
-        v03,
-        v1,
-        { ...config, taskId: 't-1', ...scheme },
-        ['authentication.*'],
-      ],
-      [
-        { ...config, authentication: { scheme: 'Bearer', schemes: ['a'] } },
-        v1,
-        v03,
-        { ...inV03, pushNotificationConfig: { ...config, ...schemes('Bearer') } },
-        ['authentication.*'],
-      ],
+      [{ ...inV03, own: 1 }, v03, v1, inV1, ['*']],
+      [{ ...inV03, config: {} }, restV03, v1, inV1, ['*']],
+      [{ ...config, taskId: 'a/b' }, v1, restV03, named, ['name']],
+      [v1With(scheme), v1, v03, v03With(schemes), []],
+      [v1With({}), v1, v03, v03With({ schemes: [] }), []],
+      [v03With(schemes), v03, v1, v1With(scheme), []],
+      [v03With({ ...schemes, scheme: 'a' }), v03, v1, v1With(scheme), ['authentication.*']],
+      [v1With({ ...scheme, schemes: ['a'] }), v1, v03, v03With(schemes), ['authentication.*']],
     ]
     for (const [answer, from, to, expected, losses] of rows)
       expect(translateConfig(answer, from, to), JSON.stringify(answer)).toEqual([expected, losses])

@@ -207,7 +207,7 @@ describe('what forms write in different ways is translated', () => {
         ]),
         [update('TASK_STATE_AUTH_REQUIRED'), update('auth-required', false)],
         [
-          { taskId: 't', status: {} },
+          { task_id: 't', status: {} },
           { ...update('unknown', false), contextId: '' },
         ],
       ],
