@@ -111,7 +111,7 @@ describe('the answer to a call', () => {
       const listed = call.operation === 'listTasks' ? { tasks: [resultOf('getTask', '0.3')] } : undefined
       return answerOf(call, listed ?? resultOf(call.operation, other))
     })
-    // What is empty and a card have one form. The two forms of ProtoJSON differ in a few names, and unknown ones are ignored.
+    // What is empty and a card have one form. Those of ProtoJSON differ in a few names, and unknown ones are ignored.
     const protoV03 = ['send', 'stream', 'getTask', 'cancel', 'resubscribe'] as const
     expect(valid.sort()).toEqual(
       [

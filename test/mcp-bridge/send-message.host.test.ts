@@ -156,7 +156,7 @@ describe('SendMessage to an agent that is an MCP server', () => {
 })
 
 describe('SendMessage with an invalid tool call', () => {
-  it('is rejected without a request to the server, in the format of each version, for streaming calls too', async () => {
+  it('is rejected without a request to the server, in the format of each version, also for a stream', async () => {
     const field = 'message.parts[0].data.skillId'
     expect((await agent.call('SendMessage', message(calls('x')))).error).toMatchObject({
       code: -32602,

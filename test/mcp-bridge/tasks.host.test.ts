@@ -8,7 +8,7 @@ let agent: BridgedAgent
 let alice: string
 let bob: string
 
-/** The pending calls of the tool `wait` by their names, with the function that completes each; and the names of cancelled calls. */
+/** The pending calls of the tool `wait` by name, with the function that completes each; and the names of cancelled calls. */
 const pending = new Map<string, () => void>()
 const cancelled = new Set<string>()
 
@@ -180,7 +180,7 @@ describe('a task', () => {
     expect(error).toMatchObject({ code: -32004, message: expect.stringContaining('leave `message.taskId` out') })
   })
 
-  it('has the context that the message names, and is created without looking up the tasks that it refers to', async () => {
+  it('has the context of its message, and is created without looking up the tasks that this refers to', async () => {
     const task = await agent.send(calls('steps'), { contextId: 'talk', referenceTaskIds: ['forged-line'] })
     expect(task).toMatchObject({ contextId: 'talk' })
     expect(agent.host.logged().join()).not.toContain('forged-line')
