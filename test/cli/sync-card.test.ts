@@ -219,6 +219,7 @@ describe('sync-card', () => {
       '': /no folder cards here\. Create one/,
       empty: /empty has no cards\. Create one/,
       'gone.json': /gone\.json does not exist\./,
+      cards: /"cards" is neither a file nor a command\.(?! Did you mean "cards")/,
       bogus: /"bogus" is neither a file nor a command\. The commands are (?:\w+, )+completion and help\.\n/,
       'empty/x.txt bogus': /"bogus" is neither a file nor a command/,
       'lint empty': /empty has no cards\. Create one:/,
