@@ -9,10 +9,7 @@ const card: JsonObject = {
   url: 'https://agent.example/a2a',
   version: '1.0.0',
 }
-const openId = {
-  type: 'openIdConnect',
-  openIdConnectUrl: 'https://login.example/.well-known/openid-configuration',
-}
+const openId = { type: 'openIdConnect', openIdConnectUrl: 'https://login.example/.well-known/openid-configuration' }
 const withIssuer: JsonObject = { ...card, securitySchemes: { login: openId } }
 const secret = { secret: 'WEATHER_TOKEN' }
 const service = { service: 'WEATHER' }
@@ -182,14 +179,8 @@ describe('the served card of a gateway whose callers need a token', () => {
   it('is reported', () => {
     const { report } = compileCard({ card, route: 'gateway', upstream: secret })
     expect(report.filled.filter(({ pointer }) => pointer.includes('security'))).toEqual([
-      {
-        pointer: '/securitySchemes/bearer',
-        message: 'set to a bearer scheme: callers need a token of this host',
-      },
-      {
-        pointer: '/securityRequirements',
-        message: 'with {"bearer":[]} added: callers need a token of this host',
-      },
+      { pointer: '/securitySchemes/bearer', message: 'set to a bearer scheme: callers need a token of this host' },
+      { pointer: '/securityRequirements', message: 'with {"bearer":[]} added: callers need a token of this host' },
     ])
   })
 })

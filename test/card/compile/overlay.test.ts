@@ -74,10 +74,7 @@ describe('a list of skills in an overlay', () => {
           },
         },
       }),
-    ).toEqual({
-      base: [talk, history],
-      gold: [talk, { ...history, tags: ['gold'] }, { ...history, id: 'more' }],
-    })
+    ).toEqual({ base: [talk, history], gold: [talk, { ...history, tags: ['gold'] }, { ...history, id: 'more' }] })
   })
 })
 

@@ -186,10 +186,7 @@ describe('report.converted', () => {
   })
 
   const url = 'https://a.example/a2a'
-  const v1 = {
-    url: undefined,
-    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-  }
+  const v1 = { url: undefined, supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] }
   const http = { type: 'http', scheme: 'bearer' }
   const wrapped = { httpAuthSecurityScheme: { scheme: 'bearer' } }
   const asIn0_3 = 'in the form of A2A 0.3, read as httpAuthSecurityScheme'

@@ -42,11 +42,7 @@ const complete: JsonObject = {
     mayShow: ['b.example.com'],
   },
   gate: { capabilities: 'off', modes: 'warn', extensions: 'off', version: 'off', responses: 'off', tasks: 'owner' },
-  jwt: {
-    audience: ['https://a.example.com'],
-    scope: 'read',
-    tiers: { partner: { claim: 'group', equals: 1 } },
-  },
+  jwt: { audience: ['https://a.example.com'], scope: 'read', tiers: { partner: { claim: 'group', equals: 1 } } },
   set: 'mine',
   allowSecrets: ['/card/description'],
   signatures: 'resign',

@@ -153,10 +153,7 @@ describe('a document of another format', () => {
     expect(
       getCompileErrors(
         { upstream: { card: 'https://a.example/agent.json' } },
-        {
-          ...fetched,
-          discovery: { agent_card: '/agent.json' },
-        },
+        { ...fetched, discovery: { agent_card: '/agent.json' } },
       )[0]?.message,
     ).toBe('is a list of workflows, not an A2A card')
   })

@@ -174,12 +174,7 @@ describe('an agent with gRPC behind the gateway', () => {
   it('is registered with a note where it has nothing else, and clients call it directly', () => {
     const card = { ...described, url: 'grpc.example.com:443', preferredTransport: 'GRPC' }
     expect([compileCard(card).report.lossy, compileCard({ card, route: 'closed' }).report.lossy]).toEqual([
-      [
-        {
-          pointer: '/url',
-          message: 'this host forwards and checks no calls over gRPC: clients call the agent itself',
-        },
-      ],
+      [{ pointer: '/url', message: 'this host forwards and checks no calls over gRPC: clients call the agent itself' }],
       [],
     ])
   })

@@ -211,10 +211,7 @@ describe('the protocol version of a card', () => {
     ],
     [
       'a version of no interface',
-      {
-        protocolVersion: '0.3.0',
-        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-      },
+      { protocolVersion: '0.3.0', supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] },
       '/protocolVersion',
       'ignored: supportedInterfaces is set too, and takes precedence',
     ],

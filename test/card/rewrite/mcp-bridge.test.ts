@@ -204,10 +204,7 @@ describe('a manifest over a card from an MCP server', () => {
   it('cannot declare what the bridge does not support', () => {
     const card = { url: 'https://exa.example/mcp', capabilities: { pushNotifications: true } }
     expect(getCompileErrors({ upstream, card }, exa)).toStrictEqual([
-      {
-        pointer: '/card/url',
-        message: 'must be left out: this host calls the tools of the MCP server itself',
-      },
+      { pointer: '/card/url', message: 'must be left out: this host calls the tools of the MCP server itself' },
       {
         pointer: '/card/capabilities/pushNotifications',
         message: 'must be false: a tool call ends with its result, so there is nothing to notify of later',

@@ -285,10 +285,7 @@ describe('a signed hybrid', () => {
       verified: false,
       reason: 'The card has no valid signature.',
       signatures: [
-        {
-          valid: false,
-          reason: `covers the card in the form of A2A 1.0 only, which ${pointer} contradicts`,
-        },
+        { valid: false, reason: `covers the card in the form of A2A 1.0 only, which ${pointer} contradicts` },
         { valid: false, reason: 'is not valid for this card under any rule' },
       ],
     })

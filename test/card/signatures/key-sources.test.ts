@@ -53,10 +53,7 @@ describe('resolveKeys', () => {
   })
 
   it('has the keys of the other sources if one cannot be read, and the reason', async () => {
-    expect(await resolve({}, jwk, set)).toEqual({
-      keys: [`${kid} manifest`],
-      errors: [`${set} returned status 404`],
-    })
+    expect(await resolve({}, jwk, set)).toEqual({ keys: [`${kid} manifest`], errors: [`${set} returned status 404`] })
   })
 
   it.each<[string, JsonObject, string[]]>([
