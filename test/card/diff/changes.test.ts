@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { type ChangeRule, changeClasses, changeRules } from '../../../src/card/diff/change-rules.ts'
 import { classifyChanges } from '../../../src/card/diff/changes.ts'
+import type { AgentCard } from '../../../src/card/model/agent-card.ts'
 import { type Json, type JsonObject, jsonEquals } from '../../../src/json/json.ts'
 import { compileCard, registration } from '../../support/cards/compile.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
@@ -43,46 +44,48 @@ const withOauth = (oauth: object) => ({
 const [rpc, rest] = base.supportedInterfaces
 const [forecast, history] = base.skills
 
-const cases: [title: string, after: object, changes: string[], before?: object][] = [
-  ['nothing', {}, ['cosmetic']],
-  ['a removed skill', { skills: [history] }, ['breaking', 'skill-removed /skills/0 skill `forecast` is removed']],
+type Case = [after: object, changes: string[], before?: object]
+const schemes = (more: object) => ({ securitySchemes: { ...base.securitySchemes, ...more } })
+const apiKey = (more: object) =>
+  schemes({ key: { apiKeySecurityScheme: { name: 'X-Key', location: 'header', ...more } } })
+const http = (scheme: string) => schemes({ key: { httpAuthSecurityScheme: { scheme } } })
+const interfaces = (...supportedInterfaces: object[]) => ({ supportedInterfaces })
+const required = (...securityRequirements: unknown[]) => ({ securityRequirements })
+const oauth = (...list: string[]) => ({ schemes: { oauth: { list } } })
+const codeFlow = { ...flow, authorizationUrl: 'https://id.example/' }
+const [one, two] = [{ uri: 'https://e.example/1', params: {} }, { uri: 'https://e.example/2' }]
+
+const cases: Case[] = [
+  [{}, ['cosmetic']],
+  [{ skills: [history] }, ['breaking', 'skill-removed /skills/0 skill `forecast` is removed']],
+  [{ skills: [...base.skills, { ...skill, id: 'now' }] }, ['additive', 'skill-added /skills/2 skill `now` is new']],
   [
-    'a new skill',
-    { skills: [...base.skills, { ...skill, id: 'now' }] },
-    ['additive', 'skill-added /skills/2 skill `now` is new'],
-  ],
-  [
-    'another id of a skill',
     { skills: [{ ...skill, id: 'now' }, history] },
     ['breaking', 'skill-removed /skills/0 skill `forecast` is removed', 'skill-added /skills/0 skill `now` is new'],
   ],
   [
-    'a media type that a skill no longer accepts',
     { skills: [forecast, { ...history, inputModes: ['text/plain'] }] },
     ['breaking', 'mode-removed /skills/1/inputModes skill `history` no longer accepts `image/png`'],
   ],
+  // A narrower range, and a wider one.
   [
-    'a range that becomes narrower',
     { defaultInputModes: ['text/plain', 'image/png'] },
     ['breaking', 'mode-removed /defaultInputModes the agent no longer accepts `image/*`'],
   ],
   [
-    'a range that becomes wider',
     { defaultOutputModes: ['text/*'] },
     ['additive', 'mode-added /defaultOutputModes the agent now also produces `text/*`'],
   ],
+  // A skill gets modes of its own, or repeats those of the card.
   [
-    'modes of its own that a skill gets',
     { skills: [{ ...skill, inputModes: ['text/plain'] }, history] },
     ['breaking', 'mode-removed /skills/0/inputModes skill `forecast` no longer accepts `image/*`'],
   ],
   [
-    'modes that a skill repeats',
     { skills: [{ ...skill, inputModes: base.defaultInputModes }, history] },
     ['cosmetic', 'details-changed /skills/0/inputModes skill `forecast` now has `inputModes`'],
   ],
   [
-    'many media types that are lost at once',
     { defaultInputModes: ['text/plain'] },
     [
       'breaking',
@@ -90,8 +93,13 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     ],
     { defaultInputModes: ['text/plain', ...Array.from({ length: 12 }, (_, index) => `a/${index}`)] },
   ],
+  // A media type that was listed as not acceptable.
   [
-    'a capability that is withdrawn, and one that is new',
+    {},
+    ['cosmetic', 'details-changed /defaultInputModes the agent changes its `defaultInputModes`'],
+    { defaultInputModes: [...base.defaultInputModes, 'audio/wav;q=0'] },
+  ],
+  [
     { capabilities: { ...base.capabilities, streaming: false, pushNotifications: true } },
     [
       'breaking',
@@ -99,17 +107,13 @@ const cases: [title: string, after: object, changes: string[], before?: object][
       'capability-added /capabilities/pushNotifications the agent now has the capability `pushNotifications`',
     ],
   ],
+  // Of another dialect.
   [
-    'a capability of another dialect',
-    { capabilities: { ...base.capabilities, stateTransitionHistory: true } },
-    [
-      'additive',
-      'capability-added /capabilities/stateTransitionHistory the agent now has the capability `stateTransitionHistory`',
-    ],
+    { capabilities: { ...base.capabilities, multiModal: true } },
+    ['additive', 'capability-added /capabilities/multiModal the agent now has the capability `multiModal`'],
   ],
   [
-    'an extension that is removed, and a new one that is required',
-    withExtensions({ uri: 'https://e.example/2', required: true }),
+    withExtensions({ ...two, required: true }),
     [
       'breaking',
       'extension-removed /capabilities/extensions/0 the agent no longer supports the extension `https://e.example/1`',
@@ -117,106 +121,87 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     ],
   ],
   [
-    'an extension that becomes required',
-    withExtensions({ uri: 'https://e.example/1', params: {}, required: true }),
+    withExtensions({ ...one, required: true }),
     [
       'breaking',
       'extension-required /capabilities/extensions/0 the agent now requires the extension `https://e.example/1`',
     ],
   ],
   [
-    'an extension that becomes optional',
     {},
     [
       'additive',
       'extension-optional /capabilities/extensions/0 the agent no longer requires the extension `https://e.example/1`',
     ],
-    withExtensions({ uri: 'https://e.example/1', params: {}, required: true }),
+    withExtensions({ ...one, required: true }),
   ],
   [
-    'other parameters of an extension',
-    withExtensions({ uri: 'https://e.example/1', params: { depth: 2 } }),
+    withExtensions({ ...one, params: { depth: 2 } }),
     [
       'breaking',
       'extension-changed /capabilities/extensions/0 the extension `https://e.example/1` has other parameters',
     ],
   ],
   [
-    'a new optional extension',
-    withExtensions({ uri: 'https://e.example/1', params: {} }, { uri: 'https://e.example/2' }),
+    withExtensions(one, two),
     [
       'additive',
       'extension-added /capabilities/extensions/1 the agent now also supports the extension `https://e.example/2`',
     ],
   ],
   [
-    'the description of an extension that is required as before',
-    withExtensions({ uri: 'https://e.example/1', required: true, description: 'D' }),
+    withExtensions({ ...two, required: true, description: 'D' }),
     ['cosmetic', 'details-changed /capabilities the agent changes its `capabilities`'],
-    withExtensions({ uri: 'https://e.example/1', required: true }),
+    withExtensions({ ...two, required: true }),
   ],
   [
-    'a media type that was listed as not acceptable',
-    {},
-    ['cosmetic', 'details-changed /defaultInputModes the agent changes its `defaultInputModes`'],
-    { defaultInputModes: [...base.defaultInputModes, 'audio/wav;q=0'] },
-  ],
-  [
-    'an interface that is removed',
-    { supportedInterfaces: [rpc] },
+    interfaces(rpc),
     [
       'breaking',
       'interface-removed /supportedInterfaces/1 the agent no longer offers `HTTP+JSON` (A2A `1.0`) at `https://a.example/rest`',
     ],
   ],
   [
-    'an interface that is new',
-    { supportedInterfaces: [rpc, rest, { ...rpc, protocolVersion: '0.3' }] },
+    interfaces(rpc, rest, { ...rpc, protocolVersion: '0.3' }),
     [
       'additive',
       `interface-added /supportedInterfaces/2 the agent now also offers \`JSONRPC\` (A2A \`0.3\`) at \`${url}\``,
     ],
   ],
   [
-    'another address',
-    { supportedInterfaces: [{ ...rpc, url: 'https://b.example/' }, rest] },
+    interfaces({ ...rpc, url: 'https://b.example/' }, rest),
     [
       'breaking',
       `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` (A2A \`1.0\`) from \`${url}\` to \`https://b.example/\``,
     ],
   ],
   [
-    'another tenant',
-    { supportedInterfaces: [{ ...rpc, tenant: 'acme' }, rest] },
+    interfaces({ ...rpc, tenant: 'acme' }, rest),
     [
       'breaking',
       `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` (A2A \`1.0\`) from \`${url}\` to \`${url}\` for tenant \`acme\``,
     ],
   ],
   [
-    'another version of the protocol',
-    { supportedInterfaces: [{ ...rpc, protocolVersion: '0.3' }, rest] },
+    interfaces({ ...rpc, protocolVersion: '0.3' }, rest),
     [
       'breaking',
       `protocol-changed /supportedInterfaces/0 the agent speaks \`JSONRPC\` (A2A \`0.3\`) instead of \`JSONRPC\` (A2A \`1.0\`) at \`${url}\``,
     ],
   ],
   [
-    'another binding',
-    { supportedInterfaces: [{ ...rpc, protocolBinding: 'GRPC' }, rest] },
+    interfaces({ ...rpc, protocolBinding: 'GRPC' }, rest),
     [
       'breaking',
       `protocol-changed /supportedInterfaces/0 the agent speaks \`GRPC\` (A2A \`1.0\`) instead of \`JSONRPC\` (A2A \`1.0\`) at \`${url}\``,
     ],
   ],
   [
-    'the order of the interfaces',
-    { supportedInterfaces: [rest, rpc] },
+    interfaces(rest, rpc),
     ['cosmetic', 'details-changed /supportedInterfaces the agent lists its `supportedInterfaces` in another order'],
   ],
   [
-    'a scheme that is removed',
-    { securitySchemes: { oauth: base.securitySchemes.oauth }, securityRequirements: [base.securityRequirements[1]] },
+    { securitySchemes: { oauth: base.securitySchemes.oauth }, ...required(oauth('read')) },
     [
       'breaking',
       'scheme-removed /securitySchemes/key the security scheme `key` is removed',
@@ -224,33 +209,24 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     ],
   ],
   [
-    'a scheme that is new',
-    { securitySchemes: { ...base.securitySchemes, mtls: { mtlsSecurityScheme: {} } } },
+    schemes({ mtls: { mtlsSecurityScheme: {} } }),
     ['additive', 'scheme-added /securitySchemes/mtls the security scheme `mtls` is new'],
   ],
   [
-    'a scheme of another type',
-    { securitySchemes: { ...base.securitySchemes, key: { httpAuthSecurityScheme: { scheme: 'bearer' } } } },
+    http('bearer'),
     [
       'breaking',
       'scheme-changed /securitySchemes/key the security scheme `key` is `httpAuthSecurityScheme` instead of `apiKeySecurityScheme`',
     ],
   ],
   [
-    'another header of an API key',
-    {
-      securitySchemes: {
-        ...base.securitySchemes,
-        key: { apiKeySecurityScheme: { name: 'X-Other', location: 'header' } },
-      },
-    },
+    apiKey({ name: 'X-Other' }),
     [
       'breaking',
       'scheme-changed /securitySchemes/key the security scheme `key` changes its `name` from `X-Key` to `X-Other`',
     ],
   ],
   [
-    'fewer scopes',
     withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads' } } }),
     [
       'breaking',
@@ -258,7 +234,6 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     ],
   ],
   [
-    'more scopes, with other descriptions',
     withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads all', write: 'Writes', drop: 'Drops' } } }),
     [
       'additive',
@@ -266,14 +241,12 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     ],
   ],
   [
-    'a flow that newly requires PKCE',
-    withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/', pkceRequired: true } }),
+    withOauth({ authorizationCode: { ...codeFlow, pkceRequired: true } }),
     ['breaking', 'scheme-changed /securitySchemes/oauth the security scheme `oauth` now requires PKCE'],
-    withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/' } }),
+    withOauth({ authorizationCode: codeFlow }),
   ],
   [
-    'another flow, which requires PKCE',
-    withOauth({ authorizationCode: { ...flow, authorizationUrl: 'https://id.example/', pkceRequired: true } }),
+    withOauth({ authorizationCode: { ...codeFlow, pkceRequired: true } }),
     [
       'breaking',
       'scheme-changed /securitySchemes/oauth the security scheme `oauth` no longer has `flows.clientCredentials`',
@@ -281,70 +254,47 @@ const cases: [title: string, after: object, changes: string[], before?: object][
     ],
   ],
   [
-    'another case of an HTTP authentication scheme',
-    { securitySchemes: { ...base.securitySchemes, key: { httpAuthSecurityScheme: { scheme: 'bearer' } } } },
+    http('bearer'),
     ['cosmetic', 'text-changed /securitySchemes/key the security scheme `key` changes its description'],
-    { securitySchemes: { ...base.securitySchemes, key: { httpAuthSecurityScheme: { scheme: 'Bearer' } } } },
+    http('Bearer'),
   ],
   [
-    'the order of the skills',
+    apiKey({ description: 'Ask us' }),
+    ['cosmetic', 'text-changed /securitySchemes/key the security scheme `key` changes its description'],
+  ],
+  [
     { skills: [history, forecast] },
     ['cosmetic', 'details-changed /skills the agent lists its `skills` in another order'],
   ],
   [
-    'the description of a scheme',
-    {
-      securitySchemes: {
-        ...base.securitySchemes,
-        key: { apiKeySecurityScheme: { name: 'X-Key', location: 'header', description: 'Ask us' } },
-      },
-    },
-    ['cosmetic', 'text-changed /securitySchemes/key the security scheme `key` changes its description'],
-  ],
-  [
-    'credentials that are newly required',
     {},
     [
       'breaking',
       'credentials-required /securityRequirements the agent now requires credentials: `key` or `oauth (read)`',
     ],
-    { securityRequirements: [] },
+    required(),
   ],
+  [required(), ['additive', 'credentials-accepted /securityRequirements the agent no longer requires credentials']],
   [
-    'credentials that are no longer required',
-    { securityRequirements: [] },
-    ['additive', 'credentials-accepted /securityRequirements the agent no longer requires credentials'],
-  ],
-  [
-    'one more scope in every alternative',
-    { securityRequirements: [{ schemes: { oauth: { list: ['read', 'write'] } } }, base.securityRequirements[0]] },
+    required(oauth('read', 'write'), base.securityRequirements[0]),
     ['breaking', 'credentials-required /securityRequirements the agent no longer accepts callers with `oauth (read)`'],
   ],
   [
-    'one more alternative',
-    { securityRequirements: [...base.securityRequirements, { schemes: { oauth: { list: [] } } }] },
+    required(...base.securityRequirements, oauth()),
     ['additive', 'credentials-accepted /securityRequirements the agent now accepts callers with `oauth`'],
   ],
   [
-    'the order of the alternatives',
-    { securityRequirements: base.securityRequirements.toReversed() },
+    required(...base.securityRequirements.toReversed()),
     ['cosmetic', 'details-changed /securityRequirements the agent lists its required credentials differently'],
   ],
   [
-    'credentials that one skill newly requires',
-    {
-      skills: [
-        { ...skill, securityRequirements: [{ schemes: { key: { list: [] }, oauth: { list: ['read'] } } }] },
-        history,
-      ],
-    },
+    { skills: [{ ...skill, ...required({ schemes: { key: { list: [] }, oauth: { list: ['read'] } } }) }, history] },
     [
       'breaking',
       'credentials-required /skills/0/securityRequirements skill `forecast` no longer accepts callers with `key` or `oauth (read)`',
     ],
   ],
   [
-    'texts',
     {
       name: 'Z',
       version: '1.0.1',
@@ -373,29 +323,22 @@ const listManifestChanges = (after: object, before: object = {}) => {
   const { class: name, changes } = classifyChanges(offerOf(before), offerOf(after))
   return [name, ...changes.map(({ rule, pointer, message }) => `${rule} ${pointer} ${message}`)]
 }
-const issuer = {
-  openIdConnectSecurityScheme: { openIdConnectUrl: 'https://id.example/.well-known/openid-configuration' },
-}
-const trusting = { card: { ...base, securitySchemes: { ...base.securitySchemes, issuer } } }
-const partner = {
-  tiers: { partner: { skills: [{ ...skill, id: 'secret', inputModes: ['text/plain', 'image/png'] }] } },
-}
+const issuer = { openIdConnectSecurityScheme: { openIdConnectUrl: 'https://id.example/openid-configuration' } }
+const trusting = { card: { ...base, ...schemes({ issuer }) } }
+const partnerWith = (...inputModes: string[]) => ({
+  tiers: { partner: { skills: [{ ...skill, id: 'secret', inputModes }] } },
+})
+const partner = partnerWith('text/plain', 'image/png')
+const more = { extended: { description: 'More' } }
 
-const manifestCases: typeof cases = [
-  ['what clients do not see', { set: 'a', compatibility: 'off', allowSecrets: [] }, ['cosmetic']],
+const manifestCases: Case[] = [
+  [{ set: 'a', compatibility: 'off', allowSecrets: [] }, ['cosmetic']],
   [
-    'an agent that is no longer public',
     { visibility: 'internal' },
     ['breaking', 'agent-hidden /visibility the agent is no longer public: clients need a token of this host for it'],
   ],
+  [{}, ['additive', 'agent-published /visibility the agent is now public'], { visibility: 'internal' }],
   [
-    'an agent that becomes public',
-    {},
-    ['additive', 'agent-published /visibility the agent is now public'],
-    { visibility: 'internal' },
-  ],
-  [
-    'checks of the gate that newly refuse calls',
     {},
     [
       'breaking',
@@ -407,9 +350,8 @@ const manifestCases: typeof cases = [
     ],
     { gate: { capabilities: 'off', modes: 'warn', extensions: 'off', version: 'off', responses: 'off' } },
   ],
-  ['checks that go from off to warn', { gate: { modes: 'warn' } }, ['cosmetic'], { gate: { modes: 'off' } }],
+  [{ gate: { modes: 'warn' } }, ['cosmetic'], { gate: { modes: 'off' } }],
   [
-    'a check that no longer refuses calls',
     { gate: { modes: 'warn' } },
     [
       'additive',
@@ -418,18 +360,15 @@ const manifestCases: typeof cases = [
     { gate: { modes: 'enforce' } },
   ],
   [
-    'tasks that are newly kept apart, also by default',
     { upstream: { secret: 'A_TOKEN' } },
     ['breaking', 'gate-narrowed /gate/tasks each caller now reaches only the tasks that it started'],
   ],
   [
-    'tasks that are shared again',
     { gate: { tasks: 'shared' } },
     ['additive', 'gate-widened /gate/tasks each caller now reaches the tasks of all callers'],
     { gate: { tasks: 'owner' } },
   ],
   [
-    'access tokens that need another scope and audience',
     { ...trusting, jwt: { audience: 'https://b.example', scope: 'write' } },
     [
       'breaking',
@@ -440,7 +379,6 @@ const manifestCases: typeof cases = [
     { ...trusting, jwt: { scope: 'read' } },
   ],
   [
-    'access tokens that no longer need a scope, but another one for a tier',
     { ...trusting, ...partner, jwt: { tiers: { partner: { scope: 'b' } } } },
     [
       'breaking',
@@ -450,14 +388,12 @@ const manifestCases: typeof cases = [
     { ...trusting, ...partner, jwt: { scope: 'read', tiers: { partner: { scope: 'a' } } } },
   ],
   [
-    'access tokens that can have a tier',
     { ...trusting, ...partner, jwt: { tiers: { partner: { scope: 'b' } } } },
     ['additive', 'credentials-accepted /jwt/tiers/partner access tokens can now have the tier `partner`'],
     { ...trusting, ...partner },
   ],
   [
-    'an extended card and a tier that are new',
-    { extended: { description: 'More' }, ...partner },
+    { ...more, ...partner },
     [
       'additive',
       'capability-added /capabilities/extendedAgentCard the agent now has the capability `extendedAgentCard`',
@@ -465,15 +401,9 @@ const manifestCases: typeof cases = [
       'tier-added /tiers/partner the tier `partner` is new',
     ],
   ],
+  [more, ['breaking', 'tier-removed /tiers/partner the tier `partner` is removed'], { ...more, ...partner }],
   [
-    'a tier that is removed',
-    { extended: { description: 'More' } },
-    ['breaking', 'tier-removed /tiers/partner the tier `partner` is removed'],
-    { extended: { description: 'More' }, ...partner },
-  ],
-  [
-    'a skill of a tier that accepts less',
-    { tiers: { partner: { skills: [{ ...skill, id: 'secret', inputModes: ['text/plain'] }] } } },
+    partnerWith('text/plain'),
     [
       'breaking',
       'mode-removed /skills/2/inputModes in the extended card of the tier `partner`, skill `secret` no longer accepts `image/png`',
@@ -483,13 +413,15 @@ const manifestCases: typeof cases = [
 ]
 
 describe('classifyChanges', () => {
-  it.each(cases)('classes %s', (_, after, changes, before) => {
-    expect(listChanges(after, before).toSorted()).toStrictEqual(changes.toSorted())
-    expect(listChanges(after, before)[0]).toBe(changes[0])
+  it('classes the changes of a card', () => {
+    for (const [after, [name, ...changes], before] of cases) {
+      const [found, ...listed] = listChanges(after, before)
+      expect([found, ...listed.toSorted()]).toStrictEqual([name, ...changes.toSorted()])
+    }
   })
 
   it('finds every kind of change in these cases', () => {
-    const found = [...cases, ...manifestCases].flatMap(([, , changes]) =>
+    const found = [...cases, ...manifestCases].flatMap(([, changes]) =>
       changes.slice(1).map(change => change.split(' ')[0]),
     )
     expect([...new Set(found)].toSorted()).toStrictEqual(Object.keys(changeRules).toSorted())
@@ -505,10 +437,7 @@ describe('classifyChanges', () => {
 
   it('is about the card that is served: a moved agent behind the gateway changes nothing for clients', () => {
     const served = (address: string) =>
-      compileCard({
-        route: 'gateway',
-        card: { ...base, supportedInterfaces: [{ ...rpc, url: address }] },
-      } as JsonObject)
+      compileCard({ route: 'gateway', card: { ...base, ...interfaces({ ...rpc, url: address }) } } as JsonObject)
     const [before, after] = [served('https://a.example/a2a'), served('https://b.example/a2a')]
     expect(classifyChanges({ card: before.card }, { card: after.card })).toStrictEqual({
       class: 'cosmetic',
@@ -558,10 +487,11 @@ describe('classifyChanges', () => {
 })
 
 describe('classifyChanges of manifests', () => {
-  it.each(manifestCases)('classes %s', (_, after, changes, before) => {
-    expect(listManifestChanges(after, before)).toStrictEqual(changes)
-    const back = listManifestChanges(before ?? {}, after)
-    expect(back.length === 1).toBe(changes.length === 1)
+  it('classes what clients notice, and finds something in the other direction, too', () => {
+    for (const [after, changes, before] of manifestCases) {
+      expect(listManifestChanges(after, before)).toStrictEqual(changes)
+      expect([changes, listManifestChanges(before ?? {}, after).length > 1]).toEqual([changes, changes.length > 1])
+    }
   })
 
   it('describes a change of the public card and of each tier once, the base tier first', () => {
@@ -619,39 +549,38 @@ describe('classifyChanges of generated cards', () => {
 })
 
 describe('the time to classify changes', () => {
+  const list = <Item>(length: number, make: (index: number) => Item) =>
+    Array.from({ length }, (_, index) => make(index))
   const large: Record<string, (count: number, host: string) => object> = {
     skills: (count, host) => ({
-      skills: Array.from({ length: count }, (_, index) => ({
-        ...skill,
-        id: `${host}${index}`,
-        inputModes: ['a/b', `${host}/x`],
-      })),
+      skills: list(count, index => ({ ...skill, id: `${host}${index}`, inputModes: ['a/b', `${host}/x`] })),
     }),
     'modes of skills': (count, host) => ({
-      skills: Array.from({ length: count }, (_, index) => ({
-        ...skill,
-        id: `${index}`,
-        inputModes: Array.from({ length: 90 }, (_, mode) => `${host}/${mode}`),
-      })),
+      skills: list(count, id => ({ ...skill, id: `${id}`, inputModes: list(90, mode => `${host}/${mode}`) })),
     }),
     schemes: (count, host) => ({
       securitySchemes: Object.fromEntries(
-        Array.from({ length: count }, (_, index) => [
-          `s${index}`,
-          { openIdConnectSecurityScheme: { openIdConnectUrl: `https://${host}.example/${index}` } },
-        ]),
+        list(count, index => {
+          const openIdConnectUrl = `https://${host}.example/${index}`
+          return [`s${index}`, { openIdConnectSecurityScheme: { openIdConnectUrl } }]
+        }),
       ),
       securityRequirements: [],
     }),
   }
 
-  it.each(Object.entries(large))('is linear in the number of %s', async (_, fields) => {
-    const cards = new Map(
-      [200, 400].map(count => {
-        const [before, after] = [offer(fields(count, 'a')), offer(fields(count, 'b'))]
-        return [count, () => classifyChanges(before, after)]
-      }),
-    )
-    expect(await growthWhenDoubled(200, 5, count => cards.get(count)?.())).toBeLessThan(doubled)
+  it('is linear in the numbers of skills, modes and schemes', async () => {
+    for (const [name, fields] of Object.entries(large)) {
+      const cards = new Map(
+        [200, 400].map(count => {
+          // To compile so many skills takes longer than to compare them.
+          const [before, after] = ['a', 'b'].map(host => ({
+            card: { ...offer().card, ...fields(count, host) } as AgentCard,
+          }))
+          return [count, () => before && after && classifyChanges(before, after)]
+        }),
+      )
+      expect(await growthWhenDoubled(200, 5, count => cards.get(count)?.()), name).toBeLessThan(doubled)
+    }
   })
 })
