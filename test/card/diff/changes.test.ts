@@ -41,7 +41,7 @@ const withExtensions = (...extensions: object[]) => ({ capabilities: { ...base.c
 const withOauth = (oauth: object) => ({
   securitySchemes: { ...base.securitySchemes, oauth: { oauth2SecurityScheme: { flows: oauth } } },
 })
-const [rpc, rest] = base.supportedInterfaces
+const [rpc, rest] = base.supportedInterfaces as unknown as [JsonObject, JsonObject]
 const [forecast, history] = base.skills
 
 type Case = [after: object, changes: string[], before?: object]

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { expect, it } from 'vitest'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { formatIssues, lintCard } from '../../support/cards/compile.ts'
 
 const makeSkill = (id: string, name: string, description: string, fields: JsonObject = {}): JsonObject => ({
@@ -125,32 +125,18 @@ const telex = {
   metadata: { tags: ['etymology'], license: 'MIT' },
 }
 
-describe('the linter with published example cards', () => {
-  it.each<[string, Record<string, Json>, string[]]>([
-    ["GopherHole's complete example", gopherhole, ['security-undeclared info /securitySchemes']],
-    ["the guide's full card", guide, []],
-    [
-      "SuperX's synthesised card",
-      superx,
-      [
-        'security-undeclared info /securitySchemes',
-        'tags-undeclared info /skills/0/tags',
-        'few-examples info /skills/0/examples',
-        'modes-undeclared info /defaultInputModes',
-        'modes-undeclared info /defaultOutputModes',
-      ],
-    ],
-    [
-      "Shaman's generated card",
-      shaman,
-      [
-        'tags-undeclared info /skills/0/tags',
-        'modes-undeclared info /defaultInputModes',
-        'modes-undeclared info /defaultOutputModes',
-      ],
-    ],
-    ["Etymo's card for Telex", telex, ['tags-undeclared info /skills/0/tags']],
-  ])('returns few issues with %s', (_, card, expected) => {
-    expect(formatIssues(lintCard(card))).toEqual(expected)
-  })
+it('the linter returns few issues with published example cards', () => {
+  const [tags, security] = ['tags-undeclared info /skills/0/tags', 'security-undeclared info /securitySchemes']
+  const modes = ['modes-undeclared info /defaultInputModes', 'modes-undeclared info /defaultOutputModes']
+  const issues = Object.entries({ gopherhole, guide, superx, shaman, telex }).map(([name, card]) => [
+    name,
+    ...formatIssues(lintCard(card as JsonObject)),
+  ])
+  expect(issues).toEqual([
+    ['gopherhole', security],
+    ['guide'],
+    ['superx', security, tags, 'few-examples info /skills/0/examples', ...modes],
+    ['shaman', tags, ...modes],
+    ['telex', tags],
+  ])
 })

@@ -89,12 +89,7 @@ describe('the linter on modes', () => {
         'mode-media-type warning /default_input_modes/0',
       ],
       [
-        {
-          ...gopherhole,
-          protocolVersion: '1.0',
-          supportedInputModes: ['text'],
-          supportedOutputModes: ['text/plain'],
-        },
+        { ...gopherhole, protocolVersion: '1.0', supportedInputModes: ['text'], supportedOutputModes: ['text/plain'] },
         'mode-media-type warning /supportedInputModes/0',
       ],
     ])

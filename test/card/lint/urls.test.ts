@@ -72,11 +72,7 @@ describe('the linter on endpoints', () => {
   })
 
   it('checks each interface and each address of a security scheme', () => {
-    const clientCredentials = {
-      tokenUrl: 'http://id.example.com/token',
-      refreshUrl: 'https://id.local/r',
-      scopes: {},
-    }
+    const clientCredentials = { tokenUrl: 'http://id.example.com/token', refreshUrl: 'https://id.local/r', scopes: {} }
     expectIssues([
       [
         { additionalInterfaces: [{ url: 'http://review.example.com/rest', transport: 'HTTP+JSON' }] },

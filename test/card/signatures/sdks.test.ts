@@ -83,7 +83,7 @@ describe('findSdkVerdicts', () => {
   })
 
   it('reports that the examples of a2a-python accept ES256 and RS256 only', async () => {
-    const usages = ['sign', 'verify'] as const
+    const usages: ('sign' | 'verify')[] = ['sign', 'verify']
     const { publicKey, privateKey } = (await crypto.subtle.generateKey('Ed25519', true, usages)) as CryptoKeyPair
     const jwk = { ...((await crypto.subtle.exportKey('jwk', publicKey)) as JWK), kid: key.kid, alg: 'EdDSA' }
     const read = await readKeys(jwk as JsonObject, 'manifest')
