@@ -59,7 +59,25 @@ describe('the linter on field names', () => {
       [{ documentation_url: 'https://docs.example.com' }],
       [{ skills: [{ ...cleanSkill, inputSchema: {}, parameters: {} }] }],
       [{ supportedProtocols: ['a2a-v1'], metadata: {}, supportsAuthenticatedExtendedCard: false, provider }],
-      [{ tags: ['x'], supportUrl: 'https://example.com', additionalCapabilities: {}, rateLimits: {} }],
+      [{ provider: { ...provider, email: 'a@a.example', contactEmail: 'a@a.example' } }],
+      [{ capabilities: { streaming: true, pushNotifications: false, contextWindow: 1 }, authentication: {} }],
+      [
+        {
+          ...{ tags: ['x'], icon: 'https://example.com/i.png', supportUrl: 'https://example.com', rateLimits: {} },
+          ...{ inputSchema: {}, outputSchema: {}, additionalCapabilities: {}, provider: { ...provider, name: 'A' } },
+        },
+      ],
+      ...['stateHistory', 'multiModal', 'parallelToolCalls', 'authentication', 'rateLimit'].map(
+        (name): [Record<string, Json>] => [
+          { capabilities: { streaming: true, pushNotifications: false, [name]: true } },
+        ],
+      ),
+      // Those of SuperX.
+      [{ protocol: 'a2a', resources: [], prompts: [] }],
+      ...['tools', 'resources', 'prompts', 'sampling'].map((name): [Record<string, Json>] => [
+        { capabilities: { streaming: true, pushNotifications: false, [name]: null } },
+      ]),
+      [{ skills: [{ ...cleanSkill, outputSchema: {}, title: 'T', annotations: {} }] }],
       [{ ...bare, supportedInterfaces: [{ url, protocol: 'rest', protocolVersion: '1.0' }] }],
       [{ ...bare, protocolVersion: undefined, supported_interfaces: [snakeCase] }],
       [{ preferredTransport: 'JSONRPC', preferred_transport: 'JSONRPC' }],
