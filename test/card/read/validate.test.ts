@@ -162,6 +162,29 @@ describe('skills', () => {
     }
   })
 
+  it('have the text of its input for an example that is an exchange of messages, as in Telex', () => {
+    const text = (...texts: string[]) => ({ parts: texts.map(each => ({ kind: 'text', text: each })) })
+    const examples = [
+      'Plain',
+      { input: text('robot', 'origin') },
+      text('word'),
+      { input: { text: 'bare' } },
+      { input: { parts: [{ kind: 'data', data: 1 }] } },
+    ]
+    const { card: read, report } = compileCard({ ...card, skills: [{ id: 'a', name: 'A', examples }] } as JsonObject)
+    expect(read.skills[0]?.examples).toEqual([
+      'Plain',
+      'robot\norigin',
+      'word',
+      'bare',
+      '{"parts":[{"kind":"data","data":1}]}',
+    ])
+    expect(report.converted).toContainEqual({
+      pointer: '/skills/0/examples/1',
+      message: 'an exchange of messages, read as the text of its input',
+    })
+  })
+
   it('are limited to 500', () => {
     const skills = Array.from({ length: 501 }, () => 'Same')
     expect(compileCard({ ...card, skills: skills.slice(1) }).card.skills).toHaveLength(500)
