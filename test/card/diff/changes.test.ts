@@ -44,6 +44,7 @@ const withOauth = (oauth: object) => ({
 const [rpc, rest] = base.supportedInterfaces as unknown as [JsonObject, JsonObject]
 const [forecast, history] = base.skills
 
+/** What changes, the class of the change with each change that is found, and what was before. */
 type Case = [after: object, changes: string[], before?: object]
 const schemes = (more: object) => ({ securitySchemes: { ...base.securitySchemes, ...more } })
 const apiKey = (more: object) =>
@@ -55,49 +56,125 @@ const oauth = (...list: string[]) => ({ schemes: { oauth: { list } } })
 const codeFlow = { ...flow, authorizationUrl: 'https://id.example/' }
 const [one, two] = [{ uri: 'https://e.example/1', params: {} }, { uri: 'https://e.example/2' }]
 
+const to = (after: object, before: object = {}): [after: object, before: object] => [after, before]
+
+const listCases = (changes: Record<string, ReturnType<typeof to>>): Case[] =>
+  Object.entries(changes).map(([text, [after, before]]) => [after, splitClass(text), before])
+
+/** Splits `breaking skill-removed …` after the class. */
+const splitClass = (text: string): string[] => text.split(/ (.*)/s).slice(0, 2)
+
+/** By the class and the only change that is found: what is changed, and what was before. */
+const singleChanges: Record<string, ReturnType<typeof to>> = {
+  'breaking skill-removed /skills/0 skill `forecast` is removed': to({ skills: [history] }),
+  'additive skill-added /skills/2 skill `now` is new': to({ skills: [...base.skills, { ...skill, id: 'now' }] }),
+  'breaking mode-removed /skills/1/inputModes skill `history` no longer accepts `image/png`': to({
+    skills: [forecast, { ...history, inputModes: ['text/plain'] }],
+  }),
+  // A narrower range, and a wider one.
+  'breaking mode-removed /defaultInputModes the agent no longer accepts `image/*`': to({
+    defaultInputModes: ['text/plain', 'image/png'],
+  }),
+  'additive mode-added /defaultOutputModes the agent now also produces `text/*`': to({
+    defaultOutputModes: ['text/*'],
+  }),
+  // A skill gets modes of its own, or repeats those of the card.
+  'breaking mode-removed /skills/0/inputModes skill `forecast` no longer accepts `image/*`': to({
+    skills: [{ ...skill, inputModes: ['text/plain'] }, history],
+  }),
+  'cosmetic details-changed /skills/0/inputModes skill `forecast` now has `inputModes`': to({
+    skills: [{ ...skill, inputModes: base.defaultInputModes }, history],
+  }),
+  'breaking mode-removed /defaultInputModes the agent no longer accepts `a/0`, `a/1`, `a/2`, `a/3`, `a/4`, `a/5`, `a/6`, `a/7`, `a/8`, `a/9` and 2 more':
+    to(
+      { defaultInputModes: ['text/plain'] },
+      { defaultInputModes: ['text/plain', ...Array.from({ length: 12 }, (_, index) => `a/${index}`)] },
+    ),
+  // A media type that was listed as not acceptable.
+  'cosmetic details-changed /defaultInputModes the agent changes its `defaultInputModes`': to(
+    {},
+    { defaultInputModes: [...base.defaultInputModes, 'audio/wav;q=0'] },
+  ),
+  // Of another dialect.
+  'additive capability-added /capabilities/multiModal the agent now has the capability `multiModal`': to({
+    capabilities: { ...base.capabilities, multiModal: true },
+  }),
+  'breaking extension-required /capabilities/extensions/0 the agent now requires the extension `https://e.example/1`':
+    to(withExtensions({ ...one, required: true })),
+  'additive extension-optional /capabilities/extensions/0 the agent no longer requires the extension `https://e.example/1`':
+    to({}, withExtensions({ ...one, required: true })),
+  'breaking extension-changed /capabilities/extensions/0 the extension `https://e.example/1` has other parameters': to(
+    withExtensions({ ...one, params: { depth: 2 } }),
+  ),
+  'additive extension-added /capabilities/extensions/1 the agent now also supports the extension `https://e.example/2`':
+    to(withExtensions(one, two)),
+  'cosmetic details-changed /capabilities the agent changes its `capabilities`': to(
+    withExtensions({ ...two, required: true, description: 'D' }),
+    withExtensions({ ...two, required: true }),
+  ),
+  'breaking interface-removed /supportedInterfaces/1 the agent no longer offers `HTTP+JSON` (A2A `1.0`) at `https://a.example/rest`':
+    to(interfaces(rpc)),
+  'additive interface-added /supportedInterfaces/2 the agent now also offers `JSONRPC` (A2A `0.3`) at `https://a.example/a2a`':
+    to(interfaces(rpc, rest, { ...rpc, protocolVersion: '0.3' })),
+  'breaking interface-moved /supportedInterfaces/0 the agent moves `JSONRPC` (A2A `1.0`) from `https://a.example/a2a` to `https://b.example/`':
+    to(interfaces({ ...rpc, url: 'https://b.example/' }, rest)),
+  'breaking interface-moved /supportedInterfaces/0 the agent moves `JSONRPC` (A2A `1.0`) from `https://a.example/a2a` to `https://a.example/a2a` for tenant `acme`':
+    to(interfaces({ ...rpc, tenant: 'acme' }, rest)),
+  'breaking protocol-changed /supportedInterfaces/0 the agent speaks `JSONRPC` (A2A `0.3`) instead of `JSONRPC` (A2A `1.0`) at `https://a.example/a2a`':
+    to(interfaces({ ...rpc, protocolVersion: '0.3' }, rest)),
+  'breaking protocol-changed /supportedInterfaces/0 the agent speaks `GRPC` (A2A `1.0`) instead of `JSONRPC` (A2A `1.0`) at `https://a.example/a2a`':
+    to(interfaces({ ...rpc, protocolBinding: 'GRPC' }, rest)),
+  'cosmetic details-changed /supportedInterfaces the agent lists its `supportedInterfaces` in another order': to(
+    interfaces(rest, rpc),
+  ),
+  'additive scheme-added /securitySchemes/mtls the security scheme `mtls` is new': to(
+    schemes({ mtls: { mtlsSecurityScheme: {} } }),
+  ),
+  'breaking scheme-changed /securitySchemes/key the security scheme `key` is `httpAuthSecurityScheme` instead of `apiKeySecurityScheme`':
+    to(http('bearer')),
+  'breaking scheme-changed /securitySchemes/key the security scheme `key` changes its `name` from `X-Key` to `X-Other`':
+    to(apiKey({ name: 'X-Other' })),
+  'breaking scheme-changed /securitySchemes/oauth the security scheme `oauth` no longer has `flows.clientCredentials.scopes.write`':
+    to(withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads' } } })),
+  'additive scheme-extended /securitySchemes/oauth the security scheme `oauth` now also has `flows.clientCredentials.scopes.drop`':
+    to(withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads all', write: 'Writes', drop: 'Drops' } } })),
+  'breaking scheme-changed /securitySchemes/oauth the security scheme `oauth` now requires PKCE': to(
+    withOauth({ authorizationCode: { ...codeFlow, pkceRequired: true } }),
+    withOauth({ authorizationCode: codeFlow }),
+  ),
+  'cosmetic text-changed /securitySchemes/key the security scheme `key` changes its description': to(
+    http('bearer'),
+    http('Bearer'),
+  ),
+  'cosmetic details-changed /skills the agent lists its `skills` in another order': to({ skills: [history, forecast] }),
+  'breaking credentials-required /securityRequirements the agent now requires credentials: `key` or `oauth (read)`': to(
+    {},
+    required(),
+  ),
+  'additive credentials-accepted /securityRequirements the agent no longer requires credentials': to(required()),
+  'breaking credentials-required /securityRequirements the agent no longer accepts callers with `oauth (read)`': to(
+    required(oauth('read', 'write'), base.securityRequirements[0]),
+  ),
+  'additive credentials-accepted /securityRequirements the agent now accepts callers with `oauth`': to(
+    required(...base.securityRequirements, oauth()),
+  ),
+  'cosmetic details-changed /securityRequirements the agent lists its required credentials differently': to(
+    required(...base.securityRequirements.toReversed()),
+  ),
+  'breaking credentials-required /skills/0/securityRequirements skill `forecast` no longer accepts callers with `key` or `oauth (read)`':
+    to({ skills: [{ ...skill, ...required({ schemes: { key: { list: [] }, oauth: { list: ['read'] } } }) }, history] }),
+}
+
 const cases: Case[] = [
+  ...listCases(singleChanges),
+  [
+    apiKey({ description: 'Ask us' }),
+    ['cosmetic', 'text-changed /securitySchemes/key the security scheme `key` changes its description'],
+  ],
   [{}, ['cosmetic']],
-  [{ skills: [history] }, ['breaking', 'skill-removed /skills/0 skill `forecast` is removed']],
-  [{ skills: [...base.skills, { ...skill, id: 'now' }] }, ['additive', 'skill-added /skills/2 skill `now` is new']],
   [
     { skills: [{ ...skill, id: 'now' }, history] },
     ['breaking', 'skill-removed /skills/0 skill `forecast` is removed', 'skill-added /skills/0 skill `now` is new'],
-  ],
-  [
-    { skills: [forecast, { ...history, inputModes: ['text/plain'] }] },
-    ['breaking', 'mode-removed /skills/1/inputModes skill `history` no longer accepts `image/png`'],
-  ],
-  // A narrower range, and a wider one.
-  [
-    { defaultInputModes: ['text/plain', 'image/png'] },
-    ['breaking', 'mode-removed /defaultInputModes the agent no longer accepts `image/*`'],
-  ],
-  [
-    { defaultOutputModes: ['text/*'] },
-    ['additive', 'mode-added /defaultOutputModes the agent now also produces `text/*`'],
-  ],
-  // A skill gets modes of its own, or repeats those of the card.
-  [
-    { skills: [{ ...skill, inputModes: ['text/plain'] }, history] },
-    ['breaking', 'mode-removed /skills/0/inputModes skill `forecast` no longer accepts `image/*`'],
-  ],
-  [
-    { skills: [{ ...skill, inputModes: base.defaultInputModes }, history] },
-    ['cosmetic', 'details-changed /skills/0/inputModes skill `forecast` now has `inputModes`'],
-  ],
-  [
-    { defaultInputModes: ['text/plain'] },
-    [
-      'breaking',
-      'mode-removed /defaultInputModes the agent no longer accepts `a/0`, `a/1`, `a/2`, `a/3`, `a/4`, `a/5`, `a/6`, `a/7`, `a/8`, `a/9` and 2 more',
-    ],
-    { defaultInputModes: ['text/plain', ...Array.from({ length: 12 }, (_, index) => `a/${index}`)] },
-  ],
-  // A media type that was listed as not acceptable.
-  [
-    {},
-    ['cosmetic', 'details-changed /defaultInputModes the agent changes its `defaultInputModes`'],
-    { defaultInputModes: [...base.defaultInputModes, 'audio/wav;q=0'] },
   ],
   [
     { capabilities: { ...base.capabilities, streaming: false, pushNotifications: true } },
@@ -106,11 +183,6 @@ const cases: Case[] = [
       'capability-removed /capabilities/streaming the agent no longer has the capability `streaming`',
       'capability-added /capabilities/pushNotifications the agent now has the capability `pushNotifications`',
     ],
-  ],
-  // Of another dialect.
-  [
-    { capabilities: { ...base.capabilities, multiModal: true } },
-    ['additive', 'capability-added /capabilities/multiModal the agent now has the capability `multiModal`'],
   ],
   [
     withExtensions({ ...two, required: true }),
@@ -121,86 +193,6 @@ const cases: Case[] = [
     ],
   ],
   [
-    withExtensions({ ...one, required: true }),
-    [
-      'breaking',
-      'extension-required /capabilities/extensions/0 the agent now requires the extension `https://e.example/1`',
-    ],
-  ],
-  [
-    {},
-    [
-      'additive',
-      'extension-optional /capabilities/extensions/0 the agent no longer requires the extension `https://e.example/1`',
-    ],
-    withExtensions({ ...one, required: true }),
-  ],
-  [
-    withExtensions({ ...one, params: { depth: 2 } }),
-    [
-      'breaking',
-      'extension-changed /capabilities/extensions/0 the extension `https://e.example/1` has other parameters',
-    ],
-  ],
-  [
-    withExtensions(one, two),
-    [
-      'additive',
-      'extension-added /capabilities/extensions/1 the agent now also supports the extension `https://e.example/2`',
-    ],
-  ],
-  [
-    withExtensions({ ...two, required: true, description: 'D' }),
-    ['cosmetic', 'details-changed /capabilities the agent changes its `capabilities`'],
-    withExtensions({ ...two, required: true }),
-  ],
-  [
-    interfaces(rpc),
-    [
-      'breaking',
-      'interface-removed /supportedInterfaces/1 the agent no longer offers `HTTP+JSON` (A2A `1.0`) at `https://a.example/rest`',
-    ],
-  ],
-  [
-    interfaces(rpc, rest, { ...rpc, protocolVersion: '0.3' }),
-    [
-      'additive',
-      `interface-added /supportedInterfaces/2 the agent now also offers \`JSONRPC\` (A2A \`0.3\`) at \`${url}\``,
-    ],
-  ],
-  [
-    interfaces({ ...rpc, url: 'https://b.example/' }, rest),
-    [
-      'breaking',
-      `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` (A2A \`1.0\`) from \`${url}\` to \`https://b.example/\``,
-    ],
-  ],
-  [
-    interfaces({ ...rpc, tenant: 'acme' }, rest),
-    [
-      'breaking',
-      `interface-moved /supportedInterfaces/0 the agent moves \`JSONRPC\` (A2A \`1.0\`) from \`${url}\` to \`${url}\` for tenant \`acme\``,
-    ],
-  ],
-  [
-    interfaces({ ...rpc, protocolVersion: '0.3' }, rest),
-    [
-      'breaking',
-      `protocol-changed /supportedInterfaces/0 the agent speaks \`JSONRPC\` (A2A \`0.3\`) instead of \`JSONRPC\` (A2A \`1.0\`) at \`${url}\``,
-    ],
-  ],
-  [
-    interfaces({ ...rpc, protocolBinding: 'GRPC' }, rest),
-    [
-      'breaking',
-      `protocol-changed /supportedInterfaces/0 the agent speaks \`GRPC\` (A2A \`1.0\`) instead of \`JSONRPC\` (A2A \`1.0\`) at \`${url}\``,
-    ],
-  ],
-  [
-    interfaces(rest, rpc),
-    ['cosmetic', 'details-changed /supportedInterfaces the agent lists its `supportedInterfaces` in another order'],
-  ],
-  [
     { securitySchemes: { oauth: base.securitySchemes.oauth }, ...required(oauth('read')) },
     [
       'breaking',
@@ -209,89 +201,11 @@ const cases: Case[] = [
     ],
   ],
   [
-    schemes({ mtls: { mtlsSecurityScheme: {} } }),
-    ['additive', 'scheme-added /securitySchemes/mtls the security scheme `mtls` is new'],
-  ],
-  [
-    http('bearer'),
-    [
-      'breaking',
-      'scheme-changed /securitySchemes/key the security scheme `key` is `httpAuthSecurityScheme` instead of `apiKeySecurityScheme`',
-    ],
-  ],
-  [
-    apiKey({ name: 'X-Other' }),
-    [
-      'breaking',
-      'scheme-changed /securitySchemes/key the security scheme `key` changes its `name` from `X-Key` to `X-Other`',
-    ],
-  ],
-  [
-    withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads' } } }),
-    [
-      'breaking',
-      'scheme-changed /securitySchemes/oauth the security scheme `oauth` no longer has `flows.clientCredentials.scopes.write`',
-    ],
-  ],
-  [
-    withOauth({ clientCredentials: { ...flow, scopes: { read: 'Reads all', write: 'Writes', drop: 'Drops' } } }),
-    [
-      'additive',
-      'scheme-extended /securitySchemes/oauth the security scheme `oauth` now also has `flows.clientCredentials.scopes.drop`',
-    ],
-  ],
-  [
-    withOauth({ authorizationCode: { ...codeFlow, pkceRequired: true } }),
-    ['breaking', 'scheme-changed /securitySchemes/oauth the security scheme `oauth` now requires PKCE'],
-    withOauth({ authorizationCode: codeFlow }),
-  ],
-  [
     withOauth({ authorizationCode: { ...codeFlow, pkceRequired: true } }),
     [
       'breaking',
       'scheme-changed /securitySchemes/oauth the security scheme `oauth` no longer has `flows.clientCredentials`',
       'scheme-extended /securitySchemes/oauth the security scheme `oauth` now also has `flows.authorizationCode`',
-    ],
-  ],
-  [
-    http('bearer'),
-    ['cosmetic', 'text-changed /securitySchemes/key the security scheme `key` changes its description'],
-    http('Bearer'),
-  ],
-  [
-    apiKey({ description: 'Ask us' }),
-    ['cosmetic', 'text-changed /securitySchemes/key the security scheme `key` changes its description'],
-  ],
-  [
-    { skills: [history, forecast] },
-    ['cosmetic', 'details-changed /skills the agent lists its `skills` in another order'],
-  ],
-  [
-    {},
-    [
-      'breaking',
-      'credentials-required /securityRequirements the agent now requires credentials: `key` or `oauth (read)`',
-    ],
-    required(),
-  ],
-  [required(), ['additive', 'credentials-accepted /securityRequirements the agent no longer requires credentials']],
-  [
-    required(oauth('read', 'write'), base.securityRequirements[0]),
-    ['breaking', 'credentials-required /securityRequirements the agent no longer accepts callers with `oauth (read)`'],
-  ],
-  [
-    required(...base.securityRequirements, oauth()),
-    ['additive', 'credentials-accepted /securityRequirements the agent now accepts callers with `oauth`'],
-  ],
-  [
-    required(...base.securityRequirements.toReversed()),
-    ['cosmetic', 'details-changed /securityRequirements the agent lists its required credentials differently'],
-  ],
-  [
-    { skills: [{ ...skill, ...required({ schemes: { key: { list: [] }, oauth: { list: ['read'] } } }) }, history] },
-    [
-      'breaking',
-      'credentials-required /skills/0/securityRequirements skill `forecast` no longer accepts callers with `key` or `oauth (read)`',
     ],
   ],
   [
@@ -331,13 +245,34 @@ const partnerWith = (...inputModes: string[]) => ({
 const partner = partnerWith('text/plain', 'image/png')
 const more = { extended: { description: 'More' } }
 
+const singleManifestChanges: Record<string, ReturnType<typeof to>> = {
+  'breaking agent-hidden /visibility the agent is no longer public: clients need a token of this host for it': to({
+    visibility: 'internal',
+  }),
+  'additive agent-published /visibility the agent is now public': to({}, { visibility: 'internal' }),
+  'additive gate-widened /gate/modes the gate no longer refuses calls with media types that the card does not list': to(
+    { gate: { modes: 'warn' } },
+    { gate: { modes: 'enforce' } },
+  ),
+  'breaking gate-narrowed /gate/tasks each caller now reaches only the tasks that it started': to({
+    upstream: { secret: 'A_TOKEN' },
+  }),
+  'additive gate-widened /gate/tasks each caller now reaches the tasks of all callers': to(
+    { gate: { tasks: 'shared' } },
+    { gate: { tasks: 'owner' } },
+  ),
+  'additive credentials-accepted /jwt/tiers/partner access tokens can now have the tier `partner`': to(
+    { ...trusting, ...partner, jwt: { tiers: { partner: { scope: 'b' } } } },
+    { ...trusting, ...partner },
+  ),
+  'breaking tier-removed /tiers/partner the tier `partner` is removed': to(more, { ...more, ...partner }),
+  'breaking mode-removed /skills/2/inputModes in the extended card of the tier `partner`, skill `secret` no longer accepts `image/png`':
+    to(partnerWith('text/plain'), partner),
+}
+
 const manifestCases: Case[] = [
+  ...listCases(singleManifestChanges),
   [{ set: 'a', compatibility: 'off', allowSecrets: [] }, ['cosmetic']],
-  [
-    { visibility: 'internal' },
-    ['breaking', 'agent-hidden /visibility the agent is no longer public: clients need a token of this host for it'],
-  ],
-  [{}, ['additive', 'agent-published /visibility the agent is now public'], { visibility: 'internal' }],
   [
     {},
     [
@@ -351,23 +286,6 @@ const manifestCases: Case[] = [
     { gate: { capabilities: 'off', modes: 'warn', extensions: 'off', version: 'off', responses: 'off' } },
   ],
   [{ gate: { modes: 'warn' } }, ['cosmetic'], { gate: { modes: 'off' } }],
-  [
-    { gate: { modes: 'warn' } },
-    [
-      'additive',
-      'gate-widened /gate/modes the gate no longer refuses calls with media types that the card does not list',
-    ],
-    { gate: { modes: 'enforce' } },
-  ],
-  [
-    { upstream: { secret: 'A_TOKEN' } },
-    ['breaking', 'gate-narrowed /gate/tasks each caller now reaches only the tasks that it started'],
-  ],
-  [
-    { gate: { tasks: 'shared' } },
-    ['additive', 'gate-widened /gate/tasks each caller now reaches the tasks of all callers'],
-    { gate: { tasks: 'owner' } },
-  ],
   [
     { ...trusting, jwt: { audience: 'https://b.example', scope: 'write' } },
     [
@@ -388,11 +306,6 @@ const manifestCases: Case[] = [
     { ...trusting, ...partner, jwt: { scope: 'read', tiers: { partner: { scope: 'a' } } } },
   ],
   [
-    { ...trusting, ...partner, jwt: { tiers: { partner: { scope: 'b' } } } },
-    ['additive', 'credentials-accepted /jwt/tiers/partner access tokens can now have the tier `partner`'],
-    { ...trusting, ...partner },
-  ],
-  [
     { ...more, ...partner },
     [
       'additive',
@@ -400,15 +313,6 @@ const manifestCases: Case[] = [
       'tier-added /extended the extended card is new',
       'tier-added /tiers/partner the tier `partner` is new',
     ],
-  ],
-  [more, ['breaking', 'tier-removed /tiers/partner the tier `partner` is removed'], { ...more, ...partner }],
-  [
-    partnerWith('text/plain'),
-    [
-      'breaking',
-      'mode-removed /skills/2/inputModes in the extended card of the tier `partner`, skill `secret` no longer accepts `image/png`',
-    ],
-    partner,
   ],
 ]
 
