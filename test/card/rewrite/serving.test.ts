@@ -151,6 +151,14 @@ describe('route: gateway', () => {
     ])
   })
 
+  it('names the transport of this host in place of that of the agent, under any name', () => {
+    for (const word of [{ transport: 'http' }, { protocol: 'rest' }, { preferred_transport: 'http' }]) {
+      const { documents } = compileCard({ card: { ...cards.telex, ...word } as JsonObject, route: 'gateway' })
+      expect(documents.telex).toMatchObject({ url: own, preferredTransport: 'HTTP+JSON' })
+      expect(documents.telex).not.toHaveProperty(Object.keys(word).join())
+    }
+  })
+
   it('ignores an empty tenant, which servers that use ProtoJSON write', () => {
     const supportedInterfaces = [{ ...jsonrpc(`${upstream}/v1`, '1.0'), tenant: '' }]
     const { profile } = compileCard({ card: { ...base, supportedInterfaces } })
