@@ -46,7 +46,8 @@ const documents: Record<string, JsonObject> = {
   'wrong types': makeSkills(() => ({ tags: makeList(60, () => 0) })),
 }
 
-describe('a report', () => {
+// Large documents take long on a busy machine.
+describe('a report', { timeout: 60_000 }, () => {
   it('has fewer than 200,000 characters for any document', () => {
     for (const [name, fields] of Object.entries(documents)) {
       const document = { ...card, ...fields }
