@@ -8,166 +8,126 @@ import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken, type Host } from '../support/host.ts'
-import { json, reply, stream } from '../support/upstream.ts'
+import { html, json, reply, stream } from '../support/upstream.ts'
 
 let called: CalledHost<Host>
 let shortTimeouts: CalledHost<Host>
 beforeAll(async () => {
   called = await useSharedHost()
   shortTimeouts = await useSharedHost('short-timeouts')
-  for (const each of [called, shortTimeouts])
-    await each.register('calls-upstream', { card: agentCard(each.agent.origin), route: 'gateway' })
-  await called.register('calls-upstream-trusted', {
-    card: agentCard(called.agent.origin),
-    route: 'gateway',
-    callers: 'anyone',
-    upstream: { secret: 'AGENT_TOKEN' },
-  })
+  for (const { agent, register } of [called, shortTimeouts])
+    await register('faults', { card: agentCard(agent.origin), route: 'gateway' })
+  const upstream = { secret: 'AGENT_TOKEN' }
+  const card = agentCard(called.agent.origin)
+  await called.register('faults-trusted', { card, route: 'gateway', callers: 'anyone', upstream })
 })
 afterAll(async () => {
   await called.close()
   await shortTimeouts.close()
 })
 
-const respondWell = answerCalls
+const send = (headers: Record<string, string> = {}, id = 'faults', token?: string) =>
+  called.send(`/agents/${id}/a2a`, { body: call(), headers, token })
 
 /** Expects that a host serves the next request after a fault of its agent. */
 const expectNextCall = async ({ agent, send }: CalledHost<Host>): Promise<void> => {
-  agent.respond(respondWell)
-  expect((await send('/agents/calls-upstream/a2a', { body: call() })).body).toEqual(agentResponse)
+  agent.respond(answerCalls)
+  expect((await send('/agents/faults/a2a', { body: call() })).body).toEqual(agentResponse)
 }
 afterEach(() => expectNextCall(called))
 
 type Respond = (response: ServerResponse) => void
 
-/** Version and binding, path, request, and the error that the caller receives when the agent fails. */
-const forms: [string, string, JsonObject, (code: number, status: number) => object][] = [
+/** Path and body of a call in each version and binding, and the error that the caller receives when the agent fails. */
+const forms: [path: string, body: JsonObject, errorOf: (code: number, status: number) => object][] = [
+  ['', call(), code => ({ jsonrpc: '2.0', id: 7, error: { code, data: [{}] } })],
   [
-    'JSON-RPC 1.0',
-    '',
-    call(),
-    code => ({ jsonrpc: '2.0', id: 7, error: expect.objectContaining({ code, data: [expect.anything()] }) }),
-  ],
-  [
-    'JSON-RPC 0.3',
     '',
     call('message/send', messageV03()),
-    code => ({
-      jsonrpc: '2.0',
-      id: 7,
-      error: expect.objectContaining({ code, data: expect.objectContaining({ reason: expect.any(String) }) }),
-    }),
+    code => ({ jsonrpc: '2.0', id: 7, error: { code, data: { reason: expect.any(String) } } }),
   ],
-  [
-    'HTTP+JSON 1.0',
-    '/message:send',
-    message(),
-    (_, status) => ({ error: expect.objectContaining({ code: status, details: [expect.anything()] }) }),
-  ],
-  ['HTTP+JSON 0.3', '/v1/message:send', messageV03(), code => expect.objectContaining({ code })],
+  ['/message:send', message(), (_, status) => ({ error: { code: status, details: [{}] } })],
+  ['/v1/message:send', messageV03(), code => ({ code })],
 ]
 
-const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
+const text = JSON.stringify(agentResponse)
+const gzip = { ...json, 'Content-Encoding': 'gzip' }
+/** Responses with which an agent violates A2A, or fails. */
+const invalid: Respond[] = [
+  reply(200, html, '<h1>Stack trace'),
+  reply(200, json, '<h1>hi'),
+  reply(200, json, ''),
+  reply(200, json, '{"jsonrpc":"2.0",'),
+  // Not UTF-8, without a type, and with two types.
+  reply(200, json, Buffer.from([0x22, 0xff, 0x22])),
+  reply(200, {}, text),
+  response => void response.writeHead(200, { 'Content-Type': ['text/html', 'application/json'] }).end('{}'),
+  // A stream that was not requested.
+  reply(200, stream, `data: ${text}\n\n`),
+  reply(500, html, '<h1>Stack trace'),
+  reply(204, {}, ''),
+  reply(304, {}, ''),
+  reply(302, { Location: 'http://169.254.169.254/latest/meta-data' }, ''),
+  reply(308, { Location: 'http://127.0.0.1:1/' }, ''),
+  // A decompression bomb, and 20 MB.
+  reply(200, gzip, gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))),
+  reply(200, json, JSON.stringify({ a: 'x'.repeat(20_000_000) })),
+]
+const broken: Respond[] = [
+  response => void response.destroy(),
+  reply(200, gzip, text),
+  response => void response.writeHead(200, { ...json, 'Content-Length': '99' }).write('{', () => response.destroy()),
+  response => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n'),
+]
 
-describe.each(forms)('over %s, an agent that', (_, path, body, errorBody) => {
-  it.each<[string, Respond, number, number]>([
-    ['declares JSON and sends HTML', reply(200, json, '<h1>hi'), 502, -32006],
-    ['declares JSON and sends an empty body', reply(200, json, ''), 502, -32006],
-    ['declares JSON and sends half of it', reply(200, json, '{"jsonrpc":"2.0",'), 502, -32006],
-    [
-      'declares JSON and sends bytes that are not UTF-8',
-      reply(200, json, Buffer.from([0x22, 0xff, 0x22])),
-      502,
-      -32006,
-    ],
-    ['declares HTML', reply(200, { 'Content-Type': 'text/html' }, JSON.stringify(agentResponse)), 502, -32006],
-    ['declares no type', reply(200, {}, JSON.stringify(agentResponse)), 502, -32006],
-    [
-      'declares two types',
-      response => void response.writeHead(200, { 'Content-Type': ['text/html', 'application/json'] }).end('{}'),
-      502,
-      -32006,
-    ],
-    [
-      'streams without a request for a stream',
-      reply(200, stream, `data: ${JSON.stringify(agentResponse)}\n\n`),
-      502,
-      -32006,
-    ],
-    ['returns 500 with HTML', reply(500, { 'Content-Type': 'text/html' }, '<h1>Stack trace'), 502, -32006],
-    ['sends 204', reply(204, {}, ''), 502, -32006],
-    ['sends 304', reply(304, {}, ''), 502, -32006],
-    [
-      'redirects to a private address',
-      reply(302, { Location: 'http://169.254.169.254/latest/meta-data' }, ''),
-      502,
-      -32006,
-    ],
-    ['redirects to this machine', reply(308, { Location: 'http://127.0.0.1:1/' }, ''), 502, -32006],
-    ['sends a decompression bomb', reply(200, { ...json, 'Content-Encoding': 'gzip' }, bomb), 502, -32006],
-    ['sends 20 MB', reply(200, json, JSON.stringify({ a: 'x'.repeat(20_000_000) })), 502, -32006],
-    [
-      'declares gzip and sends plain text',
-      reply(200, { ...json, 'Content-Encoding': 'gzip' }, JSON.stringify(agentResponse)),
-      502,
-      -32603,
-    ],
-    [
-      'closes the connection in the middle of a body',
-      response =>
-        void response.writeHead(200, { ...json, 'Content-Length': '99' }).write('{', () => response.destroy()),
-      502,
-      -32603,
-    ],
-    ['closes the connection at once', response => void response.destroy(), 502, -32603],
-    ['does not speak HTTP', response => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n'), 502, -32603],
-  ])('%s is reported as faulty', async (_, respond, status, code) => {
-    called.agent.respond(respond)
-    const response = await called.send(`/agents/calls-upstream/a2a${path}`, { body })
-    expect([
-      response.status,
-      response.headers.get('content-type'),
-      response.headers.get('cache-control'),
-      response.body,
-    ]).toEqual([
-      status,
-      path === '/message:send' ? 'application/a2a+json' : 'application/json',
-      'no-store',
-      errorBody(code, status),
-    ])
-    expect(response.text).not.toMatch(/Stack trace|127\.0\.0\.1|169\.254|OpenSSH/)
+describe('an agent that fails', () => {
+  it('is reported as faulty, without what it has sent', async () => {
+    for (const [responds, code] of [
+      [invalid, -32006],
+      [broken, -32603],
+    ] as const)
+      for (const [index, respond] of responds.entries())
+        // What is wrong does not depend on the form of the call.
+        for (const [path, body, errorOf] of index === 0 ? forms : forms.slice(0, 1)) {
+          called.agent.respond(respond)
+          const response = await called.send(`/agents/faults/a2a${path}`, { body })
+          const type = path === '/message:send' ? 'application/a2a+json' : 'application/json'
+          const { headers } = response
+          expect([response.status, headers.get('content-type'), headers.get('cache-control')], `${code} ${index}`).toEqual([
+            ...[502, type, 'no-store'],
+          ])
+          expect(response.body, `${code} ${index}`).toMatchObject(errorOf(code, 502))
+          expect(response.text).not.toMatch(/Stack trace|127\.0\.0\.1|169\.254|OpenSSH/)
+        }
   })
-})
 
-describe('an agent that', () => {
-  it.each<[string, Respond]>([
-    ['never responds', () => undefined],
-    ['sends only headers', response => response.writeHead(200, json).flushHeaders()],
-    [
-      'responds byte by byte',
+  it('to respond in time is reported in every form, and disconnected', async () => {
+    for (const respond of [
+      () => undefined,
+      response => response.writeHead(200, json).flushHeaders(),
       response => {
         response.writeHead(200, json)
         const drip = setInterval(() => response.write(' '), 20)
         response.on('close', () => clearInterval(drip))
       },
-    ],
-  ])('%s is reported as timed out in every form, and disconnected', async (_, respond) => {
-    const disconnected: Promise<unknown>[] = []
-    shortTimeouts.agent.respond(response => {
-      disconnected.push(once(response, 'close'))
-      respond(response)
-    })
-    // All at once, so that the timeout passes only once.
-    const responses = await Promise.all(
-      forms.map(([, path, body]) => shortTimeouts.send(`/agents/calls-upstream/a2a${path}`, { body })),
-    )
-    for (const [index, { status, body, text }] of responses.entries()) {
-      expect([status, body]).toEqual([504, forms[index]?.[3](-32603, 504)])
-      expect(text).toContain('0.5 seconds')
+    ] as Respond[]) {
+      const disconnected: Promise<unknown>[] = []
+      shortTimeouts.agent.respond(response => {
+        disconnected.push(once(response, 'close'))
+        respond(response)
+      })
+      // All at once, so that the timeout passes only once.
+      const responses = await Promise.all(
+        forms.map(([path, body]) => shortTimeouts.send(`/agents/faults/a2a${path}`, { body })),
+      )
+      for (const [index, { status, body, text }] of responses.entries()) {
+        expect([status, text]).toEqual([504, expect.stringContaining('0.5 seconds')])
+        expect(body).toMatchObject(forms[index]?.[2](-32603, 504) ?? {})
+      }
+      expect(disconnected).toHaveLength(forms.length)
+      await Promise.all(disconnected)
+      await expectNextCall(shortTimeouts)
     }
-    expect(disconnected).toHaveLength(forms.length)
-    await Promise.all(disconnected)
-    await expectNextCall(shortTimeouts)
   })
 })
 
@@ -196,15 +156,10 @@ describe('the response of an agent', () => {
       'A2A-Version': '1.0',
       'Retry-After': '3',
     }
-    called.agent.respond(response => void response.writeHead(200, headers).end(JSON.stringify(agentResponse)))
-    const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
-    expect(
-      Object.fromEntries(
-        [...response.headers].filter(
-          ([name]) => !/^(?:date|content-length|connection|keep-alive|transfer-encoding)$/.test(name),
-        ),
-      ),
-    ).toEqual({
+    called.agent.respond(response => void response.writeHead(200, headers).end(text))
+    const ofConnection = ['date', 'content-length', 'connection', 'keep-alive', 'transfer-encoding']
+    const received = [...(await send()).headers].filter(([name]) => !ofConnection.includes(name))
+    expect(Object.fromEntries(received)).toEqual({
       'a2a-version': '1.0',
       'access-control-allow-origin': '*',
       'access-control-expose-headers': expect.any(String),
@@ -216,76 +171,58 @@ describe('the response of an agent', () => {
   })
 
   it('keeps its JSON byte for byte, including vendor codes', async () => {
-    const text =
-      '{ "jsonrpc":"2.0","id" : 7, "error":{"code":-31999,"message":"Bücher","data":{"n":1.0,"big":12345678901234567890}}}\n'
+    const data = '{"n":1.0,"big":12345678901234567890}'
+    const text = `{ "jsonrpc":"2.0","id" : 7, "error":{"code":-31999,"message":"Bücher","data":${data}}}\n`
     called.agent.respond(reply(200, json, text))
-    expect((await called.send('/agents/calls-upstream/a2a', { body: call() })).text).toBe(text)
+    expect((await send()).text).toBe(text)
   })
 
-  it.each([400, 401, 403, 404, 409, 429, 500, 503])('keeps its status %d with JSON', async status => {
-    called.agent.respond(
-      reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(agentResponse)),
-    )
-    const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
-    expect([response.status, response.body, response.headers.get('www-authenticate')]).toEqual([
-      status,
-      agentResponse,
-      status === 401 ? 'Bearer realm="agent"' : null,
-    ])
+  const challenge = { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }
+
+  it('keeps its status with JSON', async () => {
+    for (const status of [400, 401, 403, 404, 409, 429, 500, 503]) {
+      called.agent.respond(reply(status, challenge, text))
+      const { status: actual, body, headers } = await send()
+      expect([actual, body], `${status}`).toEqual([status, agentResponse])
+      expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer realm="agent"' : null)
+    }
   })
 
-  it.each([401, 403])("is replaced if the agent rejects the host's own credentials: %d", async status => {
-    called.agent.respond(
-      reply(status, { ...json, 'WWW-Authenticate': 'Bearer realm="agent"' }, JSON.stringify(agentResponse)),
-    )
-    const response = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), token: adminToken })
-    expect([response.status, codeOf(response.body), response.headers.get('www-authenticate')]).toEqual([
-      502,
-      -32603,
-      null,
-    ])
+  it("is replaced if the agent rejects the host's own credentials", async () => {
+    for (const status of [401, 403]) {
+      called.agent.respond(reply(status, challenge, text))
+      const { status: actual, body, headers } = await send({}, 'faults-trusted', adminToken)
+      expect([actual, codeOf(body), headers.get('www-authenticate')], `${status}`).toEqual([502, -32603, null])
+    }
   })
 })
 
 describe('a loop', () => {
   it('is rejected with 508', async () => {
-    called.agent.respond(respondWell)
-    await called.send('/agents/calls-upstream/a2a', { body: call() })
-    const via = String(called.agent.requests[0]?.headers.via)
-    called.agent.requests.length = 0
-    const response = await called.send('/agents/calls-upstream/a2a', { body: call(), headers: { Via: via } })
-    expect([response.status, codeOf(response.body), called.agent.requests.length]).toEqual([508, -32603, 0])
-    const other = await called.send('/agents/calls-upstream-trusted/a2a', { body: call(), headers: { Via: via } })
-    expect([other.body, called.agent.requests.length]).toEqual([agentResponse, 1])
+    called.agent.respond(answerCalls)
+    await send()
+    const via = String(called.agent.requests.splice(0)[0]?.headers.via)
+    const response = await send({ Via: via })
+    expect([response.status, codeOf(response.body), called.agent.requests]).toEqual([508, -32603, []])
+    expect((await send({ Via: via }, 'faults-trusted')).body).toEqual(agentResponse)
   })
 
   it('through the agent ends', async () => {
-    called.agent.respond(async (response, request) => {
-      const nested = await called.send('/agents/calls-upstream/a2a', {
-        body: call(),
-        headers: { Via: String(request.headers.via) },
-      })
+    called.agent.respond(async (response, { headers }) => {
+      const nested = await send({ Via: String(headers.via) })
       response.writeHead(nested.status, json).end(nested.text)
     })
-    const response = await called.send('/agents/calls-upstream/a2a', { body: call() })
+    const response = await send()
     expect([response.status, codeOf(response.body), called.agent.requests.length]).toEqual([508, -32603, 1])
   })
 })
 
-describe('the address of an agent', () => {
-  it.each([
-    ['a private address', 'https://10.0.0.1/a2a'],
-    ['a private name', 'https://agent.internal/a2a'],
-    ['another port of this machine', 'http://127.0.0.1:1/a2a'],
-    ['plain http', 'http://agent.example.com/a2a'],
-  ])('is never called if it is %s: 502, with the reason only in the log', async (_, url) => {
-    await called.register('calls-upstream-private', {
-      card: {
-        ...agentCard('https://x.example'),
-        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-      },
-    })
-    const response = await called.send('/agents/calls-upstream-private/a2a', { body: call() })
-    expect([response.status, codeOf(response.body), response.text.includes(url)]).toEqual([502, -32603, false])
-  })
+it('never calls a private or plain address: 502, with the reason only in the log', async () => {
+  const ofHost = ['https://10.0.0.1/a2a', 'https://agent.internal/a2a', 'http://127.0.0.1:1/a2a']
+  for (const url of [...ofHost, 'http://agent.example.com/a2a']) {
+    const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]
+    await called.register('faults-private', { card: agentCard('https://x.example', { supportedInterfaces }) })
+    const response = await send({}, 'faults-private')
+    expect([response.status, codeOf(response.body), response.text.includes(url)], url).toEqual([502, -32603, false])
+  }
 })
