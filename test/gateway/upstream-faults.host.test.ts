@@ -69,9 +69,9 @@ const invalid: Respond[] = [
   reply(304, {}, ''),
   reply(302, { Location: 'http://169.254.169.254/latest/meta-data' }, ''),
   reply(308, { Location: 'http://127.0.0.1:1/' }, ''),
-  // A decompression bomb, and 20 MB.
-  reply(200, gzip, gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))),
-  reply(200, json, JSON.stringify({ a: 'x'.repeat(20_000_000) })),
+  // A decompression bomb, and more than 4 MiB.
+  reply(200, gzip, gzipSync(Buffer.alloc(16 * 1024 * 1024, ' '))),
+  reply(200, json, JSON.stringify({ a: 'x'.repeat(5_000_000) })),
 ]
 const broken: Respond[] = [
   response => void response.destroy(),
@@ -86,16 +86,17 @@ describe('an agent that fails', () => {
       [invalid, -32006],
       [broken, -32603],
     ] as const)
+      // What is wrong does not depend on the form of the call.
       for (const [index, respond] of responds.entries())
-        // What is wrong does not depend on the form of the call.
         for (const [path, body, errorOf] of index === 0 ? forms : forms.slice(0, 1)) {
           called.agent.respond(respond)
           const response = await called.send(`/agents/faults/a2a${path}`, { body })
           const type = path === '/message:send' ? 'application/a2a+json' : 'application/json'
           const { headers } = response
-          expect([response.status, headers.get('content-type'), headers.get('cache-control')], `${code} ${index}`).toEqual([
-            ...[502, type, 'no-store'],
-          ])
+          expect(
+            [response.status, headers.get('content-type'), headers.get('cache-control')],
+            `${code} ${index}`,
+          ).toEqual([...[502, type, 'no-store']])
           expect(response.body, `${code} ${index}`).toMatchObject(errorOf(code, 502))
           expect(response.text).not.toMatch(/Stack trace|127\.0\.0\.1|169\.254|OpenSSH/)
         }
