@@ -1,4 +1,3 @@
-import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { CallError } from '../../src/a2a/errors.ts'
@@ -9,6 +8,7 @@ import { answerTo, numberedEvent, resultOf } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import { parseEvents } from '../support/event-stream.ts'
 import type { Host } from '../support/host.ts'
 import { html, json, reply, stream } from '../support/upstream.ts'
 
@@ -44,14 +44,6 @@ const bodyOf = (version: WireVersion, binding: CallBinding, streams = false): Js
   const params = version === '0.3' ? messageV03() : message()
   const [send, open] = version === '0.3' ? ['message/send', 'message/stream'] : ['SendMessage', 'SendStreamingMessage']
   return binding === 'JSONRPC' ? call(streams ? open : send, params) : params
-}
-
-const parseEvents = (text: string) => {
-  const events: object[] = []
-  createParser({
-    onEvent: ({ event, data }) => events.push({ ...(event && { event }), data: JSON.parse(data) }),
-  }).feed(text)
-  return events
 }
 
 const errorOf = (error: CallError, version: WireVersion, binding: CallBinding): Json =>

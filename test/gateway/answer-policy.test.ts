@@ -43,7 +43,7 @@ const observe = (changes: Partial<CallProfile> = {}, { call = callWith(), ...for
   return { context, policy: answers.policy, end: (response: Response | CallError) => answers.end(response) }
 }
 
-/** Returns what was observed of the agent: outcome, outcome of its protocol, failures and media types; undefined for nothing. */
+/** Returns what was observed of the agent: outcome, outcome of its protocol, failures and media types. */
 const observedOf = async ({ agent }: CallContext) => {
   sent = undefined
   await sendObservations(agent.id, env)
@@ -61,7 +61,7 @@ class CountedList extends Array<string> {
     reads++
     return Array.from(this).map(each)
   }
-  override every(each: (item: string, index: number, list: string[]) => unknown): boolean {
+  override every<Item extends string>(each: (item: string, index: number, list: string[]) => unknown): this is Item[] {
     reads++
     return Array.from(this).every(each)
   }
@@ -219,7 +219,7 @@ describe('what is observed of a call', () => {
     expect(await observedOf(context)).toBe('answered answered')
   })
 
-  it('is a failure with the id of another caller, of an agent that has shown what it supports nevertheless', async () => {
+  it('with the id of another caller is a failure, which shows what the agent supports nevertheless', async () => {
     const error: CallError = { kind: 'foreign-task', detail: '' }
     const { context, policy, end } = observe({}, { owned: { call: callWith(), inspect: () => error } })
     await policy.inspect?.(factsWith('text/plain'), 'response')

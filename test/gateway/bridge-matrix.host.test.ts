@@ -94,8 +94,8 @@ const followAndCancel = async (client: OfficialClient, id: string) => {
 }
 
 /**
- * Clients whose requests reach the host in a form that another client has too: each with one kind of agent, and with all in a
- * nightly run.
+ * Clients whose requests reach the host in a form that another client has too: each with one kind of agent, and with all
+ * in a nightly run.
  */
 const redundantClients: Record<string, string> = {
   '1.0 as 0.3 over JSON-RPC': '1.0 over HTTP+JSON',
@@ -121,8 +121,8 @@ describe.each(agentKinds)('an agent of %s', kind => {
   /** The official server of 0.3 over HTTP+JSON fails where it should answer a request for a stream with an error. */
   const isFaulty = kind === '0.3 over HTTP+JSON'
   /**
-   * It does not read how clients of 0.3 over HTTP+JSON create push configurations either, which this host passes as they are: it
-   * expects the whole request of the proto as the body, which by the proto is its `config` alone.
+   * It does not read how clients of 0.3 over HTTP+JSON create push configurations either, which this host passes as they
+   * are: it expects the whole request of the proto as the body, which by the proto is its `config` alone.
    */
   const isUnreadable = (name: string) => isFaulty && name.endsWith('0.3 over HTTP+JSON')
 

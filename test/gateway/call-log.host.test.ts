@@ -77,6 +77,7 @@ const passed = 'call-log SendMessage 1.0 JSONRPC anonymous 200, upstream.status_
 
 describe('the log line', () => {
   it('has the expected fields for each kind of call', async () => {
+    const noSecret = `This Worker has no secret "${missingSecret}". Run \`npx wrangler secret put ${missingSecret}\`.`
     const rows: [path: string, request: Sent, expected: string][] = [
       [rpc, { body: call() }, passed],
       [rpc, { body: call('message/send', messageV03()) }, passed.replace('1.0', '0.3')],
@@ -130,7 +131,7 @@ describe('the log line', () => {
       [
         '/agents/call-log-no-secret/a2a',
         { body: call() },
-        `call-log-no-secret SendMessage 1.0 JSONRPC anonymous 502, detail This Worker has no secret "${missingSecret}". Run \`npx wrangler secret put ${missingSecret}\`., error.type misconfigured`,
+        `call-log-no-secret SendMessage 1.0 JSONRPC anonymous 502, detail ${noSecret}, error.type misconfigured`,
       ],
     ]
     for (const [path, request, expected] of rows)
@@ -152,8 +153,8 @@ describe('the log line', () => {
     ] as const) {
       called.agent.respond(reply(status, html, marker))
       const lines = await captureLog(() => called.send(rpc, { body: call() }))
-      const expected = `call-log SendMessage 1.0 JSONRPC anonymous 502, error.type ${type}, upstream.status_code ${status}`
-      expect(lines.map(describeLine)).toEqual([expected])
+      const failed = `502, error.type ${type}, upstream.status_code ${status}`
+      expect(lines.map(describeLine)).toEqual([`call-log SendMessage 1.0 JSONRPC anonymous ${failed}`])
     }
     called.agent.respond(response => response.destroy())
     const lines = await captureLog(() => called.send(rpc, { body: call() }))

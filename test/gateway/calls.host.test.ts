@@ -110,7 +110,7 @@ describe('a JSON-RPC call', () => {
 })
 
 describe('an internal agent', () => {
-  /** Path to an internal agent, parameters. With `hidxen` and `Nobo` in place of its id and name, there is no such agent. */
+  /** Path to an internal agent, parameters. With `hidxen` and `Nobo` in it, there is no such agent. */
   const addresses: [path: string, params: JsonObject][] = [
     ['/agents/calls-hidden/a2a', {}],
     ['/agents/calls-hidden', {}],
@@ -196,19 +196,14 @@ describe('a call over HTTP+JSON', () => {
     for (const [method, path, body, expected] of [
       ['POST', 'message:send', message(), '/rest-1/message:send'],
       ['GET', 'tasks/t-1', undefined, '/rest-1/tasks/t-1'],
-      ['GET', 'tasks/t-1?historyLength=2', undefined, '/rest-1/tasks/t-1?historyLength=2'],
       ['GET', 'tasks?pageSize=3&A2A-Version=1.0', undefined, '/rest-1/tasks?pageSize=3'],
       ['POST', 'tasks/t-1:cancel', {}, '/rest-1/tasks/t-1:cancel'],
       ['POST', 'tasks/t-1:cancel', undefined, '/rest-1/tasks/t-1:cancel'],
       ['POST', 'v1/message:send', messageV03(), '/rest-0/v1/message:send'],
       ['GET', 'v1/tasks/t-1', undefined, '/rest-0/v1/tasks/t-1'],
-      ['POST', 'v1/tasks/t-1:cancel', {}, '/rest-0/v1/tasks/t-1:cancel'],
       ['POST', 'message%3Asend', message(), '/rest-1/message:send'],
       ['POST', 'v1/message%3asend/', messageV03(), '/rest-0/v1/message:send'],
-      ['POST', 'tasks/t-1%3Acancel', {}, '/rest-1/tasks/t-1:cancel'],
       ['GET', 'tasks/t-1/?historyLength=2', undefined, '/rest-1/tasks/t-1?historyLength=2'],
-      ['GET', 'tasks/', undefined, '/rest-1/tasks'],
-      ['GET', 'tasks/projects%2F7%2Ft-1', undefined, '/rest-1/tasks/projects%2F7%2Ft-1'],
       ['POST', 'v1/tasks/projects%2Ft-1:cancel', {}, '/rest-0/v1/tasks/projects%2Ft-1:cancel'],
     ] as const) {
       const { status, body: answer } = await send(method, path, body)

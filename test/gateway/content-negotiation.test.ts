@@ -244,7 +244,7 @@ const f10 = (mediaType: string): JsonObject => ({ raw: 'AA==', mediaType })
 const bytes03 = { kind: 'file', file: { bytes: 'AA==' } }
 const bytes10 = { raw: 'AA==' }
 
-/** The input modes of the agent, a message's parts in each version, and the media types among them that the agent does not accept. */
+/** The input modes of the agent, a message's parts in each version, and the media types that the agent does not accept. */
 const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejected?: string[]])[] = [
   [[text], [t03], [t10]],
   [[json], [t03], [t10], [text]],

@@ -9,7 +9,7 @@ import { agentResponse, callWith, messageV03, profileWith } from '../support/cal
 import { executionContext } from '../support/kv.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
-/** Forwards a call to an agent behind a service binding. Returns its headers there or the error, and the call as it is sent. */
+/** Forwards a call to an agent behind a service binding. Returns its headers there, or the error, and the call as sent. */
 const forwardToService = async (
   variables: Partial<Env>,
   profile: Parameters<typeof profileWith>[0],

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { numberedEvent } from '../support/answers.ts'
 import { agentResponse } from '../support/calls.ts'
+import { parseEvents } from '../support/event-stream.ts'
 import { startWorker } from '../support/host.ts'
 import type { Runtime } from '../support/runtime.ts'
 import { html, json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
@@ -30,11 +30,7 @@ const send = (settings: Partial<Settings> = {}, init: RequestInit = {}) =>
 
 const event = (number: number) => `data: ${JSON.stringify(numberedEvent(number, 'JSONRPC', '1.0'))}\n\n`
 
-const parseEvents = (text: string) => {
-  const events: unknown[] = []
-  createParser({ onEvent: ({ data }) => events.push(JSON.parse(data)) }).feed(text)
-  return events
-}
+const dataOf = (text: string) => parseEvents(text).map(({ data }) => data)
 
 type Respond = (response: ServerResponse) => unknown
 
@@ -109,14 +105,14 @@ describe.each([
     })
     const text = await (await send({ ...route, streams: true })).text()
     const error = { message: 'The connection to the agent was lost before its stream ended.' }
-    expect(parseEvents(text)).toMatchObject([numberedEvent(1, 'JSONRPC', '1.0'), { id: 7, error }])
+    expect(dataOf(text)).toMatchObject([numberedEvent(1, 'JSONRPC', '1.0'), { id: 7, error }])
   })
 
   it('ends a stream that falls silent with an error event, and closes it at the agent', async () => {
     agent.respond(response => void response.writeHead(200, stream).write(event(1)))
     const response = await send({ ...route, streams: true, idleSeconds: 0.1, works: true })
     const error = { message: expect.stringContaining('sent nothing') }
-    expect(parseEvents(await response.text())).toMatchObject([numberedEvent(1, 'JSONRPC', '1.0'), { id: 7, error }])
+    expect(dataOf(await response.text())).toMatchObject([numberedEvent(1, 'JSONRPC', '1.0'), { id: 7, error }])
     await agent.disconnected()
   })
 

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { CallError } from '../../src/a2a/errors.ts'
@@ -8,6 +7,7 @@ import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
 import '../support/workers/identity-transform-stream.ts'
 import { numberedEvent } from '../support/answers.ts'
 import { forwardTo, hostHeaders, succeeded } from '../support/calls.ts'
+import { parseEvents } from '../support/event-stream.ts'
 import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
 
 let agent: UpstreamServer
@@ -25,11 +25,6 @@ describe('a forwarded stream', () => {
   const openStream = (outgoing: Partial<UpstreamCall> = {}, options: Partial<ForwardOptions> = {}) =>
     send({ streams: true, ...outgoing }, options).then(succeeded)
 
-  const parseEvents = (text: string) => {
-    const events: { event?: string | undefined; data: unknown }[] = []
-    createParser({ onEvent: ({ event, data }) => events.push({ event, data: JSON.parse(data) }) }).feed(text)
-    return events
-  }
   const errorEvent = (error: CallError) => ({ data: { jsonrpc: '2.0', id: 7, error: toJsonRpcError(error, '1.0') } })
 
   it('delivers each event before the agent sends the next one', async () => {

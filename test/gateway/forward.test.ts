@@ -122,6 +122,7 @@ describe('the response to the caller', () => {
       ...json,
       'A2A-Version': '1.0',
       'A2A-Extensions': 'https://e.example/1',
+      'Retry-After': '3',
       'Access-Control-Allow-Origin': 'https://agent.example',
       'Access-Control-Allow-Credentials': 'true',
       'Alt-Svc': 'h3=":443"',
@@ -143,6 +144,7 @@ describe('the response to the caller', () => {
       'a2a-extensions': 'https://e.example/1',
       'a2a-version': '1.0',
       'content-type': 'application/json',
+      'retry-after': '3',
     })
     expect([response.status, await response.text()]).toEqual([200, answer])
   })
@@ -154,7 +156,7 @@ describe('the response to the caller', () => {
       [200, json, `\ufeff${answer}`],
       [200, { ...json, 'Content-Encoding': 'gzip' }, answer],
       [200, json, vendorError],
-      [404, json, errorOf(-32001)],
+      ...[400, 403, 404, 409, 503].map(status => [status, json, errorOf(-32001)]),
       [500, { 'Content-Type': 'application/a2a+json' }, errorOf(-32603)],
       // A status that Cloudflare uses.
       [522, json, errorOf(-32000)],

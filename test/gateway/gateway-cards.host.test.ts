@@ -158,7 +158,7 @@ const interfacesOf = (card: {
   ]
 }
 
-/** Sends a message to an interface in the form of its binding and version, and returns the response that the agent gives. */
+/** Sends a message to an interface in the form of its binding and version. */
 const sendBy = async ({ url, binding, version }: Interface): Promise<[Received, expected: Json]> => {
   const isV03 = version.startsWith('0.')
   const below = `${isV03 ? 'v1/' : ''}message:send`

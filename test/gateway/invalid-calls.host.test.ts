@@ -71,29 +71,25 @@ describe('a body that is not a call', () => {
 })
 
 describe('the JSON-RPC envelope', () => {
+  // The others: test/a2a/jsonrpc.test.ts.
   it('is rejected if a member is missing or of another type', async () => {
-    const without = (name: string) => Object.fromEntries(Object.entries(call()).filter(([each]) => each !== name))
-    const rows: [body: JsonObject, code: number, id?: null][] = [
-      [without('jsonrpc'), -32600],
-      ...['1.0', 2, null].map((jsonrpc): [JsonObject, number] => [{ ...call(), jsonrpc }, -32600]),
-      [without('method'), -32600],
-      ...[7, null, ['SendMessage'], {}, 'x'.repeat(100_000)].map((method): [JsonObject, number] => [
-        { ...call(), method },
-        -32600,
-      ]),
-      [{ ...call(), method: '' }, -32601],
-      [without('id'), -32600, null],
-      ...[true, [7], { a: 7 }].map((id): [JsonObject, number, null] => [{ ...call(), id }, -32600, null]),
-      ...[[message()], 'message', null, 7].map((params): [JsonObject, number] => [{ ...call(), params }, -32602]),
-    ]
-    for (const [body, code, id = 7] of rows) expectRejection(await send(body), { code, id })
+    for (const [changes, code, id = 7] of [
+      [{ jsonrpc: '1.0' }, -32600],
+      [{ method: 7 }, -32600],
+      [{ method: 'x'.repeat(100_000) }, -32600],
+      [{ method: '' }, -32601],
+      [{ id: undefined }, -32600, null],
+      [{ id: { a: 7 } }, -32600, null],
+      [{ params: null }, -32602],
+    ] as [JsonObject, number, null?][])
+      expectRejection(await send({ ...call(), ...changes }), { code, id })
   })
 
   it('keeps the id in the response and in the request to the agent', async () => {
     const strings = ['""', '"seven"', '"\\u0000\\ud83d\\ude00\\"</script>"']
     for (const id of [...strings, '0', '-7', '1.5', '1e3', '12345678901234567890', 'null']) {
       const text = (method: string) => `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{}}`
-      // Strings may be escaped in another way. Numbers may not change their form, because a client may compare them as text.
+      // Strings may be escaped in another way. Numbers keep their form: a client may compare them as text.
       const expected = `"id":${id.startsWith('"') ? JSON.stringify(JSON.parse(id)) : id},`
       const { status, text: responseText } = await send(text('NoSuchMethod'))
       expect([status, responseText, upstreamBodies()], id).toEqual([200, expect.stringContaining(expected), []])

@@ -134,7 +134,7 @@ describe('the limit of invalid credentials', () => {
     expect(called.agent.requests).toEqual([])
   })
 
-  it('counts credentials for which a card is not extended, or the health not complete, and answers all the same', async () => {
+  it('counts credentials that extend no card, or no report of health, and answers all the same', async () => {
     const { token } = await called.issue({ scopes: ['read'] })
     for (const [address, path] of [
       ['198.18.4.1', cardOf('calls-limits')],

@@ -79,63 +79,34 @@ const expectNotFound = ({ status, body }: Received, name = '', isRest = false) =
 const named = (more: JsonObject): JsonObject => ({ message: { ...(message().message as JsonObject), ...more } })
 const namedV03 = (more: JsonObject): JsonObject => ({ message: { ...(messageV03().message as JsonObject), ...more } })
 const v03 = { 'A2A-Version': '0.3' }
+const contentV03 = { messageId: 'm', role: 'ROLE_USER', content: [{ text: 'a' }] }
 const callback = { url: 'https://hooks.example.com/' }
 
-/** Every call that reaches a task, in every spelling that some agent might read. */
+/** Every call that reaches a task, over JSON-RPC. The spellings of its id: test/a2a/task-references.test.ts. */
 const attacks = (task: string, own: string): [method: string, params: JsonObject][] => {
-  const context = `context-of-${task}`
-  const rows = (methods: string[], params: JsonObject[]) =>
-    methods.flatMap(method => params.map((each): [string, JsonObject] => [method, each]))
-  const pushMethods = (verbs: string[]) => verbs.map(verb => `${verb}TaskPushNotificationConfig`)
-  const pushConfig = { pushNotificationConfig: callback }
+  const contextId = `context-of-${task}`
   return [
-    ...rows(
-      ['GetTask', 'CancelTask', 'SubscribeToTask'],
-      [
-        { id: task },
-        ...[
-          { taskId: task },
-          { task_id: task },
-          { ID: task },
-          { name: `tasks/${task}` },
-          { request: { id: task } },
-        ].map((more): JsonObject => ({ id: own, ...more })),
-      ],
-    ),
-    ...rows(['tasks/get', 'tasks/cancel'], [{ id: task }]),
-    ...rows(pushMethods(['Create', 'Get', 'Delete']), [{ taskId: task, id: 'c', ...callback }]),
-    ['ListTaskPushNotificationConfigs', { taskId: task }],
-    ...rows(pushMethods(['Create']), [
-      { taskId: own, config: { taskId: task, ...callback } },
-      { taskId: own, parent: `tasks/${task}`, ...callback },
+    ...['GetTask', 'CancelTask', 'SubscribeToTask', 'tasks/get', 'tasks/cancel'].map((method): [string, JsonObject] => [
+      ...([method, { id: task }] as const),
     ]),
-    ...rows(
-      ['set', 'get', 'list', 'delete'].map(verb => `tasks/pushNotificationConfig/${verb}`),
-      [
-        { id: task, ...pushConfig },
-        { taskId: task, ...pushConfig },
-      ],
-    ),
-    ...rows(
-      ['SendMessage', 'SendStreamingMessage'],
-      [
-        ...[
-          { taskId: task },
-          { task_id: task },
-          { contextId: context },
-          { context_id: context },
-          { contextId: `CONTEXT-OF-${task}` },
-          { contextId: ` ${context} ` },
-          { referenceTaskIds: [task] },
-          { referenceTaskIds: [own, task] },
-          { taskId: own, TaskId: task },
-        ].map(named),
-        { ...message(), id: task },
-        message({ configuration: { taskPushNotificationConfig: { id: 'c', taskId: task, ...callback } } }),
-      ],
-    ),
-    ...rows(['message/send'], [namedV03({ taskId: task }), namedV03({ contextId: context })]),
-    ['ListTasks', { contextId: context }],
+    ['GetTask', { id: own, taskId: task }],
+    ...['Create', 'Get', 'Delete'].map((verb): [string, JsonObject] => [
+      ...([`${verb}TaskPushNotificationConfig`, { taskId: task, id: 'c', ...callback }] as const),
+    ]),
+    ['ListTaskPushNotificationConfigs', { taskId: task }],
+    ['CreateTaskPushNotificationConfig', { taskId: own, config: { taskId: task, ...callback } }],
+    ...['set', 'get', 'list', 'delete'].map((verb): [string, JsonObject] => [
+      ...([`tasks/pushNotificationConfig/${verb}`, { id: task, pushNotificationConfig: callback }] as const),
+    ]),
+    ...['SendMessage', 'SendStreamingMessage'].flatMap((method): [string, JsonObject][] => [
+      ...[{ taskId: task }, { contextId }, { contextId: ` ${contextId} ` }, { referenceTaskIds: [own, task] }].map(
+        (more): [string, JsonObject] => [method, named(more)],
+      ),
+      [method, message({ configuration: { taskPushNotificationConfig: { taskId: task, ...callback } } })],
+    ]),
+    ['message/send', namedV03({ taskId: task })],
+    ['message/send', namedV03({ contextId })],
+    ['ListTasks', { contextId }],
   ]
 }
 
@@ -146,26 +117,19 @@ const restAttacks = (task: string, own: string): [method: string, path: string, 
       ['GET', ofTask],
       ['GET', `${prefix}tasks/${task.replace('t', '%74')}`],
       ['GET', `${ofOwn}?id=${task}`],
-      ['GET', `${ofOwn}?task_id=${task}`],
       ['POST', `${ofTask}:cancel`],
       ['POST', `${ofOwn}:cancel`, { id: task }],
-      ['POST', `${ofTask}:subscribe`],
       ['GET', `${ofTask}:subscribe`],
       ['GET', `${ofTask}/pushNotificationConfigs`],
       ['GET', `${ofTask}/pushNotificationConfigs/c`],
       ['DELETE', `${ofTask}/pushNotificationConfigs/c`],
       ['POST', `${ofTask}/pushNotificationConfigs`, callback],
-      ['POST', `${ofOwn}/pushNotificationConfigs`, { taskId: task, ...callback }],
     ]
   }),
   ['POST', 'message:send', named({ taskId: task })],
   ['POST', 'message:stream', named({ taskId: task })],
   ['POST', `message:send?taskId=${task}`, message()],
-  [
-    'POST',
-    'v1/message:send',
-    { request: { messageId: 'm', role: 'ROLE_USER', content: [{ text: 'a' }], task_id: task } },
-  ],
+  ['POST', 'v1/message:send', { request: { ...contentV03, task_id: task } }],
   ['GET', `tasks?contextId=context-of-${task}`],
 ]
 
@@ -451,7 +415,7 @@ it('passes no answer that cannot be read, and so not be checked, with `gate.resp
   for (const [body, result] of [
     [call('SendMessage'), { wrapped: { task: taskOf('unreadable') } }],
     [call('ListTasks', {}), { items: [taskOf('unreadable')] }],
-  ] as const) {
+  ] as [JsonObject, Json][]) {
     serve(() => result)
     const { status, text } = await rpc(alice, body, 'owned-unchecked')
     expect([status, text.includes('unreadable'), text.includes('-32006')]).toEqual([502, false, true])

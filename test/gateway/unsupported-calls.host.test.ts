@@ -57,16 +57,12 @@ describe('the method', () => {
 describe('the version', () => {
   const callOf = (method: string) => (method.includes('/') ? call(method, messageV03()) : call(method))
 
+  // The others: test/a2a/service-parameters.test.ts.
   it('is forwarded in its normal form', async () => {
     for (const [version, method, forwarded] of [
       ['', 'SendMessage', '/rpc-1 1.0'],
       ['', 'message/send', '/rpc-0 0.3'],
-      ['0.3', 'message/send', '/rpc-0 0.3'],
-      ['0.3.0', 'message/send', '/rpc-0 0.3'],
       ['0.2.5', 'message/send', '/rpc-0 0.3'],
-      ['1.0', 'SendMessage', '/rpc-1 1.0'],
-      ['1.0.1', 'SendMessage', '/rpc-1 1.0'],
-      [' 1.0 ', 'SendMessage', '/rpc-1 1.0'],
       ['1.0, 1.0.1', 'SendMessage', '/rpc-1 1.0'],
     ] as const) {
       const { body } = await send(callOf(method), { 'A2A-Version': version })
@@ -77,8 +73,7 @@ describe('the version', () => {
   })
 
   it('is refused if this host does not support it', async () => {
-    const versions = ['9.9', '2.0', '0.1', '1', '1.1', 'latest', 'v1.0', '1.0;q=1', '-1.0', "1.0'", '???']
-    for (const version of [...versions, '1.0, 0.3', '0.3, 1.0', '1.0, 9.9']) {
+    for (const version of ['9.9', '1.0;q=1', '-1.0', "1.0'", '???', '0.3, 1.0']) {
       const { status, body, text } = await send(call(), { 'A2A-Version': version })
       expect([status, codeOf(body), text.includes('0.3 or 1.0')], version).toEqual([200, -32009, true])
     }
