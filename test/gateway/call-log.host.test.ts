@@ -51,7 +51,7 @@ const listLines = (from = 0): JsonObject[] =>
 const captureLog = async (request: () => Promise<unknown>, count = 1): Promise<JsonObject[]> => {
   const before = called.host.logged().length
   await request()
-  await expect.poll(() => listLines(before).length).toBeGreaterThanOrEqual(count)
+  await expect.poll(() => listLines(before).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(count)
   return listLines(before)
 }
 
@@ -269,7 +269,7 @@ describe('every log line', () => {
           ),
       )
     }
-    await expect.poll(() => listLines(before).length).toBeGreaterThanOrEqual(calls.length)
+    await expect.poll(() => listLines(before).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(calls.length)
     // The log may name the missing secret of `call-log-no-secret`, which its owner chose.
     const lines = called.host
       .logged()

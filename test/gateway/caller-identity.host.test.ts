@@ -141,15 +141,6 @@ describe('an agent with `upstream.identity`', () => {
     await called.send('/agents/identity-weather/a2a', { body, token: token.token })
     expect(await (await loadSnippet())(receivedHeaders())).toMatchObject({ sub: `token:${token.id}` })
   })
-
-  it('gets one assertion for several calls of a caller, and another for another caller', async () => {
-    const other = await called.issue({ scopes: ['read'] })
-    const assertions: string[] = []
-    for (const text of [token.token, token.token, other.token, token.token])
-      assertions.push(assertionOf(await forwardedHeaders(bearer(text))))
-    expect(new Set(assertions).size).toBe(2)
-    expect(assertions[3]).toBe(assertions[0])
-  })
 })
 
 describe('a caller that sends an assertion of its own', () => {

@@ -327,23 +327,6 @@ describe('a list of tasks', () => {
     expect(pages).toEqual([[], [mine[0]], [mine[1]]])
   })
 
-  it('counts the tasks that one page has', async () => {
-    const { token } = await called.issue({ scopes: ['read'] })
-    const mine = await start(token)
-    await start(token)
-    serveList([mine])
-    expect((await list(token)).page).toEqual({ nextPageToken: '', pageSize: 2, totalSize: 1 })
-  })
-
-  it('is empty for an anonymous caller, and for one without tasks', async () => {
-    const ids = [await start(undefined), await start(alice), nextId()]
-    serveList(ids)
-    for (const token of [undefined, (await called.issue({ scopes: ['read'] })).token]) {
-      const { ids: listed, page } = await list(token)
-      expect([listed, page]).toEqual([[], { nextPageToken: '', pageSize: 2, totalSize: 0 }])
-    }
-  })
-
   it("is not continued with a page token of the agent, or another caller's", async () => {
     const ids = [await start(alice), await start(bob), await start(alice), await start(bob)]
     serveList(ids)
@@ -442,4 +425,4 @@ it('loses no owner when the host restarts', async () => {
     called = shared
     rmSync(storage, { recursive: true, force: true })
   }
-})
+}, 60_000)
