@@ -223,7 +223,7 @@ describe('every log line', () => {
   ]
   const rpcPaths = [
     ...['', '-warned', '-secret', '-hidden', '-no-secret'].map(name => `/agents/call-log${name}/a2a`),
-    ...['/a2a', '/a2a/v1', `/agents/${marker.toUpperCase()}/a2a`],
+    ...['http://call-log.example.com/a2a', '/a2a/v1', `/agents/${marker.toUpperCase()}/a2a`],
   ]
   const restPaths = ['message:send', `tasks/${marker}`, marker, `v1/tasks/${marker}`, `tasks/${marker}:cancel`]
   const credentials = (): Record<string, string>[] => [
