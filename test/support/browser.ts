@@ -87,12 +87,12 @@ export const expectToFitPhone = async (page: Page): Promise<void> => {
   expect(await page.evaluate('document.documentElement.scrollWidth'), page.url()).toBeLessThanOrEqual(narrow.width)
 }
 
-/** Expects a document to be accessible in a wide window in light and in a narrow one in dark, into which it fits. */
-export const expectAccessible = async (page: Page): Promise<void> => {
-  expect(await findViolations(page), page.url()).toEqual([])
+/** Expects a part of a document to be accessible in a wide window in light and in a narrow one in dark, into which it fits. */
+export const expectAccessible = async (page: Page, part = 'html'): Promise<void> => {
+  expect(await findViolations(page, part), page.url()).toEqual([])
   await page.emulateMedia({ colorScheme: 'dark' })
   await expectToFitPhone(page)
-  expect(await findViolations(page, STYLE_RULES), `${page.url()} in dark`).toEqual([])
+  expect(await findViolations(page, part, STYLE_RULES), `${page.url()} in dark`).toEqual([])
   await page.emulateMedia({ colorScheme: null })
   await page.setViewportSize(wide)
 }
@@ -100,10 +100,10 @@ export const expectAccessible = async (page: Page): Promise<void> => {
 /** The rules of axe that depend on colors and on the size of the window; all others depend on the document only. */
 const STYLE_RULES = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size']
 
-/** Returns the rules of accessibility that a page breaks, and where. */
-export const findViolations = async (page: Page, runOnly?: string[]): Promise<string[]> => {
+/** Returns the rules of accessibility that a part of a page breaks, and where. */
+export const findViolations = async (page: Page, part = 'html', runOnly?: string[]): Promise<string[]> => {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source)
   const options: axe.RunOptions = { preload: false, resultTypes: ['violations'], ...(runOnly && { runOnly }) }
-  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as axe.AxeResults
+  const { violations } = (await page.evaluate(`axe.run('${part}', ${JSON.stringify(options)})`)) as axe.AxeResults
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
