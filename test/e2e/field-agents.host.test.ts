@@ -3,8 +3,9 @@ import { A2AClient } from 'a2a-sdk-v0.3/client'
 import { generateText, streamText } from 'ai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, messageV03 } from '../support/calls.ts'
+import type { Host } from '../support/host.ts'
 import { json, stream } from '../support/upstream.ts'
 
 // The answers of agents in the field, as their servers write them: @voltagent/a2a-server 2.0.3 and @voltagent/server-hono,
@@ -102,9 +103,9 @@ const agents: Readonly<Record<string, Answers>> = {
 }
 const names = Object.keys(agents)
 
-let called: CalledHost
+let called: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await useSharedHost()
   for (const name of names) {
     const { provider } = agents[name] ?? {}
     const card = {
