@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost } from '../support/host.ts'
 
@@ -93,15 +92,6 @@ describe('the catalog page', () => {
       expect(page).toContain('<form class="catalog"')
       expect(page).not.toContain('<script>')
     }
-  })
-
-  it('explains the rate limit of pages', async () => {
-    const headers = { Accept: 'text/html', 'CF-Connecting-IP': nextAddress() }
-    const send = () => sharedHost('limited').fetch('/agents?q=painter', { headers })
-    const responses = await Promise.all(Array.from({ length: 6 }, send))
-    const rejected = responses.filter(({ status }) => status === 429)
-    expect(rejected.map(response => response.headers.get('Content-Type'))).toEqual(['text/html; charset=utf-8'])
-    expect(await rejected[0]?.text()).toContain('<h1>Too many requests</h1>')
   })
 
   it('has an entity tag, and 304 for it', async () => {
