@@ -118,14 +118,15 @@ describe('the business card', () => {
         expect(textsOf('style', elements)).toEqual([CARD_STYLE])
         expect(JSON.stringify(elements).length).toBeLessThan(32 * 1024)
       }),
-      { numRuns: 150 },
     )
   })
 
-  it.each(hostileTexts)('shows hostile text as text: %j', async text => {
-    const all = { name: text, description: text, provider: { organization: text }, skills: [toSkill(text)] }
-    expectHarmless(await drawCard({ ...all, supportedInterfaces: toInterfaces([text]) }))
-    expectHarmless(await drawBadge([text, text]))
+  it('shows hostile text as text', async () => {
+    for (const text of hostileTexts) {
+      const all = { name: text, description: text, provider: { organization: text }, skills: [toSkill(text)] }
+      expectHarmless(await drawCard({ ...all, supportedInterfaces: toInterfaces([text]) }))
+      expectHarmless(await drawBadge([text, text]))
+    }
   })
 
   it('draws a name of 16 KiB in two lines, and a description of three', async () => {
@@ -166,7 +167,6 @@ describe('the business card', () => {
           expect(y + height).toBeLessThanOrEqual(320)
         }
       }),
-      { numRuns: 50 },
     )
   })
 })

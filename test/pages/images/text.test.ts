@@ -18,29 +18,7 @@ const texts = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc
-    .array(
-      fc.constantFrom(
-        ' ',
-        'a',
-        'W',
-        '-',
-        '。',
-        '天',
-        'ー',
-        'ส',
-        'บ',
-        'ע',
-        'م',
-        '\u0301',
-        '\u200d',
-        '🌦️',
-        family,
-        england,
-        '🇯🇵',
-        '﷽',
-      ),
-      { maxLength: 60 },
-    )
+    .array(fc.constantFrom(...' aW-。天ーสบעم\u0301\u200d﷽', '🌦️', family, england, '🇯🇵'), { maxLength: 60 })
     .map(parts => parts.join('')),
 )
 
@@ -167,7 +145,6 @@ describe('wrapLine', () => {
           if (isCut) expect(lines.at(-1)).toMatch(/…$/)
         },
       ),
-      { numRuns: 500 },
     )
   })
 })
