@@ -55,6 +55,7 @@ describe('toLine', () => {
   })
 
   it('reads a bounded part of a text, and marks that it ends early', () => {
+    expect(toLine('a'.repeat(1024))).toBe('a'.repeat(1024))
     const line = toLine(family.repeat(100_000))
     expect(line.length).toBeLessThan(1100)
     expect(new Set(graphemes(line.replace(/…$/, '')))).toEqual(new Set([family]))
