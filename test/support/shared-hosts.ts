@@ -24,8 +24,8 @@ const sharedHosts = {
   },
   /** Has a public URL. */
   public: { vars: { PUBLIC_URL: 'https://cards.example.com' } },
-  /** Signs its cards. */
-  signing: { vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()) } },
+  /** Signs its cards, and has the static assets. */
+  signing: { assets: true, vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()) } },
   /** Shows its agents to callers with a token only. */
   internal: { vars: { ROLE: 'internal' } },
   /** Has no agents, until a test registers some: see `emptyHost`. */
