@@ -63,7 +63,7 @@ export class IssuerServer extends UpstreamServer {
 }
 
 /** Starts an issuer, with a key of its own unless it is given one. */
-export const startIssuer = async (key?: Key, ports?: readonly number[]): Promise<IssuerServer> => {
+export const startIssuer = async (key?: Key, ports?: Iterable<number>): Promise<IssuerServer> => {
   const issuer = await new IssuerServer().listen(ports)
   issuer.keys = [key ?? (await makeKey('first', 'ES256'))]
   return issuer
