@@ -102,7 +102,8 @@ const rejectUnknownCommand = (files: readonly string[], program: Command, cwd: s
   if (word === undefined) return
   if (program.commands.some(command => command.name() === word))
     throw new UsageError(`"${word}" is a command: write it before the files, such as sync-card ${word} ${files[0]}.`)
-  throw new UsageError(`"${word}" is neither a file nor a command.${suggestCommand(word, program, [CARDS_FOLDER])}`)
+  const folders = [CARDS_FOLDER].filter(folder => existsSync(resolve(cwd, folder)))
+  throw new UsageError(`"${word}" is neither a file nor a command.${suggestCommand(word, program, folders)}`)
 }
 
 const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }: Context): void => {

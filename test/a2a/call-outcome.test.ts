@@ -23,91 +23,68 @@ describe('what a call shows of its agent', () => {
     })
   })
 
-  it.each<[string, OperationName, CallEnd, string, string, string | undefined]>([
-    ['an unknown method', 'getTask', error(-32601), 'refused', 'failed', '-32601'],
-    ['an unknown main method', 'send', error(-32601), 'refused', 'refused', '-32601'],
-    ['an unsupported operation', 'listTasks', error(-32004), 'refused', 'answered', '-32004'],
-    [
-      'an unsupported operation on a task that may have ended',
-      'resubscribe',
-      error(-32004),
-      'failed',
-      'answered',
-      '-32004',
-    ],
-    ['a message to a task that may have ended', 'send', error(-32004), 'failed', 'answered', '-32004'],
-    ['an unsupported version', 'send', error(-32009), 'failed', 'refused', '-32009'],
-    ['a task that does not exist', 'getTask', error(-32001), 'failed', 'answered', '-32001'],
-    ['501', 'getTask', status(501), 'refused', 'failed', 'http-501'],
-    ['405', 'send', status(405), 'refused', 'refused', 'http-405'],
-    ['404 for an operation', 'listTasks', status(404), 'refused', 'failed', 'http-404'],
-    ['404 for a task', 'getTask', status(404), 'failed', 'failed', 'http-404'],
-    ['500', 'send', status(500), 'failed', 'failed', 'http-500'],
-    [
-      'a page for an unknown path',
-      'send',
-      { error: 'invalid-response', status: 404 },
-      'refused',
-      'refused',
-      'invalid-response',
-    ],
-    ['no response', 'send', { error: 'timeout' }, 'failed', 'failed', 'timeout'],
-    ['an extended card that does not exist', 'extendedCard', error(-32007), 'refused', 'answered', '-32007'],
-    [
-      'a task that HTTP+JSON does not find',
-      'getTask',
-      restError(404, 'TASK_NOT_FOUND'),
-      'failed',
-      'answered',
-      '-32001',
-    ],
-    [
-      'an operation that HTTP+JSON refuses',
-      'cancel',
-      restError(400, 'UNSUPPORTED_OPERATION'),
-      'refused',
-      'answered',
-      '-32004',
-    ],
-    [
-      'an error of HTTP+JSON without a known reason',
-      'cancel',
-      restError(409, 'STRANGE'),
-      'failed',
-      'answered',
-      'http-409',
-    ],
-    ['an error of HTTP+JSON without a reason', 'send', restError(400), 'failed', 'answered', 'http-400'],
-    ['an error of its own', 'send', error(1234), 'failed', 'answered', 'agent-error'],
-    ['an error outside the reserved codes', 'send', error(-31999), 'failed', 'answered', 'agent-error'],
-    ['an error that is no number of a code', 'send', error(-32000.5), 'failed', 'answered', 'agent-error'],
-  ])('classifies %s', (_, operation, end, outcome, protocolOutcome, failure) => {
-    expect(observe(operation, end)).toMatchObject({ outcome, protocolOutcome, failure })
+  it('is its outcome, that of the protocol, and the failure', () => {
+    const rows: [OperationName, CallEnd, expected: string][] = [
+      ['getTask', error(-32601), 'refused failed -32601'],
+      ['send', error(-32601), 'refused refused -32601'],
+      ['listTasks', error(-32004), 'refused answered -32004'],
+      // The task may have ended.
+      ['resubscribe', error(-32004), 'failed answered -32004'],
+      ['send', error(-32004), 'failed answered -32004'],
+      ['send', error(-32009), 'failed refused -32009'],
+      ['getTask', error(-32001), 'failed answered -32001'],
+      ['getTask', status(501), 'refused failed http-501'],
+      ['send', status(405), 'refused refused http-405'],
+      // 404 for an operation, and for a task.
+      ['listTasks', status(404), 'refused failed http-404'],
+      ['getTask', status(404), 'failed failed http-404'],
+      ['send', status(500), 'failed failed http-500'],
+      // A page for an unknown path, and no response.
+      ['send', { error: 'invalid-response', status: 404 }, 'refused refused invalid-response'],
+      ['send', { error: 'timeout' }, 'failed failed timeout'],
+      ['extendedCard', error(-32007), 'refused answered -32007'],
+      ['getTask', restError(404, 'TASK_NOT_FOUND'), 'failed answered -32001'],
+      ['cancel', restError(400, 'UNSUPPORTED_OPERATION'), 'refused answered -32004'],
+      ['cancel', restError(409, 'STRANGE'), 'failed answered http-409'],
+      ['send', restError(400), 'failed answered http-400'],
+      // Errors of its own.
+      ['send', error(1234), 'failed answered agent-error'],
+      ['send', error(-31999), 'failed answered agent-error'],
+      ['send', error(-32000.5), 'failed answered agent-error'],
+    ]
+    for (const [operation, end, expected] of rows) {
+      const { outcome, protocolOutcome, failure } = observe(operation, end)
+      expect(`${outcome} ${protocolOutcome} ${failure}`, JSON.stringify([operation, end])).toBe(expected)
+    }
   })
 
-  it.each<[string, OperationName, CallEnd, string | undefined]>([
-    ['a stream', 'stream', stream, 'answered'],
-    ['a stream of a task', 'resubscribe', stream, 'answered'],
-    ['a result that is no stream', 'stream', status(200), 'failed'],
-    ['the refusal of a stream', 'stream', error(-32004), 'refused'],
-    ['an agent that is down', 'stream', { error: 'unreachable' }, 'failed'],
-    ['a call without a stream', 'send', status(200), undefined],
-  ])('shows whether it streams: %s', (_, operation, end, streaming) => {
-    expect(observe(operation, end).streaming).toBe(streaming)
+  it('is whether it streams', () => {
+    const rows: [OperationName, CallEnd, string | undefined][] = [
+      ['stream', stream, 'answered'],
+      ['resubscribe', stream, 'answered'],
+      ['stream', status(200), 'failed'],
+      ['stream', error(-32004), 'refused'],
+      ['stream', { error: 'unreachable' }, 'failed'],
+      ['send', status(200), undefined],
+    ]
+    for (const [operation, end, streaming] of rows) expect(observe(operation, end).streaming).toBe(streaming)
   })
 
-  it.each<[string, OperationName, boolean, CallEnd, string | undefined]>([
-    ['a message with a configuration, which the agent may ignore', 'send', true, status(200), undefined],
-    ['a stream with a configuration, which the agent may ignore', 'stream', true, stream, undefined],
-    ['the refusal of a configuration in a message', 'send', true, error(-32003), 'refused'],
-    ['the refusal of a stream with a configuration', 'stream', true, error(-32004), undefined],
-    ['a configuration', 'createPushConfig', false, status(200), 'answered'],
-    ['the refusal of a configuration', 'createPushConfig', false, error(-32003), 'refused'],
-    ['an agent without the method', 'createPushConfig', false, error(-32601), 'refused'],
-    ['a configuration that does not exist', 'getPushConfig', false, error(-32001), 'failed'],
-    ['a message without a configuration', 'send', false, status(200), undefined],
-  ])('shows whether it sends push notifications: %s', (_, operation, hasConfig, end, pushNotifications) => {
-    expect(observe(operation, end, hasConfig).pushNotifications).toBe(pushNotifications)
+  it('is whether it sends push notifications', () => {
+    const rows: [OperationName, hasConfig: boolean, CallEnd, string | undefined][] = [
+      // The agent may ignore a configuration in a message.
+      ['send', true, status(200), undefined],
+      ['stream', true, stream, undefined],
+      ['send', true, error(-32003), 'refused'],
+      ['stream', true, error(-32004), undefined],
+      ['createPushConfig', false, status(200), 'answered'],
+      ['createPushConfig', false, error(-32003), 'refused'],
+      ['createPushConfig', false, error(-32601), 'refused'],
+      ['getPushConfig', false, error(-32001), 'failed'],
+      ['send', false, status(200), undefined],
+    ]
+    for (const [operation, hasConfig, end, pushNotifications] of rows)
+      expect(observe(operation, end, hasConfig).pushNotifications).toBe(pushNotifications)
   })
 
   it('does not take the refusal of push notifications for that of the main method', () => {

@@ -36,14 +36,13 @@ describe('parseJsonRpcRequest, for a valid request', () => {
     })
   })
 
-  it.each([0, -1, 1.5, '', 'a', '0', null])('keeps the id %j', id => {
-    expect(parseJsonRpcRequest(request({ id }))).toStrictEqual({ id, method: 'message/send', params: {} })
-  })
-
-  it.each(['12345678901234567890', '1.0', '-0', '1e3'])('keeps an id of unusual form: %s', id => {
-    expect(JSON.stringify(parseText(`{"jsonrpc":"2.0","id":${id},"method":"a"}`))).toBe(
-      `{"id":${id},"method":"a","params":{}}`,
-    )
+  it('keeps the id, also one of unusual form', () => {
+    for (const id of [0, -1, 1.5, '', 'a', '0', null])
+      expect(parseJsonRpcRequest(request({ id }))).toStrictEqual({ id, method: 'message/send', params: {} })
+    for (const id of ['12345678901234567890', '1.0', '-0', '1e3']) {
+      const parsed = JSON.stringify(parseText(`{"jsonrpc":"2.0","id":${id},"method":"a"}`))
+      expect(parsed).toBe(`{"id":${id},"method":"a","params":{}}`)
+    }
   })
 
   it('keeps the last of duplicate members', () => {
@@ -53,62 +52,47 @@ describe('parseJsonRpcRequest, for a valid request', () => {
 })
 
 describe('parseJsonRpcRequest, for an invalid request', () => {
-  it.each([[[]], [[1]], [[request({})]], [[request({}), request({})]]])('rejects the batch %j', batch => {
-    expect(parseJsonRpcRequest(batch)).toStrictEqual(
-      notARequest('A2A does not support batches. Send each call in a request of its own.', null),
-    )
-  })
-
-  it.each([null, true, 1, 'message/send', JSON.rawJSON('1e400')])('rejects %j', value => {
-    expect(parseJsonRpcRequest(value)).toStrictEqual(
-      notARequest('A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.', null),
-    )
-  })
-
-  it.each([undefined, '1.0', 2, '2', '', null, 'A2A'])('rejects the `jsonrpc` %j', jsonrpc => {
-    expect(parseJsonRpcRequest(request({ jsonrpc, id: 'i' }))).toStrictEqual(
+  it('rejects it with the reason, and what could be read', () => {
+    const noBatch = 'A2A does not support batches. Send each call in a request of its own.'
+    const noObject = 'A call must be a JSON object with `jsonrpc`, `id`, `method` and `params`.'
+    const expectAll = (values: Json[], expected: object) => {
+      for (const value of values) expect(parseJsonRpcRequest(value), JSON.stringify(value)).toStrictEqual(expected)
+    }
+    expectAll([[], [1], [request({})], [request({}), request({})]], notARequest(noBatch, null))
+    expectAll([null, true, 1, 'message/send', JSON.rawJSON('1e400') as Json], notARequest(noObject, null))
+    expectAll(
+      [undefined, '1.0', 2, '2', '', null, 'A2A'].map(jsonrpc => request({ jsonrpc, id: 'i' })),
       notARequest('`jsonrpc` must be the string "2.0".', 'i', 'message/send'),
     )
-  })
-
-  it('rejects a request without an id, with its parameters', () => {
-    const detail = '`id` is missing. A2A does not support notifications: every call has a response.'
-    expect(parseJsonRpcRequest(request({ id: undefined, params: { a: 1 } }))).toStrictEqual({
-      ...notARequest(detail, null, 'message/send'),
-      params: { a: 1 },
-    })
-  })
-
-  it.each([[true], [false], [{}], [[]], [[1]], [{ rawJSON: '1' }]])('rejects the id %j', id => {
-    expect(parseJsonRpcRequest(request({ id }))).toStrictEqual(
+    expectAll(
+      [true, false, {}, [], [1], { rawJSON: '1' }].map(id => request({ id })),
       notARequest('`id` must be a string, a number or null.', null, 'message/send'),
     )
-  })
-
-  it.each([[undefined], [null], [1], [{}], [['message/send']], [true]])('rejects the method %j', method => {
-    expect(parseJsonRpcRequest(request({ method, id: 0 }))).toStrictEqual(notARequest('`method` must be a string.', 0))
-  })
-
-  it('rejects a method of more than 256 characters without repeating it', () => {
-    expect(parseJsonRpcRequest(request({ method: 'm'.repeat(257), id: '' }))).toStrictEqual(
-      notARequest('`method` is longer than 256 characters.', ''),
+    expectAll(
+      [undefined, null, 1, {}, ['message/send'], true].map(method => request({ method, id: 0 })),
+      notARequest('`method` must be a string.', 0),
+    )
+    // Without repeating it.
+    const [longest, longer] = ['m'.repeat(256), 'm'.repeat(257)]
+    expectAll([request({ method: longer, id: '' })], notARequest('`method` is longer than 256 characters.', ''))
+    expectAll([request({ method: longest })], { id: 1, method: longest, params: {} })
+    const detail = '`id` is missing. A2A does not support notifications: every call has a response.'
+    const withoutId = { ...notARequest(detail, null, 'message/send'), params: { a: 1 } }
+    expectAll([request({ id: undefined, params: { a: 1 } })], withoutId)
+    const card = 'This is a card, not a call. To register it, send PUT /agents/{id}.'
+    expectAll([{ card: 1 }, { skills: 1 }, { description: 1 }], notARequest(card, null))
+    const error = {
+      kind: 'invalid-params',
+      detail: '`params` must be an object of named parameters.',
+      violations: [{ field: 'params', description: 'must be an object of named parameters' }],
+    }
+    expectAll(
+      [null, [], [1], 'text', 1, true, JSON.rawJSON('1e400') as Json].map(params => ({
+        ...{ jsonrpc: '2.0', id: null, method: 'message/send', params },
+      })),
+      { id: null, method: 'message/send', error },
     )
   })
-
-  it.each([[null], [[]], [[1]], ['text'], [1], [true], [JSON.rawJSON('1e400')]])(
-    'rejects the parameters %j',
-    params => {
-      expect(parseJsonRpcRequest({ jsonrpc: '2.0', id: null, method: 'message/send', params })).toStrictEqual({
-        id: null,
-        method: 'message/send',
-        error: {
-          kind: 'invalid-params',
-          detail: '`params` must be an object of named parameters.',
-          violations: [{ field: 'params', description: 'must be an object of named parameters' }],
-        },
-      })
-    },
-  )
 })
 
 it('never throws, and returns the id of the request or null', () => {
@@ -129,34 +113,23 @@ const roundTrip = (text: string): string => {
 }
 
 describe('numbers of parseJsonLossless', () => {
-  it.each([
-    ['beyond 2^53', '[12345678901234567890]'],
-    ['beyond 2^53, below zero', '{"a":-9007199254740993}'],
-    ['with more digits than a double has', '{"a":0.12345678901234567890}'],
-    ['too large for a double', '{"a":1e400}'],
-    ['too small for a double', '{"a":1E-400}'],
-    ['with an exponent', '{"a":1e2,"b":1E+2}'],
-    ['that would get an exponent', '{"a":0.0000001,"b":-0.00000012,"c":0.000001}'],
-    ['with a zero at the end', '{"a":1.0,"b":[2.50]}'],
-    ['minus zero', '{"a":-0,"b":-0.0}'],
-    ['alone', '12345678901234567890'],
-    ['in a list', '[1,2,-0]'],
-    ['of the usual forms', '{"a":0,"b":-1,"c":1.5,"d":100,"e":10.05}'],
-  ])('%s are forwarded unchanged', (_, text) => {
-    expect(roundTrip(text)).toBe(text)
+  it('are forwarded unchanged', () => {
+    const texts = [
+      ...['[12345678901234567890]', '{"a":-9007199254740993}', '{"a":0.12345678901234567890}', '12345678901234567890'],
+      ...['{"a":1e400}', '{"a":1E-400}', '{"a":1e2,"b":1E+2}', '{"a":0.0000001,"b":-0.00000012,"c":0.000001}'],
+      ...['{"a":1.0,"b":[2.50]}', '{"a":-0,"b":-0.0}', '[1,2,-0]', '{"a":0,"b":-1,"c":1.5,"d":100,"e":10.05}'],
+    ]
+    expect(texts.map(roundTrip)).toEqual(texts)
+    // In a body of 400 KB: beside ordinary numbers, a long string, or escaped quotes.
+    const starts = [`[${'1,'.repeat(200_000)}`, `["${'x'.repeat(400_000)}",`, `["${'\\\\\\"'.repeat(100_000)}",`]
+    for (const start of starts) {
+      const text = `${start}12345678901234567890,{"a":1.0,"b":-0}]`
+      expect(roundTrip(text) === text).toBe(true)
+    }
   })
 
   it('are found after any white space', () => {
     expect(roundTrip('\uFEFF { "a" :\n\t1.0 , "b" : [ -0 ] }')).toBe('{"a":1.0,"b":[-0]}')
-  })
-
-  it.each([
-    ['of ordinary numbers', `[${'1,'.repeat(200_000)}`],
-    ['with a long string', `["${'x'.repeat(400_000)}",`],
-    ['with escaped quotes', `["${'\\\\\\"'.repeat(100_000)}",`],
-  ])('are forwarded unchanged in a body of 400 KB %s', (_, start) => {
-    const text = `${start}12345678901234567890,{"a":1.0,"b":-0}]`
-    expect(roundTrip(text) === text).toBe(true)
   })
 
   it('in strings stay strings', () => {
@@ -225,30 +198,27 @@ describe('a text that parseJsonLossless returns', () => {
     )
   })
 
-  it.each([
-    ['the last of duplicate members', '{"method":"a","method":"b"}', '{"method":"b"}'],
-    ['a member called __proto__', '{"__proto__":{"a":1.0}}', '{"__proto__":{"a":1.0}}'],
-  ])('keeps %s', (_, text, written) => {
-    expect(roundTrip(text)).toBe(written)
+  it('keeps the last of duplicate members, and a member called __proto__', () => {
+    expect(roundTrip('{"method":"a","method":"b"}')).toBe('{"method":"b"}')
+    expect(roundTrip('{"__proto__":{"a":1.0}}')).toBe('{"__proto__":{"a":1.0}}')
   })
 })
 
 describe('a text that parseJsonLossless rejects', () => {
-  it.each([
-    ['', 'The body is empty; expected a call as JSON.'],
-    [' \n', 'The body is empty; expected a call as JSON.'],
-    ['<html>', /^This is HTML or XML, not JSON\./],
-    ['{"jsonrpc":"2.0",', /^This is not JSON\./],
-    ['{"a":01}', /^This is not JSON\./],
-    ['{"a":NaN}', /^This is not JSON\./],
-    ['{"a":1.}', /^This is not JSON\./],
-    ['message=hello', /^This is not JSON\./],
-    ['---\njsonrpc: 2.0', /^This is not JSON\. (?!.*sync-card)/],
-  ])('is not JSON: %j', (text, detail) => {
-    expect(parseJsonLossless(text)).toStrictEqual({
-      kind: 'not-json',
-      detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
-    })
+  it('is not JSON', () => {
+    const [empty, noJson] = [/^The body is empty; expected a call as JSON\.$/, /^This is not JSON\./]
+    const rows: [text: string, detail: RegExp][] = [
+      ['', empty],
+      [' \n', empty],
+      ['<html>', /^This is HTML or XML, not JSON\./],
+      ...['{"jsonrpc":"2.0",', '{"a":01}', '{"a":NaN}', '{"a":1.}', 'message=hello'].map((text): [string, RegExp] => [
+        text,
+        noJson,
+      ]),
+      ['---\njsonrpc: 2.0', /^This is not JSON\. (?!.*sync-card)/],
+    ]
+    for (const [text, detail] of rows)
+      expect(parseJsonLossless(text)).toStrictEqual({ kind: 'not-json', detail: expect.stringMatching(detail) })
   })
 
   it('is rejected if it nests 10,000 levels deep', () => {
@@ -259,12 +229,13 @@ describe('a text that parseJsonLossless rejects', () => {
     })
   })
 
-  it.each([
-    ['white space', (size: number) => `[${' '.repeat(size)}]`],
-    ['colons', (size: number) => `"${':'.repeat(size)}"`],
-    ['points', (size: number) => `":${'1.'.repeat(size / 2)}"`],
-    ['zeros', (size: number) => `":0.${'0'.repeat(size)}1"`],
-  ])('is read in linear time if it is a megabyte of %s', (_, textOf) => {
-    expect(growth(100_000, size => parseJsonLossless(textOf(size)))).toBeLessThan(linear)
+  it('is read in linear time, whatever a megabyte of it is', () => {
+    const texts = [
+      (size: number) => `[${' '.repeat(size)}]`,
+      (size: number) => `"${':'.repeat(size)}"`,
+      (size: number) => `":${'1.'.repeat(size / 2)}"`,
+      (size: number) => `":0.${'0'.repeat(size)}1"`,
+    ]
+    for (const textOf of texts) expect(growth(100_000, size => parseJsonLossless(textOf(size)))).toBeLessThan(linear)
   })
 })

@@ -44,14 +44,8 @@ const v03Clients = {
 }
 
 const message = {
-  messageId: 'm',
-  role: 1,
-  parts: [],
-  contextId: '',
-  taskId: '',
-  extensions: [],
-  referenceTaskIds: [],
-  metadata: undefined,
+  ...{ messageId: 'm', role: 1, parts: [], contextId: '', taskId: '' },
+  ...{ extensions: [], referenceTaskIds: [], metadata: undefined },
 }
 const send = { tenant: '', message, configuration: undefined, metadata: undefined }
 const v03Send = { message: { kind: 'message' as const, messageId: 'm', role: 'user' as const, parts: [] } }
@@ -84,29 +78,31 @@ const v1Errors: [CallError, string][] = [
   [{ kind: 'invalid-params', detail: 'D.', violations: [] }, 'RequestMalformedError'],
 ]
 
-describe.each(['JSONRPC', 'HTTP+JSON'] as const)('the official client of v1.0 over %s', binding => {
-  it.each(v1Errors)('reads %j as %s', async (callError, name) => {
-    const client = await v1Clients[binding](callError)
-    expect([
-      await errorNames(() => client.sendMessage(send)),
-      await errorNames(() => client.sendMessageStream(send).next()),
-      await errorNames(() => client.resubscribeTask({ id: 't', tenant: '' }).next()),
-      await errorNames(() => client.getExtendedAgentCard({ tenant: '' })),
-    ]).toStrictEqual(Array(4).fill([name]))
+describe.each(['JSONRPC', 'HTTP+JSON'] as const)('official clients over %s read each error', binding => {
+  it('in v1.0', async () => {
+    for (const [callError, name] of v1Errors) {
+      const client = await v1Clients[binding](callError)
+      expect([
+        await errorNames(() => client.sendMessage(send)),
+        await errorNames(() => client.sendMessageStream(send).next()),
+        await errorNames(() => client.resubscribeTask({ id: 't', tenant: '' }).next()),
+        await errorNames(() => client.getExtendedAgentCard({ tenant: '' })),
+      ]).toStrictEqual(Array(4).fill([name]))
+    }
   })
-})
 
-describe.each(['JSONRPC', 'HTTP+JSON'] as const)('the official client of v0.3 over %s', binding => {
-  it.each(errorClasses)('reads %j as %s', async (callError, name) => {
-    const v03Name = name.replace('ExtendedAgentCard', 'AuthenticatedExtendedCard')
-    const client = v03Clients[binding](callError)
-    const streamNames = binding === 'JSONRPC' ? ['Error', v03Name] : [v03Name]
-    expect([
-      await errorNames(() => client.sendMessage(v03Send)),
-      await errorNames(() => client.getExtendedAgentCard()),
-      await errorNames(() => client.sendMessageStream(v03Send).next()),
-      await errorNames(() => client.resubscribeTask({ id: 't' }).next()),
-    ]).toStrictEqual([[v03Name], [v03Name], streamNames, streamNames])
+  it('in v0.3', async () => {
+    for (const [callError, name] of errorClasses) {
+      const v03Name = name.replace('ExtendedAgentCard', 'AuthenticatedExtendedCard')
+      const client = v03Clients[binding](callError)
+      const streamNames = binding === 'JSONRPC' ? ['Error', v03Name] : [v03Name]
+      expect([
+        await errorNames(() => client.sendMessage(v03Send)),
+        await errorNames(() => client.getExtendedAgentCard()),
+        await errorNames(() => client.sendMessageStream(v03Send).next()),
+        await errorNames(() => client.resubscribeTask({ id: 't' }).next()),
+      ]).toStrictEqual([[v03Name], [v03Name], streamNames, streamNames])
+    }
   })
 })
 

@@ -21,36 +21,28 @@ describe('operations', () => {
     expect(Object.keys(operations)).toStrictEqual(table.map(([operation]) => operation))
   })
 
-  it.each(table)('%s has the method names and the capability of the specification', (operation, v03, v10, needs) => {
-    expect([operations[operation]['0.3'], operations[operation]['1.0'], operations[operation].needs]).toStrictEqual([
-      v03,
-      v10,
-      needs,
-    ])
-  })
-
-  it.each(table)('%s is found by its method name in each version, with or without a version', (operation, v03, v10) => {
-    const resolved = [
-      ...(v03 === undefined ? [] : [resolveMethod(v03, '0.3', []), resolveMethod(v03, undefined, ['1.0'])]),
-      resolveMethod(v10, '1.0', []),
-      resolveMethod(v10, undefined, ['0.3']),
-    ]
-    expect(resolved).toStrictEqual([
-      ...(v03 === undefined ? [] : Array(2).fill({ operation, version: '0.3', dialect: '0.3' })),
-      ...Array(2).fill({ operation, version: '1.0', dialect: '1.0' }),
-    ])
-  })
-
-  it.each(table)(
-    '%s is not found by the name of the other version, and the error gives the right one',
-    (_, v03, v10) => {
-      const errors = [...(v03 === undefined ? [] : [resolveMethod(v03, '1.0', [])]), resolveMethod(v10, '0.3', [])]
-      expect(errors).toStrictEqual([
-        ...(v03 === undefined ? [] : [{ kind: 'method', method: v03, version: '1.0', currentName: v10 }]),
-        { kind: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) },
+  it('have the method names and the capability of the specification', () => {
+    for (const [operation, v03, v10, needs] of table) {
+      expect(operations[operation]).toMatchObject({ '1.0': v10, ...(v03 && { '0.3': v03 }), ...(needs && { needs }) })
+      // A name is found in its version, with or without a version.
+      const found = { operation, version: '1.0', dialect: '1.0' }
+      expect([resolveMethod(v10, '1.0', []), resolveMethod(v10, undefined, ['0.3'])]).toStrictEqual([found, found])
+      // The error for a name of the other version gives the right one.
+      const missing = { kind: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) }
+      expect(resolveMethod(v10, '0.3', [])).toStrictEqual(missing)
+      if (v03 === undefined) continue
+      const foundV03 = { operation, version: '0.3', dialect: '0.3' }
+      expect([resolveMethod(v03, '0.3', []), resolveMethod(v03, undefined, ['1.0'])]).toStrictEqual([
+        foundV03,
+        foundV03,
       ])
-    },
-  )
+      const otherVersion = { kind: 'method', method: v03, version: '1.0', currentName: v10 }
+      expect(resolveMethod(v03, '1.0', [])).toStrictEqual(otherVersion)
+    }
+    const capabilities = Object.entries(operations).map(([name, { needs }]) => [name, needs])
+    expect(capabilities).toStrictEqual(table.map(([operation, , , needs]) => [operation, needs]))
+    expect(operations.listTasks['0.3']).toBeUndefined()
+  })
 })
 
 describe('method names of the extended card', () => {
@@ -65,22 +57,18 @@ describe('method names of the extended card', () => {
 
   const aliases = ['agent/extendedCard', 'agent/authenticatedExtendedCard']
 
-  it.each(aliases)('%s is valid in both versions', name => {
-    expect([resolveMethod(name, '0.3', []), resolveMethod(name, '1.0', [])]).toStrictEqual([
-      { operation: 'extendedCard', version: '0.3', dialect: expect.any(String) },
-      { operation: 'extendedCard', version: '1.0', dialect: expect.any(String) },
-    ])
-  })
-
-  it.each([
-    [['1.0', '0.3'], '0.3'],
-    [['0.3'], '0.3'],
-    [['1.0'], '1.0'],
-    [[], '0.3'],
-  ] as const)('without a version, for an agent that speaks %j, they resolve to %s', (spoken, version) => {
-    expect(aliases.map(name => resolveMethod(name, undefined, spoken))).toStrictEqual(
-      aliases.map(() => ({ operation: 'extendedCard', version, dialect: expect.any(String) })),
-    )
+  it('are valid in both versions', () => {
+    const dialect = expect.any(String)
+    for (const name of aliases)
+      expect([resolveMethod(name, '0.3', []), resolveMethod(name, '1.0', [])]).toStrictEqual([
+        { operation: 'extendedCard', version: '0.3', dialect },
+        { operation: 'extendedCard', version: '1.0', dialect },
+      ])
+    // Without a version, the agent's own decides.
+    const spoken = [['1.0', '0.3'], ['0.3'], ['1.0'], []] as const
+    const found = spoken.flatMap(each => aliases.map(name => resolveMethod(name, undefined, each)))
+    const versions = ['0.3', '0.3', '0.3', '0.3', '1.0', '1.0', '0.3', '0.3']
+    expect(found).toEqual(versions.map(version => ({ operation: 'extendedCard', version, dialect })))
   })
 })
 
@@ -104,16 +92,9 @@ describe('retired method names', () => {
 })
 
 describe('unknown method names', () => {
-  it.each([
-    ['message/shout', '0.3'],
-    ['ShoutMessage', '1.0'],
-    ['', '0.3'],
-    ['sendmessage', '0.3'],
-    ['toString', '0.3'],
-    ['__proto__', '0.3'],
-    ['constructor', '0.3'],
-    ['message/send ', '0.3'],
-  ])('%j is rejected in the version whose style it has', (method, version) => {
-    expect(resolveMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ kind: 'method', method, version })
+  it('are rejected in the version whose style they have', () => {
+    const names = ['message/shout', '', 'sendmessage', 'toString', '__proto__', 'constructor', 'message/send ']
+    for (const [method, version] of [['ShoutMessage', '1.0'], ...names.map(name => [name, '0.3'] as const)] as const)
+      expect(resolveMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ kind: 'method', method, version })
   })
 })

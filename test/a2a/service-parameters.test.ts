@@ -1,53 +1,32 @@
 import { describe, expect, it } from 'vitest'
 import { parseExtensions, parseVersion, versionForError } from '../../src/a2a/service-parameters.ts'
 
-const none: string[] = []
-
 describe('parseVersion', () => {
-  it.each([
-    [null, none, undefined],
-    ['', none, undefined],
-    [' ', [''], undefined],
-    [',', none, undefined],
-    ['0.3', none, '0.3'],
-    ['0.3.0', none, '0.3'],
-    ['0.2', none, '0.3'],
-    ['0.2.6', none, '0.3'],
-    ['1.0', none, '1.0'],
-    ['1.0.1', none, '1.0'],
-    [' 1.0 ', none, '1.0'],
-    ['1.0, 1.0', none, '1.0'],
-    ['1.0, 1.0.1', none, '1.0'],
-    ['1.0,', none, '1.0'],
-    ['0.2, 0.3', none, '0.3'],
-    [null, ['1.0'], '1.0'],
-    [null, ['0.3', '0.3'], '0.3'],
-    ['', ['1.0.1'], '1.0'],
-    ['1.0', ['1.0'], '1.0'],
-    ['1.0', [''], '1.0'],
-  ])('reads the header %j and the query %j as %s', (header, query, version) => {
-    expect(parseVersion(header, query)).toStrictEqual({ version })
+  const versionOf = (header: string | null, ...query: string[]) => {
+    const parsed = parseVersion(header, query)
+    return 'kind' in parsed ? parsed : (parsed.version ?? 'none')
+  }
+  const all = (...headers: (string | null)[]) => new Set(headers.map(header => versionOf(header)))
+
+  it('reads the header and the query', () => {
+    expect(all(null, '', ',')).toEqual(new Set(['none']))
+    expect(all('0.3', '0.3.0', '0.2', '0.2.6', '0.2, 0.3')).toEqual(new Set(['0.3']))
+    expect(all('1.0', '1.0.1', ' 1.0 ', '1.0, 1.0', '1.0, 1.0.1', '1.0,')).toEqual(new Set(['1.0']))
+    expect([
+      ...[versionOf(' ', ''), versionOf(null, '1.0'), versionOf(null, '0.3', '0.3'), versionOf('', '1.0.1')],
+      ...[versionOf('1.0', '1.0'), versionOf('1.0', '')],
+    ]).toEqual(['none', '1.0', '0.3', '1.0', '1.0', '1.0'])
   })
 
-  it.each([
-    ['9.9', none, '9.9'],
-    ['1', none, '1'],
-    ['v1.0', none, 'v1.0'],
-    ['1.0-beta', none, '1.0-beta'],
-    ['1.1', none, '1.1'],
-    ['0.1', none, '0.1'],
-    ['0.4', none, '0.4'],
-    ['00.3', none, '00.3'],
-    ['latest', none, 'latest'],
-    ['0.3, 1.0', none, '0.3, 1.0'],
-    ['1.0, 9.9', none, '1.0, 9.9'],
-    ['9.9, 9.9.1', none, '9.9'],
-    ['0.3', ['1.0'], '0.3, 1.0'],
-    [null, ['0.3', '1.0'], '0.3, 1.0'],
-    [null, ['9.9'], '9.9'],
-    ['1.0', ['toString'], '1.0, toString'],
-  ])('rejects the header %j and the query %j', (header, query, offered) => {
-    expect(parseVersion(header, query)).toStrictEqual({ kind: 'version', offered, accepted: ['0.3', '1.0'] })
+  it('rejects other versions, and several', () => {
+    const rejected = (offered: string) => ({ kind: 'version', offered, accepted: ['0.3', '1.0'] })
+    const other = ['9.9', '1', 'v1.0', '1.0-beta', '1.1', '0.1', '0.4', '00.3', 'latest', '0.3, 1.0', '1.0, 9.9']
+    for (const header of other) expect(versionOf(header)).toStrictEqual(rejected(header))
+    expect(versionOf('9.9, 9.9.1')).toStrictEqual(rejected('9.9'))
+    expect(versionOf('0.3', '1.0')).toStrictEqual(rejected('0.3, 1.0'))
+    expect(versionOf(null, '0.3', '1.0')).toStrictEqual(rejected('0.3, 1.0'))
+    expect(versionOf(null, '9.9')).toStrictEqual(rejected('9.9'))
+    expect(versionOf('1.0', 'toString')).toStrictEqual(rejected('1.0, toString'))
   })
 })
 

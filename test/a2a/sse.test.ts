@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { CallError } from '../../src/a2a/errors.ts'
 import { relaySse, SseFramer } from '../../src/a2a/sse.ts'
 import { MAX_EVENT_BYTES } from '../../src/limits.ts'
@@ -8,6 +8,8 @@ import '../support/workers/identity-transform-stream.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: readonly Uint8Array[]) => Buffer.concat(bytes).toString()
+const readText = async (reader: ReadableStreamDefaultReader<Uint8Array>) =>
+  new TextDecoder().decode((await reader.read()).value)
 
 const parseEvents = (text: string) => {
   const events: string[] = []
@@ -56,7 +58,6 @@ const silentError = '{"kind":"silent","seconds":0.05}'
 
 /** Only the timers of a relay are faked, because streams need the others. */
 const clock = { toFake: ['setTimeout', 'clearTimeout', 'Date'] } satisfies Parameters<typeof vi.useFakeTimers>[0]
-afterEach(() => vi.useRealTimers())
 
 describe('relaySse', () => {
   it('relays each event before the next one arrives', async () => {
@@ -64,7 +65,7 @@ describe('relaySse', () => {
     const reader = relaySse(agent.body, options).getReader()
     for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\r\n\r\n']) {
       agent.send(event)
-      expect(decode([(await reader.read()).value ?? encode('')])).toBe(event)
+      expect(await readText(reader)).toBe(event)
     }
     agent.close()
     expect(await reader.read()).toEqual({ done: true, value: undefined })
@@ -80,35 +81,26 @@ describe('relaySse', () => {
     await reader.cancel()
   })
 
-  it.each([
-    ['a whole event', ['data: 1\n\n'], 'data: 1\n\n'],
-    ['half an event', ['data: 1\n\nda', 'ta: {"half":'], 'data: 1\n\n'],
-    ['an event whose blank line is missing', ['data: 1\n\ndata: 2\n'], 'data: 1\n\n'],
-    ['half a character', ['data: 1\n\ndata: B\u00fc'], 'data: 1\n\n'],
-    ['no event', [], ''],
-    ['lines that end in CR LF', ['data: 1\r\n\r', '\ndata: 2'], 'data: 1\r\n\r\n'],
-  ])(
-    'ends with an error event after the last whole event when the agent breaks off after %s',
-    async (_, chunks, relayed) => {
+  it('ends with an error event after the last whole event when the agent breaks off', async () => {
+    const rows: [chunks: string[], relayed: string][] = [
+      [['data: 1\n\n'], 'data: 1\n\n'],
+      [['data: 1\n\nda', 'ta: {"half":'], 'data: 1\n\n'],
+      [['data: 1\n\ndata: 2\n'], 'data: 1\n\n'],
+      // Half a character, nothing, and half of a line ending.
+      [['data: 1\n\ndata: B\u00fc'], 'data: 1\n\n'],
+      [[], ''],
+      [['data: 1\r\n\r', '\ndata: 2'], 'data: 1\r\n\r\n'],
+    ]
+    for (const [chunks, relayed] of rows) {
       const agent = startAgent()
-      const stream = relaySse(agent.body, options)
-      const reader = stream.getReader()
-      let text = ''
-      const reading = (async () => {
-        for (;;) {
-          const { done, value } = await reader.read()
-          if (done) return
-          text += new TextDecoder().decode(value)
-        }
-      })()
+      const text = new Response(relaySse(agent.body, options)).text()
       for (const part of chunks) agent.send(part)
       while (agent.pulls() === 0) await Promise.resolve()
       agent.fail()
-      await reading
-      expect(text).toBe(`${relayed}${options.lastEvent({ kind: 'broken-off' })}`)
-      expect(parseEvents(text).at(-1)).toBe(brokenOffError)
-    },
-  )
+      expect(await text).toBe(`${relayed}${options.lastEvent({ kind: 'broken-off' })}`)
+      expect(parseEvents(await text).at(-1)).toBe(brokenOffError)
+    }
+  })
 
   it('ends with an error event when the agent falls silent, and cancels its stream', async () => {
     const agent = startAgent()
@@ -133,11 +125,11 @@ describe('relaySse', () => {
     const agent = startAgent()
     const reader = relaySse(agent.body, { ...options, idleSeconds: 0.05, heartbeatSeconds: 0.03 }).getReader()
     for (let beat = 0; beat < 4; beat++) {
-      const heartbeat = reader.read()
+      const heartbeat = readText(reader)
       await vi.advanceTimersByTimeAsync(30)
-      expect(decode([(await heartbeat).value ?? encode('')])).toBe(':\n\n')
+      expect(await heartbeat).toBe(':\n\n')
       agent.send(': alive\n\n')
-      expect(decode([(await reader.read()).value ?? encode('')])).toBe(': alive\n\n')
+      expect(await readText(reader)).toBe(': alive\n\n')
     }
     await reader.cancel()
   })
@@ -163,58 +155,49 @@ describe('relaySse', () => {
     ['the reader cancels', (_: ReturnType<typeof startAgent>, reader: ReadableStreamDefaultReader) => reader.cancel()],
   ])('stops its timer when %s', async (_, end) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    try {
-      const agent = startAgent()
-      const reader = relaySse(agent.body, options).getReader()
-      agent.send('data: 1\n\n')
-      await reader.read()
-      expect(vi.getTimerCount()).toBe(1)
-      const closed = reader.closed
-      while (agent.pulls() === 0) await Promise.resolve()
-      void end(agent, reader)
-      while (!(await reader.read()).done);
-      await closed
-      expect(vi.getTimerCount()).toBe(0)
-    } finally {
-      vi.useRealTimers()
-    }
+    const agent = startAgent()
+    const reader = relaySse(agent.body, options).getReader()
+    agent.send('data: 1\n\n')
+    await reader.read()
+    expect(vi.getTimerCount()).toBe(1)
+    const closed = reader.closed
+    while (agent.pulls() === 0) await Promise.resolve()
+    void end(agent, reader)
+    while (!(await reader.read()).done);
+    await closed
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('sends heartbeats while the agent sends an event in small parts', async () => {
     vi.useFakeTimers(clock)
     const agent = startAgent()
     const reader = relaySse(agent.body, { ...options, heartbeatSeconds: 0.03 }).getReader()
-    const read = reader.read()
+    const read = readText(reader)
     for (const part of ['da', 'ta', ': ', '1']) {
       agent.send(part)
       await vi.advanceTimersByTimeAsync(10)
     }
-    expect(decode([(await read).value ?? encode('')])).toBe(':\n\n')
+    expect(await read).toBe(':\n\n')
     agent.send('\n\n')
-    expect(decode([(await reader.read()).value ?? encode('')])).toBe('data: 1')
+    expect(await readText(reader)).toBe('data: 1')
     await reader.cancel()
   })
 
   it('does not count the time in which its reader does not read as silence', async () => {
     vi.useFakeTimers(clock)
-    try {
-      const agent = startAgent()
-      const reader = relaySse(agent.body, { ...options, idleSeconds: 5, heartbeatSeconds: 1 }).getReader()
-      agent.send('data: 1\n\n')
-      await vi.advanceTimersByTimeAsync(60_000)
-      const read = async () => decode([(await reader.read()).value ?? encode('')])
-      expect(await read()).toBe('data: 1\n\n')
-      const onRead = vi.fn()
-      const next = read().then(onRead)
-      await vi.advanceTimersByTimeAsync(999)
-      expect(onRead).not.toHaveBeenCalled()
-      await vi.advanceTimersByTimeAsync(1)
-      await next
-      expect(onRead).toHaveBeenCalledWith(':\n\n')
-      await reader.cancel()
-    } finally {
-      vi.useRealTimers()
-    }
+    const agent = startAgent()
+    const reader = relaySse(agent.body, { ...options, idleSeconds: 5, heartbeatSeconds: 1 }).getReader()
+    agent.send('data: 1\n\n')
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await readText(reader)).toBe('data: 1\n\n')
+    const onRead = vi.fn()
+    const next = readText(reader).then(onRead)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(onRead).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
+    await next
+    expect(onRead).toHaveBeenCalledWith(':\n\n')
+    await reader.cancel()
   })
 
   it.each([
@@ -295,15 +278,16 @@ describe('relaySse with a check', () => {
     )
   })
 
-  it.each([
-    ['data in several lines', 'data: {\ndata:  "a": 1}\n\n', ['{\n "a": 1}']],
-    ['other fields and comments', ': hi\nevent: x\nid: 1\nretry: 5\ndata: 1\n: ho\n\n', ['1']],
-    ['a byte order mark', '\ufeffdata: 1\n\n', ['1']],
-    ['a last event without a blank line', 'data: 1\n\ndata: 2', ['1', '2']],
-    ['fields that only begin like data', 'database: 1\ndata_x\n\n', []],
-    ['comments alone', ': a\n\n:\n\n', []],
-  ])('reads %s', async (_, text, expected) => {
-    expect(await relayText(text)).toEqual({ text, seen: expected })
+  it('reads the data of events', async () => {
+    const rows: [text: string, expected: string[]][] = [
+      ['data: {\ndata:  "a": 1}\n\n', ['{\n "a": 1}']],
+      [': hi\nevent: x\nid: 1\nretry: 5\ndata: 1\n: ho\n\n', ['1']],
+      ['\ufeffdata: 1\n\n', ['1']],
+      ['data: 1\n\ndata: 2', ['1', '2']],
+      ['database: 1\ndata_x\n\n', []],
+      [': a\n\n:\n\n', []],
+    ]
+    for (const [text, seen] of rows) expect(await relayText(text)).toEqual({ text, seen })
   })
 
   it('passes an event only when its check is done', async () => {
@@ -321,17 +305,15 @@ describe('relaySse with a check', () => {
     await reader.cancel()
   })
 
-  it.each([
-    ['the data of an event', 'data: 1\n\ndata: 2\n\ndata: 3\n\n', 'data: 1\n\ndata: new\n\ndata: 3\n\n'],
-    [
-      'all of its lines',
-      ': a\nevent: x\r\ndata: \r\nid: 1\r\ndata:2\r\n\r\n',
-      ': a\nevent: x\r\ndata: new\r\nid: 1\r\n\r\n',
-    ],
-    ['a last line without an end', 'data:2', 'data: new'],
-  ])('replaces %s', async (_, text, expected) => {
-    const { text: relayed } = await relayText(text, data => (data?.includes('2') ? { text: 'new' } : undefined))
-    expect(relayed).toBe(expected)
+  it('replaces the data of an event, all of its lines, and leaves it out if its new text is empty', async () => {
+    const replaced = async (text: string, by: string) =>
+      (await relayText(text, data => (data?.includes('2') ? { text: by } : undefined))).text
+    expect(await replaced('data: 1\n\ndata: 2\n\ndata: 3\n\n', 'new')).toBe('data: 1\n\ndata: new\n\ndata: 3\n\n')
+    const lines = ': a\nevent: x\r\ndata: \r\nid: 1\r\ndata:2\r\n\r\n'
+    expect(await replaced(lines, 'new')).toBe(': a\nevent: x\r\ndata: new\r\nid: 1\r\n\r\n')
+    expect(await replaced('data:2', 'new')).toBe('data: new')
+    const events = 'data: 1\n\nevent: end\ndata: 2\n\ndata: 3\n\n'
+    expect(await replaced(events, '')).toBe('data: 1\n\ndata: 3\n\n')
   })
 
   it('is aborted for both ends when the check of an event fails unexpectedly', async () => {
@@ -343,20 +325,14 @@ describe('relaySse with a check', () => {
     expect(await agent.cancelled).toBe(failure)
   })
 
-  it('leaves out an event whose new text is empty', async () => {
-    const { text } = await relayText('data: 1\n\nevent: end\ndata: 2\n\ndata: 3\n\n', data =>
-      data === '2' ? { text: '' } : undefined,
-    )
-    expect(text).toBe('data: 1\n\ndata: 3\n\n')
-  })
-
-  it.each([
-    ['an error', 'data: 1\n\n', 'error', 'event: error\ndata: new\n\n'],
-    ['an error', 'event:x\nid: 1\ndata: 1\n\n', 'error', 'id: 1\nevent: error\ndata: new\n\n'],
-    ['no error', 'event: error\r\ndata: 1\r\n\r\n', 'message', 'data: new\r\n\r\n'],
-  ] as const)('marks an event as %s: %j', async (_, text, eventType, expected) => {
-    const { text: relayed } = await relayText(text, () => ({ text: 'new', eventType }))
-    expect(relayed).toBe(expected)
+  it('marks an event as an error, or as none', async () => {
+    const marked = async (text: string, eventType: 'error' | 'message') =>
+      (await relayText(text, () => ({ text: 'new', eventType }))).text
+    expect([
+      await marked('data: 1\n\n', 'error'),
+      await marked('event:x\nid: 1\ndata: 1\n\n', 'error'),
+      await marked('event: error\r\ndata: 1\r\n\r\n', 'message'),
+    ]).toEqual(['event: error\ndata: new\n\n', 'id: 1\nevent: error\ndata: new\n\n', 'data: new\r\n\r\n'])
   })
 
   it('ends with an error event in place of the first bad one, and cancels the stream of the agent', async () => {
@@ -368,16 +344,18 @@ describe('relaySse with a check', () => {
     await agent.cancelled
   })
 
-  it.each([
-    ['withholds', 'an event', 'data: {"half', 'data: 1\n\n'],
-    ['passes', 'a comment', ': half', 'data: 1\n\n: half\n\n'],
-  ])('%s half of %s when the agent breaks off', async (_verb, _what, half, relayed) => {
-    const agent = startAgent()
-    const text = new Response(relaySse(agent.body, { ...options, check: () => undefined })).text()
-    agent.send(`data: 1\n\n${half}`)
-    while (agent.pulls() === 0) await Promise.resolve()
-    agent.fail()
-    expect(await text).toBe(`${relayed}${options.lastEvent({ kind: 'broken-off' })}`)
+  it('withholds half of an event, and passes half of a comment, when the agent breaks off', async () => {
+    for (const [half, relayed] of [
+      ['data: {"half', 'data: 1\n\n'],
+      [': half', 'data: 1\n\n: half\n\n'],
+    ] as const) {
+      const agent = startAgent()
+      const text = new Response(relaySse(agent.body, { ...options, check: () => undefined })).text()
+      agent.send(`data: 1\n\n${half}`)
+      while (agent.pulls() === 0) await Promise.resolve()
+      agent.fail()
+      expect(await text).toBe(`${relayed}${options.lastEvent({ kind: 'broken-off' })}`)
+    }
   })
 
   const large = `data: "${'x'.repeat(MAX_EVENT_BYTES)}"\n\n`
@@ -435,6 +413,17 @@ describe('SseFramer', () => {
     for (let round = 0; round < 1000; round++)
       passed += bytesOf(events.push(chunk)).reduce((sum, part) => sum + part.length, 0)
     expect([passed, events.isMidEvent, events.flush()]).toEqual([1_000_000, true, []])
+  })
+
+  it('withholds an event up to its limit', () => {
+    const kindsOf = (limit: number) => {
+      const events = new SseFramer(limit)
+      const chunks = ['data: 1', '2\n\ndata: 3\n\n']
+      return chunks.flatMap(chunk => events.push(encode(chunk))).map(({ kind }) => kind)
+    }
+    expect([kindsOf(10), kindsOf(9)]).toEqual([['events'], ['oversized', 'events']])
+    const pushed = [7, 6].map(limit => new SseFramer(limit).push(encode('data: 1')).map(({ kind }) => kind))
+    expect(pushed).toEqual([[], ['oversized']])
   })
 
   it('passes whole events on at once and without a copy', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { A2ACall, OperationName } from '../../src/a2a/operations.ts'
 import { readTaskReferences } from '../../src/a2a/task-references.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../../src/limits.ts'
 import { callWith } from '../support/calls.ts'
 
@@ -19,57 +19,51 @@ const tasks = (...ids: string[]) => ({ tasks: ids, contexts: [] })
 const contexts = (...ids: string[]) => ({ tasks: [], contexts: ids })
 
 describe('a call about a task', () => {
-  it.each<OperationName>(['getTask', 'cancel', 'resubscribe'])('names it as `id`: %s', operation => {
-    for (const version of ['0.3', '1.0'] as const)
-      expect(read(operation, { id: 't', historyLength: 3, metadata: { taskId: 'free' } }, { version })).toEqual(
-        tasks('t'),
-      )
+  it('names it as `id`', () => {
+    for (const operation of ['getTask', 'cancel', 'resubscribe'] as const)
+      for (const version of ['0.3', '1.0'] as const) {
+        const params = { id: 't', historyLength: 3, metadata: { taskId: 'free' } }
+        expect(read(operation, params, { version })).toEqual(tasks('t'))
+      }
   })
 
-  it.each<[string, JsonObject]>([
-    ['taskId', { taskId: 't' }],
-    ['task_id', { task_id: 't' }],
-    ['another case', { ID: 't' }],
-    ['case and separators', { 'Task-Id': 't' }],
-    ['a letter whose upper case is one of ASCII', { taſkId: 't' }],
-    ['a resource name', { name: 'tasks/t' }],
-    ['the name of a push configuration', { name: 'tasks/t/pushNotificationConfigs/c' }],
-    ['an item of a list in a query', { 'id[0]': 't' }],
-    ['a plain name', { name: 't' }],
-    ['a wrapper', { request: { id: 't' } }],
-    ['two wrappers', { params: { task: { id: 't' } } }],
-    ['a list of wrappers', { tasks: [{ id: 't' }] }],
-    ['a list of ids', { ids: ['t'] }],
-    ['a list of task ids', { ids: [], taskIds: ['t'] }],
-  ])('may name it under another name, too: %s', (_, params) => {
-    expect(read('getTask', { id: 'own', ...params })).toEqual(tasks('own', 't'))
+  it('may name it under another name, too', () => {
+    const rows: JsonObject[] = [
+      // The last has a letter whose upper case is one of ASCII.
+      ...[{ taskId: 't' }, { task_id: 't' }, { ID: 't' }, { 'Task-Id': 't' }, { taſkId: 't' }],
+      ...[{ name: 'tasks/t' }, { name: 'tasks/t/pushNotificationConfigs/c' }, { name: 't' }, { 'id[0]': 't' }],
+      ...[{ request: { id: 't' } }, { params: { task: { id: 't' } } }, { tasks: [{ id: 't' }] }],
+      ...[{ ids: ['t'] }, { ids: [], taskIds: ['t'] }],
+    ]
+    for (const params of rows)
+      expect(read('getTask', { id: 'own', ...params }), JSON.stringify(params)).toEqual(tasks('own', 't'))
   })
 
-  it.each<[string, Json]>([
-    ['a number', 1],
-    ['true', true],
-    ['an object', { value: 't' }],
-    ['a number in a list', ['t', 1]],
-  ])('is refused if an id is no string: %s', (_, id) => {
-    expect(read('getTask', { id })).toMatchObject({ kind: 'invalid-params' })
+  it('is refused if an id is no string', () => {
+    for (const id of [1, true, { value: 't' }, ['t', 1]])
+      expect(read('getTask', { id })).toMatchObject({ kind: 'invalid-params' })
   })
 
-  it.each<[string, Json]>([
-    ['two tasks', 'tasks/own/tasks/t'],
-    ['a tenant', 'tenants/x/tasks/t'],
-    ['an absolute path', '/tasks/t'],
-    ['another case', 'Tasks/t'],
-    ['no id', 'tasks/'],
-    ['a subresource that tasks do not have', 'tasks/own/t'],
-    ['a path of its own', 'own/t'],
-    ['no string', ['tasks/t']],
-  ])('is refused if a resource name has %s', (_, name) => {
-    for (const operation of ['getTask', 'createPushConfig', 'listTasks'] as const)
-      for (const member of ['name', 'parent'])
-        expect(read(operation, { id: 'own', taskId: 'own', [member]: name })).toMatchObject({
-          kind: 'invalid-params',
-          violations: [{ field: member }],
-        })
+  it('is refused if a resource name is not that of one task', () => {
+    const names = [
+      ...[
+        'tasks/own/tasks/t',
+        'tenants/x/tasks/t',
+        '/tasks/t',
+        'Tasks/t',
+        'tasks/',
+        'tasks/own/t',
+        'own/t',
+        ['tasks/t'],
+      ],
+    ]
+    for (const name of names)
+      for (const operation of ['getTask', 'createPushConfig', 'listTasks'] as const)
+        for (const member of ['name', 'parent'])
+          expect(read(operation, { id: 'own', taskId: 'own', [member]: name }), `${name}`).toMatchObject({
+            kind: 'invalid-params',
+            violations: [{ field: member }],
+          })
   })
 
   it('is refused if a push configuration has a plain name, which is no task', () => {
@@ -95,18 +89,21 @@ describe('a call about a task', () => {
 describe('a call about push configurations', () => {
   const operations = ['createPushConfig', 'getPushConfig', 'listPushConfigs', 'deletePushConfig'] as const
 
-  it.each(operations)('names the task as `id` or `taskId` in 0.3: %s', operation => {
-    const params = { id: 't', pushNotificationConfigId: 'c', pushNotificationConfig: { id: 'c', url: 'https://e.x/' } }
-    expect(read(operation, params, { version: '0.3' })).toEqual(tasks('t'))
-    expect(read(operation, { taskId: 't' }, { version: '0.3' })).toEqual(tasks('t'))
+  it('names the task as `id` or `taskId` in 0.3', () => {
+    const config = { pushNotificationConfigId: 'c', pushNotificationConfig: { id: 'c', url: 'https://e.x/' } }
+    for (const operation of operations) {
+      expect(read(operation, { id: 't', ...config }, { version: '0.3' })).toEqual(tasks('t'))
+      expect(read(operation, { taskId: 't' }, { version: '0.3' })).toEqual(tasks('t'))
+    }
   })
 
-  it.each(operations)('names the task as `taskId` in 1.0, where `id` is the configuration: %s', operation => {
-    expect(read(operation, { taskId: 't', id: 'c' })).toEqual(tasks('t'))
-    expect(readRest(operation, { path: { taskId: 't', id: 'c' }, body: { id: 'c', url: 'https://e.x/' } })).toEqual(
-      tasks('t'),
-    )
-    expect(readRest(operation, { path: { taskId: 't', id: 'c' } }, { version: '0.3' })).toEqual(tasks('t'))
+  it('names the task as `taskId` in 1.0, where `id` is the configuration', () => {
+    const path = { taskId: 't', id: 'c' }
+    for (const operation of operations) {
+      expect(read(operation, path)).toEqual(tasks('t'))
+      expect(readRest(operation, { path, body: { id: 'c', url: 'https://e.x/' } })).toEqual(tasks('t'))
+      expect(readRest(operation, { path }, { version: '0.3' })).toEqual(tasks('t'))
+    }
   })
 
   it('may name it in a wrapper, or as a resource', () => {
@@ -116,22 +113,27 @@ describe('a call about push configurations', () => {
 })
 
 describe('a message', () => {
-  it.each<[string, JsonObject, object]>([
-    ['taskId', { message: { messageId: 'm', taskId: 't' } }, tasks('t')],
-    ['task_id', { message: { task_id: 't' } }, tasks('t')],
-    ['contextId', { message: { contextId: 'c' } }, contexts('c')],
-    ['context_id', { message: { context_id: 'c' } }, contexts('c')],
-    ['referenceTaskIds', { message: { referenceTaskIds: ['a', 'b'] } }, tasks('a', 'b')],
-    ['reference_task_ids', { message: { reference_task_ids: ['a'] } }, tasks('a')],
-    ['one reference without a list', { message: { referenceTaskIds: 'a' } }, tasks('a')],
-    ['the message of 0.3 over HTTP', { request: { task_id: 't', context_id: 'c' } }, { tasks: ['t'], contexts: ['c'] }],
-    ['0.1', { id: 't', sessionId: 'c' }, { tasks: ['t'], contexts: ['c'] }],
-    ['outside of the message', { taskId: 't', contextId: 'c' }, { tasks: ['t'], contexts: ['c'] }],
-    ['its push configuration', { configuration: { taskPushNotificationConfig: { id: 'p', taskId: 't' } } }, tasks('t')],
-    ['another case', { message: { TASKID: 't', ContextID: 'c' } }, { tasks: ['t'], contexts: ['c'] }],
-  ])('names tasks and contexts: %s', (_, params, expected) => {
-    for (const operation of ['send', 'stream'] as const)
-      for (const version of ['0.3', '1.0'] as const) expect(read(operation, params, { version })).toEqual(expected)
+  it('names tasks and contexts', () => {
+    const both = { tasks: ['t'], contexts: ['c'] }
+    const rows: [JsonObject, object][] = [
+      [{ message: { messageId: 'm', taskId: 't' } }, tasks('t')],
+      [{ message: { task_id: 't' } }, tasks('t')],
+      [{ message: { contextId: 'c' } }, contexts('c')],
+      [{ message: { context_id: 'c' } }, contexts('c')],
+      [{ message: { referenceTaskIds: ['a', 'b'] } }, tasks('a', 'b')],
+      [{ message: { reference_task_ids: ['a'] } }, tasks('a')],
+      [{ message: { referenceTaskIds: 'a' } }, tasks('a')],
+      // 0.3 over HTTP, 0.1, outside of the message, in its push configuration, and in another case.
+      [{ request: { task_id: 't', context_id: 'c' } }, both],
+      [{ id: 't', sessionId: 'c' }, both],
+      [{ taskId: 't', contextId: 'c' }, both],
+      [{ configuration: { taskPushNotificationConfig: { id: 'p', taskId: 't' } } }, tasks('t')],
+      [{ message: { TASKID: 't', ContextID: 'c' } }, both],
+    ]
+    for (const [params, expected] of rows)
+      for (const operation of ['send', 'stream'] as const)
+        for (const version of ['0.3', '1.0'] as const)
+          expect(read(operation, params, { version }), JSON.stringify(params)).toEqual(expected)
   })
 
   it('may have names in free form, in which every task counts', () => {
@@ -145,14 +147,11 @@ describe('a message', () => {
     expect(read('send', { message, metadata: free, configuration: { id: 'x' } })).toEqual(tasks())
   })
 
-  it.each<[string, Json]>([
-    ['a control character', 'c\u0000'],
-    ['a character beyond ASCII', 'é'],
-    ['an unpaired surrogate', 'c\ud800'],
-    ['too many characters', 'c'.repeat(MAX_CONTEXT_ID_LENGTH + 1)],
-    ['a number', 5],
-  ])('is refused if its context has %s', (_, contextId) => {
-    expect(read('send', { message: { contextId } })).toMatchObject({ kind: 'invalid-params' })
+  it('is refused if its context has other characters than those of ASCII, or too many', () => {
+    for (const contextId of ['c\u0000', 'é', 'c\ud800', 'c'.repeat(MAX_CONTEXT_ID_LENGTH + 1), 5])
+      expect(read('send', { message: { contextId } })).toMatchObject({ kind: 'invalid-params' })
+    const longest = 'c'.repeat(MAX_CONTEXT_ID_LENGTH)
+    expect(read('send', { message: { contextId: longest } })).toEqual(contexts(longest))
   })
 
   it('is refused if it names too many tasks', () => {

@@ -55,18 +55,24 @@ describe('GET /agents', () => {
   it('lists internal agents too for a token with the scope read, in a response that no cache stores', async () => {
     const headers = { Authorization: `Bearer ${token}` }
     expect(summarize(await getPage('', headers))).toEqual(['abcde', undefined])
-    expect((await host.fetch('/agents', { headers })).headers.get('cache-control')).toBe('private, no-store')
+    const received = (await host.fetch('/agents', { headers })).headers
+    expect([received.get('cache-control'), received.get('vary')]).toEqual([
+      'private, no-store',
+      'Authorization, Accept',
+    ])
   })
 
-  it.each([
-    ['?limit=0', 400, 'bad-limit'],
-    ['?limit=101', 400, 'bad-limit'],
-    ['?limit=ten', 400, 'bad-limit'],
-    ['?cursor=..%2F', 400, 'bad-cursor'],
-    ['?colour=red', 400, 'unknown-query'],
-  ])('rejects %s', async (query, status, code) => {
-    const response = await host.fetch(`/agents${query}`)
-    expect([response.status, await response.json()]).toEqual([status, expect.objectContaining({ code })])
+  it('rejects invalid pages and unknown parameters', async () => {
+    for (const [query, code] of [
+      ['limit=0', 'bad-limit'],
+      ['limit=101', 'bad-limit'],
+      ['limit=ten', 'bad-limit'],
+      ['cursor=..%2F', 'bad-cursor'],
+      ['colour=red', 'unknown-query'],
+    ] as const) {
+      const response = await host.fetch(`/agents?${query}`)
+      expect([response.status, await response.json()]).toMatchObject([400, { code }])
+    }
   })
 
   it('returns 401 for an unknown token', async () => {
@@ -92,20 +98,25 @@ describe.each(['/agents', '/.well-known/a2a/agents'] as const)('GET %s past the 
   })
 })
 
+it('counts the lists of a token against the rate limit, those of a set too', async () => {
+  const limited = await startNodeHost()
+  const body = JSON.stringify({ scopes: ['read'] })
+  const admin = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const issued = await limited.fetch('/tokens', { method: 'POST', headers: admin, body })
+  const headers = { Authorization: `Bearer ${((await issued.json()) as { token: string }).token}` }
+  Object.assign(limited.env, { CALL_LIMIT: { limit: async () => ({ success: false }) } })
+  for (const path of ['/agents', '/agents?set=a', '/.well-known/a2a/agents'])
+    expect((await limited.fetch(path, { headers })).status, path).toBe(429)
+})
+
 describe('LIST_FORMATS', () => {
   it('formats a page for this host, for Shaman and for SuperX', () => {
+    const [origin, url] = ['https://cards.example.com', 'https://tools.example.com']
     const agent = {
-      id: 'tool-box',
-      origin: 'https://cards.example.com',
-      visibility: 'public',
-      name: 'Tool Box',
-      description: 'Has tools',
-      version: '1.0.0',
-      url: 'https://tools.example.com',
-      protocol: 'mcp',
-      shaman: { url: 'https://tools.example.com/rest', preferredTransport: 'HTTP+JSON' },
+      ...{ id: 'tool-box', origin, visibility: 'public', name: 'Tool Box', description: 'Has tools', version: '1.0.0' },
+      ...{ url, protocol: 'mcp', shaman: { url: `${url}/rest`, preferredTransport: 'HTTP+JSON' } },
     }
-    const { id, name, description, version, url, protocol, shaman } = agent
+    const { id, name, description, version, protocol, shaman } = agent
     const card = 'https://cards.example.com/agents/tool-box/.well-known/agent-card.json'
     const cursor = id
     expect(Object.values(LIST_FORMATS).map(format => format({ agents: [agent], cursor }))).toEqual([

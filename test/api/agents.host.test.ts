@@ -1,54 +1,41 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/json/json.ts'
+import { senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { emptyHost, type Host, sharedHost, token } from '../support/host.ts'
 
-let host: OwnHost
+/** Has no agents of other files, so that an agent of this file becomes the root agent. */
+let host: Host
+const send = senderTo(sharedHost('empty'))
 beforeAll(async () => {
-  host = await startHost()
+  host = await emptyHost()
 })
-afterAll(() => host.close())
 
-const bearer = { Authorization: `Bearer ${token}` }
-/** The members of receipts, problems and cards that these tests read. */
-type Body = {
-  seq: number
-  root: boolean
-  name: string
-  description: string
-  urls: object
-  etags: Record<string, string>
+type Receipt = { seq: number; root: boolean; urls: object; etags: Record<string, string> }
+const put = async (id: string, document: JsonObject, headers: Record<string, string> = {}) => {
+  const { body, ...rest } = await send(`/agents/${id}`, { method: 'PUT', token, body: document, headers })
+  return { ...rest, body: body as Receipt & JsonObject }
 }
-const readBody = (response: Response) => response.json() as Promise<Body>
-const getCard = async (id: string) => readBody(await host.fetch(`/agents/${id}`))
+const get = (path: string) => send(path, { method: 'GET' })
+const rootCard = '/.well-known/agent.json'
 
 describe('PUT /agents/{id}', () => {
   it('returns 201 with a receipt: the sequence number, entity tags, and a report of the defaults', async () => {
-    const response = await host.put('new', minimalCard)
-    const receipt = await readBody(response)
-    const etagNames = [
-      'manifest',
-      'agent-card.json',
-      'agent.json',
-      '1.0',
-      'superx',
-      'telex',
-      'shaman',
-      '0.3',
-      'gopherhole',
-    ]
-    expect([response.status, receipt]).toEqual([
+    const etag = expect.stringMatching(/^"[0-9a-f]{64}"$/)
+    const { status, headers, body } = await put('reg-new', minimalCard)
+    expect([headers.get('etag'), headers.get('cache-control')]).toEqual([body.etags.manifest, 'private, no-store'])
+    expect([status, body]).toEqual([
       201,
       {
-        id: 'new',
-        seq: 1,
-        changed: true,
-        published: true,
-        root: true,
+        ...{ id: 'reg-new', seq: 1, changed: true, published: true, root: true },
         urls: {
-          card: expect.stringMatching(/\/agents\/new\/\.well-known\/agent-card\.json$/),
-          agent: expect.stringMatching(/\/agents\/new$/),
+          card: expect.stringMatching(/\/agents\/reg-new\/\.well-known\/agent-card\.json$/),
+          agent: expect.stringMatching(/\/agents\/reg-new$/),
         },
-        etags: Object.fromEntries(etagNames.map(name => [name, expect.stringMatching(/^"[0-9a-f]{64}"$/)])),
+        etags: {
+          ...{ manifest: etag, 'agent-card.json': etag, 'agent.json': etag, '1.0': etag, '0.3': etag },
+          ...{ superx: etag, telex: etag, shaman: etag, gopherhole: etag },
+        },
         report: expect.objectContaining({
           dialect: 'gopherhole',
           filled: expect.arrayContaining([
@@ -61,255 +48,206 @@ describe('PUT /agents/{id}', () => {
   })
 
   it('makes the card visible at once, with the entity tags of the receipt', async () => {
-    const receipt = await readBody(await host.put('visible', minimalCard))
-    const replaced = await readBody(await host.put('visible', { ...minimalCard, name: 'Renamed' }))
-    const response = await host.fetch('/agents/visible/.well-known/agent-card.json')
-    expect([response.headers.get('etag'), (await readBody(response)).name]).toEqual([
-      replaced.etags['agent-card.json'],
-      'Renamed',
-    ])
-    expect(replaced.etags['agent-card.json']).not.toBe(receipt.etags['agent-card.json'])
+    const { body: first } = await put('reg-visible', minimalCard)
+    const { body: second } = await put('reg-visible', { ...minimalCard, name: 'Renamed' })
+    const { headers, body } = await get('/agents/reg-visible/.well-known/agent-card.json')
+    expect([headers.get('etag'), body]).toMatchObject([second.etags['agent-card.json'], { name: 'Renamed' }])
+    expect(second.etags['agent-card.json']).not.toBe(first.etags['agent-card.json'])
   })
 
-  it('makes no new revision for an identical registration', async () => {
-    await host.put('same', minimalCard)
-    const response = await host.put('same', minimalCard)
-    expect([response.status, await readBody(response)]).toMatchObject([
-      200,
-      { seq: 1, changed: false, published: true },
+  it('numbers the revisions of an agent consecutively, and makes none for an identical registration', async () => {
+    const receipts: unknown[] = []
+    for (const name of ['A', 'B', 'B', 'A']) {
+      const { status, body } = await put('reg-counted', { ...minimalCard, name })
+      receipts.push([status, body.seq, body.changed, body.published])
+    }
+    expect(receipts).toEqual([
+      [201, 1, true, true],
+      [200, 2, true, true],
+      [200, 2, false, true],
+      [200, 3, true, true],
     ])
-  })
-
-  it('numbers the revisions of an agent consecutively', async () => {
-    const seqs: number[] = []
-    for (const name of ['A', 'B', 'A'])
-      seqs.push((await readBody(await host.put('counted', { ...minimalCard, name }))).seq)
-    expect(seqs).toEqual([1, 2, 3])
   })
 
   it('accepts media types with the suffix +json, and a byte order mark', async () => {
-    const response = await host.fetch('/agents/suffix', {
-      method: 'PUT',
-      headers: { ...bearer, 'Content-Type': 'application/a2a+json; charset=utf-8' },
-      body: `\uFEFF${JSON.stringify(minimalCard)}`,
-    })
-    expect(response.status).toBe(201)
+    const headers = { 'Content-Type': 'application/a2a+json; charset=utf-8' }
+    const body = `\uFEFF${JSON.stringify(minimalCard)}`
+    expect((await send('/agents/reg-suffix', { method: 'PUT', token, headers, body })).status).toBe(201)
   })
 })
 
 describe('PUT /agents/{id} with a precondition', () => {
-  it.each([
-    ['If-None-Match: * for a new agent', false, () => ({ 'If-None-Match': '*' }), 201],
-    ['If-None-Match: * for an existing agent', true, () => ({ 'If-None-Match': '*' }), 412],
-    [
-      'If-Match with the entity tag of the manifest',
-      true,
-      (etags: Record<string, string>) => ({ 'If-Match': etags.manifest ?? '' }),
-      200,
-    ],
-    [
-      'If-Match with the entity tag of the card',
-      true,
-      (etags: Record<string, string>) => ({ 'If-Match': etags['agent-card.json'] ?? '' }),
-      200,
-    ],
-    ['If-Match: * for an existing agent', true, () => ({ 'If-Match': '*' }), 200],
-    [
-      'If-Match with a list of entity tags',
-      true,
-      (etags: Record<string, string>) => ({ 'If-Match': `"x", ${etags.manifest}` }),
-      200,
-    ],
-    ['If-Match with another entity tag', true, () => ({ 'If-Match': '"x"' }), 412],
-    [
-      'If-Match with a weak entity tag',
-      true,
-      (etags: Record<string, string>) => ({ 'If-Match': `W/${etags.manifest}` }),
-      412,
-    ],
-    ['If-Match: * for a new agent', false, () => ({ 'If-Match': '*' }), 412],
-  ])('evaluates %s', async (name, exists, headers, status) => {
-    const id = name.toLowerCase().replace(/[^a-z]+/g, '-')
-    const etags = exists ? (await readBody(await host.put(id, minimalCard))).etags : {}
-    const response = await host.put(id, { ...minimalCard, description: 'Changed' }, headers(etags))
-    expect(response.status).toBe(status)
-    if (exists) expect((await getCard(id)).description).toBe(status === 412 ? minimalCard.description : 'Changed')
+  it('evaluates it', async () => {
+    const rows: [condition: string, exists: boolean, (etags: Record<string, string>) => JsonObject, number][] = [
+      ['If-None-Match: *, new agent', false, () => ({ 'If-None-Match': '*' }), 201],
+      ['If-None-Match: *', true, () => ({ 'If-None-Match': '*' }), 412],
+      ['the tag of the manifest', true, ({ manifest = '' }) => ({ 'If-Match': manifest }), 200],
+      ['the tag of the card', true, etags => ({ 'If-Match': etags['agent-card.json'] ?? '' }), 200],
+      ['If-Match: *', true, () => ({ 'If-Match': '*' }), 200],
+      ['a list of tags', true, ({ manifest }) => ({ 'If-Match': `"x", ${manifest}` }), 200],
+      ['another tag', true, () => ({ 'If-Match': '"x"' }), 412],
+      ['a weak tag', true, ({ manifest }) => ({ 'If-Match': `W/${manifest}` }), 412],
+      ['If-Match: *, new agent', false, () => ({ 'If-Match': '*' }), 412],
+    ]
+    for (const [index, [condition, exists, headers, status]] of rows.entries()) {
+      const id = `reg-condition-${index}`
+      const etags = exists ? (await put(id, minimalCard)).body.etags : {}
+      const changed = { ...minimalCard, description: 'Changed' }
+      expect((await put(id, changed, headers(etags) as Record<string, string>)).status, condition).toBe(status)
+      const { description } = exists || status === 201 ? ((await get(`/agents/${id}`)).body as JsonObject) : {}
+      const kept = exists ? 'Does something useful' : undefined
+      expect(description, condition).toBe(status === 412 ? kept : 'Changed')
+    }
   })
 
-  it('explains why a create-only request failed', async () => {
-    await host.put('there', minimalCard)
-    const response = await host.put('there', minimalCard, { 'If-None-Match': '*' })
-    expect(await response.text()).toContain('Agent \\"there\\" exists already')
+  it('explains why it failed', async () => {
+    await put('reg-there', minimalCard)
+    for (const [id, headers, detail] of [
+      ['reg-there', { 'If-None-Match': '*' }, 'exists already. To replace it, send If-Match with the ETag of'],
+      ['reg-there', { 'If-Match': '"x"' }, 'has changed since you read it. Read it again'],
+      ['reg-absent', { 'If-Match': '*' }, 'exists to replace. Register it without If-Match.'],
+    ] as const)
+      expect((await put(id, minimalCard, headers)).body.detail).toContain(`"${id}" ${detail}`)
   })
 
   it('accepts one of two concurrent requests with the same tag, and advises the other to read the agent again', async () => {
-    const { etags } = await readBody(await host.put('raced', minimalCard))
+    const { etags } = (await put('reg-raced', minimalCard)).body
+    const names = ['One', 'Two']
     const responses = await Promise.all(
-      ['One', 'Two'].map(name => host.put('raced', { ...minimalCard, name }, { 'If-Match': etags.manifest ?? '' })),
+      names.map(name => put('reg-raced', { ...minimalCard, name }, { 'If-Match': etags.manifest ?? '' })),
     )
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 412])
-    const loser = responses.find(({ status }) => status === 412) as Response
-    expect(await readBody(loser)).toMatchObject({
+    expect(responses.find(({ status }) => status === 412)?.body).toMatchObject({
       code: 'precondition-failed',
       detail: expect.stringContaining('Read it again'),
     })
     const winner = responses.findIndex(({ status }) => status === 200)
-    expect((await getCard('raced')).name).toBe(['One', 'Two'][winner])
+    expect((await get('/agents/reg-raced')).body).toMatchObject({ name: names[winner] })
   })
 })
 
 describe('GET /agents/{id}/manifest', () => {
-  it('returns the manifest exactly as registered, with its entity tag', async () => {
-    const manifest = {
-      card: { ...minimalCard, 'x-team': 'ünïcode' },
-      visibility: 'internal',
-      hosts: ['manifest.example.com'],
-    }
-    const { etags } = await readBody(await host.put('manifest', manifest))
-    const response = await host.fetch('/agents/manifest/manifest', { headers: bearer })
-    expect([
-      response.status,
-      response.headers.get('etag'),
-      response.headers.get('cache-control'),
-      await response.json(),
-    ]).toEqual([200, etags.manifest, 'private, no-store', manifest])
-  })
-
-  it('returns 404 for an unknown agent', async () => {
-    expect((await host.fetch('/agents/unknown/manifest', { headers: bearer })).status).toBe(404)
+  it('returns the manifest exactly as registered, with its entity tag, and 404 for an unknown agent', async () => {
+    const card = { ...minimalCard, 'x-team': 'ünïcode' }
+    const manifest = { card, visibility: 'internal', hosts: ['manifest.example.com'] }
+    const { etags } = (await put('reg-manifest', manifest)).body
+    const { status, headers, body } = await send('/agents/reg-manifest/manifest', { method: 'GET', token })
+    expect([status, headers.get('etag'), headers.get('cache-control'), body]).toEqual([
+      ...[200, etags.manifest, 'private, no-store', manifest],
+    ])
+    expect(Date.parse(headers.get('last-modified') ?? '')).toBeCloseTo(Date.now(), -5)
+    expect((await send('/agents/reg-unknown/manifest', { method: 'GET', token })).status).toBe(404)
   })
 })
 
 describe('DELETE /agents/{id}', () => {
   it('removes the card, its host names and its KV values, and continues the sequence numbers when it is registered again', async () => {
-    await host.put('gone', { card: minimalCard, hosts: ['gone.example.com'] })
-    const response = await host.fetch('/agents/gone', { method: 'DELETE', headers: bearer })
-    expect([response.status, await response.text(), response.headers.get('cache-control')]).toEqual([
-      204,
-      '',
-      'private, no-store',
-    ])
-    expect((await host.fetch('/agents/gone')).status).toBe(404)
+    await put('reg-gone', { card: minimalCard, hosts: ['gone.example.com'] })
+    const { status, text, headers } = await send('/agents/reg-gone', { method: 'DELETE', token })
+    expect([status, text, headers.get('cache-control')]).toEqual([204, '', 'private, no-store'])
+    expect((await get('/agents/reg-gone')).status).toBe(404)
     const { CARDS } = await host.env()
-    expect([await CARDS.get('card:gone'), await CARDS.get('host:gone.example.com')]).toEqual([
+    expect([await CARDS.get('card:reg-gone'), await CARDS.get('host:gone.example.com')]).toEqual([
       '{"seq":2,"modified":"","parts":[]}\n',
       '',
     ])
-    expect((await host.fetch('https://gone.example.com/.well-known/agent.json')).status).toBe(200)
-    expect((await readBody(await host.put('gone', minimalCard))).seq).toBe(3)
+    expect((await put('reg-gone', minimalCard)).body.seq).toBe(3)
   })
 
-  it.each([
-    ['404 for an unknown agent', 'unknown', {}, 404],
-    ['412 for an agent that has changed since', 'changed', { 'If-Match': '"old"' }, 412],
-  ])('returns %s', async (_, id, headers, status) => {
-    await host.put('changed', minimalCard)
-    expect((await host.fetch(`/agents/${id}`, { method: 'DELETE', headers: { ...bearer, ...headers } })).status).toBe(
-      status,
-    )
-    expect((await host.fetch('/agents/changed')).status).toBe(200)
+  it('returns 404 for an unknown agent, and 412 for one that has changed since', async () => {
+    await put('reg-changed', minimalCard)
+    const headers = { 'If-Match': '"old"' }
+    expect((await send('/agents/reg-unknown', { method: 'DELETE', token })).status).toBe(404)
+    expect((await send('/agents/reg-changed', { method: 'DELETE', token, headers })).status).toBe(412)
+    expect((await get('/agents/reg-changed')).status).toBe(200)
   })
 })
 
 describe('the host names of an agent', () => {
   it('belong to one agent: a second claim gets 409, with the id of the agent that has the name', async () => {
-    await host.put('owner', { card: minimalCard, hosts: ['taken.example.com'] })
-    const response = await host.put('claimant', { card: minimalCard, hosts: ['free.example.com', 'taken.example.com'] })
-    expect([response.status, await readBody(response)]).toMatchObject([
-      409,
-      { code: 'host-taken', detail: expect.stringContaining('"taken.example.com" belongs to agent "owner"') },
-    ])
-    expect((await host.fetch('/agents/claimant')).status).toBe(404)
+    await put('reg-owner', { card: minimalCard, hosts: ['taken.example.com'] })
+    const claimant = { card: minimalCard, hosts: ['free.example.com', 'taken.example.com'] }
+    const owned = expect.stringContaining('"taken.example.com", which belongs to agent "reg-owner"')
+    const detail = expect.stringContaining('"taken.example.com" belongs to agent "reg-owner"')
+    const body = { code: 'host-taken', detail, errors: [{ pointer: '/hosts', message: owned }] }
+    expect(await put('reg-claimant', claimant)).toMatchObject({ status: 409, body })
+    expect((await get('/agents/reg-claimant')).status).toBe(404)
   })
 
   it('become available when their agent drops them', async () => {
-    await host.put('first-owner', { card: minimalCard, hosts: ['moving.example.com'] })
-    await host.put('first-owner', { card: minimalCard, hosts: [] })
-    await host.put('next-owner', { card: { ...minimalCard, name: 'Next' }, hosts: ['moving.example.com'] })
-    expect(await readBody(await host.fetch('https://moving.example.com/.well-known/agent.json'))).toMatchObject({
-      name: 'Next',
-    })
+    await put('reg-first-owner', { card: minimalCard, hosts: ['moving.example.com'] })
+    await put('reg-first-owner', { card: minimalCard, hosts: [] })
+    await put('reg-next-owner', { card: { ...minimalCard, name: 'Next' }, hosts: ['moving.example.com'] })
+    expect((await get(`https://moving.example.com${rootCard}`)).body).toMatchObject({ name: 'Next' })
   })
 
   it('keep the first public agent as the root agent until it becomes internal', async () => {
-    const fresh = await startHost()
-    await fresh.put('inside', { card: minimalCard, visibility: 'internal' })
-    await fresh.put('first', minimalCard)
-    await fresh.put('second', minimalCard)
-    expect((await readBody(await fresh.put('first', { ...minimalCard, name: 'Renamed' }))).root).toBe(true)
-    expect(await readBody(await fresh.fetch('/.well-known/agent.json'))).toMatchObject({ name: 'Renamed' })
-    await fresh.put('first', { card: minimalCard, visibility: 'internal' })
-    expect((await fresh.fetch('/.well-known/agent.json')).status).toBe(404)
-    await fresh.close()
+    await emptyHost()
+    const nothing = await get('/.well-known/agent-card.json')
+    expect(nothing).toMatchObject({ status: 404, body: { code: 'no-root-agent' } })
+    expect(nothing.text).toContain('/agents/{id}/.well-known/agent-card.json')
+    await put('reg-inside', { card: minimalCard, visibility: 'internal' })
+    await put('reg-first', minimalCard)
+    await put('reg-second', minimalCard)
+    expect((await put('reg-first', { ...minimalCard, name: 'Renamed' })).body.root).toBe(true)
+    expect((await get(rootCard)).body).toMatchObject({ name: 'Renamed' })
+    await put('reg-first', { card: minimalCard, visibility: 'internal' })
+    expect((await get(rootCard)).status).toBe(404)
   })
 
   it('may include "*", which replaces the default root agent and which only one agent can have', async () => {
-    const receipt = await readBody(await host.put('root', { card: { ...minimalCard, name: 'Root' }, hosts: ['*'] }))
-    expect(receipt.root).toBe(true)
-    expect(await readBody(await host.fetch('https://any.example.com/.well-known/agent.json'))).toMatchObject({
-      name: 'Root',
-    })
-    expect((await host.put('pretender', { card: minimalCard, hosts: ['*'] })).status).toBe(409)
+    await put('reg-default', minimalCard)
+    const { body } = await put('reg-root', { card: { ...minimalCard, name: 'Root' }, hosts: ['*'] })
+    expect(body.root).toBe(true)
+    expect((await get(`https://any.example.com${rootCard}`)).body).toMatchObject({ name: 'Root' })
+    expect((await put('reg-pretender', { card: minimalCard, hosts: ['*'] })).status).toBe(409)
   })
 })
 
 describe('the card of an agent behind the gateway', () => {
   it("advertises this host's address, and never the upstream's, in every dialect", async () => {
     const card = { ...minimalCard, url: 'https://upstream.internal.example/a2a' }
-    const { urls, etags } = await readBody(
-      await host.put('gateway', { card, route: 'gateway', hosts: ['gw.example.com'] }),
-    )
-    expect(urls).toEqual({
-      card: 'https://gw.example.com/agents/gateway/.well-known/agent-card.json',
-      agent: 'https://gw.example.com/agents/gateway',
+    const { body } = await put('reg-gateway', { card, route: 'gateway', hosts: ['gw.example.com'] })
+    expect(body.urls).toEqual({
+      card: 'https://gw.example.com/agents/reg-gateway/.well-known/agent-card.json',
+      agent: 'https://gw.example.com/agents/reg-gateway',
     })
-    for (const name of Object.keys(etags).filter(name => /^[^.]*$|^\d/.test(name) && name !== 'manifest')) {
-      const text = await (await host.fetch(`/agents/gateway?dialect=${name}`)).text()
+    for (const dialect of ['1.0', '0.3', 'superx', 'telex', 'shaman', 'gopherhole']) {
+      const { text } = await get(`/agents/reg-gateway?dialect=${dialect}`)
       expect(text).not.toContain('upstream.internal')
-      expect(text).toContain('https://gw.example.com/agents/gateway/a2a')
+      expect(text).toContain('https://gw.example.com/agents/reg-gateway/a2a')
     }
   })
 })
 
 describe('authentication', () => {
-  it.each([
-    ['no token', {}, 'no-token', 'Authorization: Bearer'],
-    ['an unknown token', { Authorization: 'Bearer wrong' }, 'bad-token', 'unknown, expired or revoked'],
-    ['an empty token', { Authorization: 'Bearer ' }, 'bad-token', 'unknown, expired or revoked'],
-    [
-      'a token in another scheme',
-      { Authorization: `Basic ${token}` },
-      'bad-token',
-      'not sent as `Authorization: Bearer',
-    ],
-    [
-      'a token with an extra character',
-      { Authorization: `Bearer ${token}x` },
-      'bad-token',
-      'unknown, expired or revoked',
-    ],
-  ])(
-    'rejects %s with 401 for every write and for the manifest, and changes nothing',
-    async (_, headers, code, detail) => {
+  it('is required for every write and for the manifest: without, they get 401 and change nothing', async () => {
+    await put('reg-locked', minimalCard)
+    const unknown = ['bad-token', 'unknown, expired or revoked'] as const
+    const rows: [authorization: string | undefined, code: string, detail: string][] = [
+      [undefined, 'no-token', 'Authorization: Bearer'],
+      ['Bearer wrong', ...unknown],
+      ['Bearer ', ...unknown],
+      [`Bearer ${token}x`, ...unknown],
+      [`Basic ${token}`, 'bad-token', 'not sent as `Authorization: Bearer'],
+    ]
+    for (const [authorization, code, detail] of rows)
       for (const [method, path] of [
-        ['PUT', '/agents/locked'],
-        ['DELETE', '/agents/visible'],
-        ['GET', '/agents/visible/manifest'],
+        ['PUT', '/agents/reg-never'],
+        ['DELETE', '/agents/reg-locked'],
+        ['GET', '/agents/reg-locked/manifest'],
       ] as const) {
-        const init = {
+        const { status, headers, body } = await send(path, {
           method,
-          headers: { 'Content-Type': 'application/json', ...headers },
-          ...(method === 'PUT' && { body: JSON.stringify(minimalCard) }),
-        }
-        const response = await host.fetch(path, init)
-        expect([response.status, response.headers.get('www-authenticate'), await readBody(response)]).toEqual([
-          401,
-          expect.stringMatching(/^Bearer realm="calling-card"/),
+          headers: { ...(authorization !== undefined && { Authorization: authorization }) },
+          ...(method === 'PUT' && { body: minimalCard }),
+        })
+        expect([authorization, status, headers.get('www-authenticate'), body]).toEqual([
+          ...[authorization, 401, expect.stringMatching(/^Bearer realm="calling-card"/)],
           expect.objectContaining({ code, detail: expect.stringContaining(detail) }),
         ])
       }
-      expect((await host.fetch('/agents/locked')).status).toBe(404)
-      expect((await host.fetch('/agents/visible')).status).toBe(200)
-    },
-  )
+    expect((await get('/agents/reg-never')).status).toBe(404)
+    expect((await get('/agents/reg-locked')).status).toBe(200)
+  })
 })

@@ -2,127 +2,107 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { postBatch } from '../../src/api/agents/batch.ts'
 import { MAX_BATCH_BYTES, MAX_BATCH_LINES, MAX_BODY_BYTES } from '../../src/limits.ts'
 import type { Registry } from '../../src/registry/store/registry.ts'
+import { senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { namesOf, readEvents } from '../support/event-stream.ts'
-import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
+import { token as adminToken, emptyHost, type Host, sharedHost, startSharedUpstream } from '../support/host.ts'
 import { startRegistry } from '../support/registry.ts'
-import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
+import type { UpstreamServer } from '../support/upstream.ts'
 
-let host: OwnHost
+let host: Host
 let upstream: UpstreamServer
+const request = senderTo(sharedHost('empty'))
 beforeAll(async () => {
-  upstream = await startUpstream()
-  host = await startHost({ PUBLIC_URL: 'https://cards.example.com', ALLOWED_ORIGINS: upstream.origin })
+  upstream = await startSharedUpstream()
+  host = await emptyHost()
 })
-afterAll(async () => {
-  await host.close()
-  await upstream.close()
-})
+afterAll(() => upstream.close())
 
 type Line = { line: number; id?: string; status: number; agent?: { id: string; seq: number }; error?: { code: string } }
-const send = async (body: string, { token = adminToken, query = '', type = 'application/x-ndjson' } = {}) => {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': type }
-  const response = await host.fetch(`/agents:batch${query}`, { method: 'POST', headers, body })
-  return { response, text: await response.text() }
-}
-const batch = async (lines: unknown[], options?: Parameters<typeof send>[1]) => {
-  const body = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
-  const { response, text } = await send(body, options)
-  const results = text
+const parseLines = (text: string) =>
+  text
     .trimEnd()
     .split('\n')
     .map(line => JSON.parse(line) as Line)
-  return { status: response.status, results, outcomes: results.map(({ status, error }) => error?.code ?? status) }
+const send = (body: string, { token = adminToken, query = '', type = 'application/x-ndjson' } = {}) =>
+  request(`/agents:batch${query}`, { token, headers: { 'Content-Type': type }, body })
+const batch = async (lines: unknown[], options?: Parameters<typeof send>[1]) => {
+  const body = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+  const { status, text } = await send(body, options)
+  const results = parseLines(text)
+  return { status, results, outcomes: results.map(({ status, error }) => error?.code ?? status) }
 }
 const exists = async (id: string) => (await host.fetch(`/agents/${id}/.well-known/agent-card.json`)).status === 200
 const card = (name: string) => ({ ...minimalCard, name })
-const etagOf = async (id: string): Promise<string> => {
-  const response = await host.fetch(`/agents/${id}/manifest`, { headers: { Authorization: `Bearer ${adminToken}` } })
-  await response.text()
-  return response.headers.get('etag') ?? ''
-}
 
 describe('POST /agents:batch', () => {
   it('registers an agent for each line, with the receipt of a registration', async () => {
-    const { response, text } = await send(
-      `${JSON.stringify({ id: 'one', manifest: card('One') })}\r\n\n${JSON.stringify({ id: 'two', manifest: card('Two') })}\n`,
-    )
-    expect([response.status, response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
-      200,
-      'application/x-ndjson',
-      'private, no-store',
+    await emptyHost()
+    const [one, two] = ['one', 'two'].map(id => JSON.stringify({ id: `batch-${id}`, manifest: card(id) }))
+    const { status, headers, text } = await send(`${one}\r\n\n${two}\n`)
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      ...[200, 'application/x-ndjson', 'private, no-store'],
     ])
-    const [first, second] = text
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line) as Line)
+    const [first, second] = parseLines(text)
     expect([first, second]).toMatchObject([
-      { line: 1, id: 'one', status: 201, agent: { id: 'one', seq: 1, root: true, published: true } },
-      { line: 3, id: 'two', status: 201, agent: { id: 'two', seq: 1, root: false } },
+      { line: 1, id: 'batch-one', status: 201, agent: { id: 'batch-one', seq: 1, root: true, published: true } },
+      { line: 3, id: 'batch-two', status: 201, agent: { id: 'batch-two', seq: 1, root: false } },
     ])
-    const put = (await (await host.put('one', card('One'))).json()) as Record<string, unknown>
+    const put = (await (await host.put('batch-one', card('one'))).json()) as Record<string, unknown>
     expect({ ...first?.agent, changed: false, report: null }).toEqual({ ...put, report: null })
-    expect([await exists('one'), await exists('two')]).toEqual([true, true])
-    expect(await (await host.fetch('/agents?q=two')).json()).toMatchObject({ agents: [{ id: 'two' }] })
+    expect([await exists('batch-one'), await exists('batch-two')]).toEqual([true, true])
+    expect(await (await host.fetch('/agents?q=two')).json()).toMatchObject({ agents: [{ id: 'batch-two' }] })
   })
 
   it('refuses lines as a registration would be refused, and registers the others', async () => {
-    const { status, results, outcomes } = await batch([
-      { id: 'good', manifest: card('Good') },
-      '{"id": "broken',
-      { id: 'bad', manifest: { name: 'No address' } },
-      { id: 'Bad Id', manifest: card('Bad') },
-      { id: 'secret', manifest: { ...card('Secret'), description: `Key sk-proj-${'a1B2'.repeat(12)}` } },
-      { id: 'more', manifest: card('More'), color: 'red' },
-      { id: 'good', manifest: card('Again') },
-      '{"id": "twice", "id": "twice", "manifest": {}}',
-      { id: 'there', manifest: card('There'), ifMatch: '"other"' },
-      { id: 'one', manifest: card('One'), ifNoneMatch: '*' },
-      { id: 'one', manifest: card('One'), ifNoneMatch: '"a"' },
-      { id: 'long', manifest: { ...card('Long'), description: 'x'.repeat(MAX_BODY_BYTES) } },
-      { id: 'last', manifest: card('Last') },
-    ])
-    expect(status).toBe(200)
-    expect(outcomes).toEqual([
-      201,
-      'not-json',
-      'invalid-card',
-      'bad-agent-id',
-      'secret-in-card',
-      'bad-line',
-      'bad-line',
-      'duplicate-name',
-      'precondition-failed',
-      'precondition-failed',
-      'bad-line',
-      'too-large',
-      201,
-    ])
-    expect(results.map(({ line }) => line)).toEqual(results.map((_, index) => index + 1))
+    await host.put('batch-taken', card('Taken'))
+    const rows: [line: unknown, outcome: string | number][] = [
+      [{ id: 'good', manifest: card('Good') }, 201],
+      ['{"id": "broken', 'not-json'],
+      [{ id: 'bad', manifest: { name: 'No address' } }, 'invalid-card'],
+      [{ id: 'Bad Id', manifest: card('Bad') }, 'bad-agent-id'],
+      [
+        { id: 'secret', manifest: { ...card('Secret'), description: `Key sk-proj-${'a1B2'.repeat(12)}` } },
+        'secret-in-card',
+      ],
+      [{ id: 'more', manifest: card('More'), color: 'red' }, 'bad-line'],
+      [{ id: 'good', manifest: card('Again') }, 'bad-line'],
+      ['{"id": "twice", "id": "twice", "manifest": {}}', 'duplicate-name'],
+      [{ id: 'there', manifest: card('There'), ifMatch: '"other"' }, 'precondition-failed'],
+      [{ id: 'batch-taken', manifest: card('Taken'), ifNoneMatch: '*' }, 'precondition-failed'],
+      [{ id: 'one', manifest: card('One'), ifNoneMatch: '"a"' }, 'bad-condition'],
+      [{ id: 'long', manifest: { ...card('Long'), description: 'x'.repeat(MAX_BODY_BYTES) } }, 'too-large'],
+      [{ id: 'last', manifest: card('Last') }, 201],
+    ]
+    const { status, results, outcomes } = await batch(rows.map(([line]) => line))
+    expect([status, outcomes]).toEqual([200, rows.map(([, outcome]) => outcome)])
+    expect(results.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
     expect(await Promise.all(['good', 'bad', 'there', 'last'].map(exists))).toEqual([true, false, false, true])
   })
 
   it('replaces an agent whose entity tag is named', async () => {
-    await host.put('tagged', card('Before'))
-    const { outcomes } = await batch([{ id: 'tagged', manifest: card('After'), ifMatch: await etagOf('tagged') }])
-    expect(outcomes).toEqual([200])
+    await host.put('batch-tagged', card('Before'))
+    const { headers } = await request('/agents/batch-tagged/manifest', { method: 'GET', token: adminToken })
+    const line = { id: 'batch-tagged', manifest: card('After'), ifMatch: headers.get('etag') }
+    expect((await batch([line])).outcomes).toEqual([200])
   })
 
-  it('checks the permission for each line, and what only an admin may do', async () => {
-    const { token } = await host.issue({ scopes: ['write'], agents: ['team-*'] })
-    const { outcomes } = await batch(
-      [
-        { id: 'team-a', manifest: card('A') },
-        { id: 'other-b', manifest: card('B') },
-        { id: 'team-c', manifest: { card: card('C'), hosts: ['c.example.com'] } },
-        { id: 'team-d', manifest: { card: card('D'), route: 'gateway', upstream: { secret: 'A_SECRET' } } },
-      ],
-      { token },
+  it('checks the permission for each line, and what only an admin may do, and records a refusal in the audit', async () => {
+    const { token, id } = await host.issue({ scopes: ['write'], agents: ['team-*'] })
+    const lines = [
+      { id: 'team-a', manifest: card('A') },
+      { id: 'other-b', manifest: card('B') },
+      { id: 'team-c', manifest: { card: card('C'), hosts: ['c.example.com'] } },
+      { id: 'team-d', manifest: { card: card('D'), route: 'gateway', upstream: { secret: 'A_SECRET' } } },
+    ]
+    expect((await batch(lines, { token })).outcomes).toEqual([201, 'forbidden', 'forbidden', 'forbidden'])
+    const { body } = await request('/audit?limit=5', { method: 'GET', token: adminToken })
+    expect((body as { entries: object[] }).entries).toContainEqual(
+      expect.objectContaining({ what: 'write-refused', actor: id, agent: 'other-b' }),
     )
-    expect(outcomes).toEqual([201, 'forbidden', 'forbidden', 'forbidden'])
     const reader = await host.issue({ scopes: ['read'] })
-    expect((await send('{}', { token: reader.token })).response.status).toBe(403)
-    expect((await send('{}', { token: 'wrong' })).response.status).toBe(401)
+    expect((await send('{}', { token: reader.token })).status).toBe(403)
+    expect((await send('{}', { token: 'wrong' })).status).toBe(401)
   })
 
   it('writes what it has prepared before it prepares more, so that a batch of large cards fits in memory', async () => {
@@ -137,12 +117,15 @@ describe('POST /agents:batch', () => {
   })
 
   it('reads a file of Windows, with a byte order mark, and ends at no other line separator', async () => {
-    const manifest = card('One\u2028line')
-    const { response, text } = await send(`\ufeff${JSON.stringify({ id: 'bom', manifest })}\r\n\r\n`)
-    expect([response.status, text.split('\n').map(line => line && (JSON.parse(line) as Line).status)]).toEqual([
-      200,
-      [201, ''],
-    ])
+    const line = JSON.stringify({ id: 'bom', manifest: card('One\u2028line') })
+    const { status, text } = await send(`\ufeff${line}\r\n\r\n`)
+    expect([status, parseLines(text)]).toMatchObject([200, [{ status: 201 }]])
+  })
+
+  it('accepts other names of the media type', async () => {
+    const line = JSON.stringify({ id: 'typed', manifest: card('Typed') })
+    for (const type of ['application/ndjson', 'application/jsonl; charset=utf-8'])
+      expect((await send(line, { type })).status, type).toBe(200)
   })
 
   it('gives a host name to the first of two lines that claim it', async () => {
@@ -152,15 +135,14 @@ describe('POST /agents:batch', () => {
   })
 
   it('registers a removed agent again, whose history goes on', async () => {
-    await host.put('again', card('Before'))
-    await host.fetch('/agents/again', { method: 'DELETE', headers: { Authorization: `Bearer ${adminToken}` } })
-    const { results } = await batch([{ id: 'again', manifest: card('After'), ifNoneMatch: '*' }])
+    await host.put('batch-again', card('Before'))
+    await request('/agents/batch-again', { method: 'DELETE', token: adminToken })
+    const { results } = await batch([{ id: 'batch-again', manifest: card('After'), ifNoneMatch: '*' }])
     expect(results).toMatchObject([{ status: 201, agent: { seq: 3 } }])
   })
 
   it('limits a line in bytes, as a body', async () => {
-    const description = '漢'.repeat(15_000)
-    const wide = { ...card('Wide'), more: Array.from({ length: 6 }, () => description) }
+    const wide = { ...card('Wide'), more: Array.from({ length: 6 }, () => '漢'.repeat(15_000)) }
     expect(JSON.stringify(wide).length).toBeLessThan(MAX_BODY_BYTES)
     const { outcomes } = await batch([{ id: 'wide', manifest: wide }])
     expect([outcomes, (await host.put('wide', wide)).status]).toEqual([['too-large'], 413])
@@ -168,52 +150,31 @@ describe('POST /agents:batch', () => {
 
   it('announces every agent that it registers, and no other', async () => {
     const events = readEvents(await host.fetch('/events'), ['event-a', 'event-b', 'event-c', 'event-d'])
-    await batch([
-      { id: 'event-a', manifest: card('A') },
-      { id: 'event-b', manifest: { name: 'No address' } },
-      { id: 'event-c', manifest: card('C') },
-    ])
-    await batch(
-      [
-        { id: 'event-a', manifest: card('A2') },
-        { id: 'event-d', manifest: card('D') },
-      ],
-      {
-        query: '?atomic=true',
-      },
-    )
+    const line = (id: string, manifest: object = card(id)) => ({ id: `event-${id}`, manifest })
+    await batch([line('a'), line('b', { name: 'No address' }), line('c')])
+    await batch([line('a', card('A2')), line('d')], { query: '?atomic=true' })
     const received = namesOf(await events.take(4))
     await events.close()
     expect(received.toSorted()).toEqual([
-      'changed event-a 2',
-      'registered event-a 1',
-      'registered event-c 1',
-      'registered event-d 1',
+      ...['changed event-a 2', 'registered event-a 1', 'registered event-c 1', 'registered event-d 1'],
     ])
   })
 
-  it.each(['', '?atomic=true'])('enforces compatibility: agents:batch%s', async query => {
-    const id = query === '' ? 'compatible' : 'compatible-all'
-    const manifest = (skill: string) => ({
-      card: { ...card('Strict'), skills: [{ id: skill, name: skill, description: 'Does it', tags: ['a'] }] },
-      compatibility: 'enforce',
-    })
-    await host.put(id, manifest('one'))
+  it('enforces compatibility, also for all lines together', async () => {
+    const skill = (id: string) => ({ id, name: id, description: 'Does it', tags: ['a'] })
+    const manifest = (id: string) => ({ card: { ...card('Strict'), skills: [skill(id)] }, compatibility: 'enforce' })
+    await host.put('compatible', manifest('one'))
     const lines = [
-      { id, manifest: manifest('two') },
-      { id: `${id}-other`, manifest: card('Other') },
+      { id: 'compatible', manifest: manifest('two') },
+      { id: 'compatible-other', manifest: card('Other') },
     ]
-    const { outcomes } = await batch(lines, { query })
-    expect(outcomes).toEqual(['incompatible-version', query === '' ? 201 : 'batch-refused'])
-    expect(await exists(`${id}-other`)).toBe(query === '')
-  })
-
-  it('records the refusal of a line in the audit', async () => {
-    const { token, id } = await host.issue({ scopes: ['write'], agents: ['team-*'] })
-    await batch([{ id: 'audited', manifest: card('A') }], { token })
-    const headers = { Authorization: `Bearer ${adminToken}` }
-    const { entries } = (await (await host.fetch('/audit?limit=5', { headers })).json()) as { entries: object[] }
-    expect(entries).toContainEqual(expect.objectContaining({ actor: id, agent: 'audited' }))
+    const atomic = await batch(lines, { query: '?atomic=true' })
+    expect([atomic.outcomes, await exists('compatible-other')]).toEqual([
+      ['incompatible-version', 'batch-refused'],
+      false,
+    ])
+    const { outcomes } = await batch(lines)
+    expect([outcomes, await exists('compatible-other')]).toEqual([['incompatible-version', 201], true])
   })
 })
 
@@ -226,28 +187,32 @@ describe('POST /agents:batch?atomic=true', () => {
     expect([status, outcomes, await exists('all-a'), await exists('all-b')]).toEqual([200, [201, 201], true, true])
   })
 
-  it.each([
-    ['is invalid', { id: 'none-b', manifest: { name: 'No address' } }, 'invalid-card'],
-    ['is rejected by the Registry', { id: 'none-b', manifest: card('B'), ifMatch: '"other"' }, 'precondition-failed'],
-    [
-      'claims a host name of an earlier line',
-      { id: 'none-b', manifest: { card: card('B'), hosts: ['none.example.com'] } },
-      'host-taken',
-    ],
-  ])('registers none if a line %s', async (_, line, code) => {
-    const lines = [
-      { id: 'none-a', manifest: { card: card('A'), hosts: ['none.example.com'] } },
-      line,
-      { id: 'none-c', manifest: card('C') },
-    ]
-    const { status, outcomes } = await batch(lines, { query })
-    expect([status, outcomes]).toEqual([422, ['batch-refused', code, 'batch-refused']])
+  it('registers none if a line is invalid, is rejected by the Registry, or claims a host name of an earlier line', async () => {
+    const hosts = ['none.example.com']
+    for (const [line, code] of [
+      [{ id: 'none-b', manifest: { name: 'No address' } }, 'invalid-card'],
+      [{ id: 'none-b', manifest: card('B'), ifMatch: '"other"' }, 'precondition-failed'],
+      [{ id: 'none-b', manifest: { card: card('B'), hosts } }, 'host-taken'],
+    ] as const) {
+      const lines = [
+        { id: 'none-a', manifest: { card: card('A'), hosts } },
+        line,
+        { id: 'none-c', manifest: card('C') },
+      ]
+      const { status, outcomes } = await batch(lines, { query })
+      expect([status, outcomes]).toEqual([422, ['batch-refused', code, 'batch-refused']])
+    }
     expect(await Promise.all(['none-a', 'none-b', 'none-c'].map(exists))).toEqual([false, false, false])
     expect(await (await host.fetch('/agents?q=none')).json()).toEqual({ agents: [] })
-    const revisions = await host.fetch('/agents/none-a/revisions', {
-      headers: { Authorization: `Bearer ${adminToken}` },
-    })
-    expect(revisions.status).toBe(404)
+    expect((await request('/agents/none-a/revisions', { method: 'GET', token: adminToken })).status).toBe(404)
+  })
+
+  it('registers none of many lines if those that are prepared last are all invalid', async () => {
+    // 55 lines are prepared before the others.
+    const lines = Array.from({ length: 55 }, (_, index) => ({ id: `most-${index}`, manifest: card(`M ${index}`) }))
+    const { status, outcomes } = await batch([...lines, { id: 'least', manifest: {} }], { query })
+    expect([status, outcomes]).toEqual([422, [...Array(55).fill('batch-refused'), 'invalid-card']])
+    expect(await exists('most-0')).toBe(false)
   })
 })
 
@@ -265,15 +230,11 @@ describe('a line whose agent is being changed', () => {
     const ctx = { waitUntil: () => undefined, exports: { Catalog: () => ({ purge: async () => undefined }) } }
     vi.spyOn(console, 'error').mockReturnValue()
     const post = async (...lines: object[]) => {
-      const response = await postBatch(
-        new Request('https://cards.example.com/agents:batch', {
-          method: 'POST',
-          headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/x-ndjson' },
-          body: lines.map(line => JSON.stringify(line)).join('\n'),
-        }),
-        ...[env, ctx as unknown as ExecutionContext, {}],
-      )
-      return (await response.text()).split('\n').flatMap(line => (line ? [(JSON.parse(line) as Line).status] : []))
+      const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/x-ndjson' }
+      const body = lines.map(line => JSON.stringify(line)).join('\n')
+      const sent = new Request('https://cards.example.com/agents:batch', { method: 'POST', headers, body })
+      const response = await postBatch(sent, env, ctx as unknown as ExecutionContext, {})
+      return parseLines(await response.text()).map(({ status }) => status)
     }
     expect(await post({ id: 'changing', manifest: card('Before') })).toEqual([201])
     // The owners of its tasks are not cleared yet, nor at the first attempt of the batch.
@@ -285,23 +246,23 @@ describe('a line whose agent is being changed', () => {
 })
 
 describe('a batch that is refused as a whole', () => {
-  const line = JSON.stringify({ id: 'whole', manifest: card('Whole') })
-  it.each([
-    ['of another media type', line, { type: 'application/json' }, 415, 'unsupported-media-type'],
-    ['without lines', '\n\n', {}, 400, 'empty-batch'],
-    ['with too many lines', `${line}\n`.repeat(MAX_BATCH_LINES + 1), {}, 413, 'too-large'],
-    ['that is too long', `${line}\n${'x'.repeat(MAX_BATCH_BYTES)}`, {}, 413, 'too-large'],
-    ['with an unknown parameter', line, { query: '?atom=true' }, 400, 'unknown-query'],
-    ['with another value of atomic', line, { query: '?atomic=1' }, 400, 'unknown-query'],
-  ])('%s registers nothing', async (_, body, options, status, code) => {
-    const { response, text } = await send(body, options)
-    expect([response.status, (JSON.parse(text) as { code: string }).code]).toEqual([status, code])
+  it('registers nothing', async () => {
+    const line = JSON.stringify({ id: 'whole', manifest: card('Whole') })
+    for (const [body, options, status, code] of [
+      [line, { type: 'application/json' }, 415, 'unsupported-media-type'],
+      ['\n\n', {}, 400, 'empty-batch'],
+      [`${line}\n`.repeat(MAX_BATCH_LINES + 1), {}, 413, 'too-large'],
+      [`${line}\n${'x'.repeat(MAX_BATCH_BYTES)}`, {}, 413, 'too-large'],
+      [line, { query: '?atom=true' }, 400, 'unknown-query'],
+      [line, { query: '?atomic=1' }, 400, 'unknown-query'],
+    ] as const)
+      expect(await send(body, options)).toMatchObject({ status, body: { code } })
     expect(await exists('whole')).toBe(false)
   })
 
   it('needs POST', async () => {
-    const response = await host.fetch('/agents:batch')
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
-    expect((await host.fetch('/agentsbatch', { method: 'POST' })).status).toBe(404)
+    const { status, headers } = await request('/agents:batch', { method: 'GET' })
+    expect([status, headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
+    expect((await request('/agentsbatch')).status).toBe(404)
   })
 })

@@ -16,35 +16,34 @@ const issuesOf = async (response: Response): Promise<JsonObject[]> => {
 }
 
 describe('an agent behind the gateway whose address this host does not call', () => {
-  it.each([
-    ['local', 'http://localhost:9000/a2a', toFile('http://localhost:9000')],
-    ['local', 'https://agent.example.com:8443/', toFile('https://agent.example.com:8443')],
-    ['standard', 'http://localhost:9000/a2a', unreachable],
-    ['standard', 'http://10.0.0.1/', unreachable],
-    ['standard', 'https://agent.example.com:8443/', toConfiguration('https://agent.example.com:8443')],
-    ['standard', 'http://agent.example.com/', toConfiguration('http://agent.example.com')],
-  ] as const)('is registered with a warning by the host %s: %s', async (name, url, message) => {
-    const host = sharedHost(name)
-    const warning = { rule: 'blocked-upstream', severity: 'warning', message }
-    const own = await host.put('blocked-own', { card: { ...minimalCard, url }, route: 'gateway' })
-    expect(await issuesOf(own)).toEqual([{ ...warning, pointer: '/url' }])
-    const named = await host.put('blocked-named', { card: minimalCard, route: 'gateway', upstream: { url } })
-    expect(await issuesOf(named)).toEqual([{ ...warning, pointer: '/upstream/url' }])
-    const remote = await host.put('blocked-remote', { upstream: { card: url } })
-    expect([remote.status, (await remote.json()) as JsonObject]).toEqual([
-      422,
-      expect.objectContaining({ errors: [{ pointer: '/upstream/card', message }] }),
-    ])
+  it('is registered with a warning, which names what allows it', async () => {
+    for (const [name, url, message] of [
+      ['local', 'http://localhost:9000/a2a', toFile('http://localhost:9000')],
+      ['local', 'https://agent.example.com:8443/', toFile('https://agent.example.com:8443')],
+      ['standard', 'http://localhost:9000/a2a', unreachable],
+      ['standard', 'http://10.0.0.1/', unreachable],
+      ['standard', 'https://agent.example.com:8443/', toConfiguration('https://agent.example.com:8443')],
+      ['standard', 'http://agent.example.com/', toConfiguration('http://agent.example.com')],
+    ] as const) {
+      const host = sharedHost(name)
+      const warning = { rule: 'blocked-upstream', severity: 'warning', message }
+      const own = await host.put('blocked-own', { card: { ...minimalCard, url }, route: 'gateway' })
+      expect(await issuesOf(own)).toEqual([{ ...warning, pointer: '/url' }])
+      const named = await host.put('blocked-named', { card: minimalCard, route: 'gateway', upstream: { url } })
+      expect(await issuesOf(named)).toEqual([{ ...warning, pointer: '/upstream/url' }])
+      const remote = await host.put('blocked-remote', { upstream: { card: url } })
+      const errors = [{ pointer: '/upstream/card', message }]
+      expect([remote.status, await remote.json()]).toMatchObject([422, { errors }])
+    }
   })
 
-  it.each([
-    ['a public address', { card: { ...minimalCard, url: 'https://agent.example.com/' }, route: 'gateway' }],
-    ['a service binding', { card: { ...minimalCard, url: 'http://a/' }, route: 'gateway', upstream: { service: 'A' } }],
-    [
-      'an address that only clients call',
-      { card: { ...minimalCard, url: 'http://localhost:1/' }, visibility: 'internal' },
-    ],
-  ])('is none with %s', async (_, manifest) => {
-    expect(await issuesOf(await sharedHost().put('blocked-not', manifest))).toEqual([])
+  it('is none at a public address, with a service binding, and where only clients call it', async () => {
+    const cardAt = (url: string) => ({ card: { ...minimalCard, url } })
+    for (const manifest of [
+      { ...cardAt('https://agent.example.com/'), route: 'gateway' },
+      { ...cardAt('http://a/'), route: 'gateway', upstream: { service: 'A' } },
+      { ...cardAt('http://localhost:1/'), visibility: 'internal' },
+    ])
+      expect(await issuesOf(await sharedHost().put('blocked-not', manifest))).toEqual([])
   })
 })

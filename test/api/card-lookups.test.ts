@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { executionContext as ctx, kvWith } from '../support/kv.ts'
 import { representation } from '../support/registrations.ts'
 
@@ -12,6 +12,11 @@ beforeEach(async () => {
     return importOriginal()
   })
   handle = (await import('../../src/app.ts')).handleRequest
+})
+
+afterAll(() => {
+  vi.doUnmock('../../src/http/server-timing.ts')
+  vi.resetModules()
 })
 
 const { env } = kvWith({
@@ -45,4 +50,10 @@ describe('a card from memory', () => {
     const response = await handle(request({ Prefer: 'server-timing' }), env, ctx)
     expect([response.headers.get('Preference-Applied'), isTimingLoaded]).toEqual(['server-timing', true])
   })
+})
+
+it('may be cached as long as the configuration says', async () => {
+  const configured = { ...env, CACHE_MAX_AGE: '5', CACHE_STALE_WHILE_REVALIDATE: 'nonsense' }
+  const { headers } = await handle(request(), configured, ctx)
+  expect(headers.get('Cache-Control')).toBe('public, max-age=5, stale-while-revalidate=86400')
 })

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { getCatalog } from '../../src/api/catalogs/index.ts'
 import { resolveSite } from '../../src/api/catalogs/site.ts'
+import { senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost } from '../support/host.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
@@ -54,6 +55,7 @@ beforeAll(async () => {
   host = await startCatalogHost({ vars: { PUBLIC_URL: origin } })
 })
 
+const get = (path: string, headers: Record<string, string> = {}) => senderTo(host)(path, { method: 'GET', headers })
 const getManifest = async (path: string, at = host) => {
   const manifest = (await (await at.fetch(path)).json()) as Manifest
   expect(catalogErrors(path.includes('ard.json') ? 'ARD manifest' : 'AI Catalog', manifest)).toEqual([])
@@ -61,53 +63,60 @@ const getManifest = async (path: string, at = host) => {
 }
 const cardIds = ({ entries }: Manifest) => entries.flatMap(({ url }) => /\/agents\/([^/]+)/.exec(url)?.[1] ?? [])
 
-describe.each(paths)('GET %s', path => {
-  it('is cacheable, with a tag by which a write purges it, and leads to the catalogs', async () => {
-    const { status, headers } = await host.fetch(path)
-    expect([status, headers.get('Cache-Control'), headers.get('Cache-Tag'), headers.get('Link')]).toEqual([
-      200,
-      'public, max-age=60, stale-while-revalidate=86400',
-      'agents',
-      links,
-    ])
+describe('each catalog', () => {
+  it('is cacheable, with a tag by which a write purges it, leads to the catalogs, and ignores slashes at its end', async () => {
+    for (const path of paths) {
+      const { status, headers, text } = await get(path)
+      expect(Object.fromEntries(headers), path).toMatchObject({
+        ...{ 'cache-control': 'public, max-age=60, stale-while-revalidate=86400', 'cache-tag': 'agents', link: links },
+        etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
+      })
+      expect([status, (await get(`${path}//`)).text], path).toEqual([200, text])
+    }
   })
 
   it('returns 304 for its entity tag', async () => {
-    const etag = (await host.fetch(path)).headers.get('ETag') ?? ''
-    expect(etag).toMatch(/^"[0-9a-f]{64}"$/)
-    const again = await host.fetch(path, { headers: { 'If-None-Match': etag } })
-    expect([again.status, again.headers.get('ETag'), await again.text()]).toEqual([304, etag, ''])
-  })
-
-  it('ignores slashes at the end, as other paths do', async () => {
-    expect(await (await host.fetch(`${path}//`)).text()).toBe(await (await host.fetch(path)).text())
+    for (const path of paths) {
+      const etag = (await get(path)).headers.get('ETag') ?? ''
+      const { status, headers, text } = await get(path, { 'If-None-Match': etag })
+      const type = headers.get('Content-Type')
+      expect([path, status, headers.get('ETag'), type, text]).toEqual([path, 304, etag, null, ''])
+    }
   })
 
   it('answers HEAD with the headers of GET, in the runtime too', async () => {
-    const deployed = sharedHost()
-    const [head, get] = [await deployed.fetch(path, { method: 'HEAD' }), await deployed.fetch(path)]
-    expect([head.status, get.status, await head.text()]).toEqual([200, 200, ''])
-    for (const name of ['Content-Type', 'Cache-Control', 'Cache-Tag', 'Vary'])
-      expect(head.headers.get(name)).toBe(get.headers.get(name))
-    expect(head.headers.get('Link')).toContain(links)
+    for (const path of paths) {
+      const sendTo = senderTo(sharedHost())
+      const [head, got] = [await sendTo(path, { method: 'HEAD' }), await sendTo(path, { method: 'GET' })]
+      expect([head.status, got.status, head.text]).toEqual([200, 200, ''])
+      for (const name of ['Content-Type', 'Cache-Control', 'Cache-Tag', 'Vary'])
+        expect(head.headers.get(name)).toBe(got.headers.get(name))
+      expect(head.headers.get('Link')).toContain(links)
+    }
   })
 
   it('never has an internal agent, whatever the token, and is private to a caller with one', async () => {
-    const response = await host.fetch(path, { headers: { Authorization: `Bearer ${token}` } })
-    expect(response.headers.get('Cache-Control')).toBe('private, no-store')
-    expect(await response.text()).not.toMatch(/secret/i)
+    for (const path of paths) {
+      const { headers, text } = await get(path, { Authorization: `Bearer ${token}` })
+      expect(headers.get('Cache-Control')).toBe('private, no-store')
+      expect(text).not.toMatch(/secret/i)
+    }
   })
 
-  it.each([
-    // A sitemap has pages of its own kind.
-    ['?limit=0', path === '/sitemap.xml' ? 'unknown-query' : 'bad-limit'],
-    ['?limit=501', path === '/sitemap.xml' ? 'unknown-query' : 'bad-limit'],
-    ['?cursor=..%2F', path === '/sitemap.xml' ? 'unknown-query' : 'bad-cursor'],
-    ['?owner=secret', 'unknown-query'],
-    ['?origin=https://evil.example', 'unknown-query'],
-  ])('rejects %s', async (query, code) => {
-    const response = await host.fetch(`${path}${query}`)
-    expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code })])
+  it('rejects pages that it does not have, and unknown parameters', async () => {
+    for (const path of paths) {
+      // A sitemap has pages of its own kind.
+      const [badLimit, badCursor] =
+        path === '/sitemap.xml' ? ['unknown-query', 'unknown-query'] : ['bad-limit', 'bad-cursor']
+      for (const [query, code] of [
+        ['limit=0', badLimit],
+        ['limit=501', badLimit],
+        ['cursor=..%2F', badCursor],
+        ['owner=secret', 'unknown-query'],
+        ['origin=https://evil.example', 'unknown-query'],
+      ])
+        expect(await get(`${path}?${query}`), path).toMatchObject({ status: 400, body: { code } })
+    }
   })
 })
 
@@ -295,21 +304,22 @@ describe('the origin of the links of a catalog', () => {
     return resolveSite({ request: new Request(url), env, ctx })
   }
 
-  it.each([
-    ['https://cards.example.com/', { origin, isOwn: true }],
-    ['cards.example.com', { origin: 'https://any.example', isOwn: false }],
-    ['', { origin: 'https://any.example', isOwn: false }],
-  ])('for PUBLIC_URL %j and another host name', async (publicUrl, site) => {
-    expect(await siteOf('https://any.example/llms.txt', publicUrl)).toEqual(site)
+  it('is that of PUBLIC_URL, else of the request', async () => {
+    const unclaimed = 'https://any.example/llms.txt'
+    expect(await siteOf(unclaimed, 'https://cards.example.com/')).toEqual({ origin, isOwn: true })
+    expect(await siteOf(unclaimed, 'cards.example.com')).toEqual({ origin: 'https://any.example', isOwn: false })
+    expect(await siteOf(unclaimed, '')).toEqual({ origin: 'https://any.example', isOwn: false })
   })
 
-  it.each([
-    ['http://claimed-1.example:8080', 'https://claimed-1.example'],
-    ['http://claimed-2.localhost:8787', 'http://claimed-2.localhost:8787'],
-  ])('at %s, which an agent claims, is %s', async (requested, expected) => {
-    const { hostname } = new URL(requested)
-    const owners = { [`host:${hostname}`]: 'a' }
-    expect(await siteOf(`${requested}/llms.txt`, '', owners)).toEqual({ origin: expected, isOwn: true, owner: 'a' })
+  it('is https at a name that an agent claims, but for one of this machine', async () => {
+    const owners = { 'host:claimed-1.example': 'a', 'host:claimed-2.localhost': 'a' }
+    const claimed = { isOwn: true, owner: 'a' }
+    expect(await siteOf('http://claimed-1.example:8080/llms.txt', '', owners)).toEqual({
+      ...{ origin: 'https://claimed-1.example', ...claimed },
+    })
+    expect(await siteOf('http://claimed-2.localhost:8787/llms.txt', '', owners)).toEqual({
+      ...{ origin: 'http://claimed-2.localhost:8787', ...claimed },
+    })
   })
 })
 

@@ -3,26 +3,19 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Receipt, ReceiptTest, ServedReceipt } from '../../src/card/model/receipt.ts'
 import { canonicalJson } from '../../src/json/canonical.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, type Received, startCalledHost, useSharedHost } from '../support/called-host.ts'
+import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { type Host, token } from '../support/host.ts'
 import { scripted } from '../support/mcp-server.ts'
 import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
-import { makeSigningKey } from '../support/signing-key.ts'
 import { html, json, type Responder, reply, stream } from '../support/upstream.ts'
 
-let called: CalledHost
+/** A host that signs receipts, and an agent behind it. */
+let called: CalledHost<Host>
 /** An agent behind a host that does not wait for it for long. */
 let slow: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost({
-    ...{
-      SIGNING_KEY: JSON.stringify(makeSigningKey()),
-      UPSTREAM_TIMEOUT: '5',
-      AGENT_TOKEN: 'the-secret-of-the-worker',
-    },
-    CACHE_MAX_AGE: '60',
-  })
+  called = await useSharedHost('signing')
   slow = await useSharedHost('short-timeouts')
 })
 afterAll(() => Promise.all([called.close(), slow.close()]))
@@ -105,25 +98,15 @@ describe('POST /agents/{id}/check', () => {
     expect(receipt).toMatchObject({ agent: 'check-good', host: called.host.url.origin, send: false })
     expect(receipt.summary).toEqual({ passed: receipt.tests.length - 1, failed: 0, skipped: 1 })
     expect(methods().filter(method => SENDING.test(method))).toEqual([])
-    expect(new Set(methods())).toEqual(
-      new Set([
-        'GetTask',
-        'SubscribeToTask',
-        'GetTaskPushNotificationConfig',
-        'GetExtendedAgentCard',
-        'CallingCardCheck',
-      ]),
-    )
-    expect(receipt.tests.map(({ through, id }) => `${through} ${id}`)).toEqual([
-      ...['card-agent-card.json', 'card-agent.json', 'card-1.0', 'card-0.3', 'card-dialects'].map(id => `gate ${id}`),
-      ...['card-not-modified', 'version', 'unknown-method', 'output-modes', 'extended-card-anonymous'].map(
-        id => `gate ${id}`,
-      ),
-      ...['push-notifications', 'streaming', 'unknown-task'].map(id => `gate ${id}`),
-      ...['own-card', 'version', 'unknown-method', 'extended-card-anonymous', 'push-notifications'].map(
-        id => `direct ${id}`,
-      ),
-      ...['streaming', 'unknown-task'].map(id => `direct ${id}`),
+    expect([...new Set(methods())].toSorted()).toEqual([
+      ...['CallingCardCheck', 'GetExtendedAgentCard', 'GetTask', 'GetTaskPushNotificationConfig', 'SubscribeToTask'],
+    ])
+    const idsOf = (through: string) =>
+      receipt.tests.flatMap(test => (test.through === through ? [test.id] : [])).join(' ')
+    expect([idsOf('gate'), idsOf('direct')]).toEqual([
+      'card-agent-card.json card-agent.json card-1.0 card-0.3 card-dialects card-not-modified version unknown-method ' +
+        'output-modes extended-card-anonymous push-notifications streaming unknown-task',
+      'own-card version unknown-method extended-card-anonymous push-notifications streaming unknown-task',
     ])
     expect(find(receipt, 'direct', 'unknown-task')).toEqual({
       id: 'unknown-task',
@@ -146,52 +129,45 @@ describe('POST /agents/{id}/check', () => {
     expect(find(receipt, 'gate', 'stream')?.happened).toBe('message, text/event-stream')
   })
 
-  it.each<[string, JsonObject, Behavior, string[]]>([
-    ['declares streaming, but refuses it', { streaming: true }, {}, ['gate streaming', 'direct streaming']],
-    ['streams, but does not declare it', {}, { streaming: true }, ['direct streaming']],
-    [
-      'declares push notifications, but refuses them',
-      { pushNotifications: true },
-      {},
-      ['gate push-notifications', 'direct push-notifications'],
-    ],
-    [
-      'returns an extended card that it does not declare',
-      {},
-      { answers: { GetExtendedAgentCard: { result: { name: 'A' } } } },
-      ['direct extended-card-anonymous'],
-    ],
-    [
-      'finds any task',
-      {},
-      { answers: { GetTask: { result: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } } } } },
-      ['gate unknown-task', 'direct version', 'direct unknown-task'],
-    ],
-    ['knows any method', {}, { answers: { CallingCardCheck: { result: {} } } }, ['direct unknown-method']],
-  ])('fails an agent that %s', async (_, capabilities, behavior, expected) => {
-    called.agent.respond(behave(behavior))
-    await register('check-liar', capabilities)
-    const receipt = await check('check-liar')
-    expect(notPassed(receipt)).toEqual(expect.arrayContaining(expected.map(test => `${test} failed`)))
-    expect(receipt.summary.failed).toBe(expected.length)
+  it('fails an agent that does not do what its card declares, or more', async () => {
+    const task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } }
+    const [anyTask, anyCard] = [{ GetTask: { result: task } }, { GetExtendedAgentCard: { result: { name: 'A' } } }]
+    const anyMethod = { CallingCardCheck: { result: {} } }
+    const push = ['gate push-notifications', 'direct push-notifications']
+    const found = ['gate unknown-task', 'direct version', 'direct unknown-task']
+    const rows: [behaves: string, JsonObject, Behavior, failed: string[]][] = [
+      ['declares streaming, but refuses it', { streaming: true }, {}, ['gate streaming', 'direct streaming']],
+      ['streams, but does not declare it', {}, { streaming: true }, ['direct streaming']],
+      ['declares push notifications, but refuses them', { pushNotifications: true }, {}, push],
+      ['returns an undeclared extended card', {}, { answers: anyCard }, ['direct extended-card-anonymous']],
+      ['finds any task', {}, { answers: anyTask }, found],
+      ['knows any method', {}, { answers: anyMethod }, ['direct unknown-method']],
+    ]
+    for (const [behaves, capabilities, behavior, failed] of rows) {
+      called.agent.respond(behave(behavior))
+      await register('check-liar', capabilities)
+      const { tests } = await check('check-liar')
+      const failures = tests.filter(({ result }) => result === 'failed')
+      expect(
+        failures.map(({ through, id }) => `${through} ${id}`),
+        behaves,
+      ).toEqual(failed)
+    }
   })
 
-  it.each<[string, JsonObject, string]>([
-    ['takes no text', { card: 'image' }, 'The card accepts no text.'],
-    [
-      'is an MCP server whose tools must be named',
-      { upstream: 'mcp' },
-      'A message must name a tool of the MCP server, and this one names none.',
-    ],
-  ])('sends no message to an agent that %s', async (_, { card, upstream }, reason) => {
+  it('sends no message to an agent that takes no text, or is an MCP server whose tools must be named', async () => {
     called.agent.respond(behave())
-    if (upstream) called.agent.serve(scripted())
-    await (upstream
-      ? called.register('check-unsent-mcp', { upstream: { mcp: `${called.agent.origin}/mcp` } })
-      : register('check-unsent', {}, { ...(card && { card: cardOf({}, { defaultInputModes: ['image/*'] }) }) }))
-    const receipt = await check(upstream ? 'check-unsent-mcp' : 'check-unsent', { send: true })
-    expect(find(receipt, 'gate', 'message')).toMatchObject({ result: 'skipped', reason })
-    expect(methods().filter(method => /^send|tools\/call/i.test(method))).toEqual([])
+    await register('check-unsent', {}, { card: cardOf({}, { defaultInputModes: ['image/*'] }) })
+    expect(find(await check('check-unsent', { send: true }), 'gate', 'message')).toMatchObject({
+      ...{ result: 'skipped', reason: 'The card accepts no text.' },
+    })
+    expect(methods().filter(method => SENDING.test(method))).toEqual([])
+    called.agent.serve(scripted())
+    await called.register('check-unsent-mcp', { upstream: { mcp: `${called.agent.origin}/mcp` } })
+    expect(find(await check('check-unsent-mcp', { send: true }), 'gate', 'message')).toMatchObject({
+      ...{ result: 'skipped', reason: 'A message must name a tool of the MCP server, and this one names none.' },
+    })
+    expect(methods()).not.toContain('tools/call')
   })
 
   it('fails an answer with media types that the card does not declare', async () => {
@@ -205,58 +181,34 @@ describe('POST /agents/{id}/check', () => {
     })
   })
 
-  const secretText = 'a text of the agent'
-  it.each<[string, Responder, string]>([
-    [
-      'the id of another call',
-      reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: secretText, ...error(-32001) })),
-      'HTTP 200, application/json: the id of another call',
-    ],
-    ['HTML', reply(200, html, `<h1>${secretText}</h1>`), 'HTTP 200, text/html: no JSON'],
-    ['no JSON', reply(200, json, secretText), 'HTTP 200, application/json: no JSON'],
-    [
-      'a strange content type',
-      reply(200, { 'Content-Type': `${secretText.replaceAll(' ', '-')}/<b>` }, '{}'),
-      'HTTP 200, an unusual content type: no JSON',
-    ],
-    [
-      'a huge body',
-      reply(200, json, JSON.stringify(secretText.repeat(30_000))),
-      'answered with more than this host reads',
-    ],
-    [
-      'an endless line of an event',
-      reply(200, stream, `data: ${secretText.repeat(30_000)}`),
-      'answered with more than this host reads',
-    ],
-    [
-      'a redirect',
-      reply(302, { Location: 'https://other.example/' }, secretText),
-      'answered with a redirect, which is not followed',
-    ],
-    [
-      'bytes that are no text',
-      reply(200, json, Buffer.from([0xff, 0xfe])),
-      'answered with bytes that are no UTF-8 text',
-    ],
-    [
-      'an error of its own',
-      reply(500, json, JSON.stringify({ detail: secretText })),
-      'HTTP 500, application/json: the id of another call',
-    ],
-  ])('fails an agent that answers with %s, without any text of it', async (what, responder, happened) => {
-    called.agent.respond(responder)
+  it('fails an agent whose answer is not A2A, without any text of it', async () => {
+    const text = 'a text of the agent'
+    const jsonRpc = JSON.stringify({ jsonrpc: '2.0', id: text, ...error(-32001) })
+    const strange = { 'Content-Type': `${text.replaceAll(' ', '-')}/<b>` }
+    const redirect = reply(302, { Location: 'https://other.example/' }, text)
+    const tooLong = 'answered with more than this host reads'
+    const rows: [what: string, Responder, happened: string][] = [
+      ['another id', reply(200, json, jsonRpc), 'HTTP 200, application/json: the id of another call'],
+      ['HTML', reply(200, html, `<h1>${text}</h1>`), 'HTTP 200, text/html: no JSON'],
+      ['no JSON', reply(200, json, text), 'HTTP 200, application/json: no JSON'],
+      ['a strange content type', reply(200, strange, '{}'), 'HTTP 200, an unusual content type: no JSON'],
+      ['a huge body', reply(200, json, JSON.stringify(text.repeat(30_000))), tooLong],
+      ['an endless line of an event', reply(200, stream, `data: ${text.repeat(30_000)}`), tooLong],
+      ['a redirect', redirect, 'answered with a redirect, which is not followed'],
+      ['no text', reply(200, json, Buffer.from([0xff, 0xfe])), 'answered with bytes that are no UTF-8 text'],
+      ['an error', reply(500, json, JSON.stringify({ text })), 'HTTP 500, application/json: the id of another call'],
+    ]
     await register('check-wrong')
-    const receipt = await check('check-wrong')
-    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({
-      result: 'failed',
-      happened,
-      reason: 'The answer is not A2A.',
-    })
-    // The gate corrects the id of an answer, and nothing else here.
-    const throughGate = what === 'the id of another call' ? 'passed' : 'failed'
-    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: throughGate })
-    expect(JSON.stringify(receipt)).not.toMatch(/text.of.the.agent|<b>/)
+    for (const [what, responder, happened] of rows) {
+      called.agent.respond(responder)
+      const receipt = await check('check-wrong')
+      const expected = { result: 'failed', happened, reason: 'The answer is not A2A.' }
+      expect(find(receipt, 'direct', 'unknown-task'), what).toMatchObject(expected)
+      // The gate corrects the id of an answer, and nothing else here.
+      const throughGate = what === 'another id' ? 'passed' : 'failed'
+      expect(find(receipt, 'gate', 'unknown-task'), what).toMatchObject({ result: throughGate })
+      expect(JSON.stringify(receipt)).not.toMatch(/text.of.the.agent|<b>/)
+    }
   })
 
   it('sends no more calls to an agent that has left two without an answer', async () => {
@@ -264,15 +216,12 @@ describe('POST /agents/{id}/check', () => {
     await slow.register('check-hangs', { card: cardOf({}, {}, slow.agent) })
     const { body } = await slow.send('/agents/check-hangs/check', { token })
     const { receipt } = body as ServedReceipt
-    expect(find(receipt, 'direct', 'version')).toMatchObject({ result: 'failed', happened: 'did not answer in time' })
-    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({
-      result: 'skipped',
-      reason: 'Not sent, because the agent did not answer before.',
-    })
-    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({
-      result: 'failed',
-      reason: 'The agent does not answer.',
-    })
+    const version = { result: 'failed', happened: 'did not answer in time' }
+    const unsent = { result: 'skipped', reason: 'Not sent, because the agent did not answer before.' }
+    expect(find(receipt, 'direct', 'version')).toMatchObject(version)
+    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject(unsent)
+    const gated = { result: 'failed', reason: 'The agent does not answer.' }
+    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject(gated)
     // Its card and two calls directly, and one through the gate.
     expect(slow.agent.requests.length).toBeLessThanOrEqual(4)
   })
@@ -282,11 +231,8 @@ describe('POST /agents/{id}/check', () => {
       card: cardOf({}, { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] }),
     })
     const receipts: Receipt[] = []
-    for (const url of [
-      'https://10.0.0.1/a2a',
-      'https://nowhere.invalid/a2a',
-      `${called.host.url.origin}/agents/check-good/a2a`,
-    ]) {
+    const own = `${called.host.url.origin}/agents/check-blocked/a2a`
+    for (const url of ['https://10.0.0.1/a2a', 'https://nowhere.invalid/a2a', own]) {
       await called.register('check-blocked', at(url))
       receipts.push(await check('check-blocked'))
     }
@@ -300,33 +246,28 @@ describe('POST /agents/{id}/check', () => {
 
   it('sends the secret of the manifest to the agent alone, the token of the caller to nobody, and puts neither into the receipt', async () => {
     called.agent.respond(behave())
-    await register(
-      'check-secret',
-      { extendedAgentCard: true },
-      { upstream: { secret: 'AGENT_TOKEN' }, extended: { description: 'More' } },
-    )
+    const manifest = { upstream: { secret: 'AGENT_TOKEN' }, extended: { description: 'More' } }
+    await register('check-secret', { extendedAgentCard: true }, manifest)
     called.agent.requests.length = 0
     const receipt = await check('check-secret')
     const seen = called.agent.requests.map(({ headers }) => headers.authorization)
-    expect(new Set(seen)).toEqual(new Set([undefined, 'Bearer the-secret-of-the-worker']))
+    expect(new Set(seen)).toEqual(new Set([undefined, 'Bearer the-hosts-own-secret']))
     expect(JSON.stringify(called.agent.requests)).not.toContain(token)
     expect(find(receipt, 'gate', 'extended-card-anonymous')).toMatchObject({ result: 'passed', happened: 'HTTP 401' })
-    expect(find(receipt, 'gate', 'extended-card-authorized')).toMatchObject({
-      result: 'passed',
-      happened: 'card, application/json',
-    })
-    expect(JSON.stringify(receipt)).not.toMatch(new RegExp(`${token}|the-secret|AGENT_TOKEN|${called.agent.origin}`))
+    const authorized = { result: 'passed', happened: 'card, application/json' }
+    expect(find(receipt, 'gate', 'extended-card-authorized')).toMatchObject(authorized)
+    expect(JSON.stringify(receipt)).not.toMatch(
+      new RegExp(`${token}|the-hosts-own-secret|AGENT_TOKEN|${called.agent.origin}`),
+    )
   })
 
   it('does not count an agent as failed that needs credentials which its manifest does not name', async () => {
     called.agent.respond(reply(401, json, '{}'))
     await register('check-protected')
     const receipt = await check('check-protected')
-    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({
-      result: 'skipped',
-      happened: 'HTTP 401',
-      reason: 'The agent needs credentials, and its manifest names no secret for it.',
-    })
+    const reason = 'The agent needs credentials, and its manifest names no secret for it.'
+    const skipped = { result: 'skipped', happened: 'HTTP 401', reason }
+    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject(skipped)
     expect(receipt.summary.failed).toBe(0)
   })
 
@@ -338,24 +279,19 @@ describe('POST /agents/{id}/check', () => {
     const { token: writer } = await called.issue({ scopes: ['write'], agents: ['check-limited'] })
     const { receipt: limited } = (await post('check-limited', undefined, writer)).body as ServedReceipt
     expect(find(limited, 'gate', 'extended-card-anonymous')?.result).toBe('passed')
-    expect(find(limited, 'gate', 'unknown-task')).toMatchObject({
-      result: 'skipped',
-      reason: 'Callers need a token with the scope `call`, which that of this check may lack.',
-    })
+    const reason = 'Callers need a token with the scope `call`, which that of this check may lack.'
+    expect(find(limited, 'gate', 'unknown-task')).toMatchObject({ result: 'skipped', reason })
   })
 
   it('tests an MCP server through the gate only, and calls none of its tools', async () => {
     called.agent.serve(scripted())
-    await called.register('check-mcp', {
-      card: { name: 'Tools', description: 'Has tools' },
-      upstream: { mcp: `${called.agent.origin}/mcp` },
-    })
+    const card = { name: 'Tools', description: 'Has tools' }
+    await called.register('check-mcp', { card, upstream: { mcp: `${called.agent.origin}/mcp` } })
     called.agent.requests.length = 0
     const receipt = await check('check-mcp')
     expect(receipt.summary.failed).toBe(0)
-    expect(receipt.tests.filter(({ through }) => through === 'direct')).toMatchObject([
-      { id: 'direct', result: 'skipped' },
-    ])
+    const direct = receipt.tests.filter(({ through }) => through === 'direct')
+    expect(direct).toMatchObject([{ id: 'direct', result: 'skipped' }])
     expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: 'passed' })
     expect(methods()).not.toContain('tools/call')
   })
@@ -364,27 +300,24 @@ describe('POST /agents/{id}/check', () => {
     called.agent.respond(behave())
     await register('check-closed', {}, { route: 'closed' })
     const receipt = await check('check-closed')
-    expect(find(receipt, 'gate', 'closed')).toMatchObject({
-      result: 'passed',
-      happened: 'error -32004 UNSUPPORTED_OPERATION, HTTP 200, application/json',
-    })
-    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({
-      result: 'skipped',
-      reason: 'The manifest has `route: closed`.',
-    })
+    const happened = 'error -32004 UNSUPPORTED_OPERATION, HTTP 200, application/json'
+    expect(find(receipt, 'gate', 'closed')).toMatchObject({ result: 'passed', happened })
+    const reason = 'The manifest has `route: closed`.'
+    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: 'skipped', reason })
     expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({ result: 'passed' })
   })
 
-  it.each<[string, JsonObject, string]>([
-    ['does not check modes', { gate: { modes: 'off' } }, 'The manifest has `gate.modes: off`.'],
-    ['only warns', { gate: { modes: 'warn' } }, 'The manifest has `gate.modes: warn`.'],
-    ['accepts any output', { card: 'any' }, 'The card accepts any media type.'],
-  ])('sends no message where the gate %s', async (_, changes, reason) => {
+  it('sends no message where the gate does not check modes, only warns, or accepts any output', async () => {
+    const anyOutput = { card: cardOf({}, { defaultOutputModes: ['*/*'] }) }
     called.agent.respond(behave())
-    const { card, ...manifest } = changes
-    await register('check-any', {}, { ...manifest, ...(card && { card: cardOf({}, { defaultOutputModes: ['*/*'] }) }) })
-    called.agent.requests.length = 0
-    expect(find(await check('check-any'), 'gate', 'output-modes')).toMatchObject({ result: 'skipped', reason })
+    for (const [changes, reason] of [
+      [{ gate: { modes: 'off' } }, 'The manifest has `gate.modes: off`.'],
+      [{ gate: { modes: 'warn' } }, 'The manifest has `gate.modes: warn`.'],
+      [anyOutput, 'The card accepts any media type.'],
+    ] as const) {
+      await register('check-any', {}, changes)
+      expect(find(await check('check-any'), 'gate', 'output-modes')).toMatchObject({ result: 'skipped', reason })
+    }
     expect(methods().filter(method => SENDING.test(method))).toEqual([])
   })
 
@@ -392,10 +325,8 @@ describe('POST /agents/{id}/check', () => {
     called.agent.respond(behave())
     await register('check-extended', {}, { extended: { defaultOutputModes: ['*/*'] } })
     called.agent.requests.length = 0
-    expect(find(await check('check-extended'), 'gate', 'output-modes')).toMatchObject({
-      result: 'skipped',
-      happened: 'the gate let it pass',
-    })
+    const skipped = { result: 'skipped', happened: 'the gate let it pass' }
+    expect(find(await check('check-extended'), 'gate', 'output-modes')).toMatchObject(skipped)
     expect(methods().filter(method => SENDING.test(method))).toEqual([])
   })
 
@@ -412,10 +343,8 @@ describe('POST /agents/{id}/check', () => {
     expect(notPassed(receipt)).toEqual([])
     expect(find(receipt, 'direct', 'own-card-not-modified')).toMatchObject({ happened: 'HTTP 304' })
     called.agent.respond(reply(200, html, '<h1>No card</h1>'))
-    expect(find(await check('check-remote'), 'direct', 'own-card')).toMatchObject({
-      result: 'failed',
-      happened: 'HTTP 200, text/html',
-    })
+    const failed = { result: 'failed', happened: 'HTTP 200, text/html' }
+    expect(find(await check('check-remote'), 'direct', 'own-card')).toMatchObject(failed)
   })
 
   it('refuses a second check while one is running', async () => {
@@ -435,22 +364,15 @@ describe('POST /agents/{id}/check', () => {
     await register('check-allowed')
     const { token: reader } = await called.issue({ scopes: ['read'] })
     const { token: other } = await called.issue({ scopes: ['write'], agents: ['other-*'] })
-    const refusals = [
-      await called.send('/agents/check-allowed/check'),
-      await post('check-allowed', undefined, reader),
-      await post('check-allowed', undefined, other),
-      await post('check-none'),
-      await post('check-allowed', { send: 'yes' }),
-      await post('check-allowed', { more: true }),
+    const refusals: [Received, status: number, code: string][] = [
+      [await called.send('/agents/check-allowed/check'), 401, 'no-token'],
+      [await post('check-allowed', undefined, reader), 403, 'forbidden'],
+      [await post('check-allowed', undefined, other), 403, 'forbidden'],
+      [await post('check-none'), 404, 'agent-not-found'],
+      [await post('check-allowed', { send: 'yes' }), 422, 'invalid-check'],
+      [await post('check-allowed', { more: true }), 422, 'invalid-check'],
     ]
-    expect(refusals.map(({ status, body }) => [status, (body as JsonObject).code])).toEqual([
-      [401, 'no-token'],
-      [403, 'forbidden'],
-      [403, 'forbidden'],
-      [404, 'agent-not-found'],
-      [422, 'invalid-check'],
-      [422, 'invalid-check'],
-    ])
+    for (const [response, status, code] of refusals) expect(response).toMatchObject({ status, body: { code } })
   })
 })
 
@@ -497,12 +419,15 @@ describe('the rate limit', () => {
 })
 
 describe('GET /agents/{id}/receipt', () => {
-  it('returns the newest receipt, with a signature of the host over its canonical form', async () => {
+  let receipt: Receipt
+  beforeAll(async () => {
     called.agent.respond(behave())
     await register('receipt-signed')
-    const receipt = await check('receipt-signed')
-    const response = await getReceipt('receipt-signed')
-    const served = response.body as ServedReceipt
+    receipt = await check('receipt-signed')
+  })
+
+  it('returns the newest receipt, with a signature of the host over its canonical form', async () => {
+    const served = (await getReceipt('receipt-signed')).body as ServedReceipt
     expect([served.receipt, served.current]).toEqual([receipt, true])
     const keys = await called.send('/.well-known/jwks.json', { method: 'GET' })
     const verify = (changed: Receipt) => {
@@ -511,15 +436,10 @@ describe('GET /agents/{id}/receipt', () => {
       return flattenedVerify({ protected: head, payload, signature }, createLocalJWKSet(keys.body as never))
     }
     const { protectedHeader } = await verify(served.receipt)
-    expect(protectedHeader).toEqual({
-      alg: 'ES256',
-      kid: expect.any(String),
-      typ: 'calling-card-receipt+jws',
-      jku: `${called.host.url.origin}/.well-known/jwks.json`,
-    })
-    await expect(verify({ ...receipt, summary: { ...receipt.summary, failed: 1 } })).rejects.toThrow(
-      'verification failed',
-    )
+    const jku = `${called.host.url.origin}/.well-known/jwks.json`
+    expect(protectedHeader).toEqual({ alg: 'ES256', kid: expect.any(String), typ: 'calling-card-receipt+jws', jku })
+    const changed = { ...receipt, summary: { ...receipt.summary, failed: 1 } }
+    await expect(verify(changed)).rejects.toThrow('verification failed')
   })
 
   it('can be cached as a card can', async () => {
@@ -528,10 +448,8 @@ describe('GET /agents/{id}/receipt', () => {
       'public, max-age=60, stale-while-revalidate=86400',
       '*',
     ])
-    const again = await called.send('/agents/receipt-signed/receipt', {
-      method: 'GET',
-      headers: { 'If-None-Match': headers.get('etag') ?? '' },
-    })
+    const condition = { 'If-None-Match': headers.get('etag') ?? '' }
+    const again = await called.send('/agents/receipt-signed/receipt', { method: 'GET', headers: condition })
     expect([again.status, again.text]).toEqual([304, ''])
     expect((await getReceipt('receipt-signed', token)).headers.get('cache-control')).toBe('private, no-store')
   })
@@ -576,10 +494,8 @@ describe('GET /agents/{id}/receipt', () => {
     expect(receipt.summary.failed).toBe(0)
     const { token: reader } = await called.issue({ scopes: ['read'] })
     const { token: writer } = await called.issue({ scopes: ['write'] })
-    expect((await getReceipt('receipt-internal', reader)).body).toMatchObject({
-      receipt: { agent: 'receipt-internal' },
-      current: true,
-    })
+    const readable = { receipt: { agent: 'receipt-internal' }, current: true }
+    expect((await getReceipt('receipt-internal', reader)).body).toMatchObject(readable)
     const unknown = (await getReceipt('receipt-unknown')).text.replaceAll('unknown', 'internal')
     for (const as of [undefined, writer]) expect((await getReceipt('receipt-internal', as)).text).toBe(unknown)
   })

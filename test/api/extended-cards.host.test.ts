@@ -2,72 +2,53 @@ import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { dialectNames } from '../../src/card/model/constants.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { call, codeOf } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken } from '../support/host.ts'
+import { token as adminToken, type Host } from '../support/host.ts'
 
 /** A text of each tier that no lower tier contains. */
-const textOfTier = {
-  public: 'Tells the weather',
-  base: 'only-in-base',
-  silver: 'only-in-silver',
-  gold: 'only-in-gold',
-}
+const textOfTier = { public: 'Tells the weather', base: 'only-in-base', silver: 'only-in-silver', gold: 'only-in-gold' }
 const skill = (tier: string) => ({ id: tier, name: tier, description: `only-in-${tier}`, tags: [tier] })
 
-let called: CalledHost
+let called: CalledHost<Host>
 const tokens: Record<string, string> = {}
 beforeAll(async () => {
-  called = await startCalledHost()
-  const { origin } = called.agent
+  called = await useSharedHost()
+  const card = (more: JsonObject = {}) => agentCard(called.agent.origin, more)
   const overlays = {
     extended: { skills: [skill('base')] },
     tiers: { silver: { skills: [skill('silver')] }, gold: { skills: [skill('gold')] } },
   }
   const key = { securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Weather-Key' } } } }
-  await called.register('weather', { card: agentCard(origin, key), route: 'gateway', ...overlays })
-  await called.register('hidden', { card: agentCard(origin), visibility: 'internal', ...overlays })
-  await called.register('plain', { card: agentCard(origin) })
-  await called.register('declared', {
-    card: agentCard(origin, { capabilities: { streaming: true, extendedAgentCard: true } }),
-  })
-  await called.register('closed', { card: agentCard(origin), route: 'closed', ...overlays })
-  const issue = async (name: string, request: JsonObject) => {
+  await called.register('ext-weather', { card: card(key), route: 'gateway', ...overlays })
+  await called.register('ext-hidden', { card: card(), visibility: 'internal', ...overlays })
+  await called.register('ext-plain', { card: card() })
+  await called.register('ext-declared', { card: card({ capabilities: { streaming: true, extendedAgentCard: true } }) })
+  await called.register('ext-closed', { card: card(), route: 'closed', ...overlays })
+  for (const [name, request] of Object.entries<JsonObject>({
+    base: { scopes: ['read'] },
+    silver: { scopes: ['read'], agents: ['ext-weather', 'ext-hidden'], tiers: ['silver'] },
+    gold: { scopes: ['read'], agents: ['ext-w*', 'ext-h*'], tiers: ['gold'] },
+    'silver and gold': { scopes: ['read'], tiers: ['silver', 'gold'] },
+    'all tiers': { scopes: ['read'], tiers: ['*'] },
+    'unknown tier': { scopes: ['read'], tiers: ['platinum'] },
+    admin: { scopes: ['admin'] },
+    other: { scopes: ['read'], agents: ['ext-plain'], tiers: ['*'] },
+    writer: { scopes: ['write'], tiers: ['*'] },
+  }))
     tokens[name] = (await called.issue(request)).token
-  }
-  await issue('base', { scopes: ['read'] })
-  await issue('silver', { scopes: ['read'], agents: ['weather', 'hidden'], tiers: ['silver'] })
-  await issue('gold', { scopes: ['read'], agents: ['w*', 'h*'], tiers: ['gold'] })
-  await issue('silver and gold', { scopes: ['read'], tiers: ['silver', 'gold'] })
-  await issue('all tiers', { scopes: ['read'], tiers: ['*'] })
-  await issue('unknown tier', { scopes: ['read'], tiers: ['platinum'] })
-  await issue('admin', { scopes: ['admin'] })
-  await issue('other', { scopes: ['read'], agents: ['plain'], tiers: ['*'] })
-  await issue('writer', { scopes: ['write'], tiers: ['*'] })
-  const { token, id } = await called.issue({ scopes: ['read'], tiers: ['*'] })
+  const { token: revoked, id } = await called.issue({ scopes: ['read'], tiers: ['*'] })
   await called.send(`/tokens/${id}`, { method: 'DELETE', token: adminToken })
   // No token is issued for less than a minute, so an expired one has to be stored.
   const expired = `cc_${'b'.repeat(12)}_${'b'.repeat(32)}`
-  const record = {
-    id: 'b'.repeat(12),
-    note: '',
-    scopes: ['read'],
-    agents: ['*'],
-    tiers: ['*'],
-    created: 0,
-    expires: Date.now() - 1,
-  }
+  const rights = { scopes: ['read'], agents: ['*'], tiers: ['*'] }
+  const record = { id: 'b'.repeat(12), note: '', ...rights, created: 0, expires: Date.now() - 1 }
   const { CARDS } = await called.host.env()
   const kvKey = `token:${createHash('sha256').update(expired).digest('hex')}`
   await CARDS.put(kvKey, JSON.stringify(record), { metadata: { seq: 1 } })
-  Object.assign(tokens, {
-    expired,
-    revoked: token,
-    unknown: `cc_${'a'.repeat(12)}_${'a'.repeat(32)}`,
-    mistyped: `${tokens.base?.slice(0, -1)}`,
-    empty: 'cc_',
-  })
+  const mistyped = `${tokens.base?.slice(0, -1)}`
+  Object.assign(tokens, { expired, revoked, unknown: `cc_${'a'.repeat(12)}_${'a'.repeat(32)}`, mistyped, empty: 'cc_' })
 })
 afterAll(() => called.close())
 /** This host returns the extended card itself, and never calls the agent. */
@@ -92,11 +73,15 @@ const operations: [string, GetExtendedCard, string][] = [
   ['GET extendedAgentCard', rest('extendedAgentCard'), '1.0'],
   ['GET v1/card', rest('v1/card'), '0.3'],
 ]
+const get = (path: string, headers: Record<string, string> = {}) =>
+  called.send(`/agents${path}`, { method: 'GET', headers })
 const bearer = (name: string) => ({ Authorization: `Bearer ${tokens[name] ?? name}` })
 const getCard = ({ body }: Received): JsonObject => (body as { result?: JsonObject }).result ?? (body as JsonObject)
 /** Returns the tiers whose text occurs in a response. */
 const findTiers = (text: string) =>
   Object.entries(textOfTier).flatMap(([tier, tierText]) => (text.includes(tierText) ? [tier] : []))
+/** Returns the status of a response, its challenge, and the tiers whose text it has. */
+const summarize = ({ status, headers, text }: Received) => [status, headers.get('www-authenticate'), findTiers(text)]
 
 const readableTiers: [string, string[]][] = [
   ['base', ['public', 'base']],
@@ -109,167 +94,128 @@ const readableTiers: [string, string[]][] = [
 ]
 
 describe.each(operations)('%s', (_, getExtendedCard, dialect) => {
-  it.each(readableTiers)('returns the highest tier of the token: %s', async (name, tiers) => {
-    for (const id of ['weather', 'closed', 'hidden']) {
-      if (id === 'closed' && ['silver', 'gold'].includes(name)) continue
-      const response = await getExtendedCard(id, bearer(name))
-      expect([
-        response.status,
-        findTiers(response.text),
-        response.headers.get('cache-control'),
-        response.headers.get('content-type'),
-      ]).toEqual([200, tiers, 'private, no-store', 'application/json'])
-    }
+  const isJsonRpc = (text: string) => text.includes('jsonrpc')
+
+  it('returns the highest tier of the token', async () => {
+    for (const [name, tiers] of readableTiers)
+      for (const id of ['ext-weather', 'ext-closed', 'ext-hidden']) {
+        // These tokens do not cover it.
+        if (id === 'ext-closed' && ['silver', 'gold'].includes(name)) continue
+        const { status, text, headers } = await getExtendedCard(id, bearer(name))
+        const found = [status, findTiers(text), headers.get('cache-control'), headers.get('content-type')]
+        expect(found, `${name} ${id}`).toEqual([200, tiers, 'private, no-store', 'application/json'])
+      }
   })
 
   it('returns the card in its dialect', async () => {
-    const { body } = await called.send(`/agents/weather?dialect=${dialect}`, { method: 'GET', headers: bearer('gold') })
+    const { body } = await get(`/ext-weather?dialect=${dialect}`, bearer('gold'))
     const { securitySchemes: _schemes, ...expected } = body as JsonObject
-    const { securitySchemes: _others, ...card } = getCard(await getExtendedCard('weather', bearer('gold')))
+    const { securitySchemes: _others, ...card } = getCard(await getExtendedCard('ext-weather', bearer('gold')))
     expect(card).toEqual(expected)
   })
 
-  it.each<[string, Record<string, string>]>([
-    ['no token', {}],
-    ['an empty header', { Authorization: '' }],
-    ['credentials of another scheme', { Authorization: 'Basic aGk6aG8=' }],
-    ['a foreign token', bearer('not-of-this-host')],
-  ])('returns 401 with a challenge for %s', async (_, headers) => {
-    const response = await getExtendedCard('weather', headers)
-    expect([response.status, response.headers.get('cache-control'), findTiers(response.text)]).toEqual([
-      401,
-      'no-store',
-      [],
-    ])
-    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="a2a"/)
-    expect(codeOf(response.body)).toBe(response.text.includes('jsonrpc') || dialect === '0.3' ? -32000 : 401)
-  })
-
-  it.each(['expired', 'revoked', 'unknown', 'mistyped', 'empty', `one, Bearer two`])(
-    'rejects an invalid token: %s',
-    async name => {
-      const response = await getExtendedCard('weather', bearer(name))
-      expect([response.status, response.headers.get('www-authenticate'), findTiers(response.text)]).toEqual([
-        401,
-        'Bearer realm="a2a", error="invalid_token"',
-        [],
-      ])
+  it('returns 401 with a challenge without a token of this host, and for an invalid one', async () => {
+    for (const authorization of [undefined, '', 'Basic aGk6aG8=', 'Bearer not-of-this-host']) {
+      const headers = authorization === undefined ? {} : { Authorization: authorization }
+      const response = await getExtendedCard('ext-weather', headers)
+      const challenge = expect.stringMatching(/^Bearer realm="a2a"/)
+      expect(summarize(response), authorization).toEqual([401, challenge, []])
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(codeOf(response.body)).toBe(isJsonRpc(response.text) || dialect === '0.3' ? -32000 : 401)
+    }
+    for (const name of ['expired', 'revoked', 'unknown', 'mistyped', 'empty', 'one, Bearer two']) {
+      const response = await getExtendedCard('ext-weather', bearer(name))
+      expect(summarize(response), name).toEqual([401, 'Bearer realm="a2a", error="invalid_token"', []])
       expect(response.text).not.toContain(tokens[name] ?? name)
-    },
-  )
-
-  it.each(['other', 'writer'])('returns 403 with the missing permission for a token: %s', async name => {
-    const response = await getExtendedCard('weather', bearer(name))
-    expect([response.status, response.headers.get('www-authenticate'), findTiers(response.text)]).toEqual([
-      403,
-      'Bearer realm="a2a", error="insufficient_scope", scope="read"',
-      [],
-    ])
-    expect(response.text).toContain('the scope \\"read\\" for agent \\"weather\\"')
+    }
   })
 
-  it.each(['other', 'writer', 'unknown', 'revoked', 'expired'])(
-    'is not found for an internal agent that the token may not read: %s',
-    async name => {
-      const response = await getExtendedCard('hidden', bearer(name))
-      expect([response.status, findTiers(response.text), response.text.includes('AGENT_NOT_FOUND')]).toEqual([
-        response.text.includes('jsonrpc') ? 200 : 404,
+  it('returns 403 with the missing permission, but for an internal agent, which is not found', async () => {
+    for (const name of ['other', 'writer']) {
+      const response = await getExtendedCard('ext-weather', bearer(name))
+      const challenge = 'Bearer realm="a2a", error="insufficient_scope", scope="read"'
+      expect(summarize(response), name).toEqual([403, challenge, []])
+      expect(response.text).toContain('the scope \\"read\\" for agent \\"ext-weather\\"')
+    }
+    for (const name of ['other', 'writer', 'unknown', 'revoked', 'expired']) {
+      const { status, text } = await getExtendedCard('ext-hidden', bearer(name))
+      expect([status, findTiers(text), text.includes('AGENT_NOT_FOUND')]).toEqual([
+        isJsonRpc(text) ? 200 : 404,
         [],
         true,
       ])
-    },
-  )
-
-  it('returns -32004 for an agent that does not declare an extended card, with and without a token', async () => {
-    for (const headers of [{}, bearer('all tiers')]) {
-      const response = await getExtendedCard('plain', headers)
-      expect(response.text).toContain('UNSUPPORTED_OPERATION')
-      expect(codeOf(response.body)).toBe(response.text.includes('"details"') ? 400 : -32004)
     }
   })
 
-  it('returns -32007 for an extended card that is declared but not configured', async () => {
-    for (const headers of [{}, bearer('all tiers')]) {
-      const response = await getExtendedCard('declared', headers)
-      expect(response.text).toContain('EXTENDED_AGENT_CARD_NOT_CONFIGURED')
-      expect(codeOf(response.body)).toBe(response.text.includes('"details"') ? 400 : -32007)
-    }
+  it('returns an error for an extended card that is not declared or not configured, with and without a token', async () => {
+    for (const headers of [{}, bearer('all tiers')])
+      for (const [id, reason, code] of [
+        ['ext-plain', 'UNSUPPORTED_OPERATION', -32004],
+        ['ext-declared', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32007],
+      ] as const) {
+        const { text, body } = await getExtendedCard(id, headers)
+        expect(text).toContain(reason)
+        expect(codeOf(body)).toBe(text.includes('"details"') ? 400 : code)
+      }
   })
 
   it('accepts a token in the API key header of the card, and in no other', async () => {
-    const response = await getExtendedCard('weather', { 'X-Weather-Key': tokens.gold ?? '' })
-    expect([response.status, findTiers(response.text)]).toEqual([200, ['public', 'base', 'gold']])
-    const withBasic = await getExtendedCard('weather', {
-      'X-Weather-Key': tokens.silver ?? '',
-      Authorization: 'Basic aGk6aG8=',
-    })
-    expect([withBasic.status, findTiers(withBasic.text)]).toEqual([200, ['public', 'base', 'silver']])
-    const withRevoked = await getExtendedCard('weather', { 'X-Weather-Key': tokens.gold ?? '', ...bearer('revoked') })
-    expect([withRevoked.status, findTiers(withRevoked.text)]).toEqual([401, []])
-    expect((await getExtendedCard('weather', { 'X-API-Key': tokens.gold ?? '' })).status).toBe(401)
-    const hidden = await getExtendedCard('hidden', { 'X-Weather-Key': tokens.gold ?? '' })
-    expect(hidden.text).toContain('AGENT_NOT_FOUND')
+    const { gold = '', silver = '' } = tokens
+    const rows: [Record<string, string>, number, string[]][] = [
+      [{ 'X-Weather-Key': gold }, 200, ['public', 'base', 'gold']],
+      [{ 'X-Weather-Key': silver, Authorization: 'Basic aGk6aG8=' }, 200, ['public', 'base', 'silver']],
+      [{ 'X-Weather-Key': gold, ...bearer('revoked') }, 401, []],
+      [{ 'X-API-Key': gold }, 401, []],
+    ]
+    for (const [headers, status, tiers] of rows) {
+      const response = await getExtendedCard('ext-weather', headers)
+      expect([response.status, findTiers(response.text)]).toEqual([status, tiers])
+    }
+    expect((await getExtendedCard('ext-hidden', { 'X-Weather-Key': gold })).text).toContain('AGENT_NOT_FOUND')
   })
 })
 
 it('rejects two Authorization headers, even if both tokens are valid', async () => {
   const both = { Authorization: [`Bearer ${tokens.gold}`, `Bearer ${tokens.silver}`] }
-  const response = await called.sendLines('/agents/weather/a2a', both, JSON.stringify(call('GetExtendedAgentCard', {})))
+  const body = JSON.stringify(call('GetExtendedAgentCard', {}))
+  const response = await called.sendLines('/agents/ext-weather/a2a', both, body)
   expect([response.status, codeOf(response.body), findTiers(response.text)]).toEqual([401, -32000, []])
 })
 
 describe('GET of a card with a token', () => {
-  const paths = [
-    '',
-    '/.well-known/agent-card.json',
-    '/.well-known/agent.json',
-    ...dialectNames.map(name => `?dialect=${name}`),
-  ]
-  it.each(readableTiers)('returns the highest tier of the token, in every dialect: %s', async (name, tiers) => {
-    for (const path of paths) {
-      const response = await called.send(`/agents/weather${path}`, { method: 'GET', headers: bearer(name) })
-      expect([path, response.status, response.headers.get('cache-control'), findTiers(response.text)]).toEqual([
-        path,
-        200,
-        'private, no-store',
-        tiers,
-      ])
-    }
-  })
-
-  it.each(['other', 'writer', 'expired', 'revoked', 'unknown', 'mistyped', 'not-of-this-host'])(
-    'returns the public card without permission: %s',
-    async name => {
-      for (const path of paths) {
-        const response = await called.send(`/agents/weather${path}`, { method: 'GET', headers: bearer(name) })
-        expect([path, response.status, response.headers.get('cache-control'), findTiers(response.text)]).toEqual([
-          path,
-          200,
-          'private, no-store',
-          ['public'],
-        ])
-      }
-    },
+  const paths = ['', '/.well-known/agent-card.json', '/.well-known/agent.json'].concat(
+    dialectNames.map(name => `?dialect=${name}`),
   )
+
+  it('returns the highest tier of the token, in every dialect, and the public card without permission', async () => {
+    const invalid = ['other', 'writer', 'expired', 'revoked', 'unknown', 'mistyped', 'not-of-this-host']
+    const rows = [...readableTiers, ...invalid.map((name): [string, string[]] => [name, ['public']])]
+    for (const [name, tiers] of rows)
+      for (const path of paths) {
+        const { status, text, headers } = await get(`/ext-weather${path}`, bearer(name))
+        const found = [status, headers.get('cache-control'), findTiers(text)]
+        expect(found, `${name} ${path}`).toEqual([200, 'private, no-store', tiers])
+      }
+  })
 
   it('returns the public card without a token, regardless of earlier requests', async () => {
     for (const path of paths) {
-      const response = await called.send(`/agents/weather${path}`, { method: 'GET' })
-      expect([path, response.status, findTiers(response.text)]).toEqual([path, 200, ['public']])
-      expect(response.headers.get('cache-control')).toMatch(/^public/)
+      await get(`/ext-weather${path}`, bearer('gold'))
+      const { status, text, headers } = await get(`/ext-weather${path}`)
+      expect([path, status, findTiers(text)]).toEqual([path, 200, ['public']])
+      expect(headers.get('cache-control')).toMatch(/^public/)
     }
   })
 
   it('has an entity tag that differs from the public one, for conditional requests', async () => {
-    const get = (headers: Record<string, string>) => called.send('/agents/weather', { method: 'GET', headers })
-    const publicTag = (await get({})).headers.get('etag') ?? ''
-    const ownTag = (await get(bearer('gold'))).headers.get('etag') ?? ''
+    const publicTag = (await get('/ext-weather')).headers.get('etag') ?? ''
+    const ownTag = (await get('/ext-weather', bearer('gold'))).headers.get('etag') ?? ''
     expect(ownTag).not.toBe(publicTag)
     const statuses = await Promise.all([
-      get({ ...bearer('gold'), 'If-None-Match': publicTag }),
-      get({ ...bearer('gold'), 'If-None-Match': ownTag }),
-      get({ ...bearer('silver'), 'If-None-Match': ownTag }),
-      get({ 'If-None-Match': ownTag }),
+      get('/ext-weather', { ...bearer('gold'), 'If-None-Match': publicTag }),
+      get('/ext-weather', { ...bearer('gold'), 'If-None-Match': ownTag }),
+      get('/ext-weather', { ...bearer('silver'), 'If-None-Match': ownTag }),
+      get('/ext-weather', { 'If-None-Match': ownTag }),
     ])
     expect(statuses.map(({ status }) => status)).toEqual([200, 304, 200, 200])
   })
@@ -282,53 +228,42 @@ describe('GET of a card with a token', () => {
       ['writer', 404, []],
       ['revoked', 404, []],
     ] as const) {
-      const response = await called.send('/agents/hidden', { method: 'GET', headers: bearer(name) })
+      const response = await get('/ext-hidden', bearer(name))
       expect([name, response.status, findTiers(response.text)]).toEqual([name, status, tiers])
     }
-    expect((await called.send('/agents/hidden', { method: 'GET' })).status).toBe(404)
+    expect((await get('/ext-hidden')).status).toBe(404)
+  })
+
+  it('varies by Authorization, with and without a token', async () => {
+    for (const headers of [{}, bearer('base')])
+      expect((await get('/ext-weather', headers)).headers.get('vary')).toBe('A2A-Version, Authorization, Accept')
   })
 })
 
 describe('the additional content of an extended card', () => {
   it('is in no list', async () => {
-    for (const headers of [{}, bearer('base'), bearer('admin')]) {
-      const list = await called.send('/agents', { method: 'GET', headers })
-      expect(findTiers(list.text).filter(tier => tier !== 'public')).toEqual([])
-    }
+    for (const headers of [{}, bearer('base'), bearer('admin')])
+      expect(findTiers((await get('?cursor=ext', headers)).text)).toEqual(['public'])
   })
 
   it('disappears at once when the overlay is removed', async () => {
     const card = agentCard(called.agent.origin)
-    await called.register('shrinking', { card, extended: { description: 'only-in-base' } })
-    expect(findTiers((await rpc('GetExtendedAgentCard')('shrinking', bearer('base'))).text)).toEqual(['base'])
-    await called.register('shrinking', { card })
-    const response = await rpc('GetExtendedAgentCard')('shrinking', bearer('base'))
+    const read = () => rpc('GetExtendedAgentCard')('ext-shrinking', bearer('base'))
+    await called.register('ext-shrinking', { card, extended: { description: 'only-in-base' } })
+    expect(findTiers((await read()).text)).toEqual(['base'])
+    await called.register('ext-shrinking', { card })
+    const response = await read()
     expect([codeOf(response.body), findTiers(response.text)]).toEqual([-32004, []])
-    const publicCard = await called.send('/agents/shrinking', { method: 'GET', headers: bearer('base') })
-    expect(findTiers(publicCard.text)).toEqual(['public'])
+    expect(findTiers((await get('/ext-shrinking', bearer('base'))).text)).toEqual(['public'])
   })
 })
 
-describe('HEAD of an extended card', () => {
-  it('responds as GET does, without a body', async () => {
-    const send = (method: string) =>
-      called.host.fetch('/agents/weather/a2a/extendedAgentCard', { method, headers: bearer('base') })
-    const [head, get] = [await send('HEAD'), await send('GET')]
-    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
-      200,
-      get.headers.get('content-type'),
-      '',
-    ])
-    expect(findTiers(await get.text())).toEqual(['public', 'base'])
-  })
-})
-
-describe('the Vary header of a card', () => {
-  it.each([
-    ['without a token', () => ({})],
-    ['with a token', () => bearer('base')],
-  ])('includes Authorization for a request %s', async (_, headers) => {
-    const response = await called.send('/agents/weather', { method: 'GET', headers: headers() })
-    expect(response.headers.get('vary')).toBe('A2A-Version, Authorization, Accept')
-  })
+it('responds to HEAD of an extended card as to GET, without a body', async () => {
+  const path = '/agents/ext-weather/a2a/extendedAgentCard'
+  const [head, body] = [
+    await called.send(path, { method: 'HEAD', headers: bearer('base') }),
+    await get(path.slice(7), bearer('base')),
+  ]
+  expect([head.status, head.headers.get('content-type'), head.text]).toEqual([200, 'application/json', ''])
+  expect(findTiers(body.text)).toEqual(['public', 'base'])
 })

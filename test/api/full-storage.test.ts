@@ -21,10 +21,10 @@ beforeEach(async () => {
     const text = await response.text()
     return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
   }
-  await host.put('a', { card, route: 'gateway', upstream: { service: 'AGENT' } })
-  await host.put('a', { card: { ...card, version: '2.0.0' }, route: 'gateway', upstream: { service: 'AGENT' } })
+  await host.put('full-a', { card, route: 'gateway', upstream: { service: 'AGENT' } })
+  await host.put('full-a', { card: { ...card, version: '2.0.0' }, route: 'gateway', upstream: { service: 'AGENT' } })
   for (let index = 0; index < 5; index++)
-    await host.put(`b-${index}`, { ...card, description: 'A long text. '.repeat(300) })
+    await host.put(`full-b-${index}`, { ...card, description: 'A long text. '.repeat(300) })
   // As the platform has it at 10 GB: no page can be added.
   const { sql } = host.storage
   const { page_count: pages } = sql.exec<{ page_count: number }>('PRAGMA page_count').one()
@@ -49,10 +49,10 @@ it('refuses a write to a full Registry with 507, and has changed nothing', async
     'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.',
   ])
   expect(await send('GET', `/agents/${id}/revisions`)).toMatchObject({ status: 404 })
-  const before = await send('GET', '/agents/a/manifest')
+  const before = await send('GET', '/agents/full-a/manifest')
   const large = { card: { ...card, description: 'x'.repeat(15_000) }, route: 'gateway', upstream: { service: 'AGENT' } }
-  expect(await send('PUT', '/agents/a', large)).toMatchObject({ status: 507 })
-  expect(await send('GET', '/agents/a/manifest')).toEqual(before)
+  expect(await send('PUT', '/agents/full-a', large)).toMatchObject({ status: 507 })
+  expect(await send('GET', '/agents/full-a/manifest')).toEqual(before)
 })
 
 it('serves cards and calls from a full Registry, reads the history, and removes agents, which makes room', async () => {
@@ -66,17 +66,17 @@ it('serves cards and calls from a full Registry, reads the history, and removes 
       for (let index = 0; ; index++) host.storage.sql.exec(insert, `gone-${index}`)
     }).toThrow('full')
   await host.deploy({ SIGNING_KEY: JSON.stringify(makeSigningKey()) })
-  const paths = ['/agents/a', '/agents', '/agents?q=agent', '/agents/a/manifest', '/agents/a/revisions']
-  for (const path of [...paths, '/agents/a/revisions/1', '/agents/a/revisions/2/diff', '/audit', '/health'])
+  const paths = ['/agents/full-a', '/agents', '/agents?q=agent', '/agents/full-a/manifest', '/agents/full-a/revisions']
+  for (const path of [...paths, '/agents/full-a/revisions/1', '/agents/full-a/revisions/2/diff', '/audit', '/health'])
     expect([path, (await send('GET', path)).status]).toEqual([path, 200])
   const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: message() }
-  expect(await send('POST', '/agents/a/a2a', call)).toMatchObject({ status: 200, body: { result } })
+  expect(await send('POST', '/agents/full-a/a2a', call)).toMatchObject({ status: 200, body: { result } })
   await host.ringAlarm()
-  expect(await send('GET', '/agents/a')).toMatchObject({ status: 200, body: { version: '2.0.0' } })
+  expect(await send('GET', '/agents/full-a')).toMatchObject({ status: 200, body: { version: '2.0.0' } })
   for (let index = 0; index < 5; index++)
-    expect(await send('DELETE', `/agents/b-${index}`)).toMatchObject({ status: 204 })
-  expect(await send('GET', '/agents/b-1')).toMatchObject({ status: 404 })
-  expect(await send('PUT', '/agents/new', card)).toMatchObject({ status: 201 })
+    expect(await send('DELETE', `/agents/full-b-${index}`)).toMatchObject({ status: 204 })
+  expect(await send('GET', '/agents/full-b-1')).toMatchObject({ status: 404 })
+  expect(await send('PUT', '/agents/full-new', card)).toMatchObject({ status: 201 })
 })
 
 it('reports a write as made even if the outbox cannot be written after its commit', async () => {
@@ -87,6 +87,6 @@ it('reports a write as made even if the outbox cannot be written after its commi
     if (/^(?:UPDATE|DELETE FROM) outbox/.test(query)) throw new Error('database or disk is full')
     return exec(query, ...values) as never
   })
-  expect(await send('PUT', '/agents/new', card)).toMatchObject({ status: 201, body: { published: false } })
-  expect(await send('PUT', '/agents/new', card)).toMatchObject({ status: 200, body: { published: false } })
+  expect(await send('PUT', '/agents/full-new', card)).toMatchObject({ status: 201, body: { published: false } })
+  expect(await send('PUT', '/agents/full-new', card)).toMatchObject({ status: 200, body: { published: false } })
 })

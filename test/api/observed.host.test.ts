@@ -29,48 +29,34 @@ const read = (id: string, token: string | undefined = adminToken) =>
   called.send(`/agents/${id}/observed`, { method: 'GET', token })
 const observed = async (id: string) => (await read(id)).body as JsonObject & { proposals: JsonObject[] }
 
-const all = (outcome: 'answered' | 'refused' | 'failed', count: number) => ({
-  ...{ answered: 0, refused: 0, failed: 0 },
-  [outcome]: count,
-})
+const none = { answered: 0, refused: 0, failed: 0 }
+const all = (outcome: 'answered' | 'refused' | 'failed', count: number) => ({ ...none, [outcome]: count })
+const image = { raw: 'AA==', mediaType: 'image/png' }
 
 describe('GET /agents/{id}/observed', () => {
   it('is empty for an agent that was never called', async () => {
     await register('observed-never')
     const { status, headers, body } = await read('observed-never')
     expect([status, headers.get('cache-control'), body]).toEqual([
-      200,
-      'private, no-store',
+      ...[200, 'private, no-store'],
       {
-        id: 'observed-never',
-        calls: 0,
-        errorRate: 0,
-        failures: {},
-        streaming: all('answered', 0),
-        pushNotifications: all('answered', 0),
-        interfaces: [],
-        operations: {},
-        mediaTypes: {},
-        proposals: [],
+        ...{ id: 'observed-never', calls: 0, errorRate: 0, failures: {}, streaming: none, pushNotifications: none },
+        ...{ interfaces: [], operations: {}, mediaTypes: {}, proposals: [] },
       },
     ])
   })
 
   it('shows an agent that streams and produces images although its card does not declare it', async () => {
     await register('observed-more', { capabilities: { streaming: false } }, { capabilities: 'off' })
-    called.agent.respond(reply(200, stream, event({ raw: 'AA==', mediaType: 'image/png' }) + event({ text: 'Rain' })))
+    called.agent.respond(reply(200, stream, event(image) + event({ text: 'Rain' })))
     await callTimes(3, 'observed-more', call('SendStreamingMessage'))
-    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    called.agent.respond(answer(result(image)))
     await callTimes(2, 'observed-more', call())
     const { since, lastSeen, ...body } = await observed('observed-more')
     expect(Date.parse(String(since))).toBeLessThanOrEqual(Date.parse(String(lastSeen)))
     expect(body).toEqual({
-      id: 'observed-more',
-      calls: 5,
-      errorRate: 0,
-      failures: {},
-      streaming: all('answered', 3),
-      pushNotifications: all('answered', 0),
+      ...{ id: 'observed-more', calls: 5, errorRate: 0, failures: {} },
+      ...{ streaming: all('answered', 3), pushNotifications: none },
       interfaces: [{ protocolBinding: 'JSONRPC', protocolVersion: '1.0', ...all('answered', 5) }],
       operations: { stream: all('answered', 3), send: all('answered', 2) },
       mediaTypes: { 'image/png': 5, 'text/plain': 3 },
@@ -95,40 +81,33 @@ describe('GET /agents/{id}/observed', () => {
 
   it('shows an agent that refuses what its card declares', async () => {
     await register('observed-less', { capabilities: { streaming: true, pushNotifications: true } })
-    const url = 'https://client.example.com/callback'
+    const taskPushNotificationConfig = { url: 'https://client.example.com/callback' }
+    const withPush = call('SendMessage', message({ configuration: { taskPushNotificationConfig } }))
     called.agent.respond(answer(error(-32004)))
     await callTimes(3, 'observed-less', call('SendStreamingMessage'))
     called.agent.respond(answer(error(-32003)))
-    await callTimes(
-      3,
-      'observed-less',
-      call('SendMessage', message({ configuration: { taskPushNotificationConfig: { url } } })),
-    )
+    await callTimes(3, 'observed-less', withPush)
     called.agent.respond(answer(error(-32601)))
     await callTimes(3, 'observed-less', call('message/send', messageV03()), { 'A2A-Version': '0.3' })
     const { calls, errorRate, failures, proposals } = await observed('observed-less')
     expect([calls, errorRate, failures]).toEqual([9, 1, { '-32004': 3, '-32003': 3, '-32601': 3 }])
-    expect(proposals.map(({ rule, pointer, change }) => [rule, pointer, change])).toEqual([
-      ['observed-streaming', '/capabilities/streaming', { op: 'add', path: '/capabilities/streaming', value: false }],
-      [
-        'observed-push-notifications',
-        '/capabilities/pushNotifications',
-        { op: 'add', path: '/capabilities/pushNotifications', value: false },
-      ],
-      ['observed-interface', '/supportedInterfaces/1', { op: 'remove', path: '/supportedInterfaces/1' }],
+    const add = (path: string) => ({ op: 'add', path, value: false })
+    expect(proposals).toMatchObject([
+      { rule: 'observed-streaming', change: add('/capabilities/streaming') },
+      { rule: 'observed-push-notifications', change: add('/capabilities/pushNotifications') },
+      { rule: 'observed-interface', change: { op: 'remove', path: '/supportedInterfaces/1' } },
     ])
+    const pointers = ['/capabilities/streaming', '/capabilities/pushNotifications', '/supportedInterfaces/1']
+    expect(proposals.map(({ pointer }) => pointer)).toEqual(pointers)
   })
 
   it('takes the error in the first event of a stream for the answer to the call', async () => {
     await register('observed-event')
     called.agent.respond(reply(200, stream, `data: ${JSON.stringify({ jsonrpc: '2.0', id: 7, ...error(-32601) })}\n\n`))
     await callTimes(3, 'observed-event', call('SendStreamingMessage'))
-    const { streaming, operations, failures } = await observed('observed-event')
-    expect([streaming, operations, failures]).toEqual([
-      all('refused', 3),
-      { stream: all('refused', 3) },
-      { '-32601': 3 },
-    ])
+    const streaming = all('refused', 3)
+    const failures = { '-32601': 3 }
+    expect(await observed('observed-event')).toMatchObject({ streaming, operations: { stream: streaming }, failures })
   })
 
   it('proposes no media type that an extended card declares', async () => {
@@ -137,7 +116,7 @@ describe('GET /agents/{id}/observed', () => {
       card: agentCard(called.agent.origin),
       extended: { skills: [{ ...skill, outputModes: ['image/png'] }] },
     })
-    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    called.agent.respond(answer(result(image)))
     await callTimes(1, 'observed-extended', call())
     expect(await observed('observed-extended')).toMatchObject({ mediaTypes: { 'image/png': 1 }, proposals: [] })
   })
@@ -173,12 +152,8 @@ describe('GET /agents/{id}/observed', () => {
       expect((await called.send(`/agents/${id}/a2a`, { body: call() })).status).toBe(status)
       called.agent.respond(reply(200, stream, 'data: {"jsonrpc":"2.0","id":7}\n\n'))
       await callTimes(1, id, call('SendStreamingMessage'))
-      expect(await observed(id)).toMatchObject({
-        calls: 2,
-        failures: { 'invalid-response': 2 },
-        streaming: all('failed', 1),
-        proposals: [],
-      })
+      const failures = { 'invalid-response': 2 }
+      expect(await observed(id)).toMatchObject({ calls: 2, failures, streaming: all('failed', 1), proposals: [] })
     }
   })
 
@@ -194,16 +169,12 @@ describe('GET /agents/{id}/observed', () => {
 
   it('shows only the status of answers with gate.responses off', async () => {
     await register('observed-unread', {}, { responses: 'off' })
-    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    called.agent.respond(answer(result(image)))
     await callTimes(1, 'observed-unread', call())
-    called.agent.respond(reply(200, stream, event({ raw: 'AA==', mediaType: 'image/png' })))
+    called.agent.respond(reply(200, stream, event(image)))
     await callTimes(1, 'observed-unread', call('SendStreamingMessage'))
-    expect(await observed('observed-unread')).toMatchObject({
-      calls: 2,
-      streaming: all('answered', 1),
-      mediaTypes: {},
-      proposals: [],
-    })
+    const streaming = all('answered', 1)
+    expect(await observed('observed-unread')).toMatchObject({ calls: 2, streaming, mediaTypes: {}, proposals: [] })
   })
 
   it('has nothing of calls that were not forwarded', async () => {
@@ -216,18 +187,11 @@ describe('GET /agents/{id}/observed', () => {
   it('has nothing that a caller or an agent wrote, except for valid media types', async () => {
     await register('observed-secret')
     const parts = [{ raw: 'AA==', mediaType: 'secret text' }, { text: 'secret-result' }]
-    called.agent.respond(
-      answer({
-        result: {
-          task: {
-            id: 'secret-task',
-            contextId: 'secret-context',
-            status: { state: 'TASK_STATE_COMPLETED' },
-            artifacts: [{ artifactId: 'secret-artifact', parts }],
-          },
-        },
-      }),
-    )
+    const task = {
+      ...{ id: 'secret-task', contextId: 'secret-context', status: { state: 'TASK_STATE_COMPLETED' } },
+      artifacts: [{ artifactId: 'secret-artifact', parts }],
+    }
+    called.agent.respond(answer({ result: { task } }))
     const body = call('SendMessage', {
       message: { messageId: 'secret-id', role: 'ROLE_USER', parts: [{ text: 'secret-message' }] },
     })
@@ -241,19 +205,18 @@ describe('GET /agents/{id}/observed', () => {
 
   it('points into the card as it is written, whatever its dialect', async () => {
     const { origin } = called.agent
+    const card = {
+      name: 'A',
+      description: 'Answers questions',
+      url: `${origin}/a2a`,
+      supportedOutputModes: ['text/plain'],
+    }
     await called.register('observed-dialect', {
-      card: {
-        name: 'A',
-        description: 'Answers questions',
-        url: `${origin}/a2a`,
-        supportedOutputModes: ['text/plain'],
-        capabilities: { streaming: false },
-      },
-      gate: { capabilities: 'off' },
+      ...{ card: { ...card, capabilities: { streaming: false } }, gate: { capabilities: 'off' } },
     })
     called.agent.respond(reply(200, stream, event({ text: 'Rain' })))
     await callTimes(1, 'observed-dialect', call('SendStreamingMessage'))
-    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    called.agent.respond(answer(result(image)))
     await callTimes(1, 'observed-dialect', call())
     const { proposals } = await observed('observed-dialect')
     expect(proposals.map(({ pointer, change }) => [pointer, (change as JsonObject).path])).toEqual([
@@ -269,11 +232,8 @@ describe('GET /agents/{id}/observed', () => {
     await callTimes(1, 'observed-translated', call('message/stream', messageV03()), version)
     called.agent.respond(answer(error(-32004)))
     await callTimes(2, 'observed-translated', call('message/stream', messageV03()), version)
-    expect(await observed('observed-translated')).toMatchObject({
-      calls: 3,
-      streaming: { answered: 0, refused: 2, failed: 1 },
-      failures: { '-32004': 2 },
-    })
+    const streaming = { answered: 0, refused: 2, failed: 1 }
+    expect(await observed('observed-translated')).toMatchObject({ calls: 3, streaming, failures: { '-32004': 2 } })
   })
 
   it('starts anew when the agent is removed', async () => {
@@ -308,7 +268,7 @@ describe('GET /agents/{id}/observed', () => {
     const manifest = { card: agentCard(called.agent.origin), route: 'gateway' }
     const workspace = new Workspace({ 'observed-lint.json': manifest })
     await called.register('observed-lint', manifest)
-    called.agent.respond(answer(result({ raw: 'AA==', mediaType: 'image/png' })))
+    called.agent.respond(answer(result(image)))
     await callTimes(1, 'observed-lint', call())
     const url = called.host.url.href
     const args = ['lint', 'observed-lint.json', '--observed', '--url', url, '--token', adminToken]

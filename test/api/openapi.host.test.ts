@@ -8,43 +8,34 @@ import { routes } from '../../src/app.ts'
 import { type WireVersion, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerCalls, eventsOf } from '../support/answers.ts'
-import { type CalledHost, nextAddress, type Received, type Sent, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, nextAddress, type Received, type Sent, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard, minimalCard, shortCard } from '../support/cards/cards.ts'
 import { readHostConfig } from '../support/global-setup.ts'
-import { type OwnHost, sharedHost, startHost, token } from '../support/host.ts'
+import { emptyHost, type Host, sharedHost, token } from '../support/host.ts'
+import { startNodeHost } from '../support/node-host.ts'
 import { Contract } from '../support/schemas/openapi.ts'
-import { makeSigningKey } from '../support/signing-key.ts'
 import { json, type Responder, stream } from '../support/upstream.ts'
 
 const document: JsonObject = JSON.parse(JSON.stringify(createOpenApiDocument()))
 const contract = new Contract(document)
 
-let called: CalledHost
-/** A host without agents. */
-let empty: OwnHost
+let called: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost({
-    SIGNING_KEY: JSON.stringify(makeSigningKey()),
-  })
-  empty = await startHost()
+  await emptyHost('signing')
+  called = await useSharedHost('signing')
   called.agent.respond(answer)
   const { origin } = called.agent
   const gateway = { card: agentCard(origin, { capabilities }), route: 'gateway', extended: { description: 'More' } }
-  await called.register('root', {
-    card: { ...minimalCard, documentationUrl: 'https://docs.example.com/' },
-    hosts: ['*'],
-  })
-  await called.register('weather', gateway)
-  await called.register('weather', { ...gateway, extended: { description: 'Even more' } })
-  await called.register('unavailable', { upstream: { card: `${origin}/missing.json` } })
-  await called.register('relay', { upstream: { card: `${origin}/card.json`, pin: true } })
+  const documented = { ...minimalCard, documentationUrl: 'https://docs.example.com/' }
+  await called.register('oa-root', { card: documented, hosts: ['*'] })
+  await called.register('oa-weather', gateway)
+  await called.register('oa-weather', { ...gateway, extended: { description: 'Even more' } })
+  await called.register('oa-unavailable', { upstream: { card: `${origin}/missing.json` } })
+  await called.register('oa-relay', { upstream: { card: `${origin}/card.json`, pin: true } })
   wider = true
 })
-afterAll(async () => {
-  await called.close()
-  await empty.close()
-})
+afterAll(() => called.close())
 
 const capabilities = { streaming: true, pushNotifications: true, extendedAgentCard: true }
 
@@ -91,31 +82,31 @@ const samples: Sample[] = [
   ['GET', '/.well-known/agent-card.json', 200],
   ['GET', '/.well-known/agent.json', 200],
   ['GET', '/.well-known/agent.json', 304, { headers: { 'If-None-Match': '*' } }],
-  ['GET', '/agents/weather/.well-known/agent-card.json?dialect=1.0', 200],
-  ['GET', '/agents/weather/.well-known/agent-card.json', 304, { headers: { 'If-None-Match': '*' } }],
-  ['GET', '/agents/weather/.well-known/agent.json', 200, { headers: { ...a2a('0.3'), Prefer: 'server-timing' } }],
-  ['GET', '/agents/weather', 200, admin],
-  ['GET', '/agents/weather?dialect=none', 400],
+  ['GET', '/agents/oa-weather/.well-known/agent-card.json?dialect=1.0', 200],
+  ['GET', '/agents/oa-weather/.well-known/agent-card.json', 304, { headers: { 'If-None-Match': '*' } }],
+  ['GET', '/agents/oa-weather/.well-known/agent.json', 200, { headers: { ...a2a('0.3'), Prefer: 'server-timing' } }],
+  ['GET', '/agents/oa-weather', 200, admin],
+  ['GET', '/agents/oa-weather?dialect=none', 400],
   ['GET', '/agents/none', 404],
-  ['GET', '/agents/unavailable', 502],
+  ['GET', '/agents/oa-unavailable', 502],
   ['GET', '/agents/.well-known/agent-card.json', 404],
   ['GET', '/.well-known/jwks.json', 200],
   ['GET', '/.well-known/jwks.json', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/.well-known/did.json', 200],
   ['GET', '/.well-known/did.json', 304, { headers: { 'If-None-Match': '*' } }],
-  ['GET', '/a2a/v1/agents/weather', 200],
+  ['GET', '/a2a/v1/agents/oa-weather', 200],
   ['GET', '/a2a/v1/agents/none', 404],
   // Lists and catalogs
   ['GET', '/agents', 200],
   ['GET', '/agents?limit=1', 200, admin],
-  ['GET', '/agents?id=weather&id=none', 200, admin],
+  ['GET', '/agents?id=oa-weather&id=none', 200, admin],
   ['GET', '/agents?set=none', 200, admin],
   ['GET', '/agents?q=weather&facets=tag,capability&capability=streaming', 200],
   ['GET', '/agents', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/agents?limit=0', 400],
   ['GET', '/agents?q=', 400],
   ['GET', '/agents?set=none', 401],
-  ['GET', '/agents?id=weather', 401],
+  ['GET', '/agents?id=oa-weather', 401],
   ['GET', '/.well-known/a2a/agents', 200],
   ['GET', '/.well-known/a2a/agents', 401, unknownToken],
   ...['/.well-known/ai-catalog.json', '/.well-known/ard.json', '/.well-known/api-catalog', '/llms.txt'].flatMap(
@@ -139,95 +130,105 @@ const samples: Sample[] = [
   ['GET', '/ard/agents?pageSize=1', 200],
   ['GET', '/ard/agents', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/ard/agents?pageSize=0', 400],
-  ['GET', () => `/ard/agents/urn%3Aair%3Aagent.localhost%3Aagent%3Aweather`, 200],
+  ['GET', '/ard/agents/urn%3Aair%3Aagent.localhost%3Aagent%3Aoa-weather', 200],
   ['GET', '/ard/agents/urn%3Aair%3Aa.example%3Aagent%3Anone', 404],
   ['GET', '/ard/agents/none', 400],
   // Pages
-  ...['/', '/agents', '/agents/weather', '/lint', '/manage'].map(
+  ...['/', '/agents', '/agents/oa-weather', '/lint', '/manage'].map(
     (path): Sample => ['GET', path, 200, { headers: { Accept: 'text/html' } }],
   ),
   ['GET', '/', 404],
-  ['GET', '/agents/weather/card.svg', 200],
-  ['GET', '/agents/weather/badge.svg', 200],
+  ['GET', '/agents/oa-weather/card.svg', 200],
+  ['GET', '/agents/oa-weather/badge.svg', 200],
   ['GET', '/agents/none/card.svg', 404],
   ['GET', '/agents/none/badge.svg', 404],
   // Pictures
   ...['card.svg', 'badge.svg'].flatMap((file): Sample[] => [
-    ['GET', `/agents/weather/${file}`, 200],
-    ['GET', `/agents/weather/${file}`, 304, { headers: { 'If-None-Match': '*' } }],
+    ['GET', `/agents/oa-weather/${file}`, 200],
+    ['GET', `/agents/oa-weather/${file}`, 304, { headers: { 'If-None-Match': '*' } }],
     ['GET', `/agents/none/${file}`, 404],
-    ['GET', `/agents/unavailable/${file}`, 502],
+    ['GET', `/agents/oa-unavailable/${file}`, 502],
   ]),
   // Registrations
-  ['PUT', '/agents/new', 201, { ...admin, body: { ...shortCard } }],
-  ['PUT', '/agents/new', 200, { ...admin, body: { ...shortCard, name: 'Other', version: 'v2' } }],
-  ['PUT', '/agents/new', 200, { ...admin, body: { card: shortCard, extended: { name: 'C' }, set: 'own' } }],
-  ['PUT', '/agents/new', 412, { ...admin, headers: { 'If-None-Match': '*' }, body: shortCard }],
-  ['PUT', '/agents/new', 400, { ...admin, headers: { 'If-None-Match': '"a"' }, body: shortCard }],
-  ['PUT', '/agents/new', 401, { body: shortCard }],
-  ['PUT', '/agents/new', 401, { ...unknownToken, body: shortCard }],
-  ['PUT', '/agents/NEW', 400, { ...admin, body: shortCard }],
-  ['PUT', '/agents/new', 400, { ...admin, body: '{' }],
-  ['PUT', '/agents/new', 413, { ...admin, body: JSON.stringify('x'.repeat(300_000)) }],
-  ['PUT', '/agents/new', 415, { ...admin, headers: { 'Content-Type': 'text/plain' }, body: '{}' }],
-  ['PUT', '/agents/new', 422, { ...admin, body: { card: { name: '', url: 1 } } }],
-  ['PUT', '/agents/new', 422, { ...admin, body: '{"name": "A", "name": "B"}' }],
-  ['PUT', '/agents/new', 422, { ...admin, body: { ...shortCard, description: `sk-ant-api03-${'aB3'.repeat(31)}AA` } }],
-  ['PUT', '/agents/other', 409, { ...admin, body: { card: shortCard, hosts: ['*'] } }],
-  ['POST', '/agents:batch', 200, ndjson({ id: 'one', manifest: shortCard }, { id: 'two', manifest: {} })],
-  ['POST', '/agents:batch?atomic=true', 422, ndjson({ id: 'one', manifest: shortCard }, { id: 'two', manifest: {} })],
+  ['PUT', '/agents/oa-new', 201, { ...admin, body: { ...shortCard } }],
+  ['PUT', '/agents/oa-new', 200, { ...admin, body: { ...shortCard, name: 'Other', version: 'v2' } }],
+  ['PUT', '/agents/oa-new', 200, { ...admin, body: { card: shortCard, extended: { name: 'C' }, set: 'own' } }],
+  ['PUT', '/agents/oa-new', 412, { ...admin, headers: { 'If-None-Match': '*' }, body: shortCard }],
+  ['PUT', '/agents/oa-new', 400, { ...admin, headers: { 'If-None-Match': '"a"' }, body: shortCard }],
+  ['PUT', '/agents/oa-new', 401, { body: shortCard }],
+  ['PUT', '/agents/oa-new', 401, { ...unknownToken, body: shortCard }],
+  ['PUT', '/agents/OA-NEW', 400, { ...admin, body: shortCard }],
+  ['PUT', '/agents/oa-new', 400, { ...admin, body: '{' }],
+  ['PUT', '/agents/oa-new', 413, { ...admin, body: JSON.stringify('x'.repeat(300_000)) }],
+  ['PUT', '/agents/oa-new', 415, { ...admin, headers: { 'Content-Type': 'text/plain' }, body: '{}' }],
+  ['PUT', '/agents/oa-new', 422, { ...admin, body: { card: { name: '', url: 1 } } }],
+  ['PUT', '/agents/oa-new', 422, { ...admin, body: '{"name": "A", "name": "B"}' }],
+  [
+    'PUT',
+    '/agents/oa-new',
+    422,
+    { ...admin, body: { ...shortCard, description: `sk-ant-api03-${'aB3'.repeat(31)}AA` } },
+  ],
+  ['PUT', '/agents/oa-other', 409, { ...admin, body: { card: shortCard, hosts: ['*'] } }],
+  ['POST', '/agents:batch', 200, ndjson({ id: 'oa-one', manifest: shortCard }, { id: 'oa-two', manifest: {} })],
+  [
+    'POST',
+    '/agents:batch?atomic=true',
+    422,
+    ndjson({ id: 'oa-one', manifest: shortCard }, { id: 'oa-two', manifest: {} }),
+  ],
   ['POST', '/agents:batch', 415, { ...admin, body: {} }],
   ['POST', '/agents:batch?a=b', 400, ndjson({})],
-  ['GET', '/agents/new/manifest', 200, admin],
+  ['GET', '/agents/oa-new/manifest', 200, admin],
   ['GET', '/agents/none/manifest', 404, admin],
-  ['GET', '/agents/weather/revisions', 200, admin],
-  ['GET', '/agents/weather/revisions?limit=1', 200, admin],
+  ['GET', '/agents/oa-weather/revisions', 200, admin],
+  ['GET', '/agents/oa-weather/revisions?limit=1', 200, admin],
   ['GET', '/agents/none/revisions', 404, admin],
-  ['GET', '/agents/weather/revisions/1', 200, admin],
-  ['GET', '/agents/weather/revisions/1', 304, { ...admin, headers: { 'If-None-Match': '*' } }],
-  ['GET', '/agents/weather/revisions/99', 404, admin],
-  ['GET', '/agents/weather/revisions/2/diff', 200, admin],
-  ['GET', '/agents/new/revisions/2/diff?from=1', 200, admin],
-  ['GET', '/agents/weather/revisions/1/diff', 404, admin],
-  ['POST', '/agents/new/rollback', 200, { ...admin, body: { seq: 1 } }],
-  ['POST', '/agents/new/rollback', 422, { ...admin, body: { seq: 0 } }],
-  ['POST', '/agents/new/rollback', 404, { ...admin, body: { seq: 99 } }],
-  ['GET', '/agents/relay/source', 200, admin],
-  ['GET', '/agents/unavailable/source', 200, admin],
-  ['GET', '/agents/weather/source', 409, admin],
-  ['POST', '/agents/relay/refresh', 200, admin],
-  ['GET', '/agents/relay/source', 200, admin],
-  ['POST', '/agents/relay/refresh', 412, { ...admin, body: { accept: '"other"' } }],
-  ['POST', '/agents/relay/refresh', 422, { ...admin, body: { accept: 1 } }],
-  ['POST', '/agents/relay/refresh', 200, () => ({ ...admin, body: { accept: seen.pending } })],
-  ['POST', '/agents/relay/refresh', 200, admin],
-  ['POST', '/agents/unavailable/refresh', 502, admin],
-  ['GET', '/agents/relay/revisions', 200, admin],
-  ['DELETE', '/agents/one/tasks', 204, admin],
+  ['GET', '/agents/oa-weather/revisions/1', 200, admin],
+  ['GET', '/agents/oa-weather/revisions/1', 304, { ...admin, headers: { 'If-None-Match': '*' } }],
+  ['GET', '/agents/oa-weather/revisions/99', 404, admin],
+  ['GET', '/agents/oa-weather/revisions/2/diff', 200, admin],
+  ['GET', '/agents/oa-new/revisions/2/diff?from=1', 200, admin],
+  ['GET', '/agents/oa-weather/revisions/1/diff', 404, admin],
+  ['POST', '/agents/oa-new/rollback', 200, { ...admin, body: { seq: 1 } }],
+  ['POST', '/agents/oa-new/rollback', 422, { ...admin, body: { seq: 0 } }],
+  ['POST', '/agents/oa-new/rollback', 404, { ...admin, body: { seq: 99 } }],
+  ['GET', '/agents/oa-relay/source', 200, admin],
+  ['GET', '/agents/oa-unavailable/source', 200, admin],
+  ['GET', '/agents/oa-weather/source', 409, admin],
+  ['POST', '/agents/oa-relay/refresh', 200, admin],
+  ['GET', '/agents/oa-relay/source', 200, admin],
+  ['POST', '/agents/oa-relay/refresh', 412, { ...admin, body: { accept: '"other"' } }],
+  ['POST', '/agents/oa-relay/refresh', 422, { ...admin, body: { accept: 1 } }],
+  ['POST', '/agents/oa-relay/refresh', 200, () => ({ ...admin, body: { accept: seen.pending } })],
+  ['POST', '/agents/oa-relay/refresh', 200, admin],
+  ['POST', '/agents/oa-unavailable/refresh', 502, admin],
+  ['GET', '/agents/oa-relay/revisions', 200, admin],
+  ['DELETE', '/agents/oa-one/tasks', 204, admin],
   ['DELETE', '/agents/none/tasks', 404, admin],
-  ['DELETE', '/agents/one', 412, { ...admin, headers: { 'If-Match': '"other"' } }],
-  ['DELETE', '/agents/one', 204, admin],
-  ['DELETE', '/agents/one', 404, admin],
-  ['GET', '/agents/one/revisions', 200, admin],
-  ['POST', '/agents/one/rollback', 422, { ...admin, body: { seq: 2 } }],
-  ['POST', '/agents/one/rollback', 201, { ...admin, body: { seq: 1 } }],
+  ['DELETE', '/agents/oa-one', 412, { ...admin, headers: { 'If-Match': '"other"' } }],
+  ['DELETE', '/agents/oa-one', 204, admin],
+  ['DELETE', '/agents/oa-one', 404, admin],
+  ['GET', '/agents/oa-one/revisions', 200, admin],
+  ['POST', '/agents/oa-one/rollback', 422, { ...admin, body: { seq: 2 } }],
+  ['POST', '/agents/oa-one/rollback', 201, { ...admin, body: { seq: 1 } }],
   ['POST', '/lint', 200, { body: minimalCard }],
   ['POST', '/lint?representations=true', 200, { body: minimalCard }],
   ['POST', '/lint', 200, { body: { name: '' } }],
   ['POST', '/lint', 400, { body: '{' }],
-  ['POST', '/verify', 200, () => ({ body: { url: `${called.host.url.origin}/agents/weather` } })],
+  ['POST', '/verify', 200, () => ({ body: { url: `${called.host.url.origin}/agents/oa-weather` } })],
   ['POST', '/verify', 200, { body: { card: { ...minimalCard, signatures: [{}] }, keys: [{}] } }],
   ['POST', '/verify', 422, { body: {} }],
   ['POST', '/verify', 502, () => ({ body: { url: `${called.agent.origin}/missing.json` } })],
   // Tokens and administration
-  ['POST', '/tokens', 201, { ...admin, body: { scopes: ['read'], agents: ['n*'], note: 'Test', expires: 3600 } }],
+  ['POST', '/tokens', 201, { ...admin, body: { scopes: ['read'], agents: ['oa-n*'], note: 'Test', expires: 3600 } }],
   ['POST', '/tokens', 422, { ...admin, body: { scopes: [] } }],
   ['POST', '/tokens', 403, () => ({ token: seen.token, body: { scopes: ['read'] } })],
   ['GET', '/tokens', 200, admin],
   ['GET', '/tokens/self', 200, admin],
   ['GET', '/tokens/self', 200, () => ({ token: seen.token })],
   ['GET', '/tokens/self', 401],
-  ['GET', '/agents/weather/manifest', 403, () => ({ token: seen.token })],
+  ['GET', '/agents/oa-weather/manifest', 403, () => ({ token: seen.token })],
   ['DELETE', () => `/tokens/${seen.tokenId}`, 204, admin],
   ['DELETE', '/tokens/none', 404, admin],
   ['GET', '/audit', 200, admin],
@@ -247,41 +248,41 @@ const samples: Sample[] = [
   ['GET', '/openapi.json', 304, { headers: { 'If-None-Match': '*' } }],
   ['GET', '/health', 200],
   // Calls
-  ['POST', '/agents/weather/a2a', 200, { headers: a2a('1.0'), body: call() }],
-  ['POST', '/agents/weather/a2a', 200, { headers: a2a('1.0'), body: call('SendStreamingMessage') }],
-  ['POST', '/agents/weather/a2a', 200, { headers: a2a('0.3'), body: call('message/stream', messageV03()) }],
-  ['POST', '/agents/weather/a2a', 200, { headers: a2a('1.0'), body: call('NoMethod') }],
-  ['POST', '/agents/weather/a2a', 400, { body: '{' }],
-  ['POST', '/agents/weather/a2a', 401, { ...unknownToken, body: call() }],
-  ['POST', '/agents/weather/a2a', 415, { headers: { 'Content-Type': 'text/plain' }, body: '{}' }],
-  ['POST', '/agents/unavailable/a2a', 502, { headers: a2a('1.0'), body: call() }],
+  ['POST', '/agents/oa-weather/a2a', 200, { headers: a2a('1.0'), body: call() }],
+  ['POST', '/agents/oa-weather/a2a', 200, { headers: a2a('1.0'), body: call('SendStreamingMessage') }],
+  ['POST', '/agents/oa-weather/a2a', 200, { headers: a2a('0.3'), body: call('message/stream', messageV03()) }],
+  ['POST', '/agents/oa-weather/a2a', 200, { headers: a2a('1.0'), body: call('NoMethod') }],
+  ['POST', '/agents/oa-weather/a2a', 400, { body: '{' }],
+  ['POST', '/agents/oa-weather/a2a', 401, { ...unknownToken, body: call() }],
+  ['POST', '/agents/oa-weather/a2a', 415, { headers: { 'Content-Type': 'text/plain' }, body: '{}' }],
+  ['POST', '/agents/oa-unavailable/a2a', 502, { headers: a2a('1.0'), body: call() }],
   ['POST', '/agents/none/a2a', 200, { body: call() }],
-  ['POST', '/agents/weather', 200, { headers: a2a('0.3'), body: call('message/send', messageV03()) }],
-  ['POST', '/a2a', 200, { headers: a2a('1.0'), body: call('SendMessage', message({ tenant: 'weather' })) }],
+  ['POST', '/agents/oa-weather', 200, { headers: a2a('0.3'), body: call('message/send', messageV03()) }],
+  ['POST', '/a2a', 200, { headers: a2a('1.0'), body: call('SendMessage', message({ tenant: 'oa-weather' })) }],
   ['POST', '/a2a/v1', 200, { headers: a2a('0.3'), body: call('message/send', messageV03({ agentName: 'Weather' })) }],
   ...wireVersions.flatMap(version => restSamples(version)),
-  ['GET', '/agents/weather/a2a/tasks/t-1', 401, unknownToken],
-  ['GET', '/agents/weather/a2a/v1/tasks/t-1', 401, unknownToken],
+  ['GET', '/agents/oa-weather/a2a/tasks/t-1', 401, unknownToken],
+  ['GET', '/agents/oa-weather/a2a/v1/tasks/t-1', 401, unknownToken],
   ['POST', '/agents/none/a2a/message:send', 404, { body: message() }],
   ['POST', '/agents/none/a2a/v1/message:send', 404, { body: {} }],
-  ['POST', '/agents/weather/a2a/message:send', 400, { headers: { 'A2A-Version': '9.9' }, body: message() }],
-  ['GET', '/agents/weather/receipt', 404],
-  ['POST', '/agents/weather/check', 200, { ...admin, body: { send: true } }],
-  ['POST', '/agents/weather/check', 200, admin],
-  ['POST', '/agents/weather/check', 422, { ...admin, body: { send: 1 } }],
-  ['POST', '/agents/unavailable/check', 502, admin],
+  ['POST', '/agents/oa-weather/a2a/message:send', 400, { headers: { 'A2A-Version': '9.9' }, body: message() }],
+  ['GET', '/agents/oa-weather/receipt', 404],
+  ['POST', '/agents/oa-weather/check', 200, { ...admin, body: { send: true } }],
+  ['POST', '/agents/oa-weather/check', 200, admin],
+  ['POST', '/agents/oa-weather/check', 422, { ...admin, body: { send: 1 } }],
+  ['POST', '/agents/oa-unavailable/check', 502, admin],
   ['POST', '/agents/none/check', 404, admin],
-  ['GET', '/agents/weather/receipt', 200],
-  ['GET', '/agents/weather/receipt', 304, { headers: { 'If-None-Match': '*' } }],
-  ['GET', '/agents/weather/badge.svg?show=receipt', 200],
-  ['GET', '/agents/weather/observed', 200, admin],
+  ['GET', '/agents/oa-weather/receipt', 200],
+  ['GET', '/agents/oa-weather/receipt', 304, { headers: { 'If-None-Match': '*' } }],
+  ['GET', '/agents/oa-weather/badge.svg?show=receipt', 200],
+  ['GET', '/agents/oa-weather/observed', 200, admin],
   ['GET', '/agents/none/observed', 404, admin],
   // SuperX
   ['POST', '/rpc', 200, { body: call('agents/list', { includeCard: true }) }],
-  ['POST', '/rpc', 200, { body: call('agents/get', { id: 'weather' }) }],
+  ['POST', '/rpc', 200, { body: call('agents/get', { id: 'oa-weather' }) }],
   ['POST', '/rpc', 200, { body: call('agents/get', { id: 'none' }) }],
   ['POST', '/rpc', 400, { body: '{' }],
-  ['POST', '/rpc', 401, { body: call('agents/refreshCard', { id: 'relay' }) }],
+  ['POST', '/rpc', 401, { body: call('agents/refreshCard', { id: 'oa-relay' }) }],
 ]
 
 /** A request for each operation of a version over HTTP+JSON. */
@@ -298,7 +299,7 @@ function restSamples(version: WireVersion): Sample[] {
     if (path === undefined) return []
     return operations[name].http[0].map(method => [
       method,
-      `/agents/weather/a2a/${path.replace('{taskId}', 't-1')}`,
+      `/agents/oa-weather/a2a/${path.replace('{taskId}', 't-1')}`,
       200,
       { headers: a2a(version), ...(name === 'extendedCard' && admin), ...(bodies[name] && { body: bodies[name] }) },
     ])
@@ -339,14 +340,71 @@ const unknownParameters = (method: string, path: string): string[] => {
   return sent.filter(name => !known.includes(name)).map(name => `the document has no parameter ${name}`)
 }
 
-describe('an answer of the host is as the document describes it', () => {
-  it.each(samples.map((sample, index) => [`${index + 1}: ${sample[0]} ${sample[1]} ${sample[2]}`, sample] as const))(
-    '%s',
-    async (_, [method, path, status, sent = {}]) => {
+/** Imports a file into another host, and returns the status and what differs from the document. */
+const importInto = async (host: Pick<Host, 'fetch'>, body: string): Promise<[status: number, errors: string[]]> => {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' }
+  const response = await host.fetch('/import', { method: 'POST', headers, body })
+  const answer = { status: response.status, headers: response.headers, text: await response.text() }
+  return [answer.status, contract.findResponseErrors('POST', '/import', answer)]
+}
+
+/** Reads a stream of events up to its first, and returns what differs from the document. */
+const readStream = async (path: string): Promise<string[]> => {
+  const url = new URL(`${path}?lastEventId=0`, called.host.url)
+  const { status, headers, body } = await fetch(url, { headers: { Authorization: `Bearer ${token}` } })
+  let text = ''
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk
+    if (/\ndata: .*\n\n/.test(text)) break
+  }
+  return [
+    ...contract.findResponseErrors('GET', path, { status, headers, text }),
+    ...unknownParameters('GET', `${path}?lastEventId=0`),
+  ]
+}
+
+describe('the answers of the host', () => {
+  /** The status of each sample, what it should be, and what differs from the document. */
+  const results: [sample: string, status: number, expected: number, errors: string[]][] = []
+  const imported: Record<string, [status: number, errors: string[]]> = {}
+  const streams: string[][] = []
+  beforeAll(async () => {
+    for (const [index, [method, path, expected, sent = {}]] of samples.entries()) {
       const target = typeof path === 'string' ? path : path()
-      expect(await exchange(method, target, typeof sent === 'function' ? sent() : sent)).toEqual([status, []])
-    },
-  )
+      const [status, errors] = await exchange(method, target, typeof sent === 'function' ? sent() : sent)
+      results.push([`${index + 1}: ${method} ${target}`, status, expected, errors])
+    }
+    const target = await startNodeHost()
+    imported.broken = await importInto(target, `${seen.export}{}\n`)
+    imported.whole = await importInto(target, seen.export)
+    for (const path of ['/events', '/agents/oa-weather/events']) streams.push(await readStream(path))
+  }, 60_000)
+
+  it('are as the document describes them', () => {
+    expect(results.filter(([, status, expected, errors]) => status !== expected || errors.length > 0)).toEqual([])
+    expect(results.length).toBeGreaterThan(200)
+  })
+
+  it('are so to an import into an empty host', () => {
+    expect(contract.findRequestErrors('POST', '/import', 'application/x-ndjson', seen.export)).toEqual([])
+    expect(imported).toEqual({ broken: [422, []], whole: [201, []] })
+  })
+
+  it('are so to a stream of events, with a change or with a bad id', async () => {
+    expect(streams).toEqual([[], []])
+    for (const path of ['/events', '/agents/oa-weather/events']) {
+      const bad = await called.send(`${path}?lastEventId=a`, { method: 'GET' })
+      expect([bad.status, contract.findResponseErrors('GET', path, bad)]).toEqual([400, []])
+    }
+  })
+
+  it('have a success of each operation where there is one', () => {
+    const succeeds = (statuses: ReadonlySet<number>) => [...statuses].some(status => status < 300)
+    const unchecked = contract.operationIds.filter(id => !succeeds(contract.checked.get(id) ?? new Set()))
+    // That a client has lost the id of the agent is always an error.
+    expect(unchecked).toEqual(['getCardWithoutAgent'])
+    expect(contract.checked.get('getCardWithoutAgent')).toEqual(new Set([404]))
+  })
 })
 
 /** Sends a request from one address until a rate limit refuses it. */
@@ -365,47 +423,23 @@ const exceed = async (method: string, path: string, sent: RequestInit): Promise<
   }
 }
 
-describe('an answer that needs a host of its own is as the document describes it', () => {
-  it.each([
-    ['POST', '/lint', { body: '{}' }],
-    ['POST', '/verify', { body: '{}' }],
-    ['POST', '/ard/search', { body: '{"query": {"text": "a"}}' }],
-    ['POST', '/agents/none/a2a', { body: JSON.stringify(call()) }],
-    ['POST', '/agents/none/a2a/message:send', { body: '{}' }],
-    ['POST', '/rpc', { body: JSON.stringify(call('agents/list', {})) }],
-    ['GET', '/tokens', { headers: { Authorization: 'Bearer wrong' } }],
-    ['GET', '/lint', {}],
-    ['GET', '/agents/none/badge.svg', {}],
-  ])('%s %s past a rate limit', async (method, path, sent) => {
-    expect(contract.findResponseErrors(method, path, await exceed(method, path, sent))).toEqual([])
-  })
-
-  it('POST /import into an empty host, and again with another file', async () => {
-    const file = await (await called.host.fetch('/export', { headers: { Authorization: `Bearer ${token}` } })).text()
-    const imported = async (body: string): Promise<[number, string[]]> => {
-      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' }
-      const response = await empty.fetch('/import', { method: 'POST', headers, body })
-      const answer = { status: response.status, headers: response.headers, text: await response.text() }
-      return [answer.status, contract.findResponseErrors('POST', '/import', answer)]
-    }
-    expect(await imported(`${file}{}\n`)).toEqual([422, []])
-    expect(contract.findRequestErrors('POST', '/import', 'application/x-ndjson', file)).toEqual([])
-    expect(await imported(file)).toEqual([201, []])
-  })
-
-  it.each(['/events', '/agents/weather/events'])('GET %s with a change', async path => {
-    const url = new URL(`${path}?lastEventId=0`, called.host.url)
-    const { status, headers, body } = await fetch(url, { headers: { Authorization: `Bearer ${token}` } })
-    let text = ''
-    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      text += chunk
-      if (/\ndata: .*\n\n/.test(text)) break
-    }
-    expect(contract.findResponseErrors('GET', path, { status, headers, text })).toEqual([])
-    expect(unknownParameters('GET', `${path}?lastEventId=0`)).toEqual([])
-    const bad = await called.send(`${path}?lastEventId=a`, { method: 'GET' })
-    expect([bad.status, contract.findResponseErrors('GET', path, bad)]).toEqual([400, []])
-  })
+it('answers past a rate limit as the document describes', async () => {
+  const anonymous: [method: string, path: string, body?: Json][] = [
+    ['POST', '/lint', {}],
+    ['POST', '/verify', {}],
+    ['POST', '/ard/search', { query: { text: 'a' } }],
+    ['POST', '/agents/none/a2a', call()],
+    ['POST', '/agents/none/a2a/message:send', {}],
+    ['POST', '/rpc', call('agents/list', {})],
+    ['GET', '/lint'],
+    ['GET', '/agents/none/badge.svg'],
+  ]
+  for (const [method, path, body] of anonymous) {
+    const answer = await exceed(method, path, body === undefined ? {} : { body: JSON.stringify(body) })
+    expect(contract.findResponseErrors(method, path, answer)).toEqual([])
+  }
+  const guessed = await exceed('GET', '/tokens', { headers: { Authorization: 'Bearer wrong' } })
+  expect(contract.findResponseErrors('GET', '/tokens', guessed)).toEqual([])
 })
 
 describe('the document', () => {
@@ -466,14 +500,6 @@ describe('the document', () => {
     const documented = Object.entries(rateLimits).map(([name, { requests }]) => [name, requests])
     expect(Object.fromEntries(documented)).toEqual(readHostConfig().rateLimits)
   })
-
-  it('had an answer to each of its operations checked here, a success where there is one', () => {
-    const succeeds = (statuses: ReadonlySet<number>) => [...statuses].some(status => status < 300)
-    const unchecked = contract.operationIds.filter(id => !succeeds(contract.checked.get(id) ?? new Set()))
-    // That a client has lost the id of the agent is always an error.
-    expect(unchecked).toEqual(['getCardWithoutAgent'])
-    expect(contract.checked.get('getCardWithoutAgent')).toEqual(new Set([404]))
-  })
 })
 
 describe('the contract of these tests', () => {
@@ -484,19 +510,16 @@ describe('the contract of these tests', () => {
   })
   const problem = (code: string) => ({ type: 'about:blank', title: 'Not Found', status: 404, code, detail: 'No.' })
 
-  it.each([
-    ['a member that is missing', answered({ service: 'calling-card' })],
-    ['a member that is not described', answered({ agents: [], more: 1 })],
-    ['a status that is not described', answered({}, 418)],
-    ['a media type that is not described', answered({ agents: [] }, 200, 'text/plain')],
-    ['a code that is not described', answered(problem('no-source'), 400, 'application/problem+json')],
-    ['a header that is not described', { ...answered({ agents: [] }), headers: new Headers({ 'Gate-Warning': 'a' }) }],
-  ])('finds %s', (_, answer) => {
-    expect(contract.findResponseErrors('GET', '/agents', answer)).not.toEqual([])
-  })
-
-  it('accepts an answer that the document describes', () => {
-    expect(contract.findResponseErrors('GET', '/agents', answered({ agents: [] }))).toEqual([])
+  it('finds what is missing or not described, and accepts an answer that is', () => {
+    const find = (answer: ReturnType<typeof answered>) => contract.findResponseErrors('GET', '/agents', answer)
+    const warned = { ...answered({ agents: [] }), headers: new Headers({ 'Gate-Warning': 'a' }) }
+    expect(find(answered({ service: 'calling-card' })), 'a member that is missing').not.toEqual([])
+    expect(find(answered({ agents: [], more: 1 })), 'another member').not.toEqual([])
+    expect(find(answered({}, 418)), 'another status').not.toEqual([])
+    expect(find(answered({ agents: [] }, 200, 'text/plain')), 'another media type').not.toEqual([])
+    expect(find(answered(problem('no-source'), 400, 'application/problem+json')), 'another code').not.toEqual([])
+    expect(find(warned), 'another header').not.toEqual([])
+    expect(find(answered({ agents: [] }))).toEqual([])
   })
 
   it('finds a request that the document does not describe', () => {

@@ -49,30 +49,30 @@ const send = async (method: string, path: string, body?: object | undefined, hea
 const admin = { Authorization: `Bearer ${token}` }
 
 describe('while the Registry is unavailable', () => {
-  it.each<[method: string, path: string, body?: object | undefined, headers?: Record<string, string>]>([
-    ['GET', '/agents'],
-    ['GET', '/agents', undefined, { 'If-None-Match': '*' }],
-    ['GET', '/agents', undefined, admin],
-    ['GET', '/.well-known/a2a/agents'],
-    ['GET', '/.well-known/ai-catalog.json'],
-    ['GET', '/llms.txt', undefined, { 'If-None-Match': '*' }],
-    ['GET', '/sitemap.xml'],
-    ['PUT', '/agents/a', card, admin],
-    ['DELETE', '/agents/a', undefined, admin],
-    ['GET', '/agents/a/manifest', undefined, admin],
-    ['GET', '/agents/a/source', undefined, admin],
-    ['POST', '/tokens', { scopes: ['read'] }, admin],
-    ['GET', '/tokens', undefined, admin],
-  ])('%s %s returns 503 with Retry-After, as the OpenAPI document describes it', async (...args) => {
-    const { status, headers, body } = await send(...args)
-    const [method, path] = args
-    expect(contract.findResponseErrors(method, path, { status, headers, text: JSON.stringify(body) })).toEqual([])
-    expect([status, headers.get('Retry-After'), headers.get('Cache-Control'), body.code]).toEqual([
-      503,
-      '10',
-      'no-store',
-      'unavailable',
-    ])
+  it('every endpoint returns 503 with Retry-After, as the OpenAPI document describes it', async () => {
+    const rows: [method: string, path: string, body?: object | undefined, headers?: Record<string, string>][] = [
+      ['GET', '/agents'],
+      ['GET', '/agents', undefined, { 'If-None-Match': '*' }],
+      ['GET', '/agents', undefined, admin],
+      ['GET', '/.well-known/a2a/agents'],
+      ['GET', '/.well-known/ai-catalog.json'],
+      ['GET', '/llms.txt', undefined, { 'If-None-Match': '*' }],
+      ['GET', '/sitemap.xml'],
+      ['PUT', '/agents/a', card, admin],
+      ['DELETE', '/agents/a', undefined, admin],
+      ['GET', '/agents/a/manifest', undefined, admin],
+      ['GET', '/agents/a/source', undefined, admin],
+      ['POST', '/tokens', { scopes: ['read'] }, admin],
+      ['GET', '/tokens', undefined, admin],
+    ]
+    for (const [method, path, ...rest] of rows) {
+      const { status, headers, body } = await send(method, path, ...rest)
+      const answer = { status, headers, text: JSON.stringify(body) }
+      expect(contract.findResponseErrors(method, path, answer), `${method} ${path}`).toEqual([])
+      expect([status, headers.get('Retry-After'), headers.get('Cache-Control'), body.code]).toEqual([
+        ...[503, '10', 'no-store', 'unavailable'],
+      ])
+    }
   })
 
   it('POST /agents:batch returns 503 for each line, as others may have been registered', async () => {
@@ -99,13 +99,12 @@ describe('while the Registry is unavailable', () => {
     expect(statuses.filter(status => status === 503)).toHaveLength(10)
   })
 
-  it.each(['overloaded', 'durableObjectReset'])(
-    'GET /agents returns 503 for an error with the property %s',
-    async property => {
+  it('GET /agents returns 503 for an overloaded or reset object', async () => {
+    for (const property of ['overloaded', 'durableObjectReset']) {
       error = Object.assign(new Error('Durable Object is gone.'), { [property]: true })
-      expect((await send('GET', '/agents')).status).toBe(503)
-    },
-  )
+      expect((await send('GET', '/agents')).status, property).toBe(503)
+    }
+  })
 
   it('GET /agents returns 500 for an unexpected error', async () => {
     error = Object.assign(new Error('no such column'), { remote: true })
@@ -114,15 +113,17 @@ describe('while the Registry is unavailable', () => {
     expect(contract.findResponseErrors('GET', '/agents', { status, headers, text: '' })).toEqual([])
   })
 
-  it.each([
-    ['agents/list', {}, undefined],
-    ['agents/list', {}, admin],
-    ['agents/refreshCard', { id: 'a' }, admin],
-  ])("SuperX's %s %j returns 503 with a JSON-RPC error", async (method, params, headers) => {
-    const call = { jsonrpc: '2.0', id: 1, method, params }
-    const { status, headers: received, body } = await send('POST', '/rpc', call, headers)
-    const answer = { status, headers: received, text: JSON.stringify(body) }
-    expect(contract.findResponseErrors('POST', '/rpc', answer)).toEqual([])
-    expect([status, received.get('Retry-After'), body]).toMatchObject([503, '10', { id: 1, error: { code: -32000 } }])
+  it('the methods of SuperX return 503 with a JSON-RPC error', async () => {
+    for (const [method, params, headers] of [
+      ['agents/list', {}, undefined],
+      ['agents/list', {}, admin],
+      ['agents/refreshCard', { id: 'a' }, admin],
+    ] as const) {
+      const call = { jsonrpc: '2.0', id: 1, method, params }
+      const { status, headers: received, body } = await send('POST', '/rpc', call, headers)
+      const answer = { status, headers: received, text: JSON.stringify(body) }
+      expect(contract.findResponseErrors('POST', '/rpc', answer)).toEqual([])
+      expect([status, received.get('Retry-After'), body]).toMatchObject([503, '10', { id: 1, error: { code: -32000 } }])
+    }
   })
 })

@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import type { SourceRecord } from '../../src/registry/records.ts'
 import { prepareRemote } from '../../src/sources/reconcile.ts'
+import { type Received, senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
+import { sharedHost, token } from '../support/host.ts'
 import { failure, fetched, source, withoutKeys } from '../support/registrations.ts'
 
-let host: OwnHost
-beforeAll(async () => {
-  host = await startHost()
-  await host.put('first', minimalCard)
-})
-afterAll(() => host.close())
+const host = sharedHost()
+const send = senderTo(host)
 
 const minute = 60_000
 const day = 24 * 60 * minute
-const problem = 'application/problem+json'
-const bearer = { Authorization: `Bearer ${token}` }
 const stale = '110 - "Response is Stale", 111 - "Revalidation Failed"'
 
 /** Registers an agent with a source record, as a refresh would; without a card if the record has none. */
@@ -27,145 +22,121 @@ const registerWithRecord = async (id: string, record: SourceRecord, more: JsonOb
   const result = compile(document, { id, ...origins })
   if ('errors' in result) throw new Error(JSON.stringify(result.errors))
   const { compiled } = result
-  const { manifest } = compiled
+  const agent = { id, document, manifest: compiled.manifest, origins }
   const reconciled = { record, compiled: record.card === undefined ? undefined : compiled }
-  const registration = await prepareRemote({ id, document, manifest, origins }, reconciled, withoutKeys, {
-    actor: 'admin',
-    expected: {},
-  })
+  const registration = await prepareRemote(agent, reconciled, withoutKeys, { actor: 'admin', expected: {} })
   const registry = (await host.env()).REGISTRY.getByName('default')
   expect(await registry.register(registration, true)).toMatchObject({ outcome: 'registered' })
 }
+
+/** Registers an agent whose card was fetched some time ago, and could not be fetched again since. */
+const registerFailing = (id: string, age: number, failed = failure(), more: JsonObject = {}) =>
+  registerWithRecord(id, fetched(id, { checked: Date.now() - age, failure: failed }), more)
 
 /** Registers an agent whose card was never fetched. */
 const registerWithoutCard = (id: string, failed = failure(), more: JsonObject = {}): Promise<void> =>
   registerWithRecord(id, { source, failure: failed, by: 'manifest' }, more)
 
-const checkedAgo = (milliseconds: number) => ({ checked: Date.now() - milliseconds })
-const getCard = (id: string, init: RequestInit = {}, query = '') =>
-  host.fetch(`/agents/${id}/.well-known/agent-card.json${query}`, init)
-const freshness = ({ status, headers }: Response) => ({
-  status,
-  age: headers.get('Age'),
-  warning: headers.get('Warning'),
-})
-const noWarning = { age: null, warning: null }
+const getCard = (id: string, headers: Record<string, string> = {}, as?: string) =>
+  send(`/agents/${id}/.well-known/agent-card.json`, { method: 'GET', headers, token: as })
+const freshness = ({ status, headers }: Received) => [status, headers.get('Age'), headers.get('Warning')]
+const tenMinutes = expect.stringMatching(/^60\d$/)
 
-describe('a remote card', () => {
-  it.each([
-    ['card that was just fetched', {}],
+it('serves a remote card without a warning that is not stale, or fetched long ago without a failure since', async () => {
+  const rows: [id: string, Partial<SourceRecord>][] = [
+    ['rs-fetched', {}],
     // It is not due, so that no refresh fails before it is read.
-    [
-      'card that was fetched long ago without a failure since',
-      { ...checkedAgo(3 * day), source: { ...source, ttl: 4 * 86_400 } },
-    ],
-    ['card that was just fetched, with a failure since', { failure: failure() }],
-  ])('is served without a warning: a %s', async (name, record) => {
-    const id = name.replaceAll(/[^a-z]+/g, '-')
+    ['rs-old', { checked: Date.now() - 3 * day, source: { ...source, ttl: 4 * 86_400 } }],
+    ['rs-failed', { failure: failure() }],
+  ]
+  for (const [id, record] of rows) {
     await registerWithRecord(id, fetched(id, record))
     const response = await getCard(id)
-    expect({ ...freshness(response), caching: response.headers.get('Cache-Control') }).toEqual({
-      ...{ status: 200, ...noWarning },
-      caching: (await getCard('first')).headers.get('Cache-Control'),
-    })
-    expect(await response.json()).toMatchObject({ name: id })
-  })
+    expect([...freshness(response), response.headers.get('Cache-Control'), response.body]).toEqual([
+      ...[200, null, null, 'public, max-age=60, stale-while-revalidate=86400', expect.objectContaining({ name: id })],
+    ])
+  }
 })
 
-describe('a stale card whose upstream fails', () => {
-  beforeAll(() =>
-    registerWithRecord('old', fetched('old', { ...checkedAgo(10 * minute), failure: failure() }), {
-      hosts: ['old.example'],
-    }),
-  )
-
-  it.each<[string, string, RequestInit]>([
-    ['GET', '/agents/old/.well-known/agent-card.json', {}],
-    ['the older well-known path', '/agents/old/.well-known/agent.json', {}],
-    ['its host name', 'https://old.example/.well-known/agent-card.json', {}],
-    ['another dialect', '/agents/old?dialect=0.3', {}],
-    ['HEAD', '/agents/old', { method: 'HEAD' }],
-    ['its business card', '/agents/old/card.svg', {}],
-    ['its badge', '/agents/old/badge.svg', {}],
-    ['a request with a token', '/agents/old', { headers: bearer }],
-  ])('is served with Age and Warning: %s', async (_, path, init) => {
-    const response = await host.fetch(path, init)
-    expect(freshness(response)).toEqual({ status: 200, age: expect.stringMatching(/^60\d$/), warning: stale })
+it('serves a stale card whose upstream fails with Age and Warning, by any request, and in 304 too', async () => {
+  await registerFailing('rs-stale', 10 * minute, failure(), { hosts: ['stale.rs.example'] })
+  for (const [method, path, as] of [
+    ['GET', '/agents/rs-stale/.well-known/agent-card.json', undefined],
+    ['GET', '/agents/rs-stale/.well-known/agent.json', undefined],
+    ['GET', 'https://stale.rs.example/.well-known/agent-card.json', undefined],
+    ['GET', '/agents/rs-stale?dialect=0.3', undefined],
+    ['HEAD', '/agents/rs-stale', undefined],
+    ['GET', '/agents/rs-stale/card.svg', undefined],
+    ['GET', '/agents/rs-stale/badge.svg', undefined],
+    ['GET', '/agents/rs-stale', token],
+  ] as const) {
+    const response = await send(path, { method, token: as })
+    expect(freshness(response), path).toEqual([200, tenMinutes, stale])
     expect(response.headers.get('Access-Control-Expose-Headers')).toContain('Age, Warning')
-  })
-
-  it('has Age and Warning in a 304 response too', async () => {
-    const etag = (await getCard('old')).headers.get('ETag') ?? ''
-    const response = await getCard('old', { headers: { 'If-None-Match': etag } })
-    expect(freshness(response)).toEqual({ status: 304, age: expect.stringMatching(/^60\d$/), warning: stale })
-  })
+  }
+  const etag = (await getCard('rs-stale')).headers.get('ETag') ?? ''
+  expect(freshness(await getCard('rs-stale', { 'If-None-Match': etag }))).toEqual([304, tenMinutes, stale])
 })
 
 describe('an expired or missing card whose upstream fails', () => {
-  const registerExpired = (id: string, status: 502 | 503 | 504, more: JsonObject = {}) =>
-    registerWithRecord(
-      id,
-      fetched(id, { ...checkedAgo(2 * day), failure: failure(status, 'inner.example refused') }),
-      more,
-    )
+  beforeAll(() => registerFailing('rs-expired', 2 * day, failure(503, 'inner.example refused')))
 
-  it.each([
-    [502, 'upstream-unreachable'],
-    [503, 'upstream-not-ready'],
-    [504, 'upstream-timeout'],
-  ] as const)('gets %d %s, without a word about the upstream', async (status, code) => {
-    await registerExpired(`expired-${status}`, status)
-    await registerWithoutCard(`missing-${status}`, failure(status, 'Something else'))
-    const responses = await Promise.all([getCard(`expired-${status}`), getCard(`missing-${status}`)])
-    const summaries = responses.map(({ status, headers }) => [
-      status,
-      ...['Content-Type', 'Retry-After', 'Cache-Control', 'Access-Control-Allow-Origin'].map(name => headers.get(name)),
-    ])
-    const [body, other] = await Promise.all(responses.map(response => response.json()))
-    expect(summaries).toEqual(Array(2).fill([status, problem, '60', 'no-store', '*']))
-    expect(body).toMatchObject({ status, code, title: expect.any(String), detail: expect.any(String) })
-    expect([other, JSON.stringify(body)]).toEqual([body, expect.not.stringContaining('inner.example')])
+  it('gets the status of the failure, without a word about the upstream', async () => {
+    for (const [status, code] of [
+      [502, 'upstream-unreachable'],
+      [503, 'upstream-not-ready'],
+      [504, 'upstream-timeout'],
+    ] as const) {
+      await registerFailing(`rs-expired-${status}`, 2 * day, failure(status, 'inner.example refused'))
+      await registerWithoutCard(`rs-missing-${status}`, failure(status, 'Something else'))
+      const expired = await getCard(`rs-expired-${status}`)
+      for (const { headers, ...response } of [expired, await getCard(`rs-missing-${status}`)]) {
+        const body = { status, code, title: expect.any(String), detail: expect.any(String) }
+        expect(response).toMatchObject({ status, body, text: expired.text })
+        expect(Object.fromEntries(headers)).toMatchObject({
+          ...{ 'content-type': 'application/problem+json', 'retry-after': '60' },
+          ...{ 'cache-control': 'no-store', 'access-control-allow-origin': '*' },
+        })
+      }
+      expect(expired.text).not.toContain('inner.example')
+    }
   })
 
-  it.each<[string, RequestInit]>([
-    ['HEAD', { method: 'HEAD' }],
-    ['If-None-Match', { headers: { 'If-None-Match': '*' } }],
-    ['a token', { headers: bearer }],
-  ])('gets 502 for %s too', async (name, init) => {
-    const id = `expired-${name.toLowerCase().replace(' ', '-')}`
-    await registerExpired(id, 502)
-    expect((await getCard(id, init)).status).toBe(502)
+  it('gets it for HEAD, with If-None-Match and with a token too', async () => {
+    const head = await send('/agents/rs-expired', { method: 'HEAD' })
+    const conditional = await getCard('rs-expired', { 'If-None-Match': '*' })
+    const authorized = await getCard('rs-expired', {}, token)
+    expect([head.status, conditional.status, authorized.status]).toEqual([503, 503, 503])
   })
 
-  it.each(['card.svg', 'badge.svg'])('gets the same error for its %s', async file => {
-    const id = `expired-${file.replace('.', '-')}`
-    await registerExpired(id, 503)
-    const [picture, card] = await Promise.all([host.fetch(`/agents/${id}/${file}`), getCard(id)])
-    expect([picture.status, await picture.json()]).toEqual([503, await card.json()])
+  it('gets the same error for its pictures', async () => {
+    const card = await getCard('rs-expired')
+    for (const file of ['card.svg', 'badge.svg'])
+      expect(await send(`/agents/rs-expired/${file}`, { method: 'GET' })).toMatchObject({
+        status: 503,
+        body: card.body,
+      })
   })
 
-  it('gets 504 at its own host name too', async () => {
-    await registerWithoutCard('named', failure(504), { hosts: ['named.example'] })
-    expect((await host.fetch('https://named.example/.well-known/agent.json')).status).toBe(504)
+  it('gets it at its own host name too', async () => {
+    await registerWithoutCard('rs-named', failure(504), { hosts: ['named.rs.example'] })
+    expect((await send('https://named.rs.example/.well-known/agent.json', { method: 'GET' })).status).toBe(504)
   })
 
   it('is listed', async () => {
-    await registerWithoutCard('listed')
-    const { agents } = (await (await host.fetch('/agents', { headers: bearer })).json()) as { agents: JsonObject[] }
-    expect(agents).toContainEqual(expect.objectContaining({ id: 'listed', name: 'listed', description: '' }))
+    await registerWithoutCard('rs-listed')
+    const { body } = await send('/agents?cursor=rs-lis', { method: 'GET', token })
+    const listed = { id: 'rs-listed', name: 'rs-listed', description: '' }
+    expect((body as { agents: JsonObject[] }).agents).toContainEqual(expect.objectContaining(listed))
   })
 
   it('gets 404 for an internal agent, unless the caller may read it', async () => {
-    const issue = async (agents: string[]) => {
-      const { token } = await host.issue({ scopes: ['read'], agents })
-      return { headers: { Authorization: `Bearer ${token}` } }
-    }
-    await registerWithoutCard('inner-missing', failure(503), { visibility: 'internal' })
-    await registerExpired('inner-expired', 504, { visibility: 'internal' })
-    const callers = [{}, await issue(['other']), await issue(['inner-*'])]
-    const statuses = await Promise.all(
-      callers.flatMap(init => ['inner-missing', 'inner-expired'].map(async id => (await getCard(id, init)).status)),
-    )
+    const issue = async (agents: string[]) => (await host.issue({ scopes: ['read'], agents })).token
+    await registerWithoutCard('rs-inner-missing', failure(503), { visibility: 'internal' })
+    await registerFailing('rs-inner-expired', 2 * day, failure(504), { visibility: 'internal' })
+    const statuses: number[] = []
+    for (const as of [undefined, await issue(['other']), await issue(['rs-inner-*'])])
+      for (const id of ['rs-inner-missing', 'rs-inner-expired']) statuses.push((await getCard(id, {}, as)).status)
     expect(statuses).toEqual([404, 404, 404, 404, 503, 504])
   })
 })
@@ -174,32 +145,18 @@ describe('the extended card of a remote card', () => {
   const extended = { extended: { description: 'For those with a token' } }
 
   it('has Age and Warning when it is stale', async () => {
-    await registerWithRecord(
-      'extended',
-      fetched('extended', { ...checkedAgo(10 * minute), failure: failure() }),
-      extended,
-    )
-    const response = await getCard('extended', { headers: bearer })
-    expect([freshness(response), await response.json()]).toMatchObject([
-      { status: 200, age: expect.stringMatching(/^60\d$/), warning: stale },
-      { description: 'For those with a token' },
-    ])
+    await registerFailing('rs-extended', 10 * minute, failure(), extended)
+    const response = await getCard('rs-extended', {}, token)
+    expect([freshness(response), response.body]).toMatchObject([[200, tenMinutes, stale], extended.extended])
   })
 
   it('is an error when it has expired, over GET and as an A2A call', async () => {
-    await registerWithRecord(
-      'extended-expired',
-      fetched('extended-expired', { ...checkedAgo(2 * day), failure: failure(504) }),
-      extended,
-    )
-    const call = await host.fetch('/agents/extended-expired/a2a', {
-      method: 'POST',
-      headers: { ...bearer, 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetExtendedAgentCard', params: {} }),
+    await registerFailing('rs-extended-expired', 2 * day, failure(504), extended)
+    const { body } = await send('/agents/rs-extended-expired/a2a', {
+      ...{ token, headers: { 'A2A-Version': '1.0' } },
+      body: { jsonrpc: '2.0', id: 1, method: 'GetExtendedAgentCard', params: {} },
     })
-    expect([(await getCard('extended-expired', { headers: bearer })).status, await call.json()]).toMatchObject([
-      504,
-      { error: { code: expect.any(Number) } },
-    ])
+    expect(body).toMatchObject({ error: { code: expect.any(Number) } })
+    expect((await getCard('rs-extended-expired', {}, token)).status).toBe(504)
   })
 })

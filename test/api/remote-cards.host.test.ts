@@ -5,17 +5,19 @@ import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { prepareRemote } from '../../src/sources/reconcile.ts'
 import { answerCalls, answerTo } from '../support/answers.ts'
-import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
+import { call } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token } from '../support/host.ts'
+import { type Host, token } from '../support/host.ts'
 import { withoutKeys } from '../support/registrations.ts'
+import { html, json, type Responder, reply } from '../support/upstream.ts'
 
-let called: CalledHost
+let called: CalledHost<Host>
 let card: JsonObject
 let source: string
 
 beforeAll(async () => {
-  called = await startCalledHost({ WEATHER_TOKEN: 'worker-secret' })
+  called = await useSharedHost()
   source = `${called.agent.origin}/.well-known/agent-card.json`
 })
 afterAll(() => called.close())
@@ -24,82 +26,73 @@ beforeEach(() => {
   serve(card)
 })
 
-const json = (response: ServerResponse, text: string) =>
-  response.writeHead(200, { 'Content-Type': 'application/json' }).end(text)
-
 /** Makes the upstream respond to every request with a document, such as a card. */
 const serve = (document: Json, headers: Record<string, string> = {}) =>
-  called.agent.respond(response =>
-    response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(document)),
-  )
+  called.agent.respond(reply(200, { ...json, ...headers }, JSON.stringify(document)))
+/** Makes the upstream fail. */
+const fail = (status = 500) => called.agent.respond(reply(status, {}, ''))
 
-const put = (id: string, manifest: JsonObject = {}) =>
-  called.send(`/agents/${id}`, {
-    method: 'PUT',
-    token,
-    body: { ...manifest, upstream: { card: source, ...(manifest.upstream as JsonObject | undefined) } },
+const put = async (id: string, manifest: JsonObject = {}, as = token) => {
+  const upstream = { card: source, ...(manifest.upstream as JsonObject | undefined) }
+  const { body, ...rest } = await called.send(`/agents/${id}`, {
+    ...{ method: 'PUT', token: as, body: { ...manifest, upstream } },
   })
-
-const get = (id: string, query = '') =>
-  called.send(`/agents/${id}/.well-known/agent-card.json${query}`, { method: 'GET' })
-const refresh = (id: string, body?: Json) =>
-  called.send(`/agents/${id}/refresh`, { token, ...(body !== undefined && { body }) })
-const revisions = async (id: string) =>
-  ((await called.send(`/agents/${id}/revisions`, { method: 'GET', token })).body as { revisions: JsonObject[] })
-    .revisions
-const getBody = ({ body }: Received) => body as JsonObject
+  return { ...rest, body: body as JsonObject }
+}
+const get = async (id: string, query = '') => {
+  const response = await called.send(`/agents/${id}/.well-known/agent-card.json${query}`, { method: 'GET' })
+  return { ...response, body: response.body as JsonObject }
+}
+type Refreshed = JsonObject & { pending: { etag: string; widens: JsonObject[] } }
+const refresh = async (id: string, body?: Json, as = token) => {
+  const response = await called.send(`/agents/${id}/refresh`, { token: as, ...(body !== undefined && { body }) })
+  return { ...response, body: response.body as Refreshed }
+}
+const revisions = async (id: string) => {
+  const { body } = await called.send(`/agents/${id}/revisions`, { method: 'GET', token })
+  return (body as { revisions: JsonObject[] }).revisions
+}
 
 describe('PUT /agents/{id} with upstream.card', () => {
-  it('registers the fetched card, in any dialect', async () => {
-    serve({ name: 'Tides', description: 'Tells the tides of any coast', url: 'https://tides.example.com/a2a' })
-    expect((await put('tides')).status).toBe(201)
-    expect(getBody(await get('tides', '?dialect=0.3'))).toMatchObject({
-      name: 'Tides',
-      url: 'https://tides.example.com/a2a',
-    })
-  })
-
-  it('returns the source of the card and its state', async () => {
-    const { body } = await put('fresh')
-    expect(body).toMatchObject({ source: { kind: 'card', url: source, state: 'fresh' } })
+  it('registers the fetched card, in any dialect, and returns its source and the state', async () => {
+    const tides = { name: 'Tides', url: 'https://tides.example.com/a2a' }
+    serve({ ...tides, description: 'Tells the tides of any coast' })
+    const { status, body } = await put('rc-tides')
+    expect([status, body]).toMatchObject([201, { source: { kind: 'card', url: source, state: 'fresh' } }])
+    expect((await get('rc-tides', '?dialect=0.3')).body).toMatchObject(tides)
   })
 
   it("merges the manifest's card into the fetched card, skills by their ids", async () => {
-    await put('overlaid', { card: { description: 'Better words', skills: [{ id: 'now', tags: ['rain'] }] } })
-    expect(getBody(await get('overlaid', '?dialect=1.0'))).toMatchObject({
-      name: 'Weather',
-      description: 'Better words',
+    await put('rc-overlaid', { card: { description: 'Better words', skills: [{ id: 'now', tags: ['rain'] }] } })
+    expect((await get('rc-overlaid', '?dialect=1.0')).body).toMatchObject({
+      ...{ name: 'Weather', description: 'Better words' },
       skills: [{ id: 'now', name: 'Now', tags: ['rain'] }],
     })
   })
 
   it("hides the agent's address behind the gateway", async () => {
-    await put('hidden', { route: 'gateway' })
-    const texts = await Promise.all(
-      ['', '?dialect=1.0', '?dialect=0.3', '?dialect=gopherhole', '?dialect=superx', '?dialect=shaman'].map(
-        async query => (await get('hidden', query)).text,
-      ),
-    )
-    for (const text of texts) expect(text).not.toContain(called.agent.origin.slice('http://'.length))
-    expect(texts[0]).toContain('/agents/hidden/a2a')
+    await put('rc-hidden', { route: 'gateway' })
+    for (const dialect of ['hybrid', '1.0', '0.3', 'gopherhole', 'superx', 'shaman']) {
+      const { text } = await get('rc-hidden', `?dialect=${dialect}`)
+      expect(text).not.toContain(called.agent.origin.slice('http://'.length))
+      expect(text).toContain('/agents/rc-hidden/a2a')
+    }
   })
 
   it('registers an agent that can be called', async () => {
-    await put('callable', { route: 'gateway' })
+    await put('rc-callable', { route: 'gateway' })
     called.agent.respond(answerCalls)
-    const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
-    const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
-    expect((await called.send('/agents/callable', { body: call })).body).toEqual(answerTo(call))
+    expect((await called.send('/agents/rc-callable', { body: call() })).body).toEqual(answerTo(call()))
   })
 
   it('does not replace a card that was fetched in the meantime', async () => {
-    await put('re-registered')
+    await put('rc-re-registered')
     const requested = Promise.withResolvers<ServerResponse>()
     called.agent.respond(requested.resolve)
-    const registration = put('re-registered', { card: { version: '2.0.0' } })
+    const registration = put('rc-re-registered', { card: { version: '2.0.0' } })
     const pending = await requested.promise
     serve({ ...card, description: 'Tells newer weather' })
-    expect((await refresh('re-registered')).body).toMatchObject({ outcome: 'refreshed' })
+    expect((await refresh('rc-re-registered')).body).toMatchObject({ outcome: 'refreshed' })
     let laterRequests = 0
     called.agent.respond(response => {
       laterRequests++
@@ -107,27 +100,25 @@ describe('PUT /agents/{id} with upstream.card', () => {
     })
     pending.writeHead(500).end()
     expect([(await registration).status, laterRequests]).toEqual([200, 0])
-    expect(getBody(await get('re-registered', '?dialect=1.0'))).toMatchObject({
-      description: 'Tells newer weather',
-      version: '2.0.0',
-    })
+    const served = { description: 'Tells newer weather', version: '2.0.0' }
+    expect((await get('rc-re-registered', '?dialect=1.0')).body).toMatchObject(served)
   })
 
   it('serves no card with a secret, and tells the owner where it is', async () => {
     const secret = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
     serve({ ...card, description: secret })
-    const { body, text } = await put('with-secret')
+    const { body, text } = await put('rc-with-secret')
     expect(body).toMatchObject({ source: { state: 'no-card', failure: { errors: [{ pointer: '/description' }] } } })
-    expect([(await get('with-secret')).status, text]).toEqual([502, expect.not.stringContaining(secret)])
+    expect([(await get('rc-with-secret')).status, text]).toEqual([502, expect.not.stringContaining(secret)])
     serve(card)
-    await refresh('with-secret')
+    await refresh('rc-with-secret')
     serve({ ...card, description: secret })
-    const refused = await refresh('with-secret')
+    const refused = await refresh('rc-with-secret')
     expect([refused.status, refused.body]).toMatchObject([502, { code: 'upstream-invalid-card' }])
     expect(refused.text).not.toContain(secret)
-    expect(getBody(await get('with-secret', '?dialect=1.0'))).toMatchObject({ description: card.description })
-    await put('with-secret', { allowSecrets: ['/description'] })
-    expect(getBody(await get('with-secret', '?dialect=1.0'))).toMatchObject({ description: secret })
+    expect((await get('rc-with-secret', '?dialect=1.0')).body).toMatchObject({ description: card.description })
+    await put('rc-with-secret', { allowSecrets: ['/description'] })
+    expect((await get('rc-with-secret', '?dialect=1.0')).body).toMatchObject({ description: secret })
   })
 
   it('stays in its set, whether a card was fetched or not', async () => {
@@ -135,176 +126,118 @@ describe('PUT /agents/{id} with upstream.card', () => {
       const { body } = await called.send('/agents?set=set-of-remote-cards', { method: 'GET', token })
       return (body as { agents: { id: string }[] }).agents.map(({ id }) => id)
     }
-    called.agent.respond(response => response.writeHead(500).end())
-    await put('in-a-set', { set: 'set-of-remote-cards' })
+    fail()
+    await put('rc-in-a-set', { set: 'set-of-remote-cards' })
     const before = await idsInSet()
     serve(card)
-    expect((await refresh('in-a-set')).body).toMatchObject({ outcome: 'refreshed' })
-    expect([before, await idsInSet()]).toEqual([['in-a-set'], ['in-a-set']])
+    expect((await refresh('rc-in-a-set')).body).toMatchObject({ outcome: 'refreshed' })
+    expect([before, await idsInSet()]).toEqual([['rc-in-a-set'], ['rc-in-a-set']])
   })
 
   it('makes no new revision for an unchanged card', async () => {
-    await put('same')
-    expect((await put('same')).body).toMatchObject({ changed: false })
-    expect(await revisions('same')).toHaveLength(1)
+    await put('rc-same')
+    expect((await put('rc-same')).body).toMatchObject({ changed: false })
+    expect(await revisions('rc-same')).toHaveLength(1)
   })
 
-  it.each([
-    ['http://169.254.169.254/latest/meta-data'],
-    ['https://10.0.0.1/card.json'],
-    ['https://card.internal/'],
-    ['http://cards.example.com/'],
-  ])('rejects a URL that this host does not call, with the same reason for each: %s', async url => {
-    const response = await put('blocked', { upstream: { card: url } })
-    expect([response.status, response.body]).toEqual([
-      422,
-      expect.objectContaining({
-        errors: [
-          {
-            pointer: '/upstream/card',
-            message: expect.stringMatching(
-              /^is not an address that this host calls: it calls public host names over https\. /,
-            ),
-          },
-        ],
-      }),
-    ])
+  it('rejects URLs that this host does not call, with the same reason for each', async () => {
+    const urls = ['http://169.254.169.254/latest/meta-data', 'https://10.0.0.1/card.json', 'https://card.internal/']
+    const reason = /^is not an address that this host calls: it calls public host names over https\. /
+    for (const url of [...urls, 'http://cards.example.com/']) {
+      const errors = [{ pointer: '/upstream/card', message: expect.stringMatching(reason) }]
+      expect(await put('rc-blocked', { upstream: { card: url } })).toMatchObject({ status: 422, body: { errors } })
+    }
   })
 
   it("rejects an invalid member of the manifest's own card", async () => {
-    const response = await put('invalid-manifest', { card: { skills: [{ id: 'now', name: 7 }] } })
-    expect(response.status).toBe(422)
+    expect((await put('rc-invalid-manifest', { card: { skills: [{ id: 'now', name: 7 }] } })).status).toBe(422)
   })
 })
 
 describe('a remote card that cannot be fetched', () => {
-  const failures: [
-    name: string,
-    status: number,
-    code: string,
-    respond: Parameters<CalledHost['agent']['respond']>[0],
-  ][] = [
-    ['404', 502, 'unreachable', response => response.writeHead(404).end()],
-    ['500', 502, 'unreachable', response => response.writeHead(500).end()],
-    ['HTML', 502, 'invalid-card', response => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>')],
-    ['an empty body', 502, 'invalid-card', response => json(response, '')],
-    ['an array', 502, 'invalid-card', response => json(response, '[]')],
-    ['null', 502, 'invalid-card', response => json(response, 'null')],
-    ['NaN', 502, 'invalid-card', response => json(response, '{"name":NaN}')],
-    ['no name', 502, 'invalid-card', response => json(response, '{"url":"https://a.example.com/a2a"}')],
-    ['__proto__', 502, 'invalid-card', response => json(response, '{"name":"A","__proto__":{"x":1}}')],
-    ['10,000 levels', 502, 'invalid-card', response => json(response, '['.repeat(10_000) + ']'.repeat(10_000))],
-    ['a broken connection', 502, 'unreachable', response => void response.destroy()],
-  ]
-
-  it.each(failures)('is reported to its owner, and to clients as 502: %s', async (name, status, code, respond) => {
-    const id = name
-      .replace(/[\W_]+/g, '-')
-      .toLowerCase()
-      .replace(/^-+/, '')
-    called.agent.respond(respond)
-    expect((await put(id)).body).toMatchObject({ source: { state: 'no-card', failure: { code } } })
-    const response = await get(id)
-    expect([response.status, response.headers.get('Content-Type'), response.headers.get('Cache-Control')]).toEqual([
-      status,
-      'application/problem+json',
-      'no-store',
-    ])
-    expect(response.text).not.toContain(called.agent.origin.slice('http://'.length))
-  })
-
-  it('does not affect other agents', async () => {
-    await put('healthy')
-    called.agent.respond(response => response.writeHead(500).end())
-    await put('failed')
-    expect([(await get('healthy')).status, (await get('failed')).status]).toEqual([200, 502])
+  it('is reported to its owner, and to clients as 502', async () => {
+    const failures: [code: string, respond: Responder][] = [
+      ['unreachable', reply(404, {}, '')],
+      ['invalid-card', reply(200, html, '<html>')],
+      ['invalid-card', reply(200, json, '{"url":"https://a.example.com/a2a"}')],
+      ['unreachable', response => void response.destroy()],
+    ]
+    for (const [index, [code, respond]] of failures.entries()) {
+      called.agent.respond(respond)
+      const { body } = await put(`rc-unfetched-${index}`)
+      expect(body).toMatchObject({ source: { state: 'no-card', failure: { code } } })
+      const { status, headers, text } = await get(`rc-unfetched-${index}`)
+      expect([status, headers.get('Content-Type'), headers.get('Cache-Control')]).toEqual([
+        ...[502, 'application/problem+json', 'no-store'],
+      ])
+      expect(text).not.toContain(called.agent.origin.slice('http://'.length))
+    }
   })
 
   it('blocks calls of the agent', async () => {
-    called.agent.respond(response => response.writeHead(500).end())
-    await put('no-card')
-    const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
-    const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
-    const response = await called.send('/agents/no-card', { body: call })
-    expect([response.status, response.body]).toEqual([
-      502,
-      { jsonrpc: '2.0', id: 1, error: expect.objectContaining({ code: -32603 }) },
-    ])
+    fail()
+    await put('rc-no-card')
+    const response = await called.send('/agents/rc-no-card', { body: call() })
+    const error = { code: -32603, message: expect.any(String) }
+    expect([response.status, response.body]).toMatchObject([502, { jsonrpc: '2.0', id: 7, error }])
   })
 
   it('is served once a refresh has fetched it', async () => {
-    called.agent.respond(response => response.writeHead(500).end())
-    await put('healing')
+    fail()
+    await put('rc-healing')
     serve(card)
-    expect((await refresh('healing')).body).toMatchObject({ outcome: 'refreshed', source: { state: 'fresh' } })
-    expect((await get('healing')).status).toBe(200)
+    expect((await refresh('rc-healing')).body).toMatchObject({ outcome: 'refreshed', source: { state: 'fresh' } })
+    expect((await get('rc-healing')).status).toBe(200)
   })
 
   it('leaves the card in place that was fetched before', async () => {
-    await put('lasting')
-    called.agent.respond(response => response.writeHead(500).end())
-    expect((await put('lasting')).body).toMatchObject({ source: { state: 'stale', failure: { code: 'unreachable' } } })
-    expect((await get('lasting')).status).toBe(200)
+    await put('rc-lasting')
+    fail()
+    const stale = { source: { state: 'stale', failure: { code: 'unreachable' } } }
+    expect((await put('rc-lasting')).body).toMatchObject(stale)
+    const detail = expect.stringContaining('The card that was served before, if any, is still served.')
+    expect(await refresh('rc-lasting')).toMatchObject({ status: 502, body: { code: 'upstream-unreachable', detail } })
+    expect((await get('rc-lasting')).status).toBe(200)
   })
 })
 
 describe('POST /agents/{id}/refresh', () => {
   it('registers the current card, and stores the drift in the revision', async () => {
-    await put('drifting')
+    await put('rc-drifting')
     serve({ ...card, description: 'Tells the weather of tomorrow' })
-    const drift = [
-      {
-        op: 'replace',
-        pointer: '/description',
-        before: 'Tells the weather of any place',
-        after: 'Tells the weather of tomorrow',
-      },
-    ]
-    expect((await refresh('drifting')).body).toMatchObject({ outcome: 'refreshed', drift })
-    expect(getBody(await get('drifting')).description).toBe('Tells the weather of tomorrow')
-    expect(await revisions('drifting')).toMatchObject([{ by: 'fetch', drift }, { by: 'manifest' }])
+    const [before, after] = ['Tells the weather of any place', 'Tells the weather of tomorrow']
+    const drift = [{ op: 'replace', pointer: '/description', before, after }]
+    expect((await refresh('rc-drifting')).body).toMatchObject({ outcome: 'refreshed', drift })
+    expect((await get('rc-drifting')).body.description).toBe('Tells the weather of tomorrow')
+    expect(await revisions('rc-drifting')).toMatchObject([{ by: 'fetch', drift }, { by: 'manifest' }])
   })
 
   it('sends the entity tag of the card, and accepts 304', async () => {
     serve(card, { ETag: '"one"' })
-    await put('tagged')
+    await put('rc-tagged')
     called.agent.respond((response, { headers }) =>
       response.writeHead(headers['if-none-match'] === '"one"' ? 304 : 500).end(),
     )
-    expect((await refresh('tagged')).body).toMatchObject({ outcome: 'unchanged' })
+    expect((await refresh('rc-tagged')).body).toMatchObject({ outcome: 'unchanged' })
   })
 
-  it('returns 502 if the upstream is unreachable, and serves the card that was fetched before', async () => {
-    await put('failing')
-    called.agent.respond(response => void response.destroy())
-    const response = await refresh('failing')
-    expect([response.status, getBody(response).code]).toEqual([502, 'upstream-unreachable'])
-    expect((await get('failing')).status).toBe(200)
-  })
-
-  it('accepts an upstream with another card each time', async () => {
-    let count = 0
-    called.agent.respond(response => json(response, JSON.stringify({ ...card, version: `1.0.${++count}` })))
-    await put('changing')
-    for (let time = 0; time < 5; time++) await refresh('changing')
-    expect(getBody(await get('changing')).version).toBe(`1.0.${count}`)
-  })
-
-  it.each([
-    ['an unknown agent', 'unknown', undefined, 404, 'agent-not-found'],
-    ['an agent whose card is in its manifest', 'local-card', undefined, 409, 'no-source'],
-    ['an entity tag without a pending card', 'fresh', { accept: '"x"' }, 412, 'not-pending'],
-    ['a body with an unknown member', 'fresh', { take: true }, 422, 'invalid-refresh'],
-  ])('rejects %s', async (_, id, body, status, code) => {
-    await called.register('local-card', card)
-    await put('fresh')
-    const response = await refresh(id, body)
-    expect([response.status, getBody(response).code]).toEqual([status, code])
+  it('rejects what it cannot refresh', async () => {
+    await called.register('rc-local-card', card)
+    await put('rc-fresh')
+    for (const [id, body, status, code] of [
+      ['rc-unknown', undefined, 404, 'agent-not-found'],
+      ['rc-local-card', undefined, 409, 'no-source'],
+      ['rc-fresh', { accept: '"x"' }, 412, 'not-pending'],
+      ['rc-fresh', { take: true }, 422, 'invalid-refresh'],
+    ] as const)
+      expect(await refresh(id, body)).toMatchObject({ status, body: { code } })
+    const { text } = await refresh('rc-fresh', { accept: '"x"' })
+    expect(text).toContain('GET /agents/rc-fresh/source shows the pending card.')
   })
 
   it('requires the scope write for the agent', async () => {
     const { token: reader } = await called.issue({ scopes: ['read'] })
-    expect((await called.send('/agents/fresh/refresh', { token: reader })).status).toBe(403)
+    expect((await refresh('rc-fresh', undefined, reader)).status).toBe(403)
   })
 })
 
@@ -316,53 +249,46 @@ describe('a remote card that is older than its ttl', () => {
     const result = compile(document, { id, ...origins, fetched: card })
     if ('errors' in result) throw new Error(JSON.stringify(result.errors))
     const { compiled } = result
-    const known = {
+    const record = {
       source: resolveSource(compiled.manifest.upstream) as Source,
-      card: JSON.stringify(card),
-      by: 'manifest',
-    } as const
-    const record = { ...known, checked: Date.now() - 3_600_000 }
+      ...{ card: JSON.stringify(card), by: 'manifest' as const, checked: Date.now() - 3_600_000 },
+    }
     const registry = (await called.host.env()).REGISTRY.getByName('default')
     const agent = { id, document, manifest: compiled.manifest, origins }
-    await registry.register(
-      await prepareRemote(agent, { record, compiled }, withoutKeys, { actor: 'admin', expected: {} }),
-      true,
-    )
+    const options = { actor: 'admin', expected: {} }
+    await registry.register(await prepareRemote(agent, { record, compiled }, withoutKeys, options), true)
     serve({ ...card, version: '3.0.0' })
   }
 
-  const getVersion = async (id: string) => getBody(await get(id)).version
+  const getVersion = async (id: string) => (await get(id)).body.version
 
   it('is fetched by the alarm, without a request', async () => {
-    await registerOutdated('outdated')
+    await registerOutdated('rc-outdated')
     await vi.waitFor(() => expect(called.agent.requests).toHaveLength(1), { timeout: 10_000 })
-    await expect.poll(() => getVersion('outdated'), { timeout: 10_000 }).toBe('3.0.0')
+    await expect.poll(() => getVersion('rc-outdated'), { timeout: 10_000 }).toBe('3.0.0')
   })
 
   it('is served while it is being fetched', async () => {
     const requested = Promise.withResolvers<ServerResponse>()
-    await registerOutdated('outdated-served')
+    await registerOutdated('rc-outdated-served')
     called.agent.respond(requested.resolve)
-    expect(await getVersion('outdated-served')).toBe('2.0.0')
+    expect(await getVersion('rc-outdated-served')).toBe('2.0.0')
     const response = await requested.promise
-    expect(await getVersion('outdated-served')).toBe('2.0.0')
-    json(response, JSON.stringify({ ...card, version: '3.0.0' }))
-    await expect.poll(() => getVersion('outdated-served')).toBe('3.0.0')
+    expect(await getVersion('rc-outdated-served')).toBe('2.0.0')
+    reply(200, json, JSON.stringify({ ...card, version: '3.0.0' }))(response)
+    await expect.poll(() => getVersion('rc-outdated-served')).toBe('3.0.0')
   })
 
   it('is fetched even if the card of another agent fails', async () => {
-    await registerOutdated('failing-due')
-    await registerOutdated('healthy-due')
-    called.agent.respond((response, { url }) =>
+    await registerOutdated('rc-failing-due')
+    await registerOutdated('rc-healthy-due')
+    called.agent.respond(response =>
       called.agent.requests.length === 1
         ? response.writeHead(503).end()
-        : json(response, JSON.stringify({ ...card, version: url })),
+        : reply(200, json, JSON.stringify({ ...card, version: '3.0.0' }))(response),
     )
-    await expect
-      .poll(async () => (await Promise.all(['failing-due', 'healthy-due'].map(getVersion))).toSorted(), {
-        timeout: 10_000,
-      })
-      .toEqual(['/.well-known/agent-card.json', '2.0.0'])
+    const versions = () => Promise.all(['rc-failing-due', 'rc-healthy-due'].map(getVersion))
+    await expect.poll(async () => (await versions()).toSorted(), { timeout: 10_000 }).toEqual(['2.0.0', '3.0.0'])
   })
 })
 
@@ -371,123 +297,96 @@ describe('upstream.pin', () => {
   const movedCard = () => agentCard('https://other.example.com')
 
   it('withholds a card that names another host, until its owner accepts it', async () => {
-    await put('pinned', manifest)
+    await put('rc-pinned', manifest)
     serve(movedCard())
-    const { pending } = (await refresh('pinned')).body as { pending: { etag: string; widens: JsonObject[] } }
+    const { pending } = (await refresh('rc-pinned')).body
     expect(pending.widens).not.toEqual([])
-    expect((await get('pinned')).text).toContain(called.agent.origin)
-    expect((await refresh('pinned', { accept: pending.etag })).body).toMatchObject({ outcome: 'refreshed' })
-    expect((await get('pinned')).text).toContain('other.example.com')
+    expect((await get('rc-pinned')).text).toContain(called.agent.origin)
+    expect((await refresh('rc-pinned', { accept: pending.etag })).body).toMatchObject({ outcome: 'refreshed' })
+    expect((await get('rc-pinned')).text).toContain('other.example.com')
   })
 
-  it('withholds it from a registration of the same manifest too', async () => {
-    await put('pinned-again', manifest)
+  it('withholds it from a registration of the same manifest too, and keeps it while the upstream fails', async () => {
+    await put('rc-pinned-again', manifest)
     serve(movedCard())
-    expect((await put('pinned-again', manifest)).body).toMatchObject({ source: { state: 'pending' } })
-    expect((await get('pinned-again')).text).toContain(called.agent.origin)
-  })
-
-  it('keeps the pending card while the upstream fails', async () => {
-    await put('pinned-failing', manifest)
-    serve(movedCard())
-    await refresh('pinned-failing')
-    called.agent.respond(response => response.writeHead(500).end())
-    expect((await put('pinned-failing', manifest)).body).toMatchObject({ source: { state: 'stale', pending: {} } })
+    expect((await put('rc-pinned-again', manifest)).body).toMatchObject({ source: { state: 'pending' } })
+    expect((await get('rc-pinned-again')).text).toContain(called.agent.origin)
+    fail()
+    expect((await put('rc-pinned-again', manifest)).body).toMatchObject({ source: { state: 'stale', pending: {} } })
   })
 
   it('serves a card without widenings at once', async () => {
-    await put('pinned-narrow', manifest)
+    await put('rc-pinned-narrow', manifest)
     serve({ ...card, description: 'Tells the weather of tomorrow' })
-    expect((await refresh('pinned-narrow')).body).toMatchObject({ outcome: 'refreshed' })
+    expect((await refresh('rc-pinned-narrow')).body).toMatchObject({ outcome: 'refreshed' })
   })
 
-  it('is true by default for an agent with a secret', async () => {
-    const upstream = { secret: 'WEATHER_TOKEN' }
-    await put('pinned-by-secret', { upstream })
+  it('is true by default for an agent with a secret, and false for others', async () => {
+    const upstream = { secret: 'AGENT_TOKEN' }
+    await put('rc-pinned-by-secret', { upstream })
     serve({ ...card, supportedInterfaces: agentCard(`${called.agent.origin}/other`).supportedInterfaces as Json })
-    expect((await refresh('pinned-by-secret')).body).toMatchObject({ outcome: 'pending' })
-    await put('pinned-by-secret', { upstream: { ...upstream, pin: false } })
-    expect((await refresh('pinned-by-secret')).body).toMatchObject({ outcome: 'unchanged' })
-  })
-
-  it('is false by default for an agent without a secret', async () => {
-    await put('unpinned-default')
+    expect((await refresh('rc-pinned-by-secret')).body).toMatchObject({ outcome: 'pending' })
+    await put('rc-pinned-by-secret', { upstream: { ...upstream, pin: false } })
+    expect((await refresh('rc-pinned-by-secret')).body).toMatchObject({ outcome: 'unchanged' })
+    await put('rc-unpinned-default')
     serve(movedCard())
-    expect((await refresh('unpinned-default')).body).toMatchObject({ outcome: 'refreshed' })
+    expect((await refresh('rc-unpinned-default')).body).toMatchObject({ outcome: 'refreshed' })
   })
 })
 
 describe('a token with the scope write', () => {
-  const securityMembers = {
-    security: [{ key: [] }],
-    securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } },
-  }
-  const withSecret = { secret: 'WEATHER_TOKEN', pin: true }
+  const security = [{ key: [] }]
+  const securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' } }
+  const withSecret = { secret: 'AGENT_TOKEN', pin: true }
   let writer: string
   beforeAll(async () => {
     writer = (await called.issue({ scopes: ['write'] })).token
   })
 
-  const putAs = (id: string, upstream: JsonObject, more: JsonObject = {}) =>
-    called.send(`/agents/${id}`, {
-      method: 'PUT',
-      token: writer,
-      body: { ...more, upstream: { card: source, ...upstream } },
-    })
-  const serveSecured = (upstream: JsonObject) => {
-    serve({ ...card, ...securityMembers })
-    return upstream
+  const putAs = (id: string, upstream: JsonObject, more: JsonObject = {}) => put(id, { ...more, upstream }, writer)
+  /** Registers an agent whose card has security schemes. */
+  const putSecured = async (id: string, upstream: JsonObject) => {
+    serve({ ...card, security, securitySchemes })
+    await put(id, { upstream })
+    serve(card)
   }
-  const forbidden = (reason: string) => [403, expect.stringContaining(reason)]
-  const summarize = ({ status, body }: Received) => [status, (body as JsonObject).detail]
+  const forbidden = (reason: string) => ({ status: 403, body: { detail: expect.stringContaining(reason) } })
 
   it('cannot have a secret sent to a new address, not even to fetch the card', async () => {
-    const response = await putAs('guarded', { secret: 'OTHER_TOKEN' })
+    const response = await putAs('rc-guarded', { secret: 'OTHER_TOKEN' })
     expect([response.status, called.agent.requests]).toEqual([403, []])
   })
 
-  it.each<[string, JsonObject]>([
-    ['its pin', { pin: false }],
-    ['its pin to the default', { pin: undefined as never }],
-    ["the agent's name on its host", { agentName: 'Other' }],
-    ['its visible hosts', { mayShow: ['a.example.com'] }],
-    ['its ttl', { ttl: 86_400 }],
-  ])('cannot change an upstream with a secret: %s', async (_, change) => {
-    await put('unpinned', { upstream: serveSecured(withSecret) })
-    serve(card)
-    expect(summarize(await putAs('unpinned', { ...withSecret, ...change }))).toEqual(
-      forbidden('is not what is registered now'),
-    )
-    expect(summarize(await putAs('unpinned', withSecret))).toEqual([200, undefined])
+  it('cannot change an upstream with a secret', async () => {
+    const changes: JsonObject[] = [{ pin: false }, { pin: undefined as never }, { agentName: 'Other' }]
+    await putSecured('rc-unpinned', withSecret)
+    for (const change of [...changes, { mayShow: ['a.example.com'] }, { ttl: 86_400 }])
+      expect(await putAs('rc-unpinned', { ...withSecret, ...change })).toMatchObject(
+        forbidden('is not what is registered now'),
+      )
+    expect((await putAs('rc-unpinned', withSecret)).status).toBe(200)
   })
 
   it('cannot open a secret by a fetched card without security: the served card counts', async () => {
     const unpinned = { ...withSecret, pin: false }
-    await put('opened', { upstream: serveSecured(unpinned) })
-    serve(card)
-    expect(summarize(await putAs('opened', unpinned))).toEqual(forbidden('card.securitySchemes has changed'))
-    expect(summarize(await putAs('opened', unpinned, { card: { security: securityMembers.security } }))[0]).toBe(403)
+    await putSecured('rc-opened', unpinned)
+    expect(await putAs('rc-opened', unpinned)).toMatchObject(forbidden('card.securitySchemes has changed'))
+    expect((await putAs('rc-opened', unpinned, { card: { security } })).status).toBe(403)
   })
 
   it('cannot accept a pending card of an agent with a secret', async () => {
-    await put('pending', { upstream: serveSecured(withSecret) })
-    serve(card)
-    const { pending } = (await refresh('pending')).body as { pending: { etag: string } }
-    const request = { token: writer, body: { accept: pending.etag } }
-    expect(summarize(await called.send('/agents/pending/refresh', request))).toEqual(forbidden('scope `admin`'))
-    expect((await get('pending')).text).toContain('X-Key')
-    expect((await refresh('pending', { accept: pending.etag })).body).toMatchObject({ outcome: 'refreshed' })
+    await putSecured('rc-pending', withSecret)
+    const { pending } = (await refresh('rc-pending')).body
+    expect(await refresh('rc-pending', { accept: pending.etag }, writer)).toMatchObject(forbidden('scope `admin`'))
+    expect((await get('rc-pending')).text).toContain('X-Key')
+    expect((await refresh('rc-pending', { accept: pending.etag })).body).toMatchObject({ outcome: 'refreshed' })
   })
 
   it('can accept a pending card of an agent without a secret', async () => {
-    await put('pending-without-secret', { upstream: serveSecured({ pin: true }) })
-    serve(card)
-    const { pending } = (await refresh('pending-without-secret')).body as { pending: { etag: string } }
-    const response = await called.send('/agents/pending-without-secret/refresh', {
-      token: writer,
-      body: { accept: pending.etag },
-    })
-    expect(response.body).toMatchObject({ outcome: 'refreshed' })
+    await putSecured('rc-pending-without-secret', { pin: true })
+    const { pending } = (await refresh('rc-pending-without-secret')).body
+    const accepted = await refresh('rc-pending-without-secret', { accept: pending.etag }, writer)
+    expect(accepted.body).toMatchObject({ outcome: 'refreshed' })
   })
 })
 
@@ -495,20 +394,20 @@ describe('POST /agents/{id}/rollback to a remote card', () => {
   const rollback = (id: string, seq: number) => called.send(`/agents/${id}/rollback`, { token, body: { seq } })
 
   it('fetches the card again, which its upstream decides about', async () => {
-    await put('back')
-    await called.send('/agents/back', { method: 'PUT', token, body: { card } })
+    await put('rc-back')
+    await called.send('/agents/rc-back', { method: 'PUT', token, body: { card } })
     serve({ ...card, name: 'Newer' })
-    expect((await rollback('back', 1)).status).toBe(200)
-    expect(getBody(await get('back')).name).toBe('Newer')
+    expect((await rollback('rc-back', 1)).status).toBe(200)
+    expect((await get('rc-back')).body.name).toBe('Newer')
   })
 
   it('registers an upstream that is gone, and serves no card until it answers', async () => {
-    await put('lost')
-    await called.send('/agents/lost', { method: 'PUT', token, body: { card } })
-    called.agent.respond(response => response.writeHead(503).end())
-    expect(await rollback('lost', 1)).toMatchObject({ status: 200, body: { seq: 3, source: { state: 'no-card' } } })
-    expect((await get('lost')).status).toBeGreaterThanOrEqual(502)
-    expect((await rollback('lost', 2)).status).toBe(200)
-    expect((await get('lost')).status).toBe(200)
+    await put('rc-lost')
+    await called.send('/agents/rc-lost', { method: 'PUT', token, body: { card } })
+    fail(503)
+    expect(await rollback('rc-lost', 1)).toMatchObject({ status: 200, body: { seq: 3, source: { state: 'no-card' } } })
+    expect((await get('rc-lost')).status).toBeGreaterThanOrEqual(502)
+    expect((await rollback('rc-lost', 2)).status).toBe(200)
+    expect((await get('rc-lost')).status).toBe(200)
   })
 })

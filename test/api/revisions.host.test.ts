@@ -1,64 +1,68 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { readEvents } from '../support/event-stream.ts'
-import { sharedHost, token } from '../support/host.ts'
+import { token as admin, sharedHost } from '../support/host.ts'
 import { startNodeHost } from '../support/node-host.ts'
 
 const host = sharedHost()
-const bearer = { Authorization: `Bearer ${token}` }
+const send = senderTo(host)
 type Body = JsonObject & { changes: { message: string; class: string; tier?: string }[]; revisions: JsonObject[] }
 
-const get = async (path: string, headers: Record<string, string> = bearer) => {
-  const response = await host.fetch(path, { headers })
-  return { status: response.status, body: (await response.json()) as Body }
+const get = async (path: string, token: string | undefined = admin, headers: Record<string, string> = {}) => {
+  const response = await send(path, { method: 'GET', token, headers })
+  return { ...response, body: response.body as Body }
 }
-const rollback = async (id: string, body: Json, headers: Record<string, string> = bearer) => {
-  const response = await host.fetch(`/agents/${id}/rollback`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
-  return { status: response.status, body: (await response.json()) as Body, etag: response.headers.get('etag') ?? '' }
+const getRevision = (id: string, path: string, token?: string) => get(`/agents/${id}/revisions/${path}`, token)
+const listRevisions = async (id: string) => (await get(`/agents/${id}/revisions`)).body.revisions
+const rollback = async (
+  id: string,
+  body: Json,
+  headers: Record<string, string> = {},
+  token: string | undefined = admin,
+) => {
+  const response = await send(`/agents/${id}/rollback`, { token, headers, body })
+  return { ...response, body: response.body as Body }
 }
-const remove = (id: string) => host.fetch(`/agents/${id}`, { method: 'DELETE', headers: bearer })
+const put = async (id: string, document: Json, headers: Record<string, string> = {}, token = admin) => {
+  const response = await send(`/agents/${id}`, { method: 'PUT', token, headers, body: document })
+  return { ...response, body: response.body as Body }
+}
+const putAll = async (id: string, ...documents: JsonObject[]) => {
+  for (const document of documents) expect((await put(id, document)).status).toBeLessThan(300)
+}
+const remove = (id: string) => send(`/agents/${id}`, { method: 'DELETE', token: admin })
 
 /** Returns a function that sends requests about an agent to a host of its own, under any name of that host. */
 const startSender = async (id: string) => {
-  const host = await startNodeHost({})
-  const headers = { ...bearer, 'Content-Type': 'application/json' }
-  return async (method: string, origin: string, path: string, document: Json) => {
-    const body = JSON.stringify(document)
-    const response = await host.fetch(new Request(`${origin}/agents/${id}${path}`, { method, headers, body }))
-    return { status: response.status, body: (await response.json()) as Body }
+  const sendToOwn = senderTo(await startNodeHost())
+  return async (method: string, origin: string, path: string, body: Json) => {
+    const response = await sendToOwn(`${origin}/agents/${id}${path}`, { method, token: admin, body })
+    return { ...response, body: response.body as Body }
   }
 }
 
 const skill = (id: string, more: JsonObject = {}) => ({ id, name: id, description: 'D', tags: ['t'], ...more })
 const one = {
-  ...minimalCard,
-  name: 'One',
-  version: '1.0.0',
+  ...{ ...minimalCard, name: 'One', version: '1.0.0' },
   skills: [skill('forecast', { inputModes: ['image/png', 'text/plain'] })],
 }
 const two = { ...one, name: 'Two', skills: [skill('forecast', { inputModes: ['text/plain'] })] }
 const three = { ...two, skills: [...two.skills, skill('history')] }
-const putAll = async (id: string, ...documents: JsonObject[]) => {
-  for (const document of documents) expect((await host.put(id, document)).status).toBeLessThan(300)
-}
 
 describe('GET /agents/{id}/revisions', () => {
   it('has the author and the class of every revision', async () => {
     await putAll('rev-list', one, two)
-    const issued = await host.issue({ scopes: ['write'], agents: ['rev-list'] })
-    await host.put('rev-list', three, { Authorization: `Bearer ${issued.token}` })
+    const { id: author, token } = await host.issue({ scopes: ['write'], agents: ['rev-list'] })
+    await put('rev-list', three, {}, token)
     await remove('rev-list')
     await putAll('rev-list', one)
     const created = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
-    expect((await get('/agents/rev-list/revisions')).body.revisions).toStrictEqual([
+    expect(await listRevisions('rev-list')).toStrictEqual([
       { seq: 5, by: 'manifest', author: 'admin', created },
       { seq: 4, by: 'removal', author: 'admin', created },
-      { seq: 3, by: 'manifest', author: issued.id, class: 'additive', created },
+      { seq: 3, by: 'manifest', author, class: 'additive', created },
       { seq: 2, by: 'manifest', author: 'admin', class: 'breaking', created },
       { seq: 1, by: 'manifest', author: 'admin', created },
     ])
@@ -69,63 +73,66 @@ describe('GET /agents/{id}/revisions/{seq}', () => {
   it('returns the manifest and the card of that time, also of a removed agent', async () => {
     await putAll('rev-one', one, { card: two, visibility: 'internal' })
     await remove('rev-one')
-    const [first, second, third] = await Promise.all([1, 2, 3].map(seq => get(`/agents/rev-one/revisions/${seq}`)))
-    expect(first?.body).toMatchObject({ id: 'rev-one', seq: 1, by: 'manifest', author: 'admin', manifest: one })
-    expect(first?.body.card).toMatchObject({ name: 'One', supportedInterfaces: [{ protocolBinding: 'JSONRPC' }] })
+    const [first, second, third] = await Promise.all(['1', '2', '3'].map(seq => getRevision('rev-one', seq)))
+    expect(first?.body).toMatchObject({
+      ...{ id: 'rev-one', seq: 1, by: 'manifest', author: 'admin', origin: host.url.origin, manifest: one },
+      card: { name: 'One', supportedInterfaces: [{ protocolBinding: 'JSONRPC' }] },
+    })
     expect(second?.body).toMatchObject({ seq: 2, manifest: { visibility: 'internal' }, card: { name: 'Two' } })
-    expect([third?.status, third?.body]).toMatchObject([200, { seq: 3, by: 'removal' }])
-    expect(third?.body).not.toHaveProperty('manifest')
-    expect(third?.body).not.toHaveProperty('card')
+    expect([third?.status, third?.body]).toEqual([
+      200,
+      { id: 'rev-one', seq: 3, by: 'removal', author: 'admin', created: expect.any(String) },
+    ])
   })
 
-  it.each(['7', '0', '-1', '1.5', 'x', '1e3', '9'.repeat(30)])('returns 404 for the revision %s', async seq => {
+  it('returns 404 for a revision or an agent that never existed', async () => {
     await putAll('rev-unknown', one)
-    const { status, body } = await get(`/agents/rev-unknown/revisions/${seq}`)
-    expect([status, body.code]).toEqual([404, 'revision-not-found'])
-    expect(body.detail).toContain('The newest is 1, and only the newest 200 are stored')
+    for (const seq of ['7', '0', '-1', '1.5', 'x', '1e3', '9'.repeat(30)]) {
+      const { status, body } = await getRevision('rev-unknown', seq)
+      expect([status, body.code]).toEqual([404, 'revision-not-found'])
+      expect(body.detail).toContain('The newest is 1, and only the newest 200 are stored')
+    }
+    expect((await getRevision('rev-never', '1')).body.code).toBe('agent-not-found')
+    const unknown = await getRevision('rev-unknown', '1?dialect=1.0')
+    expect([unknown.status, unknown.body.detail]).toEqual([400, expect.stringContaining('It accepts none.')])
   })
 
-  it('returns 404 for an agent that never existed, and 403 without write permission for the agent', async () => {
-    expect((await get('/agents/rev-never/revisions/1')).body.code).toBe('agent-not-found')
-    const reader = await host.issue({ scopes: ['read', 'write'], agents: ['other'] })
-    for (const path of ['revisions/1', 'revisions/1/diff']) {
-      expect((await get(`/agents/rev-one/${path}`, { Authorization: `Bearer ${reader.token}` })).status).toBe(403)
-      expect((await get(`/agents/rev-one/${path}`, {})).status).toBe(401)
+  it('returns 403 without write permission for the agent, and 401 without a token', async () => {
+    await putAll('rev-private', one)
+    const { token } = await host.issue({ scopes: ['read', 'write'], agents: ['other'] })
+    for (const path of ['1', '1/diff']) {
+      expect((await getRevision('rev-private', path, token)).status).toBe(403)
+      expect((await send(`/agents/rev-private/revisions/${path}`, { method: 'GET' })).status).toBe(401)
     }
   })
 
   it('never changes, and has an entity tag by which a client can tell', async () => {
     await putAll('rev-etag', one)
     const path = '/agents/rev-etag/revisions/1'
-    const first = await host.fetch(path, { headers: bearer })
-    const etag = first.headers.get('ETag') ?? ''
-    expect([etag, first.headers.get('Cache-Control')]).toEqual([
+    const { headers } = await get(path)
+    const etag = headers.get('ETag') ?? ''
+    expect([etag, headers.get('Cache-Control')]).toEqual([
       expect.stringMatching(/^"[0-9a-f]{64}"$/),
       'private, no-store',
     ])
     await putAll('rev-etag', two)
-    expect((await host.fetch(path, { headers: { ...bearer, 'If-None-Match': etag } })).status).toBe(304)
-    expect((await host.fetch(path, { headers: { 'If-None-Match': etag } })).status).toBe(401)
+    expect((await get(path, admin, { 'If-None-Match': etag })).status).toBe(304)
+    expect((await send(path, { method: 'GET', headers: { 'If-None-Match': etag } })).status).toBe(401)
   })
 
   it('returns the extended card of each tier', async () => {
     await putAll('rev-tiers', { card: one, extended: { description: 'More' }, tiers: { partner: { name: 'P' } } })
-    expect((await get('/agents/rev-tiers/revisions/1')).body).toMatchObject({
+    expect((await getRevision('rev-tiers', '1')).body).toMatchObject({
       card: { name: 'One' },
       tiers: { base: { name: 'One', description: 'More' }, partner: { name: 'P', description: 'More' } },
     })
-  })
-
-  it('rejects unknown parameters', async () => {
-    const { status, body } = await get('/agents/rev-unknown/revisions/1?dialect=1.0')
-    expect([status, body.detail]).toEqual([400, expect.stringContaining('It accepts none.')])
   })
 })
 
 describe('GET /agents/{id}/revisions/{seq}/diff', () => {
   it('compares with the revision before, or with any other, in prose and as a structural difference', async () => {
     await putAll('rev-diff', one, two, three)
-    const { body } = await get('/agents/rev-diff/revisions/2/diff')
+    const { body } = await getRevision('rev-diff', '2/diff')
     expect(body).toMatchObject({ id: 'rev-diff', from: 1, to: 2, class: 'breaking' })
     expect(body.changes.map(change => change.message)).toEqual([
       'skill `forecast` no longer accepts `image/png`',
@@ -136,25 +143,18 @@ describe('GET /agents/{id}/revisions/{seq}/diff', () => {
       { op: 'remove', pointer: '/skills/0/inputModes/1', before: 'text/plain' },
       { op: 'replace', pointer: '/name', before: 'One', after: 'Two' },
     ])
-    const back = await get('/agents/rev-diff/revisions/1/diff?from=3')
-    expect([back.body.from, back.body.to, back.body.class]).toEqual([3, 1, 'breaking'])
-    expect(back.body.changes.map(change => `${change.class}: ${change.message}`)).toContain(
-      'breaking: skill `history` is removed',
+    const back = (await getRevision('rev-diff', '1/diff?from=3')).body
+    expect(back).toMatchObject({ from: 3, to: 1, class: 'breaking' })
+    expect(back.changes).toContainEqual(
+      expect.objectContaining({ class: 'breaking', message: 'skill `history` is removed' }),
     )
-    expect((await get('/agents/rev-diff/revisions/2/diff?from=2')).body).toMatchObject({
-      class: 'cosmetic',
-      changes: [],
-    })
+    expect((await getRevision('rev-diff', '2/diff?from=2')).body).toMatchObject({ class: 'cosmetic', changes: [] })
   })
 
   it('compares extended cards, and what the manifest lets clients do', async () => {
-    const tiers = (...skills: JsonObject[]) => ({ tiers: { partner: { skills } } })
-    await putAll(
-      'rev-more',
-      { card: one, ...tiers(skill('secret')) },
-      { card: one, ...tiers(), visibility: 'internal' },
-    )
-    const { body } = await get('/agents/rev-more/revisions/2/diff')
+    const tiers = (...skills: JsonObject[]) => ({ card: one, tiers: { partner: { skills } } })
+    await putAll('rev-more', tiers(skill('secret')), { ...tiers(), visibility: 'internal' })
+    const { body } = await getRevision('rev-more', '2/diff')
     expect(body.changes.map(change => [change.class, change.message, change.tier])).toEqual([
       ['breaking', 'the agent is no longer public: clients need a token of this host for it', undefined],
       ['breaking', 'in the extended card of the tier `partner`, skill `secret` is removed', 'partner'],
@@ -163,67 +163,53 @@ describe('GET /agents/{id}/revisions/{seq}/diff', () => {
 
   it('is in the receipt of a registration that makes a revision', async () => {
     await putAll('rev-receipt', one)
-    const receipt = (await (await host.put('rev-receipt', two)).json()) as Body
-    expect(receipt).toMatchObject({ seq: 2, class: 'breaking', changes: [{ rule: 'mode-removed' }, {}] })
-    const same = (await (await host.put('rev-receipt', two)).json()) as Body
-    expect(same.changed).toBe(false)
-    expect(same).not.toHaveProperty('class')
+    const changes = [{ rule: 'mode-removed' }, {}]
+    expect((await put('rev-receipt', two)).body).toMatchObject({ seq: 2, class: 'breaking', changes })
+    const { body } = await put('rev-receipt', two)
+    expect([body.changed, body.class]).toEqual([false, undefined])
   })
 
   it('needs two cards to compare', async () => {
     await putAll('rev-bare', one)
     await remove('rev-bare')
-    const codes = await Promise.all(
-      ['1/diff', '2/diff', '1/diff?from=9', '1/diff?from=', '1/diff?from=0', '1/diff?to=1'].map(
-        async path => (await get(`/agents/rev-bare/revisions/${path}`)).body.code,
-      ),
-    )
-    expect(codes).toEqual([
-      'revision-not-found',
-      'revision-without-card',
-      'revision-not-found',
-      'bad-revision',
-      'bad-revision',
-      'unknown-query',
-    ])
+    for (const [path, code] of [
+      ['1/diff', 'revision-not-found'],
+      ['2/diff', 'revision-without-card'],
+      ['1/diff?from=9', 'revision-not-found'],
+      ['1/diff?from=', 'bad-revision'],
+      ['1/diff?from=0', 'bad-revision'],
+      ['1/diff?to=1', 'unknown-query'],
+    ] as const)
+      expect((await getRevision('rev-bare', path)).body.code, path).toBe(code)
   })
 })
 
-describe('many registrations of one agent at once', () => {
-  it('are all stored, each with a class', async () => {
-    await putAll('rev-busy', one)
-    const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`)
-    const responses = await Promise.all(names.map(name => host.put('rev-busy', { ...one, name })))
-    expect(responses.map(({ status }) => status)).toEqual(names.map(() => 200))
-    const { revisions } = (await get('/agents/rev-busy/revisions')).body
-    expect(revisions.map(revision => revision.class)).toEqual([...names.map(() => 'cosmetic'), undefined])
-  })
+it('stores all of many registrations of one agent at once, each with a class', async () => {
+  await putAll('rev-busy', one)
+  const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`)
+  const responses = await Promise.all(names.map(name => put('rev-busy', { ...one, name })))
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+  const classes = (await listRevisions('rev-busy')).map(revision => revision.class)
+  expect(classes).toEqual([...Array(20).fill('cosmetic'), undefined])
 })
 
 describe('POST /agents/{id}/rollback', () => {
   it('registers an earlier manifest as a new revision, which serves the same bytes', async () => {
-    const first = (await (await host.put('rev-back', one)).json()) as Body
+    const etags = (await put('rev-back', one)).body.etags as Record<string, string>
     await putAll('rev-back', two)
-    const { status, body, etag } = await rollback('rev-back', { seq: 1 })
-    expect([status, body]).toMatchObject([
-      200,
-      { seq: 3, changed: true, class: 'additive', etags: first.etags as object },
-    ])
-    expect(etag).toBe((first.etags as JsonObject).manifest)
-    const card = await host.fetch('/agents/rev-back/.well-known/agent-card.json')
-    expect([card.headers.get('etag'), await card.json()]).toMatchObject([
-      (first.etags as JsonObject)['agent-card.json'],
-      { name: 'One' },
-    ])
-    expect((await get('/agents/rev-back/revisions/3')).body).toMatchObject({ manifest: one, by: 'manifest' })
+    const { status, body, headers } = await rollback('rev-back', { seq: 1 })
+    expect([status, body]).toMatchObject([200, { seq: 3, changed: true, class: 'additive', etags }])
+    expect(headers.get('etag')).toBe(etags.manifest)
+    const card = await send('/agents/rev-back/.well-known/agent-card.json', { method: 'GET' })
+    expect([card.headers.get('etag'), card.body]).toMatchObject([etags['agent-card.json'], { name: 'One' }])
+    expect((await getRevision('rev-back', '3')).body).toMatchObject({ manifest: one, by: 'manifest' })
   })
 
   it('is audited as a rollback, and a change with its class for subscribers', async () => {
     await putAll('rev-audited', two, one)
     const stream = readEvents(await host.fetch('/agents/rev-audited/events'), ['rev-audited'])
     await rollback('rev-audited', { seq: 1 })
-    const { body } = await get('/audit?agent=rev-audited&limit=1')
-    expect(body.entries).toMatchObject([
+    expect((await get('/audit?agent=rev-audited&limit=1')).body.entries).toMatchObject([
       { actor: 'admin', what: 'agent-rolled-back', agent: 'rev-audited', seq: 3, details: { restored: 1 } },
     ])
     expect(await stream.take(1)).toMatchObject([{ event: 'changed', data: { seq: 3, class: 'breaking' } }])
@@ -237,26 +223,18 @@ describe('POST /agents/{id}/rollback', () => {
 
   it('takes If-Match: of two at once, one is rejected and nothing is lost', async () => {
     await putAll('rev-race', one, two)
-    const etag = (await host.fetch('/agents/rev-race/manifest', { headers: bearer })).headers.get('etag') ?? ''
-    const headers = { ...bearer, 'If-Match': etag }
-    const [left, right] = await Promise.all([
-      rollback('rev-race', { seq: 1 }, headers),
-      host.put('rev-race', three, { 'If-Match': etag }),
-    ])
-    expect([left.status, right.status].toSorted()).toEqual([200, 412])
-    expect((await get('/agents/rev-race/revisions')).body.revisions).toHaveLength(3)
-    expect((await rollback('rev-race', { seq: 1 }, { ...bearer, 'If-Match': '"other"' })).body.code).toBe(
-      'precondition-failed',
-    )
+    const headers = { 'If-Match': (await get('/agents/rev-race/manifest')).headers.get('etag') ?? '' }
+    const responses = [rollback('rev-race', { seq: 1 }, headers), put('rev-race', three, headers)]
+    expect((await Promise.all(responses)).map(({ status }) => status).toSorted()).toEqual([200, 412])
+    expect(await listRevisions('rev-race')).toHaveLength(3)
+    const other = await rollback('rev-race', { seq: 1 }, { 'If-Match': '"other"' })
+    expect(other.body.code).toBe('precondition-failed')
   })
 
   it('accepts two at once without If-Match, and repeats neither', async () => {
     await putAll('rev-twice', one, two)
     const results = await Promise.all([rollback('rev-twice', { seq: 1 }), rollback('rev-twice', { seq: 1 })])
-    expect(results.map(({ status, body }) => [status, body.seq])).toEqual([
-      [200, 3],
-      [200, 3],
-    ])
+    expect(results.map(({ status, body }) => `${status} ${body.seq}`)).toEqual(['200 3', '200 3'])
     expect(results.map(({ body }) => body.changed).toSorted()).toEqual([false, true])
   })
 
@@ -266,7 +244,7 @@ describe('POST /agents/{id}/rollback', () => {
     expect((await rollback('rev-gone', { seq: 2 })).body).toMatchObject({ status: 422, code: 'not-restorable' })
     await putAll('rev-heir', { card: one, hosts: ['rev-gone.example'] })
     expect((await rollback('rev-gone', { seq: 1 })).body).toMatchObject({ status: 409, code: 'host-taken' })
-    expect((await host.fetch('/agents/rev-gone')).status).toBe(404)
+    expect((await get('/agents/rev-gone')).status).toBe(404)
     await remove('rev-heir')
     expect(await rollback('rev-gone', { seq: 1 })).toMatchObject({ status: 201, body: { seq: 3 } })
   })
@@ -274,38 +252,28 @@ describe('POST /agents/{id}/rollback', () => {
   it('gives a token no host name that is not the agent’s own, and no secret that it does not use', async () => {
     const secretive = { card: one, route: 'gateway', upstream: { url: 'https://a.example/', secret: 'A_TOKEN' } }
     await putAll('rev-rights', { card: one, hosts: ['rev-rights.example'] }, secretive, two)
-    const writer = await host.issue({ scopes: ['write'], agents: ['rev-rights'] })
-    const headers = { Authorization: `Bearer ${writer.token}` }
+    const { token } = await host.issue({ scopes: ['write'], agents: ['rev-rights'] })
     for (const seq of [1, 2])
-      expect((await rollback('rev-rights', { seq }, headers)).body).toMatchObject({ status: 403, code: 'forbidden' })
+      expect((await rollback('rev-rights', { seq }, {}, token)).body).toMatchObject({ status: 403, code: 'forbidden' })
     expect((await rollback('rev-rights', { seq: 2 })).status).toBe(200)
   })
 
-  it.each<[title: string, body: Json]>([
-    ['no seq', {}],
-    ['another type', { seq: '1' }],
-    ['zero', { seq: 0 }],
-    ['a fraction', { seq: 1.5 }],
-    ['a huge number', { seq: 1e300 }],
-    ['another member', { seq: 1, force: true }],
-    ['a list', [1]],
-  ])('rejects a body with %s', async (_, body) => {
+  it('rejects an invalid body', async () => {
     await putAll('rev-invalid', one)
-    expect((await rollback('rev-invalid', body)).body).toMatchObject({ status: 422, code: 'invalid-rollback' })
+    const bodies = [{}, { seq: '1' }, { seq: 0 }, { seq: 1.5 }, { seq: 1e300 }, { seq: 1, force: true }, [1]]
+    for (const body of bodies)
+      expect((await rollback('rev-invalid', body)).body).toMatchObject({ status: 422, code: 'invalid-rollback' })
   })
 
   it('asks for a corrected manifest where the rules of today reject that of the revision', async () => {
-    const send = await startSender('rev-rules')
+    const sendToOwn = await startSender('rev-rules')
     // A host name of this machine is valid only where this machine is the host.
-    await send('PUT', 'http://localhost:8787', '', { card: one, hosts: ['agent.localhost'] })
-    await send('PUT', 'http://localhost:8787', '', two)
-    const { body } = await send('POST', 'https://host.example', '/rollback', { seq: 1 })
-    expect(body).toMatchObject({
-      ...{ status: 422, code: 'invalid-card', errors: [{ pointer: '/hosts' }] },
-      detail: expect.stringMatching(
-        /Nothing was registered.*revision 1 was valid.*GET \/agents\/rev-rules\/revisions\/1 /,
-      ),
-    })
+    await sendToOwn('PUT', 'http://localhost:8787', '', { card: one, hosts: ['agent.localhost'] })
+    await sendToOwn('PUT', 'http://localhost:8787', '', two)
+    const { body } = await sendToOwn('POST', 'https://host.example', '/rollback', { seq: 1 })
+    const detail = /Nothing was registered.*revision 1 was valid.*GET \/agents\/rev-rules\/revisions\/1 /
+    expect(body).toMatchObject({ status: 422, code: 'invalid-card', errors: [{ pointer: '/hosts' }] })
+    expect(body.detail).toMatch(detail)
   })
 
   it('returns 403 to a token that does not cover the agent, and 401 without one', async () => {
@@ -313,9 +281,9 @@ describe('POST /agents/{id}/rollback', () => {
     const other = await host.issue({ scopes: ['write'], agents: ['other'] })
     const reader = await host.issue({ scopes: ['read'], agents: ['*'] })
     for (const { token } of [other, reader])
-      expect((await rollback('rev-foreign', { seq: 1 }, { Authorization: `Bearer ${token}` })).status).toBe(403)
-    expect((await rollback('rev-foreign', { seq: 1 }, {})).status).toBe(401)
-    expect((await get('/agents/rev-foreign/revisions')).body.revisions).toHaveLength(2)
+      expect((await rollback('rev-foreign', { seq: 1 }, {}, token)).status).toBe(403)
+    expect((await send('/agents/rev-foreign/rollback', { body: { seq: 1 } })).status).toBe(401)
+    expect(await listRevisions('rev-foreign')).toHaveLength(2)
   })
 
   it('returns 404 for a revision or an agent that never existed', async () => {
@@ -327,80 +295,77 @@ describe('POST /agents/{id}/rollback', () => {
 
 describe('compatibility', () => {
   const manifest = (card: JsonObject, compatibility?: string) => ({ card, ...(compatibility && { compatibility }) })
-  const put = async (id: string, document: JsonObject, headers: Record<string, string> = {}) => {
-    const response = await host.put(id, document, headers)
-    return { status: response.status, body: (await response.json()) as Body }
-  }
+  const putEnforced = (id: string, card: JsonObject) => put(id, manifest(card, 'enforce'))
   const findings = ({ report }: Body) =>
     (report as { issues: { rule: string }[] }).issues.filter(({ rule }) => rule === 'incompatible-version')
+  const message =
+    'must be 2.0.0 or higher, because the change is breaking: skill `forecast` no longer accepts `image/png`'
 
-  it.each(['enforce', 'warn', 'off', undefined])('%s: an unannounced breaking change', async level => {
-    const id = `rev-compat-${level ?? 'default'}`
-    await put(id, manifest(one))
-    const { status, body } = await put(id, manifest(two, level))
-    const message =
-      'must be 2.0.0 or higher, because the change is breaking: skill `forecast` no longer accepts `image/png`'
-    if (level === 'enforce') {
-      expect([status, body]).toMatchObject([
-        409,
-        { code: 'incompatible-version', errors: [{ pointer: '/card/version', message }] },
-      ])
-      expect(body.detail).toContain('Use 2.0.0')
-      expect((await get(`/agents/${id}/revisions`)).body.revisions).toHaveLength(1)
-    } else {
-      expect([status, body.class]).toEqual([200, 'breaking'])
-      expect(findings(body)).toEqual(
-        level === 'off' ? [] : [{ rule: 'incompatible-version', severity: 'warning', pointer: '/version', message }],
-      )
+  it('refuses an unannounced breaking change under enforce', async () => {
+    await put('rev-compat-enforce', manifest(one))
+    const { status, body } = await putEnforced('rev-compat-enforce', two)
+    const errors = [{ pointer: '/card/version', message }]
+    expect([status, body]).toMatchObject([409, { code: 'incompatible-version', errors }])
+    expect(body.detail).toContain('Use 2.0.0')
+    expect(await listRevisions('rev-compat-enforce')).toHaveLength(1)
+  })
+
+  it('warns of it by default, and not with off', async () => {
+    const warning = { rule: 'incompatible-version', severity: 'warning', pointer: '/version', message }
+    for (const [level, expected] of [
+      ['warn', [warning]],
+      ['off', []],
+      [undefined, [warning]],
+    ] as const) {
+      const id = `rev-compat-${level ?? 'default'}`
+      await put(id, manifest(one))
+      const { status, body } = await put(id, manifest(two, level))
+      expect([level, status, body.class, findings(body)]).toEqual([level, 200, 'breaking', expected])
     }
   })
 
   it('enforces what the owner changes, not what clients see under another name of the host', async () => {
-    const send = await startSender('rev-host')
+    const sendToOwn = await startSender('rev-host')
     const owned = (fields: JsonObject) => ({ ...manifest({ ...one, ...fields }, 'enforce'), route: 'gateway' })
-    await send('PUT', 'https://host.example', '', owned({}))
-    const { status, body } = await send('PUT', 'https://other.example', '', owned({ name: 'Other' }))
+    await sendToOwn('PUT', 'https://host.example', '', owned({}))
+    const { status, body } = await sendToOwn('PUT', 'https://other.example', '', owned({ name: 'Other' }))
     expect([status, body.class, findings(body)]).toEqual([200, 'breaking', []])
-    expect(await send('PUT', 'https://host.example', '', owned({ skills: [skill('x')] }))).toMatchObject({
-      status: 409,
-    })
+    const breaking = owned({ skills: [skill('x')] })
+    expect((await sendToOwn('PUT', 'https://host.example', '', breaking)).status).toBe(409)
   })
 
   it('accepts announced changes, cosmetic ones and a removal under enforce', async () => {
-    await put('rev-compat', manifest(one, 'enforce'))
-    expect((await put('rev-compat', manifest({ ...one, name: 'Other' }, 'enforce'))).status).toBe(200)
-    expect((await put('rev-compat', manifest({ ...two, version: '1.1.0' }, 'enforce'))).status).toBe(409)
-    expect((await put('rev-compat', manifest({ ...two, version: '2.0.0' }, 'enforce'))).status).toBe(200)
-    expect((await put('rev-compat', manifest({ ...three, version: '2.0.1' }, 'enforce'))).body.detail).toContain(
-      'Use 2.1.0',
-    )
-    const { status, body } = await put('rev-compat', manifest({ ...three, version: '2.1.0' }, 'enforce'))
+    await putEnforced('rev-compat', one)
+    expect((await putEnforced('rev-compat', { ...one, name: 'Other' })).status).toBe(200)
+    expect((await putEnforced('rev-compat', { ...two, version: '1.1.0' })).status).toBe(409)
+    expect((await putEnforced('rev-compat', { ...two, version: '2.0.0' })).status).toBe(200)
+    expect((await putEnforced('rev-compat', { ...three, version: '2.0.1' })).body.detail).toContain('Use 2.1.0')
+    const { status, body } = await putEnforced('rev-compat', { ...three, version: '2.1.0' })
     expect([status, findings(body)]).toEqual([200, []])
     expect((await remove('rev-compat')).status).toBe(204)
-    expect((await put('rev-compat', manifest(one, 'enforce'))).status).toBe(201)
+    expect((await putEnforced('rev-compat', one)).status).toBe(201)
   })
 
   it('never refuses a rollback, and reports its version', async () => {
-    await put('rev-compat-back', manifest({ ...one, version: '2.0.0' }, 'enforce'))
-    await put('rev-compat-back', manifest({ ...three, version: '3.0.0' }, 'enforce'))
+    await putEnforced('rev-compat-back', { ...one, version: '2.0.0' })
+    await putEnforced('rev-compat-back', { ...three, version: '3.0.0' })
     const { status, body } = await rollback('rev-compat-back', { seq: 1 })
     expect([status, body.class, findings(body).length]).toEqual([200, 'breaking', 1])
   })
 
   it('refuses one of two writers at once whose changes are announced against another version', async () => {
-    await put('rev-compat-race', manifest(one, 'enforce'))
-    const [left, right] = await Promise.all([
-      put('rev-compat-race', manifest({ ...two, version: '2.0.0' }, 'enforce')),
-      put('rev-compat-race', manifest({ ...one, version: '2.0.0', skills: [skill('other')] }, 'enforce')),
-    ])
-    expect([left.status, right.status].toSorted()).toEqual([200, 409])
+    await putEnforced('rev-compat-race', one)
+    const cards = [
+      { ...two, version: '2.0.0' },
+      { ...one, version: '2.0.0', skills: [skill('other')] },
+    ]
+    const responses = await Promise.all(cards.map(card => putEnforced('rev-compat-race', card)))
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 409])
   })
 
   it('has three levels', async () => {
     const { status, body } = await put('rev-compat-level', manifest(one, 'strict'))
-    expect([status, body.errors]).toEqual([
-      422,
-      [{ pointer: '/compatibility', message: 'must be off, warn or enforce' }],
-    ])
+    const errors = [{ pointer: '/compatibility', message: 'must be off, warn or enforce' }]
+    expect([status, body.errors]).toEqual([422, errors])
   })
 })

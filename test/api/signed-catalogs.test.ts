@@ -56,12 +56,15 @@ describe('the AI Catalog of a host with a key', () => {
     expect(catalog.host).toEqual({ displayName: 'cards.example.com', identifier: did })
   })
 
-  it.each<[change: string, change: (catalog: Catalog) => Catalog]>([
-    ['an entry is left out', catalog => ({ ...catalog, entries: catalog.entries.slice(1) })],
-    ['entries are in another order', catalog => ({ ...catalog, entries: catalog.entries.toReversed() })],
-    ['the host has another name', catalog => ({ ...catalog, host: { ...catalog.host, displayName: 'x' } })],
-  ])('does not verify if %s', async (_, change) => {
-    await expect(verifyCatalog(change(await read()), await readKeys())).rejects.toThrow('signature verification failed')
+  it('does not verify if an entry is left out, entries are in another order, or the host has another name', async () => {
+    const [catalog, keys] = [await read(), await readKeys()]
+    const { entries, host: described } = catalog
+    for (const changed of [
+      { ...catalog, entries: entries.slice(1) },
+      { ...catalog, entries: entries.toReversed() },
+      { ...catalog, host: { ...described, displayName: 'x' } },
+    ])
+      await expect(verifyCatalog(changed, keys)).rejects.toThrow('signature verification failed')
   })
 
   it('is signed on each page', async () => {
@@ -122,29 +125,18 @@ describe('the trust manifest of an entry', () => {
   const trustOf = ({ entries }: Catalog, id: string) =>
     entries.find(({ identifier }) => identifier.endsWith(`:agent:${id}`))?.trustManifest
 
-  it.each([path, '/.well-known/ard.json'])('in %s names the DID of the host, and the signed card', async at => {
-    const catalog = await read(at)
-    expect(trustOf(catalog, 'own')).toEqual({
-      identity: 'did:web:cards.example.com',
-      identityType: 'did',
-      trustSchema: {
-        identifier: 'https://a2a-protocol.org/latest/specification/#84-agent-card-signing',
-        version: '1.0',
-        verificationMethods: ['did'],
-      },
-      attestations: [
-        {
-          type: 'a2a-agent-card-signature',
-          uri: `${origin}/agents/own/.well-known/agent-card.json`,
-        },
-      ],
-    })
-  })
-
-  it('is that of ARD too, whose manifest has no signature', async () => {
-    const manifest = await read('/.well-known/ard.json')
-    expect(manifest).not.toHaveProperty('signature')
-    expect(catalogErrors('ARD manifest', manifest)).toEqual([])
+  it('names the DID of the host, and the signed card, in ARD too, whose manifest has no signature', async () => {
+    const uri = `${origin}/agents/own/.well-known/agent-card.json`
+    const identifier = 'https://a2a-protocol.org/latest/specification/#84-agent-card-signing'
+    const ard = await read('/.well-known/ard.json')
+    for (const catalog of [await read(), ard])
+      expect(trustOf(catalog, 'own')).toEqual({
+        ...{ identity: 'did:web:cards.example.com', identityType: 'did' },
+        trustSchema: { identifier, version: '1.0', verificationMethods: ['did'] },
+        attestations: [{ type: 'a2a-agent-card-signature', uri }],
+      })
+    expect(ard).not.toHaveProperty('signature')
+    expect(catalogErrors('ARD manifest', ard)).toEqual([])
   })
 
   it('is there for one entry of ARD, and not for a result of a search', async () => {
@@ -163,12 +155,9 @@ describe('the trust manifest of an entry', () => {
 
   it('has the domain of the identifier', async () => {
     const { entries } = await read(`https://weather.example.com${path}`, anonymous)
-    expect(entries).toMatchObject([
-      {
-        identifier: 'urn:air:weather.example.com:agent:weather',
-        trustManifest: { identity: 'did:web:weather.example.com' },
-      },
-    ])
+    const identity = 'did:web:weather.example.com'
+    const identifier = 'urn:air:weather.example.com:agent:weather'
+    expect(entries).toMatchObject([{ identifier, trustManifest: { identity } }])
   })
 })
 
@@ -178,11 +167,8 @@ describe('`signed` of a search', () => {
     return agents.find(agent => agent.id === id)?.signed
   }
 
-  it.each([
-    ['own', true],
-    ['stripped', false],
-  ])('of %s at a host with a key is %s', async (id, signed) => {
-    expect(await signedOf(id, host)).toBe(signed)
+  it('is whether a host with a key signs the card', async () => {
+    expect([await signedOf('own', host), await signedOf('stripped', host)]).toEqual([true, false])
   })
 
   it('is true where a document keeps the signatures of its author', async () => {
@@ -198,18 +184,10 @@ describe('`signed` of a search', () => {
   })
 })
 
-describe('didOf', () => {
-  it.each([
-    ['https://cards.example.com', 'did:web:cards.example.com'],
-    ['https://xn--bcher-kva.example', 'did:web:xn--bcher-kva.example'],
-    ['https://cards.example.com:8443', undefined],
-    ['http://cards.example.com', undefined],
-    ['http://localhost:8787', undefined],
-    ['https://agents.localhost', undefined],
-    ['https://192.0.2.1', undefined],
-    ['https://[2001:db8::1]', undefined],
-    ['', undefined],
-  ])('of %j is %j', (origin, did) => {
-    expect(didOf(origin)).toBe(did)
-  })
+it('gives a DID to an origin of https with a public name, without a port', () => {
+  const origins = ['https://cards.example.com', 'https://xn--bcher-kva.example', 'https://cards.example.com:8443']
+  const others = ['http://cards.example.com', 'http://localhost:8787', 'https://agents.localhost', 'https://192.0.2.1']
+  expect([...origins, ...others, 'https://[2001:db8::1]', ''].map(didOf)).toEqual([
+    ...['did:web:cards.example.com', 'did:web:xn--bcher-kva.example', ...Array(7).fill(undefined)],
+  ])
 })

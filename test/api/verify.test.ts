@@ -20,7 +20,7 @@ beforeAll(async () => {
   host = await startNodeHost({
     vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()), PUBLIC_URL: 'https://host.example' },
   })
-  await host.put('own', { card: bilingualCard })
+  await host.put('verify-own', { card: bilingualCard })
   author = await makeKey()
   other = await makeKey()
   signed = await signAtHost(bilingualCard, author, keySetUrl)
@@ -149,39 +149,37 @@ describe('POST /verify with a URL', () => {
     expect(requested.map(({ url }) => url)).not.toContain(otherKeySetUrl)
   })
 
-  it.each([
-    [
-      'is served without its security',
-      (card: JsonObject) => ({ ...card, securitySchemes: {}, securityRequirements: [] }),
-    ],
-    ['has another endpoint', (card: JsonObject) => ({ ...card, supportedInterfaces: [] })],
-    ['has no signatures', ({ signatures: _, ...card }: JsonObject) => card],
-  ])('does not verify a card that %s', async (_, change) => {
-    served[cardUrl] = change(signed)
-    const { result } = await verify({ url: cardUrl })
-    expect([result.verified, acceptedBy(result)]).toEqual([false, []])
-    expect(result.reason).toMatch(/has no (?:valid signature|signatures)\.$/)
+  it('does not verify a card without its security, with another endpoint, or without signatures', async () => {
+    const { signatures: _, ...unsigned } = signed
+    const stripped = { ...signed, securitySchemes: {}, securityRequirements: [] }
+    for (const card of [stripped, { ...signed, supportedInterfaces: [] }, unsigned]) {
+      served[cardUrl] = card
+      const { result } = await verify({ url: cardUrl })
+      expect([result.verified, acceptedBy(result)]).toEqual([false, []])
+      expect(result.reason).toMatch(/has no (?:valid signature|signatures)\.$/)
+    }
   })
 
-  it.each<[string, string, Response | undefined, string]>([
-    ['a missing card', cardUrl, Response.json({}, { status: 404 }), 'responded with HTTP 404'],
-    [
-      'a page',
-      cardUrl,
-      new Response('<html>', { headers: { 'Content-Type': 'text/html' } }),
-      'something other than JSON',
-    ],
-    ['broken JSON', cardUrl, new Response('{', { headers: { 'Content-Type': 'application/json' } }), 'invalid JSON'],
-    ['a list', cardUrl, Response.json([]), 'JSON that is not an Agent Card'],
-    ['too much', cardUrl, Response.json({ name: 'a'.repeat(MAX_BODY_BYTES) }), 'is larger than 256 KiB'],
-    ['a private address', 'https://10.0.0.1/card.json', undefined, 'cannot be reached'],
-    ['a private name', 'https://db.internal/card.json', undefined, 'cannot be reached'],
-    ['plain http', 'http://agent.example/card.json', undefined, 'cannot be reached'],
-  ])('rejects %s', async (_, url, response, detail) => {
-    if (response) served[cardUrl] = response
-    const { status, result } = await verify({ url })
-    expect([status, result.code, result.detail]).toEqual([502, 'card-unavailable', expect.stringContaining(detail)])
-    if (!response) expect(requested).toEqual([])
+  it('rejects what is no card, and addresses that it does not call', async () => {
+    const responseOf = (body: string, type: string) => new Response(body, { headers: { 'Content-Type': type } })
+    const rows: [response: Response, detail: string][] = [
+      [Response.json({}, { status: 404 }), 'responded with HTTP 404'],
+      [responseOf('<html>', 'text/html'), 'something other than JSON'],
+      [responseOf('{', 'application/json'), 'invalid JSON'],
+      [Response.json([]), 'JSON that is not an Agent Card'],
+      [Response.json({ name: 'a'.repeat(MAX_BODY_BYTES) }), 'is larger than 256 KiB'],
+    ]
+    const unavailable = (detail: string) => ({
+      ...{ status: 502, result: { code: 'card-unavailable', detail: expect.stringContaining(detail) } },
+    })
+    for (const [response, detail] of rows) {
+      served[cardUrl] = response
+      expect(await verify({ url: cardUrl })).toMatchObject(unavailable(detail))
+    }
+    requested = []
+    const blocked = ['https://10.0.0.1/card.json', 'https://db.internal/card.json', 'http://agent.example/card.json']
+    for (const url of blocked) expect(await verify({ url })).toMatchObject(unavailable('cannot be reached'))
+    expect(requested).toEqual([])
   })
 
   const twice = (document: Json): Response =>
@@ -213,45 +211,48 @@ describe('POST /verify with a URL', () => {
   })
 
   it('verifies cards of this host without a request to itself', async () => {
-    const { result } = await verify({ url: 'https://host.example/agents/own' })
-    expect(result).toMatchObject({
-      verified: true,
-      keys: { sources: ['https://host.example/.well-known/jwks.json'], errors: [] },
-    })
-    expect((result.signatures as JsonObject[]).map(({ version }) => version)).toContain('1.0')
+    const keys = { sources: ['https://host.example/.well-known/jwks.json'], errors: [] }
+    for (const path of ['', '/.well-known/agent-card.json', '/.well-known/agent.json']) {
+      const { result } = await verify({ url: `https://host.example/agents/verify-own${path}` })
+      expect(result, path).toMatchObject({ verified: true, keys })
+      expect((result.signatures as JsonObject[]).map(({ version }) => version)).toContain('1.0')
+    }
     expect(requested).toEqual([])
   })
 
   it('reads the keys of this host without a request to itself', async () => {
-    const card = (await (await host.fetch('/agents/own')).json()) as JsonObject
+    const card = (await (await host.fetch('/agents/verify-own')).json()) as JsonObject
     const { result } = await verify({ card, keys: ['did:web:host.example'] })
     expect(result).toMatchObject({ verified: true, keys: { sources: ['did:web:host.example'], errors: [] } })
     expect(requested).toEqual([])
   })
 
-  it.each([
-    ['an unknown agent', '/agents/none', 'responded with HTTP 404'],
-    ['a path without a card', '/health', 'is an address of this host that has no card'],
-  ])('rejects the address of %s on this host', async (_, path, detail) => {
-    const { status, result } = await verify({ url: `https://host.example${path}` })
-    expect([status, result.detail]).toEqual([502, expect.stringContaining(detail)])
+  it('rejects addresses of this host that have no card', async () => {
+    for (const [path, detail] of [
+      ['/agents/none', 'responded with HTTP 404'],
+      ['/health', 'is an address of this host that has no card'],
+    ]) {
+      const { status, result } = await verify({ url: `https://host.example${path}` })
+      expect([status, result.detail]).toEqual([502, expect.stringContaining(`${detail}`)])
+    }
   })
 })
 
 describe('POST /verify with keys', () => {
-  it.each<[string, (key: JsonObject) => Json, string]>([
-    ['a JWK', key => key, 'request'],
-    ['a JWK Set', key => ({ keys: [key] }), 'request'],
-    ['the URL of a JWK Set', () => keySetUrl, keySetUrl],
-    ['a DID', () => 'did:web:agent.example', 'did:web:agent.example'],
-  ])('takes %s', async (_, source, from) => {
-    served[`${origin}/.well-known/did.json`] = {
-      id: 'did:web:agent.example',
-      verificationMethod: [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicJwk }],
+  it('takes a JWK, a JWK Set, the URL of one, and a DID', async () => {
+    const verificationMethod = [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicJwk }]
+    served[`${origin}/.well-known/did.json`] = { id: 'did:web:agent.example', verificationMethod }
+    const keys: [key: Json, from: string][] = [
+      [author.publicJwk, 'request'],
+      [{ keys: [author.publicJwk] }, 'request'],
+      [keySetUrl, keySetUrl],
+      ['did:web:agent.example', 'did:web:agent.example'],
+    ]
+    for (const [key, from] of keys) {
+      const { result } = await verify({ card: signed, keys: [key] })
+      expect(result).toMatchObject({ verified: true, trust: { basis: 'given' }, keys: { sources: [from], errors: [] } })
+      expect(result.signatures).toContainEqual(expect.objectContaining({ key: expect.objectContaining({ from }) }))
     }
-    const { result } = await verify({ card: signed, keys: [source(author.publicJwk)] })
-    expect(result).toMatchObject({ verified: true, trust: { basis: 'given' }, keys: { sources: [from], errors: [] } })
-    expect(result.signatures).toContainEqual(expect.objectContaining({ key: expect.objectContaining({ from }) }))
   })
 
   it('uses these keys only', async () => {
@@ -386,39 +387,36 @@ describe('the requests that POST /verify sends', () => {
     const keys: string[] = []
     const restore = limitFetches(async ({ key }) => ({ success: keys.push(key) > 0 }))
     await verify({ url: cardUrl })
-    await verify({ url: 'https://host.example/agents/own', keys: ['did:web:host.example'] })
+    await verify({ url: 'https://host.example/agents/verify-own', keys: ['did:web:host.example'] })
     restore()
     expect(keys).toEqual(Array(3).fill('verify:unknown'))
   })
 
-  it.each([
-    ['the card', 0],
-    ['the keys', 2],
-  ])('are refused past that limit: for %s', async (_, passing) => {
-    let count = 0
-    const restore = limitFetches(async () => ({ success: count++ < passing }))
-    const { status, result } = await verify({ url: cardUrl })
-    restore()
-    expect([status, result.code, requested.length]).toEqual([429, 'too-many-requests', passing])
+  it('are refused past that limit, for the card and for the keys', async () => {
+    for (const passing of [0, 2]) {
+      let count = 0
+      requested = []
+      const restore = limitFetches(async () => ({ success: count++ < passing }))
+      const { status, result } = await verify({ url: cardUrl })
+      restore()
+      expect([status, result.code, requested.length]).toEqual([429, 'too-many-requests', passing])
+    }
   })
 })
 
-describe('POST /verify', () => {
-  it.each<[string, Json, string]>([
-    ['neither a card nor a URL', {}, 'The body must have either `card` or `url`.'],
-    ['both', { card: {}, url: cardUrl }, 'The body must have either `card` or `url`.'],
-    ['a card itself', bilingualCard, '/name is not a known field here. Known fields: card, url, keys.'],
-    ['a list', [], 'The body must be an object with card or url, and optionally keys.'],
-    ['another scheme', { url: 'file:///etc/passwd' }, '/url must be the URL of a card'],
-    ['no keys', { card: {}, keys: [] }, '/keys must name at least one key'],
-    ['too many keys', { card: {}, keys: Array(6).fill({}) }, '/keys must have at most 5 entries'],
-    ['another kind of key', { card: {}, keys: ['key'] }, '/keys/0 must be a JWK'],
-  ])('rejects a body with %s', async (_, body, detail) => {
-    const { status, result } = await verify(body)
-    expect([status, result.code, result.detail]).toEqual([
-      422,
-      'invalid-verify-request',
-      expect.stringContaining(detail),
-    ])
-  })
+it('rejects an invalid body of POST /verify', async () => {
+  const rows: [body: Json, detail: string][] = [
+    [{}, 'The body must have either `card` or `url`.'],
+    [{ card: {}, url: cardUrl }, 'The body must have either `card` or `url`.'],
+    [bilingualCard, '/name is not a known field here. Known fields: card, url, keys.'],
+    [[], 'The body must be an object with card or url, and optionally keys.'],
+    [{ url: 'file:///etc/passwd' }, '/url must be the URL of a card'],
+    [{ card: {}, keys: [] }, '/keys must name at least one key'],
+    [{ card: {}, keys: Array(6).fill({}) }, '/keys must have at most 5 entries'],
+    [{ card: {}, keys: ['key'] }, '/keys/0 must be a JWK'],
+  ]
+  for (const [body, detail] of rows)
+    expect(await verify(body)).toMatchObject({
+      ...{ status: 422, result: { code: 'invalid-verify-request', detail: expect.stringContaining(detail) } },
+    })
 })

@@ -1,22 +1,26 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  authenticateForAgent,
+  authenticate as authenticateRequest,
+  parseAuthorization,
+} from '../../src/auth/authenticate.ts'
+import { createToken } from '../../src/auth/token.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
+import { growth, linear } from '../support/cpu-time.ts'
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
+import { executionContext as ctx } from '../support/kv.ts'
 
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
-const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
-const otherToken = `cc_${'c'.repeat(12)}_${'d'.repeat(32)}`
+/** A request's headers: an Authorization header, or all of them. */
+type Sent = string | Record<string, string> | [string, string][]
+
 const record: TokenRecord = {
-  id: 'a'.repeat(12),
-  note: '',
-  scopes: ['read'],
-  agents: ['weather-*'],
-  tiers: ['partner'],
-  created: 0,
-  expires: null,
+  ...{ id: 'a'.repeat(12), note: '', scopes: ['read'], agents: ['weather-*'], tiers: ['partner'] },
+  ...{ created: 0, expires: null },
 }
+const adminToken = 'the-long-admin-token'
 
 /** The stored tokens by their hashes, the keys that were read, the addresses of counted failures, and the limit of failures. */
 let stored: Map<string, TokenRecord>
@@ -24,18 +28,22 @@ let reads: string[]
 let failures: string[]
 let maxFailures: number
 let env: Env
-let auth: typeof import('../../src/auth/authenticate.ts')
+// The isolate remembers tokens and addresses, so each test has its own: a token that the host has issued, and one that it has not.
+let token: string
+let otherToken: string
+let address: string
+let tests = 0
 beforeEach(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  vi.resetModules()
-  auth = await import('../../src/auth/authenticate.ts')
+  token = (await createToken()).token
+  otherToken = (await createToken()).token
+  address = `203.0.113.${++tests}`
   stored = new Map([[await sha256Hex(token), record]])
   reads = []
   failures = []
-  maxFailures = 3
+  maxFailures = Number.POSITIVE_INFINITY
   env = {
-    ADMIN_TOKEN: 'the-long-admin-token',
-    ALLOWED_ORIGINS: '',
+    ...{ ADMIN_TOKEN: adminToken, ALLOWED_ORIGINS: '' },
     CARDS: {
       getWithMetadata: async (key: string) => {
         reads.push(key)
@@ -52,487 +60,409 @@ beforeEach(async () => {
   } as unknown as Env
 })
 
-const request = (headers: [string, string][] | Record<string, string>, address = '203.0.113.1') => {
-  const all = new Headers(headers)
-  all.set('CF-Connecting-IP', address)
-  return new Request('https://host.example/agents', { headers: all })
+const request = (sent: Sent, from = address) => {
+  const headers = new Headers(typeof sent === 'string' ? { Authorization: sent } : sent)
+  headers.set('CF-Connecting-IP', from)
+  return new Request('https://host.example/agents', { headers })
 }
-const withBearer = (text: string, address?: string) => request({ Authorization: `Bearer ${text}` }, address)
-const authenticate = (request: Request) => auth.authenticate(request, env, ctx)
+const authenticate = async (sent: Sent, from?: string) => authenticateRequest(request(sent, from), env, ctx)
 const schemes = {
-  visibility: 'public' as const,
+  visibility: 'public' as CallProfile['visibility'],
   callers: 'anyone' as CallProfile['callers'],
   apiKeyHeaders: ['x-api-key'],
   openIdConnectUrls: [] as string[],
   targets: [] as CallTarget[],
+  jwt: undefined as CallProfile['jwt'],
 }
-const authenticateForAgent = async (
-  incoming: Request,
-  profile: Parameters<typeof auth.authenticateForAgent>[1]['profile'] = schemes,
-  id = 'weather',
-) => auth.authenticateForAgent(await authenticate(incoming), { id, profile }, { request: incoming, env, ctx })
+const forAgent = async (sent: Sent, profile: Partial<typeof schemes> = {}, id = 'weather') => {
+  const incoming = request(sent)
+  const caller = await authenticateRequest(incoming, env, ctx)
+  return authenticateForAgent(
+    caller,
+    { id, profile: { ...schemes, ...profile } as never },
+    { request: incoming, env, ctx },
+  )
+}
+const breakKv = () => {
+  env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('KV is unavailable')) } } as unknown as Env
+}
+/** Tests a row for each kind of credentials. Each compares the result, and the number of failures that were counted. */
+const expectAll = async (rows: [Sent, object, number?][], run: (sent: Sent) => Promise<unknown> = authenticate) => {
+  for (const [sent, expected, count = 0] of rows) {
+    const [result, { length }] = [await run(sent), failures.splice(0)]
+    expect({ sent, result, failures: length }).toEqual({ sent, result: expected, failures: count })
+  }
+}
 
 const admin = { authenticated: true, subject: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'] }
 const reader = {
-  authenticated: true,
-  subject: `token:${record.id}`,
-  scopes: ['read'],
-  agents: ['weather-*'],
-  tiers: ['partner'],
+  ...{
+    authenticated: true,
+    subject: 'token:aaaaaaaaaaaa',
+    scopes: ['read'],
+    agents: ['weather-*'],
+    tiers: ['partner'],
+  },
 }
+const readerBy = (...strippedHeaders: string[]) => ({ ...reader, strippedHeaders })
+const anonymous = { authenticated: false, reason: 'anonymous' }
+const unrecognized = { authenticated: false, reason: 'unrecognized' }
+const withheld = { ...unrecognized, strippedHeaders: ['authorization'] }
+const throttled = { authenticated: false, reason: 'throttled' }
+const unavailable = { authenticated: false, reason: 'unavailable' }
+const bad = (error: string) => ({ authenticated: false, reason: 'bad-token', error })
+const twice = (name: string, value: string, other = value): [string, string][] => [
+  [name, value],
+  [name, other],
+]
+
+describe('parseAuthorization', () => {
+  const parse = (...values: string[]) =>
+    parseAuthorization(new Headers(values.map((value): [string, string] => ['Authorization', value])))
+
+  it('finds one bearer token, and tells lists and other schemes apart', () => {
+    const [longest, tooLong] = ['a'.repeat(8192), 'a'.repeat(8193)]
+    for (const [values, expected] of [
+      [[], { scheme: 'none' }],
+      [[''], { scheme: 'none' }],
+      [['Bearer abc'], { scheme: 'bearer', token: 'abc' }],
+      [['bEARER abc'], { scheme: 'bearer', token: 'abc' }],
+      [['Bearer   abc  '], { scheme: 'bearer', token: 'abc' }],
+      [['Bearer a,b'], { scheme: 'bearer', token: 'a,b' }],
+      [[`Bearer ${longest}`], { scheme: 'bearer', token: longest }],
+      [[`Bearer ${tooLong}`], { scheme: 'unrecognized' }],
+      [['Bearer'], { scheme: 'unrecognized' }],
+      [['Bearerabc'], { scheme: 'unrecognized' }],
+      [['Basic dTpw'], { scheme: 'unrecognized' }],
+      [['Digest username="u", realm="r"'], { scheme: 'unrecognized' }],
+      [['abc'], { scheme: 'unrecognized' }],
+      [['Bearer a', 'Bearer b'], { scheme: 'several' }],
+      [['Bearer a', 'Bearer a'], { scheme: 'several' }],
+      [['Basic dTpw', 'Bearer a'], { scheme: 'several' }],
+      [['Bearer a', 'Basic dTpw'], { scheme: 'several' }],
+      [['Bearer a,Bearer b'], { scheme: 'several' }],
+      [['Bearer a b'], { scheme: 'several' }],
+    ] as const)
+      expect([values, parse(...values)]).toEqual([values, expected])
+  })
+
+  it('takes linear time', () => {
+    for (const text of [',', ' ,', '\t', 'Bearer', ',Bearer'])
+      expect(
+        growth(10_000, size => parse(`x${text.repeat(size)}x`)),
+        text,
+      ).toBeLessThan(linear)
+  })
+})
 
 describe('authenticate', () => {
-  it('recognizes the ADMIN_TOKEN with all permissions, without reading KV', async () => {
-    expect([await authenticate(withBearer('the-long-admin-token')), reads]).toEqual([
-      { ...admin, strippedHeaders: ['authorization'] },
-      [],
+  it('recognizes the ADMIN_TOKEN with all permissions, without reading KV, and looks up a token by its hash', async () => {
+    expect(await authenticate(`Bearer ${adminToken}`)).toEqual({ ...admin, strippedHeaders: ['authorization'] })
+    expect(reads).toEqual([])
+    expect(await authenticate(`Bearer ${token}`)).toEqual(readerBy('authorization'))
+    expect(reads).toEqual([`token:${await sha256Hex(token)}`])
+  })
+
+  it('returns a reason without reading KV for anything but a token', async () => {
+    await expectAll([
+      [{}, anonymous],
+      [{ Authorization: '' }, anonymous],
+      [{ 'X-API-Key': token }, anonymous],
+      ['Bearer abc', unrecognized],
+      ['Bearer e30.e30.AAAA', unrecognized],
+      ['Basic dTpw', unrecognized],
+      [`Bearer ${token.slice(0, -1)}`, bad('malformed'), 1],
+      [`Bearer ${token}x`, bad('malformed'), 1],
+      ['Bearer cc_', bad('malformed'), 1],
+      [twice('Authorization', `Bearer ${token}`, `Bearer ${adminToken}`), bad('several'), 1],
+    ])
+    expect(reads).toEqual([])
+  })
+
+  it('rejects and counts a token of this host in another form', async () => {
+    await expectAll([
+      [token, bad('malformed'), 1],
+      [`  ${token}`, bad('malformed'), 1],
+      [`Token ${token}`, bad('malformed'), 1],
+      [`Bearer: ${token}`, bad('malformed'), 1],
+      [`Bearer:${token}`, bad('malformed'), 1],
+      [`Bearer x${token}`, bad('malformed'), 1],
+      [`ApiKey key="${token}"`, bad('malformed'), 1],
+      [`Basic ${btoa(`u:${token}`)}`, bad('malformed'), 1],
+      [`Bearer ${token}, Bearer ${token}`, bad('several'), 1],
+      [`Bearer ${'a'.repeat(8192)} ${token}`, bad('several'), 1],
     ])
   })
 
-  it('looks up a token by its hash', async () => {
-    expect([await authenticate(withBearer(token)), reads]).toEqual([
-      { ...reader, strippedHeaders: ['authorization'] },
-      [`token:${await sha256Hex(token)}`],
+  it('compares one credential of a header with the ADMIN_TOKEN', async () => {
+    const guesses = Array.from({ length: 300 }, (_, index) => `the-long-admin-${String(index).padStart(5, '0')}`)
+    const oneIsRight = guesses.with(150, adminToken)
+    await expectAll([
+      ['Bearer the-long-admin-guess', unrecognized],
+      [`Bearer ${guesses.join(',')}`, unrecognized],
+      [`Bearer ${oneIsRight.join(',')}`, unrecognized],
+      [oneIsRight.map(btoa).join(', Basic '), unrecognized],
     ])
   })
 
-  it.each([
-    ['no credentials', {}, { reason: 'anonymous' }],
-    ['a token as an API key', { 'X-API-Key': token }, { reason: 'anonymous' }],
-    ['a foreign token', { Authorization: 'Bearer abc' }, { reason: 'unrecognized' }],
-    ['a JWT', { Authorization: 'Bearer e30.e30.AAAA' }, { reason: 'unrecognized' }],
-    ['another scheme', { Authorization: 'Basic dTpw' }, { reason: 'unrecognized' }],
-    [
-      'a truncated token',
-      { Authorization: `Bearer ${token.slice(0, -1)}` },
-      { reason: 'bad-token', error: 'malformed' },
-    ],
-    [
-      'a token with an extra character',
-      { Authorization: `Bearer ${token}x` },
-      { reason: 'bad-token', error: 'malformed' },
-    ],
-    ['an empty token', { Authorization: 'Bearer cc_' }, { reason: 'bad-token', error: 'malformed' }],
-    [
-      'two Authorization headers',
-      [
-        ['Authorization', `Bearer ${token}`],
-        ['Authorization', 'Bearer the-long-admin-token'],
-      ],
-      { reason: 'bad-token', error: 'several' },
-    ],
-  ] as [string, Record<string, string>, object][])(
-    'returns a reason without reading KV for %s',
-    async (_, headers, expected) => {
-      expect([await authenticate(request(headers)), reads]).toEqual([{ authenticated: false, ...expected }, []])
-    },
-  )
-
-  it.each([
-    token,
-    `  ${token}`,
-    `Token ${token}`,
-    `Bearer: ${token}`,
-    `Bearer:${token}`,
-    `Bearer x${token}`,
-    `ApiKey key="${token}"`,
-    `Basic ${btoa(`u:${token}`)}`,
-    `Bearer ${'a'.repeat(8192)} ${token}`,
-  ])('rejects and counts a token of this host in another form: %s', async authorization => {
-    expect(await authenticate(request({ Authorization: authorization }))).toMatchObject({ reason: 'bad-token' })
-    expect(failures).toHaveLength(1)
+  it('treats the ADMIN_TOKEN in another form as unrecognized, and keeps it from the agent', async () => {
+    await expectAll([
+      [adminToken, withheld],
+      [`Token ${adminToken}`, withheld],
+      [`Bearer u:${adminToken}`, withheld],
+      [`Basic ${btoa(`u:${adminToken}`)}`, withheld],
+      [`ApiKey ${'a'.repeat(300)}, ${adminToken}`, withheld],
+    ])
   })
 
-  const guesses = Array.from({ length: 300 }, (_, index) => `the-long-admin-${String(index).padStart(5, '0')}`)
-
-  it.each([
-    ['a guess', 'Bearer the-long-admin-guess'],
-    ['300 guesses', `Bearer ${guesses.join(',')}`],
-    ['300 guesses, of which one is right', `Bearer ${guesses.with(150, 'the-long-admin-token').join(',')}`],
-    ['300 passwords, of which one is right', guesses.with(150, 'the-long-admin-token').map(btoa).join(', Basic ')],
-  ])('compares one credential of a header with the ADMIN_TOKEN: %s', async (_, authorization) => {
-    expect(await authenticate(request({ Authorization: authorization }))).toEqual({
-      authenticated: false,
-      reason: 'unrecognized',
-    })
-  })
-
-  it.each([
-    'the-long-admin-token',
-    'Token the-long-admin-token',
-    'Bearer u:the-long-admin-token',
-    `Basic ${btoa('u:the-long-admin-token')}`,
-    `ApiKey ${'a'.repeat(300)}, the-long-admin-token`,
-  ])('treats the ADMIN_TOKEN in another form as unrecognized, and keeps it from the agent: %s', async authorization => {
-    expect(await authenticate(request({ Authorization: authorization }))).toEqual({
-      authenticated: false,
-      reason: 'unrecognized',
-      strippedHeaders: ['authorization'],
-    })
-    expect(failures).toEqual([])
-  })
-
-  it('rejects a token that was never issued', async () => {
-    expect(await authenticate(withBearer(otherToken))).toEqual({
-      authenticated: false,
-      reason: 'bad-token',
-      error: 'unknown',
-    })
-  })
-
-  it.each([
-    ['long ago', 1],
-    ['just now', Date.now()],
-  ])('rejects a token that expired %s', async (_, expires) => {
-    stored.set(await sha256Hex(token), { ...record, expires })
-    expect(await authenticate(withBearer(token))).toEqual({
-      authenticated: false,
-      reason: 'bad-token',
-      error: 'unknown',
-    })
-  })
-
-  it('accepts a token that expires later', async () => {
-    stored.set(await sha256Hex(token), { ...record, expires: Date.now() + 60_000 })
-    expect(await authenticate(withBearer(token))).toMatchObject(reader)
+  it('rejects a token that was never issued or has expired', async () => {
+    expect(await authenticate(`Bearer ${otherToken}`)).toEqual(bad('unknown'))
+    for (const [expires, expected] of [
+      [1, bad('unknown')],
+      [Date.now(), bad('unknown')],
+      [Date.now() + 60_000, readerBy('authorization')],
+    ] as const) {
+      const { token, hash } = await createToken()
+      stored.set(hash, { ...record, expires })
+      expect([expires, await authenticate(`Bearer ${token}`)]).toEqual([expires, expected])
+    }
   })
 
   it('accepts no ADMIN_TOKEN on a host without one', async () => {
     for (const ADMIN_TOKEN of ['', undefined]) {
       env = { ...env, ADMIN_TOKEN } as Env
-      for (const text of ['undefined', '""', 'the-long-admin-token'])
-        expect(await authenticate(withBearer(text))).toEqual({ authenticated: false, reason: 'unrecognized' })
+      for (const text of ['undefined', '""', adminToken])
+        expect(await authenticate(`Bearer ${text}`)).toEqual(unrecognized)
     }
   })
 
   it('rethrows unexpected errors', async () => {
-    const defect = {
-      waitUntil: () => {
-        throw new TypeError('a defect')
-      },
-    } as unknown as ExecutionContext
-    await expect(auth.authenticate(withBearer(token), env, defect)).rejects.toThrow('a defect')
+    const waitUntil = () => {
+      throw new TypeError('a defect')
+    }
+    const defect = { waitUntil } as unknown as ExecutionContext
+    await expect(authenticateRequest(request(`Bearer ${token}`), env, defect)).rejects.toThrow('a defect')
   })
 
-  it('returns "unavailable" while KV is unavailable', async () => {
-    env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('KV is unavailable')) } } as unknown as Env
-    expect(await authenticate(withBearer(token))).toEqual({ authenticated: false, reason: 'unavailable' })
+  it('returns "unavailable" while KV is, and logs neither the token nor its hash', async () => {
+    breakKv()
+    expect(await authenticate(`Bearer ${token}`)).toEqual(unavailable)
+    const lines = vi.mocked(console.error).mock.calls.join()
+    expect(lines).toContain('kv-read-failed')
+    expect(lines).not.toContain(token)
+    expect(lines).not.toContain(await sha256Hex(token))
   })
 })
 
 describe('failed attempts', () => {
   it('are counted by address, which is throttled for a minute after too many', async () => {
+    maxFailures = 3
     vi.useFakeTimers({ toFake: ['Date'], now: 0 })
     const results = []
-    for (const letter of 'efghij') results.push(await authenticate(withBearer(otherToken.slice(0, -1) + letter)))
-    expect(results.map(caller => !caller.authenticated && caller.reason)).toEqual([
-      'bad-token',
-      'bad-token',
-      'bad-token',
-      'throttled',
-      'throttled',
-      'throttled',
-    ])
-    expect([reads.length, failures.length]).toEqual([4, 4])
+    for (const letter of 'efghij') results.push(await authenticate(`Bearer ${otherToken.slice(0, -1)}${letter}`))
+    const [unknown] = [bad('unknown')]
+    expect(results).toEqual([unknown, unknown, unknown, throttled, throttled, throttled])
+    expect([reads.length, failures]).toEqual([4, [address, address, address, address]])
     failures = []
     vi.setSystemTime(60_000)
-    expect(await authenticate(withBearer(otherToken))).toMatchObject({ reason: 'bad-token' })
+    expect(await authenticate(`Bearer ${otherToken}`)).toEqual(unknown)
   })
 
   it('of one address do not throttle another', async () => {
     maxFailures = 0
-    expect(await authenticate(withBearer(otherToken, '203.0.113.2'))).toMatchObject({ reason: 'throttled' })
-    expect(await authenticate(withBearer(token, '203.0.113.3'))).toMatchObject(reader)
+    expect(await authenticate(`Bearer ${otherToken}`)).toEqual(throttled)
+    expect(await authenticate(`Bearer ${token}`, '198.51.100.3')).toMatchObject(reader)
   })
 
-  it('do not throttle credentials that were valid before', async () => {
-    await authenticate(withBearer(token))
+  it('throttle credentials unless they were valid before; the ADMIN_TOKEN is one of many unknown', async () => {
+    const known = await createToken()
+    stored.set(known.hash, record)
+    await authenticate(`Bearer ${known.token}`)
     maxFailures = 0
-    await authenticate(withBearer(otherToken))
-    expect(await authenticate(withBearer(token))).toMatchObject(reader)
+    await authenticate(`Bearer ${otherToken}`)
+    expect(await authenticate(`Bearer ${known.token}`)).toMatchObject(reader)
+    expect(await authenticate(`Bearer ${token}`)).toEqual(throttled)
+    env = { ...env, ADMIN_TOKEN: 'an-admin-token-of-no-other-test' }
+    expect(await authenticate('Bearer an-admin-token-of-no-other-test')).toEqual(withheld)
   })
 
-  it('throttle credentials that were not seen before, even valid ones: the ADMIN_TOKEN is one of many unknown', async () => {
-    maxFailures = 0
-    await authenticate(withBearer(otherToken))
-    expect(await authenticate(withBearer(token))).toEqual({ authenticated: false, reason: 'throttled' })
-    expect(await authenticate(withBearer('the-long-admin-token'))).toEqual({
-      authenticated: false,
-      reason: 'unrecognized',
-      strippedHeaders: ['authorization'],
-    })
-  })
-
-  it.each([
-    ['a valid token', `Bearer ${token}`],
-    ['possible credentials of the agent', 'Bearer abc'],
-    ['another scheme', 'Basic dTpw'],
-  ])('do not include %s', async (_, authorization) => {
-    await authenticate(request({ Authorization: authorization }))
-    expect(failures).toEqual([])
-  })
-
-  it.each([
-    ['a token that was never issued', `Bearer ${otherToken}`],
-    ['a malformed token', 'Bearer cc_x'],
-    ['two tokens in one header', `Bearer ${token}, Bearer ${token}`],
-  ])('include %s', async (_, authorization) => {
-    await authenticate(request({ Authorization: authorization }))
-    expect(failures).toEqual(['203.0.113.1'])
+  it('are those of tokens of this host only', async () => {
+    await expectAll([
+      [`Bearer ${token}`, readerBy('authorization'), 0],
+      ['Bearer abc', unrecognized, 0],
+      [`Bearer ${otherToken}`, bad('unknown'), 1],
+    ])
   })
 })
 
 describe('authenticateForAgent', () => {
-  it('accepts a token in an API key header', async () => {
-    const incoming = request({ 'X-API-Key': token })
-    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
+  it('accepts a token in an API key header, and keeps from the agent what is for this host', async () => {
+    await expectAll(
+      [
+        [{ 'X-API-Key': token }, readerBy('x-api-key')],
+        [{ 'X-API-Key': `Bearer ${token}` }, readerBy('x-api-key')],
+        [{ 'X-API-Key': token, Authorization: "Bearer the-agent's" }, readerBy('x-api-key')],
+        [{ 'X-API-Key': 'the-agent-s', Authorization: `Bearer ${token}` }, readerBy('authorization')],
+        [{ 'X-API-Key': otherToken, Authorization: `Bearer ${token}` }, readerBy('authorization', 'x-api-key')],
+      ],
+      forAgent,
+    )
   })
 
-  it('rejects a token without a scheme in Authorization, even if the card declares that as its API key header', async () => {
-    const profile = { ...schemes, apiKeyHeaders: ['authorization'] }
-    expect(await authenticateForAgent(request({ Authorization: token }), profile)).toMatchObject({
-      reason: 'bad-token',
-      error: 'malformed',
-    })
+  it('rejects a token in another form, and strips its header', async () => {
+    for (const key of [`Token ${token}`, `Bearer: ${token}`, `${token}, theirs`, `Basic ${btoa(`u:${token}`)}`]) {
+      expect(await forAgent({ 'X-API-Key': key }), key).toEqual(bad('malformed'))
+      const both = { 'X-API-Key': key, Authorization: `Bearer ${token}` }
+      expect(await forAgent(both), key).toEqual(readerBy('authorization', 'x-api-key'))
+    }
+    // Even if the card declares that as its API key header.
+    expect(await forAgent(token, { apiKeyHeaders: ['authorization'] })).toEqual(bad('malformed'))
   })
 
-  it('accepts a token after a scheme in an API key header', async () => {
-    expect(await authenticateForAgent(request({ 'X-API-Key': `Bearer ${token}` }))).toEqual({
-      ...reader,
-      strippedHeaders: ['x-api-key'],
-    })
-  })
-
-  it('does not compare API keys with the ADMIN_TOKEN, of which a card can have hundreds', async () => {
-    for (const key of ['the-long-admin-token', 'Bearer the-long-admin-token', 'Token the-long-admin-token'])
-      expect(await authenticateForAgent(request({ 'X-API-Key': key }))).toEqual({
-        authenticated: false,
-        reason: 'anonymous',
-      })
-  })
-
-  it.each([`Token ${token}`, `Bearer: ${token}`, `${token}, theirs`, `Basic ${btoa(`u:${token}`)}`])(
-    'rejects a token in another form, and strips its header: %s',
-    async key => {
-      expect(await authenticateForAgent(request({ 'X-API-Key': key }))).toMatchObject({ reason: 'bad-token' })
-      const incoming = request({ 'X-API-Key': key, Authorization: `Bearer ${token}` })
-      expect(await authenticateForAgent(incoming)).toEqual({
-        ...reader,
-        strippedHeaders: ['authorization', 'x-api-key'],
-      })
-    },
-  )
-
-  it("keeps the agent's own Authorization when a token is in an API key header", async () => {
-    const incoming = request({ 'X-API-Key': token, Authorization: "Bearer the-agent's" })
-    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['x-api-key'] })
-  })
-
-  it("keeps the agent's own API key when a bearer token is present", async () => {
-    const incoming = request({ 'X-API-Key': 'the-agent-s', Authorization: `Bearer ${token}` })
-    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization'] })
+  it('authenticates nobody by an invalid or foreign credential, nor by the ADMIN_TOKEN as an API key', async () => {
+    await expectAll(
+      [
+        [{ 'X-API-Key': 'theirs' }, anonymous],
+        [{ 'X-Other': token }, anonymous],
+        [twice('X-API-Key', token), bad('malformed'), 1],
+        [{ 'X-API-Key': otherToken }, bad('unknown'), 1],
+        [{ 'X-API-Key': token, Authorization: `Bearer ${otherToken}` }, bad('unknown'), 1],
+        [{ 'X-API-Key': token, Authorization: 'Bearer a, Bearer b' }, bad('several'), 1],
+        // A card can have hundreds of such headers.
+        [{ 'X-API-Key': adminToken }, anonymous],
+        [{ 'X-API-Key': `Bearer ${adminToken}` }, anonymous],
+        [{ 'X-API-Key': `Token ${adminToken}` }, anonymous],
+      ],
+      forAgent,
+    )
   })
 
   it('returns the caller itself, without a promise, where the card adds nothing', async () => {
-    const profile = { ...schemes, apiKeyHeaders: [] }
-    const incoming = withBearer(token)
+    const incoming = request(`Bearer ${token}`)
     const context = { request: incoming, env, ctx }
-    const caller = await authenticate(incoming)
-    expect(auth.authenticateForAgent(caller, { id: 'weather', profile }, context)).toBe(caller)
+    const caller = await authenticateRequest(incoming, env, ctx)
+    const profile = { ...schemes, apiKeyHeaders: [], jwt: undefined as never }
+    expect(authenticateForAgent(caller, { id: 'weather', profile }, context)).toBe(caller)
     const withKeys = { ...profile, apiKeyHeaders: ['x-api-key', 'authorization'] }
-    expect(await auth.authenticateForAgent(caller, { id: 'weather', profile: withKeys }, context)).toBe(caller)
+    expect(await authenticateForAgent(caller, { id: 'weather', profile: withKeys }, context)).toBe(caller)
   })
 
-  it('strips every header with a token of this host', async () => {
-    const incoming = request({ 'X-API-Key': otherToken, Authorization: `Bearer ${token}` })
-    expect(await authenticateForAgent(incoming)).toEqual({ ...reader, strippedHeaders: ['authorization', 'x-api-key'] })
-  })
-
-  it.each([
-    ['an API key of the agent', { 'X-API-Key': 'theirs' }, { reason: 'anonymous' }],
-    ['a token in a header that the card does not declare', { 'X-Other': token }, { reason: 'anonymous' }],
-    [
-      'a token twice',
-      [
-        ['X-API-Key', token],
-        ['X-API-Key', token],
-      ],
-      { reason: 'bad-token', error: 'malformed' },
-    ],
-    ['a token that was never issued', { 'X-API-Key': otherToken }, { reason: 'bad-token', error: 'unknown' }],
-    [
-      'a valid API key with an invalid bearer token',
-      { 'X-API-Key': token, Authorization: `Bearer ${otherToken}` },
-      { reason: 'bad-token', error: 'unknown' },
-    ],
-    [
-      'a valid API key with two bearer tokens',
-      { 'X-API-Key': token, Authorization: 'Bearer a, Bearer b' },
-      { reason: 'bad-token', error: 'several' },
-    ],
-  ] as [string, Record<string, string>, object][])('authenticates nobody by %s', async (_, headers, expected) => {
-    expect(await authenticateForAgent(request(headers))).toEqual({ authenticated: false, ...expected })
-  })
-
-  describe('for an internal agent', () => {
-    const internal = { ...schemes, visibility: 'internal' as const }
-    it.each([
-      ['no credentials', {}, 0],
-      ['an API key that was never issued', { 'X-API-Key': otherToken }, 0],
-      ['a token in another form as an API key', { 'X-API-Key': `Token ${token}` }, 0],
-      ['a bearer token that was never issued', { Authorization: `Bearer ${otherToken}` }, 1],
-      ['a token for another agent', { Authorization: `Bearer ${token}` }, 0],
-      ['an API key for another agent', { 'X-API-Key': token }, 0],
-    ] as [string, Record<string, string>, number][])(
-      'returns and counts the same as for an unknown agent: %s',
-      async (_, headers, count) => {
-        const incoming = request(headers)
-        const forUnknownAgent = await authenticate(incoming)
-        expect(failures).toHaveLength(count)
-        failures = []
-        expect([await authenticateForAgent(incoming, internal, 'hidden'), failures.length]).toEqual([
-          forUnknownAgent,
-          count,
-        ])
-      },
+  it('returns and counts the same for an internal agent as for an unknown one, unless the caller may read it', async () => {
+    const rows: [Sent, object, number?][] = [
+      [{}, anonymous],
+      [{ 'X-API-Key': otherToken }, anonymous],
+      [{ 'X-API-Key': `Token ${token}` }, anonymous],
+      [`Bearer ${otherToken}`, bad('unknown'), 1],
+      [`Bearer ${token}`, readerBy('authorization')],
+      [{ 'X-API-Key': token }, anonymous],
+    ]
+    await expectAll(rows)
+    await expectAll(rows, sent => forAgent(sent, { visibility: 'internal' }, 'hidden'))
+    expect(await forAgent({ 'X-API-Key': token }, { visibility: 'internal' }, 'weather-1')).toEqual(
+      readerBy('x-api-key'),
     )
-
-    it('authenticates a caller that may read it', async () => {
-      const incoming = request({ 'X-API-Key': token })
-      expect(await authenticateForAgent(incoming, internal, 'weather-1')).toEqual({
-        ...reader,
-        strippedHeaders: ['x-api-key'],
-      })
-    })
-  })
-
-  describe('with a JWT', () => {
-    let server: IssuerServer
-    beforeEach(async () => {
-      server = await startIssuer()
-      env = { ...env, ALLOWED_ORIGINS: server.origin }
-    })
-    afterEach(() => server.close())
-    const profile = () => ({
-      ...schemes,
-      openIdConnectUrls: [server.discoveryUrl],
-      jwt: { audience: ['https://host/agents/a'], tiers: {} },
-    })
-
-    it('authenticates the subject, and keeps the token from the agent', async () => {
-      expect(await authenticateForAgent(withBearer(await server.sign()), profile())).toMatchObject({
-        authenticated: true,
-        scopes: ['read'],
-        agents: ['weather'],
-        strippedHeaders: ['authorization'],
-      })
-    })
-
-    const agentUrl = 'https://weather.example.com/a2a'
-    it.each<[string, Record<string, string>]>([
-      ['a bearer token', { Authorization: 'Bearer ' }],
-      ['credentials of another scheme', { Authorization: 'DPoP ' }],
-      ['an API key', { 'X-Api-Key': '' }],
-      ['both', { Authorization: 'Bearer ', 'X-Api-Key': '' }],
-    ])('keeps one that it accepts from the agent, which could use it at another one: as %s', async (_, prefixes) => {
-      const accepting = { ...profile(), jwt: { audience: ['agents-api'], tiers: {} } }
-      const token = await server.sign({ aud: 'agents-api' })
-      const headers = Object.fromEntries(Object.entries(prefixes).map(([name, prefix]) => [name, prefix + token]))
-      const caller = await authenticateForAgent(new Request('https://host.example/', { headers }), accepting)
-      expect(caller.strippedHeaders).toEqual(Object.keys(headers).map(name => name.toLowerCase()))
-    })
-
-    it('keeps one for this host from an agent that accepts none, and is unavailable while KV is', async () => {
-      const incoming = (aud: string) => server.sign({ aud }).then(withBearer)
-      const own = { authenticated: false, reason: 'unrecognized', strippedHeaders: ['authorization'] }
-      env = { ...env, PUBLIC_URL: 'https://cards.example.com/' }
-      expect(await authenticateForAgent(await incoming('https://cards.example.com/agents/b'))).toEqual(own)
-      expect(await authenticateForAgent(await incoming('https://host.example'))).toEqual(own)
-      expect(reads).toEqual([])
-      env = {
-        ...env,
-        CARDS: { getWithMetadata: () => Promise.reject(new Error('KV is unavailable')) } as unknown as KVNamespace,
-      }
-      expect(await authenticateForAgent(await incoming('https://b.example.com'))).toEqual({
-        authenticated: false,
-        reason: 'unavailable',
-      })
-    })
-
-    it.each<[string, string, string[], string[] | undefined]>([
-      ['an agent at a name of this host', 'https://two.example/agents/b', [agentUrl], ['authorization']],
-      ['an endpoint of such an agent', 'https://two.example/agents/b/a2a', [agentUrl], ['authorization']],
-      ['such an agent, without a scheme', 'two.example/agents/b', [agentUrl], ['authorization']],
-      ['such an agent, with no address to forward to', 'https://two.example/agents/b', [], ['authorization']],
-      ['the agent, which is at another host', 'https://two.example/agents/b', ['https://two.example/a2a'], undefined],
-      [
-        'one of two origins of the agent',
-        'https://two.example/agents/b',
-        ['https://two.example/a2a', agentUrl],
-        ['authorization'],
-      ],
-      [
-        'an agent of this host, whose address is here',
-        'https://host.example/agents/b',
-        ['https://host.example/agents/b/a2a'],
-        ['authorization'],
-      ],
-      ['a list of agents', 'https://two.example/agents/', [agentUrl], undefined],
-      ['another path', 'https://two.example/v1/agents/b', [agentUrl], undefined],
-    ])('keeps one from an agent if an agent of this host may accept it: %s', async (_, aud, urls, strippedHeaders) => {
-      const targets = urls.map((url): CallTarget => ({ binding: 'JSONRPC', version: '1.0', url }))
-      expect(await authenticateForAgent(withBearer(await server.sign({ aud })), { ...schemes, targets })).toEqual({
-        ...{ authenticated: false, reason: 'unrecognized' },
-        ...(strippedHeaders && { strippedHeaders }),
-      })
-    })
-
-    it.each([
-      [{ exp: 1 }, { reason: 'bad-token', error: 'expired' }, 1],
-      [{ iss: 'https://other.example' }, { reason: 'unrecognized', strippedHeaders: ['authorization'] }, 0],
-    ])('authenticates nobody with the claims %j', async (claims, expected, failureCount) => {
-      const caller = await authenticateForAgent(withBearer(await server.sign(claims)), profile())
-      expect([caller, failures.length]).toEqual([{ authenticated: false, ...expected }, failureCount])
-    })
-
-    it('counts no failure for an invalid JWT for an internal agent', async () => {
-      const internal = { ...profile(), visibility: 'internal' as const }
-      const caller = await authenticateForAgent(withBearer(await server.sign({ exp: 1 })), internal)
-      expect([caller, failures]).toEqual([{ authenticated: false, reason: 'unrecognized' }, []])
-    })
-
-    it('does not verify it for a blocked address, unless it was valid before', async () => {
-      const known = await server.sign()
-      expect(await authenticateForAgent(withBearer(known, '203.0.113.77'), profile())).toMatchObject({
-        authenticated: true,
-      })
-      maxFailures = 0
-      await authenticate(withBearer(otherToken, '203.0.113.77'))
-      const before = server.paths.length
-      const unknown = withBearer(await server.sign({ jti: 'another' }), '203.0.113.77')
-      expect(await authenticateForAgent(unknown, profile())).toEqual({ authenticated: false, reason: 'throttled' })
-      expect(server.paths).toHaveLength(before)
-      expect(await authenticateForAgent(withBearer(known, '203.0.113.77'), profile())).toMatchObject({
-        authenticated: true,
-      })
-    })
-
-    it('returns "unavailable" while the issuer is unavailable, and counts no failure', async () => {
-      server.isUp = false
-      const caller = await authenticateForAgent(withBearer(await server.sign()), profile())
-      expect([caller, failures]).toEqual([{ authenticated: false, reason: 'unavailable' }, []])
-    })
   })
 })
 
-describe('the log', () => {
-  it('contains neither a token nor its hash after an error', async () => {
-    const lines: string[] = []
-    for (const level of ['info', 'error'] as const)
-      vi.spyOn(console, level).mockImplementation((line: string) => void lines.push(line))
-    env = { ...env, CARDS: { getWithMetadata: () => Promise.reject(new Error('KV is unavailable')) } } as unknown as Env
-    await authenticate(withBearer(token))
-    expect(lines.join()).not.toContain(token)
-    expect(lines.join()).not.toContain(await sha256Hex(token))
+describe('authenticateForAgent with a JWT', () => {
+  let server: IssuerServer
+  beforeAll(async () => {
+    server = await startIssuer()
+  })
+  afterAll(() => server.close())
+  beforeEach(() => {
+    env = { ...env, ALLOWED_ORIGINS: server.origin }
+  })
+  const profile = (more: Partial<typeof schemes> = {}) => ({
+    ...{ openIdConnectUrls: [server.discoveryUrl], jwt: { audience: ['https://host/agents/a'], tiers: {} } },
+    ...more,
+  })
+  const sign = async (claims: Record<string, unknown> = {}) => `Bearer ${await server.sign(claims)}`
+
+  it('authenticates the subject, and keeps the token from the agent', async () => {
+    const expected = { authenticated: true, agents: ['weather'], strippedHeaders: ['authorization'] }
+    expect(await forAgent(await sign(), profile())).toMatchObject({ ...expected, scopes: ['read'] })
+    // The gate of an agent whose callers are those of its issuer.
+    expect(await forAgent(await sign(), profile({ callers: 'issuer' }))).toMatchObject({
+      ...expected,
+      scopes: ['call'],
+    })
+  })
+
+  it('keeps one that it accepts from the agent, which could use it at another one, in any header', async () => {
+    const jwt = { audience: ['agents-api'], tiers: {} }
+    const token = await server.sign({ aud: 'agents-api' })
+    for (const [headers, stripped] of [
+      [{ Authorization: `Bearer ${token}` }, ['authorization']],
+      [{ Authorization: `DPoP ${token}` }, ['authorization']],
+      [{ 'X-Api-Key': token }, ['x-api-key']],
+      [{ Authorization: `Bearer ${token}`, 'X-Api-Key': token }, ['authorization', 'x-api-key']],
+    ] as [Sent, string[]][])
+      expect((await forAgent(headers, profile({ jwt }))).strippedHeaders, stripped.join()).toEqual(stripped)
+  })
+
+  it('keeps one for this host from an agent that accepts none, and is unavailable while KV is', async () => {
+    env = { ...env, PUBLIC_URL: 'https://cards.example.com/' }
+    for (const aud of ['https://cards.example.com/agents/b', 'https://host.example'])
+      expect(await forAgent(await sign({ aud })), aud).toEqual(withheld)
+    expect(reads).toEqual([])
+    breakKv()
+    expect(await forAgent(await sign({ aud: 'https://unread.example.com' }))).toEqual(unavailable)
+  })
+
+  it('keeps one from an agent if an agent of this host may accept it', async () => {
+    const agentUrl = 'https://weather.example.com/a2a'
+    for (const [aud, urls, expected] of [
+      ['https://two.example/agents/b', [agentUrl], withheld],
+      ['https://two.example/agents/b/a2a', [agentUrl], withheld],
+      ['two.example/agents/b', [agentUrl], withheld],
+      // No address to forward to, and one of two origins.
+      ['https://two.example/agents/b', [], withheld],
+      ['https://two.example/agents/b', ['https://two.example/a2a', agentUrl], withheld],
+      ['https://host.example/agents/b', ['https://host.example/agents/b/a2a'], withheld],
+      // The agent itself, which is at another host, and what is no agent.
+      ['https://two.example/agents/b', ['https://two.example/a2a'], unrecognized],
+      ['https://two.example/agents/', [agentUrl], unrecognized],
+      ['https://two.example/v1/agents/b', [agentUrl], unrecognized],
+      ['mailto:two.example', [agentUrl], unrecognized],
+    ] as [string, string[], object][]) {
+      const targets = urls.map((url): CallTarget => ({ binding: 'JSONRPC', version: '1.0', url }))
+      expect([aud, urls, await forAgent(await sign({ aud }), { targets })]).toEqual([aud, urls, expected])
+    }
+  })
+
+  it('keeps one with more audiences than are looked up, or one that an agent claims as its host name', async () => {
+    const others = Array.from({ length: 5 }, (_, index) => `https://n${index}.example`)
+    expect(await forAgent(await sign({ aud: others }))).toEqual(unrecognized)
+    expect(await forAgent(await sign({ aud: [...others, 'n5'] }))).toEqual(withheld)
+    const getWithMetadata = async (key: string) =>
+      key === 'host:claimed.example' ? { value: 'b', metadata: { seq: 1 } } : { value: null, metadata: null }
+    env = { ...env, CARDS: { getWithMetadata } as unknown as KVNamespace }
+    expect(await forAgent(await sign({ aud: ['https://n6.example', 'https://claimed.example'] }))).toEqual(withheld)
+  })
+
+  it('authenticates nobody by an invalid one, which counts as a failure unless the agent is internal', async () => {
+    const expired = await sign({ exp: 1 })
+    const foreign = await sign({ iss: 'https://other.example' })
+    await expectAll([[expired, bad('expired'), 1]], sent => forAgent(sent, profile()))
+    await expectAll([[foreign, withheld]], sent => forAgent(sent, profile()))
+    await expectAll([[expired, unrecognized]], sent => forAgent(sent, profile({ visibility: 'internal' })))
+  })
+
+  it('does not verify it for a blocked address, unless it was valid before', async () => {
+    const known = await sign({ jti: 'known' })
+    expect(await forAgent(known, profile())).toMatchObject({ authenticated: true })
+    maxFailures = 0
+    await authenticate(`Bearer ${otherToken}`)
+    const before = server.paths.length
+    expect(await forAgent(await sign({ jti: 'another' }), profile())).toEqual(throttled)
+    expect(server.paths).toHaveLength(before)
+    expect(await forAgent(known, profile())).toMatchObject({ authenticated: true })
+  })
+
+  it('returns "unavailable" while the issuer is unavailable, and counts no failure', async () => {
+    server.tenant = 'down'
+    server.isUp = false
+    expect([await forAgent(await sign(), profile()), failures]).toEqual([unavailable, []])
   })
 })

@@ -1,47 +1,43 @@
 import { createHmac } from 'node:crypto'
 import { CompactSign, exportSPKI, importJWK } from 'jose'
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findDiscoveryUrl, verifyJwt } from '../../src/auth/jwt.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { Json } from '../../src/json/json.ts'
 import { MAX_ISSUER_KEYS, MAX_KEYS_TRIED } from '../../src/limits.ts'
 import { type IssuerServer, type Key, makeKey, startIssuer } from '../support/issuer.ts'
 
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
 const audience = 'https://host/agents/a'
 const rules = { audience: [audience], tiers: {} }
 
-/** Generated once, because that takes longer than most of these tests. */
 let first: Key
-beforeAll(async () => {
-  first = await makeKey('first', 'RS256')
-})
-
+let second: Key
 let server: IssuerServer
-let jwts: typeof import('../../src/auth/jwt.ts')
-beforeEach(async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  vi.resetModules()
-  jwts = await import('../../src/auth/jwt.ts')
+beforeAll(async () => {
+  first = await makeKey('first', 'ES256')
+  second = await makeKey('second', 'ES256')
   server = await startIssuer(first)
 })
-afterEach(async () => {
-  vi.restoreAllMocks()
-  vi.useRealTimers()
-  await server.close()
+afterAll(() => server.close())
+
+const waitUntil = vi.fn<(work: Promise<unknown>) => void>()
+let issuers = 0
+/** Makes the server an issuer that the isolate does not know yet. */
+const renew = () => {
+  Object.assign(server, { tenant: `tenant-${++issuers}`, keys: [first], discovery: {}, keySet: undefined, isUp: true })
+  server.requests.length = 0
+}
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  waitUntil.mockReset()
+  renew()
 })
 
 /** Verifies a token; returns undefined for a token that is not for this host. */
-const verify = async (
-  token: string,
-  jwt: NonNullable<CallProfile['jwt']> = rules,
-  urls = [server.discoveryUrl],
-  ALLOWED_ORIGINS = server.origin,
-) => {
-  const discoveryUrl = jwts.findDiscoveryUrl(token, { jwt, openIdConnectUrls: urls })
-  return (
-    discoveryUrl &&
-    jwts.verifyJwt(token, { id: 'a', discoveryUrl, rules: jwt, scope: 'read' }, { ALLOWED_ORIGINS }, ctx)
-  )
+const verify = async (token: string, jwt: NonNullable<CallProfile['jwt']> = rules, ALLOWED_ORIGINS = server.origin) => {
+  const discoveryUrl = findDiscoveryUrl(token, { jwt, openIdConnectUrls: [server.discoveryUrl] })
+  const agent = { id: 'a', rules: jwt, scope: 'read' as const }
+  return discoveryUrl && verifyJwt(token, { ...agent, discoveryUrl }, { ALLOWED_ORIGINS }, { waitUntil } as never)
 }
 const authenticated = (more: object = {}) => ({
   principal: {
@@ -50,263 +46,235 @@ const authenticated = (more: object = {}) => ({
     ...more,
   },
 })
+const unknown = { error: 'unknown' }
+const expired = { error: 'expired' }
 const encodePart = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const nowInSeconds = () => Math.floor(Date.now() / 1000)
+const validClaims = () => ({ iss: server.issuer, aud: audience, exp: nowInSeconds() + 60 })
 /** Advances the clock only; timers of the network keep running. */
 const advanceClock = (milliseconds: number) => {
   const now = Date.now() + milliseconds
   vi.useFakeTimers({ toFake: ['Date'], now })
 }
+/** Compares the results of tokens with several claims. */
+const expectClaims = async (rows: [Record<string, unknown>, object | undefined][], jwt = rules) => {
+  for (const [claims, expected] of rows)
+    expect([claims, await verify(await server.sign(claims), jwt)]).toEqual([claims, expected])
+}
 
 describe("a JWT of an issuer that the agent's card names", () => {
-  it('authenticates a principal that may read this agent, and no other', async () => {
-    expect(await verify(await server.sign())).toEqual(authenticated())
+  it('authenticates a principal that may read this agent, and no other, with each asymmetric algorithm', async () => {
+    for (const alg of ['ES256', 'RS256', 'PS384', 'EdDSA']) {
+      renew()
+      if (alg !== 'ES256') await server.rotate('other', alg)
+      expect(await verify(await server.sign()), alg).toEqual(authenticated())
+    }
+    renew()
+    for (const typ of ['JWT', 'at+jwt'])
+      expect(await verify(await server.sign({}, { typ })), typ).toEqual(authenticated())
   })
 
   it('identifies the subject by a stable pseudonym', async () => {
-    const subjects = await Promise.all(
-      [{ sub: 'ann@example.com' }, { sub: 'ann@example.com', jti: 'x' }, { sub: 'bob@example.com' }].map(
-        async claims => (await verify(await server.sign(claims))) as { principal: { subject: string } },
-      ),
-    )
-    const [ann, annAgain, bob] = subjects.map(({ principal }) => principal.subject)
+    const subjectOf = async (claims: object) => {
+      const result = (await verify(await server.sign({ ...claims }))) as { principal: { subject: string } }
+      return result.principal.subject
+    }
+    const ann = await subjectOf({ sub: 'ann@example.com' })
     expect(ann).toMatch(/^jwt:127\.0\.0\.1:[0-9a-f]{32}$/)
-    expect([annAgain === ann, bob === ann]).toEqual([true, false])
+    expect(await subjectOf({ sub: 'ann@example.com', jti: 'x' })).toBe(ann)
+    expect(await subjectOf({ sub: 'bob@example.com' })).not.toBe(ann)
   })
 
-  it.each(['RS256', 'PS384', 'ES256', 'EdDSA'])('can be signed with %s', async alg => {
-    await server.rotate('other', alg)
-    expect(await verify(await server.sign())).toEqual(authenticated())
+  it('is valid within the clock tolerance, and for one of several audiences; the rest of its claims must fit', async () => {
+    const now = nowInSeconds()
+    const noUser = authenticated({ oidcSubject: 'none' })
+    await expectClaims([
+      [{ aud: ['https://other.example', audience] }, authenticated()],
+      [{ exp: now - 5 }, authenticated()],
+      [{ nbf: now + 5 }, authenticated()],
+      ...[undefined, '', 7, {}].map((sub): [object, object] => [{ sub }, noUser]),
+      [{ exp: now - 60 }, expired],
+      [{ exp: undefined }, unknown],
+      [{ exp: '99999999999' }, unknown],
+      [{ nbf: now + 60 }, unknown],
+      // Differs by a trailing slash.
+      [{ iss: `${server.issuer}/` }, unknown],
+      [{ aud: 'https://other.example' }, undefined],
+      [{ aud: undefined }, undefined],
+      [{ iss: 'https://login.example.com' }, undefined],
+      [{ iss: undefined }, undefined],
+    ] as [Record<string, unknown>, object | undefined][])
   })
 
-  it.each<[string, (now: number) => Record<string, unknown>]>([
-    ['with several audiences', () => ({ aud: ['https://other.example', audience] })],
-    ['that expired within the clock tolerance', now => ({ exp: now - 5 })],
-    ['that becomes valid within the clock tolerance', now => ({ nbf: now + 5 })],
-  ])('is valid %s', async (_, claims) => {
-    expect(await verify(await server.sign(claims(nowInSeconds())))).toEqual(authenticated())
-  })
-
-  it.each(['JWT', 'at+jwt'])('is valid with the typ %s', async typ => {
-    expect(await verify(await server.sign({}, { typ }))).toEqual(authenticated())
-  })
-
-  it.each([undefined, '', 7, {}])('names no user with the subject %j', async sub => {
-    expect(await verify(await server.sign({ sub }))).toEqual(authenticated({ oidcSubject: 'none' }))
+  it('is invalid with a number that is no time', async () => {
+    for (const [claim, value] of Object.entries({
+      exp: ['1e400', '1e300', '8640000000001'],
+      nbf: ['-1e400'],
+      iat: ['-1e13'],
+    }))
+      for (const number of value) {
+        const claims: Record<string, Json> = { ...validClaims(), [claim]: JSON.rawJSON(number) as never }
+        const signing = new CompactSign(Buffer.from(JSON.stringify(claims)))
+        const token = await signing.setProtectedHeader({ alg: 'ES256', kid: 'first' }).sign(first.privateKey)
+        expect([claim, number, await verify(token)]).toEqual([claim, number, unknown])
+      }
   })
 
   it('is valid without a kid, with each of several keys', async () => {
-    const [first] = server.keys
-    const second = await makeKey('second', 'RS256')
-    server.keys = [...server.keys, second]
-    for (const key of [first, second])
-      expect(await verify(await server.sign({}, { kid: undefined }, key))).toEqual(authenticated())
-    expect(await verify(await server.sign({ exp: 1 }, { kid: undefined }, second))).toEqual({ error: 'expired' })
-    const unknownKey = await makeKey('third', 'RS256')
-    expect(await verify(await server.sign({}, { kid: undefined }, unknownKey))).toEqual({ error: 'unknown' })
+    const signWith = (key: Key, claims = {}) => server.sign(claims, { kid: undefined }, key)
+    expect(await verify(await signWith(first))).toEqual(authenticated())
+    renew()
+    server.keys = [first, second]
+    for (const key of [first, second]) expect(await verify(await signWith(key))).toEqual(authenticated())
+    expect(await verify(await signWith(second, { exp: 1 }))).toEqual(expired)
+    expect(await verify(await signWith(await makeKey('third', 'ES256')))).toEqual(unknown)
   })
 
   it('is tried without a kid with the first keys only, so that a large key set costs no more', async () => {
-    const [known] = server.keys as [Key]
-    const { jwk } = await makeKey('other', 'RS256')
-    const token = await server.sign({}, { kid: undefined })
     const verifications = vi.spyOn(crypto.subtle, 'verify')
-    for (const [others, accepted] of [
-      [MAX_KEYS_TRIED - 1, true],
-      [MAX_KEYS_TRIED, false],
-      [MAX_ISSUER_KEYS - 1, false],
+    for (const [others, expected] of [
+      [MAX_KEYS_TRIED - 1, authenticated],
+      [MAX_KEYS_TRIED, () => unknown],
+      [MAX_ISSUER_KEYS - 1, () => unknown],
     ] as const) {
+      renew()
+      server.keySet = { keys: [...Array.from({ length: others }, () => second.jwk), first.jwk] }
+      const token = await server.sign({}, { kid: undefined })
       verifications.mockClear()
-      vi.resetModules()
-      jwts = await import('../../src/auth/jwt.ts')
-      server.keySet = { keys: [...Array.from({ length: others }, () => jwk), known.jwk] }
-      expect(await verify(token)).toEqual(accepted ? authenticated() : { error: 'unknown' })
+      expect([others, await verify(token)]).toEqual([others, expected()])
       expect(verifications).toHaveBeenCalledTimes(MAX_KEYS_TRIED)
     }
   })
 
   it('is verified with the first keys of an issuer that publishes too many', async () => {
-    const [known] = server.keys as [Key]
-    const others = Array.from({ length: MAX_ISSUER_KEYS }, (_, index) => ({ ...known.jwk, kid: `other-${index}` }))
-    server.keySet = { keys: [...others, known.jwk] }
-    expect(await verify(await server.sign())).toEqual({ error: 'unknown' })
-    expect(await verify(await server.sign({}, { kid: 'other-0' }))).toEqual(authenticated())
+    const others = Array.from({ length: MAX_ISSUER_KEYS }, (_, index) => ({ ...first.jwk, kid: `other-${index}` }))
+    server.keySet = { keys: [...others, first.jwk] }
+    expect(await verify(await server.sign())).toEqual(unknown)
+    expect(await verify(await server.sign({}, { kid: `other-${MAX_ISSUER_KEYS - 1}` }))).toEqual(authenticated())
     expect(console.error).toHaveBeenCalledWith(expect.stringContaining('issuer-keys-ignored'))
+    renew()
+    server.keySet = { keys: [...others.slice(1), first.jwk] }
+    vi.mocked(console.error).mockClear()
+    expect(await verify(await server.sign())).toEqual(authenticated())
+    expect(console.error).not.toHaveBeenCalled()
   })
 
-  it('is valid without a kid, with a single key', async () => {
-    expect(await verify(await server.sign({}, { kid: undefined }))).toEqual(authenticated())
-  })
-
-  it.each<[string, (now: number) => Record<string, unknown>, object | undefined]>([
-    ['that has expired', now => ({ exp: now - 60 }), { error: 'expired' }],
-    ['that never expires', () => ({ exp: undefined }), { error: 'unknown' }],
-    ['whose expiry is text', () => ({ exp: '99999999999' as never }), { error: 'unknown' }],
-    ['that is not yet valid', now => ({ nbf: now + 60 }), { error: 'unknown' }],
-    ['with another audience', () => ({ aud: 'https://other.example' }), undefined],
-    ['without an audience', () => ({ aud: undefined }), undefined],
-    ['with another issuer', () => ({ iss: 'https://login.example.com' }), undefined],
-    ['without an issuer', () => ({ iss: undefined }), undefined],
-  ])('is invalid %s', async (_, claims, expected) => {
-    expect(await verify(await server.sign(claims(nowInSeconds())))).toEqual(expected)
-  })
-
-  it.each([
-    ['exp', '1e400'],
-    ['exp', '1e300'],
-    ['exp', '8640000000001'],
-    ['nbf', '-1e400'],
-    ['iat', '-1e13'],
-  ])('is invalid if %s is %s, which is no time', async (claim, value) => {
-    const claims: Record<string, Json> = { iss: server.issuer, aud: audience, exp: nowInSeconds() + 60 }
-    const text = JSON.stringify({ ...claims, [claim]: JSON.rawJSON(value) })
-    expect(text).toContain(`"${claim}":${value}`)
-    const { kid, alg, privateKey } = first
-    const token = await new CompactSign(Buffer.from(text)).setProtectedHeader({ alg, kid }).sign(privateKey)
-    expect(await verify(token)).toEqual({ error: 'unknown' })
-  })
-
-  it('is invalid with an issuer that differs by a trailing slash', async () => {
-    expect(await verify(await server.sign({ iss: `${server.issuer}/` }))).toEqual({ error: 'unknown' })
-  })
-
-  it('is invalid with changed claims or a forged signature', async () => {
+  it('is invalid with changed claims, a forged signature, or the key that its own header names', async () => {
     const [header, , signature] = (await server.sign()).split('.')
-    const claims = encodePart({ iss: server.issuer, aud: audience, exp: nowInSeconds() + 60, sub: 'admin' })
-    const forged = await server.sign({}, {}, { ...(await makeKey('first', 'RS256')) })
-    expect(await verify(`${header}.${claims}.${signature}`)).toEqual({ error: 'unknown' })
-    expect(await verify(forged)).toEqual({ error: 'unknown' })
+    const claims = encodePart({ ...validClaims(), sub: 'admin' })
+    const embedded = { jwk: second.jwk, jku: 'https://evil.example/keys' } as object
+    for (const token of [
+      `${header}.${claims}.${signature}`,
+      await server.sign({}, {}, { ...second, kid: 'first' }),
+      await server.sign({}, embedded, second),
+    ])
+      expect(await verify(token)).toEqual(unknown)
   })
 
-  it.each(['none', 'None', 'NONE', ''])('is invalid without a signature: alg "%s"', async alg => {
-    const claims = encodePart({ iss: server.issuer, aud: audience, exp: nowInSeconds() + 60 })
-    for (const signature of ['', 'AAAA'])
-      expect(await verify(`${encodePart({ alg, kid: 'first' })}.${claims}.${signature}`)).toEqual({ error: 'unknown' })
-  })
-
-  it('is invalid with the public key as an HMAC secret', async () => {
-    const { jwk } = server.keys[0] as { jwk: object }
-    const pem = await exportSPKI((await importJWK(jwk, 'RS256', { extractable: true })) as CryptoKey)
-    const claims = encodePart({ iss: server.issuer, aud: audience, exp: nowInSeconds() + 60 })
-    for (const kid of ['first', 'secret'])
-      for (const secret of [pem, JSON.stringify(jwk)]) {
-        const signed = `${encodePart({ alg: 'HS256', kid })}.${claims}`
-        const signature = createHmac('sha256', secret).update(signed).digest('base64url')
-        expect(await verify(`${signed}.${signature}`)).toEqual({ error: 'unknown' })
+  it('is invalid without a signature', async () => {
+    for (const alg of ['none', 'None', 'NONE', ''])
+      for (const signature of ['', 'AAAA']) {
+        const token = `${encodePart({ alg, kid: 'first' })}.${encodePart(validClaims())}.${signature}`
+        expect(await verify(token), token).toEqual(unknown)
       }
   })
 
-  it('is invalid with a symmetric key that the issuer published', async () => {
-    server.keySet = {
-      keys: [{ kty: 'oct', kid: 'secret', alg: 'HS256', k: Buffer.from('known').toString('base64url') }],
-    }
-    const signed = `${encodePart({ alg: 'HS256', kid: 'secret' })}.${encodePart({ iss: server.issuer, aud: audience, exp: nowInSeconds() + 60 })}`
-    const signature = createHmac('sha256', 'known').update(signed).digest('base64url')
-    expect(await verify(`${signed}.${signature}`)).toEqual({ error: 'unknown' })
+  it('is invalid with an HMAC: neither the public key nor a symmetric key that the issuer published is a secret', async () => {
+    const pem = await exportSPKI((await importJWK(first.jwk, 'ES256', { extractable: true })) as CryptoKey)
+    const symmetric = { kty: 'oct', kid: 'secret', alg: 'HS256', k: Buffer.from('known').toString('base64url') }
+    server.keySet = { keys: [first.jwk, symmetric] }
+    for (const kid of ['first', 'secret'])
+      for (const secret of [pem, JSON.stringify(first.jwk), 'known']) {
+        const signed = `${encodePart({ alg: 'HS256', kid })}.${encodePart(validClaims())}`
+        const signature = createHmac('sha256', secret).update(signed).digest('base64url')
+        expect(await verify(`${signed}.${signature}`), kid).toEqual(unknown)
+      }
   })
 
-  it('is invalid with a key that its own header names', async () => {
-    const embeddedKey = await makeKey('embedded', 'ES256')
-    const token = await server.sign(
-      {},
-      { jwk: embeddedKey.jwk, jku: 'https://evil.example/keys' } as never,
-      embeddedKey,
-    )
-    expect(await verify(token)).toEqual({ error: 'unknown' })
-  })
-
-  it.each([
-    '',
-    '.',
-    '..',
-    'a.b.c',
-    'e30.e30.',
-    `${encodePart({ alg: 'RS256' })}.bm90IGpzb24.AAAA`,
-    'eyJ.'.repeat(2000),
-  ])('is not recognized in other text: %#', async token => {
-    expect([await verify(token), server.paths]).toEqual([undefined, []])
-  })
-
-  it('is not verified for a card without an issuer', async () => {
-    expect([await verify(await server.sign(), rules, []), server.paths]).toEqual([undefined, []])
-  })
-
-  it('causes no request with another issuer or audience', async () => {
+  it('causes no request where it is none, or of another issuer or audience', async () => {
+    const noJson = `${encodePart({ alg: 'RS256' })}.bm90IGpzb24.AAAA`
+    for (const token of ['', '.', '..', 'a.b.c', 'e30.e30.', noJson, 'eyJ.'.repeat(2000)])
+      expect(await verify(token), token).toBeUndefined()
     await verify(await server.sign({ iss: 'http://127.0.0.1:1/other' }))
     await verify(await server.sign({ aud: 'https://other.example' }))
+    expect(findDiscoveryUrl(await server.sign(), { jwt: rules, openIdConnectUrls: [] })).toBeUndefined()
     expect(server.paths).toEqual([])
   })
 })
 
 describe('the tiers and scopes of a JWT', () => {
-  const tiered = {
-    audience: [audience],
-    tiers: {
+  it('are those whose rule its claims fulfill', async () => {
+    const tiers = {
       partner: { scope: 'cards:partner' },
       staff: { claim: 'groups', equals: 'staff' },
       gold: { claim: 'level', equals: 3 },
       tested: { claim: 'https://example.com/tested', equals: true },
-    },
-  }
-  it.each<[Record<string, unknown>, string[]]>([
-    [{}, []],
-    [{ scope: 'openid cards:partner' }, ['partner']],
-    [{ scope: 'cards:partners' }, []],
-    [{ scp: ['cards:partner'] }, ['partner']],
-    [{ scp: 'a cards:partner' }, ['partner']],
-    [{ scope: 7, scp: { a: 1 } }, []],
-    [{ groups: 'staff' }, ['staff']],
-    [{ groups: ['guests', 'staff'] }, ['staff']],
-    [{ groups: ['guests'] }, []],
-    [{ groups: { staff: true } }, []],
-    [{ level: 3 }, ['gold']],
-    [{ level: '3' }, []],
-    [{ 'https://example.com/tested': true }, ['tested']],
-    [{ 'https://example.com/tested': 'true' }, []],
-  ])('with the claims %j are the tiers %j', async (claims, tiers) => {
-    expect(await verify(await server.sign(claims), tiered)).toEqual(authenticated({ tiers }))
+    }
+    const rows: [Record<string, unknown>, string[]][] = [
+      [{}, []],
+      [{ scope: 'openid cards:partner' }, ['partner']],
+      [{ scope: 'cards:partners' }, []],
+      [{ scp: ['cards:partner'] }, ['partner']],
+      [{ scp: 'a cards:partner' }, ['partner']],
+      [{ scope: 7, scp: { a: 1 } }, []],
+      [{ groups: 'staff' }, ['staff']],
+      [{ groups: ['guests', 'staff'] }, ['staff']],
+      [{ groups: ['guests'] }, []],
+      [{ groups: { staff: true } }, []],
+      [{ level: 3 }, ['gold']],
+      [{ level: '3' }, []],
+      [{ 'https://example.com/tested': true }, ['tested']],
+      [{ 'https://example.com/tested': 'true' }, []],
+    ]
+    const expected = rows.map(([claims, tiers]): [object, object] => [claims, authenticated({ tiers })])
+    await expectClaims(expected as never, { ...rules, tiers })
   })
 
-  it.each([
-    [{ scope: 'agents:read' }, ['read']],
-    [{ scope: 'agents:write' }, []],
-    [{}, []],
-  ])('require the scope of the manifest: %j', async (claims, scopes) => {
-    expect(await verify(await server.sign(claims), { ...rules, scope: 'agents:read' })).toEqual(
-      authenticated({ scopes }),
+  it('require the scope of the manifest', async () => {
+    const scoped = { ...rules, scope: 'agents:read' }
+    const none = authenticated({ scopes: [] })
+    await expectClaims(
+      [
+        [{ scope: 'agents:read' }, authenticated()],
+        [{ scope: 'agents:write' }, none],
+        [{}, none],
+      ],
+      scoped,
     )
   })
 })
 
 describe('the keys of an issuer', () => {
-  it('are fetched once for all tokens', async () => {
+  /** A token that stays valid while the clock advances. */
+  const signForLong = () => server.sign({ exp: nowInSeconds() + 7200 })
+
+  it('are fetched once for all tokens, even if the request that fetches them is cancelled', async () => {
     await Promise.all(Array.from({ length: 20 }, async () => verify(await server.sign())))
     await verify(await server.sign())
-    expect(server.paths).toEqual(['/tenant/.well-known/openid-configuration', '/keys'])
+    expect(server.paths).toEqual([`/${server.tenant}/.well-known/openid-configuration`, '/keys'])
+    expect(waitUntil).toHaveBeenCalledExactlyOnceWith(expect.any(Promise))
   })
 
   it('are fetched again for an unknown key, but not for each unknown key', async () => {
     await verify(await server.sign())
-    await server.rotate('second')
-    const unknownKey = await makeKey('unknown', 'ES256')
+    await server.rotate('third')
     advanceClock(31_000)
     expect(await verify(await server.sign())).toEqual(authenticated())
-    for (let count = 0; count < 5; count++)
-      expect(await verify(await server.sign({}, {}, unknownKey))).toEqual({ error: 'unknown' })
+    for (let count = 0; count < 5; count++) expect(await verify(await server.sign({}, {}, second))).toEqual(unknown)
     expect(server.paths.filter(url => url === '/keys')).toHaveLength(2)
   })
 
   it('become invalid within ten minutes of their removal', async () => {
-    const token = await server.sign({ exp: nowInSeconds() + 7200 })
+    const token = await signForLong()
     await verify(token)
-    await server.rotate('second')
+    server.keys = [second]
     expect(await verify(token)).toEqual(authenticated())
     advanceClock(10 * 60_000)
-    expect(await verify(token)).toEqual({ error: 'unknown' })
+    expect(await verify(token)).toEqual(unknown)
   })
 
   it('are used for an hour while the issuer is unavailable', async () => {
-    const token = await server.sign({ exp: nowInSeconds() + 7200 })
+    const token = await signForLong()
     await verify(token)
     server.isUp = false
     advanceClock(30 * 60_000)
@@ -316,13 +284,20 @@ describe('the keys of an issuer', () => {
   })
 
   it('are used without delay while the issuer does not respond', async () => {
-    const token = await server.sign({ exp: nowInSeconds() + 7200 })
-    await verify(token)
-    server.respond(() => undefined)
-    advanceClock(30 * 60_000)
-    const startedAt = performance.now()
-    expect(await verify(token)).toEqual(authenticated())
-    expect(performance.now() - startedAt).toBeLessThan(2000)
+    const hanging = await startIssuer(first)
+    const [own, token] = [server, await hanging.sign({ exp: nowInSeconds() + 7200 })]
+    server = hanging
+    try {
+      await verify(token)
+      server.respond(() => undefined)
+      advanceClock(30 * 60_000)
+      const startedAt = performance.now()
+      expect(await verify(token)).toEqual(authenticated())
+      expect(performance.now() - startedAt).toBeLessThan(2000)
+    } finally {
+      server = own
+      await hanging.close()
+    }
   })
 
   it('are requested again after half a minute from an issuer that was unavailable, not for each token', async () => {
@@ -338,48 +313,37 @@ describe('the keys of an issuer', () => {
     await verify(await server.sign())
     server.isUp = false
     advanceClock(31_000)
-    expect(await verify(await server.sign({}, {}, await makeKey('second', 'ES256')))).toBe('unavailable')
+    expect(await verify(await server.sign({}, {}, second))).toBe('unavailable')
   })
 
-  it.each<[string, () => void]>([
-    ['the discovery document names another issuer', () => (server.discovery = { issuer: 'https://evil.example' })],
-    ['the discovery document names no keys', () => (server.discovery = { jwks_uri: undefined })],
-    ['the keys are at a private address', () => (server.discovery = { jwks_uri: 'http://169.254.169.254/keys' })],
-    ['the keys are not a JSON Web Key Set', () => (server.keySet = { keys: 'none' })],
-    [
-      'the keys have a name twice',
-      () => (server.keySet = `{"keys":[],"keys":[${JSON.stringify(server.keys[0]?.jwk)}]}`),
-    ],
-    ['the keys are null', () => (server.keySet = { keys: [null] })],
-    ['the keys are an array', () => (server.keySet = [])],
-    ['the keys are too large', () => (server.keySet = { keys: [], filler: 'x'.repeat(200_000) })],
-  ])('make the result "unavailable" if %s', async (_, misconfigure) => {
-    misconfigure()
-    expect(await verify(await server.sign())).toBe('unavailable')
-  })
-
-  it('are invalid if they are malformed', async () => {
-    server.keySet = { keys: [{ kty: 'RSA', kid: 'first', n: '!', e: 7 }] }
-    expect(await verify(await server.sign())).toEqual({ error: 'unknown' })
-  })
-
-  it.each<[string, () => void]>([
-    ['whose discovery document cannot be fetched', () => (server.isUp = false)],
-    ['whose discovery document names no keys', () => (server.discovery = { jwks_uri: undefined })],
-    ['whose keys cannot be fetched', () => (server.discovery = { jwks_uri: `${server.origin}/tenant/keys?secret=1` })],
-    ['whose keys are none', () => (server.keySet = { keys: 'none' })],
-    ['whose keys are malformed', () => (server.keySet = { keys: [{ kty: 'RSA', kid: 'first', n: '!', e: 7 }] })],
-    ['with too many keys', () => (server.keySet = { keys: Array(1000).fill({ kty: 'EC' }) })],
-  ])('are logged with the origin of an issuer only: %s', async (_, misconfigure) => {
-    misconfigure()
-    await verify(await server.sign())
-    const lines = vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(String(line)))
-    expect(lines).toContainEqual(expect.objectContaining({ 'calling_card.issuer': server.origin }))
-    expect(JSON.stringify(lines)).not.toMatch(/tenant|well-known|keys\?|secret/)
+  it('make the result "unavailable" if they cannot be used; the log has only the origin of the issuer', async () => {
+    const malformed = { kty: 'EC', crv: 'P-256', kid: 'first', x: '!', y: 7 }
+    for (const [title, broken, expected] of [
+      ['the issuer does not respond', { isUp: false }, 'unavailable'],
+      ['its document names another issuer', { discovery: { issuer: 'https://evil.example' } }, 'unavailable'],
+      ['its document names no keys', { discovery: { jwks_uri: undefined } }, 'unavailable'],
+      ['they are at a private address', { discovery: { jwks_uri: 'http://169.254.169.254/keys' } }, 'unavailable'],
+      ['they are missing', { discovery: { jwks_uri: `${server.origin}/tenant/keys?secret=1` } }, 'unavailable'],
+      ['they are no list', { keySet: { keys: 'none' } }, 'unavailable'],
+      ['they have a name twice', { keySet: `{"keys":[],"keys":[${JSON.stringify(first.jwk)}]}` }, 'unavailable'],
+      ['they are null', { keySet: { keys: [null] } }, 'unavailable'],
+      ['they have no type', { keySet: { keys: [{ kid: 'first' }] } }, 'unavailable'],
+      ['they are an array', { keySet: [] }, 'unavailable'],
+      ['they are too large', { keySet: { keys: [], filler: 'x'.repeat(200_000) } }, 'unavailable'],
+      ['they are malformed', { keySet: { keys: [malformed] } }, unknown],
+    ] as const) {
+      renew()
+      Object.assign(server, broken)
+      vi.mocked(console.error).mockClear()
+      expect([title, await verify(await server.sign())]).toEqual([title, expected])
+      const lines = vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(String(line)))
+      const origin = title.includes('private') ? 'http://169.254.169.254' : server.origin
+      expect([title, lines[0]['calling_card.issuer']]).toEqual([title, origin])
+      expect(JSON.stringify(lines)).not.toMatch(/tenant|well-known|keys\?|secret/)
+    }
   })
 
   it('are fetched only from URLs that this host calls', async () => {
-    const result = await verify(await server.sign(), rules, [server.discoveryUrl], '')
-    expect([result, server.paths]).toEqual(['unavailable', []])
+    expect([await verify(await server.sign(), rules, ''), server.paths]).toEqual(['unavailable', []])
   })
 })

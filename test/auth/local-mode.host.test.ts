@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { sharedHost, startSharedUpstream, token } from '../support/host.ts'
+import { combine } from '../support/matrix.ts'
 import { json, reply, type UpstreamServer } from '../support/upstream.ts'
 
 const host = sharedHost('local')
@@ -28,6 +29,8 @@ const send = (method: string, path: string, headers: Record<string, string> = {}
 
 const isForeign = async (response: Response): Promise<boolean> =>
   response.status === 403 && (await response.text()).includes('"code":"foreign-origin"')
+
+const tasks = '/agents/local-agent/a2a/tasks'
 
 /** Every kind of request but reads of public documents, with a path of each. */
 const guarded = [
@@ -62,22 +65,17 @@ const publicReads = [
 ]
 
 describe('a host in local mode', () => {
-  it.each([
-    evil,
-    'null',
-    'https://127.0.0.1:8787',
-    'http://127.0.0.1:8788',
-    'http://127.0.0.1:87870',
-    `${own}.evil.example`,
-    'chrome-extension://other',
-  ])('refuses writes, calls, and reads with a token from a page of %s', async Origin => {
-    for (const [method, path] of guarded)
-      for (const headers of [{}, authorization]) {
-        const response = await send(method, path, { Origin, ...headers })
-        expect(method === 'HEAD' ? response.status === 403 : await isForeign(response), `${method} ${path}`).toBe(true)
-      }
-    for (const path of [...publicReads, '/export', '/tokens', '/events', '/agents/local-agent/manifest'])
-      expect(await isForeign(await send('GET', path, { Origin, ...authorization })), path).toBe(true)
+  it('refuses writes, calls, and reads with a token from a page of another origin', async () => {
+    const spelled = ['https://127.0.0.1:8787', 'http://127.0.0.1:8788', 'http://127.0.0.1:87870', `${own}.evil.example`]
+    const origins = [evil, 'null', ...spelled, 'chrome-extension://other']
+    for (const [Origin, [method, path], headers] of combine(origins, guarded, [{}, authorization])) {
+      const response = await send(method, path, { Origin, ...headers })
+      const isRefused = method === 'HEAD' ? response.status === 403 : await isForeign(response)
+      expect(isRefused, `${Origin} ${method} ${path}`).toBe(true)
+    }
+    const reads = [...publicReads, '/export', '/tokens', '/events', '/agents/local-agent/manifest']
+    for (const [Origin, path] of combine(origins, reads))
+      expect(await isForeign(await send('GET', path, { Origin, ...authorization })), `${Origin} ${path}`).toBe(true)
     expect(agent.requests).toEqual([])
   })
 
@@ -90,16 +88,22 @@ describe('a host in local mode', () => {
         }
   })
 
-  it.each([undefined, own, 'http://localhost:8787', 'https://tunnel.example', 'chrome-extension://mine'])(
-    'refuses nothing from programs and from its own pages: Origin %s',
-    async Origin => {
+  it('refuses nothing from programs and from its own pages', async () => {
+    const paths = guarded.flatMap(([method, path]) => (method === 'POST' ? [path] : []))
+    for (const Origin of [
+      undefined,
+      own,
+      'http://localhost:8787',
+      'https://tunnel.example',
+      'chrome-extension://mine',
+    ]) {
       const headers: Record<string, string> = Origin === undefined ? {} : { Origin }
-      for (const [method, path] of guarded)
-        if (method === 'POST') expect(await isForeign(await send(method, path, headers)), path).toBe(false)
+      for (const path of paths)
+        expect(await isForeign(await send('POST', path, headers)), `${Origin} ${path}`).toBe(false)
       expect((await send('GET', '/tokens', { ...headers, ...authorization })).status).toBe(200)
-      expect((await send('GET', '/agents/local-agent/a2a/tasks', headers)).status).toBe(200)
-    },
-  )
+      expect((await send('GET', tasks, headers)).status).toBe(200)
+    }
+  })
 
   it('refuses a page whose name was rebound to this machine, also where a browser sends no Origin', async () => {
     agent.respond(reply(200, json, '{"tasks":[]}'))
@@ -112,15 +116,11 @@ describe('a host in local mode', () => {
   })
 
   it('refuses a call by GET that a page of another site makes by an image, which has no Origin', async () => {
-    const tasks = '/agents/local-agent/a2a/tasks'
     const status = async (site: string) => (await send('GET', tasks, { 'Sec-Fetch-Site': site })).status
-    expect(await Promise.all(['cross-site', 'same-site', 'same-origin', 'none'].map(status))).toEqual([
-      403, 403, 200, 200,
-    ])
-  })
-
-  it('serves calls by GET through the name of a tunnel', async () => {
-    expect((await send('GET', '/agents/local-agent/a2a/tasks', {}, 'http://tunnel.example')).status).toBe(200)
+    const sites = ['cross-site', 'same-site', 'same-origin', 'none']
+    expect(await Promise.all(sites.map(status))).toEqual([403, 403, 200, 200])
+    // The name of a tunnel.
+    expect((await send('GET', tasks, {}, 'http://tunnel.example')).status).toBe(200)
   })
 
   it('allows a page of another origin no token and no method but GET in a preflight', async () => {
@@ -130,20 +130,15 @@ describe('a host in local mode', () => {
     }
     for (const path of ['/agents/local-agent', '/export', '/a2a'])
       expect(await preflight(evil, path)).toEqual([204, 'GET, HEAD', 'A2A-Version, A2A-Extensions, If-None-Match'])
-    expect(await preflight(own, '/agents/local-agent')).toEqual([
-      204,
-      'POST, GET, HEAD, PUT, DELETE, OPTIONS',
-      expect.stringContaining('Authorization'),
-    ])
+    const methods = 'POST, GET, HEAD, PUT, DELETE, OPTIONS'
+    const allowed = [204, methods, expect.stringContaining('Authorization')]
+    expect(await preflight(own, '/agents/local-agent')).toEqual(allowed)
   })
 
   it('gives no secret to a page that knows its token, which registers an agent and calls it', async () => {
     agent.respond(reply(200, json, '{}'))
-    const body = JSON.stringify({
-      card: agentCard(agent.origin),
-      route: 'gateway',
-      upstream: { url: agent.origin, secret: 'AGENT_TOKEN' },
-    })
+    const upstream = { url: agent.origin, secret: 'AGENT_TOKEN' }
+    const body = JSON.stringify({ card: agentCard(agent.origin), route: 'gateway', upstream })
     const headers = { ...authorization, 'Content-Type': 'application/json' }
     for (const [base, Origin] of [
       [own, 'https://evil.example'],
@@ -169,15 +164,10 @@ describe('a host in local mode', () => {
   it('says what to do, in problem details that the page can read', async () => {
     const response = await send('POST', '/agents/local-agent', { Origin: evil })
     const { status, headers } = response
-    expect([status, headers.get('content-type'), headers.get('access-control-allow-origin')]).toEqual([
-      403,
-      'application/problem+json',
-      '*',
-    ])
-    expect(await response.json()).toMatchObject({
-      code: 'foreign-origin',
-      detail: expect.stringContaining('LOCAL_ORIGINS=http://localhost:5173 npm start'),
-    })
+    expect([status, headers.get('content-type')]).toEqual([403, 'application/problem+json'])
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    const detail = expect.stringContaining('LOCAL_ORIGINS=http://localhost:5173 npm start')
+    expect(await response.json()).toMatchObject({ code: 'foreign-origin', detail })
   })
 })
 

@@ -6,12 +6,7 @@ import { matchesGlob, type Scope, scopes } from '../../src/card/model/constants.
 import { growth, linear } from '../support/cpu-time.ts'
 
 const principal = (more: Partial<Principal> = {}): Principal => ({
-  authenticated: true,
-  subject: 'token:x',
-  scopes: ['read'],
-  agents: ['*'],
-  tiers: [],
-  strippedHeaders: [],
+  ...{ authenticated: true, subject: 'token:x', scopes: ['read'], agents: ['*'], tiers: [], strippedHeaders: [] },
   ...more,
 })
 const unauthenticated: Authentication[] = [
@@ -28,38 +23,30 @@ describe('coveredAgents', () => {
     expect(coveredAgents(principal({ agents }), ['read'])).toEqual(agents)
     expect(coveredAgents(principal({ agents, scopes: ['write'] }), ['read', 'write'])).toEqual(agents)
     expect(coveredAgents(principal({ scopes: ['admin'] }), ['read'])).toEqual(['*'])
-  })
-
-  it('returns none for any other caller', () => {
-    expect(coveredAgents(principal({ scopes: ['write'] }), ['read'])).toEqual([])
-    for (const caller of unauthenticated) expect(coveredAgents(caller, ['read', 'write'])).toEqual([])
+    for (const caller of [principal({ scopes: ['write'] }), ...unauthenticated])
+      expect(coveredAgents(caller, ['read'])).toEqual([])
   })
 })
 
 describe('matchesGlob', () => {
-  it.each([
-    ['*', 'weather', true],
-    ['weather', 'weather', true],
-    ['weather', 'weather-eu', false],
-    ['weather-*', 'weather-eu', true],
-    ['weather-*', 'weather-', true],
-    ['weather-*', 'weather', false],
-    ['*-eu', 'weather-eu', true],
-    ['*-eu', 'weather-us', false],
-    ['w*-*u', 'weather-eu', true],
-    ['w*r*u', 'weather-eu', true],
-    ['w*u*r', 'weather-eu', false],
-    ['ab*ba', 'aba', false],
-    ['ab*ba', 'abba', true],
-    ['*a*a*', 'a', false],
-    ['*a*a*', 'aa', true],
-    ['**', 'x', true],
-    ['w.ather', 'weather', false],
-    ['w?ather', 'weather', false],
-    ['[w]eather', 'weather', false],
-    ['', 'weather', false],
-  ])('for the glob "%s" and the id %s is %s', (glob, id, matches) => {
-    expect(matchesGlob(glob, id)).toBe(matches)
+  it('matches an asterisk with any text, and nothing else specially', () => {
+    for (const [glob, matching, others] of [
+      ['*', ['weather'], []],
+      ['weather', ['weather'], ['weather-eu']],
+      ['weather-*', ['weather-eu', 'weather-'], ['weather']],
+      ['*-eu', ['weather-eu'], ['weather-us']],
+      ['w*-*u', ['weather-eu'], []],
+      ['w*r*u', ['weather-eu'], []],
+      ['w*u*r', [], ['weather-eu']],
+      ['ab*ba', ['abba'], ['aba']],
+      ['*a*a*', ['aa'], ['a']],
+      ['**', ['x'], []],
+      ['w.ather', [], ['weather']],
+      ['w?ather', [], ['weather']],
+      ['[w]eather', [], ['weather']],
+      ['', [], ['weather']],
+    ] as const)
+      expect([glob, ...[...matching, ...others].filter(id => matchesGlob(glob, id))]).toEqual([glob, ...matching])
   })
 
   it('agrees with the equivalent regular expression', () => {
@@ -77,48 +64,42 @@ describe('matchesGlob', () => {
 })
 
 describe('hasPermission', () => {
-  it.each<[string, Authentication, Scope[]]>([
-    ['the scope read', principal(), ['read']],
-    ['the scope write', principal({ scopes: ['write'] }), ['write']],
-    ['the scopes read and write', principal({ scopes: ['read', 'write'] }), ['read', 'write']],
-    ['the scope admin', principal({ scopes: ['admin'] }), ['read', 'call', 'write', 'admin']],
-    ['the scope call', principal({ scopes: ['call'] }), ['read', 'call']],
-    ['no scope', principal({ scopes: [] }), []],
-    ['scopes for other agents', principal({ scopes: ['read', 'write'], agents: ['other', 'weather-*'] }), []],
-    ['a scope for no agent', principal({ agents: [] }), []],
-  ])('returns the permissions of a principal with %s', (_, caller, allowed) => {
-    expect(scopes.filter(scope => hasPermission(caller, scope, 'weather'))).toEqual(allowed)
-  })
-
-  it.each(unauthenticated)('returns false for an unauthenticated caller: $reason', caller => {
-    expect(scopes.filter(scope => hasPermission(caller, scope, 'weather'))).toEqual([])
+  it('returns the permissions of a principal, and none for an unauthenticated caller', () => {
+    const elsewhere = principal({ scopes: ['read', 'write'], agents: ['other', 'weather-*'] })
+    for (const [caller, allowed] of [
+      [principal(), ['read']],
+      [principal({ scopes: ['write'] }), ['write']],
+      [principal({ scopes: ['read', 'write'] }), ['read', 'write']],
+      [principal({ scopes: ['admin'] }), ['read', 'call', 'write', 'admin']],
+      [principal({ scopes: ['call'] }), ['read', 'call']],
+      ...[principal({ scopes: [] }), principal({ agents: [] }), elsewhere, ...unauthenticated].map(
+        (caller): [Authentication, Scope[]] => [caller, []],
+      ),
+    ] as [Authentication, Scope[]][]) {
+      const found = scopes.filter(scope => hasPermission(caller, scope, 'weather'))
+      expect({ caller, found }).toEqual({ caller, found: allowed })
+    }
   })
 })
 
 describe('readableTiers and highestTier', () => {
-  const profile = { tiers: ['base', 'partner', 'internal'] }
-  it.each<[string, Authentication, { tiers: string[] }, string[]]>([
-    ['a principal without tiers', principal(), profile, ['base']],
-    ['a principal with one tier', principal({ tiers: ['partner'] }), profile, ['base', 'partner']],
-    [
-      "several tiers, in the agent's order",
-      principal({ tiers: ['internal', 'partner'] }),
-      profile,
-      ['base', 'partner', 'internal'],
-    ],
-    ['a higher tier without the lower ones', principal({ tiers: ['internal'] }), profile, ['base', 'internal']],
-    ['a tier that the agent does not have', principal({ tiers: ['gold'] }), profile, ['base']],
-    ['all tiers', principal({ tiers: ['*'] }), profile, ['base', 'partner', 'internal']],
-    ['an administrator', principal({ scopes: ['admin'] }), profile, ['base', 'partner', 'internal']],
-    ['an agent without extended cards', principal({ tiers: ['*'] }), { tiers: [] }, []],
-    ['an agent without a base tier', principal(), { tiers: ['partner'] }, []],
-    ...unauthenticated.map((caller): [string, Authentication, { tiers: string[] }, string[]] => [
-      `an unauthenticated caller: ${'reason' in caller && caller.reason}`,
-      caller,
-      profile,
-      [],
-    ]),
-  ])('return the tiers for %s', (_, caller, { tiers }, expected) => {
-    expect([readableTiers(caller, { tiers }), highestTier(caller, { tiers })]).toEqual([expected, expected.at(-1)])
+  it("return the tiers of a caller, in the agent's order", () => {
+    const profile = { tiers: ['base', 'partner', 'internal'] }
+    for (const [caller, { tiers }, expected] of [
+      [principal(), profile, ['base']],
+      [principal({ tiers: ['partner'] }), profile, ['base', 'partner']],
+      [principal({ tiers: ['internal', 'partner'] }), profile, ['base', 'partner', 'internal']],
+      [principal({ tiers: ['internal'] }), profile, ['base', 'internal']],
+      [principal({ tiers: ['gold'] }), profile, ['base']],
+      [principal({ tiers: ['*'] }), profile, ['base', 'partner', 'internal']],
+      [principal({ scopes: ['admin'] }), profile, ['base', 'partner', 'internal']],
+      [principal({ tiers: ['*'] }), { tiers: [] }, []],
+      // An agent without a base tier.
+      [principal(), { tiers: ['partner'] }, []],
+      ...unauthenticated.map((caller): [Authentication, typeof profile, string[]] => [caller, profile, []]),
+    ] as [Authentication, typeof profile, string[]][]) {
+      const found = [readableTiers(caller, { tiers }), highestTier(caller, { tiers })]
+      expect({ caller, found }).toEqual({ caller, found: [expected, expected.at(-1)] })
+    }
   })
 })

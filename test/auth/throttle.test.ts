@@ -10,78 +10,90 @@ import {
 } from '../../src/auth/throttle.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'
 
-const keyOf = (address?: string) =>
-  clientKey(new Request('https://host.example.com/', { headers: address ? { 'CF-Connecting-IP': address } : {} }))
+const requestFrom = (address: string | undefined, headers: Record<string, string> = {}) =>
+  new Request('https://host.example.com/', { headers: { ...(address && { 'CF-Connecting-IP': address }), ...headers } })
 
 describe('clientKey', () => {
-  it.each([
-    ['2001:db8:1::', '2001:db8:1:0:5:6:7:8'],
-    ['2001:db8:1::5', '2001:0DB8:0001:0000:0000:0000:0000:0006'],
-    ['2001:db8::1:0:0:1', '2001:db8:0:0:2::'],
-    ['::1', '0:0:0:0:0:0:0:2'],
-    ['1::', '1:0:0::8'],
-    ['1:2:3:4:5:6:7:8', '1:2:3:4::'],
-    ['1:2:3:4:5:6:7::', '1:2:3:4:0:0:1.2.3.4'],
-    ['::ffff:1.2.3.4', '::ffff:1.2.3.4'],
-  ])('is the same for %s and %s', (one, other) => {
-    expect(keyOf(one)).toBe(keyOf(other))
+  it('is the address of a client, or its /64 network of IPv6', () => {
+    expect(
+      [
+        '2001:db8:1::5',
+        '1::',
+        '::1',
+        '1:2:3:4:5:6:7:8',
+        '203.0.113.1',
+        '::ffff:1.2.3.4',
+        'not:an:address',
+        undefined,
+      ].map(address => clientKey(requestFrom(address))),
+    ).toEqual([
+      '2001:db8:1:0::',
+      '1:0:0:0::',
+      '0:0:0:0::',
+      '1:2:3:4::',
+      '203.0.113.1',
+      '::ffff:1.2.3.4',
+      'not:an:address',
+      'unknown',
+    ])
+    for (const [one, other] of [
+      ['2001:db8:1::', '2001:db8:1:0:5:6:7:8'],
+      ['2001:db8:1::5', '2001:0DB8:0001:0000:0000:0000:0000:0006'],
+      ['2001:db8::1:0:0:1', '2001:db8:0:0:2::'],
+      ['::1', '0:0:0:0:0:0:0:2'],
+      ['1::', '1:0:0::8'],
+      ['1:2:3:4:5:6:7:8', '1:2:3:4::'],
+      ['1:2:3:4:5:6:7::', '1:2:3:4:0:0:1.2.3.4'],
+    ] as const)
+      expect(clientKey(requestFrom(one)), one).toBe(clientKey(requestFrom(other)))
   })
 
-  it.each([
-    ['2001:db8:1::5', '2001:db8:1:1::5'],
-    ['2001:db8::1:2:0:0:1', '2001:db8::2:2:0:0:1'],
-    ['1::2', '1:0:0:1::2'],
-    ['203.0.113.1', '203.0.113.2'],
-    ['::ffff:203.0.113.1', '::ffff:203.0.113.2'],
-    ['203.0.113.1', undefined],
-    ['not:an:address', 'no:address:either'],
-  ])('differs for %s and %s', (one, other) => {
-    expect(keyOf(one)).not.toBe(keyOf(other))
+  it('differs for other networks and addresses', () => {
+    for (const [one, other] of [
+      ['2001:db8:1::5', '2001:db8:1:1::5'],
+      ['2001:db8::1:2:0:0:1', '2001:db8::2:2:0:0:1'],
+      ['1::2', '1:0:0:1::2'],
+      ['::ffff:203.0.113.1', '::ffff:203.0.113.2'],
+      ['not:an:address', 'no:address:either'],
+    ] as const)
+      expect(clientKey(requestFrom(one)), one).not.toBe(clientKey(requestFrom(other)))
   })
 })
 
 describe('recordFailure', () => {
-  const withoutAddress = new Request('https://host.example.com/')
-  const exceededLimit = { limit: async () => ({ success: false }) }
-
-  it('does not count or block requests without a client address', async () => {
-    expect(await recordFailure(withoutAddress, exceededLimit)).toBe(false)
-    expect(isBlocked(withoutAddress, 'digest')).toBe(false)
-  })
-
-  it('blocks an address that exceeds the limit, but not requests without an address', async () => {
-    const withAddress = new Request('https://host.example.com/', { headers: { 'CF-Connecting-IP': '198.51.100.201' } })
-    expect(await recordFailure(withAddress, exceededLimit)).toBe(true)
-    expect([isBlocked(withAddress, 'digest'), isBlocked(withoutAddress, 'digest')]).toEqual([true, false])
+  it('blocks an address that exceeds the limit, but no requests without an address, which it does not count', async () => {
+    const exceeded = { limit: async () => ({ success: false }) }
+    const [known, unknown] = [requestFrom('198.51.100.201'), requestFrom(undefined)]
+    expect([await recordFailure(known, exceeded), await recordFailure(unknown, exceeded)]).toEqual([true, false])
+    expect([isBlocked(known, 'digest'), isBlocked(unknown, 'digest')]).toEqual([true, false])
   })
 })
 
-const requestFrom = (address: string, headers: Record<string, string> = {}) =>
-  new Request('https://host.example.com/', { headers: { 'CF-Connecting-IP': address, ...headers } })
-
 describe('isLimited', () => {
   it('returns true for an address past its limit of calls, for a minute', () => {
-    expect(isLimited(requestFrom('198.51.100.202'))).toBe(false)
-    recordLimited(requestFrom('198.51.100.202'), 1000)
-    expect(isLimited(requestFrom('198.51.100.202'), 60_999)).toBe(true)
-    expect(isLimited(requestFrom('198.51.100.202'), 61_000)).toBe(false)
+    const request = requestFrom('198.51.100.202')
+    expect(isLimited(request)).toBe(false)
+    recordLimited(request, 1000)
+    expect([isLimited(request, 60_999), isLimited(request, 61_000)]).toEqual([true, false])
     expect(isLimited(requestFrom('198.51.100.203'), 1000)).toBe(false)
+    recordLimited(requestFrom(undefined), 1000)
+    expect(isLimited(requestFrom(undefined), 1000)).toBe(false)
   })
 })
 
 describe('hasKnownCredentials', () => {
-  const token = (letter: string) => `cc_${letter.repeat(12)}_${'q'.repeat(32)}`
-
-  it.each([
-    ['Authorization', `Bearer ${token('a')}`],
-    ['Authorization', 'Bearer e30.e30.AAAA'],
-    ['X-API-Key', token('b')],
-    ['X-API-Key', `Bearer ${token('c')}`],
-  ])('returns true only for credentials that were valid before: %s: %s', async (name, value) => {
-    const request = requestFrom('198.51.100.204', { [name]: value })
-    expect(await hasKnownCredentials(request)).toBe(false)
-    recordSuccess(await sha256Hex(value.replace('Bearer ', '')))
-    expect(await hasKnownCredentials(request)).toBe(true)
-    expect(await hasKnownCredentials(requestFrom('198.51.100.204', { [name]: `${value}x` }))).toBe(false)
+  it('returns true only for credentials that were valid before, as a bearer token or a token in any header', async () => {
+    const token = (letter: string) => `cc_${letter.repeat(12)}_${'q'.repeat(32)}`
+    for (const [name, value] of [
+      ['Authorization', `Bearer ${token('a')}`],
+      ['Authorization', 'Bearer e30.e30.AAAA'],
+      ['X-API-Key', token('b')],
+      ['X-API-Key', `Bearer ${token('c')}`],
+    ] as const) {
+      const isKnown = (value: string) => hasKnownCredentials(requestFrom('198.51.100.204', { [name]: value }))
+      expect(await isKnown(value), value).toBe(false)
+      recordSuccess(await sha256Hex(value.replace('Bearer ', '')))
+      expect([await isKnown(value), await isKnown(`${value}x`)], value).toEqual([true, false])
+    }
   })
 })

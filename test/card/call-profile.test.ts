@@ -11,22 +11,20 @@ const compileIssuers = (manifest: JsonObject, fetched?: JsonObject) =>
   compileCard(manifest, fetched).profile.openIdConnectUrls
 
 describe('the policy for tasks', () => {
-  it.each<[string, string, JsonObject]>([
-    ['owner', 'a secret of the host', { upstream: { secret: 'WEATHER_TOKEN' } }],
-    ['owner', 'a service binding', { upstream: { service: 'WEATHER' } }],
-    ['shared', 'credentials of the callers', {}],
-    ['shared', 'gate.tasks: shared', { upstream: { secret: 'WEATHER_TOKEN' }, gate: { tasks: 'shared' } }],
-    ['owner', 'gate.tasks: owner', { gate: { tasks: 'owner' } }],
-  ])('is %s with %s', (policy, _, manifest) => {
-    expect(compileCard({ card, ...manifest }).profile.tasks).toBe(policy)
+  it('is `owner` where the host has a credential, unless the manifest decides', () => {
+    const rows: [manifest: JsonObject, tasks: string][] = [
+      [{ upstream: { secret: 'WEATHER_TOKEN' } }, 'owner'],
+      [{ upstream: { service: 'WEATHER' } }, 'owner'],
+      [{}, 'shared'],
+      [{ upstream: { secret: 'WEATHER_TOKEN' }, gate: { tasks: 'shared' } }, 'shared'],
+      [{ gate: { tasks: 'owner' } }, 'owner'],
+    ]
+    expect(rows.map(([manifest]) => [manifest, compileCard({ card, ...manifest }).profile.tasks])).toEqual(rows)
   })
 
   it('is shared for the tools of an MCP server, because the bridge separates callers', () => {
-    const tools = {
-      tools: [{ name: 't', description: 'T', inputSchema: { type: 'object' } }],
-      name: 'T',
-      description: 'D',
-    }
+    const tool = { name: 't', description: 'T', inputSchema: { type: 'object' } }
+    const tools = { tools: [tool], name: 'T', description: 'D' }
     const manifest = { upstream: { mcp: 'https://mcp.example/mcp', secret: 'MCP_TOKEN' }, gate: { tasks: 'owner' } }
     expect(compileCard(manifest, tools).profile.tasks).toBe('shared')
   })
@@ -59,53 +57,35 @@ describe('the name of an API key', () => {
   })
 })
 
-describe('the level of the bridge', () => {
-  it.each<[string, string, JsonObject]>([
-    ['all', 'a gateway', { route: 'gateway' }],
-    ['versions', 'a gateway with that level', { route: 'gateway', bridge: 'versions' }],
-    ['off', 'an agent whose card has its own addresses', { route: 'direct', bridge: 'all' }],
-    ['all', 'a closed agent, so that every client reads that it is closed', { route: 'closed' }],
-    ['off', 'a closed agent with that level', { route: 'closed', bridge: 'off' }],
-  ])('is %s for %s', (level, _, manifest) => {
-    expect(compileCard({ card, ...manifest }).profile.bridge).toBe(level)
-  })
+it('the level of the bridge depends on the route and on `bridge`', () => {
+  const rows: [manifest: JsonObject, level: string][] = [
+    [{ route: 'gateway' }, 'all'],
+    [{ route: 'gateway', bridge: 'versions' }, 'versions'],
+    [{ route: 'direct', bridge: 'all' }, 'off'],
+    // Every client reads that the agent is closed.
+    [{ route: 'closed' }, 'all'],
+    [{ route: 'closed', bridge: 'off' }, 'off'],
+  ]
+  expect(rows.map(([manifest]) => [manifest, compileCard({ card, ...manifest }).profile.bridge])).toEqual(rows)
 })
 
 describe('the OpenID Connect issuers whose tokens are accepted', () => {
-  it.each<[string, JsonObject, JsonObject | undefined]>([
-    ['a card in the manifest', { card }, undefined],
-    [
-      'a manifest that repeats the scheme of the fetched card',
-      { upstream, card: { securitySchemes: { login } } },
-      card,
-    ],
-    [
-      'a manifest that repeats only the URL of the fetched card',
-      { upstream, card: { securitySchemes: { login: { openIdConnectUrl } } } },
-      card,
-    ],
-    [
-      'a manifest that repeats the scheme in the format of A2A 1.0',
-      { upstream, card: { securitySchemes: { login: { openIdConnectSecurityScheme: { openIdConnectUrl } } } } },
-      card,
-    ],
-  ])('include the issuer of %s', (_, manifest, fetched) => {
-    expect(compileIssuers(manifest, fetched)).toStrictEqual([openIdConnectUrl])
+  it('are those that the manifest names, also where it repeats those of a fetched card', () => {
+    expect(compileIssuers({ card })).toStrictEqual([openIdConnectUrl])
+    for (const scheme of [login, { openIdConnectUrl }, { openIdConnectSecurityScheme: { openIdConnectUrl } }])
+      expect(compileIssuers({ upstream, card: { securitySchemes: { login: scheme } } }, card)).toEqual([
+        openIdConnectUrl,
+      ])
   })
 
-  it.each<[string, JsonObject]>([
-    ['without a card in the manifest', {}],
-    [
-      'where the manifest declares other schemes',
+  it('exclude the issuer of a fetched card that the manifest does not name as one', () => {
+    const manifests: JsonObject[] = [
+      {},
       { card: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'K' } } } },
-    ],
-    [
-      'where the manifest declares only the type of the scheme',
       { card: { securitySchemes: { login: { type: 'openIdConnect' } } } },
-    ],
-    ['where the manifest has the URL in another field', { card: { documentationUrl: openIdConnectUrl } }],
-  ])('exclude the issuer of a fetched card %s', (_, manifest) => {
-    expect(compileIssuers({ upstream, ...manifest }, card)).toStrictEqual([])
+      { card: { documentationUrl: openIdConnectUrl } },
+    ]
+    for (const manifest of manifests) expect(compileIssuers({ upstream, ...manifest }, card)).toStrictEqual([])
   })
 
   it('exclude an issuer that the fetched card puts in place of the one in the manifest', () => {

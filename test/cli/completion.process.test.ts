@@ -24,17 +24,22 @@ const namesOf = (command: Command): string[] =>
 const program = (): Command => {
   const root = new Command('root')
   const command = root.command('sync-card')
-  const context = createContext(new Workspace().io().io, 'sync-card')
-  addCommands(command, context, () => {})
+  addCommands(command, createContext(new Workspace().io().io, 'sync-card'), () => {})
   return root
 }
 
 describe('sync-card completion', () => {
-  it.each(shells)('prints a script with every command, option and value for %s', async shell => {
-    const script = await scriptFor(shell)
-    const names = namesOf(program()).map(name => (shell === 'fish' ? name.replace(/^--/, '-l ') : name))
-    expect(names.length).toBeGreaterThan(80)
-    expect(names.filter(name => !script.includes(name))).toEqual([])
+  it('prints a script with every command, option and value as a word of its own', async () => {
+    for (const shell of shells) {
+      const script = await scriptFor(shell)
+      const words = new Set(script.split(/[^\w.+-]+/))
+      const names = namesOf(program()).map(name => (shell === 'fish' ? name.replace(/^--/, '') : name))
+      expect(names.length).toBeGreaterThan(80)
+      expect(
+        names.filter(name => !words.has(name)),
+        shell,
+      ).toEqual([])
+    }
   })
 
   it.each(shells.filter(isInstalled))('prints a script that %s can parse', async shell => {
@@ -43,69 +48,65 @@ describe('sync-card completion', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  it.each([['powershell'], []])('rejects another shell (%s, exit 2)', async (...args) => {
-    expect(await new Workspace().run(['completion', ...args])).toMatchObject({ code: 2, stdout: '' })
+  it('rejects another shell, or none (exit 2)', async () => {
+    for (const args of [['powershell'], []])
+      expect(await new Workspace().run(['completion', ...args])).toMatchObject({ code: 2, stdout: '' })
   })
 
-  describe.runIf(isInstalled('bash'))('in bash', () => {
-    it.each<[string[], string[]]>([
-      [['l'], ['lint', 'list']],
-      [
-        ['token', ''],
-        ['create', 'list', 'revoke', 'help'],
-      ],
-      [['token', 'create', '--sc'], ['--scope']],
-      [
-        ['token', 'create', '--scope', ''],
-        ['read', 'call', 'write', 'admin'],
-      ],
-      [['lint', '--format', 's'], ['sarif']],
-      [
-        ['lint', '--format', '=', ''],
-        ['text', 'json', 'sarif'],
-      ],
-      [['lint', '--format', 'json', '--obs'], ['--observed']],
-      [['lint', '--format', '=', 'json', '--obs'], ['--observed']],
-      [['--host', 'token', 'cre'], []],
-      [['--host', 'token', 'tok'], ['token']],
-      [['--url', ''], []],
-      [
-        ['--wait', 'li'],
-        ['lint', 'list'],
-      ],
-      [['show', 'a', '--dialect', 'sh'], ['shaman']],
-      [
-        ['completion', ''],
-        ['bash', 'zsh', 'fish'],
-      ],
-      [['help', 'wh'], ['whoami']],
-      [['lint', 'my c'], ['my cards']],
-      [['cards/'], ['cards/a b.yaml', 'cards/c.yaml']],
-      [['convert', '--out', 'c'], ['cards']],
-    ])('completes %j with %j', async (words, suggestions) => {
-      const workspace = new Workspace({ 'cards/a b.yaml': '', 'cards/c.yaml': '', 'my cards/x': '', 'c.txt': '' })
-      const script = `${await scriptFor('bash')}
-COMP_WORDS=(sync-card "$@")
-COMP_CWORD=$#
-_sync_card
-printf '%s\\n' "\${COMPREPLY[@]}"`
-      const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...words], {
-        cwd: workspace.folder,
-        encoding: 'utf8',
-      })
-      expect(stdout.split('\n').filter(Boolean).sort()).toEqual([...suggestions].sort())
-    })
+  it.runIf(isInstalled('bash'))('completes in bash', async () => {
+    const workspace = new Workspace({ 'cards/a b.yaml': '', 'cards/c.yaml': '', 'my cards/x': '', 'c.txt': '' })
+    /** The words before the cursor, separated by bars, and what is suggested. */
+    const suggested = {
+      l: 'lint|list',
+      'token|': 'create|help|list|revoke',
+      'token|create|--sc': '--scope',
+      'token|create|--scope|': 'admin|call|read|write',
+      'lint|--format|s': 'sarif',
+      'lint|--format|=|': 'json|sarif|text',
+      'lint|--format|json|--obs': '--observed',
+      'lint|--format|=|json|--obs': '--observed',
+      '--host|token|cre': '',
+      '--host|token|tok': 'token',
+      '--url|': '',
+      '--wait|li': 'lint|list',
+      'show|a|--dialect|sh': 'shaman',
+      'completion|': 'bash|fish|zsh',
+      'help|wh': 'whoami',
+      'lint|my c': 'my cards',
+      'cards/': 'cards/a b.yaml|cards/c.yaml',
+      'convert|--out|c': 'cards',
+    }
+    const lines = Object.keys(suggested)
+    const script = `${await scriptFor('bash')}
+for line in "$@"; do
+  COMP_WORDS=(sync-card)
+  while [[ $line == *'|'* ]]; do COMP_WORDS+=("\${line%%|*}"); line=\${line#*|}; done
+  COMP_WORDS+=("$line")
+  COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+  COMPREPLY=()
+  _sync_card
+  IFS='|'
+  printf '%s\\n' "\${COMPREPLY[*]}"
+  unset IFS
+done`
+    const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...lines], { cwd: workspace.folder, encoding: 'utf8' })
+    const found = stdout.split('\n').map(line => line.split('|').sort().join('|'))
+    expect(Object.fromEntries(lines.map((line, index) => [line, found[index]]))).toEqual(suggested)
   })
 
-  describe.runIf(isInstalled('fish'))('in fish', () => {
-    it.each([
-      ['sync-card token ', ['create', 'help', 'list', 'revoke']],
-      ['sync-card lint --format ', ['json', 'sarif', 'text']],
-      ['sync-card lint --obs', ['--observed']],
-    ])('completes "%s" with %j', async (line, suggestions) => {
+  it.runIf(isInstalled('fish'))('completes in fish', async () => {
+    const suggested = {
+      'sync-card token ': ['create', 'help', 'list', 'revoke'],
+      'sync-card lint --format ': ['json', 'sarif', 'text'],
+      'sync-card lint --obs': ['--observed'],
+    }
+    for (const [line, suggestions] of Object.entries(suggested)) {
       const script = `${await scriptFor('fish')}\ncomplete -C '${line}'`
       const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' })
-      expect(stdout.split('\n').flatMap(each => each.split('\t')[0] || [])).toEqual(suggestions)
-    })
+      expect(
+        stdout.split('\n').flatMap(each => each.split('\t')[0] || []),
+        line,
+      ).toEqual(suggestions)
+    }
   })
 })

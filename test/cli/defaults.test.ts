@@ -30,20 +30,22 @@ describe('applyDefaults', () => {
     ).toEqual({ card: { tags: ['b'], resources: null } })
   })
 
-  it.each([
-    ['a url in the card', { card: { url: 'https://own.example.com' } }],
-    ['interfaces in the card', { card: { supportedInterfaces: [] } }],
-    ['its own upstream', { card: {}, upstream: { mcp: 'https://own.example.com/mcp' } }],
-  ])('inherits no upstream and no secret with %s', (_, own) => {
-    expect(applyDefaults(defaults, own).upstream).toEqual((own as { upstream?: object }).upstream)
+  it('inherits no upstream and no secret with an endpoint of its own', () => {
+    const upstream = { mcp: 'https://own.example.com/mcp' }
+    for (const endpoint of [{ url: 'https://a.test' }, { supportedInterfaces: [] }, { additionalInterfaces: [] }])
+      expect(applyDefaults(defaults, { card: endpoint }).upstream, JSON.stringify(endpoint)).toBeUndefined()
+    expect(applyDefaults(defaults, { card: { preferredTransport: 'GRPC' } }).upstream).toBeUndefined()
+    expect(applyDefaults(defaults, { card: {}, upstream }).upstream).toEqual(upstream)
   })
 
   it('inherits the endpoint of the card only without an own one', () => {
-    const placed = { card: { url: 'https://acme.example.com', provider: {} } }
-    expect(applyDefaults(placed, { card: { supportedInterfaces: [] } }).card).toEqual({
-      supportedInterfaces: [],
-      provider: {},
-    })
+    const endpoint = { additionalInterfaces: [], preferredTransport: 'GRPC', supportedInterfaces: [] }
+    const placed = { card: { url: 'https://acme.example.com', ...endpoint, provider: {} } }
+    for (const own of [
+      { url: 'https://a.test' },
+      ...Object.entries(endpoint).map(([name, value]) => ({ [name]: value })),
+    ])
+      expect(applyDefaults(placed, { card: own }).card).toEqual({ ...own, provider: {} })
     expect(applyDefaults(placed, { card: {} }).card).toEqual(placed.card)
   })
 })

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createContext, type Environment } from '../../cli/context.ts'
@@ -7,9 +7,9 @@ import { parseDeployedUrls, parseDeployFlags, type Wrangler } from '../../cli/de
 import { UsageError } from '../../cli/exit-codes.ts'
 import { starterCard } from '../../cli/manifests/starter.ts'
 import { FakeHost } from './fake-host.ts'
-import { card, useFakeHost, Workspace, waitForEnd, waitForText } from './workspace.ts'
+import { card, containing, matching, readFrom, useFakeHost, Workspace } from './workspace.ts'
 
-const { host } = useFakeHost()
+const { host, renew } = useFakeHost()
 
 const workspace = (files: Record<string, unknown> = {}) => new Workspace({ 'cards/a.json': card('a'), ...files })
 
@@ -30,17 +30,10 @@ type Options = {
   onPut?: () => number
 }
 
-/** Deploys with a replacement of wrangler, which deploys to the fake host. */
+/** Deploys with a replacement of wrangler, which deploys to the fake host; returns also the requests and the .env. */
 const runDeploy = async (folder: Workspace, options: Options = {}) => {
-  const {
-    args = [],
-    env = {},
-    isUnattended = false,
-    exitCode = 0,
-    urls = [host.url],
-    needsLogin = false,
-    calls = [],
-  } = options
+  const { args = [], env = {}, isUnattended = false, exitCode = 0, urls = [host.url] } = options
+  const { needsLogin = false, calls = [] } = options
   const wrangler: Wrangler = {
     deploy: async (...given) => {
       calls.push(['deploy', ...given.filter(value => value !== undefined)])
@@ -63,11 +56,11 @@ const runDeploy = async (folder: Workspace, options: Options = {}) => {
   const { io, output } = folder.io(env)
   const stdin = Object.assign(io.stdin, { isTTY: !isUnattended })
   const code = await deploy(args, createContext({ ...io, stdin }, 'npm run deploy'), wrangler)
-  return { code, ...output(), calls }
+  return { code, ...output(), calls, writes: host.writes, requests: host.seen, envFile: readFrom(folder, '.env') }
 }
 
-const read = ({ folder }: Workspace, name = '.env'): string | undefined =>
-  existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined
+const sent = { code: 0, writes: ['PUT /agents/a'] }
+const nothingSent = { code: 0, requests: [] }
 
 describe('deploy', () => {
   it('deploys with the admin token as a secret, then sends the cards and waits until they are live', async () => {
@@ -75,8 +68,7 @@ describe('deploy', () => {
     const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}` })
     const { code, stdout, stderr, calls } = await runDeploy(folder, { args: ['--minify'] })
     expect(calls).toEqual([['deploy', ['--minify'], { ADMIN_TOKEN: host.token }]])
-    expect(stdout).toMatch(/\+ created {3}a .*live/)
-    expect(stdout).toContain('From now on: npx sync-card\n')
+    expect(stdout).toMatch(/\+ created {3}a .*live[\s\S]*From now on: npx sync-card\n/)
     expect(stdout + stderr).not.toContain(host.token)
     expect(code).toBe(0)
   })
@@ -89,145 +81,111 @@ describe('deploy', () => {
       if (failures === 0) host.health.missing = []
       return failures > 0 && Boolean(response.writeHead(404).end())
     }
-    const { code, stderr } = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token } })
-    expect({ code, stderr }).toEqual({ code: 0, stderr: `Waiting for ${host.url} …\n` })
+    const ended = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token } })
+    expect(ended).toMatchObject({ code: 0, stderr: `Waiting for ${host.url} …\n` })
   })
 
-  it.each([
-    ['with an error', 404, '{}'],
-    [
-      'as a host without an ADMIN_TOKEN',
-      200,
-      '{"service":"calling-card","version":"0.1.0","registry":"reachable","missing":["ADMIN_TOKEN"]}',
-    ],
-    ['with HTML', 200, '<html>'],
-  ])('reports a URL that responds %s for three minutes (exit 4)', async (_, status, body) => {
-    const headers = { 'Content-Type': 'application/json' }
-    host.healthFault = (_, response) => Boolean(response.writeHead(status, headers).end(body))
-    const { code, stderr } = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token } })
-    expect({ code, writes: host.writes }).toEqual({ code: 4, writes: [] })
-    expect(stderr).toContain(`${host.url} does not respond yet. Run later: npx sync-card --url ${host.url} --wait`)
+  it('reports a URL that does not respond as a host with an ADMIN_TOKEN for three minutes (exit 4)', async () => {
+    const health = { service: 'calling-card', version: '0.1.0', registry: 'reachable', missing: ['ADMIN_TOKEN'] }
+    for (const [status, body] of [
+      [404, '{}'],
+      [200, JSON.stringify(health)],
+      [200, '<html>'],
+    ] as const) {
+      const headers = { 'Content-Type': 'application/json' }
+      host.healthFault = (_, response) => Boolean(response.writeHead(status, headers).end(body))
+      const ended = await runDeploy(workspace(), { env: { ADMIN_TOKEN: host.token } })
+      const advice = `${host.url} does not respond yet. Run later: npx sync-card --url ${host.url} --wait`
+      expect(ended, body).toMatchObject({ code: 4, writes: [], stderr: containing(advice) })
+    }
   })
 
   it('returns the exit code of wrangler, sends nothing and writes nothing', async () => {
-    const folder = workspace()
-    const { code, calls } = await runDeploy(folder, { exitCode: 7 })
-    expect({ code, calls, requests: host.seen, env: read(folder) }).toEqual({
-      code: 7,
-      calls: [['deploy', []]],
-      requests: [],
-      env: undefined,
+    expect(await runDeploy(workspace(), { exitCode: 7 })).toMatchObject({
+      ...{ code: 7, calls: [['deploy', []]], requests: [], envFile: undefined },
     })
   })
 
   it('suggests a login if wrangler has no account', async () => {
-    const { code, stderr } = await runDeploy(workspace(), { exitCode: 1, needsLogin: true })
-    expect({ code, stderr }).toEqual({
+    expect(await runDeploy(workspace(), { exitCode: 1, needsLogin: true })).toMatchObject({
       code: 1,
       stderr:
         'npm run deploy: wrangler is not logged in to a Cloudflare account. Run `npx wrangler login`, then `npm run deploy` again. Without a terminal, set CLOUDFLARE_API_TOKEN instead.\n',
     })
   })
 
-  it.each([['--dry-run'], ['--help'], ['-h'], ['--version']])('deploys nothing with %s', async flag => {
+  it('deploys nothing with an option that only shows something', async () => {
+    for (const flag of ['--dry-run', '--help', '-h', '--version'])
+      expect(await runDeploy(workspace(), { args: [flag] })).toMatchObject({
+        ...{ code: 0, calls: [['deploy', [flag]]], requests: [], envFile: undefined },
+        stdout: 'Nothing was deployed, and no cards were sent.\n',
+      })
+  })
+
+  it('rejects a mistake before anything is deployed', async () => {
+    const PUBLIC_URL = 'https://cards.example.com'
+    const rows: [message: string, options: Options, files?: Record<string, string>][] = [
+      ['ADMIN_TOKEN must be at least 16 char', { env: { ADMIN_TOKEN: 'fifteen-letters' } }],
+      // Even if another URL counts.
+      ['SYNC_CARD_URL in .env: "cards" is not the URL', { env: { PUBLIC_URL } }, { '.env': 'SYNC_CARD_URL=cards' }],
+      [
+        'SYNC_CARD_URL in the environment: "cards" is not the URL of a host',
+        { env: { PUBLIC_URL, SYNC_CARD_URL: 'cards' } },
+      ],
+      ['The token has characters that no', { env: { ADMIN_TOKEN: 'sixteen-letters-ü' } }],
+      ['sync-card.yaml:1:1', {}, { 'sync-card.yaml': 'host: {}' }],
+      ['"cards" is not the URL of a host', { env: { PUBLIC_URL: 'cards' } }],
+      ['.env.example is a template that Git does not', { args: ['--env', 'example'] }],
+      ['"../prod" is not the name of an environment', { args: ['--env', '../prod'] }],
+      // Such as one of Python.
+      ['.env is a folder, so a new ADMIN_TOKEN cannot be written there', {}, { '.env/pyvenv.cfg': '' }],
+    ]
+    for (const [message, options, files] of rows) {
+      const calls: unknown[][] = []
+      const error = await runDeploy(workspace(files), { ...options, calls }).catch((error: unknown) => error)
+      expect(error, message).toBeInstanceOf(UsageError)
+      expect([(error as UsageError).message, calls]).toEqual([containing(message), []])
+    }
+  })
+
+  it.skipIf(process.getuid?.() === 0)('rejects a folder that cannot be written', async () => {
     const folder = workspace()
-    const { code, stdout, calls } = await runDeploy(folder, { args: [flag] })
-    expect({ code, calls, requests: host.seen, env: read(folder) }).toEqual({
-      code: 0,
-      calls: [['deploy', [flag]]],
-      requests: [],
-      env: undefined,
-    })
-    expect(stdout).toBe('Nothing was deployed, and no cards were sent.\n')
+    chmodSync(folder.folder, 0o555)
+    const error = await runDeploy(folder).catch((error: Error) => error.message)
+    chmodSync(folder.folder, 0o755)
+    expect(error).toMatch(/^\.env cannot be written, so a new ADMIN_TOKEN would be lost/)
   })
-
-  it.each([
-    [
-      'an ADMIN_TOKEN that can be guessed',
-      { ADMIN_TOKEN: 'fifteen-letters' },
-      [],
-      'ADMIN_TOKEN must be at least 16 char',
-    ],
-    [
-      'a SYNC_CARD_URL that is no URL, even if another one counts',
-      { PUBLIC_URL: 'https://cards.example.com' },
-      [],
-      'SYNC_CARD_URL in .env: "cards" is not the URL of a host',
-      { '.env': 'SYNC_CARD_URL=cards' },
-    ],
-    [
-      'a SYNC_CARD_URL of the shell that is no URL',
-      { PUBLIC_URL: 'https://cards.example.com', SYNC_CARD_URL: 'cards' },
-      [],
-      'SYNC_CARD_URL in the environment: "cards" is not the URL of a host',
-    ],
-    ['a token that no header can carry', { ADMIN_TOKEN: 'sixteen-letters-ü' }, [], 'The token has characters that no'],
-    ['a sync-card.yaml with a mistake', {}, [], 'sync-card.yaml:1:1', { 'sync-card.yaml': 'host: {}' }],
-    ['a PUBLIC_URL that is no URL', { PUBLIC_URL: 'cards' }, [], '"cards" is not the URL of a host'],
-    [
-      'an environment whose file is a template',
-      {},
-      ['--env', 'example'],
-      '.env.example is a template that Git does not',
-    ],
-    ['an environment outside of the folder', {}, ['--env', '../prod'], '"../prod" is not the name of an environment'],
-  ])('rejects %s before anything is deployed', async (_, env, args, message, files?: Record<string, string>) => {
-    const calls: unknown[][] = []
-    const deployment = runDeploy(workspace(files), { env, args, calls })
-    await expect(deployment).rejects.toThrow(UsageError)
-    await expect(deployment).rejects.toThrow(message)
-    expect(calls).toEqual([])
-  })
-
-  it('rejects a folder .env, such as one of Python, before anything is deployed', async () => {
-    const deployment = runDeploy(workspace({ '.env/pyvenv.cfg': '' }))
-    await expect(deployment).rejects.toThrow('.env is a folder, so a new ADMIN_TOKEN cannot be written there')
-  })
-
-  it.skipIf(process.getuid?.() === 0)(
-    'rejects a folder that cannot be written before anything is deployed',
-    async () => {
-      const folder = workspace()
-      chmodSync(folder.folder, 0o555)
-      const error = await runDeploy(folder).catch((error: Error) => error.message)
-      chmodSync(folder.folder, 0o755)
-      expect(error).toMatch(/^\.env cannot be written, so a new ADMIN_TOKEN would be lost/)
-    },
-  )
 })
 
 describe('a first deployment', () => {
   it('stores a random token, and writes it with the address into a .env that only the owner can read', async () => {
     const folder = workspace({ '.env': 'OTHER=1\nexport ADMIN_TOKEN =\nSYNC_CARD_URL=https://old.example.com' })
-    const { code, stdout, stderr, calls } = await runDeploy(folder)
-    expect(calls).toEqual([
-      ['deploy', []],
-      ['list', []],
-      ['put', 'ADMIN_TOKEN', []],
-    ])
+    const { stdout, stderr, ...ended } = await runDeploy(folder)
     expect(host.token).toMatch(/^[\w-]{43}$/)
-    expect(read(folder)).toBe(`OTHER=1\nADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}`)
+    expect(ended).toMatchObject({
+      ...sent,
+      calls: [
+        ['deploy', []],
+        ['list', []],
+        ['put', 'ADMIN_TOKEN', []],
+      ],
+      envFile: `OTHER=1\nADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}`,
+    })
     expect(statSync(join(folder.folder, '.env')).mode & 0o777).toBe(0o600)
     expect(stdout).toContain('A new ADMIN_TOKEN is in .env')
     expect(stdout + stderr).not.toContain(host.token)
-    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: ['PUT /agents/a'] })
   })
 
   it('has the token in the file before the Worker has it, and keeps it if that fails (exit 4)', async () => {
     const folder = workspace({ '.env': 'SYNC_CARD_URL=https://old.example.com' })
     const seen: (string | undefined)[] = []
     const onPut = () => {
-      seen.push(read(folder))
+      seen.push(readFrom(folder, '.env'))
       return 1
     }
-    const { code, stderr } = await runDeploy(folder, { onPut })
-    expect({ code, seen, stderr }).toEqual({
-      code: 4,
-      seen: [`SYNC_CARD_URL=${host.url}\nADMIN_TOKEN=${host.token}\n`],
-      stderr: expect.stringContaining(
-        'Deployed, but wrangler could not set the ADMIN_TOKEN of .env. Run npm run deploy again.',
-      ),
-    })
+    const advice = 'Deployed, but wrangler could not set the ADMIN_TOKEN of .env. Run npm run deploy again.'
+    expect(await runDeploy(folder, { onPut })).toMatchObject({ code: 4, stderr: containing(advice) })
+    expect(seen).toEqual([`SYNC_CARD_URL=${host.url}\nADMIN_TOKEN=${host.token}\n`])
     const { calls } = await runDeploy(folder)
     expect(calls).toEqual([['deploy', [], { ADMIN_TOKEN: host.token }]])
   })
@@ -235,294 +193,169 @@ describe('a first deployment', () => {
   it('keeps the other lines of a .env that PowerShell has written', async () => {
     const folder = workspace()
     writeFileSync(join(folder.folder, '.env'), Buffer.from('\ufeffOTHER=1\r\n', 'utf16le'))
-    await runDeploy(folder)
-    expect(read(folder)).toBe(`OTHER=1\r\nADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}\n`)
+    const { envFile } = await runDeploy(folder)
+    expect(envFile).toBe(`OTHER=1\r\nADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}\n`)
   })
 
-  it('says what to do next if nobody has edited the starter card', async () => {
+  it('says what to do next without cards, or if nobody has edited the starter card', async () => {
     const folder = new Workspace({ 'cards/my-agent.yaml': starterCard({}) })
-    const { code, stdout } = await runDeploy(folder)
-    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: [] })
-    expect(stdout).toContain(
-      `${host.url} runs. There is no card to send yet.\nEdit cards/my-agent.yaml, then run: npx sync-card\n`,
-    )
-  })
-
-  it('says what to do next without any cards', async () => {
-    const { code, stdout } = await runDeploy(new Workspace(), { args: ['--env', 'staging'] })
-    expect(code).toBe(0)
-    expect(stdout).toContain('Write a card into cards/, then run: npx sync-card --host staging\n')
-  })
-
-  it.each([['cannot list the secrets', { secrets: undefined }, 2]])(
-    'reports that wrangler %s, and writes nothing (exit 4)',
-    async (_, options, calls) => {
-      const folder = workspace()
-      const result = await runDeploy(folder, options)
-      expect({ code: result.code, env: read(folder), calls: result.calls.length }).toEqual({
-        code: 4,
-        env: undefined,
-        calls,
-      })
-      expect(result.stderr).toContain('Deployed, but wrangler could not set the ADMIN_TOKEN.')
-    },
-  )
-
-  it.each([
-    ['CI', { CI: 'true' }, false],
-    ['Workers Builds', { WORKERS_CI: '1' }, false],
-    ['a job without a terminal', {}, true],
-  ])('generates no token in %s, which would lose it', async (_, env, isUnattended) => {
-    const folder = workspace()
-    const { code, stdout, calls } = await runDeploy(folder, { env, isUnattended, args: ['-e', 'staging'] })
-    expect({ code, calls, requests: host.seen, file: read(folder, '.env.staging') }).toEqual({
-      code: 0,
-      calls: [['deploy', ['-e', 'staging']]],
-      requests: [],
-      file: undefined,
+    const next = `${host.url} runs. There is no card to send yet.\nEdit cards/my-agent.yaml, then run: npx sync-card\n`
+    expect(await runDeploy(folder)).toMatchObject({ code: 0, writes: [], stdout: containing(next) })
+    expect(await runDeploy(new Workspace(), { args: ['--env', 'staging'] })).toMatchObject({
+      ...{ code: 0, stdout: containing('Write a card into cards/, then run: npx sync-card --host staging\n') },
     })
-    expect(stdout).toContain('npx wrangler secret put ADMIN_TOKEN --env staging\n')
   })
 
-  it.each([['ADMIN_TOKEN'], ['SYNC_CARD_TOKEN']])(
-    'sends the cards in CI with the %s of the environment',
-    async name => {
+  it('reports that wrangler cannot list the secrets, and writes nothing (exit 4)', async () => {
+    const { calls, ...ended } = await runDeploy(workspace(), { secrets: undefined })
+    const reason = 'Deployed, but wrangler could not set the ADMIN_TOKEN.'
+    expect(ended).toMatchObject({ code: 4, envFile: undefined, stderr: containing(reason) })
+    expect(calls).toHaveLength(2)
+  })
+
+  it('generates no token in CI or a job without a terminal, which would lose it', async () => {
+    for (const options of [{ env: { CI: 'true' } }, { env: { WORKERS_CI: '1' } }, { isUnattended: true }]) {
       const folder = workspace()
-      const { code, stdout } = await runDeploy(folder, {
-        args: ['-e', 'staging'],
-        env: { CI: 'true', [name]: host.token },
+      expect(await runDeploy(folder, { ...options, args: ['-e', 'staging'] })).toMatchObject({
+        ...{ ...nothingSent, calls: [['deploy', ['-e', 'staging']]] },
+        stdout: containing('npx wrangler secret put ADMIN_TOKEN --env staging\n'),
       })
-      expect({ code, writes: host.writes, env: read(folder) }).toEqual({
-        code: 0,
-        writes: ['PUT /agents/a'],
-        env: undefined,
+      expect(readFrom(folder, '.env.staging')).toBeUndefined()
+    }
+  })
+
+  it('sends the cards in CI with the token of the environment', async () => {
+    for (const name of ['ADMIN_TOKEN', 'SYNC_CARD_TOKEN']) {
+      renew()
+      const options = { args: ['-e', 'staging'], env: { CI: 'true', [name]: host.token } }
+      expect(await runDeploy(workspace(), options), name).toMatchObject({
+        ...{ ...sent, envFile: undefined, stdout: containing(`From now on: npx sync-card --url ${host.url}\n`) },
       })
-      expect(stdout).toContain(`From now on: npx sync-card --url ${host.url}\n`)
-    },
-  )
+    }
+  })
 })
 
 describe("a colleague's clone without the token", () => {
   it('deploys the code, keeps the token of the Worker, and says what to do', async () => {
-    const folder = workspace()
-    const { code, stdout, calls } = await runDeploy(folder, { secrets: ['OTHER', 'ADMIN_TOKEN'] })
-    expect({ code, calls, requests: host.seen }).toEqual({
-      code: 0,
-      calls: [
-        ['deploy', []],
-        ['list', []],
-      ],
-      requests: [],
+    expect(await runDeploy(workspace(), { secrets: ['OTHER', 'ADMIN_TOKEN'] })).toMatchObject({
+      ...{
+        ...nothingSent,
+        calls: [
+          ['deploy', []],
+          ['list', []],
+        ],
+        envFile: `SYNC_CARD_URL=${host.url}\n`,
+      },
+      stdout: containing(`${host.url} has an ADMIN_TOKEN that this clone does not have. It was kept`),
     })
-    expect(stdout).toContain(`${host.url} has an ADMIN_TOKEN that this clone does not have. It was kept`)
-    expect(read(folder)).toBe(`SYNC_CARD_URL=${host.url}\n`)
   })
 
   it('sends the cards with a token of the clone for that address', async () => {
     const folder = workspace({ '.env': `SYNC_CARD_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}/\n` })
-    const { code } = await runDeploy(folder, { secrets: ['ADMIN_TOKEN'] })
-    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: ['PUT /agents/a'] })
+    expect(await runDeploy(folder, { secrets: ['ADMIN_TOKEN'] })).toMatchObject(sent)
   })
 
   it('sends no token of the shell that belongs to another address', async () => {
     const env = { SYNC_CARD_TOKEN: host.token, SYNC_CARD_URL: 'https://other.example.com', PUBLIC_URL: host.url }
-    const { code } = await runDeploy(workspace(), { secrets: ['ADMIN_TOKEN'], env })
-    expect({ code, requests: host.seen }).toEqual({ code: 0, requests: [] })
+    expect(await runDeploy(workspace(), { secrets: ['ADMIN_TOKEN'], env })).toMatchObject(nothingSent)
   })
 })
 
 describe('the address', () => {
-  it('with --env is the deployed one or that of .env.NAME, whatever .env and the shell name', async () => {
+  /** Deploys beside another host, and returns what that got, too. */
+  const besideOther = async (deployment: (other: FakeHost) => ReturnType<typeof runDeploy>) => {
     const other = await new FakeHost().listen()
-    const env = { ADMIN_TOKEN: `${other.token}-of-prod`, SYNC_CARD_URL: other.url, PUBLIC_URL: other.url }
-    const files = { '.env': `ADMIN_TOKEN=${other.token}-of-prod\nSYNC_CARD_URL=${other.url}` }
-    const folder = workspace(files)
-    const { code, stdout, calls } = await runDeploy(folder, { args: ['--env', 'staging'], env })
+    const ended = await deployment(other)
     await other.close()
+    return { ...ended, other }
+  }
+  const sentToItsHost = { ...sent, other: { seen: [] } }
+
+  it('with --env is the deployed one or that of .env.NAME, whatever .env and the shell name', async () => {
+    const folder = workspace()
+    const { stdout, calls, ...ended } = await besideOther(other => {
+      const ofProd = { ADMIN_TOKEN: `${other.token}-of-prod`, SYNC_CARD_URL: other.url }
+      folder.write({ '.env': `ADMIN_TOKEN=${ofProd.ADMIN_TOKEN}\nSYNC_CARD_URL=${other.url}` })
+      return runDeploy(folder, { args: ['--env', 'staging'], env: { ...ofProd, PUBLIC_URL: other.url } })
+    })
+    const args = ['--env', 'staging']
     expect(calls).toEqual([
-      ['deploy', ['--env', 'staging']],
-      ['list', ['--env', 'staging']],
-      ['put', 'ADMIN_TOKEN', ['--env', 'staging']],
+      ['deploy', args],
+      ['list', args],
+      ['put', 'ADMIN_TOKEN', args],
     ])
-    expect({ code, writes: host.writes, other: other.seen }).toEqual({ code: 0, writes: ['PUT /agents/a'], other: [] })
-    expect(read(folder)).toBe(files['.env'])
-    expect(read(folder, '.env.staging')).toBe(`ADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}\n`)
+    expect(ended).toMatchObject({ ...sentToItsHost, envFile: matching(/-of-prod\nSYNC_CARD_URL=\S+$/) })
+    expect(readFrom(folder, '.env.staging')).toBe(`ADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}\n`)
     expect(stdout).toContain('From now on: npx sync-card --host staging\n')
   })
 
   it('is PUBLIC_URL of the shell rather than the one that wrangler reports, and this is said', async () => {
-    const other = await new FakeHost().listen()
-    const env = { ADMIN_TOKEN: other.token, PUBLIC_URL: other.url }
-    const { code, stderr } = await runDeploy(workspace(), { env })
-    expect({ code, writes: other.writes, requests: host.seen }).toEqual({
-      code: 0,
-      writes: ['PUT /agents/a'],
-      requests: [],
-    })
-    expect(stderr).toContain(`wrangler reports ${host.url}. Using ${other.url}.`)
-    await other.close()
+    const { other, ...ended } = await besideOther(({ token, url }) =>
+      runDeploy(workspace(), { env: { ADMIN_TOKEN: token, PUBLIC_URL: url } }),
+    )
+    expect(ended).toMatchObject({ ...nothingSent, stderr: matching(/wrangler reports http\S+\. Using http\S+\.$/m) })
+    expect(other.writes).toEqual(['PUT /agents/a'])
   })
 
   it('is the configured one of several that wrangler reports', async () => {
     const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=${host.url}` })
-    const { code, stderr } = await runDeploy(folder, { urls: ['https://cards.acme.workers.dev', host.url] })
-    expect({ code, writes: host.writes, stderr }).toEqual({
-      code: 0,
-      writes: ['PUT /agents/a'],
-      stderr: `Waiting for ${host.url} …\n`,
-    })
+    const urls = ['https://cards.acme.workers.dev', host.url]
+    expect(await runDeploy(folder, { urls })).toMatchObject({ ...sent, stderr: `Waiting for ${host.url} …\n` })
   })
 
   it('is never a configured one for a new token', async () => {
-    const other = await new FakeHost().listen()
-    const { code } = await runDeploy(workspace(), { env: { SYNC_CARD_URL: other.url } })
-    await other.close()
-    expect({ code, writes: host.writes, other: other.seen }).toEqual({ code: 0, writes: ['PUT /agents/a'], other: [] })
+    const ended = await besideOther(({ url }) => runDeploy(workspace(), { env: { SYNC_CARD_URL: url } }))
+    expect(ended).toMatchObject(sentToItsHost)
   })
 
-  it.each([
-    ['SYNC_CARD_URL', true],
-    ['PUBLIC_URL', false],
-  ])('is never of the shell for the token of .env: %s', async (variable, isBound) => {
-    const other = await new FakeHost().listen()
-    const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}\n${isBound ? `SYNC_CARD_URL=${host.url}\n` : ''}` })
-    const { code } = await runDeploy(folder, { env: { [variable]: other.url }, ...(isBound && { urls: [] }) })
-    await other.close()
-    expect({ code, writes: host.writes, other: other.seen }).toEqual({ code: 0, writes: ['PUT /agents/a'], other: [] })
+  it('is never of the shell for the token of .env', async () => {
+    for (const variable of ['SYNC_CARD_URL', 'PUBLIC_URL']) {
+      renew()
+      const isBound = variable === 'SYNC_CARD_URL'
+      const bound = isBound ? `SYNC_CARD_URL=${host.url}\n` : ''
+      const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}\n${bound}` })
+      const ended = await besideOther(({ url }) =>
+        runDeploy(folder, { env: { [variable]: url }, ...(isBound && { urls: [] }) }),
+      )
+      expect(ended, variable).toMatchObject(sentToItsHost)
+    }
   })
 
   it('is of the shell for the token of .env if wrangler reports it too', async () => {
     const folder = workspace({ '.env': `ADMIN_TOKEN=${host.token}\nSYNC_CARD_URL=https://old.example.com\n` })
     const urls = ['https://cards.acme.workers.dev', host.url]
-    const { code } = await runDeploy(folder, { env: { PUBLIC_URL: host.url }, urls })
-    expect({ code, writes: host.writes }).toEqual({ code: 0, writes: ['PUT /agents/a'] })
+    expect(await runDeploy(folder, { env: { PUBLIC_URL: host.url }, urls })).toMatchObject(sent)
   })
 
   it('is missing if wrangler reports none and nothing is configured, but a new token is kept (exit 2)', async () => {
-    const folder = workspace()
-    const { code, stderr } = await runDeploy(folder, { urls: [] })
-    expect({ code, env: read(folder) }).toEqual({ code: 2, env: `ADMIN_TOKEN=${host.token}\n` })
+    const { code, envFile, stderr } = await runDeploy(workspace(), { urls: [] })
+    expect({ code, envFile }).toEqual({ code: 2, envFile: `ADMIN_TOKEN=${host.token}\n` })
     expect(stderr).toContain('Write SYNC_CARD_URL into .env.')
   })
 })
 
-describe('npm run deploy', () => {
-  /** Does what wrangler does to its surroundings: reads the secrets, writes the output file, lists and stores secrets. */
-  const fakeWrangler = `#!${process.execPath}
-const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
-const args = process.argv.slice(2)
-const file = args[args.indexOf('--secrets-file') + 1]
-const secrets = args.includes('--secrets-file') ? JSON.parse(readFileSync(file, 'utf8')) : undefined
-appendFileSync('calls.ndjson', JSON.stringify({ args, secrets, pid: process.pid }) + '\\n')
-if (process.env.FAILURE) {
-  writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, JSON.stringify({ type: 'command-failed', version: 1, message: process.env.FAILURE }) + '\\n')
-  process.exit(1)
-}
-if (process.env.WAIT) setInterval(() => {}, 1000), console.log('waiting')
-else if (args[0] === 'deploy') writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, [{ type: 'wrangler-session' }, { type: 'deploy', targets: [process.env.TARGET] }].map(entry => JSON.stringify(entry) + '\\n').join(''))
-`
-  const start = (files: Record<string, unknown>, args: string[], more: Environment = {}) => {
-    const folder = workspace({ 'bin/wrangler': fakeWrangler, ...files })
-    chmodSync(join(folder.folder, 'bin/wrangler'), 0o755)
-    const env = { PATH: join(folder.folder, 'bin'), TARGET: host.url, ...more }
-    const calls = () =>
-      (read(folder, 'calls.ndjson') ?? '')
-        .split('\n')
-        .filter(Boolean)
-        .map(line => JSON.parse(line))
-    const child = folder.spawn('deploy.ts', args, env)
-    return { calls, child, ended: waitForEnd(child) }
-  }
-
-  it('runs wrangler with its arguments, no variable of .env, and a secrets file that is deleted afterwards', async () => {
-    const variables = 'NODE_OPTIONS=--require=./hostile.cjs\nPATH=hostile\nWAIT=1\n'
-    const files = { '.env': variables, '.env.staging': `${variables}ADMIN_TOKEN=${host.token}` }
-    const { calls, ended } = start(files, ['--env', 'staging'])
-    const { code, stdout } = await ended
-    const [{ args, secrets }, ...others] = calls()
-    expect(args).toEqual(['deploy', '--secrets-file', expect.any(String), '--env', 'staging'])
-    expect({ secrets, others }).toEqual({ secrets: { ADMIN_TOKEN: host.token }, others: [] })
-    expect(existsSync(args[2])).toBe(false)
-    expect(stdout).toMatch(/\+ created {3}a .*live/)
-    expect(code).toBe(0)
-  })
-
-  it('recognizes that wrangler has no account', async () => {
-    const FAILURE =
-      "In a non-interactive environment, it's necessary to set a CLOUDFLARE_API_TOKEN environment variable"
-    const { code, stderr } = await start({ '.env': `ADMIN_TOKEN=${host.token}` }, [], { FAILURE }).ended
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Run `npx wrangler login`') })
-  })
-
-  it('passes on SIGTERM to wrangler, and leaves no secrets behind', async () => {
-    const { calls, child, ended } = start({ '.env': `ADMIN_TOKEN=${host.token}` }, [], { WAIT: '1' })
-    await waitForText(child.stdout, 'waiting')
-    child.kill('SIGTERM')
-    const { code } = await ended
-    expect(existsSync(calls()[0].args[2])).toBe(false)
-    expect({ code, requests: host.seen }).toEqual({ code: 1, requests: [] })
-  })
-
-  it('survives Ctrl-C until wrangler has ended, and leaves no secrets behind', async () => {
-    const { calls, child, ended } = start({ '.env': `ADMIN_TOKEN=${host.token}` }, [], { WAIT: '1' })
-    await waitForText(child.stdout, 'waiting')
-    child.kill('SIGINT')
-    process.kill(calls()[0].pid, 'SIGINT')
-    expect((await ended).code).toBe(1)
-    expect(existsSync(calls()[0].args[2])).toBe(false)
-  })
-
-  it('reports wrong usage without a stack (exit 2)', async () => {
-    const { calls, ended } = start({ '.env': 'ADMIN_TOKEN=fifteen-letters' }, [])
-    const { code, stderr } = await ended
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr:
-        'npm run deploy: ADMIN_TOKEN must be at least 16 characters. Remove it from the environment and .env to have a random one generated.\n',
-    })
-    expect(calls()).toEqual([])
+it('reads the flags of wrangler deploy', () => {
+  const parse = (args: string, env = {}) => parseDeployFlags(args.split(' ').filter(Boolean), env)
+  const prod = { CLOUDFLARE_ENV: 'prod' }
+  expect(parse('')).toEqual({ environment: '', isDry: false, worker: [] })
+  expect(parse('--env=staging', prod)).toEqual({ environment: 'staging', isDry: false, worker: ['--env', 'staging'] })
+  expect(parse('--minify', prod)).toEqual({ environment: 'prod', isDry: false, worker: [] })
+  expect(parse('-e a --var X:1 --name n -c w.toml --dry-run --env-file f --profile p')).toEqual({
+    ...{ environment: 'a', isDry: true },
+    worker: ['--env', 'a', '--name', 'n', '--config', 'w.toml', '--env-file', 'f', '--profile', 'p'],
   })
 })
 
-describe('parseDeployFlags', () => {
-  it.each([
-    [[], {}, { environment: '', isDry: false, worker: [] }],
-    [
-      ['--env=staging'],
-      { CLOUDFLARE_ENV: 'prod' },
-      { environment: 'staging', isDry: false, worker: ['--env', 'staging'] },
-    ],
-    [['--minify'], { CLOUDFLARE_ENV: 'prod' }, { environment: 'prod', isDry: false, worker: [] }],
-    [
-      ['-e', 'a', '--var', 'X:1', '--name', 'n', '-c', 'w.toml', '--dry-run', '--env-file', 'f'],
-      {},
-      {
-        environment: 'a',
-        isDry: true,
-        worker: ['--env', 'a', '--name', 'n', '--config', 'w.toml', '--env-file', 'f'],
-      },
-    ],
-  ])('reads %j with %j', (args, env, flags) => {
-    expect(parseDeployFlags(args, env)).toEqual(flags)
-  })
-})
-
-describe('parseDeployedUrls', () => {
-  it.each([
-    [['https://cards.acme.workers.dev'], ['https://cards.acme.workers.dev']],
-    [['cards.acme.workers.dev'], ['https://cards.acme.workers.dev']],
-    [
-      ['schedule: 0 * * * *', 'cards.example.com (custom domain)', 'cards.acme.workers.dev'],
-      ['https://cards.example.com', 'https://cards.acme.workers.dev'],
-    ],
-    [['cards.example.com/* (zone name: example.com)'], ['https://cards.example.com']],
-    [['*.example.com/*'], []],
-    [[], []],
-  ])('finds in %j %j', (targets, urls) => {
-    expect(parseDeployedUrls(`${JSON.stringify({ type: 'deploy', targets })}\n`)).toEqual(urls)
-  })
-
-  it('finds nothing if nothing was deployed', () => {
-    expect(parseDeployedUrls('{"type":"wrangler-session"}\nnot json\n')).toEqual([])
-  })
+it('finds the URLs of a deployment', () => {
+  const parse = (...targets: string[]) => parseDeployedUrls(`${JSON.stringify({ type: 'deploy', targets })}\n`)
+  const dev = 'https://cards.acme.workers.dev'
+  expect(parse(dev)).toEqual([dev])
+  expect(parse('cards.acme.workers.dev')).toEqual([dev])
+  expect(parse('schedule: 0 * * * *', 'cards.example.com (custom domain)', 'cards.acme.workers.dev')).toEqual([
+    ...['https://cards.example.com', dev],
+  ])
+  expect(parse('cards.example.com/* (zone name: example.com)')).toEqual(['https://cards.example.com'])
+  expect(parse('*.example.com/*')).toEqual([])
+  expect(parse()).toEqual([])
+  expect(parseDeployedUrls('{"type":"wrangler-session"}\nnot json\n')).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +9,7 @@ import { parseStateFolder, readChosenToken, writeDevConfig } from '../../cli/dev
 import { checkPort } from '../../cli/dev/dev-server.ts'
 import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
 import { echoCommands, extendedCardCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
-import type { FakeHost } from './fake-host.ts'
+import { json } from './fake-host.ts'
 import { card, useFakeHost, Workspace } from './workspace.ts'
 
 const { host } = useFakeHost()
@@ -72,13 +73,16 @@ describe('welcome', () => {
     expect(host.writes).toEqual(['PUT /agents/b'])
   })
 
-  it.each([
-    ['a sample whose card is internal', { 'examples/cards/echo.json': { card: card('echo'), visibility: 'internal' } }],
-    ['a card with the id of a sample', { 'examples/cards/echo.json': card('echo'), 'cards/echo.json': card('echo') }],
-  ])('shows no call of %s', async (_, files) => {
-    const stdout = await runWelcome(files)
-    expect(stdout).toContain('echo  ')
-    expect(stdout).not.toContain('SendMessage')
+  it('shows no call of a sample whose card is internal, or whose id a card has', async () => {
+    const internal = { card: card('echo'), visibility: 'internal' }
+    for (const files of [
+      { 'examples/cards/echo.json': internal },
+      { 'examples/cards/echo.json': card('echo'), 'cards/echo.json': card('echo') },
+    ]) {
+      const stdout = await runWelcome(files)
+      expect(stdout).toContain('echo  ')
+      expect(stdout).not.toContain('SendMessage')
+    }
   })
 
   it('shows no root card if the hostname has no agent', async () => {
@@ -114,8 +118,7 @@ describe('welcome', () => {
     host.faults = [
       ({ method, path }, response) => {
         const [, id = ''] = /^\/agents\/(.)\/\.well-known/.exec(path) ?? []
-        if (method !== 'GET' || !(id in cards)) return false
-        return Boolean(response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(cards[id])))
+        return method === 'GET' && id in cards && Boolean(json(response, 200, cards[id]))
       },
     ]
     const files = Object.fromEntries(['a', 'b', 'c'].map(id => [`cards/${id}.json`, card(id)]))
@@ -137,35 +140,26 @@ describe('welcome', () => {
 })
 
 /** As the host responds if an upstream fails, which is not retried. */
-const unavailable = (response: Parameters<FakeHost['faults'][number]>[1]): boolean =>
-  Boolean(response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"code":"upstream-card-unavailable"}'))
+const unavailable = (response: ServerResponse): boolean =>
+  Boolean(json(response, 503, { code: 'upstream-card-unavailable' }))
 
-describe('parseStateFolder', () => {
-  it('resolves the folder of --state, and rejects everything else', () => {
-    const rows: [args: string[], folder: string | undefined][] = [
-      [[], '/clone/.wrangler/state'],
-      [['--state', 'a/b'], '/clone/a/b'],
-      [['--state=/a'], '/a'],
-      [['--state'], undefined],
-      [['--state='], undefined],
-      [['a'], undefined],
-      [['--state', 'a', 'b'], undefined],
-      [['--port', '8788'], undefined],
-    ]
-    for (const [args, folder] of rows) expect(parseStateFolder(args, '/clone'), args.join(' ')).toBe(folder)
-  })
+it('parseStateFolder resolves the folder of --state, and rejects everything else', () => {
+  const rows = {
+    ...{ '': '/clone/.wrangler/state', '--state a/b': '/clone/a/b', '--state=/a': '/a', '--state': undefined },
+    ...{ '--state=': undefined, a: undefined, '--state a b': undefined, '--port 8788': undefined },
+  }
+  for (const [args, folder] of Object.entries(rows))
+    expect(parseStateFolder(args.split(' ').filter(Boolean), '/clone'), args).toBe(folder)
 })
 
-describe('readChosenToken', () => {
+it('readChosenToken reads that of the process, or of .dev.vars, but not of .env', () => {
+  const read = (files: Record<string, string>, ADMIN_TOKEN?: string) =>
+    readChosenToken(new Workspace(files).folder, ADMIN_TOKEN === undefined ? {} : { ADMIN_TOKEN })
   const secrets = { '.dev.vars': 'OTHER=1\nADMIN_TOKEN="of the file"\n' }
-  it.each([
-    ['is that of .dev.vars', secrets, {}, 'of the file'],
-    ['is that of the process first', secrets, { ADMIN_TOKEN: 'own' }, 'own'],
-    ['is none, whatever .env has', { '.env': 'ADMIN_TOKEN=of-a-deployment' }, { ADMIN_TOKEN: '' }, undefined],
-    ['is none if it is empty everywhere', { '.dev.vars': 'ADMIN_TOKEN=' }, { ADMIN_TOKEN: '' }, undefined],
-  ])('%s', (_, files, env, token) => {
-    expect(readChosenToken(new Workspace(files).folder, env)).toBe(token)
-  })
+  expect(read(secrets)).toBe('of the file')
+  expect(read(secrets, 'own')).toBe('own')
+  expect(read({ '.env': 'ADMIN_TOKEN=of-a-deployment' }, '')).toBeUndefined()
+  expect(read({ '.dev.vars': 'ADMIN_TOKEN=' }, '')).toBeUndefined()
 })
 
 describe('writeDevConfig', () => {
@@ -212,28 +206,15 @@ required = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","WEATHER_TOKEN"]
   })
 })
 
-describe('checkPort', () => {
+it('checkPort accepts a free port only', async () => {
   const check = (port: string) => checkPort(`http://127.0.0.1:${port}`, port, fetch)
-
-  it('accepts a free port', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    await new Promise(done => server.close(done))
-    expect(await check(String(port))).toBeUndefined()
-  })
-
-  it.each([
-    ['0', 'PORT is "0", which is not a port.'],
-    ['http', 'PORT is "http", which is not a port.'],
-    ['70000', 'PORT is "70000", which is not a port.'],
-    ['6000', 'port 6000 is blocked by fetch and browsers: use another.'],
-  ])('rejects %s', async (port, message) => {
-    expect(await check(port)).toBe(message)
-  })
-
-  it('rejects a port that is in use', async () => {
-    const { port } = new URL(host.url)
-    expect(await check(port)).toContain(`Port ${port} is in use.`)
-  })
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = String((server.address() as AddressInfo).port)
+  expect(await check(port)).toContain(`Port ${port} is in use.`)
+  await new Promise(done => server.close(done))
+  expect(await check(port)).toBeUndefined()
+  for (const none of ['0', 'http', '70000', '1.5'])
+    expect(await check(none)).toBe(`PORT is "${none}", which is not a port.`)
+  expect(await check('6000')).toBe('port 6000 is blocked by fetch and browsers: use another.')
 })

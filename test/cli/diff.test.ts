@@ -1,8 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { describe, expect, it } from 'vitest'
+import { card, containing, useFakeHost, Workspace } from './workspace.ts'
 
-const { host, env } = useFakeHost()
-beforeEach(() => {
+const { host, env, run } = useFakeHost(host => {
   host.register('same', { set: 'mine', card: card('same') })
   host.register('changed', { set: 'mine', card: card('changed', { version: '1.0.0' }) })
   host.register('gone', { set: 'mine', card: card('gone') })
@@ -17,88 +16,66 @@ const files = {
 
 describe('sync-card diff', () => {
   it('shows what differs for people, writes nothing, and leaves lint to lint (exit 1)', async () => {
-    const { code, stdout, stderr } = await new Workspace(files).run(['diff'], env)
-    expect(stdout).toBe(
-      [
-        'changed (cards/changed.json)',
-        '  ~ /card/version "1.0.0" → "2.0.0"',
-        '~ to update changed (cards/changed.json)',
-        '+ to create new (cards/new.json)',
-        `${host.url}: 1 to create, 1 to update, 1 unchanged`,
-        '',
-      ].join('\n'),
-    )
-    expect({ code, stderr, writes: host.writes }).toEqual({ code: 1, stderr: '', writes: [] })
+    const lines = [
+      'changed (cards/changed.json)',
+      '  ~ /card/version "1.0.0" → "2.0.0"',
+      '~ to update changed (cards/changed.json)',
+      '+ to create new (cards/new.json)',
+      `${host.url}: 1 to create, 1 to update, 1 unchanged\n`,
+    ]
+    expect(await run(files, 'diff')).toMatchObject({ code: 1, stdout: lines.join('\n'), stderr: '', writes: [] })
   })
 
-  it.each([
-    ['enforce', '1.0.1', 3, '✗ refused   changed (cards/changed.json) · the version must be 2.0.0 or higher, because'],
-    ['warn', '1.0.1', 1, '~ to update changed (cards/changed.json) · the version must be 2.0.0 or higher, because'],
-    ['off', '1.0.1', 1, '~ to update changed (cards/changed.json) · breaking: skill `ask` is removed'],
-    ['enforce', '2.0.0', 1, '~ to update changed (cards/changed.json) · breaking: skill `ask` is removed'],
-  ])(
-    'foresees what the host makes of a breaking change with compatibility %s',
-    async (compatibility, version, code, line) => {
-      const { skills: _, ...rest } = card('changed', { version }) as Record<string, unknown>
-      const manifest = {
-        compatibility,
-        card: { ...rest, skills: [{ id: 'tell', name: 'Tell', description: 'Tells' }] },
-      }
+  it('foresees what the host makes of a breaking change', async () => {
+    const higher = 'changed (cards/changed.json) · the version must be 2.0.0 or higher, because'
+    const breaking = '~ to update changed (cards/changed.json) · breaking: skill `ask` is removed'
+    const rows: [compatibility: string, version: string, code: number, line: string][] = [
+      ['enforce', '1.0.1', 3, `✗ refused   ${higher}`],
+      ['warn', '1.0.1', 1, `~ to update ${higher}`],
+      ['off', '1.0.1', 1, breaking],
+      ['enforce', '2.0.0', 1, breaking],
+    ]
+    const skills = [{ id: 'tell', name: 'Tell', description: 'Tells' }]
+    for (const [compatibility, version, code, line] of rows) {
+      const manifest = { compatibility, card: card('changed', { version, skills }) }
       const workspace = new Workspace({ ...files, 'cards/changed.json': manifest })
-      const result = await workspace.run(['diff', '--only', 'changed'], env)
-      expect([result.code, result.stdout]).toEqual([code, expect.stringContaining(line)])
-      expect((await workspace.run(['--check', '--only', 'changed'], env)).stdout).toContain(line)
-    },
-  )
-
-  it('shows with --prune what no file describes', async () => {
-    const { stdout } = await new Workspace(files).run(['diff', '--prune'], env)
-    expect(stdout).toContain('- to delete gone\n')
+      expect(await run(workspace, 'diff --only changed')).toMatchObject({ code, stdout: containing(line) })
+      expect((await run(workspace, '--check --only changed')).stdout).toContain(line)
+    }
   })
 
   it('exits with 0 if nothing differs, whatever the linter finds', async () => {
     const thin = card('same', { description: 'Agent', url: 'http://same.example.com' })
     host.register('same', { set: 'mine', card: thin })
-    const workspace = new Workspace({ 'cards/defaults.yaml': { set: 'mine' }, 'cards/same.json': thin })
-    const { code, stdout } = await workspace.run(['diff'], env)
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${host.url}: 1 unchanged\n` })
+    const own = { 'cards/defaults.yaml': { set: 'mine' }, 'cards/same.json': thin }
+    expect(await run(own, 'diff')).toMatchObject({ code: 0, stdout: `${host.url}: 1 unchanged\n` })
   })
 
   it('compares only the files and agents that are chosen', async () => {
-    const workspace = new Workspace(files)
-    expect((await workspace.run(['diff', 'cards/same.json'], env)).code).toBe(0)
-    expect((await workspace.run(['diff', '--only', 's*'], env)).code).toBe(0)
-    expect((await workspace.run(['diff', '--only', 'c*'], env)).code).toBe(1)
+    const codes = { 'cards/same.json': 0, '--only s*': 0, '--only c*': 1 }
+    for (const [args, code] of Object.entries(codes)) expect((await run(files, `diff ${args}`)).code, args).toBe(code)
   })
 
-  it.each([['--json'], ['--format=json']])('prints a JSON Patch for each agent with %s', async flag => {
-    const { code, stdout } = await new Workspace(files).run(['diff', '--prune', flag], env)
-    expect(JSON.parse(stdout)).toEqual({
-      url: host.url,
-      exitCode: 1,
-      agents: [
-        {
-          id: 'changed',
-          file: 'cards/changed.json',
-          action: 'to update',
-          patch: [{ op: 'replace', path: '/card/version', value: '2.0.0' }],
-        },
-        { id: 'new', file: 'cards/new.json', action: 'to create' },
-        { id: 'same', file: 'cards/same.json', action: 'unchanged' },
-        { id: 'gone', action: 'to delete' },
-      ],
-    })
-    expect(code).toBe(1)
+  it('prints a JSON Patch for each agent with --json or --format=json', async () => {
+    const patch = [{ op: 'replace', path: '/card/version', value: '2.0.0' }]
+    const agents = [
+      { id: 'changed', file: 'cards/changed.json', action: 'to update', patch },
+      { id: 'new', file: 'cards/new.json', action: 'to create' },
+      { id: 'same', file: 'cards/same.json', action: 'unchanged' },
+      { id: 'gone', action: 'to delete' },
+    ]
+    for (const flag of ['--json', '--format=json']) {
+      const { code, stdout } = await run(files, `diff --prune ${flag}`)
+      expect([code, JSON.parse(stdout)]).toEqual([1, { url: host.url, exitCode: 1, agents }])
+    }
   })
 
   it('reports invalid files (exit 3) and a host that cannot be used (exit 4)', async () => {
     const workspace = new Workspace({ ...files, 'cards/bad.json': '{' })
-    const invalid = await workspace.run(['diff'], env)
-    expect(invalid.stdout).toContain('✗ invalid')
-    expect(invalid.code).toBe(3)
-    const rejected = await workspace.run(['diff'], { ...env, SYNC_CARD_TOKEN: 'wrong' })
-    expect(rejected.stdout).toContain('Stopped: the host rejects the token (401)')
-    expect(rejected.code).toBe(4)
+    expect(await run(workspace, 'diff')).toMatchObject({ code: 3, stdout: containing('✗ invalid') })
+    expect(await run(workspace, 'diff', { env: { ...env, SYNC_CARD_TOKEN: 'wrong' } })).toMatchObject({
+      ...{ code: 4, stdout: containing('Stopped: the host rejects the token (401)') },
+    })
   })
 
   it('stops between two requests on Ctrl-C (exit 130)', async () => {
@@ -115,36 +92,19 @@ describe('sync-card diff', () => {
   })
 
   it('rejects --prune of single files (exit 2)', async () => {
-    const { code, stderr } = await new Workspace(files).run(['diff', '--prune', 'cards/same.json'], env)
-    expect(stderr).toContain('--prune takes folders only')
-    expect(code).toBe(2)
-  })
-
-  it.each([['text'], ['json'], ['markdown']])('repeats no secret as %s', async format => {
-    const secret = `sk-proj-${'Ab3dEf6hIj9lMn2p'.repeat(3)}`
-    host.register('changed', { set: 'mine', card: card('changed', { description: `Uses ${secret}`, apiKey: secret }) })
-    const { code, stdout, stderr } = await new Workspace(files).run(['diff', '--format', format], env)
-    expect(stdout).toContain('Answers questions about changed')
-    expect(stdout + stderr).not.toContain(secret)
-    expect(code).toBe(1)
-  })
-
-  it('shows control characters of the host as text', async () => {
-    host.register('changed', { set: 'mine', card: card('changed', { 'a\u001b]0;x\u0007\r\n': '\u009b2J\r' }) })
-    const { stdout } = await new Workspace(files).run(['diff'], { ...env, FORCE_COLOR: '1' })
-    expect(stdout).toContain('a\\u001b]0;x\\u0007\\r\\n')
-    expect(stdout.replace(/\p{Cc}\[\d+m/gu, '')).not.toMatch(/[^\P{Cc}\n]/u)
+    const stderr = containing('--prune takes folders only')
+    expect(await run(files, 'diff --prune cards/same.json')).toMatchObject({ code: 2, stderr })
   })
 })
 
 describe('sync-card diff --format markdown', () => {
-  const markdown = async (given: Record<string, unknown>, args: readonly string[] = []) => {
-    const { stdout } = await new Workspace(given).run(['diff', '--format', 'markdown', ...args], env)
+  const markdown = async (given: Record<string, unknown>, args = '') => {
+    const { stdout } = await run(given, `diff --format markdown ${args}`)
     return stdout.replaceAll(host.url, 'https://cards.example.com')
   }
 
   it('prints a table, the differences to unfold, and a summary', async () => {
-    expect(await markdown(files, ['--prune'])).toBe(`### Agent Cards at \`https://cards.example.com\`
+    expect(await markdown(files, '--prune')).toBe(`### Agent Cards at \`https://cards.example.com\`
 
 | | agent | file |
 |---|---|---|
@@ -174,10 +134,7 @@ describe('sync-card diff --format markdown', () => {
   it('keeps hostile texts within their code block', async () => {
     const texts = ['```\n</details>\n# Approved', '`````', '@team', '<img src=x onerror=alert(1)>']
     const extra = Object.fromEntries(texts.map(text => [text, text]))
-    const text = await markdown({
-      'cards/defaults.yaml': { set: 'mine' },
-      'cards/changed.json': card('changed', extra),
-    })
+    const text = await markdown({ ...files, 'cards/changed.json': card('changed', extra) })
     const [, fence = '', block = ''] = /^(`{3,})diff\n([\s\S]*?)\n\1$/m.exec(text) ?? []
     expect(fence.length).toBe(6)
     for (const part of ['# Approved', '@team', '<img']) {
@@ -187,24 +144,24 @@ describe('sync-card diff --format markdown', () => {
     expect(text.match(/^<\/details>$/gm)).toHaveLength(1)
   })
 
-  it.each(['cards/a|b`c`.json', 'cards/<img src=x>.json', 'cards/x\n# y.json', 'cards/[a](javascript:alert(1)).json'])(
-    'keeps the name of the file %j within its cell',
-    async file => {
-      const text = await markdown({ 'cards/defaults.yaml': { set: 'mine' }, [file]: '{' })
+  it('keeps the name of a file within its cell', async () => {
+    const names = ['a|b`c`.json', '<img src=x>.json', 'x\n# y.json', '[a](javascript:alert(1)).json']
+    for (const name of names) {
+      const text = await markdown({ 'cards/defaults.yaml': { set: 'mine' }, [`cards/${name}`]: '{' })
       const rows = text.split('\n').filter(line => line.startsWith('|'))
       expect(rows).toHaveLength(3)
       expect(rows[2]).toMatch(/^\| invalid \| {2}\| `[^`|<>]+` \|$/)
       const outside = text.replace(/^```diff\n[\s\S]*?\n```$/m, '')
       expect(outside.split('\n').filter(line => /^#+ |^<img/.test(line))).toHaveLength(1)
-    },
-  )
+    }
+  })
 
   it('fits into a comment, whatever differs', async () => {
     const many = Object.fromEntries(
-      Array.from({ length: 120 }, (_, index) => [
-        `cards/a${index}.json`,
-        { set: 'mine', card: card('a', { note: `${index} ${'long '.repeat(200)}` }) },
-      ]),
+      Array.from({ length: 120 }, (_, index) => {
+        const note = `${index} ${'long '.repeat(200)}`
+        return [`cards/a${index}.json`, { set: 'mine', card: card('a', { note }) }]
+      }),
     )
     for (const name of Object.keys(many)) host.register(name.slice(6, -5), { set: 'mine', card: card('b') })
     const text = await markdown(many)

@@ -16,46 +16,45 @@ const read = (bytes: Buffer) => readFile('cards/a.yaml', workspaceWith('cards/a.
 const text = (encoding: BufferEncoding): Buffer => Buffer.from('card:\n  name: Café ☕\n', encoding)
 
 describe('a file that is not UTF-8', () => {
-  it.each([
-    ['Latin-1', Buffer.from('card:\n  name: Café\n', 'latin1'), 2, 12, '0xE9 at offset 17'],
-    ['a text cut off', text('utf8').subarray(0, 21), 2, 14, '0xE2 at offset 20'],
-    [
-      'an invalid byte after U+FFFD',
-      Buffer.from([0xef, 0xbf, 0xbd, 0x0a, 0xef, 0xbf, 0xbd, 0x80]),
-      2,
-      2,
-      '0x80 at offset 7',
-    ],
-    ['a surrogate', Buffer.from([0x61, 0xed, 0xa0, 0x80]), 1, 2, '0xED at offset 1'],
-    ['a byte after a byte order mark', Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xff]), 1, 2, '0xFF at offset 4'],
-  ])('is refused with the place of the byte: %s', (_, bytes, line, column, place) => {
-    const message = `is not UTF-8: the byte ${place}; save it as UTF-8`
-    expect(read(bytes)).toEqual({ problems: [{ file: 'cards/a.yaml', line, column, pointer: '', message }] })
+  const problem = (line: number, column: number, message: string) => ({
+    problems: [{ file: 'cards/a.yaml', line, column, pointer: '', message }],
   })
 
-  it.each([
-    ['UTF-16', Buffer.from([0xff, 0xfe, 0x61, 0])],
-    ['UTF-16', Buffer.from([0xfe, 0xff, 0, 0x61])],
-    ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0])],
-    ['UTF-32', Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x61])],
-  ])('is refused by its byte order mark: %s %j', (name, bytes) => {
-    const message = `is ${name}, not UTF-8: save it as UTF-8`
-    expect(read(bytes)).toEqual({ problems: [{ file: 'cards/a.yaml', line: 1, column: 1, pointer: '', message }] })
+  it('is refused with the place of the byte', () => {
+    const rows: [bytes: Buffer, line: number, column: number, place: string][] = [
+      [Buffer.from('card:\n  name: Café\n', 'latin1'), 2, 12, '0xE9 at offset 17'],
+      // A text that is cut off.
+      [text('utf8').subarray(0, 21), 2, 14, '0xE2 at offset 20'],
+      [Buffer.concat([Buffer.from('\ufffd\n\ufffd'), Buffer.from([0x80])]), 2, 2, '0x80 at offset 7'],
+      // A surrogate, and a byte after a byte order mark.
+      [Buffer.from([0x61, 0xed, 0xa0, 0x80]), 1, 2, '0xED at offset 1'],
+      [Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xff]), 1, 2, '0xFF at offset 4'],
+    ]
+    for (const [bytes, line, column, place] of rows)
+      expect(read(bytes)).toEqual(problem(line, column, `is not UTF-8: the byte ${place}; save it as UTF-8`))
   })
 
-  it.each(['cards/a.yaml', 'cards/a.json', 'cards/a.md', 'cards/agents.json', 'cards/defaults.yaml'])(
-    'is refused as %s',
-    file => {
-      const { folder } = workspaceWith(file, Buffer.from('{"name":"Café"}', 'latin1'))
+  it('is refused by its byte order mark', () => {
+    const rows: [name: string, bytes: number[]][] = [
+      ['UTF-16', [0xff, 0xfe, 0x61, 0]],
+      ['UTF-16', [0xfe, 0xff, 0, 0x61]],
+      ['UTF-32', [0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]],
+      ['UTF-32', [0, 0, 0xfe, 0xff, 0, 0, 0, 0x61]],
+    ]
+    for (const [name, bytes] of rows)
+      expect(read(Buffer.from(bytes))).toEqual(problem(1, 1, `is ${name}, not UTF-8: save it as UTF-8`))
+  })
+
+  it('is refused in any format', () => {
+    for (const name of ['a.yaml', 'a.json', 'a.md', 'agents.json', 'defaults.yaml']) {
+      const { folder } = workspaceWith(`cards/${name}`, Buffer.from('{"name":"Café"}', 'latin1'))
       const { invalid } = loadManifests(['cards'], 'https://cards.example.com', folder)
-      expect(invalid).toMatchObject([{ problems: [{ file, line: 1, column: 13 }] }])
-    },
-  )
+      expect(invalid).toMatchObject([{ problems: [{ file: `cards/${name}`, line: 1, column: 13 }] }])
+    }
+  })
 })
 
-it.each([
-  ['with a byte order mark', Buffer.from('\ufeffname: Café')],
-  ['with U+FFFD', Buffer.from('name: \ufffd')],
-])('reads UTF-8 %s', (_, bytes) => {
-  expect(read(bytes)).toMatchObject({ value: { name: expect.any(String) } })
+it('reads UTF-8 with a byte order mark or U+FFFD', () => {
+  expect(read(Buffer.from('\ufeffname: Café'))).toMatchObject({ value: { name: 'Café' } })
+  expect(read(Buffer.from('name: \ufffd'))).toMatchObject({ value: { name: '\ufffd' } })
 })

@@ -1,11 +1,12 @@
-import { describe, expect, it, vi } from 'vitest'
+import type { ServerResponse } from 'node:http'
+import { expect, it, vi } from 'vitest'
 import { EXIT_CODE_MEANINGS } from '../../cli/exit-codes.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
 import { type Fault, isPut, problem } from './fake-host.ts'
 import { card, useFakeHost, Workspace } from './workspace.ts'
 
-const { host } = useFakeHost()
+const { host, env, renew } = useFakeHost()
 
 const inSync = card('a')
 const withError = card('a', { url: 'https://a.example.com/agent.json' })
@@ -24,6 +25,9 @@ type Case = {
   bug?: Error
 }
 
+const json = (response: ServerResponse, body: unknown, headers = {}): boolean =>
+  Boolean(response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body)))
+
 const rejectPut =
   (status: number, code: string): Fault =>
   (seen, response) =>
@@ -31,11 +35,8 @@ const rejectPut =
 
 const remoteCardIs =
   (state: string): Fault =>
-  ({ path }, response) => {
-    if (!path.endsWith('/source')) return false
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ source: { state } }))
-    return true
-  }
+  ({ path }, response) =>
+    path.endsWith('/source') && json(response, { source: { state } })
 
 /** Has an audit of one entry, and no keys. */
 const auditIs =
@@ -46,8 +47,7 @@ const auditIs =
     const entry = sealEntry({ ...event, previous: NO_ENTRY_HASH })
     if (!path.startsWith('/audit')) return Boolean(problem(response, 404, 'no-signing-key', 'None.'))
     const body = { entries: [{ ...entry, ...(what && { what }) }], head: { ...entry, ...signature } }
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-    return true
+    return json(response, body)
   }
 
 /** Has tested an agent, and has no keys. */
@@ -59,8 +59,7 @@ const receiptIs =
     const card = { version: '1.0.0', etag: '"a"' }
     const receipt = { agent: 'a', card, checked: '2027-01-01T00:00:00.000Z', host: host.url, send: false, tests: [] }
     const body = { receipt: { ...receipt, summary: counts, ...change }, current: true, ...(signature && { signature }) }
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-    return true
+    return json(response, body)
   }
 
 /** Has a key in each of the two secrets. */
@@ -71,16 +70,11 @@ const haveBothKeys: Fault = ({ path }, response) => {
     { kid: 'b', role: 'current', secret: 'SIGNING_KEY_2', signsFrom: time },
     { kid: 'a', role: 'previous', secret: 'SIGNING_KEY', retirable: '2027-01-02T00:00:00.000Z' },
   ]
-  const body = { keys, unsigned: 0, cacheSeconds: 86_400, time }
-  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-  return true
+  return json(response, { keys, unsigned: 0, cacheSeconds: 86_400, time })
 }
 
-const serveOldCard: Fault = ({ path }, response) => {
-  if (!path.endsWith('/agent-card.json')) return false
-  response.writeHead(200, { 'Content-Type': 'application/json', ETag: '"old"' }).end('{}')
-  return true
-}
+const serveOldCard: Fault = ({ path }, response) =>
+  path.endsWith('/agent-card.json') && json(response, {}, { ETag: '"old"' })
 
 /** Every part of a documented meaning, with the ways to provoke it. */
 const cases: Record<string, Record<string, Record<string, Case>>> = {
@@ -141,9 +135,7 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
       'an empty folder': { args: ['empty'] },
       'no token': { args: ['--url', 'https://cards.example.com'], env: {} },
     },
-    '--prune without a set, or of more than 10 agents without --yes': {
-      'no set': { args: ['--prune', '--yes'] },
-    },
+    '--prune without a set, or of more than 10 agents without --yes': { 'no set': { args: ['--prune', '--yes'] } },
   },
   3: {
     'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else)': {
@@ -172,9 +164,7 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
       'a token for other agents': { fault: (_, response) => Boolean(problem(response, 403, 'forbidden', 'No.')) },
     },
   },
-  70: {
-    'a bug: the program has crashed': { 'an unexpected error': { args: ['list'], bug: new Error('boom') } },
-  },
+  70: { 'a bug: the program has crashed': { 'an unexpected error': { args: ['list'], bug: new Error('boom') } } },
   130: {
     'interrupted (Ctrl-C) before everything was done': {
       'while it compares': { interruptAt: 'GET' },
@@ -184,32 +174,29 @@ const cases: Record<string, Record<string, Record<string, Case>>> = {
   },
 }
 
-const rows = Object.entries(cases).flatMap(([code, meanings]) =>
-  Object.entries(meanings).flatMap(([meaning, ways]) =>
-    Object.entries(ways).map(([way, given]) => ({ code: Number(code), meaning, way, given })),
-  ),
-)
+it.each(Object.entries(cases))('sync-card exits with %s in every documented case', async (code, meanings) => {
+  for (const [meaning, ways] of Object.entries(meanings))
+    for (const [way, given] of Object.entries(ways)) {
+      renew()
+      const { args = [], file = inSync, registered, fault, env: variables = env, interruptAt, bug } = given
+      const fetch = bug && vi.spyOn(globalThis, 'fetch').mockRejectedValue(bug)
+      if (registered !== undefined) host.register('a', registered)
+      const workspace = new Workspace({ 'cards/a.json': file, 'more/b.json': card('b'), 'empty/notes.txt': '' })
+      const command = workspace.start(args, variables)
+      host.faults = [
+        seen => {
+          if (seen.method === interruptAt) command.interrupt()
+          return false
+        },
+        ...(fault ? [fault] : []),
+      ]
+      const ended = await command.ended
+      fetch?.mockRestore()
+      expect(ended.code, `${meaning}: ${way}\n${ended.stdout}${ended.stderr}`).toBe(Number(code))
+    }
+})
 
-describe('the exit code of sync-card', () => {
-  it.each(rows)('is $code, "$meaning": $way', async ({ code, given }) => {
-    const { args = [], file = inSync, registered, fault, env, interruptAt, bug } = given
-    if (bug) vi.stubGlobal('fetch', () => Promise.reject(bug))
-    if (registered !== undefined) host.register('a', registered)
-    const workspace = new Workspace({ 'cards/a.json': file, 'more/b.json': card('b'), 'empty/notes.txt': '' })
-    const command = workspace.start(args, env ?? { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token })
-    host.faults = [
-      seen => {
-        if (seen.method === interruptAt) command.interrupt()
-        return false
-      },
-      ...(fault ? [fault] : []),
-    ]
-    const ended = await command.ended
-    expect(ended.code, ended.stdout + ended.stderr).toBe(code)
-  })
-
-  it('has a test for each documented meaning', () => {
-    const documented = Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]) => [code, meaning.split('; ')])
-    expect(Object.entries(cases).map(([code, meanings]) => [code, Object.keys(meanings)])).toEqual(documented)
-  })
+it('each documented meaning of an exit code has a test', () => {
+  const documented = Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]) => [code, meaning.split('; ')])
+  expect(Object.entries(cases).map(([code, meanings]) => [code, Object.keys(meanings)])).toEqual(documented)
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
 import { isPut } from './fake-host.ts'
-import { card, useFakeHost, Workspace, waitForText } from './workspace.ts'
+import { card, containing, useFakeHost, Workspace, waitForText } from './workspace.ts'
 
 /** The example of Shaman's documentation. */
 const partner = {
@@ -19,24 +19,18 @@ const partner = {
 
 const loaded = (files: Record<string, unknown>) => {
   const { folder } = new Workspace(files)
+  const names = Object.keys(files).filter(name => !name.includes('defaults'))
   const { drafts, invalid } = loadManifests(
-    Object.keys(files)
-      .filter(name => !name.includes('defaults'))
-      .map(name => join(folder, name)),
+    names.map(name => join(folder, name)),
     'https://cards.example.com',
   )
   const relative = (text: string) => text.replaceAll(`${folder}/`, '')
   return {
     drafts: drafts.map(draft => ({ ...draft, file: relative(draft.file) })),
-    invalid: invalid.map(({ file, problems, ...rest }) => ({
-      file: relative(file),
-      ...rest,
-      problems: problems.map(problem => ({
-        ...problem,
-        file: relative(problem.file),
-        message: relative(problem.message),
-      })),
-    })),
+    invalid: invalid.map(({ file, problems, ...rest }) => {
+      const relativeProblems = problems.map(({ message, ...at }) => ({ ...at, message: relative(message) }))
+      return { ...rest, file: relative(file), problems: relativeProblems }
+    }),
   }
 }
 const manifestOf = (entry: object, more: Record<string, unknown> = {}) =>
@@ -46,17 +40,12 @@ describe('an entry of agents.json', () => {
   it("becomes an agent with route gateway and the agent's name for each call", () => {
     const { drafts, invalid } = loaded({ 'agents.json': { PartnerAgent: partner } })
     expect(invalid).toEqual([])
-    expect(drafts.map(({ file, id, manifest }) => ({ file, id, manifest }))).toEqual([
-      {
-        file: 'agents.json#/PartnerAgent',
-        id: 'partner-agent',
-        manifest: {
-          route: 'gateway',
-          card: { ...partner.agentCard, url: partner.url },
-          upstream: { mayShow: ['partner.com'], agentName: 'DataProcessor' },
-        },
-      },
-    ])
+    expect(drafts).toMatchObject([{ file: 'agents.json#/PartnerAgent', id: 'partner-agent' }])
+    expect(drafts[0]?.manifest).toEqual({
+      route: 'gateway',
+      card: { ...partner.agentCard, url: partner.url },
+      upstream: { mayShow: ['partner.com'], agentName: 'DataProcessor' },
+    })
     expect(drafts[0]?.compiled?.profile.targets).toEqual([
       { binding: 'JSONRPC', version: '0.3', url: partner.url, agentName: 'DataProcessor' },
     ])
@@ -66,34 +55,36 @@ describe('an entry of agents.json', () => {
     })
   })
 
-  it.each([
-    ['no card', { url: partner.url }, { name: 'PartnerAgent', description: 'The external agent PartnerAgent' }],
-    ['no name', { ...partner, agentCard: { description: 'D' } }, { name: 'PartnerAgent', description: 'D' }],
-    ['fields of its own', { ...partner, sla: 'gold', agentCard: {} }, { name: 'PartnerAgent', sla: 'gold' }],
-    ['a field twice', { ...partner, version: '1', agentCard: { version: '2' } }, { version: '2' }],
-    ['another url in its card', { ...partner, agentCard: { url: 'https://old.partner.com' } }, { url: partner.url }],
-  ])('with %s has a complete card', (_, entry, known) => {
-    expect(manifestOf(entry)?.card).toMatchObject({ protocolVersion: '0.3.0', url: partner.url, ...known })
+  it('has a complete card, whatever it has', () => {
+    const unnamed = { name: 'PartnerAgent', description: 'The external agent PartnerAgent' }
+    const rows: [entry: object, known: object][] = [
+      [{ url: partner.url }, unnamed],
+      [
+        { ...partner, agentCard: { description: 'D' } },
+        { name: 'PartnerAgent', description: 'D' },
+      ],
+      [
+        { ...partner, sla: 'gold', agentCard: {} },
+        { name: 'PartnerAgent', sla: 'gold' },
+      ],
+      [{ ...partner, version: '1', agentCard: { version: '2' } }, { version: '2' }],
+      [{ ...partner, agentCard: { url: 'https://old.partner.com' } }, { url: partner.url }],
+    ]
+    for (const [entry, known] of rows)
+      expect(manifestOf(entry)?.card).toMatchObject({ protocolVersion: '0.3.0', url: partner.url, ...known })
   })
 
   it('can have fields of a manifest', () => {
     const entry = { ...partner, id: 'data', visibility: 'internal', upstream: { secret: 'PARTNER_TOKEN' } }
     const { drafts } = loaded({ 'agents.json': { PartnerAgent: entry } })
-    expect(drafts.map(({ id, manifest: { visibility, upstream } }) => ({ id, visibility, upstream }))).toEqual([
-      {
-        id: 'data',
-        visibility: 'internal',
-        upstream: { mayShow: ['partner.com'], secret: 'PARTNER_TOKEN', agentName: 'DataProcessor' },
-      },
-    ])
+    const upstream = { mayShow: ['partner.com'], secret: 'PARTNER_TOKEN', agentName: 'DataProcessor' }
+    expect(drafts).toMatchObject([{ id: 'data', manifest: { visibility: 'internal' } }])
+    expect(drafts[0]?.manifest.upstream).toEqual(upstream)
   })
 
   it('can name the host of the agent in its card', () => {
-    const agentCard = {
-      ...partner.agentCard,
-      description: 'See partner.com',
-      documentationUrl: 'https://partner.com/a2a/v1/docs',
-    }
+    const own = { description: 'See partner.com', documentationUrl: 'https://partner.com/a2a/v1/docs' }
+    const agentCard = { ...partner.agentCard, ...own }
     const { drafts, invalid } = loaded({ 'agents.json': { PartnerAgent: { ...partner, agentCard } } })
     expect([invalid, drafts[0]?.compiled?.card.documentationUrl]).toEqual([[], 'https://partner.com/a2a/v1/docs'])
   })
@@ -160,11 +151,9 @@ describe('agents.json', () => {
     ])
   })
 
-  it.each([
-    ['a card', card('a')],
-    ['a manifest', { upstream: { card: 'https://a.example.com/card.json' } }],
-  ])('is read as %s if it is one', (_, document) => {
-    expect(loaded({ 'agents.json': document }).drafts.map(({ id }) => id)).toEqual(['agents'])
+  it('is read as a card or a manifest if it is one', () => {
+    for (const document of [card('a'), { upstream: { card: 'https://a.example.com/card.json' } }])
+      expect(loaded({ 'agents.json': document }).drafts.map(({ id }) => id)).toEqual(['agents'])
   })
 
   it('is a map of agents only under this name', () => {
@@ -183,26 +172,22 @@ describe('agents.json', () => {
 })
 
 describe('sync-card with agents.json', () => {
-  const { host, env } = useFakeHost()
+  const { host, env, run } = useFakeHost()
 
   it('registers each entry, and finds no difference the next time', async () => {
     const workspace = new Workspace({ 'cards/agents.json': { PartnerAgent: partner, 'Other Partner': partner } })
-    const first = await workspace.run([], env)
-    expect(first.stdout).toContain('+ created   partner-agent (cards/agents.json#/PartnerAgent)')
+    expect(await run(workspace, '')).toMatchObject({
+      stdout: containing('+ created   partner-agent (cards/agents.json#/PartnerAgent)'),
+    })
     expect([...host.agents.keys()].sort()).toEqual(['other-partner', 'partner-agent'])
-    const again = await workspace.run(['--check'], env)
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('2 unchanged')])
+    expect(await run(workspace, '--check')).toMatchObject({ code: 0, stdout: containing('2 unchanged') })
   })
 
   it('deletes with --prune the agent of a removed entry', async () => {
     for (const id of ['partner-agent', 'former-partner']) host.register(id, { card: card(id), set: 'mine' })
-    const workspace = new Workspace({
-      'cards/agents.json': { PartnerAgent: partner },
-      'cards/defaults.yaml': 'set: mine',
-    })
-    expect((await workspace.run(['--prune', '--dry-run'], env)).stdout).toContain('- to delete former-partner')
-    await workspace.run(['--prune', '--yes'], env)
-    expect([...host.agents.keys()]).toEqual(['partner-agent'])
+    const files = { 'cards/agents.json': { PartnerAgent: partner }, 'cards/defaults.yaml': 'set: mine' }
+    expect((await run(files, '--prune --dry-run')).stdout).toContain('- to delete former-partner')
+    expect((await run(files, '--prune --yes')).ids).toEqual(['partner-agent'])
   })
 
   it('reports with --watch the entry that changed and the one that is gone', async () => {
@@ -221,15 +206,13 @@ describe('sync-card with agents.json', () => {
 
   it('lists each entry as a file in lint and convert', async () => {
     const workspace = new Workspace({ 'cards/agents.json': { A: partner, B: { agentName: 'B' } } })
-    const { files } = JSON.parse((await workspace.run(['lint', '--format', 'json'])).stdout)
-    expect(files.map(({ file, valid }: { file: string; valid: boolean }) => [file, valid])).toEqual([
-      ['cards/agents.json#/A', true],
-      ['cards/agents.json#/B', false],
+    const { files } = JSON.parse((await run(workspace, 'lint --format json')).stdout)
+    expect(files).toMatchObject([
+      { file: 'cards/agents.json#/A', valid: true },
+      { file: 'cards/agents.json#/B', valid: false },
     ])
-    const { stdout, stderr } = await workspace.run(['convert', 'cards/agents.json', '--to', '0.3'])
-    expect([JSON.parse(stdout).name, stderr]).toEqual([
-      'DataProcessor',
-      'cards/agents.json:15:3 error /B/url must be the URL where the agent is called\n',
-    ])
+    const { stdout, stderr } = await run(workspace, 'convert cards/agents.json --to 0.3')
+    expect(JSON.parse(stdout).name).toBe('DataProcessor')
+    expect(stderr).toBe('cards/agents.json:15:3 error /B/url must be the URL where the agent is called\n')
   })
 })

@@ -223,7 +223,7 @@ const isPreconditionMet = ({ headers }: Pick<Seen, 'headers'>, agent: Agent | un
 }
 
 /** Responds with JSON, behind a proxy that compresses it and so makes its entity tag weak. */
-const json = (response: ServerResponse, status: number, body: unknown, etag?: string): ServerResponse =>
+export const json = (response: ServerResponse, status: number, body: unknown, etag?: string): ServerResponse =>
   response
     .writeHead(status, { 'Content-Type': 'application/json', ...(etag && { ETag: `W/${etag}` }) })
     .end(JSON.stringify(body))

@@ -1,108 +1,91 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { isPut, problem, times } from './fake-host.ts'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { card, containing, matching, useFakeHost } from './workspace.ts'
 
-const { host, env } = useFakeHost()
+const { host, env, run } = useFakeHost()
 
-const one = () => new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }) })
+const one = { 'cards/a.json': card('a', { version: '2.0.0' }) }
+const two = { 'cards/a.json': card('a'), 'cards/b.json': card('b') }
+const disconnect = (response: ServerResponse): boolean => Boolean(response.socket?.destroy())
+const busy = (response: ServerResponse): boolean => Boolean(problem(response, 503, 'busy', 'Busy.'))
 
 describe('sync-card with a failing host', () => {
   it('retries after a lost connection, a 503 and a 429', async () => {
+    const headers = { 'Retry-After': '0' }
     host.faults = [
-      times(1, isPut(), response => response.socket?.destroy()),
-      times(1, isPut(), response => problem(response, 503, 'busy', 'Busy.')),
-      times(1, isPut(), response => problem(response, 429, 'slow-down', 'Slow.', { headers: { 'Retry-After': '0' } })),
+      times(1, isPut(), disconnect),
+      times(1, isPut(), busy),
+      times(1, isPut(), response => problem(response, 429, 'slow-down', 'Slow.', { headers })),
     ]
-    const { code, stderr } = await one().run([], env)
+    const { code, stderr, ids } = await run(one, '')
     expect(stderr.match(/retrying/g)).toHaveLength(3)
-    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 0, agents: ['a'] })
+    expect({ code, ids }).toEqual({ code: 0, ids: ['a'] })
   })
 
   it('reports a repeated failure once, and again after it has passed', async () => {
-    const busy = (response: ServerResponse): boolean => Boolean(problem(response, 503, 'busy', 'Busy.'))
     host.faults = [times(3, isPut('a'), busy), times(2, isPut('b'), busy)]
-    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') })
-    const { code, stderr } = await workspace.run([], env)
+    const { code, stderr, ids } = await run(two, '')
     expect(stderr.match(/^PUT .*$/gm)).toEqual([
       'PUT /agents/a: the host responded with 503; retrying',
       'PUT /agents/b: the host responded with 503; retrying',
     ])
-    expect({ code, agents: host.agents.size }).toEqual({ code: 0, agents: 2 })
+    expect({ code, ids }).toEqual({ code: 0, ids: ['a', 'b'] })
   })
 
   it('does not retry a port that fetch blocks (exit 4)', async () => {
-    const { code, stdout, stderr } = await one().run(['--url', 'http://127.0.0.1:6000', '--token', 't'], env)
+    const { code, stdout, stderr } = await run(one, '--url http://127.0.0.1:6000 --token t')
     expect(stdout).toContain('port 6000 is blocked by fetch and browsers')
     expect(stderr).not.toContain('retrying')
     expect(code).toBe(4)
   })
 
-  it('recognises its own write when only the response was lost', async () => {
-    host.faults = [
-      (seen, response) => {
-        if (!isPut('a')(seen) || host.agents.has('a')) return false
-        host.register('a', JSON.parse(seen.body))
-        response.socket?.destroy()
-        return true
-      },
-    ]
-    const { code, stdout } = await one().run(['--wait'], env)
-    expect(stdout).toMatch(/\+ created {3}a .*live/)
-    expect(code).toBe(0)
-  })
-
   it('reports what was pushed and what was not when the host is lost on the way (exit 4)', async () => {
-    host.faults = [times(Number.POSITIVE_INFINITY, isPut('b'), response => response.socket?.destroy())]
-    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b') })
-    const { code, stdout } = await workspace.run(['--retries', '1'], env)
-    expect(stdout).toMatch(/^\+ created {3}a .*\nStopped: the connection failed.*\n {2}not pushed: b\n/)
-    expect(code).toBe(4)
+    host.faults = [times(Number.POSITIVE_INFINITY, isPut('b'), disconnect)]
+    const stdout = matching(/^\+ created {3}a .*\nStopped: the connection failed.*\n {2}not pushed: b\n/)
+    expect(await run(two, '--retries 1')).toMatchObject({ code: 4, stdout })
   })
 
   it('sends nothing more after the host is lost', async () => {
-    host.faults = [(_, response) => Boolean(response.socket?.destroy())]
+    host.faults = [(_, response) => disconnect(response)]
     const files = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`cards/a${index}.json`, card('a')]))
-    const { code, stdout } = await new Workspace(files).run(['--retries', '0'], env)
-    expect(stdout).toContain('20 not pushed')
-    expect({ code, requests: host.seen.length }).toEqual({ code: 4, requests: 1 })
+    expect(await run(files, '--retries 0')).toMatchObject({ code: 4, stdout: containing('20 not pushed') })
+    expect(host.seen).toHaveLength(1)
   })
 
-  it.each([
-    ['at once for this machine', '127.0.0.1', ''],
-    ['at once for localhost', 'localhost', ''],
-    ['after retries for another machine', '0.0.0.0', expect.stringMatching(/GET \/health: .*; retrying/)],
-  ])('reports a host that is not running %s (exit 4)', async (_, name, retries) => {
-    const url = host.url.replace('127.0.0.1', name)
+  it('reports a host that is not running: at once for this machine, after retries for another (exit 4)', async () => {
+    const { url } = host
     await host.close()
-    const { code, stdout, stderr } = await one().run([], { ...env, SYNC_CARD_URL: url })
-    expect(stderr).toEqual(retries)
-    expect(stdout).toMatch(
+    const stdout = matching(
       /\(.*ECONNREFUSED.*\): start a host there \(npm start in its clone\), or name .* SYNC_CARD_URL\.\n[^ ]*: 1 not pushed\n$/,
     )
-    expect(code).toBe(4)
+    const retries = { '127.0.0.1': '', localhost: '', '0.0.0.0': matching(/GET \/health: .*; retrying/) }
+    for (const [name, stderr] of Object.entries(retries)) {
+      const SYNC_CARD_URL = url.replace('127.0.0.1', name)
+      expect(await run(one, '', { env: { ...env, SYNC_CARD_URL } })).toMatchObject({ code: 4, stdout, stderr })
+    }
     await host.listen()
   })
 
   it('names a host at the default address that is not running, rather than its token (exit 4)', async () => {
     const { url } = host
     const { port } = new URL(url)
-    for (const { args, PORT } of [{ args: [], PORT: port }, { args: ['list'], PORT: port }, { args: ['--url', url] }]) {
+    for (const [args, PORT] of [['', port], ['list', port], [`--url ${url}`]] as const) {
       await host.close()
-      const { code, stderr } = await one().run(args, { PORT })
+      const { code, stderr } = await run(one, args, { env: { PORT } })
       expect(stderr).toBe(
         `sync-card: nothing is listening at ${url}, so the connection failed (connect ECONNREFUSED 127.0.0.1:${port}): start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL.\n`,
       )
       expect(code).toBe(4)
       await host.listen(Number(port))
-      if (args[0] !== 'list')
-        expect((await one().run(args, { PORT })).stderr).toContain(`There is no token for ${url}.`)
+      if (args !== 'list')
+        expect((await run(one, args, { env: { PORT } })).stderr).toContain(`There is no token for ${url}.`)
     }
     expect(host.seen.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
   })
 
   it('stops at the first request when the host rejects the token (exit 4)', async () => {
-    const { code, stdout, stderr } = await one().run([], { ...env, SYNC_CARD_TOKEN: 'not-this-one' })
+    const { code, stdout, stderr } = await run(one, '--token not-this-one')
     expect(stdout).toContain('the host rejects the token')
     expect(stdout + stderr).not.toContain('not-this-one')
     expect({ code, requests: host.seen.length }).toEqual({ code: 4, requests: 1 })
@@ -110,73 +93,49 @@ describe('sync-card with a failing host', () => {
 
   it('skips the agent that the token cannot write, and pushes the rest (exit 4)', async () => {
     host.faults = [times(1, isPut('b'), response => problem(response, 403, 'forbidden', 'Not your agent.'))]
-    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b'), 'cards/c.json': card('c') })
-    const { code, stdout } = await workspace.run([], env)
-    expect(stdout).toMatch(/✗ forbidden b .*Not your agent/)
-    expect({ code, agents: [...host.agents.keys()] }).toEqual({ code: 4, agents: ['a', 'c'] })
+    const stdout = matching(/✗ forbidden b .*Not your agent/)
+    expect(await run({ ...two, 'cards/c.json': card('c') }, '')).toMatchObject({ code: 4, ids: ['a', 'c'], stdout })
   })
 
   it('does not follow a redirect with the token', async () => {
-    host.faults = [
-      (_, response) => {
-        response.writeHead(301, { Location: 'https://other.example.com/' }).end()
-        return true
-      },
-    ]
-    const { code, stdout } = await one().run([], env)
-    expect(stdout).toContain('has moved: it responded with 301 to https://other.example.com/')
-    expect(code).toBe(4)
+    const Location = 'https://other.example.com/'
+    host.faults = [(_, response) => Boolean(response.writeHead(301, { Location }).end())]
+    const stdout = containing('has moved: it responded with 301 to https://other.example.com/')
+    expect(await run(one, '')).toMatchObject({ code: 4, stdout })
   })
 
   it('reports a server that is not a Calling Card host (exit 4)', async () => {
     host.faults = [times(1, isPut(), response => response.writeHead(200).end('<html>'))]
-    const { code, stdout } = await one().run([], env)
-    expect(stdout).toContain('it is not a Calling Card host')
-    expect(code).toBe(4)
+    expect(await run(one, '')).toMatchObject({ code: 4, stdout: containing('it is not a Calling Card host') })
   })
 
-  const changeDuringPush = () => {
-    host.register('a', { card: card('a', { version: '1.0.0' }) })
-    host.faults = [
-      seen => {
-        if (isPut('a')(seen) && host.writes.length === 1)
-          host.register('a', { card: card('a', { version: '1.0.0', iconUrl: 'https://a.example.com/i.png' }) })
-        return false
-      },
-    ]
-  }
-
-  it('does not overwrite a concurrent change, and shows it (exit 3)', async () => {
-    changeDuringPush()
-    const { code, stdout } = await one().run([], env)
-    expect(stdout).toMatch(/✗ changed meanwhile a[\s\S]*\+ \/card\/iconUrl/)
-    expect(code).toBe(3)
-    expect(JSON.stringify(host.agents.get('a'))).toContain('iconUrl')
+  it('does not overwrite a concurrent change, and shows it (exit 3), unless --force is given', async () => {
+    for (const [args, code, stdout, stored] of [
+      ['', 3, matching(/✗ changed meanwhile a[\s\S]*\+ \/card\/iconUrl/), 'iconUrl'],
+      ['--force', 0, matching(/~ updated {3}a/), '2.0.0'],
+    ] as const) {
+      host.seen.splice(0)
+      host.register('a', { card: card('a', { version: '1.0.0' }) })
+      host.faults = [
+        seen => {
+          if (isPut('a')(seen) && host.writes.length === 1)
+            host.register('a', { card: card('a', { version: '1.0.0', iconUrl: 'https://a.example.com/i.png' }) })
+          return false
+        },
+      ]
+      expect(await run(one, args)).toMatchObject({ code, stdout })
+      expect(JSON.stringify(host.agents.get('a'))).toContain(stored)
+    }
   })
 
-  it('overwrites a concurrent change with --force', async () => {
-    changeDuringPush()
-    const { code } = await one().run(['--force'], env)
-    expect(code).toBe(0)
-    expect(JSON.stringify(host.agents.get('a'))).toContain('2.0.0')
-  })
-
-  it('reports the owner of a host name that is taken (exit 3)', async () => {
-    host.faults = [
-      times(1, isPut(), response => problem(response, 409, 'host-taken', '"a.example.com" is agent "b"’s.')),
-    ]
-    const { code, stdout } = await one().run([], env)
-    expect(stdout).toMatch(/✗ refused {3}a .*is agent "b"’s/)
-    expect(code).toBe(3)
-  })
-
-  it('shows the errors of the host at their positions in the file (exit 3)', async () => {
+  it('shows the reason of the host, and errors at their positions in the file (exit 3)', async () => {
+    const taken = '"a.example.com" is agent "b"’s.'
+    host.faults = [times(1, isPut(), response => problem(response, 409, 'host-taken', taken))]
+    const stdout = matching(/✗ refused {3}a .*is agent "b"’s/)
+    expect(await run(one, '')).toMatchObject({ code: 3, stdout })
     const errors = [{ pointer: '/card/version', message: 'is too new' }]
-    host.faults = [
-      times(1, isPut(), response => problem(response, 422, 'invalid-card', 'Nothing was registered.', { errors })),
-    ]
-    const { code, stdout } = await one().run([], env)
-    expect(stdout).toMatch(/cards\/a\.json:\d+:3 error \/version is too new/)
-    expect(code).toBe(3)
+    host.faults = [times(1, isPut(), response => problem(response, 422, 'invalid-card', 'None.', { errors }))]
+    const place = matching(/cards\/a\.json:\d+:3 error \/version is too new/)
+    expect(await run(one, '')).toMatchObject({ code: 3, stdout: place })
   })
 })

@@ -6,51 +6,42 @@ import { loadManifests } from '../../cli/manifests/load.ts'
 import { card, Workspace } from './workspace.ts'
 
 const tree = () =>
-  new Workspace({
-    'cards/b.yaml': '',
-    'cards/defaults.yaml': '',
-    'cards/README.md': '',
-    'cards/notes.txt': '',
-    'cards/.draft.yaml': '',
-    'cards/.git/a.yaml': '',
-    'cards/node_modules/pkg/a.json': '',
-    'cards/a/team1-x.yaml': '',
-    'cards/a/deep/team1-y.json': '',
-    'cards/a/deep/team2-z.md': '',
-    'cards/a/defaults.json': '',
-    'cards/[c].yaml': '',
-    'other/team1-w.yaml': '',
-  })
+  new Workspace(
+    Object.fromEntries(
+      [
+        ...['b.yaml', 'defaults.yaml', 'README.md', 'notes.txt', '.draft.yaml', '.git/a.yaml', '[c].yaml'],
+        ...['node_modules/pkg/a.json', 'a/team1-x.yaml', 'a/deep/team1-y.json', 'a/deep/team2-z.md', 'a/defaults.json'],
+        '../other/team1-w.yaml',
+      ].map(name => [`cards/${name}`, '']),
+    ),
+  )
 
 const inCards = [
-  'cards/[c].yaml',
-  'cards/b.yaml',
-  'cards/a/team1-x.yaml',
-  'cards/a/deep/team1-y.json',
+  ...['cards/[c].yaml', 'cards/b.yaml', 'cards/a/team1-x.yaml', 'cards/a/deep/team1-y.json'],
   'cards/a/deep/team2-z.md',
 ]
 
 describe('findCardFiles', () => {
-  it.each<[string[], string[]]>([
-    [[], inCards],
-    [['cards'], inCards],
-    [['cards/a'], inCards.slice(2)],
-    [
-      ['cards/b.yaml', 'cards', './cards/b.yaml'],
-      ['cards/b.yaml', 'cards/[c].yaml', ...inCards.slice(2)],
-    ],
-    [['cards/a/*.yaml'], ['cards/a/team1-x.yaml']],
-    [['./cards/*/*.yaml'], ['cards/a/team1-x.yaml']],
-    [['**/team1-*'], ['cards/a/team1-x.yaml', 'cards/a/deep/team1-y.json', 'other/team1-w.yaml']],
-    [['cards/**/*.{json,md}'], ['cards/a/deep/team1-y.json', 'cards/a/deep/team2-z.md']],
-    [['cards/*'], inCards],
-    [['*/a'], inCards.slice(2)],
-    [['cards/[c].yaml'], ['cards/[c].yaml']],
-    [['cards/[b].yaml'], ['cards/b.yaml']],
-    [['cards/.git/*.yaml'], ['cards/.git/a.yaml']],
-    [['cards/notes.txt'], ['cards/notes.txt']],
-  ])('finds in %j the files %j', (named, files) => {
-    expect(findCardFiles(named, tree().folder)).toEqual(files)
+  it('finds the files of folders, names and globs', () => {
+    const rows: [named: string, files: string[]][] = [
+      ['', inCards],
+      ['cards', inCards],
+      ['cards/a', inCards.slice(2)],
+      ['cards/b.yaml cards ./cards/b.yaml', ['cards/b.yaml', 'cards/[c].yaml', ...inCards.slice(2)]],
+      ['cards/a/*.yaml', ['cards/a/team1-x.yaml']],
+      ['./cards/*/*.yaml', ['cards/a/team1-x.yaml']],
+      ['**/team1-*', ['cards/a/team1-x.yaml', 'cards/a/deep/team1-y.json', 'other/team1-w.yaml']],
+      ['cards/**/*.{json,md}', ['cards/a/deep/team1-y.json', 'cards/a/deep/team2-z.md']],
+      ['cards/*', inCards],
+      ['*/a', inCards.slice(2)],
+      ['cards/[c].yaml', ['cards/[c].yaml']],
+      ['cards/[b].yaml', ['cards/b.yaml']],
+      ['cards/.git/*.yaml', ['cards/.git/a.yaml']],
+      ['cards/notes.txt', ['cards/notes.txt']],
+    ]
+    const { folder } = tree()
+    for (const [named, files] of rows)
+      expect(findCardFiles(named.split(' ').filter(Boolean), folder), named).toEqual(files)
   })
 
   it('finds files outside of the current folder', () => {
@@ -60,13 +51,11 @@ describe('findCardFiles', () => {
     expect(findCardFiles([join(folder, 'cards/a/deep/*.md')], here)).toEqual([join(folder, 'cards/a/deep/team2-z.md')])
   })
 
-  it.each([
-    [['cards/team9-*.yaml'], 'No card matches cards/team9-*.yaml.'],
-    [['nowhere/*.yaml'], 'No card matches nowhere/*.yaml.'],
-    [['cards/*.txt'], 'No card matches cards/*.txt.'],
-    [['nowhere.yaml'], 'nowhere.yaml does not exist.'],
-  ])('rejects %j', (named, message) => {
-    expect(() => findCardFiles(named, tree().folder)).toThrow(message)
+  it('rejects what names no file', () => {
+    const { folder } = tree()
+    for (const glob of ['cards/team9-*.yaml', 'nowhere/*.yaml', 'cards/*.txt'])
+      expect(() => findCardFiles([glob], folder)).toThrow(`No card matches ${glob}.`)
+    expect(() => findCardFiles(['nowhere.yaml'], folder)).toThrow('nowhere.yaml does not exist.')
   })
 
   it('ends at links that lead back to a folder above, and reports links to folders', () => {
@@ -103,34 +92,25 @@ describe('the defaults of folders', () => {
     'cards/team1/deep/a.json': card('a'),
     'cards/b.json': card('b'),
   }
+  /** Returns the fields of each agent that are inherited. */
   const load = (named: string[], folder: string, cwd = folder) =>
     Object.fromEntries(
-      loadManifests(named, 'https://cards.example.com', cwd).drafts.map(({ id, manifest }) => [
-        id,
-        [
-          manifest.visibility,
-          (manifest.card as { provider?: object }).provider,
-          (manifest.card as { iconUrl?: string | null }).iconUrl,
-        ],
-      ]),
+      loadManifests(named, 'https://cards.example.com', cwd).drafts.map(({ id, manifest }) => {
+        const { provider, iconUrl } = manifest.card as { provider?: object; iconUrl?: string | null }
+        return [id, [manifest.visibility, provider, iconUrl]]
+      }),
     )
+  const ofB = ['internal', { organization: 'ACME' }, 'https://acme.example.com/i']
 
-  it.each([[['cards']], [['cards/team1/deep/a.json', 'cards/b.json']], [['**/*.json']]])(
-    'are inherited from all folders up to the current one, whatever is named: %j',
-    named => {
-      const { folder } = new Workspace(files)
-      expect(load(named, folder)).toEqual({
-        a: ['internal', { organization: 'ACME', url: 'https://team1.example.com' }, undefined],
-        b: ['internal', { organization: 'ACME' }, 'https://acme.example.com/i'],
-      })
-      expect(
-        load(
-          named.map(name => join(folder, name)),
-          folder,
-        ),
-      ).toEqual(load(named, folder))
-    },
-  )
+  it('are inherited from all folders up to the current one, whatever is named', () => {
+    const { folder } = new Workspace(files)
+    const inherited = { a: ['internal', { organization: 'ACME', url: 'https://team1.example.com' }, undefined], b: ofB }
+    for (const named of [['cards'], ['cards/team1/deep/a.json', 'cards/b.json'], ['**/*.json']]) {
+      expect(load(named, folder)).toEqual(inherited)
+      const absolute = named.map(name => join(folder, name))
+      expect(load(absolute, folder)).toEqual(inherited)
+    }
+  })
 
   it('are inherited outside of the current folder from the folder that was named', () => {
     const { folder } = new Workspace({ ...files, 'here/x.txt': '' })
@@ -139,34 +119,19 @@ describe('the defaults of folders', () => {
     expect(load(['../cards/team1/deep'], folder, here)).toEqual({ a: [undefined, undefined, undefined] })
     expect(load(['../cards/team1'], folder, here)).toEqual({ a })
     expect(load(['../cards'], folder, here)).toEqual({ a, b: [undefined, undefined, undefined] })
-    expect(load([folder], folder, here)).toMatchObject({
-      b: ['internal', { organization: 'ACME' }, 'https://acme.example.com/i'],
-    })
+    expect(load([folder], folder, here)).toMatchObject({ b: ofB })
   })
 
   it('are reported with the file where a mistake is', () => {
-    const { folder } = new Workspace({
-      ...files,
-      'defaults.yaml': 'visibility: hidden',
-      'cards/defaults.yaml': 'no: 1',
-    })
-    const { invalid } = loadManifests(['cards'], 'https://cards.example.com', folder)
-    expect(invalid.flatMap(({ problems }) => problems.map(({ file, pointer }) => [file, pointer]))).toEqual([
-      ['cards/defaults.yaml', '/no'],
-      ['cards/defaults.yaml', '/no'],
-    ])
-    const { invalid: inherited } = loadManifests(
-      ['cards'],
-      'https://cards.example.com',
-      new Workspace({
-        ...files,
-        'defaults.yaml': 'visibility: hidden',
-      }).folder,
-    )
-    expect(inherited.flatMap(({ problems }) => problems.map(({ file, pointer }) => [file, pointer]))).toEqual([
-      ['defaults.yaml', '/visibility'],
-      ['defaults.yaml', '/visibility'],
-    ])
+    const problemsOf = (more: Record<string, string>) => {
+      const { folder } = new Workspace({ ...files, ...more })
+      const { invalid } = loadManifests(['cards'], 'https://cards.example.com', folder)
+      return invalid.flatMap(({ problems }) => problems.map(({ file, pointer }) => `${file} ${pointer}`))
+    }
+    const hidden = { 'defaults.yaml': 'visibility: hidden' }
+    const unknown = 'cards/defaults.yaml /no'
+    expect(problemsOf({ ...hidden, 'cards/defaults.yaml': 'no: 1' })).toEqual([unknown, unknown])
+    expect(problemsOf(hidden)).toEqual(['defaults.yaml /visibility', 'defaults.yaml /visibility'])
   })
 })
 

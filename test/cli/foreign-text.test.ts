@@ -1,10 +1,9 @@
-import type { ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { run } from '../../cli/cli.ts'
 import { NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
-import { problem } from './fake-host.ts'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { json, problem } from './fake-host.ts'
+import { card, containing, useFakeHost, Workspace } from './workspace.ts'
 
 /** Erases the screen, hides what follows, begins a line of its own, and reverses the order of what follows. */
 const hostile =
@@ -27,20 +26,17 @@ beforeEach(() => {
   host.faults = [
     ({ method, path }, response) => {
       const body = bodies[`${method} ${path.split('?')[0]}`]
-      if (body === undefined) return false
       const status = method === 'POST' && path === '/tokens' ? 201 : 200
-      const headers = { 'Content-Type': 'application/json', ETag: '"abc"' }
-      response.writeHead(status, headers).end(JSON.stringify(body))
-      return true
+      return body !== undefined && Boolean(json(response, status, body, '"abc"'))
     },
   ]
 })
 
 /** Runs a command on a terminal that shows colors. */
-const runOnTerminal = async (args: readonly string[], files: Record<string, unknown> = {}) => {
+const runOnTerminal = async (args: string, files: Record<string, unknown> = {}) => {
   const { io, output } = new Workspace(files).io({ ...env, FORCE_COLOR: '1' })
   const stdout = Object.assign(io.stdout, { isTTY: true })
-  const code = await run(args, { ...io, stdout })
+  const code = await run(args.split(' '), { ...io, stdout })
   return { code, ...output() }
 }
 
@@ -93,29 +89,19 @@ type Row = [args: string, bodies: Bodies, files?: Record<string, unknown>]
 const listed = {
   agents: [{ id: hostile, name: hostile, version: hostile, card: hostile, visibility: hostile, set: hostile }],
 }
+const issue = { rule: 'incompatible-version', severity: 'error', pointer: '', message: hostile }
+const revision = { seq: 1, created: hostile, by: hostile, author: hostile, class: hostile }
 const rows: Row[] = [
   ['list', { 'GET /agents': listed }],
   ['list --set s', { 'GET /agents': listed }],
   ['audit', { 'GET /audit': { entries: [entry], head: null } }],
   ['check a', { 'POST /agents/a/check': { receipt, unsigned: hostile, current: true }, ...noKeys }],
-  [
-    'history a',
-    {
-      'GET /agents/a/revisions': {
-        revisions: [{ seq: 1, created: hostile, by: hostile, author: hostile, class: hostile }],
-      },
-    },
-  ],
+  ['history a', { 'GET /agents/a/revisions': { revisions: [revision] } }],
   [
     'diff a 2',
     {
       'GET /agents/a/revisions/2/diff': {
-        id: hostile,
-        from: 1,
-        to: 2,
-        class: hostile,
-        changes: [change],
-        manifest: drift,
+        ...{ id: hostile, from: 1, to: 2, class: hostile, changes: [change], manifest: drift },
       },
     },
   ],
@@ -125,9 +111,7 @@ const rows: Row[] = [
     '--force',
     {
       'PUT /agents/a': {
-        id: hostile,
-        class: hostile,
-        changes: [change],
+        ...{ id: hostile, class: hostile, changes: [change] },
         source: { state: hostile, notes: [note], failure: { message: hostile } },
         report: { filled: [{ ...note, pointer: '/callers' }], issues: [{ ...note, rule: hostile, severity: 'error' }] },
       },
@@ -140,9 +124,7 @@ const rows: Row[] = [
     'refresh a',
     {
       'POST /agents/a/refresh': {
-        outcome: 'refreshed',
-        drift,
-        notes: [note],
+        ...{ outcome: 'refreshed', drift, notes: [note] },
         source: { verification: { verified: false, reason: hostile } },
       },
     },
@@ -153,27 +135,11 @@ const rows: Row[] = [
     {
       'GET /agents/a/manifest': manifest,
       'POST /agents/a/rollback': {
-        id: 'a',
-        seq: 2,
-        changed: true,
-        class: hostile,
-        changes: [change],
-        report: { issues: [{ rule: 'incompatible-version', severity: 'error', pointer: '', message: hostile }] },
+        ...{ id: 'a', seq: 2, changed: true, class: hostile, changes: [change], report: { issues: [issue] } },
       },
     },
   ],
-  [
-    'keys list',
-    {
-      'GET /keys': {
-        keys: [],
-        problem: hostile,
-        unsigned: 1,
-        cacheSeconds: 60,
-        time,
-      },
-    },
-  ],
+  ['keys list', { 'GET /keys': { keys: [], problem: hostile, unsigned: 1, cacheSeconds: 60, time } }],
   ['token list', { 'GET /tokens': { tokens: [token] } }],
   ['token create --scope read', { 'POST /tokens': { ...token, token: 'cc_a_b', published: true } }],
   ['whoami', { 'GET /tokens/self': token }],
@@ -181,9 +147,7 @@ const rows: Row[] = [
     'lint --observed',
     {
       'GET /agents/a/observed': {
-        calls: 3,
-        since: hostile,
-        lastSeen: hostile,
+        ...{ calls: 3, since: hostile, lastSeen: hostile },
         proposals: [{ rule: hostile, ...note, seen: { [hostile]: 1 }, change: { op: hostile, path: hostile } }],
       },
     },
@@ -195,7 +159,7 @@ describe('a host whose texts command terminals', () => {
   it('commands none with any text that a command shows', async () => {
     for (const [command, responses, folder] of rows) {
       bodies = responses
-      const { stdout, stderr } = await runOnTerminal(command.split(' '), folder)
+      const { stdout, stderr } = await runOnTerminal(command, folder)
       expectSafe(stdout + stderr, command)
       expect(withoutOwnColors(stdout + stderr), command).toContain(shown)
     }
@@ -204,39 +168,34 @@ describe('a host whose texts command terminals', () => {
   it('has the same texts in JSON', async () => {
     for (const [command, responses, folder] of rows) {
       bodies = responses
-      const flags = command.startsWith('lint') ? ['--format', 'json'] : ['--json']
-      const { stdout, stderr } = await runOnTerminal([...command.split(' '), ...flags], folder)
+      const flags = command.startsWith('lint') ? '--format json' : '--json'
+      const { stdout, stderr } = await runOnTerminal(`${command} ${flags}`, folder)
       expectSafe(stdout + stderr, command)
       const texts = textsOf(JSON.parse(stdout)).filter(text => text.includes('FORGED'))
       expect(texts.length, command).toBeGreaterThan(0)
-      expect(
-        texts.filter(text => !text.includes(hostile)),
-        command,
-      ).toEqual([])
+      const changed = texts.filter(text => !text.includes(hostile))
+      expect(changed, command).toEqual([])
     }
   })
 
-  it.each(['list', 'audit', 'history a'])(
-    'makes no rows and columns of its own in the output of %s for programs',
-    async command => {
+  it('makes no rows and columns of its own in the output for programs', async () => {
+    for (const [command, columns] of Object.entries({ list: 6, audit: 7, 'history a': 5 })) {
       bodies = rows.find(([args]) => args === command)?.[1] ?? {}
       const { stdout } = await new Workspace().run(command.split(' '), env)
       expectSafe(stdout, command, '\t')
-      const columns = { list: 6, audit: 7, 'history a': 5 }[command]
-      expect(
-        stdout
-          .trimEnd()
-          .split('\n')
-          .map(line => line.split('\t').length),
-      ).toEqual([columns])
-    },
-  )
+      const counts = stdout
+        .trimEnd()
+        .split('\n')
+        .map(line => line.split('\t').length)
+      expect(counts, command).toEqual([columns])
+    }
+  })
 
   it('leaves a card and a manifest what they are', async () => {
     bodies = { 'GET /agents/a/.well-known/agent-card.json': manifest, 'GET /agents/a/manifest': manifest }
-    for (const flags of [[], ['--manifest'], ['--manifest', '--json']]) {
-      const { stdout } = await runOnTerminal(['show', 'a', ...flags])
-      expectSafe(stdout, String(flags))
+    for (const flags of ['', ' --manifest', ' --manifest --json']) {
+      const { stdout } = await runOnTerminal(`show a${flags}`)
+      expectSafe(stdout, flags)
       expect(parse(stdout)).toEqual(manifest)
     }
   })
@@ -249,28 +208,23 @@ describe('a host whose texts command terminals', () => {
       ...['--quiet', 'diff'],
     ]
     for (const command of commands) {
-      const { stdout, stderr } = await runOnTerminal(command.split(' '), files)
+      const { stdout, stderr } = await runOnTerminal(command, files)
       expectSafe(stdout + stderr, command)
       expect(stdout + stderr, command).toContain(shown)
     }
   })
 
-  it.each<[string, (response: ServerResponse) => unknown, string]>([
-    [
-      'its redirects',
-      response => response.writeHead(302, { Location: 'https://a.example/\u009b2J' }).end(),
-      'has moved',
-    ],
-    [
-      'the media types of its first response',
-      response => response.writeHead(200, { 'Content-Type': 'text/\u009b2J' }).end('{'),
-      'is not a Calling Card host',
-    ],
-  ])('commands none with %s', async (_, respond, message) => {
-    host.healthFault = (_seen, response) => Boolean(respond(response))
-    const { code, stderr } = await runOnTerminal(['list'])
-    expectSafe(stderr, '')
-    expect(stderr).toContain(message)
-    expect([code, stderr]).toEqual([4, expect.stringContaining('\\u009b2J')])
+  it('commands none with its redirects or the media types of its first response (exit 4)', async () => {
+    const rows: [status: number, headers: Record<string, string>, message: string][] = [
+      [302, { Location: 'https://a.example/\u009b2J' }, 'has moved'],
+      [200, { 'Content-Type': 'text/\u009b2J' }, 'is not a Calling Card host'],
+    ]
+    for (const [status, headers, message] of rows) {
+      host.healthFault = (_, response) => Boolean(response.writeHead(status, headers).end('{'))
+      const { code, stderr } = await runOnTerminal('list')
+      expectSafe(stderr, message)
+      expect(stderr).toContain(message)
+      expect([code, stderr]).toEqual([4, containing('\\u009b2J')])
+    }
   })
 })

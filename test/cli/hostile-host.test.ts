@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HostError } from '../../cli/client/index.ts'
 import { paginate } from '../../cli/client/pages.ts'
-import { FakeHost, isPut, problem, times } from './fake-host.ts'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { FakeHost, isPut, json, problem, times } from './fake-host.ts'
+import { card, containing, matching, useFakeHost, Workspace } from './workspace.ts'
 
-const { host, env } = useFakeHost()
+const { host, renew, run } = useFakeHost()
 
 const files = { 'cards/a.json': card('a') }
 const noLines = '{"format":"calling-card-export","version":1}\n'
@@ -19,31 +19,31 @@ describe('a host that never ends', () => {
     host.faults = [
       (seen, response) => {
         if (seen.path.split('?')[0] !== path) return false
-        const body = JSON.stringify({ ...page, cursor: cursors[count++ % cursors.length] })
-        response.writeHead(200, { 'Content-Type': 'application/json' }).end(body)
-        return true
+        return Boolean(json(response, 200, { ...page, cursor: cursors[count++ % cursors.length] }))
       },
     ]
   }
   const prunable = { 'cards/defaults.yaml': 'set: mine', 'cards/a.json': card('a') }
 
-  it.each([
-    ['list', '/agents', { agents: [{ id: 'a' }] }],
-    ['pull', '/agents', { agents: [{ id: 'a' }] }],
-    ['--prune --yes', '/agents', { agents: [{ id: 'a', set: 'mine' }] }],
-    ['token list', '/tokens', { tokens: [] }],
-    ['history a --limit 9999', '/agents/a/revisions', { revisions: [] }],
-    ['audit --limit 9999', '/audit', { entries: [], head: null }],
-    ['audit verify', '/audit', { entries: [], head: null }],
-  ])('is not read by %s again and again (exit 4)', async (command, path, page) => {
-    repeatPages(path, page, ['1', '2', '3'])
-    const { code, stdout, stderr } = await new Workspace(prunable).run(command.split(' '), env)
-    expect(stdout + stderr).toContain('the host returns the same page of a list again')
-    expect([code, host.seen.map(seen => new URL(seen.path, host.url).searchParams.get('cursor'))]).toEqual([
-      4,
-      [null, '1', '2', '3'],
-    ])
-    expect(host.writes).toEqual([])
+  it('is not read again and again (exit 4)', async () => {
+    const noEntries = { entries: [], head: null }
+    const rows: [command: string, path: string, page: object][] = [
+      ['list', '/agents', { agents: [{ id: 'a' }] }],
+      ['pull', '/agents', { agents: [{ id: 'a' }] }],
+      ['--prune --yes', '/agents', { agents: [{ id: 'a', set: 'mine' }] }],
+      ['token list', '/tokens', { tokens: [] }],
+      ['history a --limit 9999', '/agents/a/revisions', { revisions: [] }],
+      ['audit --limit 9999', '/audit', noEntries],
+      ['audit verify', '/audit', noEntries],
+    ]
+    for (const [command, path, page] of rows) {
+      renew()
+      repeatPages(path, page, ['1', '2', '3'])
+      const { code, stdout, stderr, writes } = await run(prunable, command)
+      expect(stdout + stderr).toContain('the host returns the same page of a list again')
+      const cursors = host.seen.map(seen => new URL(seen.path, host.url).searchParams.get('cursor'))
+      expect([code, cursors, writes]).toEqual([4, [null, '1', '2', '3'], []])
+    }
   })
 
   it('is not read beyond the pages of any list', async () => {
@@ -66,18 +66,15 @@ describe('a host that never ends', () => {
         return true
       },
     ]
-    const { code, stdout, stderr } = await new Workspace().run(['export'], env)
-    expect([code, stdout, stderr]).toEqual([4, '', expect.stringMatching(/longer than any that a host imports/)])
+    const stderr = matching(/longer than any that a host imports/)
+    expect(await run({}, 'export')).toMatchObject({ code: 4, stdout: '', stderr })
   })
 
   it('is not waited for longer than a minute at a time', async () => {
-    host.faults = [
-      times(1, isPut(), response =>
-        problem(response, 503, 'busy', 'No.', { headers: { 'Retry-After': '9'.repeat(30) } }),
-      ),
-    ]
-    const { code, stderr } = await new Workspace(files).run([], env)
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^PUT \/agents\/a: .*; retrying in 60 s$/m)])
+    const headers = { 'Retry-After': '9'.repeat(30) }
+    host.faults = [times(1, isPut(), response => problem(response, 503, 'busy', 'No.', { headers }))]
+    const stderr = matching(/^PUT \/agents\/a: .*; retrying in 60 s$/m)
+    expect(await run(files, '')).toMatchObject({ code: 0, stderr })
   })
 })
 
@@ -93,10 +90,10 @@ describe('a host that redirects to another', () => {
       const redirect = (_: unknown, response: ServerResponse): boolean =>
         Boolean(response.writeHead(status, { Location: `${other.url}/agents` }).end())
       host.faults = [redirect]
-      const { code, stdout, stderr } = await workspace.run(command.split(' ').filter(Boolean), env)
-      expect([code, stdout + stderr], command).toEqual([4, expect.stringContaining('the host has moved')])
+      const { code, stdout, stderr } = await run(workspace, command)
+      expect([code, stdout + stderr], command).toEqual([4, containing('the host has moved')])
       host.healthFault = redirect
-      expect((await workspace.run(command.split(' ').filter(Boolean), env)).code, command).toBe(4)
+      expect((await run(workspace, command)).code, command).toBe(4)
       host.healthFault = () => false
     }
     expect([...other.seen, ...other.contacts]).toEqual([])
@@ -107,12 +104,8 @@ describe('a host with shell commands in its texts', () => {
   it('has none of them in a command that is shown', async () => {
     const [kid, key] = ['k1;id', { role: 'previous', secret: 'SIGNING_KEY' }]
     const keys = { keys: [{ kid, ...key }], unsigned: 0, cacheSeconds: 60, time: '2026-11-26T12:00:00Z' }
-    host.faults = [
-      ({ path }, response) =>
-        path === '/keys' &&
-        Boolean(response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(keys))),
-    ]
-    const { code, stdout, stderr } = await new Workspace().run(['keys', 'list'], env)
-    expect([code, stdout + stderr]).toEqual([4, expect.stringMatching(/is not a Calling Card host\.\n$/)])
+    host.faults = [({ path }, response) => path === '/keys' && Boolean(json(response, 200, keys))]
+    const stderr = matching(/is not a Calling Card host\.\n$/)
+    expect(await run({}, 'keys list')).toMatchObject({ code: 4, stdout: '', stderr })
   })
 })

@@ -2,9 +2,13 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync,
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeEnvFile } from '../../cli/deploy/env-file.ts'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { card, containing, useFakeHost, Workspace } from './workspace.ts'
 
-const { host, env } = useFakeHost()
+const { host, env, run } = useFakeHost()
+
+/** What a terminal or a CI service obeys. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters
+const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|^::/m
 
 /** The files of the user that are no part of the repository. */
 const outsideFiles = { victim: 'mine\n', 'folder/own.txt': 'mine\n' }
@@ -25,35 +29,19 @@ const expectUntouched = ({ folder }: Workspace): void => {
 }
 
 describe('a link out of the repository', () => {
-  it.each<[string, (workspace: Workspace) => unknown, string, string]>([
-    ['.env', ({ folder }) => writeEnvFile(folder, '.env', { ADMIN_TOKEN: 'x' }), '.env', 'mine\nADMIN_TOKEN=x\n'],
-    [
-      '.gitignore',
-      workspace =>
-        workspace.run([
-          'init',
-          '--name',
-          'B',
-          '--description',
-          'Answers questions about a',
-          '--url',
-          'https://a.example.com',
-        ]),
-      '.gitignore',
-      '.env\n.env.*\n!.env.example\n',
-    ],
-    [
-      'the output of convert',
-      workspace => workspace.run(['convert', 'cards/a.json', '--to', 'gopherhole', '--out', '.']),
-      'a.json',
-      '{',
-    ],
-  ])('is replaced by a file where %s is written', async (_, write, name, text) => {
-    const files = { 'cards/a.json': card('a') }
-    const { outside, workspace, read, isLink } = repository(files, { [name]: 'victim' })
-    await write(workspace)
-    expect([read(name).slice(0, text.length), isLink(name)]).toEqual([text, false])
-    expectUntouched(outside)
+  it('is replaced by a file where something is written: .env, .gitignore and the output of convert', async () => {
+    const init = ['init', '--name', 'B', '--description', 'Answers questions about a', '--url', 'https://a.example.com']
+    const rows: [name: string, text: string, write: (workspace: Workspace) => unknown][] = [
+      ['.env', 'mine\nADMIN_TOKEN=x\n', ({ folder }) => writeEnvFile(folder, '.env', { ADMIN_TOKEN: 'x' })],
+      ['.gitignore', '.env\n.env.*\n!.env.example\n', workspace => workspace.run(init)],
+      ['a.json', '{', workspace => workspace.run(['convert', 'cards/a.json', '--to', 'gopherhole', '--out', '.'])],
+    ]
+    for (const [name, text, write] of rows) {
+      const { outside, workspace, read, isLink } = repository({ 'cards/a.json': card('a') }, { [name]: 'victim' })
+      await write(workspace)
+      expect([read(name).slice(0, text.length), isLink(name)]).toEqual([text, false])
+      expectUntouched(outside)
+    }
   })
 
   it('keeps .env readable by its owner only, and leaves no other file', () => {
@@ -63,18 +51,15 @@ describe('a link out of the repository', () => {
     expect(readdirSync(workspace.folder)).toEqual(['.env', '.git'])
   })
 
-  it.each([
-    [[]],
-    [['lint']],
-    [['pull']],
-    [['pull', '--out', 'cards/team', '--force']],
-    [['init', 'a', '--name', 'B', '--description', 'Answers questions about b', '--url', 'https://b.example.com']],
-  ])('leads no card out of it: %j (exit 2)', async args => {
+  it('leads no card out of it (exit 2)', async () => {
     host.register('weather', { card: card('weather') })
-    const { outside, workspace } = repository({}, { cards: 'folder' })
-    const { code, stderr } = await workspace.run(args, env)
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`leads to ${join(outside.folder, 'folder')}`)])
-    expectUntouched(outside)
+    const init = 'init a --name B --description Answers --url https://b.example.com'
+    for (const args of ['', 'lint', 'pull', 'pull --out cards/team --force', init]) {
+      const { outside, workspace } = repository({}, { cards: 'folder' })
+      const stderr = containing(`leads to ${join(outside.folder, 'folder')}`)
+      expect(await run(workspace, args)).toMatchObject({ code: 2, stderr })
+      expectUntouched(outside)
+    }
   })
 
   it('is no obstacle to the folder that the user names, nor is a link within the repository', async () => {
@@ -127,76 +112,60 @@ describe('a link out of the repository', () => {
 describe('a name of a file', () => {
   const names = ['\u001b[2Jx.json', 'a\n::error::b.json', '--force.json', '-', '..json', 'a;rm -rf b.json']
 
-  it.each([
-    [['lint']],
-    [['lint', '--format', 'json']],
-    [['lint', '--format', 'sarif']],
-    [['--check']],
-    [['convert', 'cards', '--to', '1.0', '--out', 'out']],
-  ])('commands neither the terminal nor a CI service, and is no option: %j', async args => {
+  it('commands neither the terminal nor a CI service, and is no option', async () => {
     const workspace = new Workspace(Object.fromEntries(names.map(name => [`cards/${name}`, '{"name": 1}'])))
-    const { stdout, stderr } = await workspace.run(args, env)
-    const text = stdout + stderr
-    expect(text).toMatch(/force/)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal obeys
-    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|^::/m)
-    expect(host.writes).toEqual([])
+    const commands = [
+      'lint',
+      'lint --format json',
+      'lint --format sarif',
+      '--check',
+      'convert cards --to 1.0 --out out',
+    ]
+    for (const args of commands) {
+      const { stdout, stderr, writes } = await run(workspace, args)
+      expect(stdout + stderr).toMatch(/force/)
+      expect(stdout + stderr).not.toMatch(controls)
+      expect(writes).toEqual([])
+    }
   })
 })
 
 describe('sync-card.yaml of a hostile repository', () => {
-  it.each<[string, string, string]>([
-    [
-      'a URL with controls',
-      'hosts: { prod: { url: "https://a\\e[2J.example" } }',
-      '/hosts/prod/url must be the URL of a host',
-    ],
-    [
-      'a URL with a password',
-      'hosts: { prod: { url: "https://a:hidden@b.example" } }',
-      '/hosts/prod/url must be the URL of a host',
-    ],
-    [
-      'a path with shell commands',
-      'hosts: { prod: { url: "https://b.example/;id" } }',
-      '/hosts/prod/url must be the URL of',
-    ],
-    ['a shell command as a name', 'hosts: { prod: { url: "https://$(id)" } }', '/hosts/prod/url must be the URL of'],
-    ['a name with controls', 'hosts: { "a\\e[2J": { url: "https://b.example" } }', 'is not the name of a host'],
-    [
-      'a default with controls',
-      'default: "\\e[2J"\nhosts: { a: { url: "https://b.example" } }',
-      '/default names no host',
-    ],
-    [
-      'a default that every object has',
-      'default: constructor\nhosts: { a: { url: "https://b.example" } }',
-      '/default names no host',
-    ],
-    [
-      'aliases that expand without end',
-      `a: &a [x, x]\n${[...'bcdefghi'].map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index]}, `.repeat(9)}]`).join('\n')}\n`,
-      'sync-card.yaml:',
-    ],
-    ['deep nesting', `hosts: ${'['.repeat(5000)}`, 'nests deeper than'],
-    ['a list of hosts', 'hosts: [https://b.example]', '/hosts must be'],
-  ])('is rejected: %s (exit 2)', async (_, text, message) => {
-    const { code, stdout, stderr } = await new Workspace({ 'sync-card.yaml': text }).run(['whoami'], {
-      ADMIN_TOKEN: 'x',
-    })
-    expect(stderr).toContain(message)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal obeys
-    expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|hidden|^::/m)
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  it('is rejected (exit 2)', async () => {
+    const invalidUrl = '/hosts/prod/url must be the URL of a host'
+    const withDefault = (name: string) => `default: ${name}\nhosts: { a: { url: "https://b.example" } }`
+    /** Each name is a list of nine aliases of the name before. */
+    const bomb = [...'bcdefghi'].map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index]}, `.repeat(9)}]`)
+    const rows: [text: string, message: string][] = [
+      ['hosts: { prod: { url: "https://a\\e[2J.example" } }', invalidUrl],
+      ['hosts: { prod: { url: "https://a:hidden@b.example" } }', invalidUrl],
+      ['hosts: { prod: { url: "https://b.example/;id" } }', invalidUrl],
+      ['hosts: { prod: { url: "https://$(id)" } }', invalidUrl],
+      ['hosts: { "a\\e[2J": { url: "https://b.example" } }', 'is not the name of a host'],
+      [withDefault('"\\e[2J"'), '/default names no host'],
+      // Every object has it.
+      [withDefault('constructor'), '/default names no host'],
+      [`a: &a [x, x]\n${bomb.join('\n')}\n`, 'sync-card.yaml:'],
+      [`hosts: ${'['.repeat(5000)}`, 'nests deeper than'],
+      ['hosts: [https://b.example]', '/hosts must be'],
+    ]
+    for (const [text, message] of rows) {
+      const { code, stdout, stderr } = await run({ 'sync-card.yaml': text }, 'whoami', { env: { ADMIN_TOKEN: 'x' } })
+      expect([code, stdout, stderr]).toEqual([2, '', containing(message)])
+      expect(stderr).not.toMatch(controls)
+      expect(stderr).not.toContain('hidden')
+    }
   })
 
-  it.each([
-    ['sync-card.yaml', 'sync-card.yaml:1:1 (document) is larger than 16 MiB'],
-    ['.env', '.env cannot be read: it is larger than 16 MiB.'],
-  ])('is rejected, as are other files, if it is larger than any: %s (exit 2)', async (name, message) => {
-    const workspace = new Workspace({ [name]: '' })
-    truncateSync(join(workspace.folder, name), 2 ** 32)
-    const { code, stderr } = await workspace.run(['whoami'])
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  it('is rejected, as are other files, if it is larger than any (exit 2)', async () => {
+    const messages = {
+      'sync-card.yaml': 'sync-card.yaml:1:1 (document) is larger than 16 MiB',
+      '.env': '.env cannot be read: it is larger than 16 MiB.',
+    }
+    for (const [name, message] of Object.entries(messages)) {
+      const workspace = new Workspace({ [name]: '' })
+      truncateSync(join(workspace.folder, name), 2 ** 32)
+      expect(await workspace.run(['whoami'])).toMatchObject({ code: 2, stderr: containing(message) })
+    }
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { request } from '../../cli/client/http.ts'
-import { poll } from '../../cli/clock.ts'
+import { poll, systemClock } from '../../cli/clock.ts'
 import { HostError } from '../../cli/failure.ts'
 
 /** A clock that passes the time at once, and records every pause. */
@@ -36,9 +36,8 @@ const send = async (respond: () => Response, retries = 4) => {
 const busy = (headers: Record<string, string> = {}) => new Response('', { status: 503, headers })
 
 const networkError = () => {
-  throw new TypeError('fetch failed', {
-    cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
-  })
+  const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  throw new TypeError('fetch failed', { cause })
 }
 
 describe('request', () => {
@@ -59,19 +58,14 @@ describe('request', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it.each([
-    ['in seconds', '7', 7000],
-    ['as a date', 'Sun, 22 Nov 2026 12:00:20 GMT', 20_000],
-    ['up to its limit', '3600', 60_000],
-    ['unless it is invalid', 'soon', 0],
-  ])('obeys Retry-After %s', async (_, value, wait) => {
-    const { pauses } = await send(() => busy({ 'Retry-After': value }), 1)
-    expect(pauses).toHaveLength(1)
-    expect(pauses[0]).toBeGreaterThanOrEqual(wait + 250)
-    expect(pauses[0]).toBeLessThanOrEqual(wait + 500)
-  })
-
-  it('says how long it waits', async () => {
+  it('obeys Retry-After in seconds or as a date, up to its limit, and says how long it waits', async () => {
+    const waits = { '7': 7000, 'Sun, 22 Nov 2026 12:00:20 GMT': 20_000, '3600': 60_000, soon: 0 }
+    for (const [value, wait] of Object.entries(waits)) {
+      const { pauses } = await send(() => busy({ 'Retry-After': value }), 1)
+      expect(pauses).toHaveLength(1)
+      expect(pauses[0]).toBeGreaterThanOrEqual(wait + 250)
+      expect(pauses[0]).toBeLessThanOrEqual(wait + 500)
+    }
     const { messages } = await send(() => busy({ 'Retry-After': '7' }), 1)
     expect(messages).toEqual(['GET /agents: the host responded with 503; retrying in 7 s'])
   })
@@ -83,18 +77,21 @@ describe('request', () => {
     expect(pauses).toHaveLength(2)
   })
 
-  it.each([
-    ['CERT_HAS_EXPIRED', 'its certificate has expired: renew it, or check the clock of this machine'],
-    ['CERT_NOT_YET_VALID', 'its certificate is not valid yet: check the clock of this machine'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is of another host: check the name in the URL'],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', expect.stringContaining('set NODE_EXTRA_CA_CERTS')],
-  ])('names what is wrong with TLS, and does not retry: %s', async (code, reason) => {
-    const { outcome, pauses } = await send(() => {
-      throw new TypeError('fetch failed', { cause: Object.assign(new Error('tls'), { code }) })
-    })
-    expect(outcome).toBeInstanceOf(HostError)
-    expect(/\((.*)\)/.exec(String(outcome))?.[1]).toEqual(reason)
-    expect(pauses).toEqual([])
+  it('names what is wrong with TLS, and does not retry', async () => {
+    const reasons = {
+      CERT_HAS_EXPIRED: 'its certificate has expired: renew it, or check the clock of this machine',
+      CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
+      ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another host: check the name in the URL',
+      UNABLE_TO_VERIFY_LEAF_SIGNATURE: expect.stringContaining('set NODE_EXTRA_CA_CERTS'),
+    }
+    for (const [code, reason] of Object.entries(reasons)) {
+      const { outcome, pauses } = await send(() => {
+        throw new TypeError('fetch failed', { cause: Object.assign(new Error('tls'), { code }) })
+      })
+      expect(outcome).toBeInstanceOf(HostError)
+      expect(/\((.*)\)/.exec(String(outcome))?.[1]).toEqual(reason)
+      expect(pauses).toEqual([])
+    }
   })
 
   it('neither retries nor hides a mistake of its own', async () => {
@@ -159,5 +156,35 @@ describe('poll', () => {
     expect(await poll(check, { clock, timeoutMs: 0, pauseMs: 100 })).toBe(false)
     expect(await poll(check, { clock, timeoutMs: 250, pauseMs: 100 })).toBe(false)
     expect({ checks, pauses }).toEqual({ checks: 4, pauses: [100, 100] })
+  })
+
+  it('returns false without another check once the signal is aborted', async () => {
+    const interruption = new AbortController()
+    let count = 0
+    const check = async () => {
+      count++
+      interruption.abort()
+      return false
+    }
+    expect(
+      await poll(check, { clock: recordingClock().clock, timeoutMs: 1000, pauseMs: 100, signal: interruption.signal }),
+    ).toBe(false)
+    expect(count).toBe(1)
+  })
+})
+
+describe('systemClock.sleep', () => {
+  it('returns when the signal is aborted before or while it sleeps', async () => {
+    for (const isAborted of [true, false]) {
+      const interruption = new AbortController()
+      if (isAborted) interruption.abort()
+      const sleeping = systemClock.sleep(2 ** 30, interruption.signal)
+      interruption.abort()
+      expect(await sleeping).toBeUndefined()
+    }
+  })
+
+  it('waits without a signal', async () => {
+    expect(await systemClock.sleep(1)).toBeUndefined()
   })
 })

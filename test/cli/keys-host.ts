@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import { vi } from 'vitest'
@@ -8,23 +8,26 @@ import type { Environment } from '../../cli/context.ts'
 import { keySecrets } from '../../src/card/model/constants.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { token } from '../support/runtime.ts'
-import { type Ended, Workspace } from './workspace.ts'
+import { type Ended, readFrom, Workspace } from './workspace.ts'
 
-/** Does what `wrangler secret` does, with the secrets of a Worker in a file. */
-const fakeWrangler = `#!${process.execPath}
-const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')
-const [, command, name] = process.argv.slice(2)
-appendFileSync('calls.ndjson', JSON.stringify(process.argv.slice(2)) + '\\n')
-const secrets = existsSync('secrets.json') ? JSON.parse(readFileSync('secrets.json', 'utf8')) : {}
-if (command === 'list') console.log(JSON.stringify(Object.keys(secrets).map(name => ({ name, type: 'secret_text' }))))
-if (command === 'list' && process.env.LIST_FAILURE) {
-  writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, JSON.stringify({ type: 'command-failed', version: 1, message: process.env.LIST_FAILURE }) + '\\n')
-  process.exit(1)
-}
-if (command !== 'list' && process.env.EXIT_CODE) process.exit(Number(process.env.EXIT_CODE))
-if (command === 'put') secrets[name] = readFileSync(0, 'utf8')
-if (command === 'delete') delete secrets[name]
-writeFileSync('secrets.json', JSON.stringify(secrets))
+/**
+ * Does what `wrangler secret` does, with the secrets of a Worker in files of a folder. A shell starts much faster than Node.js. The
+ * variable LIST_FAILURE is the JSON of a message.
+ */
+const fakeWrangler = `#!/bin/sh
+args=; for arg; do args="$args,\\"$arg\\""; done
+echo "[\${args#,}]" >> calls.ndjson
+if [ "$2" = list ] && [ -n "$LIST_FAILURE" ]; then
+  printf "%s" "{\\"type\\":\\"command-failed\\",\\"version\\":1,\\"message\\":$LIST_FAILURE}" > "$WRANGLER_OUTPUT_FILE_PATH"
+  exit 1
+fi
+if [ "$2" = list ]; then
+  names=; for file in secrets/*; do [ -f "$file" ] && names="$names,{\\"name\\":\\"\${file#secrets/}\\",\\"type\\":\\"secret_text\\"}"; done
+  echo "[\${names#,}]"
+  exit
+fi
+[ -n "$EXIT_CODE" ] && exit "$EXIT_CODE"
+if [ "$2" = put ]; then /bin/cat > "secrets/$3"; else /bin/rm "secrets/$3"; fi
 `
 
 export const hostUrl = 'https://cards.example.com'
@@ -37,13 +40,14 @@ export class KeysHost {
   /** Whether the host does its work in the background. */
   ringsAlarms = true
   readonly #host: NodeHost
-  #secrets = ''
+  #secrets = '{}'
 
   private constructor(host: NodeHost) {
     this.#host = host
     // A program must not get a variable such as NODE_OPTIONS of a file, which somebody else may have written.
     this.workspace = new Workspace({ 'bin/wrangler': fakeWrangler, '.env': 'EXIT_CODE=9' })
     chmodSync(join(this.workspace.folder, 'bin/wrangler'), 0o755)
+    mkdirSync(join(this.workspace.folder, 'secrets'))
   }
 
   static async start(now = Date.parse('2026-11-26T12:00:00Z')): Promise<KeysHost> {
@@ -61,24 +65,22 @@ export class KeysHost {
 
   /** The secrets of the Worker. */
   get secrets(): Record<string, string> {
-    return JSON.parse(this.#readFile('secrets.json') || '{}')
+    const names = readdirSync(join(this.workspace.folder, 'secrets'))
+    return Object.fromEntries(names.map(name => [name, this.#readFile(`secrets/${name}`)]))
   }
 
   /** Stores secrets of the Worker as wrangler does. */
   store(secrets: Readonly<Record<string, object>>): void {
-    const texts = Object.entries(secrets).map(([name, jwk]) => [name, JSON.stringify(jwk)])
-    this.workspace.write({ 'secrets.json': Object.fromEntries(texts) })
+    rmSync(join(this.workspace.folder, 'secrets'), { recursive: true })
+    mkdirSync(join(this.workspace.folder, 'secrets'))
+    for (const [name, jwk] of Object.entries(secrets))
+      this.workspace.write({ [`secrets/${name}`]: JSON.stringify(jwk) })
   }
 
   /** Runs `sync-card keys`, which the user may interrupt as soon as it waits. */
   async run(args: readonly string[], env: Environment = {}, isInterrupted = false): Promise<Ended> {
     const path = join(this.workspace.folder, 'bin')
-    const { io, output } = this.workspace.io({
-      PATH: path,
-      SYNC_CARD_URL: hostUrl,
-      SYNC_CARD_TOKEN: token,
-      ...env,
-    })
+    const { io, output } = this.workspace.io({ PATH: path, SYNC_CARD_URL: hostUrl, SYNC_CARD_TOKEN: token, ...env })
     let interrupt = () => {}
     const sleep = (ms: number) => {
       if (isInterrupted) interrupt()
@@ -94,7 +96,7 @@ export class KeysHost {
 
   /** Sends a request to the host, with the secrets that it has now. */
   async fetch(path: string, init?: RequestInit): Promise<Response> {
-    const secrets = this.#readFile('secrets.json')
+    const secrets = JSON.stringify(this.secrets)
     if (this.isDeployed && secrets !== this.#secrets) {
       this.#secrets = secrets
       await this.#host.deploy(Object.fromEntries(keySecrets.map(name => [name, this.secrets[name]])))
@@ -136,7 +138,6 @@ export class KeysHost {
   }
 
   #readFile(name: string): string {
-    const file = join(this.workspace.folder, name)
-    return existsSync(file) ? readFileSync(file, 'utf8') : ''
+    return readFrom(this.workspace, name) ?? ''
   }
 }

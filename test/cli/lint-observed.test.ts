@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { problem } from './fake-host.ts'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { json, problem } from './fake-host.ts'
+import { card, containing, useFakeHost } from './workspace.ts'
 
-const { host, env } = useFakeHost()
+const { host, run } = useFakeHost()
 let answers: Record<string, unknown>
 
 beforeEach(() => {
@@ -11,15 +11,10 @@ beforeEach(() => {
     ({ path, headers }, response) => {
       const body = headers.authorization === `Bearer ${host.token}` ? answers[path] : undefined
       if (body === undefined) return false
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
-      return true
+      return Boolean(json(response, 200, body))
     },
-    ({ path }, response) => {
-      const [, id] = /^\/agents\/(\w+)\/observed$/.exec(path) ?? []
-      if (id === undefined) return false
-      problem(response, 404, 'agent-not-found', 'No agent.')
-      return true
-    },
+    ({ path }, response) =>
+      /^\/agents\/\w+\/observed$/.test(path) && Boolean(problem(response, 404, 'agent-not-found', 'No agent.')),
   ]
 })
 
@@ -42,8 +37,7 @@ const yaml = `card:
   capabilities:
     streaming: true
 `
-const lint = (files: Record<string, unknown>, ...args: string[]) =>
-  new Workspace(files).run(['lint', '--observed', ...args], env)
+const lint = (files: Record<string, unknown>, args = '') => run(files, `lint --observed ${args}`)
 
 describe('sync-card lint --observed', () => {
   it('reports a proposal where the card says otherwise, as a warning', async () => {
@@ -59,34 +53,20 @@ describe('sync-card lint --observed', () => {
 
   it('reports it with position and change, with --format json', async () => {
     observe('weather', [streaming])
-    const { stdout } = await lint({ 'cards/weather.yaml': yaml }, '--format', 'json')
-    expect(JSON.parse(stdout).files).toEqual([
-      expect.objectContaining({
-        file: 'cards/weather.yaml',
-        observed: {
-          ...{ state: 'observed', calls: 3, ...times },
-          proposals: [{ ...streaming, severity: 'warning', file: 'cards/weather.yaml', line: 6, column: 5 }],
-        },
-      }),
-    ])
+    const { stdout } = await lint({ 'cards/weather.yaml': yaml }, '--format json')
+    const proposal = { ...streaming, severity: 'warning', file: 'cards/weather.yaml', line: 6, column: 5 }
+    const observed = { state: 'observed', calls: 3, ...times, proposals: [proposal] }
+    expect(JSON.parse(stdout).files).toEqual([expect.objectContaining({ file: 'cards/weather.yaml', observed })])
   })
 
   it('reports it with a known rule, with --format sarif', async () => {
     observe('weather', [streaming])
-    const { stdout } = await lint({ 'cards/weather.yaml': yaml }, '--format', 'sarif')
+    const { stdout } = await lint({ 'cards/weather.yaml': yaml }, '--format sarif')
     const [{ tool, results }] = JSON.parse(stdout).runs
     expect(tool.driver.rules).toContainEqual(expect.objectContaining({ id: 'observed-streaming' }))
-    expect(results).toContainEqual(
-      expect.objectContaining({
-        ruleId: 'observed-streaming',
-        level: 'warning',
-        locations: [
-          expect.objectContaining({
-            physicalLocation: expect.objectContaining({ region: { startLine: 6, startColumn: 5 } }),
-          }),
-        ],
-      }),
-    )
+    const found = results.filter(({ ruleId }: { ruleId: string }) => ruleId === 'observed-streaming')
+    const region = { startLine: 6, startColumn: 5 }
+    expect(found).toMatchObject([{ level: 'warning', locations: [{ physicalLocation: { region } }] }])
   })
 
   it('points to the source of a card that the host fetches', async () => {
@@ -100,12 +80,8 @@ describe('sync-card lint --observed', () => {
   it('says in one line that an agent is not registered, was never called or has no card', async () => {
     observe('never', [], 0)
     observe('cardless', undefined)
-    const files = {
-      'cards/new.json': card('new'),
-      'cards/never.json': card('never'),
-      'cards/cardless.json': card('cardless'),
-    }
-    const { code, stdout } = await lint(files)
+    const named = ['new', 'never', 'cardless'].map(id => [`cards/${id}.json`, card(id)])
+    const { code, stdout } = await lint(Object.fromEntries(named))
     expect(stdout).toMatch(/^cards\/cardless.*\n(?: {2}.*\n)*? {2}3 calls from .*; the host has no valid card/m)
     expect(stdout).toMatch(/^cards\/never.*\n(?: {2}.*\n)*? {2}never called through the host\n/m)
     expect(stdout).toMatch(/^cards\/new.*\n(?: {2}.*\n)*? {2}not registered on the host\n/m)
@@ -121,11 +97,9 @@ describe('sync-card lint --observed', () => {
 
   it('fails if the host refuses one of the agents (exit 3), and reports the others', async () => {
     observe('weather', [streaming])
-    host.faults.unshift(({ path }, response) => {
-      if (path !== '/agents/other/observed') return false
-      problem(response, 403, 'forbidden', 'This token lacks the scope `write`.')
-      return true
-    })
+    const reject = (response: Parameters<typeof problem>[0]) =>
+      Boolean(problem(response, 403, 'forbidden', 'This token lacks the scope `write`.'))
+    host.faults.unshift(({ path }, response) => path === '/agents/other/observed' && reject(response))
     const { code, stdout } = await lint({ 'cards/weather.yaml': yaml, 'cards/other.json': card('other') })
     expect(stdout).toContain(
       '  the host does not report its calls: This token lacks the scope `write` (SYNC_CARD_TOKEN in the environment).\n',
@@ -136,23 +110,20 @@ describe('sync-card lint --observed', () => {
 
   it('fails if the host rejects the token, or is no Calling Card host (exit 4)', async () => {
     answers['/agents/weather/observed'] = { hello: 'world' }
-    const other = await lint({ 'cards/weather.yaml': yaml })
-    expect([other.code, other.stderr]).toEqual([4, expect.stringContaining('it is not a Calling Card host')])
+    const noHost = containing('it is not a Calling Card host')
+    expect(await lint({ 'cards/weather.yaml': yaml })).toMatchObject({ code: 4, stderr: noHost })
     host.faults = []
-    const rejected = await lint({ 'cards/weather.yaml': yaml }, '--token', 'wrong-token')
-    expect([rejected.code, rejected.stderr]).toEqual([4, expect.stringContaining('rejects the token')])
+    const rejected = await lint({ 'cards/weather.yaml': yaml }, '--token wrong-token')
+    expect(rejected).toMatchObject({ code: 4, stderr: containing('rejects the token') })
   })
 
-  it('sends the token of --token to the host of --url', async () => {
+  it('sends the token of --token to the host of --url, which need it', async () => {
     observe('weather', [])
-    const workspace = new Workspace({ 'cards/weather.yaml': yaml })
-    const { stdout } = await workspace.run(['lint', '--observed', '--url', host.url, '--token', host.token])
-    expect(stdout).toContain('0 differences from the card')
-  })
-
-  it('is needed for --url and --token (exit 2)', async () => {
-    const { code, stderr } = await new Workspace({ 'cards/weather.yaml': yaml }).run(['lint', '--url', host.url])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--host, --url and --token need --observed')])
+    const files = { 'cards/weather.yaml': yaml }
+    const stderr = containing('--host, --url and --token need --observed')
+    expect(await run(files, `lint --url ${host.url}`)).toMatchObject({ code: 2, stderr })
     expect(host.seen).toEqual([])
+    const { stdout } = await run(files, `lint --observed --url ${host.url} --token ${host.token}`, { env: {} })
+    expect(stdout).toContain('0 differences from the card')
   })
 })

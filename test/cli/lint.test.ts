@@ -1,31 +1,34 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { starterCard } from '../../cli/manifests/starter.ts'
 import { lintSarif } from '../../cli/reporters/sarif.ts'
 import type { Issue } from '../../src/card/model/report.ts'
-import { FakeHost } from './fake-host.ts'
-import { Workspace } from './workspace.ts'
+import { containing, matching, useFakeHost, Workspace } from './workspace.ts'
 
-const files = {
-  'cards/bad.yaml': 'card:\n  name: Bad\n  url: nowhere\n',
-  'cards/good.json': {
-    name: 'Good',
-    description: 'Answers questions about good things',
-    url: 'https://good.example.com',
-  },
+const good = {
+  ...{ name: 'Good', description: 'Answers questions about good things' },
+  url: 'https://good.example.com',
 }
+const files = { 'cards/bad.yaml': 'card:\n  name: Bad\n  url: nowhere\n', 'cards/good.json': good }
+
+const lint = (files: Record<string, unknown>, args = '') =>
+  new Workspace(files).run(['lint', ...args.split(' ').filter(Boolean)])
+
+/** Lints files, and returns the report of the first. */
+const lintFirst = async (files: Record<string, unknown>) =>
+  JSON.parse((await lint(files, '--format json')).stdout).files[0]
+
+const location = (uri: string, startLine: number, startColumn: number) =>
+  expect.objectContaining({
+    physicalLocation: { artifactLocation: { uri, uriBaseId: '%SRCROOT%' }, region: { startLine, startColumn } },
+  })
 
 describe('sync-card lint', () => {
   it('prints for each file what POST /lint returns, with --format json', async () => {
-    const { code, stdout } = await new Workspace(files).run(['lint', '--format', 'json'])
+    const { code, stdout } = await lint(files, '--format json')
+    const error = { file: 'cards/bad.yaml', line: 3, column: 3, pointer: '/card/url', message: expect.any(String) }
     expect(JSON.parse(stdout)).toMatchObject({
       files: [
-        {
-          file: 'cards/bad.yaml',
-          valid: false,
-          errors: expect.arrayContaining([
-            { file: 'cards/bad.yaml', line: 3, column: 3, pointer: '/card/url', message: expect.any(String) },
-          ]),
-        },
+        { file: 'cards/bad.yaml', valid: false, errors: expect.arrayContaining([error]) },
         {
           file: 'cards/good.json',
           id: 'good',
@@ -41,57 +44,44 @@ describe('sync-card lint', () => {
 
   it('reports that front matter without `exposed` is internal', async () => {
     const text = '---\nname: A\ndescription: Answers questions\nmodel: gpt-4\nurl: https://a.example.com\n---\n'
-    const { stdout } = await new Workspace({ 'cards/a.md': text }).run(['lint', '--format', 'json'])
-    expect(JSON.parse(stdout).files[0].filled).toContainEqual({
-      pointer: '/exposed',
-      message: 'set to false: only front matter that sets it to true is public',
-    })
+    const message = 'set to false: only front matter that sets it to true is public'
+    expect((await lintFirst({ 'cards/a.md': text })).filled).toContainEqual({ pointer: '/exposed', message })
   })
 
   it('fails for an error of the linter (exit 1)', async () => {
-    const { code, stdout } = await new Workspace({
-      'cards/good.json': { ...files['cards/good.json'], url: 'https://10.0.0.1' },
-    }).run(['lint'])
-    expect(stdout).toMatch(/^1 file: 1 error, \d infos$/m)
-    expect(code).toBe(1)
+    const stdout = matching(/^1 file: 1 error, \d infos$/m)
+    expect(await lint({ 'cards/good.json': { ...good, url: 'https://10.0.0.1' } })).toMatchObject({ code: 1, stdout })
   })
 
   it('reports a secret as invalid (exit 3), unless --allow-secret names its place in the file or in the manifest', async () => {
-    const workspace = new Workspace({
-      'cards/good.json': {
-        ...files['cards/good.json'],
-        documentationUrl: 'https://good.example.com/?key=a1b2c3d4e5f6',
-      },
-    })
-    const rejected = await workspace.run(['lint', '--format', 'sarif'])
+    const documentationUrl = 'https://good.example.com/?key=a1b2c3d4e5f6'
+    const secret = { 'cards/good.json': { ...good, documentationUrl } }
+    const rejected = await lint(secret, '--format sarif')
     expect(JSON.parse(rejected.stdout).runs[0].results).toMatchObject([
       { ruleId: 'secret', level: 'error', locations: [location('cards/good.json', 5, 3)] },
     ])
     expect(rejected.code).toBe(3)
-    for (const pointer of ['/documentationUrl', '/card/documentationUrl']) {
-      const { code, stdout } = await workspace.run(['lint', '--allow-secret', pointer, '--allow-secret', '/card/name'])
-      expect(stdout).toMatch(/^1 file: \d infos$/m)
-      expect(code).toBe(0)
-    }
-    expect((await workspace.run(['lint', '--allow-secret', 'documentationUrl'])).code).toBe(2)
+    for (const pointer of ['/documentationUrl', '/card/documentationUrl'])
+      expect(await lint(secret, `--allow-secret ${pointer} --allow-secret /card/name`)).toMatchObject({
+        ...{ code: 0, stdout: matching(/^1 file: \d infos$/m) },
+      })
+    expect((await lint(secret, '--allow-secret documentationUrl')).code).toBe(2)
   })
 
   it('prints for people, with the dialect and what the host fills in', async () => {
-    const { code, stdout } = await new Workspace({ 'cards/good.json': files['cards/good.json'] }).run(['lint'])
-    expect(stdout).toMatch(/^cards\/good\.json gopherhole\n[\s\S]*filled \/protocolVersion set to "1\.0"/)
-    expect(code).toBe(0)
+    const stdout = matching(/^cards\/good\.json gopherhole\n[\s\S]*filled \/protocolVersion set to "1\.0"/)
+    expect(await lint({ 'cards/good.json': good })).toMatchObject({ code: 0, stdout })
   })
 
   it('prints SARIF 2.1.0 with a known rule, a level and a position for each result', async () => {
-    const { stdout } = await new Workspace(files).run(['lint', 'cards', '--format', 'sarif'])
-    const { version, runs } = JSON.parse(stdout)
-    expect(version).toBe('2.1.0')
-    expect(runs).toHaveLength(1)
+    const { version, runs } = JSON.parse((await lint(files, 'cards --format sarif')).stdout)
+    expect([version, runs.length]).toEqual(['2.1.0', 1])
     const [{ tool, results }] = runs
-    const rules: { id: string }[] = tool.driver.rules
-    expect(new Set(rules.map(rule => rule.id)).size).toBe(rules.length)
+    const rules: string[] = tool.driver.rules.map(({ id }: { id: string }) => id)
+    expect(new Set(rules).size).toBe(rules.length)
+    expect(results.length).toBeGreaterThan(2)
     for (const { ruleId, level, message, locations } of results) {
-      expect(rules.map(rule => rule.id)).toContain(ruleId)
+      expect(rules).toContain(ruleId)
       expect(['error', 'warning', 'note']).toContain(level)
       expect(message.text).toMatch(/\S/)
       const { artifactLocation, region } = locations[0].physicalLocation
@@ -105,44 +95,50 @@ describe('sync-card lint', () => {
 
   it('gives each SARIF result the level of its severity', () => {
     const at = { file: 'cards/a b.json', line: 2, column: 5, pointer: '/url', message: 'm' }
-    const findings = (['error', 'warning', 'info'] as const).map(severity => ({
+    const issues = (['error', 'warning', 'info'] as const).map(severity => ({
       issue: { rule: `rule-${severity}`, severity, pointer: '/url', message: 'm' } satisfies Issue,
       at,
     }))
-    const [run] = JSON.parse(
-      lintSarif({ results: [{ file: at.file, problems: [], issues: findings }], skipped: [] }),
-    ).runs
-    expect(run.results.map(({ ruleId, level }: { ruleId: string; level: string }) => [ruleId, level])).toEqual([
-      ['rule-error', 'error'],
-      ['rule-warning', 'warning'],
-      ['rule-info', 'note'],
+    const [run] = JSON.parse(lintSarif({ results: [{ file: at.file, problems: [], issues }], skipped: [] })).runs
+    expect(run.results).toMatchObject([
+      { ruleId: 'rule-error', level: 'error' },
+      { ruleId: 'rule-warning', level: 'warning' },
+      { ruleId: 'rule-info', level: 'note' },
     ])
     expect(run.results[0].locations[0].physicalLocation.artifactLocation.uri).toBe('cards/a%20b.json')
   })
-})
 
-it.each([
-  ['in the manifest', 'cards/x.yaml', 'id: Not Valid\ncard:\n  name: Bad\n  url: nowhere\n'],
-  ['that is no string', 'cards/x.yaml', 'id: 5\ncard:\n  name: Bad\n  url: nowhere\n'],
-  ['of its file name', 'cards/Not Valid.yaml', 'card:\n  name: Bad\n  url: nowhere\n'],
-])('reports an invalid id %s together with the errors of the card', async (_, file, text) => {
-  const { stdout } = await new Workspace({ [file]: text }).run(['lint', '--format', 'json'])
-  const pointers = JSON.parse(stdout).files[0].errors.map(({ pointer }: { pointer: string }) => pointer)
-  expect(pointers).toEqual(expect.arrayContaining(['/card/description', '/card/url']))
-  expect(pointers.filter((pointer: string) => pointer === '/id')).toHaveLength(1)
+  it('reports an invalid id together with the errors of the card', async () => {
+    const bad = 'card:\n  name: Bad\n  url: nowhere\n'
+    for (const [file, text] of [
+      ['x.yaml', `id: Not Valid\n${bad}`],
+      ['x.yaml', `id: 5\n${bad}`],
+      ['Not Valid.yaml', bad],
+    ] as const) {
+      const { errors } = await lintFirst({ [`cards/${file}`]: text })
+      const pointers: string[] = errors.map(({ pointer }: { pointer: string }) => pointer)
+      expect(pointers).toEqual(expect.arrayContaining(['/card/description', '/card/url']))
+      expect(pointers.filter(pointer => pointer === '/id')).toHaveLength(1)
+    }
+  })
+
+  it('names the files that it skips in each format', async () => {
+    const skipped = { 'cards/my-agent.yaml': starterCard({}) }
+    const [json, sarif] = [await lint(skipped, '--format json'), await lint(skipped, '--format sarif')]
+    const [{ invocations }] = JSON.parse(sarif.stdout).runs
+    for (const part of [JSON.parse(json.stdout).skipped, invocations[0].toolExecutionNotifications])
+      expect(JSON.stringify(part)).toContain('cards/my-agent.yaml')
+    const stderr = containing('cards/my-agent.yaml is skipped: it is the unedited starter card')
+    for (const ended of [json, sarif]) expect(ended).toMatchObject({ code: 0, stderr })
+  })
 })
 
 describe('the text of sync-card lint', () => {
   const clean = {
-    name: 'Clean',
-    description: 'Answers questions about clean things, from a list',
-    version: '1.0.0',
-    protocolVersion: '0.3.0',
-    url: 'https://clean.example.com',
-    preferredTransport: 'JSONRPC',
+    ...{ name: 'Clean', description: 'Answers questions about clean things, from a list', version: '1.0.0' },
+    ...{ protocolVersion: '0.3.0', url: 'https://clean.example.com', preferredTransport: 'JSONRPC' },
     capabilities: { streaming: false, pushNotifications: false },
-    defaultInputModes: ['text/plain'],
-    defaultOutputModes: ['text/plain'],
+    ...{ defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] },
     provider: { organization: 'ACME Corp', url: 'https://acme.example.com' },
     documentationUrl: 'https://acme.example.com/docs',
     iconUrl: 'https://acme.example.com/icon.png',
@@ -150,10 +146,8 @@ describe('the text of sync-card lint', () => {
     security: [{ token: [] }],
     skills: [
       {
-        id: 'ask',
-        name: 'Ask about clean things',
+        ...{ id: 'ask', name: 'Ask about clean things', tags: ['questions'] },
         description: 'Answers questions about clean things with a sentence',
-        tags: ['questions'],
         examples: ['Is a spoon clean?', 'How clean is my kitchen?'],
       },
     ],
@@ -161,23 +155,18 @@ describe('the text of sync-card lint', () => {
   const warned = { ...clean, url: 'http://warned.example.com' }
   const failed = { ...clean, url: 'https://10.0.0.1' }
 
-  const lintText = async (cards: Record<string, unknown>, ...args: string[]) => {
+  /** Lints cards, and returns the lines with the file names and places alone. */
+  const lintText = async (cards: Record<string, unknown>, args = '') => {
     const named = Object.entries(cards).map(([name, content]) => [`cards/${name}`, content])
-    const { code, stdout } = await new Workspace(Object.fromEntries(named)).run(['lint', ...args])
+    const { code, stdout } = await lint(Object.fromEntries(named), args)
     return { code, lines: stdout.split('\n').map(line => line.replace(/^( *\S+)(?: \w+)? .*/, '$1')), stdout }
   }
 
   it('has a block for each file with findings, and only counts the others', async () => {
     const cards = { 'a.json': clean, 'b.json': warned, 'c.json': clean, 'd.json': failed, 'e.json': '{' }
     const { code, lines, stdout } = await lintText(cards)
-    expect(lines.slice(0, 6)).toEqual([
-      'cards/b.json',
-      '  cards/b.json:6:3',
-      'cards/d.json',
-      '  cards/d.json:6:3',
-      'cards/e.json',
-      '  cards/e.json:1:2',
-    ])
+    const [b, d, e] = ['cards/b.json', 'cards/d.json', 'cards/e.json']
+    expect(lines.slice(0, 6)).toEqual([b, `  ${b}:6:3`, d, `  ${d}:6:3`, e, `  ${e}:1:2`])
     expect(stdout).toMatch(/^5 files: 1 invalid, 1 error, 1 warning, 2 without findings$/m)
     expect(code).toBe(3)
   })
@@ -207,23 +196,25 @@ describe('the text of sync-card lint', () => {
     expect((await lintText({ 'a.json': clean, 'b.json': clean })).stdout).toBe('2 files without findings\n')
   })
 
-  it.each<[string[], Record<string, unknown>, number, string[]]>([
-    [[], { 'b.json': warned }, 0, []],
-    [['--strict'], { 'b.json': warned }, 1, ['cards/b.json', '  cards/b.json:6:3']],
-    [[], { 'a.json': clean, 'b.json': failed, 'c.json': warned }, 1, ['cards/b.json', '  cards/b.json:6:3']],
-    [['--strict'], { 'a.json': clean }, 0, []],
-    [[], { 'a.json': '{' }, 3, ['cards/a.json', '  cards/a.json:1:2']],
-  ])('has with --quiet %j only what makes it fail: %#', async (flags, cards, exitCode, expected) => {
-    const { code, lines } = await lintText(cards, '--quiet', ...flags)
-    expect({ code, lines }).toEqual({ code: exitCode, lines: [...expected, ''] })
-    expect((await lintText(cards, ...flags)).code).toBe(exitCode)
+  it('has with --quiet only what makes it fail', async () => {
+    const b = ['cards/b.json', '  cards/b.json:6:3']
+    const rows: [flags: string, cards: Record<string, unknown>, code: number, lines: string[]][] = [
+      ['', { 'b.json': warned }, 0, []],
+      ['--strict', { 'b.json': warned }, 1, b],
+      ['', { 'a.json': clean, 'b.json': failed, 'c.json': warned }, 1, b],
+      ['--strict', { 'a.json': clean }, 0, []],
+      ['', { 'a.json': '{' }, 3, ['cards/a.json', '  cards/a.json:1:2']],
+    ]
+    for (const [flags, cards, code, lines] of rows) {
+      expect(await lintText(cards, `--quiet ${flags}`)).toMatchObject({ code, lines: [...lines, ''] })
+      expect((await lintText(cards, flags)).code).toBe(code)
+    }
   })
 
   it('has the infos of a single file, and counts those of several', async () => {
     const { securitySchemes: _, security: __, ...plain } = clean
-    expect((await lintText({ 'a.json': plain })).stdout).toMatch(
-      /^ {2}cards\/a\.json:\d+:\d+ info [\s\S]*^1 file: 1 info$/m,
-    )
+    const single = /^ {2}cards\/a\.json:\d+:\d+ info [\s\S]*^1 file: 1 info$/m
+    expect((await lintText({ 'a.json': plain })).stdout).toMatch(single)
     const several = await lintText({ 'a.json': plain, 'b.json': plain, 'c.json': failed, 'd.json': clean })
     expect(several.lines.filter(line => line.startsWith('cards/'))).toEqual(['cards/c.json'])
     expect(several.stdout).toMatch(
@@ -233,53 +224,35 @@ describe('the text of sync-card lint', () => {
 
   it('has with --only the agents that match, and files without an id', async () => {
     const cards = { 'team1-a.json': failed, 'team2-b.json': failed }
-    expect((await lintText(cards, '--only', 'team1-*')).stdout).toMatch(
-      /^cards\/team1-a\.json[\s\S]*\n1 file: 1 error$/m,
-    )
-    expect((await lintText({ ...cards, 'NO ID.json': clean }, '--only', 'team1-*')).stdout).toMatch(
-      /^2 files: 1 invalid/m,
-    )
-    expect((await lintText(cards, '--only', 'team3-*')).code).toBe(2)
-    expect((await lintText(cards, '--only', 'team1-*', '--only', 'team2-b')).stdout).toMatch(/^2 files: 2 errors$/m)
+    const both = { ...cards, 'NO ID.json': clean }
+    const one = await lintText(cards, '--only team1-*')
+    expect(one.stdout).toMatch(/^cards\/team1-a\.json[\s\S]*\n1 file: 1 error$/m)
+    expect((await lintText(both, '--only team1-*')).stdout).toMatch(/^2 files: 1 invalid/m)
+    expect((await lintText(cards, '--only team3-*')).code).toBe(2)
+    expect((await lintText(cards, '--only team1-* --only team2-b')).stdout).toMatch(/^2 files: 2 errors$/m)
   })
 })
 
-it.each([[['lint']], [['--dry-run']], [['convert', 'cards', '--to', '1.0', '--out', 'out']]])(
-  'removes what commands a terminal or a CI service from file names, keys and messages: %j',
-  async args => {
-    const host = await new FakeHost().listen()
-    onTestFinished(() => host.close())
+describe('what commands a terminal or a CI service', () => {
+  const { env } = useFakeHost()
+
+  it('is removed from file names, keys and messages', async () => {
     const command = '\u001b[J\n::error::'
+    const key = JSON.stringify(`x${command}`)
     const named = {
-      [`cards/a${command}.json`]: { id: 'a', [`x${command}`]: 1, card: files['cards/good.json'] },
-      'cards/b.json': `{ "x${JSON.stringify(command).slice(1, -1)}": 1, "x${JSON.stringify(command).slice(1, -1)}": 2 }`,
-      'cards/c.json': { ...files['cards/good.json'], [`x${command}`]: 1, url: 'https://10.0.0.1' },
+      [`cards/a${command}.json`]: { id: 'a', [`x${command}`]: 1, card: good },
+      'cards/b.json': `{ ${key}: 1, ${key}: 2 }`,
+      'cards/c.json': { ...good, [`x${command}`]: 1, url: 'https://10.0.0.1' },
       [`cards/d${command}.yaml`]: starterCard({}),
     }
-    const env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token, FORCE_COLOR: '1' }
-    const { stdout, stderr } = await new Workspace(named).run(args, env)
-    expect(stdout + stderr).toMatch(/d.*is skipped/)
-    expect(stdout + stderr).toMatch(/a.*is not a known field/)
-    expect(stdout + stderr).toContain('already has the key "x\\u001b[J\\n::error::", in line 1.')
-    expect(stdout + stderr).not.toContain('\u001b[J')
-    expect(stdout + stderr).not.toMatch(/^\s*::error::/m)
-  },
-)
-
-it.each([
-  ['json', (output: Output) => output.skipped],
-  ['sarif', ({ runs }: Output) => runs[0]?.invocations[0]?.toolExecutionNotifications],
-])('names the files that it skips with --format %s', async (format, skippedOf) => {
-  const workspace = new Workspace({ 'cards/my-agent.yaml': starterCard({}) })
-  const { code, stdout, stderr } = await workspace.run(['lint', '--format', format])
-  expect(JSON.stringify(skippedOf(JSON.parse(stdout)))).toContain('cards/my-agent.yaml')
-  expect(stderr).toContain('cards/my-agent.yaml is skipped: it is the unedited starter card')
-  expect(code).toBe(0)
-})
-
-type Output = { skipped: unknown; runs: { invocations: { toolExecutionNotifications: unknown }[] }[] }
-
-const location = (uri: string, startLine: number, startColumn: number) =>
-  expect.objectContaining({
-    physicalLocation: { artifactLocation: { uri, uriBaseId: '%SRCROOT%' }, region: { startLine, startColumn } },
+    for (const args of ['lint', '--dry-run', 'convert cards --to 1.0 --out out']) {
+      const ended = await new Workspace(named).run(args.split(' '), { ...env, FORCE_COLOR: '1' })
+      const output = ended.stdout + ended.stderr
+      expect(output).toMatch(/d.*is skipped/)
+      expect(output).toMatch(/a.*is not a known field/)
+      expect(output).toContain('already has the key "x\\u001b[J\\n::error::", in line 1.')
+      expect(output).not.toContain('\u001b[J')
+      expect(output).not.toMatch(/^\s*::error::/m)
+    }
   })
+})

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
 import { sharedHost, startSharedUpstream, token } from '../support/host.ts'
 import type { UpstreamServer } from '../support/upstream.ts'
-import { card, Workspace } from './workspace.ts'
+import { card, containing, Workspace } from './workspace.ts'
 
 const host = sharedHost()
 const env = { SYNC_CARD_URL: host.url.origin, SYNC_CARD_TOKEN: token }
@@ -29,10 +29,8 @@ const registerPending = async (id: string): Promise<string[]> => {
   serve('https://a.example.com/a2a')
   await host.put(id, { upstream: { card: `${upstream.origin}/card.json`, pin: true } })
   serve('https://b.example.com/a2a')
-  const { pending } = (await (await authorized(`/agents/${id}/refresh`, 'POST')).json()) as {
-    pending: { etag: string }
-  }
-  return ['--accept', pending.etag]
+  const refreshed = await (await authorized(`/agents/${id}/refresh`, 'POST')).json()
+  return ['--accept', (refreshed as { pending: { etag: string } }).pending.etag]
 }
 
 /**
@@ -128,11 +126,8 @@ describe('sync-card, if the response to a write is lost', () => {
     const id = `lost-${title.replaceAll(' ', '-').slice(-20)}`
     const prepared = (await row.prepare?.(id)) ?? []
     const { code, stdout, stderr, writes } = await runWithLoss(row.args(id, prepared), { files: row.files?.(id) ?? {} })
-    expect({ code, stdout, stderr }).toEqual({
-      code: 0,
-      stdout: expect.stringContaining(row.stdout(id)),
-      stderr: expect.stringContaining('the connection failed (reset); retrying'),
-    })
+    expect([code, stdout]).toEqual([0, containing(row.stdout(id))])
+    expect(stderr).toContain('the connection failed (reset); retrying')
     expect(writes.length).toBeGreaterThan(1)
   })
 
@@ -146,15 +141,15 @@ describe('sync-card, if the response to a write is lost', () => {
     expect(manifest).toMatchObject({ card: { version: '9' } })
   })
 
-  it.each([
-    ['of a token that never existed', ['token', 'revoke', 'abcdefgh'], 'abcdefgh'],
-    ['of a card that never waited for approval', ['refresh', 'lost-fresh', '--accept', '"abc"'], 'no pending card'],
-  ])('reports no success %s (exit 3)', async (_, args, message) => {
+  it('reports no success of a token that never existed, or a card that never waited for approval (exit 3)', async () => {
     upstream.serve(() => Response.json({ ...card('lost-fresh'), url: 'https://a.example.com/a2a' }))
     await host.put('lost-fresh', { upstream: { card: `${upstream.origin}/card.json`, pin: true } })
-    const { code, stdout, stderr, writes } = await runWithLoss(args)
-    expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(message) })
-    expect(writes.length).toBe(2)
+    const messages = { 'token revoke abcdefgh': 'abcdefgh', 'refresh lost-fresh --accept "abc"': 'no pending card' }
+    for (const [args, message] of Object.entries(messages)) {
+      const { writes, ...ended } = await runWithLoss(args.split(' '))
+      expect(ended).toEqual({ code: 3, stdout: '', stderr: containing(message) })
+      expect(writes.length).toBe(2)
+    }
   })
 
   it('issues no second token (exit 4)', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findExposureErrors, normalizeManifest } from '../../cli/manifests/normalize.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 
 const shaman = {
   name: 'A',
@@ -14,129 +15,73 @@ const shaman = {
 const generated = { protocolVersion: '0.3.0', capabilities: { streaming: true, pushNotifications: true } }
 
 describe('normalizeManifest', () => {
-  it.each([
-    ['a bare card', { name: 'A' }, false, { card: { name: 'A' } }],
-    ['a bare card with a schema', { $schema: 'https://a.example.com', name: 'A' }, false, { card: { name: 'A' } }],
-    [
-      'a manifest with schemas',
-      { $schema: 's', route: 'closed', card: { $schema: 's' } },
-      false,
-      { route: 'closed', card: {} },
-    ],
-    [
-      'a manifest',
-      { hosts: ['a.example.com'], card: { name: 'A' } },
-      false,
-      { hosts: ['a.example.com'], card: { name: 'A' } },
-    ],
-    [
-      'front matter over a card that is fetched, which has its own capabilities',
-      { upstream: { card: 'https://a.example.com/card.json' }, card: { name: 'A', exposed: true } },
-      true,
-      {
-        upstream: { card: 'https://a.example.com/card.json' },
-        visibility: 'public',
-        card: { name: 'A' },
-      },
-    ],
-    [
-      'another dialect in Markdown',
-      { name: 'A', supportedInterfaces: [] },
-      true,
-      { card: { name: 'A', supportedInterfaces: [] } },
-    ],
-    [
-      'a manifest without a card, which the host rejects',
-      { hosts: ['a.example.com'] },
-      false,
-      { hosts: ['a.example.com'] },
-    ],
-    [
-      'Shaman’s front matter',
-      shaman,
-      true,
-      { visibility: 'internal', card: { ...generated, name: 'A', skills: [], maxFileSize: '10MB' } },
-    ],
-    [
-      'front matter that is exposed',
-      { ...shaman, exposed: true },
-      true,
-      { visibility: 'public', card: { ...generated, name: 'A', skills: [], maxFileSize: '10MB' } },
-    ],
-    [
-      'front matter with nothing but a model',
-      { name: 'A', model: 'gpt-4' },
-      true,
-      { visibility: 'internal', card: { ...generated, name: 'A' } },
-    ],
-    [
-      'a YAML card with a field called model',
-      { name: 'A', model: 'gpt-4' },
-      false,
-      { card: { name: 'A', model: 'gpt-4' } },
-    ],
-    [
-      'front matter with a manifest and settings of a model',
-      { model: 'gpt-4', tools: [], hosts: ['a.example.com'], card: { name: 'A', temperature: 1 } },
-      true,
-      { hosts: ['a.example.com'], visibility: 'internal', card: { ...generated, name: 'A' } },
-    ],
-    [
-      'a manifest in Markdown with a plain card and settings of a model',
-      { model: 'gpt-4', tools: [], card: { name: 'A' } },
-      true,
-      { card: { name: 'A' } },
-    ],
-    [
-      'another dialect in Markdown',
-      { name: 'A', supportedInterfaces: [] },
-      true,
-      { card: { name: 'A', supportedInterfaces: [] } },
-    ],
-    [
-      'a manifest without a card, which the host rejects',
-      { hosts: ['a.example.com'] },
-      false,
-      { hosts: ['a.example.com'] },
-    ],
-    [
-      'a manifest whose card is fetched',
-      { upstream: { card: 'https://a.example.com/card.json' } },
-      false,
-      { upstream: { card: 'https://a.example.com/card.json' }, card: {} },
-    ],
-  ])('normalizes %s', (_, document, markdown, manifest) => {
-    expect(normalizeManifest(document, markdown).manifest).toEqual(manifest)
+  it('reads cards and manifests of any format', () => {
+    const hosts = ['a.example.com']
+    const upstream = { card: 'https://a.example.com/card.json' }
+    const rows: [document: JsonObject, manifest: JsonObject][] = [
+      [{ name: 'A' }, { card: { name: 'A' } }],
+      [{ $schema: 'https://a.example.com', name: 'A' }, { card: { name: 'A' } }],
+      [
+        { $schema: 's', route: 'closed', card: { $schema: 's' } },
+        { route: 'closed', card: {} },
+      ],
+      [
+        { hosts, card: { name: 'A' } },
+        { hosts, card: { name: 'A' } },
+      ],
+      // The host rejects it.
+      [{ hosts }, { hosts }],
+      [{ name: 'A', model: 'gpt-4' }, { card: { name: 'A', model: 'gpt-4' } }],
+      [{ upstream }, { upstream, card: {} }],
+    ]
+    for (const [document, manifest] of rows) expect(normalizeManifest(document, false).manifest).toEqual(manifest)
+  })
+
+  it('reads front matter of Shaman and of other dialects', () => {
+    const upstream = { card: 'https://a.example.com/card.json' }
+    const card = { ...generated, name: 'A' }
+    const settings = { model: 'gpt-4', tools: [] }
+    const supported = { name: 'A', supportedInterfaces: [] }
+    const ofShaman = { ...card, skills: [], maxFileSize: '10MB' }
+    const rows: [document: JsonObject, manifest: JsonObject][] = [
+      // A card that is fetched has its own capabilities.
+      [
+        { upstream, card: { name: 'A', exposed: true } },
+        { upstream, visibility: 'public', card: { name: 'A' } },
+      ],
+      [supported, { card: supported }],
+      [shaman, { visibility: 'internal', card: ofShaman }],
+      [
+        { ...shaman, exposed: true },
+        { visibility: 'public', card: ofShaman },
+      ],
+      [
+        { name: 'A', model: 'gpt-4' },
+        { visibility: 'internal', card },
+      ],
+      [
+        { ...settings, hosts: [], card: { name: 'A', temperature: 1 } },
+        { hosts: [], visibility: 'internal', card },
+      ],
+      [{ ...settings, card: { name: 'A' } }, { card: { name: 'A' } }],
+    ]
+    for (const [document, manifest] of rows) expect(normalizeManifest(document, true).manifest).toEqual(manifest)
   })
 })
 
-describe('findExposureErrors', () => {
-  const yes = 'must be true or false'
-  it.each([
-    ['rejects text', { name: 'A', exposed: 'no' }, true, [{ pointer: '/exposed', message: yes }]],
-    ['rejects null', { name: 'A', exposed: null }, true, [{ pointer: '/exposed', message: yes }]],
-    ['rejects text in YAML', { name: 'A', exposed: 'false' }, false, [{ pointer: '/exposed', message: yes }]],
-    [
-      'rejects text next to a card',
-      { card: { name: 'A' }, exposed: 'no' },
-      true,
-      [{ pointer: '/exposed', message: yes }],
-    ],
-    [
-      'rejects text in a card',
-      { card: { name: 'A', exposed: 'no' } },
-      true,
-      [{ pointer: '/card/exposed', message: yes }],
-    ],
-    [
-      'rejects a manifest field in a bare card',
-      { name: 'A', visibility: 'internal' },
-      false,
-      [{ pointer: '/visibility', message: expect.stringContaining('is a field of the manifest, not of the card') }],
-    ],
-    ['accepts a boolean', { name: 'A', exposed: false }, true, []],
-    ['accepts a manifest', { card: { name: 'A' }, visibility: 'internal' }, false, []],
-  ])('%s', (_, document, markdown, errors) => {
-    expect(findExposureErrors(document, markdown)).toEqual(errors)
-  })
+it('findExposureErrors rejects what may expose an agent by mistake', () => {
+  const error = (pointer: string) => [{ pointer, message: 'must be true or false' }]
+  const isOfManifest = expect.stringContaining('is a field of the manifest, not of the card')
+  const rows: [document: JsonObject, isMarkdown: boolean, errors: object[]][] = [
+    [{ name: 'A', exposed: 'no' }, true, error('/exposed')],
+    [{ name: 'A', exposed: null }, true, error('/exposed')],
+    [{ name: 'A', exposed: 'false' }, false, error('/exposed')],
+    [{ card: { name: 'A' }, exposed: 'no' }, true, error('/exposed')],
+    [{ card: { name: 'A', exposed: 'no' } }, true, error('/card/exposed')],
+    [{ name: 'A', visibility: 'internal' }, false, [{ pointer: '/visibility', message: isOfManifest }]],
+    [{ name: 'A', exposed: false }, true, []],
+    [{ card: { name: 'A' }, visibility: 'internal' }, false, []],
+  ]
+  for (const [document, isMarkdown, errors] of rows)
+    expect(findExposureErrors(document, isMarkdown), JSON.stringify(document)).toEqual(errors)
 })

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, type Option } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { addCommands, moveOptions } from '../../cli/commands/index.ts'
 import { createContext } from '../../cli/context.ts'
-import { useFakeHost, Workspace } from './workspace.ts'
+import { matching, useFakeHost, Workspace } from './workspace.ts'
 
 /** What the action of a command gets. */
 type Received = { path: string; args: string[]; options: Record<string, unknown> }
@@ -106,38 +106,39 @@ describe('an option of sync-card', () => {
 })
 
 describe('sync-card with options before a command', () => {
-  const { host, env } = useFakeHost()
+  const { host, run } = useFakeHost()
 
-  it.each([
-    [['--dry-run', 'rollback', 'weather', '6'], "unknown option '--dry-run'", 'sync-card rollback'],
-    [['--retries', '3', 'token', 'list'], "unknown option '--retries'", 'sync-card token list'],
-    [['token', '--prune', 'revoke', 'a'], "unknown option '--prune'", 'sync-card token revoke'],
-    [['audit', '--limit', '3', 'verify'], "unknown option '--limit'", 'sync-card audit verify'],
-    [['--wait', 'list'], "unknown option '--wait'", 'sync-card list'],
-    [['--wait', '5', 'list'], "unknown option '--wait'", 'sync-card list'],
-    [['--bogus', 'list'], "unknown option '--bogus'", 'sync-card list'],
-  ])('sends nothing if the command does not accept them: %j (exit 2)', async (args, message, path) => {
-    expect(await new Workspace().run(args, env)).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(`^sync-card: ${message}\n(?:.*\n)?npx ${path} --help shows`),
-    })
+  it('sends nothing if the command does not accept them (exit 2)', async () => {
+    const rows = {
+      '--dry-run rollback weather 6': ["unknown option '--dry-run'", 'rollback'],
+      '--retries 3 token list': ["unknown option '--retries'", 'token list'],
+      'token --prune revoke a': ["unknown option '--prune'", 'token revoke'],
+      'audit --limit 3 verify': ["unknown option '--limit'", 'audit verify'],
+      '--wait list': ["unknown option '--wait'", 'list'],
+      '--wait 5 list': ["unknown option '--wait'", 'list'],
+      '--bogus list': ["unknown option '--bogus'", 'list'],
+    }
+    for (const [args, [message, path]] of Object.entries(rows)) {
+      const stderr = matching(new RegExp(`^sync-card: ${message}\n(?:.*\n)?npx sync-card ${path} --help shows`))
+      expect(await run({}, args)).toMatchObject({ code: 2, stdout: '', stderr })
+    }
     expect([...host.contacts, ...host.seen]).toEqual([])
   })
 
-  it.each<[string[]]>([
-    [['--url', '$URL', '--token', '$TOKEN', 'whoami', '--json']],
-    [['--url=$URL', '--json', 'whoami', '--token=$TOKEN']],
-    [['--url', 'https://a.example', '--json', 'whoami', '--url', '$URL', '--token', '$TOKEN']],
-  ])('uses the host that they name: %j', async args => {
-    const words = args.map(word => word.replace('$URL', host.url).replace('$TOKEN', host.token))
-    const { code, stdout } = await new Workspace().run(words, { SYNC_CARD_URL: 'https://other.example' })
-    expect({ code, url: JSON.parse(stdout).url }).toEqual({ code: 0, url: host.url })
+  it('uses the host that they name', async () => {
+    const [url, token] = [`--url ${host.url}`, `--token ${host.token}`]
+    for (const args of [
+      `${url} ${token} whoami --json`,
+      `--url=${host.url} --json whoami --token=${host.token}`,
+      `--url https://a.example --json whoami ${url} ${token}`,
+    ]) {
+      const { code, stdout } = await run({}, args, { env: { SYNC_CARD_URL: 'https://other.example' } })
+      expect([code, JSON.parse(stdout).url]).toEqual([0, host.url])
+    }
   })
 
   it('is told to write a command before the files (exit 2)', async () => {
-    const { code, stderr } = await new Workspace({ 'cards/a.json': '{}' }).run(['cards', '--dry-run', 'lint'], env)
-    expect(stderr).toBe('sync-card: "lint" is a command: write it before the files, such as sync-card lint cards.\n')
-    expect(code).toBe(2)
+    const stderr = 'sync-card: "lint" is a command: write it before the files, such as sync-card lint cards.\n'
+    expect(await run({ 'cards/a.json': '{}' }, 'cards --dry-run lint')).toMatchObject({ code: 2, stderr })
   })
 })

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isPut } from './fake-host.ts'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { card, containing, matching, useFakeHost, Workspace } from './workspace.ts'
 
-const { host, env } = useFakeHost()
+const { host, env, run } = useFakeHost()
 
 /** Returns the folder of an owner: its set, and the cards of these agents. */
 const folderOf = (set: string, ids: readonly string[], version = '1.0.0') =>
@@ -30,34 +30,29 @@ describe('two owners of one host', () => {
     expect({ code, set: setOf('weather') }).toEqual({ code: 3, set: 'theirs' })
   })
 
-  it.each(['--check', '--dry-run'])('learn from %s that an id is taken (exit 3)', async flag => {
+  it('learn from --check or --dry-run that an id is taken (exit 3)', async () => {
     host.register('weather', { card: card('weather'), set: 'theirs' })
-    const { code, stdout } = await folderOf('mine', ['weather']).run([flag], env)
-    expect(stdout).toContain('✗ owned by another set weather')
-    expect(code).toBe(3)
+    const stdout = containing('✗ owned by another set weather')
+    for (const flag of ['--check', '--dry-run'])
+      expect(await run(folderOf('mine', ['weather']), flag)).toMatchObject({ code: 3, stdout })
   })
 
   it('do not take an agent out of its set with a file that names none (exit 3)', async () => {
     host.register('weather', { card: card('weather'), set: 'theirs' })
-    const workspace = new Workspace({ 'cards/weather.json': card('weather') })
-    const { code, stdout } = await workspace.run([], env)
-    expect(stdout).toContain(
+    const stdout = containing(
       'it belongs to the set theirs, and this file names no set: choose another id, or take it over with --force\n',
     )
-    expect({ code, writes: host.writes }).toEqual({ code: 3, writes: [] })
+    expect(await run({ 'cards/weather.json': card('weather') }, '')).toMatchObject({ code: 3, stdout, writes: [] })
   })
 
-  it('can take an agent over with --force, which shows the change', async () => {
+  it('can take an agent over with --force, which shows the change, and adopt one without a set', async () => {
     host.register('weather', { card: card('weather'), set: 'theirs' })
-    const { code, stdout } = await folderOf('mine', ['weather']).run(['--force'], env)
-    expect(stdout).toMatch(/~ \/set "theirs" → "mine"[\s\S]*~ updated {3}weather/)
-    expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'mine' })
-  })
-
-  it('can adopt an agent without a set', async () => {
+    const stdout = matching(/~ \/set "theirs" → "mine"[\s\S]*~ updated {3}weather/)
+    expect(await run(folderOf('mine', ['weather']), '--force')).toMatchObject({ code: 0, stdout })
+    expect(setOf('weather')).toBe('mine')
     host.register('weather', { card: card('weather', { version: '1.0.0' }) })
-    const { code } = await folderOf('mine', ['weather']).run([], env)
-    expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'mine' })
+    expect((await run(folderOf('mine', ['weather']), '')).code).toBe(0)
+    expect(setOf('weather')).toBe('mine')
   })
 
   it('do not overwrite each other when both write one id at once: one of them gets it', async () => {
@@ -83,25 +78,23 @@ describe('two owners of one host', () => {
 })
 
 describe('the set of a host in sync-card.yaml', () => {
+  const profile = () => ({ 'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }` })
+
   it('replaces the set of the files, and is the one that --prune looks at', async () => {
     host.register('old', { card: card('old'), set: 'team' })
     host.register('tax', { card: card('tax'), set: 'mine' })
     const workspace = folderOf('mine', ['weather'])
-    workspace.write({ 'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }` })
-    const { code } = await workspace.run(['--host', 'prod', '--prune', '--yes'], { SYNC_CARD_TOKEN_PROD: host.token })
-    expect({ code, agents: [...host.agents.keys()], set: setOf('weather') }).toEqual({
-      ...{ code: 0, agents: ['tax', 'weather'], set: 'team' },
-    })
+    workspace.write(profile())
+    const ended = await run(workspace, '--host prod --prune --yes', { env: { SYNC_CARD_TOKEN_PROD: host.token } })
+    expect(ended).toMatchObject({ code: 0, ids: ['tax', 'weather'] })
+    expect(setOf('weather')).toBe('team')
   })
 
   it('gives files without a set one', async () => {
-    const workspace = new Workspace({
-      'sync-card.yaml': `hosts: { prod: { url: "${host.url}", set: team } }`,
-      'cards/weather.json': card('weather'),
-    })
-    const { code } = await workspace.run(['--prune', '--yes'], env)
-    expect({ code, set: setOf('weather') }).toEqual({ code: 0, set: 'team' })
-    expect((await workspace.run(['--check'], env)).code).toBe(0)
+    const files = { ...profile(), 'cards/weather.json': card('weather') }
+    expect((await run(files, '--prune --yes')).code).toBe(0)
+    expect(setOf('weather')).toBe('team')
+    expect((await run(files, '--check')).code).toBe(0)
   })
 })
 
@@ -136,15 +129,16 @@ describe('a token for team1-*', () => {
   })
 
   it('is shown lint warnings and infos only of what it pushes', async () => {
-    const vague = { ...card('vague'), skills: [{ id: 'ask', name: 'Ask', description: 'Ask', tags: ['a'] }] }
-    const workspace = new Workspace({
+    const skills = [{ id: 'ask', name: 'Ask', description: 'Ask', tags: ['a'] }]
+    const files = {
       'cards/team2-rain.json': { name: 'Rain', description: 'Rain', url: 'https://rain.example.com' },
-    })
-    workspace.write({ 'cards/team2-vague.json': vague })
-    const { stdout } = await workspace.run([], env)
+      'cards/team2-vague.json': card('vague', { skills }),
+    }
+    const { stdout } = await run(files, '')
+    const reason = (id: string) => `The token cannot write ${id} (SYNC_CARD_TOKEN in the environment).`
     expect(stdout.match(/^ *(?:✗|cards).*|.*info.*/gm)).toEqual([
-      '✗ forbidden team2-rain (cards/team2-rain.json) · The token cannot write team2-rain (SYNC_CARD_TOKEN in the environment).',
-      '✗ forbidden team2-vague (cards/team2-vague.json) · The token cannot write team2-vague (SYNC_CARD_TOKEN in the environment).',
+      `✗ forbidden team2-rain (cards/team2-rain.json) · ${reason('team2-rain')}`,
+      `✗ forbidden team2-vague (cards/team2-vague.json) · ${reason('team2-vague')}`,
     ])
   })
 

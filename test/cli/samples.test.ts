@@ -12,8 +12,9 @@ describe('examples/cards/', () => {
     expect(drafts.length).toBeGreaterThanOrEqual(6)
   })
 
-  it.each(written.map(draft => [draft.file, draft] as const))('%s has no lint errors', (_, draft) => {
-    expect(draft.compiled?.report.issues.filter(issue => issue.severity === 'error')).toEqual([])
+  it('has no lint errors', () => {
+    const issues = written.flatMap(({ compiled }) => compiled?.report.issues ?? [])
+    expect(issues.filter(({ severity }) => severity === 'error')).toEqual([])
   })
 
   it('has a card in every dialect', () => {

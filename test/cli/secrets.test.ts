@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { card, useFakeHost, Workspace } from './workspace.ts'
+import { card, containing, useFakeHost, Workspace } from './workspace.ts'
 
 const TOKEN = 'sk-proj-Zq7Vt2Xw9Lm4Np6Rk8Ys3'
 const PASSWORD = 'Hunter2Zq7Vt'
@@ -7,7 +7,7 @@ const PASSWORD = 'Hunter2Zq7Vt'
 /** The beginnings of the secrets are secret too. */
 const LEAKS = /sk-proj-Zq|Hunter2/
 
-const { host, env } = useFakeHost()
+const { host, run } = useFakeHost()
 
 const manifest = (more: object, cardMore: object = {}) => ({ ...more, card: card('a', cardMore) })
 const skill = { id: 'ask', name: 'Ask', description: 'Answers questions', tags: ['a'], examples: ['Why?'] }
@@ -77,67 +77,56 @@ const leaky: Record<string, unknown> = {
 }
 
 const COMMANDS = [
-  ['lint'],
-  ['lint', '--format', 'json'],
-  ['lint', '--format', 'sarif'],
-  ['convert', 'cards', '--to', '0.3', '--out', 'out'],
-  ['diff'],
-  ['diff', '--json'],
-  ['diff', '--format', 'markdown'],
-  ['--dry-run'],
-  ['--check', '--json'],
-  ['--json'],
-  [],
+  ...['lint', 'lint --format json', 'lint --format sarif', 'convert cards --to 0.3 --out out', 'diff', 'diff --json'],
+  ...['diff --format markdown', '--dry-run', '--check --json', '--json', ''],
 ]
 
 describe('a secret in a file', () => {
-  it.each(COMMANDS.map(args => ({ args })))('is repeated by no output of $args', async ({ args }) => {
+  it('is repeated by no output', async () => {
     const files = Object.entries(leaky).map(([name, content]) => [`cards/${name}`, content])
-    const ended = await new Workspace(Object.fromEntries(files)).run(args, env)
-    expect(`${ended.stdout}${ended.stderr}`.split('\n').filter(line => LEAKS.test(line))).toEqual([])
-    expect(ended.code).toBe(3)
-    expect(host.writes).toEqual([])
+    const workspace = new Workspace(Object.fromEntries(files))
+    for (const args of COMMANDS) {
+      const { code, stdout, stderr, writes } = await run(workspace, args)
+      expect(`${stdout}${stderr}`.split('\n').filter(line => LEAKS.test(line))).toEqual([])
+      expect([args, code, writes]).toEqual([args, 3, []])
+    }
   })
 
-  it.each(COMMANDS.map(args => ({ args })))(
-    'is repeated by no output of $args if it is in the defaults',
-    async ({ args }) => {
-      const description = `Call me with ${TOKEN}`
-      for (const defaults of [{ card: { description, password: PASSWORD } }, { description }, `card: *${PASSWORD}\n`]) {
-        const files = { 'cards/a.json': manifest({}, { description: undefined }), 'cards/defaults.yaml': defaults }
-        const ended = await new Workspace(files).run(args, env)
-        expect(`${ended.stdout}${ended.stderr}`).not.toMatch(LEAKS)
-        expect(ended.code).toBe(3)
+  it('is repeated by no output if it is in the defaults', async () => {
+    const description = `Call me with ${TOKEN}`
+    for (const defaults of [{ card: { description, password: PASSWORD } }, { description }, `card: *${PASSWORD}\n`]) {
+      const file = manifest({}, { description: undefined })
+      const workspace = new Workspace({ 'cards/a.json': file, 'cards/defaults.yaml': defaults })
+      for (const args of COMMANDS) {
+        const { code, stdout, stderr } = await run(workspace, args)
+        expect(`${stdout}${stderr}`, args).not.toMatch(LEAKS)
+        expect([args, code]).toEqual([args, 3])
       }
-    },
-  )
+    }
+  })
 
-  it.each([
-    [['--dry-run'], 1],
-    [['diff'], 1],
-    [['diff', '--format', 'markdown'], 1],
-    [['diff', '--json'], 1],
-    [['pull', 'a'], 1],
-    [['pull', 'a', '--force', '--json'], 0],
-    [['--json'], 0],
-    [[], 0],
-  ])('is repeated by no difference if a host has stored it before: %j', async (args, exitCode) => {
+  it('is repeated by no difference if a host has stored it before', async () => {
+    const codes = {
+      ...{ '--dry-run': 1, diff: 1, 'diff --format markdown': 1, 'diff --json': 1, 'pull a': 1 },
+      ...{ 'pull a --force --json': 0, '--json': 0, '': 0 },
+    }
     const skills = [{ ...skill, description: `Call me with ${TOKEN}` }]
-    host.register('a', manifest({ extended: { token: TOKEN } }, { skills, password: PASSWORD }))
-    const { code, stdout, stderr } = await new Workspace({ 'cards/a.json': card('a') }).run(args, env)
-    expect(`${stdout}${stderr}`).not.toMatch(LEAKS)
-    expect(stdout).toContain(args.includes('--json') ? '"path":"/card/password"' : '[secret]')
-    expect(code).toBe(exitCode)
+    for (const [args, code] of Object.entries(codes)) {
+      host.register('a', manifest({ extended: { token: TOKEN } }, { skills, password: PASSWORD }))
+      const ended = await run({ 'cards/a.json': card('a') }, args)
+      expect(`${ended.stdout}${ended.stderr}`).not.toMatch(LEAKS)
+      const shown = args.includes('--json') ? '"path":"/card/password"' : '[secret]'
+      expect(ended, args).toMatchObject({ code, stdout: containing(shown) })
+    }
   })
 
   it('is not repeated after somebody else has registered it meanwhile', async () => {
-    const workspace = new Workspace({ 'cards/a.json': card('a', { version: '2.0.0' }) })
     host.register('a', { card: card('a') })
     host.faults.push(({ method }) => {
       if (method === 'PUT') host.register('a', manifest({}, { password: PASSWORD }))
       return false
     })
-    const { code, stdout } = await workspace.run([], env)
+    const { code, stdout } = await run({ 'cards/a.json': card('a', { version: '2.0.0' }) }, '')
     expect(stdout).toMatch(/changed meanwhile/)
     expect(stdout).toContain('/password "[secret]"')
     expect(stdout).not.toMatch(LEAKS)
@@ -153,28 +142,22 @@ describe('sync-card --allow-secret', () => {
       'cards/c.json': card('c'),
       'cards/d.json': card('d', { version: TOKEN }),
     })
-    const args = ['--allow-secret', '/description', '--allow-secret', '/card/description']
-    const { code, stdout } = await workspace.run(args, env)
-    const sent = [...host.agents].map(([id, { manifest }]) => [
+    const args = '--allow-secret /description --allow-secret /card/description'
+    const { code, stdout } = await run(workspace, args)
+    const sent = [...host.agents].map(([id, agent]) => [
       id,
-      (manifest as { allowSecrets?: string[] }).allowSecrets,
+      (agent.manifest as { allowSecrets?: string[] }).allowSecrets,
     ])
-    expect(sent).toEqual([
-      ['a', ['/card/description']],
-      ['b', ['/card/version', '/card/description']],
-      ['c', undefined],
-    ])
+    expect(Object.fromEntries(sent)).toEqual({
+      ...{ a: ['/card/description'], b: ['/card/version', '/card/description'], c: undefined },
+    })
     expect(stdout).toMatch(/d\.json:\d+:3 error \/version looks like a key.*or run with --allow-secret \/card\/version/)
     expect(code).toBe(3)
-    expect((await workspace.run(['--check', '--json', ...args], env)).stdout).not.toContain('"patch"')
+    expect((await run(workspace, `--check --json ${args}`)).stdout).not.toContain('"patch"')
   })
 
   it('rejects what is no JSON Pointer (exit 2)', async () => {
-    const { code, stderr } = await new Workspace({ 'cards/c.json': card('c') }).run(
-      ['--allow-secret', 'description'],
-      env,
-    )
-    expect(stderr).toContain('It must be a JSON Pointer such as /card/description.')
-    expect(code).toBe(2)
+    const stderr = containing('It must be a JSON Pointer such as /card/description.')
+    expect(await run({ 'cards/c.json': card('c') }, '--allow-secret description')).toMatchObject({ code: 2, stderr })
   })
 })

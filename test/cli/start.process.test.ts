@@ -5,22 +5,22 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkPort } from '../../cli/dev/dev-server.ts'
 import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
-import { card, Workspace, waitForEnd, waitForText } from './workspace.ts'
+import { card, containing, Workspace, waitForEnd, waitForText } from './workspace.ts'
 
-/** Does what `wrangler dev` does to its surroundings: its own runtime serves the port, and ignores the end of its parent. */
+/** Does what `wrangler dev` does to its surroundings: its own runtime, if it is watched, ignores the end of its parent. */
 const fakeWrangler = `#!${process.execPath}
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
 const args = process.argv.slice(2)
-spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); process.env.LINE && require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
+if (process.env.LINE) spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
 const { ADMIN_TOKEN, LOCAL_ORIGINS, SIGNING_KEY } = process.env
 writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, origins: LOCAL_ORIGINS, key: SIGNING_KEY, other: process.env.OTHER, allowed: process.env.ALLOWED_ORIGINS, metrics: process.env.WRANGLER_SEND_METRICS, explorer: process.env.X_LOCAL_EXPLORER, registry: process.env.WRANGLER_REGISTRY_PATH }))
+if (process.env.BROKEN) process.exit(1)
 const host = new FakeHost()
 host.token = ADMIN_TOKEN
 host.rootAgent = process.env.ROOT
 if (process.env.GARBAGE) host.faults = [({ path }, response) => path === '/agents?limit=100' && response.end('<html>')]
-if (process.env.BROKEN) process.exit(1)
 await host.listen(Number(args[args.indexOf('--port') + 1]))
 process.on('SIGUSR2', () => host.close())
 `
@@ -31,29 +31,28 @@ const listFiles = (folder: string): string[] =>
     /start-.*\.(?:json|toml)$|npm-start/.test(name),
   )
 
-const freePort = async (): Promise<string> => {
+/** Returns a server of this process and its port. */
+const listen = async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  return { server, port: String((server.address() as AddressInfo).port) }
+}
+
+const freePort = async (): Promise<string> => {
+  const { server, port } = await listen()
   await new Promise(done => server.close(done))
-  return String(port)
+  return port
 }
 
 /** Notices the end of the runtime by the connection that it keeps open: an ended process may still have its id. */
 const watchRuntime = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const { server, port } = await listen()
   const ended = new Promise<void>(done => {
     server.once('connection', socket => {
-      socket
-        .on('error', () => {})
-        .once('close', () => {
-          server.close()
-          done()
-        })
+      socket.on('error', () => {}).once('close', () => server.close(() => done()))
     })
   })
-  return { port: String((server.address() as AddressInfo).port), ended }
+  return { port, ended }
 }
 
 const start = (
@@ -85,21 +84,14 @@ describe('npm start', () => {
     const files = {
       ...Object.fromEntries(EXAMPLE_WORKERS.map(({ config }) => [config, ''])),
       '.dev.vars': 'OTHER=1\nSIGNING_KEY_2=of-production\nALLOWED_ORIGINS=http://localhost:1',
-      '.env': 'ADMIN_TOKEN=of-a-deployment',
+      // The empty ones count as not set.
+      '.env': 'ADMIN_TOKEN=of-a-deployment\nSYNC_CARD_URL=\nPUBLIC_URL=\nVERBOSE=\n',
     }
-    const { child, end, called, folder } = start(
-      {
-        PORT: port,
-        ROOT_AGENT: 'a',
-        LOCAL_ORIGINS: 'http://localhost:5173',
-        ALLOWED_ORIGINS: 'http://localhost:2',
-        OTHER: 'of the shell, for another purpose',
-        WEBHOOK_URL: 'http://127.0.0.1:9000',
-        ROOT: 'b',
-        LINE: runtime.port,
-      },
-      files,
-    )
+    const env = {
+      ...{ PORT: port, ROOT_AGENT: 'a', LOCAL_ORIGINS: 'http://localhost:5173', ALLOWED_ORIGINS: 'http://localhost:2' },
+      ...{ OTHER: 'of the shell', WEBHOOK_URL: 'http://127.0.0.1:9000', ROOT: 'b', LINE: runtime.port },
+    }
+    const { child, end, called, folder } = start(env, files)
     await waitForText(child.stdout, 'in a browser.')
     const configs = [`.wrangler-start-${port}.toml`, ...EXAMPLE_WORKERS.map(({ config }) => config)]
     const url = `http://127.0.0.1:${port}`
@@ -108,28 +100,20 @@ describe('npm start', () => {
       token: expect.stringMatching(/^[\da-f]{64}$/),
       origins: `${url} http://localhost:${port} http://localhost:5173`,
       key: expect.stringMatching(/^{"kty":"EC".*"d":/),
-      other: '1',
-      allowed: 'http://localhost:2',
-      metrics: 'false',
-      explorer: 'false',
+      ...{ other: '1', allowed: 'http://localhost:2', metrics: 'false', explorer: 'false' },
       registry: join(folder, '.wrangler/state/registry'),
     })
     expect(readFileSync(join(folder, configs[0] ?? ''), 'utf8')).toContain(
       '\n[secrets]\nrequired = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","ALLOWED_ORIGINS","OTHER"]\n',
     )
+    const inspector = process.platform === 'darwin' ? /^127/ : /^127(?:\.[1-9]\d{0,2}){3}$/
     expect(called().args).toEqual([
-      'dev',
-      ...configs.flatMap(config => ['-c', config]),
-      ...['--persist-to', join(folder, '.wrangler/state')],
+      ...['dev', ...configs.flatMap(config => ['-c', config]), '--persist-to', join(folder, '.wrangler/state')],
       ...['--ip', '127.0.0.1', '--port', port, '--inspector-port', '0'],
-      ...[
-        '--inspector-ip',
-        expect.stringMatching(process.platform === 'darwin' ? /^127/ : /^127(?:\.[1-9]\d{0,2}){3}$/),
-      ],
+      ...['--inspector-ip', expect.stringMatching(inspector)],
       ...['--log-level', 'error', '--show-interactive-dev-session=false'],
       ...['--var', 'ALLOWED_ORIGINS:http://localhost:2', '--var', 'ROOT_AGENT:a'],
-      ...['--var', 'WEBHOOK_URL:http://127.0.0.1:9000'],
-      ...['--env-file', '.dev.vars'],
+      ...['--var', 'WEBHOOK_URL:http://127.0.0.1:9000', '--env-file', '.dev.vars'],
     ])
     const started = join(folder, `.wrangler/start-${port}.json`)
     expect([statSync(started).mode & 0o777, readFileSync(started, 'utf8').includes(token)]).toEqual([0o600, true])
@@ -156,19 +140,8 @@ describe('npm start', () => {
       `Open ${url}/ in a browser.`,
       '',
     ])
-    expect(code).toBe(0)
-    expect(listFiles(folder)).toEqual([])
+    expect([code, listFiles(folder)]).toEqual([0, []])
     await runtime.ended
-  })
-
-  it('ignores empty variables in .env', async () => {
-    const files = { '.env': 'ADMIN_TOKEN=\nROOT_AGENT=\nSYNC_CARD_URL=\nVERBOSE=\n' }
-    const { child, end, called } = start({ PORT: await freePort() }, files)
-    await waitForText(child.stdout, 'in a browser.')
-    child.kill('SIGINT')
-    expect((await end).code).toBe(0)
-    expect(called().token).toMatch(/^[\da-f]{64}$/)
-    expect(called().args.filter((arg: string) => arg.startsWith('ROOT_AGENT'))).toEqual([])
   })
 
   it('leaves no runtime behind when it fails itself', async () => {
@@ -196,15 +169,17 @@ describe('npm start', () => {
     child.kill('SIGKILL')
     await runtime.ended
     expect(listFiles(folder)).toEqual([])
-    await expect.poll(() => checkPort(`http://127.0.0.1:${port}`, port, fetch)).toBeUndefined()
+    await expect.poll(() => checkPort(`http://127.0.0.1:${port}`, port, fetch), { timeout: 10_000 }).toBeUndefined()
   })
 
-  it('reports a host with the same state on any port (exit 1), and runs beside it with another state', async () => {
+  it('reports a host with the same state on any port, runs beside it with another state, and ends with wrangler', async () => {
     const [port, other] = [await freePort(), await freePort()]
     // A host that was killed together with all that could clean up; the process with its id today is another one.
     const files = { '.wrangler/state/npm-start.json': { pid: process.pid, began: '1', url: 'http://127.0.0.1:1' } }
-    const { child, end, called, spawn, folder } = start({ PORT: port }, files)
+    const runtime = await watchRuntime()
+    const { child, end, called, spawn, folder } = start({ PORT: port, LINE: runtime.port }, files)
     await waitForText(child.stdout, 'in a browser.')
+    const wrangler = called().pid
     const { code, stderr } = await waitForEnd(spawn([], { PORT: other }))
     const { pid } = JSON.parse(readFileSync(join(folder, '.wrangler/state/npm-start.json'), 'utf8'))
     const next = Number(port) + 1
@@ -212,77 +187,50 @@ describe('npm start', () => {
       code: 1,
       stderr: `npm start: A host runs here already: http://127.0.0.1:${port} (process ${pid}). Use that one, or stop it. To start another one with a state of its own: PORT=${next} npm start -- --state .wrangler/${next}\n`,
     })
-    const beside = spawn(['--state', 'other/state'], { PORT: other })
+    const beside = spawn(['--state', 'other/state'], { PORT: other, LINE: '' })
     await waitForText(beside.stdout, 'Registered agents stay in other/state.')
     expect(called().args.join(' ')).toContain(`--persist-to ${join(folder, 'other/state')} --ip`)
-    beside.kill('SIGTERM')
+    beside.kill('SIGINT')
     await waitForEnd(beside)
-    expect(listFiles(folder).sort()).toEqual([
-      `.wrangler-start-${port}.toml`,
-      `.wrangler/start-${port}.json`,
-      '.wrangler/state/npm-start.json',
-    ])
-    // It is known by its process.
-    process.kill(pid, 'SIGTERM')
-    expect((await end).code).toBe(1)
+    const own = [`.wrangler-start-${port}.toml`, `.wrangler/start-${port}.json`, '.wrangler/state/npm-start.json']
+    expect(listFiles(folder).sort()).toEqual(own)
+    process.kill(wrangler, 'SIGKILL')
+    expect(await end).toMatchObject({ code: 1, stderr: containing('wrangler dev has ended, or its runtime has') })
     expect(listFiles(folder)).toEqual([])
+    await runtime.ended
   })
 
-  it('rejects an option that it does not have (exit 2)', async () => {
-    const { code, stderr } = await start({ PORT: await freePort() }, {}, { args: ['--stat', 'x'] }).end
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: 'npm start: Its only option is the folder for what is registered: npm start -- --state DIR\n',
-    })
-  })
-
-  it('keeps the admin token and a signing key of production out of the process list and of its output', async () => {
+  it('keeps chosen secrets out of the process list and its output, and reports the end of its runtime (exit 1)', async () => {
     const secrets = { ADMIN_TOKEN: 'very-secret-token', SIGNING_KEY: 'very-secret-token' }
     const port = await freePort()
     const { child, end, called } = start({ PORT: port, ...secrets })
     await waitForText(child.stdout, 'in a browser.')
     expect(called().token).toBe('very-secret-token')
     expect(called().args.join(' ')).not.toContain('very-secret')
-    child.kill('SIGINT')
-    const { stdout } = await end
+    // wrangler survives the end of its runtime.
+    process.kill(called().pid, 'SIGUSR2')
+    const { code, stdout, stderr } = await end
     // The terminal in which it is typed is another one, and has no ADMIN_TOKEN.
     expect(stdout).toContain(`  export TOKEN="$(node -p 'require("./.wrangler/start-${port}.json").token')"\n`)
     expect(stdout).not.toContain('very-secret')
+    expect([code, stderr]).toEqual([1, containing('npm start: wrangler dev has ended, or its runtime has')])
   })
 
-  it('rejects an admin token that could be guessed (exit 1)', async () => {
-    const { code, stderr } = await start({ PORT: await freePort() }, { '.dev.vars': 'ADMIN_TOKEN=dev' }).end
-    expect(stderr).toContain('ADMIN_TOKEN in the environment or .dev.vars must be at least 16 characters')
-    expect(code).toBe(1)
-  })
-
-  it('reports a port that is in use (exit 1)', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const { code, stderr } = await start({ PORT: String(port) }).end
-    server.close()
-    expect(stderr).toContain(`npm start: Port ${port} is in use`)
-    expect(code).toBe(1)
-  })
-
-  it.each([
-    ['runtime, which wrangler survives', 'SIGUSR2'],
-    ['wrangler', 'SIGKILL'],
-  ] as const)('reports the end of its %s, and leaves nothing behind (exit 1)', async (_, signal) => {
-    const runtime = await watchRuntime()
-    const { child, end, called } = start({ PORT: await freePort(), LINE: runtime.port })
-    await waitForText(child.stdout, 'in a browser.')
-    process.kill(called().pid, signal)
-    const { code, stderr } = await end
-    expect(stderr).toContain('npm start: wrangler dev has ended, or its runtime has')
-    expect(code).toBe(1)
-    await runtime.ended
-  })
-
-  it('reports a host that does not start (exit 1)', async () => {
-    const { code, stderr } = await start({ PORT: await freePort(), BROKEN: '1' }).end
-    expect(stderr).toContain('wrangler dev did not start')
-    expect(code).toBe(1)
+  it('reports what keeps it from starting, and each with its exit code', async () => {
+    const used = await listen()
+    const wrong = { args: ['--stat', 'x'] }
+    const ended = await Promise.all([
+      start({ PORT: await freePort() }, {}, wrong).end,
+      start({ PORT: await freePort() }, { '.dev.vars': 'ADMIN_TOKEN=dev' }).end,
+      start({ PORT: used.port }).end,
+      start({ PORT: await freePort(), BROKEN: '1' }).end,
+    ])
+    used.server.close()
+    expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [2, 'npm start: Its only option is the folder for what is registered: npm start -- --state DIR\n'],
+      [1, containing('ADMIN_TOKEN in the environment or .dev.vars must be at least 16 characters')],
+      [1, containing(`npm start: Port ${used.port} is in use`)],
+      [1, containing('wrangler dev did not start')],
+    ])
   })
 })

@@ -18,14 +18,16 @@ const load = (text: string) => {
 }
 
 describe('starterCard', () => {
-  it.each([[{}], [answers]])('writes a card without lint errors and warnings from %j', given => {
-    const { drafts, invalid } = load(`${starterCard(given)}visibility: public\n`)
-    expect(invalid).toEqual([])
-    const issues = drafts.flatMap(({ compiled }) => compiled?.report.issues ?? [])
-    expect(issues.filter(({ severity }) => severity !== 'info')).toEqual([])
-    const { name, description, url } = { ...STARTER_DEFAULTS, ...given }
-    const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]
-    expect(drafts[0]?.compiled?.card).toMatchObject({ name, description, supportedInterfaces })
+  it('writes a card without lint errors and warnings', () => {
+    for (const given of [STARTER_DEFAULTS, answers]) {
+      const { drafts, invalid } = load(`${starterCard(given === answers ? answers : {})}visibility: public\n`)
+      expect(invalid).toEqual([])
+      const issues = drafts.flatMap(({ compiled }) => compiled?.report.issues ?? [])
+      expect(issues.filter(({ severity }) => severity !== 'info')).toEqual([])
+      const { name, description, url } = given
+      const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]
+      expect(drafts[0]?.compiled?.card).toMatchObject({ name, description, supportedInterfaces })
+    }
   })
 
   it('suggests fields in its comments that are valid as they are', () => {
@@ -43,31 +45,19 @@ describe('starterCard', () => {
   })
 
   it('names the schema of the host in its first line', () => {
-    expect(starterCard({}).split('\n')[0]).toBe(
-      '# yaml-language-server: $schema=http://127.0.0.1:8787/schema/manifest.json',
-    )
-    expect(starterCard({ host: 'https://cards.example.com' }).split('\n')[0]).toBe(
-      '# yaml-language-server: $schema=https://cards.example.com/schema/manifest.json',
-    )
+    const schema = '# yaml-language-server: $schema='
+    expect(starterCard({})).toMatch(`${schema}http://127.0.0.1:8787/schema/manifest.json\n`)
+    const host = 'https://cards.example.com'
+    expect(starterCard({ host }).split('\n')[0]).toBe(`${schema}https://cards.example.com/schema/manifest.json`)
   })
 
-  it.each([
-    'Yes: # no',
-    '- [x] {y}',
-    'true',
-    '1.10',
-    '"quoted" \\ \'both\'',
-    'two\nlines: here\n',
-    `a sentence ${'of many words '.repeat(20)}`,
-    '名前 🌦',
-    '# comment',
-    '*alias &anchor !tag',
-    '',
-  ])('writes the text %j as it is', text => {
-    expect(parse(starterCard({ ...answers, name: text, description: text })).card).toMatchObject({
-      name: text,
-      description: text,
-    })
+  it('writes texts as they are', () => {
+    const long = `a sentence ${'of many words '.repeat(20)}`
+    const texts = ['Yes: # no', '- [x] {y}', 'true', '1.10', '"quoted" \\ \'both\'', 'two\nlines: here\n', long]
+    for (const text of [...texts, '名前 🌦', '# comment', '*alias &anchor !tag', '']) {
+      const { card } = parse(starterCard({ ...answers, name: text, description: text }))
+      expect(card).toMatchObject({ name: text, description: text })
+    }
   })
 })
 
@@ -78,11 +68,10 @@ describe('isUneditedStarter', () => {
     expect(isUneditedStarter(parse(starterCard({}).replace(/^ *#.*\n/gm, '')))).toBe(true)
   })
 
-  it.each(Object.entries(answers))('does not recognize one with another %s', (field, value) => {
-    expect(isUneditedStarter(parse(starterCard({ [field]: value })))).toBe(false)
-  })
-
-  it.each([[null], [{}], ['text'], [{ card: null }]])('does not recognize %j', value => {
-    expect(isUneditedStarter(value)).toBe(false)
+  it('does not recognize one with an answer, nor anything else', () => {
+    for (const [field, value] of Object.entries(answers))
+      expect(isUneditedStarter(parse(starterCard({ [field]: value }))), field).toBe(false)
+    for (const value of [null, {}, 'text', [{ card: null }], { card: null }])
+      expect(isUneditedStarter(value)).toBe(false)
   })
 })

@@ -29,18 +29,22 @@ describe('createTerminal', () => {
     expect(read()).toEqual({ stdout: '{}\n= unchanged\n', stderr: 'Waiting\nsync-card: No token.\n' })
   })
 
-  it.each([
-    ['a terminal', {}, true, true],
-    ['no terminal', {}, false, false],
-    ['a dumb terminal', { TERM: 'dumb' }, true, false],
-    ['NO_COLOR on a terminal', { NO_COLOR: '1', FORCE_COLOR: '1', CI: '1' }, true, false],
-    ['FORCE_COLOR without a terminal', { FORCE_COLOR: '1' }, false, true],
-    ['FORCE_COLOR=0 on a terminal', { FORCE_COLOR: '0' }, true, false],
-    ['a CI log', { CI: 'true' }, false, true],
-  ])('shows colours for %s: %j', (_, env, isTTY, hasColors) => {
-    const { terminal, read } = create(env, isTTY)
-    terminal.report(colors.red('refused'))
-    expect(read().stdout).toBe(hasColors ? '\u001b[31mrefused\u001b[39m\n' : 'refused\n')
+  it('shows colours on a terminal or in a CI log, unless a variable decides otherwise', () => {
+    const rows: [env: Record<string, string>, isTTY: boolean, hasColors: boolean][] = [
+      [{}, true, true],
+      [{}, false, false],
+      [{ TERM: 'dumb' }, true, false],
+      [{ NO_COLOR: '1', FORCE_COLOR: '1', CI: '1' }, true, false],
+      [{ FORCE_COLOR: '1' }, false, true],
+      [{ FORCE_COLOR: '0' }, true, false],
+      [{ CI: 'true' }, false, true],
+    ]
+    for (const [env, isTTY, hasColors] of rows) {
+      const { terminal, read } = create(env, isTTY)
+      terminal.report(colors.red('refused'))
+      const shown = hasColors ? '\u001b[31mrefused\u001b[39m\n' : 'refused\n'
+      expect(read().stdout, JSON.stringify([env, isTTY])).toBe(shown)
+    }
   })
 
   it('escapes what else commands a terminal, as JSON does, and keeps data the same JSON', () => {
@@ -65,17 +69,11 @@ describe('createTerminal', () => {
     expect(read().stdout).toBe(`${text}\n${text}\n`)
   })
 
-  it('writes a line of a file byte for byte, unless a person reads it', () => {
-    for (const isTTY of [false, true]) {
-      const { terminal, read } = create({}, isTTY)
-      terminal.raw('a\u009bb')
-      expect(read().stdout).toBe(isTTY ? 'a\\u009bb\n' : 'a\u009bb\n')
-    }
-  })
-
-  it('writes tables with a head for people, and with tabs for programs', () => {
+  it('writes a line of a file byte for byte, unless a person reads it, for whom tables have a head', () => {
     for (const isTTY of [false, true]) {
       const { terminal, read } = create({ NO_COLOR: '1' }, isTTY)
+      terminal.raw('a\u009bb')
+      expect(read().stdout).toBe(isTTY ? 'a\\u009bb\n' : 'a\u009bb\n')
       terminal.table(['id', 'name'], [['a\tb', 'c\nd']])
       expect(read().stdout).toBe(isTTY ? 'id    name\na\\tb  c\\nd\n' : 'a\\tb\tc\\nd\n')
     }
@@ -98,23 +96,18 @@ describe('createTerminal', () => {
     expect(read().stdout).toBe('{}\n')
   })
 
-  it.each([
-    ['y\n', true],
-    ['Yes\n', true],
-    ['n\n', false],
-    ['\n', false],
-    ['yesterday\n', false],
-  ])('confirms by the answer %j: %s', async (answer, confirmed) => {
-    const { terminal, stdin, read } = create()
-    const confirmation = terminal.confirm('Delete a?')
-    stdin.write(answer)
-    expect(await confirmation).toBe(confirmed)
-    expect(read()).toEqual({ stdout: '', stderr: 'Delete a? (y/N) ' })
-  })
-
-  it('does not confirm when the prompt is left', async () => {
+  it('confirms only by yes', async () => {
+    const confirmed = { 'y\n': true, 'Yes\n': true, 'n\n': false, '\n': false, 'yesterday\n': false }
+    for (const [answer, isConfirmed] of Object.entries(confirmed)) {
+      const { terminal, stdin, read } = create()
+      const confirmation = terminal.confirm('Delete a?')
+      stdin.write(answer)
+      expect([answer, await confirmation]).toEqual([answer, isConfirmed])
+      expect(read()).toEqual({ stdout: '', stderr: 'Delete a? (y/N) ' })
+    }
     const { terminal, stdin } = create()
     const confirmation = terminal.confirm('Delete a?')
+    // The prompt is left.
     stdin.end()
     expect(await confirmation).toBe(false)
   })
@@ -171,11 +164,13 @@ describe('a progress bar', () => {
     expect(screen()).toEqual([bar])
   })
 
-  it.each(['info', 'report', 'out', 'error'] as const)('stays whole below what `%s` writes', async method => {
-    const { terminal, screen } = start()
-    terminal[method]('retrying')
-    await nextTick()
-    expect(screen()).toEqual([expect.stringMatching(/^(\S*sync-card:\S* )?retrying$/), bar])
+  it('stays whole below what is written', async () => {
+    for (const method of ['info', 'report', 'out', 'error'] as const) {
+      const { terminal, screen } = start()
+      terminal[method]('retrying')
+      await nextTick()
+      expect(screen(), method).toEqual([expect.stringMatching(/^(\S*sync-card:\S* )?retrying$/), bar])
+    }
   })
 
   it('leaves nothing behind when it stops before the end, as after a failure', async () => {
@@ -192,28 +187,33 @@ describe('a progress bar', () => {
     expect(written()).not.toContain('\u001b[?25l')
   })
 
-  it.each([
-    ['is cut where the line ends: one that wraps could not be erased', 20, `Pushing ${'█'.repeat(11)}`],
-    ['is whole on a terminal that does not know its size', 0, `Pushing ${'█'.repeat(25)}${'░'.repeat(5)} 5/6`],
-  ])('%s', async (_, columns, shown) => {
-    const { stderr, progress, screen } = start()
-    Object.assign(stderr, { columns })
-    progress.tick()
-    await nextTick()
-    expect(screen()).toEqual([shown])
+  it('is cut where the line ends, as one that wraps could not be erased, and is whole on an unknown size', async () => {
+    for (const [columns, shown] of [
+      [20, `Pushing ${'█'.repeat(11)}`],
+      [0, `Pushing ${'█'.repeat(25)}${'░'.repeat(5)} 5/6`],
+    ] as const) {
+      const { stderr, progress, screen } = start()
+      Object.assign(stderr, { columns })
+      progress.tick()
+      await nextTick()
+      expect(screen()).toEqual([shown])
+    }
   })
 
-  it.each<[string, number, boolean, Record<string, string>]>([
-    ['for few steps', 4, true, {}],
-    ['in a pipe', 5, false, {}],
-    ['in a CI log', 5, false, { CI: '1' }],
-    ['on a terminal that cannot move its cursor', 5, true, { TERM: 'dumb' }],
-  ])('is not shown %s', (_, total, isTTY, env) => {
-    const { terminal, read } = create(env, isTTY)
-    const progress = terminal.progress('Pushing', total)
-    progress.tick()
-    progress.stop()
-    expect(read()).toEqual({ stdout: '', stderr: '' })
+  it('is not shown for few steps, in a pipe or log, or on a terminal that cannot move its cursor', () => {
+    const rows: [total: number, isTTY: boolean, env: Record<string, string>][] = [
+      [4, true, {}],
+      [5, false, {}],
+      [5, false, { CI: '1' }],
+      [5, true, { TERM: 'dumb' }],
+    ]
+    for (const [total, isTTY, env] of rows) {
+      const { terminal, read } = create(env, isTTY)
+      const progress = terminal.progress('Pushing', total)
+      progress.tick()
+      progress.stop()
+      expect(read()).toEqual({ stdout: '', stderr: '' })
+    }
   })
 
   it('is not shown with --quiet, nor are notes', () => {
@@ -225,14 +225,8 @@ describe('a progress bar', () => {
   })
 })
 
-describe('formatCount', () => {
-  it.each([
-    [0, '0 agents'],
-    [1, '1 agent'],
-    [2, '2 agents'],
-  ])('writes %i as "%s"', (count, text) => {
-    expect(formatCount(count, 'agent')).toBe(text)
-  })
+it('formatCount writes the plural', () => {
+  expect([0, 1, 2].map(count => formatCount(count, 'agent'))).toEqual(['0 agents', '1 agent', '2 agents'])
 })
 
 describe('formatTable', () => {
@@ -247,32 +241,21 @@ describe('formatTable', () => {
     expect(read().stdout).toBe('id   expires  note\nabc  expired\na    never    CI\n')
   })
 
-  it.each([
-    ['abc', 3],
-    ['日本', 4],
-    ['한글', 4],
-    ['ｆｕｌｌ', 8],
-    ['ﾊﾝｶｸ', 4],
-    ['e\u0301', 1],
-    ['✓', 1],
-    ['👩‍👩‍👧', 2],
-    ['🇩🇪', 2],
-    ['❤️', 2],
-    ['\u200d', 0],
-    ['\u001b', 6],
-  ])('counts the columns of %s: %i', (cell, columns) => {
-    const [first = ''] = formatTable([
-      [cell, '|'],
-      ['1234567890', '|'],
-    ])
-    expect(first.slice(cell.length)).toBe(`${' '.repeat(12 - columns)}|`)
+  it('counts the columns that a terminal shows', () => {
+    const columns = {
+      ...{ abc: 3, 日本: 4, 한글: 4, ｆｕｌｌ: 8, ﾊﾝｶｸ: 4, 'e\u0301': 1, '✓': 1 },
+      ...{ '👩‍👩‍👧': 2, '🇩🇪': 2, '❤️': 2, '\u200d': 0, '\u001b': 6 },
+    }
+    for (const [cell, width] of Object.entries(columns)) {
+      const other = ['1234567890', '|']
+      const [first = ''] = formatTable([[cell, '|'], other])
+      expect(first.slice(cell.length), cell).toBe(`${' '.repeat(12 - width)}|`)
+    }
   })
 
   it('does not make each row as long as one very long cell', () => {
-    const [first = '', second = ''] = formatTable([
-      ['a'.repeat(100_000), 'b'],
-      ['a', 'b'],
-    ])
+    const long = ['a'.repeat(100_000), 'b']
+    const [first = '', second = ''] = formatTable([long, ['a', 'b']])
     expect([first.length, second.length]).toEqual([100_003, 203])
   })
 })

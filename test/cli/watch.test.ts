@@ -90,34 +90,33 @@ describe('ChangeTracker', () => {
     return runs.map(results => tracker.newResults({ url: '', results, skipped: [] }))
   }
 
-  it.each<[string, AgentResult[], AgentResult[], AgentResult[]]>([
-    ['nothing after an unchanged result', [a, b], [a, b], []],
-    ['nothing after a push that stays', [{ ...a, action: 'updated' }], [a], []],
-    ['a new file', [a], [a, b], [b]],
-    ['a push', [a], [{ ...a, action: 'updated' }], [{ ...a, action: 'updated' }]],
-    ['each push', [{ ...a, action: 'updated' }], [{ ...a, action: 'updated' }], [{ ...a, action: 'updated' }]],
-    ['a file that became invalid', [a], [{ ...a, action: 'invalid' }], [{ ...a, action: 'invalid' }]],
-    ['nothing for a file that stays invalid', [{ ...a, action: 'invalid' }], [{ ...a, action: 'invalid' }], []],
-    ['a file that was repaired', [{ ...a, action: 'invalid' }], [a], [a]],
-  ])('returns %s', (_, first, second, expected) => {
-    expect(track(first, second)).toEqual([first, expected])
+  it('returns what is new in a run', () => {
+    const invalid: AgentResult = { ...a, action: 'invalid' }
+    const updated: AgentResult = { ...a, action: 'updated' }
+    const rows: [first: AgentResult[], second: AgentResult[], expected: AgentResult[]][] = [
+      [[a, b], [a, b], []],
+      // A push that stays.
+      [[updated], [a], []],
+      [[a], [a, b], [b]],
+      [[a], [updated], [updated]],
+      [[updated], [updated], [updated]],
+      [[a], [invalid], [invalid]],
+      [[invalid], [invalid], []],
+      [[invalid], [a], [a]],
+    ]
+    for (const [first, second, expected] of rows) expect(track(first, second)).toEqual([first, expected])
   })
 
-  it.each<[string, AgentResult[][], { file: string; id: string }[]]>([
-    ['a removed file', [[a, b], [a]], [{ file: 'b.json', id: 'b' }]],
-    ['nothing the second time', [[a, b], [a], [a]], []],
-    ['nothing for a renamed file', [[a], [{ ...a, file: 'c.yaml' }]], []],
-    [
-      'nothing for a deleted agent',
-      [
-        [a, b],
-        [a, { id: 'b', action: 'deleted' }],
-      ],
-      [],
-    ],
-    ['nothing for a file that was never registered', [[a, { ...b, action: 'refused' }], [a]], []],
-  ])('reports as removed %s', (_, runs, expected) => {
-    const tracker = new ChangeTracker()
-    expect(runs.map(results => tracker.removedFiles(results)).at(-1)).toEqual(expected)
+  it('reports the files that are removed, once', () => {
+    const removed = (...runs: AgentResult[][]) => {
+      const tracker = new ChangeTracker()
+      return runs.map(results => tracker.removedFiles(results)).at(-1)
+    }
+    expect(removed([a, b], [a])).toEqual([{ file: 'b.json', id: 'b' }])
+    expect(removed([a, b], [a], [a])).toEqual([])
+    // A renamed file, a deleted agent, and a file that was never registered.
+    expect(removed([a], [{ ...a, file: 'c.yaml' }])).toEqual([])
+    expect(removed([a, b], [a, { id: 'b', action: 'deleted' }])).toEqual([])
+    expect(removed([a, { ...b, action: 'refused' }], [a])).toEqual([])
   })
 })

@@ -67,36 +67,24 @@ describe('sync-card whoami', () => {
       '.env': `SYNC_CARD_URL=${host.url}\nADMIN_TOKEN=${host.token}`,
     })
     const shell = { SYNC_CARD_TOKEN_STAGING: other.token }
-    const shown: string[][][] = []
-    for (const args of [[], ['--host', 'staging'], ['--url', other.url]])
-      shown.push(linesOf((await workspace.run(['whoami', ...args], shell)).stdout))
-    expect(shown.map(lines => [lines[0], lines[2]])).toEqual([
-      [
-        ['host', `${host.url} (profile prod in sync-card.yaml)`],
-        ['token', 'kn36bnav5bke (ADMIN_TOKEN in .env)'],
-      ],
-      [
-        ['host', `${other.url} (profile staging in sync-card.yaml)`],
-        ['token', 'admin (SYNC_CARD_TOKEN_STAGING in the environment)'],
-      ],
-      [
-        ['host', `${other.url} (--url)`],
-        ['token', 'admin (SYNC_CARD_TOKEN_STAGING in the environment)'],
-      ],
+    const shown = async (...args: string[]) => {
+      const lines = linesOf((await workspace.run(['whoami', ...args], shell)).stdout)
+      return [lines[0]?.[1], lines[2]?.[1]]
+    }
+    const ofStaging = 'admin (SYNC_CARD_TOKEN_STAGING in the environment)'
+    expect(await shown()).toEqual([
+      ...[`${host.url} (profile prod in sync-card.yaml)`, 'kn36bnav5bke (ADMIN_TOKEN in .env)'],
     ])
+    const staging = `${other.url} (profile staging in sync-card.yaml)`
+    expect(await shown('--host', 'staging')).toEqual([staging, ofStaging])
+    expect(await shown('--url', other.url)).toEqual([`${other.url} (--url)`, ofStaging])
   })
 
   it('prints one JSON object with --json', async () => {
     const { stdout } = await new Workspace(files()).run(['whoami', '--json'])
     expect(JSON.parse(stdout)).toEqual({
-      url: host.url,
-      urlFrom: 'profile prod in sync-card.yaml',
-      name: 'prod',
-      set: 'team',
-      version: VERSION,
-      clientVersion: VERSION,
-      registry: 'reachable',
-      missing: [],
+      ...{ url: host.url, urlFrom: 'profile prod in sync-card.yaml', name: 'prod', set: 'team' },
+      ...{ version: VERSION, clientVersion: VERSION, registry: 'reachable', missing: [] },
       token: { ...host.ownToken, note: 'CI\u001b[31m', from: 'SYNC_CARD_TOKEN in .env.prod' },
     })
   })

@@ -1,10 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { afterEach, beforeEach, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import { run } from '../../cli/cli.ts'
 import type { Clock } from '../../cli/clock.ts'
 import type { Environment, Io } from '../../cli/context.ts'
@@ -131,15 +131,46 @@ export const card = (name: string, more: object = {}): object => ({
   ...more,
 })
 
-/** Starts a new host for each test of a file, and names it with the variables of a command. */
-export const useFakeHost = (): { host: FakeHost; env: Record<'SYNC_CARD_URL' | 'SYNC_CARD_TOKEN', string> } => {
+/** The outcome of a command: how it ended, and what the host got and has then. */
+export type Outcome = Ended & { writes: string[]; ids: string[] }
+
+/** What differs from a run with the token of the host, where nobody can answer. */
+type RunOptions = { env?: Environment; answer?: string }
+
+/**
+ * Starts a host for a file, as new and prepared for each test, and names it with the variables of a command. `renew` makes it so
+ * again, for the next row of a table. `run` runs a command in a folder, or in a new one with these files.
+ */
+export const useFakeHost = (prepare: (host: FakeHost) => void = () => {}) => {
   const host = new FakeHost()
   const env = { SYNC_CARD_URL: '', SYNC_CARD_TOKEN: '' }
-  beforeEach(async () => {
+  const renew = (): void => {
     host.reset()
-    await host.listen()
     Object.assign(env, { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token })
-  })
-  afterEach(() => host.close())
-  return { host, env }
+    prepare(host)
+  }
+  beforeAll(() => host.listen().then(() => undefined))
+  beforeEach(renew)
+  afterAll(() => host.close())
+  const run = async (
+    folder: Workspace | Record<string, unknown>,
+    args: string | readonly string[],
+    options: RunOptions = {},
+  ): Promise<Outcome> => {
+    const workspace = folder instanceof Workspace ? folder : new Workspace(folder)
+    const words = typeof args === 'string' ? args.split(' ').filter(Boolean) : args
+    const ended = await workspace.run(words, options.env ?? env, options.answer)
+    return { ...ended, writes: host.writes, ids: [...host.agents.keys()] }
+  }
+  return { host, env, renew, run }
 }
+
+/** Matches a text that has this part. */
+export const containing = (part: string): unknown => expect.stringContaining(part)
+
+/** Matches a text that has a part which matches. */
+export const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern)
+
+/** Reads a file of an owner's folder; undefined if there is none. */
+export const readFrom = ({ folder }: Workspace, name: string): string | undefined =>
+  existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined

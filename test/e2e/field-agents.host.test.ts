@@ -3,8 +3,9 @@ import { A2AClient } from 'a2a-sdk-v0.3/client'
 import { generateText, streamText } from 'ai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, messageV03 } from '../support/calls.ts'
+import type { Host } from '../support/host.ts'
 import { json, stream } from '../support/upstream.ts'
 
 // The answers of agents in the field, as their servers write them: @voltagent/a2a-server 2.0.3 and @voltagent/server-hono,
@@ -102,9 +103,9 @@ const agents: Readonly<Record<string, Answers>> = {
 }
 const names = Object.keys(agents)
 
-let called: CalledHost
+let called: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await useSharedHost()
   for (const name of names) {
     const { provider } = agents[name] ?? {}
     const card = {
@@ -142,35 +143,47 @@ const DONE = 'TASK_STATE_COMPLETED'
 const failing = messageV03({ metadata: { fail: true } })
 
 describe('the answer of a framework in the field', () => {
-  it.each([
-    ['volt', 'repaired (kind)'],
-    ['reactive', 'repaired (id)'],
-    ['mastra', null],
-  ])('is a task of 0.3 with the id of the call: %s', async (name, repaired) => {
-    const { status, headers, body } = await send(name)
-    expect([status, body]).toEqual([
-      200,
-      { jsonrpc: '2.0', id: 7, result: expect.objectContaining({ kind: 'task', id: 't-1' }) },
-    ])
-    expect(repairsOf(headers.get('gate-warning'))).toBe(repaired)
+  it('is a task of 0.3 with the id of the call', async () => {
+    for (const [name, repaired] of [
+      ['volt', 'repaired (kind)'],
+      ['reactive', 'repaired (id)'],
+      ['mastra', null],
+    ] as const) {
+      const { status, headers, body } = await send(name)
+      expect([status, body], name).toEqual([
+        200,
+        { jsonrpc: '2.0', id: 7, result: expect.objectContaining({ kind: 'task', id: 't-1' }) },
+      ])
+      expect(repairsOf(headers.get('gate-warning'))).toBe(repaired)
+    }
   })
 
-  it.each<[string, string | null, JsonObject]>([
-    ['volt', null, { error: { code: -32603, message: 'boom', data: {} } }],
-    [
-      'reactive',
-      'repaired (message id)',
-      {
-        result: expect.objectContaining({
-          status: { state: 'failed', timestamp, message: expect.objectContaining({ role: 'agent', ...text('boom') }) },
-        }),
-      },
-    ],
-    ['mastra', 'repaired (stack-trace)', { error: { code: -32603, message: 'boom', data: {} } }],
-  ])('shows no code of a failure: %s', async (name, repaired, expected) => {
-    const { headers, body, text: raw } = await send(name, failing)
-    expect([body, repairsOf(headers.get('gate-warning'))]).toEqual([{ jsonrpc: '2.0', id: 7, ...expected }, repaired])
-    expect(raw).not.toContain('.mjs')
+  it('shows no code of a failure', async () => {
+    const rows: [string, string | null, JsonObject][] = [
+      ['volt', null, { error: { code: -32603, message: 'boom', data: {} } }],
+      [
+        'reactive',
+        'repaired (message id)',
+        {
+          result: expect.objectContaining({
+            status: {
+              state: 'failed',
+              timestamp,
+              message: expect.objectContaining({ role: 'agent', ...text('boom') }),
+            },
+          }),
+        },
+      ],
+      ['mastra', 'repaired (stack-trace)', { error: { code: -32603, message: 'boom', data: {} } }],
+    ]
+    for (const [name, repaired, expected] of rows) {
+      const { headers, body, text: raw } = await send(name, failing)
+      expect([body, repairsOf(headers.get('gate-warning'))], name).toEqual([
+        { jsonrpc: '2.0', id: 7, ...expected },
+        repaired,
+      ])
+      expect(raw).not.toContain('.mjs')
+    }
   })
 
   it.each(names)('is a stream that the official SDK of 0.3 reads to its end: %s', async name => {

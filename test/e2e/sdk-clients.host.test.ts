@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client'
 import { DefaultAgentCardResolver as V03Resolver } from 'a2a-sdk-v0.3/client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { findSamples } from '../../cli/dev/samples.ts'
 import { loadManifests } from '../../cli/manifests/load.ts'
-import { type OwnHost, startHost } from '../support/host.ts'
+import { sharedHost } from '../support/host.ts'
 
 const { drafts, invalid } = loadManifests(findSamples(), 'https://cards.example.com')
 /** The ids of the public samples that contain their cards. */
@@ -12,12 +12,10 @@ const samples = drafts
   .filter(({ manifest, compiled }) => manifest.visibility !== 'internal' && compiled !== undefined)
   .map(({ id }) => id)
 
-let host: OwnHost
+const host = sharedHost('public')
 beforeAll(async () => {
-  host = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
   for (const { id, manifest } of drafts) await host.put(id, manifest)
 })
-afterAll(() => host.close())
 
 /** The fields on which every client must agree. */
 type CardFields = {
@@ -87,16 +85,11 @@ describe.each(samples)('%s in the official JavaScript SDK', id => {
     }
   }
 
-  it.each([
-    ['1.x', new DefaultAgentCardResolver({ fetchImpl: fetchVia() }), undefined],
-    [
-      '1.x with its v0.3 compatibility',
-      new DefaultAgentCardResolver({ fetchImpl: fetchVia(), legacyCompat: { enabled: true } }),
-      undefined,
-    ],
-    ['1.x at the path of A2A 0.2', new DefaultAgentCardResolver({ fetchImpl: fetchVia() }), '.well-known/agent.json'],
-  ])('is read by %s', async (_, resolver, path) => {
-    expect(fieldsOf(await resolver.resolve(base(id), path))).toEqual(expectedFields(id, '1'))
+  it('is read by 1.x, with its v0.3 compatibility and at the path of A2A 0.2, too', async () => {
+    for (const [enabled, path] of [[false], [true], [false, '.well-known/agent.json']] as const) {
+      const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchVia(), legacyCompat: { enabled } })
+      expect(fieldsOf(await resolver.resolve(base(id), path)), path).toEqual(expectedFields(id, '1'))
+    }
   })
 
   const types: Record<string, string> = {
@@ -106,24 +99,27 @@ describe.each(samples)('%s in the official JavaScript SDK', id => {
     openIdConnect: 'openIdConnectSecurityScheme',
     mutualTLS: 'mtlsSecurityScheme',
   }
-  it.each([
-    ['0.3.x', fetchVia(), undefined],
-    ['0.3.x at the path of A2A 0.2', fetchVia(), '.well-known/agent.json'],
-    ['0.3.x with A2A-Version', fetchVia(headers => headers.set('A2A-Version', '0.3')), undefined],
-  ])('is read by %s', async (_, fetchImpl, path) => {
-    const card = await new V03Resolver({ fetchImpl }).resolve(base(id), path)
-    const { protocolVersion, ...expected } = expectedFields(id, '0')
-    expect({
-      name: card.name,
-      version: card.version,
-      endpoint: card.url,
-      skills: card.skills.map(skill => skill.id),
-      schemes: Object.fromEntries(
-        Object.entries(card.securitySchemes ?? {}).map(([name, scheme]) => [name, types[scheme.type]]),
-      ),
-    }).toEqual(expected)
-    // In agent.json, the version is the one that readers of GopherHole expect from an agent that speaks both.
-    if (path === undefined) expect(card.protocolVersion).toMatch(new RegExp(`^${protocolVersion.replace('.', '\\.')}`))
+  it('is read by 0.3.x, at the path of A2A 0.2 and with A2A-Version, too', async () => {
+    for (const [fetchImpl, path] of [
+      [fetchVia()],
+      [fetchVia(), '.well-known/agent.json'],
+      [fetchVia(headers => headers.set('A2A-Version', '0.3'))],
+    ] as const) {
+      const card = await new V03Resolver({ fetchImpl }).resolve(base(id), path)
+      const { protocolVersion, ...expected } = expectedFields(id, '0')
+      expect({
+        name: card.name,
+        version: card.version,
+        endpoint: card.url,
+        skills: card.skills.map(skill => skill.id),
+        schemes: Object.fromEntries(
+          Object.entries(card.securitySchemes ?? {}).map(([name, scheme]) => [name, types[scheme.type]]),
+        ),
+      }).toEqual(expected)
+      // In agent.json, the version is the one that readers of GopherHole expect from an agent that speaks both.
+      if (path === undefined)
+        expect(card.protocolVersion).toMatch(new RegExp(`^${protocolVersion.replace('.', '\\.')}`))
+    }
   })
 
   it('is read as a hybrid by 1.x through a proxy that drops A2A-Version', async () => {
@@ -137,14 +133,7 @@ describe.each(samples)('%s in the official JavaScript SDK', id => {
   })
 })
 
-describe('a base URL', () => {
-  it('without a trailing slash results in a 404', async () => {
-    const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchVia() })
-    await expect(resolver.resolve(new URL(`/agents/${samples[0]}`, host.url).href)).rejects.toThrow('404')
-  })
-
-  it('of the host without a path resolves to the root agent', async () => {
-    const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchVia() })
-    expect((await resolver.resolve(host.url.href)).name).toBe('Echo Agent')
-  })
+it('a base URL without a trailing slash results in a 404', async () => {
+  const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchVia() })
+  await expect(resolver.resolve(new URL(`/agents/${samples[0]}`, host.url).href)).rejects.toThrow('404')
 })

@@ -1,23 +1,19 @@
 import { verifyAgentCardSignature } from '@a2a-js/sdk'
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
 import type { JWK } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { agentCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
-import { makeSigningKey } from '../support/signing-key.ts'
+import { sharedHost, token } from '../support/host.ts'
 
-let host: OwnHost
+const host = sharedHost('signing')
 beforeAll(async () => {
-  host = await startHost({ SIGNING_KEY: JSON.stringify(makeSigningKey()) })
   const card = agentCard('https://agent.example', { description: 'Le temps qu’il fait' })
   const securitySchemes = { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } }
-  await host.put('open', card)
-  await host.put('secured', { ...card, securitySchemes })
-  const extended = { description: 'For callers with a token' }
+  await host.put('sdk-open', card)
+  await host.put('sdk-secured', { ...card, securitySchemes })
   // The host declares the bearer scheme of the extended card.
-  await host.put('extended', { card, route: 'gateway', extended })
+  await host.put('sdk-extended', { card, route: 'gateway', extended: { description: 'For callers with a token' } })
 })
-afterAll(() => host.close())
 beforeEach(() => {
   // The SDK logs each signature that is not for it.
   vi.spyOn(console, 'debug').mockReturnValue()
@@ -31,18 +27,15 @@ const verify = verifyAgentCardSignature(async (kid, jku) => {
   if (!key) throw new Error(`${kid} is not published`)
   return key
 })
-const base = (id: string) => new URL(`/agents/${id}/`, host.url).href
+const base = (id: string) => new URL(`/agents/sdk-${id}/`, host.url).href
 const readJson = async (id: string, headers: Record<string, string> = {}) =>
-  (await host.fetch(`/agents/${id}/.well-known/agent-card.json`, { headers })).json()
+  (await host.fetch(`/agents/sdk-${id}/.well-known/agent-card.json`, { headers })).json()
 
 describe('a card that this host signed is verified by the JavaScript SDK', () => {
-  it.each([
-    ['as JSON, without a version', 'open', {}],
-    ['as JSON, for A2A 1.0', 'open', { 'A2A-Version': '1.0' }],
-    ['as JSON with security schemes, without a version', 'secured', {}],
-    ['as JSON with security schemes, for A2A 1.0', 'secured', { 'A2A-Version': '1.0' }],
-  ])('%s', async (_, id, headers) => {
-    await expect(verify((await readJson(id, headers)) as never)).resolves.toBeUndefined()
+  it('as JSON, with security schemes or without, for A2A 1.0 or without a version', async () => {
+    for (const id of ['open', 'secured'])
+      for (const headers of [{}, { 'A2A-Version': '1.0' }])
+        await expect(verify((await readJson(id, headers)) as never), id).resolves.toBeUndefined()
   })
 
   it('through its resolver, without security schemes', async () => {

@@ -52,15 +52,9 @@ describe('the queue of the webhook', () => {
     expect(await queue.deliver()).toBeUndefined()
     expect(sentAgents()).toEqual(['a1', 'a2', 'a3'])
     expect(new Set(sent.map(({ id }) => id)).size).toBe(3)
-    expect(sent[0]).toMatchObject({
-      url,
-      body: { type: 'agent.registered' },
-      init: {
-        method: 'POST',
-        redirect: 'manual',
-        headers: { 'Content-Type': 'application/json', 'webhook-signature': expect.stringMatching(/^v1,/) },
-      },
-    })
+    const headers = { 'Content-Type': 'application/json', 'webhook-signature': expect.stringMatching(/^v1,/) }
+    const init = { method: 'POST', redirect: 'manual', headers }
+    expect(sent[0]).toMatchObject({ url, body: { type: 'agent.registered' }, init })
     expect(await queue.deliver()).toBeUndefined()
     expect(sent).toHaveLength(3)
     expect(queue.health()).toEqual({ pending: 0, failingSince: null })
@@ -68,13 +62,13 @@ describe('the queue of the webhook', () => {
 
   it('leaves out what was changed on another host before an import', async () => {
     queue.prepare(3)
-    for (const numbers of [
-      [1, 2],
-      [3, 4],
-    ]) {
+    for (const [numbers, pending] of [
+      [[1, 2], 0],
+      [[3, 4], 1],
+    ] as const) {
       expect(queue.prepare(3)).toBe(true)
       changes.append(numbers.map(change))
-      expect(queue.health()).toMatchObject({ pending: numbers.includes(4) ? 1 : 0 })
+      expect(queue.health()).toMatchObject({ pending })
     }
     expect(await queue.deliver()).toBeUndefined()
     expect(sentAgents()).toEqual(['a4'])
@@ -95,11 +89,8 @@ describe('the queue of the webhook', () => {
     expect(new Set(sent.slice(0, 4).map(({ id }) => id)).size).toBe(1)
     expect(new Set(sent.map(({ url }) => url))).toEqual(new Set([url]))
     expect(queue.health()).toEqual({ pending: 0, failingSince: null })
-    expect(logged.map(({ event, 'http.response.status_code': code }) => [event, code])).toEqual([
-      ['webhook-failed', 500],
-      ['webhook-failed', undefined],
-      ['webhook-failed', 302],
-    ])
+    expect(logged.map(({ event }) => event)).toEqual(['webhook-failed', 'webhook-failed', 'webhook-failed'])
+    expect(logged.map(line => line['http.response.status_code'])).toEqual([500, undefined, 302])
   })
 
   it('waits as long as the receiver asks for', async () => {
@@ -159,9 +150,8 @@ describe('the queue of the webhook', () => {
     changes.append([], 2)
     expect(await queue.deliver()).toBeUndefined()
     expect(sentAgents()).toEqual(['a4', 'a5'])
-    expect(logged).toMatchObject([
-      { event: 'webhook-changes-lost', 'calling_card.detail': expect.stringMatching(/^3 /) },
-    ])
+    const detail = expect.stringMatching(/^3 /)
+    expect(logged).toMatchObject([{ event: 'webhook-changes-lost', 'calling_card.detail': detail }])
   })
 
   it('delivers at most 20 changes in one alarm', async () => {
@@ -172,21 +162,19 @@ describe('the queue of the webhook', () => {
     expect(sent).toHaveLength(25)
   })
 
-  it.each([
-    'https://10.0.0.1/',
-    'https://metadata.google.internal/',
-    'http://hooks.example.com/',
-    'https://localhost/',
-    'https://user:password@hooks.example.com/',
-  ])('does not call %s, which the log says', async address => {
-    env.WEBHOOK_URL = address
+  it('does not call an address that is not public, which the log says', async () => {
     store(1)
-    expect(await queue.deliver()).toBe(5_000)
+    for (const address of [
+      ...['https://10.0.0.1/', 'https://metadata.google.internal/', 'http://hooks.example.com/', 'https://localhost/'],
+      'https://user:password@hooks.example.com/',
+    ]) {
+      env.WEBHOOK_URL = address
+      expect([address, await queue.deliver()]).toEqual([address, 5_000])
+      const detail = expect.stringMatching(/^blocked: /)
+      expect(logged.at(-1)).toMatchObject({ event: 'webhook-failed', 'calling_card.detail': detail })
+      expect(queue.health()).toEqual({ pending: 1, failingSince: Date.now() })
+    }
     expect(sent).toEqual([])
-    expect(logged).toMatchObject([
-      { event: 'webhook-failed', 'calling_card.detail': expect.stringMatching(/^blocked: /) },
-    ])
-    expect(queue.health()).toEqual({ pending: 1, failingSince: Date.now() })
   })
 
   it('sends nothing without a valid key', async () => {
@@ -217,10 +205,8 @@ describe('the queue of the webhook', () => {
     await queue.deliver()
     env.WEBHOOK_URL = 'https://other.example.com/'
     expect(queue.health()).toEqual({ pending: 1, failingSince: null })
-    const later = vi
-      .setSystemTime(Date.now() + 60_000)
-      .getMockedSystemTime()
-      ?.getTime()
+    const later = Date.now() + 60_000
+    vi.setSystemTime(later)
     expect([await queue.deliver(), queue.health()]).toEqual([5000, { pending: 1, failingSince: later }])
   })
 
@@ -228,9 +214,8 @@ describe('the queue of the webhook', () => {
     queue.prepare()
     changes.append([{ ...change(1), at: 8.64e15 + 1 }])
     expect([await queue.deliver(), sent]).toEqual([5000, []])
-    expect(logged).toMatchObject([
-      { event: 'webhook-failed', 'calling_card.detail': expect.stringContaining('Invalid') },
-    ])
+    const detail = expect.stringContaining('Invalid')
+    expect(logged).toMatchObject([{ event: 'webhook-failed', 'calling_card.detail': detail }])
   })
 
   it('delivers what is pending to another URL at once', async () => {
@@ -240,9 +225,8 @@ describe('the queue of the webhook', () => {
     env.WEBHOOK_URL = 'https://other.example.com/'
     expect(store(2)).toBe(true)
     await queue.deliver()
-    expect(sent.map(({ url, body }) => [url, body.data.agent]).slice(1)).toEqual([
-      ['https://other.example.com/', 'a1'],
-      ['https://other.example.com/', 'a2'],
+    expect(sent.slice(1).map(({ url, body }) => `${url} ${body.data.agent}`)).toEqual([
+      ...['https://other.example.com/ a1', 'https://other.example.com/ a2'],
     ])
   })
 })

@@ -30,22 +30,15 @@ describe('the signature of a message', () => {
 })
 
 describe('WEBHOOK_SECRET', () => {
-  it.each([whsec(24), whsec(25), whsec(64)])('may be %s', text => {
-    expect(keysOf(text)).toHaveLength(1)
-  })
-
-  it.each([
-    ['none', undefined],
-    ['empty', ''],
-    ['without its prefix', secret.replace('whsec_', '')],
-    ['too short', whsec(23)],
-    ['too long', whsec(65)],
-    ['no base64', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa!w'],
-    ['base64url', whsec(24).replace(/[A-Za-z]$/, '_')],
-    ['incomplete base64', `${secret}a`],
-    ['one valid key and one that is not', `${secret} whsec_`],
-  ])('is refused: %s', (_, text) => {
-    expect(readWebhookKeys(text)).toBeUndefined()
+  it('has keys of 24 to 64 bytes in base64, and none if one of them is not valid', () => {
+    for (const text of [whsec(24), whsec(25), whsec(64)]) expect(keysOf(text), text).toHaveLength(1)
+    for (const text of [
+      ...[undefined, '', secret.replace('whsec_', ''), whsec(23), whsec(65), `${secret}a`, `${secret} whsec_`],
+      'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa!w',
+      // Base64url is no base64.
+      whsec(24).replace(/[A-Za-z]$/, '_'),
+    ])
+      expect(readWebhookKeys(text), text).toBeUndefined()
   })
 })
 
@@ -67,21 +60,11 @@ describe('a message', () => {
 })
 
 describe('the pause after a failed attempt', () => {
-  it('grows from 5 seconds to an hour', () => {
-    expect([1, 2, 3, 4, 5, 6, 7, 8, 100].map(attempts => retryDelay(attempts) / 1000)).toEqual([
-      5, 30, 120, 300, 900, 1800, 3600, 3600, 3600,
-    ])
-  })
-
-  it.each([
-    ['60', 60],
-    ['1', 5],
-    ['999999999', 3600],
-    ['Wed, 21 Oct 2015 07:28:00 GMT', 5],
-    ['-1', 5],
-    [null, 5],
-  ])('is at least what Retry-After asks for, and at most an hour: %s', (retryAfter, seconds) => {
-    expect(retryDelay(1, retryAfter) / 1000).toBe(seconds)
+  it('grows from 5 seconds to an hour, and is at least what Retry-After asks for', () => {
+    const pauses = [1, 2, 3, 4, 5, 6, 7, 8, 100].map(attempts => retryDelay(attempts) / 1000)
+    expect(pauses).toEqual([5, 30, 120, 300, 900, 1800, 3600, 3600, 3600])
+    const headers = ['60', '1', '999999999', 'Wed, 21 Oct 2015 07:28:00 GMT', '-1', null]
+    expect(headers.map(retryAfter => retryDelay(1, retryAfter) / 1000)).toEqual([60, 5, 3600, 5, 5, 5])
   })
 })
 

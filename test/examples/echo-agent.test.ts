@@ -19,24 +19,25 @@ const streamText = async (text: string) => {
 }
 
 describe('the stream skill of the echo agent', () => {
-  it.each([
-    ['one', [['one', true]]],
-    [
-      'one two',
+  it('streams a text word by word', async () => {
+    for (const [text, chunks] of [
+      ['one', [['one', true]]],
       [
-        ['one', false],
-        [' two', true],
+        'one two',
+        [
+          ['one', false],
+          [' two', true],
+        ],
       ],
-    ],
-    [
-      'one  two ',
       [
-        ['one', false],
-        [' two', true],
+        'one  two ',
+        [
+          ['one', false],
+          [' two', true],
+        ],
       ],
-    ],
-  ])('streams %j word by word', async (text, chunks) => {
-    expect(await streamText(text)).toEqual(chunks)
+    ] as const)
+      expect(await streamText(text), JSON.stringify(text)).toEqual(chunks)
   })
 
   it('streams a long text in a hundred chunks', async () => {

@@ -23,12 +23,13 @@ const call = async (name: string, args: Record<string, unknown>) => {
 const textResult = (text: string) => ({ content: [{ type: 'text', text }] })
 
 describe('the example MCP server', () => {
-  it.each([
-    ['one two  three\n', '3 words'],
-    ['one', '1 word'],
-    [' ', '0 words'],
-  ])('counts the words of %j', async (words, count) => {
-    expect(await call('count_words', { text: words })).toEqual(textResult(count))
+  it('counts words', async () => {
+    for (const [words, count] of [
+      ['one two  three\n', '3 words'],
+      ['one', '1 word'],
+      [' ', '0 words'],
+    ] as const)
+      expect(await call('count_words', { text: words }), JSON.stringify(words)).toEqual(textResult(count))
   })
 
   it('rolls as many dice as requested and returns structured content', async () => {

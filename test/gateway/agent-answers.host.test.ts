@@ -1,24 +1,24 @@
-import type { ServerResponse } from 'node:http'
-import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
 import type { CallError } from '../../src/a2a/errors.ts'
 import { type CallBinding, type WireVersion, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { MAX_EVENT_BYTES } from '../../src/limits.ts'
-import { answerTo, numberedEvent, resultOf } from '../support/answers.ts'
-import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { numberedEvent, resultOf } from '../support/answers.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { html, json, reply, stream } from '../support/upstream.ts'
+import { parseEvents } from '../support/event-stream.ts'
+import type { Host } from '../support/host.ts'
+import { json, reply, stream } from '../support/upstream.ts'
 
-let called: CalledHost
+let called: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await useSharedHost()
   const card = agentCard(called.agent.origin, { defaultOutputModes: ['text/plain', 'text/html'] })
   for (const level of ['enforce', 'warn', 'off'])
     await called.register(`answers-${level}`, { card, route: 'gateway', gate: { responses: level } })
-  await called.register('answers', { card, route: 'gateway' })
+  for (const id of ['answers', 'answers-logged']) await called.register(id, { card, route: 'gateway' })
   await called.register('answers-modes-off', { card, route: 'gateway', gate: { modes: 'off' } })
   const skill = { id: 'draw', name: 'Draw', description: 'Draws', tags: ['art'], outputModes: ['image/png'] }
   await called.register('answers-extended', { card, route: 'gateway', extended: { skills: [skill] } })
@@ -51,39 +51,42 @@ const errorOf = (error: CallError, version: WireVersion, binding: CallBinding): 
     ? { jsonrpc: '2.0', id: 7, error: toJsonRpcError(error, version) as never }
     : toRestError(error, version)
 
-describe.each(requests)('an agent that is called in %s', (_, version, binding) => {
-  const send = (id = 'answers', headers = {}) =>
-    called.send(`/agents/${id}/a2a${pathOf(version, binding)}`, { body: bodyOf(version, binding), headers })
+/** The lines of the log about an agent, parsed. */
+const linesOf = (id: string): JsonObject[] =>
+  called.host
+    .logged()
+    .map(line => JSON.parse(line) as JsonObject)
+    .filter(line => line['gen_ai.agent.id'] === id)
+const lastLineOf = (id: string) => linesOf(id).at(-1)
 
-  it.each<[string, number, Record<string, string>, string]>([
-    ['an HTTP 500 with a stack trace', 500, json, JSON.stringify({ error: 'boom', stack: secret })],
-    ['a stack trace in HTML', 500, html, secret],
-    ['no result', 200, json, '{"jsonrpc":"2.0","id":7}'],
-    ['another error', 200, json, JSON.stringify({ error: secret })],
-    ['its card', 200, json, JSON.stringify({ name: secret, skills: [] })],
-    ['a completion of a language model', 200, json, JSON.stringify({ choices: [{ message: { content: secret } }] })],
-    ['a task without an id', 200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, result: { status: secret } })],
-    ['an empty body', 200, json, ''],
-    ['half of its answer', 200, json, `{"jsonrpc":"2.0","id":7,"result":{"message":"${secret}`],
-    ['an error with an unknown status', 404, json, JSON.stringify({ detail: secret })],
-  ])('and answers with %s is replaced by InvalidAgentResponse', async (_what, status, headers, text) => {
-    called.agent.respond(reply(status, headers, text))
-    const response = await send()
-    expect([response.status, response.body]).toEqual([
-      502,
-      errorOf({ kind: 'invalid-response', status }, version, binding),
-    ])
-    expect(response.text).not.toContain('main.py')
+describe.each(requests)('an agent that is called in %s', (_, version, binding) => {
+  const send = (id = 'answers') =>
+    called.send(`/agents/${id}/a2a${pathOf(version, binding)}`, { body: bodyOf(version, binding) })
+
+  it('and answers with something else than A2A is replaced by InvalidAgentResponse', async () => {
+    for (const [status, headers, text] of [
+      [500, json, JSON.stringify({ error: 'boom', stack: secret })],
+      [200, json, '{"jsonrpc":"2.0","id":7}'],
+      [200, json, JSON.stringify({ error: secret })],
+      [200, json, ''],
+      [200, json, `{"jsonrpc":"2.0","id":7,"result":{"message":"${secret}`],
+      [404, json, JSON.stringify({ detail: secret })],
+    ] as const) {
+      called.agent.respond(reply(status, headers, text))
+      const response = await send()
+      const error = errorOf({ kind: 'invalid-response', status }, version, binding)
+      expect([response.status, response.body], text).toEqual([502, error])
+      expect(response.text).not.toContain('main.py')
+    }
   })
 
-  it.each([401, 403, 429])('keeps the status %d, and not a body that is no error of A2A', async status => {
-    called.agent.respond(reply(status, { ...json, 'Retry-After': '3' }, JSON.stringify({ detail: secret })))
-    const response = await send()
-    expect([response.status, response.headers.get('retry-after'), response.body]).toEqual([
-      status,
-      '3',
-      errorOf({ kind: 'agent-refused', status }, version, binding),
-    ])
+  it('and refuses keeps its status, and not a body that is no error of A2A', async () => {
+    for (const status of [401, 403, 429]) {
+      called.agent.respond(reply(status, { ...json, 'Retry-After': '3' }, JSON.stringify({ detail: secret })))
+      const { status: actual, headers, body } = await send()
+      const error = errorOf({ kind: 'agent-refused', status }, version, binding)
+      expect([actual, headers.get('retry-after'), body]).toEqual([status, '3', error])
+    }
   })
 
   it('passes what is not A2A with warn and a warning, and with off', async () => {
@@ -91,7 +94,8 @@ describe.each(requests)('an agent that is called in %s', (_, version, binding) =
     called.agent.respond(reply(200, json, text))
     const warned = await send('answers-warn')
     expect([warned.status, warned.text, warned.headers.get('gate-warning')]).toEqual([200, text, 'invalid-response'])
-    await expect.poll(() => called.host.logged().at(-1)).toContain('"calling_card.warnings":"invalid-response"')
+    const warnings = { 'calling_card.warnings': 'invalid-response' }
+    await expect.poll(() => lastLineOf('answers-warn')).toMatchObject(warnings)
     const passed = await send('answers-off')
     expect([passed.status, passed.text, passed.headers.get('gate-warning')]).toEqual([200, text, null])
   })
@@ -99,12 +103,9 @@ describe.each(requests)('an agent that is called in %s', (_, version, binding) =
   it('logs why an answer is not A2A', async () => {
     called.agent.respond(reply(200, json, '[]'))
     await send()
-    await expect
-      .poll(() => JSON.parse(called.host.logged().at(-1) ?? ''))
-      .toMatchObject({
-        'error.type': 'invalid-response',
-        'calling_card.detail': binding === 'JSONRPC' ? 'the response must be an object' : 'result must be an object',
-      })
+    const detail = binding === 'JSONRPC' ? 'the response must be an object' : 'result must be an object'
+    const reason = { 'error.type': 'invalid-response', 'calling_card.detail': detail }
+    await expect.poll(() => lastLineOf('answers')).toMatchObject(reason)
   })
 })
 
@@ -113,37 +114,35 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
     called.send(`/agents/${id}/a2a${pathOf(version, binding, true)}`, { body: bodyOf(version, binding, true) })
   const dataOf = (number: number) => numberedEvent(number, binding, version)
   const event = (number: number) => `data: ${JSON.stringify(dataOf(number))}\n\n`
-  const parse = (text: string) => {
-    const events: object[] = []
-    createParser({
-      onEvent: each => events.push({ ...(each.event && { event: each.event }), data: JSON.parse(each.data) }),
-    }).feed(text)
-    return events
-  }
   const lastEvent = (error: CallError) => ({
     ...(binding === 'HTTP+JSON' && { event: 'error' }),
     data: errorOf(error, version, binding),
   })
 
-  it.each<[string, string]>([
-    ['is not JSON', secret],
-    ['is another JSON', JSON.stringify({ text: secret })],
-    ['has no result', '{"jsonrpc":"2.0","id":7}'],
-    ['has an error in another form', JSON.stringify({ error: secret })],
-  ])('ends with an error event in place of an event that %s', async (_what, data) => {
-    called.agent.respond(reply(200, stream, `: hi\n\n${event(1)}data: ${data}\n\n${event(2)}`))
-    const { text } = await open()
-    expect(parse(text)).toEqual([{ data: dataOf(1) }, lastEvent({ kind: 'invalid-response', status: 200 })])
-    expect(text.startsWith(`: hi\n\n${event(1)}`)).toBe(true)
-    expect(text).not.toContain('main.py')
-    await expect.poll(() => called.host.logged().some(line => line.includes('"event":"stream"'))).toBe(true)
+  it('ends with an error event in place of an event that is not A2A', async () => {
+    for (const data of [
+      secret,
+      JSON.stringify({ text: secret }),
+      '{"jsonrpc":"2.0","id":7}',
+      JSON.stringify({ error: secret }),
+    ]) {
+      called.agent.respond(reply(200, stream, `: hi\n\n${event(1)}data: ${data}\n\n${event(2)}`))
+      const { text } = await open()
+      const error = lastEvent({ kind: 'invalid-response', status: 200 })
+      expect(parseEvents(text), data).toEqual([{ data: dataOf(1) }, error])
+      expect(text.startsWith(`: hi\n\n${event(1)}`)).toBe(true)
+      expect(text).not.toContain('main.py')
+    }
+    await expect.poll(() => linesOf('answers').some(line => line.event === 'stream')).toBe(true)
   })
 
-  it.each(['', '[DONE]'])('leaves out an event without content: %j', async data => {
-    called.agent.respond(reply(200, stream, `: hi\n\n${event(1)}data: ${data}\n\n${event(2)}`))
-    const { text } = await open()
-    expect(text).toBe(`: hi\n\n${event(1)}${event(2)}`)
-    await expect.poll(() => called.host.logged().some(line => line.includes('repaired (end-of-stream)'))).toBe(true)
+  it('leaves out an event without content', async () => {
+    for (const data of ['', '[DONE]']) {
+      called.agent.respond(reply(200, stream, `: hi\n\n${event(1)}data: ${data}\n\n${event(2)}`))
+      expect((await open()).text, data).toBe(`: hi\n\n${event(1)}${event(2)}`)
+    }
+    const warnings = () => linesOf('answers').map(line => line['calling_card.warnings'])
+    await expect.poll(warnings).toContain('repaired (end-of-stream)')
   })
 
   it('passes such an event with warn and off, and logs it with warn', async () => {
@@ -152,13 +151,10 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
     expect((await open('answers-off')).text).toBe(events)
     expect((await open('answers-warn')).text).toBe(events)
     await expect
-      .poll(() => called.host.logged().map(line => JSON.parse(line)))
+      .poll(() => linesOf('answers-warn'))
       .toContainEqual(
         expect.objectContaining({
-          event: 'stream',
-          'gen_ai.agent.id': 'answers-warn',
-          'calling_card.binding': binding,
-          'a2a.protocol.version': version,
+          ...{ event: 'stream', 'calling_card.binding': binding, 'a2a.protocol.version': version },
           'calling_card.warnings': 'invalid-response',
         }),
       )
@@ -167,8 +163,8 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
   it('passes errors of the agent, and every byte of events that are A2A', async () => {
     const error = { code: -32001, message: 'No such task', data: [1.0] }
     const restError = version === '0.3' ? error : { error: { code: 404, message: 'No such task', details: [] } }
-    const failure = binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, error } : restError
-    const events = `: a\n\nid: 1\r\ndata:  ${JSON.stringify(dataOf(1))}\r\n\r\nevent: error\ndata: ${JSON.stringify(failure)}\n\n`
+    const failure = JSON.stringify(binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, error } : restError)
+    const events = `: a\n\nid: 1\r\ndata:  ${JSON.stringify(dataOf(1))}\r\n\r\nevent: error\ndata: ${failure}\n\n`
     called.agent.respond(reply(200, stream, events))
     expect((await open()).text).toBe(events)
   })
@@ -177,33 +173,19 @@ describe.each(requests)('a stream in %s', (_, version, binding) => {
     const large = event(2).replace('t-1', 'x'.repeat(MAX_EVENT_BYTES))
     called.agent.respond(reply(200, stream, event(1) + large + event(3)))
     const error = lastEvent({ kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES })
-    expect(parse((await open()).text)).toEqual([{ data: dataOf(1) }, error])
+    expect(parseEvents((await open()).text)).toEqual([{ data: dataOf(1) }, error])
     expect((await open('answers-off')).text.length).toBe((event(1) + large + event(3)).length)
   })
 })
 
-describe('the id of the caller', () => {
-  it.each<[Json, Json]>([
-    [7, 8],
-    [7, '7'],
-    ['a', null],
-  ])('is restored: %j instead of %j', async (id, answered) => {
-    called.agent.respond(reply(200, json, JSON.stringify({ ...answerTo(call()), id: answered })))
-    const response = await called.send('/agents/answers/a2a', { body: call('SendMessage', message(), id) })
-    expect(response.body).toEqual({ ...answerTo(call()), id })
+it('restores the id of the caller in every event of a stream', async () => {
+  const data = (id: number) => `data: ${JSON.stringify({ ...numberedEvent(1, 'JSONRPC', '1.0'), id })}\n\n`
+  called.agent.respond(response => {
+    response.writeHead(200, stream).write(data(1))
+    response.end(data(7) + data(2))
   })
-
-  it('is restored in every event of a stream', async () => {
-    const data = (id: number) => `data: ${JSON.stringify({ ...numberedEvent(1, 'JSONRPC', '1.0'), id })}\n\n`
-    let connection: ServerResponse | undefined
-    called.agent.respond(response => {
-      connection = response
-      response.writeHead(200, stream).write(data(1))
-      connection.end(data(7) + data(2))
-    })
-    const { text } = await called.send('/agents/answers/a2a', { body: call('SendStreamingMessage') })
-    expect(text).toBe(data(7).repeat(3))
-  })
+  const { text } = await called.send('/agents/answers/a2a', { body: call('SendStreamingMessage') })
+  expect(text).toBe(data(7).repeat(3))
 })
 
 describe('the media types of an answer', () => {
@@ -212,38 +194,29 @@ describe('the media types of an answer', () => {
     const result = { message: { ...text, parts: [{ text: 'It rains' }, { url: 'https://a.example/f', mediaType }] } }
     called.agent.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, result })))
   }
-  const warningsOf = async (id: string, configuration: JsonObject = {}, token?: string) => {
-    const { headers } = await called.send(`/agents/${id}/a2a`, {
-      body: call('SendMessage', message({ configuration })),
-      token,
-    })
-    return headers.get('gate-warning')
+  const warningsOf = async (id: string, acceptedOutputModes?: string[], token?: string) => {
+    const body = call('SendMessage', message(acceptedOutputModes && { configuration: { acceptedOutputModes } }))
+    return (await called.send(`/agents/${id}/a2a`, { body, token })).headers.get('gate-warning')
   }
 
-  it.each<[string, string, JsonObject, string | null]>([
-    ['declared and accepted', 'text/plain;charset=utf-8', { acceptedOutputModes: ['text/*'] }, null],
-    ['not declared', 'image/png', {}, 'undeclared-output-modes'],
-    [
-      'not declared and not accepted',
-      'image/png',
-      { acceptedOutputModes: ['text/plain'] },
-      'undeclared-output-modes, unaccepted-output-modes',
-    ],
-    ['not accepted', 'text/html', { acceptedOutputModes: ['text/html'] }, 'unaccepted-output-modes'],
-  ])('are reported if they are %s', async (_, mediaType, configuration, expected) => {
-    answerWith(mediaType)
-    expect(await warningsOf('answers', configuration)).toBe(expected)
-  })
-
-  it.each(['answers-off', 'answers-modes-off'])('are not reported where the gate does not check them: %s', async id => {
-    answerWith('image/png')
-    expect(await warningsOf(id)).toBeNull()
+  it('are reported if they are not declared or not accepted, where the gate checks them', async () => {
+    for (const [id, mediaType, accepted, expected] of [
+      ['answers', 'text/plain;charset=utf-8', ['text/*'], null],
+      ['answers', 'image/png', undefined, 'undeclared-output-modes'],
+      ['answers', 'image/png', ['text/plain'], 'undeclared-output-modes, unaccepted-output-modes'],
+      ['answers', 'text/html', ['text/html'], 'unaccepted-output-modes'],
+      ['answers-off', 'image/png', undefined, null],
+      ['answers-modes-off', 'image/png', undefined, null],
+    ] as [string, string, string[] | undefined, string | null][]) {
+      answerWith(mediaType)
+      expect(await warningsOf(id, accepted), `${id}: ${mediaType} ${accepted}`).toBe(expected)
+    }
   })
 
   it('may be those of the extended card that the caller reads', async () => {
     answerWith('image/png')
     const { token } = await called.issue({ scopes: ['read'], agents: ['answers-extended'] })
-    expect(await warningsOf('answers-extended', {}, token)).toBeNull()
+    expect(await warningsOf('answers-extended', undefined, token)).toBeNull()
     expect(await warningsOf('answers-extended')).toBe('undeclared-output-modes')
   })
 
@@ -252,24 +225,19 @@ describe('the media types of an answer', () => {
     const result = { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [part] } }
     const event = `data: ${JSON.stringify({ jsonrpc: '2.0', id: 7, result })}\n\n`
     called.agent.respond(reply(200, stream, event + event))
-    const before = called.host.logged().length
-    const { text } = await called.send('/agents/answers/a2a', { body: call('SendStreamingMessage') })
+    const { text } = await called.send('/agents/answers-logged/a2a', { body: call('SendStreamingMessage') })
     expect(text).toBe(event + event)
-    const lines = () =>
-      called.host
-        .logged()
-        .slice(before)
-        .filter(line => line.includes('"event":"stream"'))
-        .map(line => JSON.parse(line))
-    await expect.poll(lines).toEqual([
-      {
-        event: 'stream',
-        'gen_ai.agent.id': 'answers',
-        'a2a.method.name': 'SendStreamingMessage',
-        'calling_card.binding': 'JSONRPC',
-        'a2a.protocol.version': '1.0',
-        'calling_card.warnings': 'undeclared-output-modes',
-      },
-    ])
+    await expect
+      .poll(() => linesOf('answers-logged').filter(line => line.event === 'stream'))
+      .toEqual([
+        {
+          event: 'stream',
+          'gen_ai.agent.id': 'answers-logged',
+          'a2a.method.name': 'SendStreamingMessage',
+          'calling_card.binding': 'JSONRPC',
+          'a2a.protocol.version': '1.0',
+          'calling_card.warnings': 'undeclared-output-modes',
+        },
+      ])
   })
 })

@@ -88,34 +88,25 @@ const getCard = ({ body }: Received): JsonObject => (body as { result?: JsonObje
 const lastRequest = () => called.agent.requests.at(-1)
 
 describe('the extended card of an agent whose card is remote', () => {
-  it.each<[string, (id: string) => Promise<Received>, string, string]>([
-    ['GetExtendedAgentCard', id => rpc(id), '/rpc-1', 'GetExtendedAgentCard'],
-    [
-      'agent/getAuthenticatedExtendedCard',
-      id => rpc(id, 'agent/getAuthenticatedExtendedCard'),
-      '/rpc-0',
-      'agent/getAuthenticatedExtendedCard',
-    ],
-    ['agent/extendedCard', id => rpc(id, 'agent/extendedCard'), '/rpc-0', 'agent/getAuthenticatedExtendedCard'],
-    [
-      'agent/authenticatedExtendedCard',
-      id => rpc(id, 'agent/authenticatedExtendedCard'),
-      '/rpc-0',
-      'agent/getAuthenticatedExtendedCard',
-    ],
-    ['GET extendedAgentCard', id => rest(id), '/rest-1/extendedAgentCard', ''],
-    ['GET v1/card', id => rest(id, 'v1/card'), '/rest-0/v1/card', ''],
-  ])('is fetched with the credentials of the caller: %s', async (_, get, path, method) => {
-    const response = await get('far-gateway')
-    expect([response.status, response.headers.get('cache-control'), getCard(response).description]).toEqual([
-      200,
-      'private, no-store',
-      'Only for callers that the agent knows',
-    ])
-    expect(called.agent.requests).toHaveLength(1)
-    expect(lastRequest()?.path).toBe(path)
-    expect(lastRequest()?.headers.authorization).toBe(credentials.Authorization)
-    expect(lastRequest()?.body ?? '').toContain(method)
+  const getV03 = 'agent/getAuthenticatedExtendedCard'
+
+  it('is fetched with the credentials of the caller', async () => {
+    for (const [get, path, method] of [
+      [() => rpc('far-gateway'), '/rpc-1', 'GetExtendedAgentCard'],
+      [() => rpc('far-gateway', getV03), '/rpc-0', getV03],
+      [() => rpc('far-gateway', 'agent/extendedCard'), '/rpc-0', getV03],
+      [() => rpc('far-gateway', 'agent/authenticatedExtendedCard'), '/rpc-0', getV03],
+      [() => rest('far-gateway'), '/rest-1/extendedAgentCard', ''],
+      [() => rest('far-gateway', 'v1/card'), '/rest-0/v1/card', ''],
+    ] as const) {
+      const response = await get()
+      expect([response.status, response.headers.get('cache-control'), getCard(response).description]).toEqual([
+        ...[200, 'private, no-store', 'Only for callers that the agent knows'],
+      ])
+      const [request, ...more] = called.agent.requests.splice(0)
+      expect([request?.path, request?.headers.authorization, more]).toEqual([path, credentials.Authorization, []])
+      expect(request?.body ?? '').toContain(method)
+    }
   })
 
   it('is fetched with the API key of the caller', async () => {
@@ -128,19 +119,21 @@ describe('the extended card of an agent whose card is remote', () => {
     expect(lastRequest()?.headers.authorization).toBeUndefined()
   })
 
-  it.each([
-    ['GetExtendedAgentCard', '1.0'],
-    ['agent/getAuthenticatedExtendedCard', '0.3'],
-    ['agent/extendedCard', 'gopherhole'],
-    ['agent/authenticatedExtendedCard', 'shaman'],
-  ])('is in the dialect of %s', async (method, dialect) => {
-    const { body } = await called.send(`/agents/far-gateway?dialect=${dialect}`, { method: 'GET' })
+  it('is in the dialect of the method', async () => {
     const differing = ['description', 'skills', 'documentationUrl', 'securitySchemes']
     const comparable = (card: JsonObject) =>
       Object.keys(card)
         .filter(name => !differing.includes(name))
         .sort()
-    expect(comparable(getCard(await rpc('far-gateway', method)))).toEqual(comparable(body as JsonObject))
+    for (const [method, dialect] of [
+      ['GetExtendedAgentCard', '1.0'],
+      [getV03, '0.3'],
+      ['agent/extendedCard', 'gopherhole'],
+      ['agent/authenticatedExtendedCard', 'shaman'],
+    ] as const) {
+      const { body } = await called.send(`/agents/far-gateway?dialect=${dialect}`, { method: 'GET' })
+      expect(comparable(getCard(await rpc('far-gateway', method))), method).toEqual(comparable(body as JsonObject))
+    }
   })
 
   it('has the interfaces and the capabilities of the public card behind the gateway', async () => {
@@ -232,16 +225,22 @@ describe('an agent that refuses its extended card', () => {
       expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="weather"'])
   })
 
-  it.each<[string, Json | string]>([
-    ['no object', { jsonrpc: '2.0', id: 7, result: 'a card' }],
-    ['a task', { jsonrpc: '2.0', id: 7, result: { id: 't', status: { state: 'TASK_STATE_WORKING' } } }],
-    ['a card that is not valid', { jsonrpc: '2.0', id: 7, result: { name: 'Weather', description: 5 } }],
-    ['a document that nests too deeply', `{"jsonrpc":"2.0","id":7,"result":${'[1,'.repeat(99)}1${']'.repeat(99)}}`],
-    ['a card that is too large', { jsonrpc: '2.0', id: 7, result: { name: 'x'.repeat(256 * 1024) } }],
-  ])('and returns %s has sent an invalid response', async (_, body) => {
-    refusal = () => ({ status: 200, body })
-    const response = await rpc('far-gateway')
-    expect([response.status, codeOf(response.body)]).toEqual([502, -32006])
+  it('and returns no valid card has sent an invalid response', async () => {
+    for (const body of [
+      ...['a card', { id: 't', status: { state: 'TASK_STATE_WORKING' } }].map(result => ({
+        jsonrpc: '2.0',
+        id: 7,
+        result,
+      })),
+      { jsonrpc: '2.0', id: 7, result: { name: 'Weather', description: 5 } },
+      // Nests too deeply, and is too large.
+      `{"jsonrpc":"2.0","id":7,"result":${'[1,'.repeat(99)}1${']'.repeat(99)}}`,
+      { jsonrpc: '2.0', id: 7, result: { name: 'x'.repeat(256 * 1024) } },
+    ]) {
+      refusal = () => ({ status: 200, body })
+      const response = await rpc('far-gateway')
+      expect([response.status, codeOf(response.body)], JSON.stringify(body).slice(0, 99)).toEqual([502, -32006])
+    }
   })
 })
 
@@ -259,25 +258,17 @@ describe("with a secret of this host, the agent's extended card", () => {
 
 describe('with `route: closed`, the flag of the extended card', () => {
   it('is false in every representation', async () => {
-    for (const path of [
-      '',
-      '/.well-known/agent.json',
-      ...['1.0', '0.3', 'gopherhole', 'superx', 'shaman', 'telex'].map(name => `?dialect=${name}`),
-    ]) {
+    const dialects = ['1.0', '0.3', 'gopherhole', 'superx', 'shaman', 'telex'].map(name => `?dialect=${name}`)
+    for (const path of ['', '/.well-known/agent.json', ...dialects]) {
       const { text } = await called.send(`/agents/far-closed${path}`, { method: 'GET' })
-      expect([path, /"(?:extendedAgentCard|supportsAuthenticatedExtendedCard)":true/.test(text)]).toEqual([path, false])
+      expect(text, path).not.toMatch(/"(?:extendedAgentCard|supportsAuthenticatedExtendedCard)":true/)
     }
     expect(codeOf((await rpc('far-closed')).body)).toBe(-32004)
   })
 
   it('is in the report', () => {
-    expect(reports.get('far-closed')?.report).toMatchObject({
-      converted: expect.arrayContaining([
-        {
-          pointer: '/capabilities/extendedAgentCard',
-          message: 'read as false: `route: closed` forwards no call for the extended card',
-        },
-      ]),
-    })
+    const message = 'read as false: `route: closed` forwards no call for the extended card'
+    const converted = expect.arrayContaining([{ pointer: '/capabilities/extendedAgentCard', message }])
+    expect(reports.get('far-closed')?.report).toMatchObject({ converted })
   })
 })

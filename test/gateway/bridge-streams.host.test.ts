@@ -1,18 +1,20 @@
 import type { ServerResponse } from 'node:http'
-import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { MAX_EVENT_BYTES } from '../../src/limits.ts'
 import { answerCalls, numberedEvent, resultOf } from '../support/answers.ts'
-import { type CalledHost, nextAddress, startCalledHost } from '../support/called-host.ts'
-import { call, message, messageV03 } from '../support/calls.ts'
+import { type CalledHost, nextAddress, useSharedHost } from '../support/called-host.ts'
+import { call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import { parseEvents } from '../support/event-stream.ts'
+import type { Host } from '../support/host.ts'
+import { combine } from '../support/matrix.ts'
 import { json, reply, stream } from '../support/upstream.ts'
 
-let called: CalledHost
+let called: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await useSharedHost()
   for (const to of protocols)
     await called.register(idOf(to), { card: cardOf(to), route: 'gateway', gate: { modes: 'off', responses: 'warn' } })
 })
@@ -41,15 +43,6 @@ const open = ({ binding, version }: Protocol, to: Protocol, method: 'stream' | '
   })
 }
 
-type ParsedEvent = { event?: string; data: JsonObject }
-const parseEvents = (text: string): ParsedEvent[] => {
-  const events: ParsedEvent[] = []
-  createParser({ onEvent: ({ event, data }) => events.push({ ...(event && { event }), data: JSON.parse(data) }) }).feed(
-    text,
-  )
-  return events
-}
-
 const eventText = (data: Json, type = ''): string => `${type}data: ${JSON.stringify(data)}\n\n`
 
 /** Returns an event as callers get it. */
@@ -60,93 +53,88 @@ const expectedEvent = (number: number, { binding, version }: Protocol): JsonObje
   return event
 }
 
-const pairs = protocols.flatMap(from =>
-  protocols.filter(to => !isSameProtocol(from, to)).map(to => [nameOf(from), nameOf(to), from, to] as const),
-)
-
-describe.each(pairs)('a stream to a caller over %s from an agent over %s', (_from, _to, from, to) => {
+describe.each(protocols.map(to => [nameOf(to), to] as const))('a translated stream from an agent over %s', (_, to) => {
   const ofAgent = (number: number) => eventText(numberedEvent(number, to.binding, to.version))
+  const callers = protocols.filter(from => !isSameProtocol(from, to))
 
   it('delivers each event before the agent sends the next, and is closed at the agent with the caller', async () => {
-    let connection: ServerResponse | undefined
-    called.agent.respond(response => {
-      connection = response
-      response.writeHead(200, stream).write(ofAgent(0))
-    })
-    const response = await open(from, to, 'stream')
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-    for (let n = 0; n < 4; n++) {
-      const { value = new Uint8Array() } = await reader.read()
-      expect(parseEvents(Buffer.from(value).toString())).toEqual([{ data: expectedEvent(n, from) }])
-      connection?.write(ofAgent(n + 1))
+    for (const from of callers) {
+      let connection: ServerResponse | undefined
+      called.agent.respond(response => {
+        connection = response
+        response.writeHead(200, stream).write(ofAgent(0))
+      })
+      const response = await open(from, to, 'stream')
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+      for (let n = 0; n < 3; n++) {
+        const { value = new Uint8Array() } = await reader.read()
+        expect(parseEvents(Buffer.from(value).toString()), nameOf(from)).toEqual([{ data: expectedEvent(n, from) }])
+        connection?.write(ofAgent(n + 1))
+      }
+      const sending = setInterval(() => connection?.write(ofAgent(0)), 5)
+      await reader.cancel()
+      await called.agent.disconnected()
+      clearInterval(sending)
     }
-    const sending = setInterval(() => connection?.write(ofAgent(0)), 5)
-    await reader.cancel()
-    await called.agent.disconnected()
-    clearInterval(sending)
   })
 
   it('ends with the error of the agent', async () => {
     const error = { code: -32603, message: 'Out of rain' }
-    const answered = to.version === '1.0' ? { error: { code: 500, status: 'INTERNAL', message: 'Out of rain' } } : error
+    const errorV1 = { error: { code: 500, status: 'INTERNAL', message: 'Out of rain' } }
     const text =
-      to.binding === 'JSONRPC' ? eventText({ jsonrpc: '2.0', id: 7, error }) : eventText(answered, 'event: error\n')
+      to.binding === 'JSONRPC'
+        ? eventText({ jsonrpc: '2.0', id: 7, error })
+        : eventText(to.version === '1.0' ? errorV1 : error, 'event: error\n')
     called.agent.respond(reply(200, stream, ofAgent(0) + text))
-    const [, last] = parseEvents(await (await open(from, to, 'stream')).text())
-    expect(last).toMatchObject(
-      from.binding === 'JSONRPC'
-        ? { data: { jsonrpc: '2.0', id: 7, error } }
-        : { event: 'error', data: from.version === '1.0' ? { error: { code: 500, message: 'Out of rain' } } : error },
-    )
-    expect(last?.event).toBe(from.binding === 'JSONRPC' ? undefined : 'error')
+    const expected: Record<string, object> = {
+      'JSONRPC 0.3': { event: undefined, data: { jsonrpc: '2.0', id: 7, error } },
+      'JSONRPC 1.0': { event: undefined, data: { jsonrpc: '2.0', id: 7, error } },
+      'HTTP+JSON 0.3': { event: 'error', data: error },
+      'HTTP+JSON 1.0': { event: 'error', data: { error: { code: 500, message: 'Out of rain' } } },
+    }
+    for (const from of callers) {
+      const [, last] = parseEvents(await (await open(from, to, 'stream')).text())
+      expect({ event: undefined, ...last }, nameOf(from)).toMatchObject(expected[nameOf(from)] ?? {})
+    }
   })
 
-  /** Answers that are not A2A in the version of the agent, or could be read in two ways. */
+  /** Answers that are not A2A in the version of the agent. */
   const badEvents = (): [string, JsonObject][] => {
-    const other: Protocol = { binding: to.binding, version: to.version === '1.0' ? '0.3' : '1.0' }
-    const v03 = { kind: 'status-update', taskId: 't-1', contextId: 'c-1', final: false }
-    const isKinds = nameOf(to) === 'JSONRPC 0.3'
-    const update = (status: JsonObject) =>
-      isKinds ? { ...v03, status } : { statusUpdate: { taskId: 't-1', contextId: 'c-1', status } }
-    const sent = (parts: JsonObject[]) => {
-      const named = nameOf(to) === 'HTTP+JSON 0.3' ? { content: parts } : { parts }
-      const role = isKinds ? 'agent' : 'ROLE_AGENT'
-      const found = { ...(isKinds && { kind: 'message' }), messageId: 'm', role, ...named }
-      return isKinds ? found : { message: found }
-    }
-    const wrap = (result: JsonObject) => (to.binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, result } : result)
+    const ids = { taskId: 't-1', contextId: 'c-1' }
+    const status = { state: 'TASK_STATE_RAINING' }
+    const update =
+      nameOf(to) === 'JSONRPC 0.3'
+        ? { kind: 'status-update', ...ids, status, final: false }
+        : { statusUpdate: { ...ids, status } }
+    const other = numberedEvent(1, to.binding, to.version === '1.0' ? '0.3' : '1.0')
     return [
+      ['an unknown state', to.binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, result: update } : update],
       // Over HTTP, both versions have the same form of an update.
-      ...(to.binding === 'JSONRPC'
-        ? [['the other version', numberedEvent(1, other.binding, other.version)] as [string, JsonObject]]
-        : []),
-      ['an unknown state', wrap(update({ state: isKinds ? 'raining' : 'TASK_STATE_RAINING' }))],
-      ['a number that no state has', wrap(update({ state: 99 }))],
-      ...(isKinds
-        ? []
-        : [['a part with two contents', wrap(sent([{ text: 'a', data: { a: 1 } }]))] as [string, JsonObject]]),
-      ['a part without content', wrap(sent([{}]))],
-      ['nothing', {}],
+      ['nothing, or the other version', to.binding === 'JSONRPC' ? other : {}],
     ]
   }
 
   it('ends where the agent sends what is not A2A, whatever the level of `responses`', async () => {
     for (const [name, bad] of badEvents()) {
       called.agent.respond(reply(200, stream, ofAgent(0) + eventText(bad) + ofAgent(2)))
-      const events = parseEvents(await (await open(from, to, 'stream')).text())
-      expect([name, events.length, JSON.stringify(events[1]).includes('not A2A')]).toEqual([name, 2, true])
+      for (const from of callers) {
+        const events = parseEvents(await (await open(from, to, 'stream')).text())
+        const refusal = JSON.stringify(events[1])
+        expect([events.length, refusal], `${name}, ${nameOf(from)}`).toEqual([2, expect.stringContaining('not A2A')])
+      }
     }
   })
 
   it('is refused with -32006 where an answer is not A2A', async () => {
     for (const [name, bad] of badEvents()) {
       called.agent.respond(reply(200, json, JSON.stringify(bad)))
-      const response = await open(from, to, 'send')
-      const body = (await response.json()) as { error?: JsonObject; code?: number }
-      const found = from.binding === 'JSONRPC' ? body.error?.code : (body.code ?? body.error?.code)
-      const isRestV1 = nameOf(from) === 'HTTP+JSON 1.0'
-      expect([name, response.status, found]).toEqual([name, 502, isRestV1 ? 502 : -32006])
+      for (const from of callers) {
+        const response = await open(from, to, 'send')
+        const code = codeOf((await response.json()) as Json)
+        const expected = nameOf(from) === 'HTTP+JSON 1.0' ? 502 : -32006
+        expect([response.status, code], `${name}, ${nameOf(from)}`).toEqual([502, expected])
+      }
     }
   })
 })
@@ -162,16 +150,15 @@ it('ends a stream with an event that is too large to be translated', async () =>
   expect(events).toMatchObject([{ data: expectedEvent(0, v03) }, { data: { error: { code: -32006 } } }])
 })
 
-it.each(protocols.flatMap(from => protocols.map(to => [nameOf(from), nameOf(to), from, to] as const)))(
-  'passes a result in place of a stream as one, without a stream: to %s from %s',
-  async (_from, _to, from, to) => {
+it('passes a result in place of a stream as one, without a stream', async () => {
+  for (const [from, to] of combine(protocols, protocols)) {
     called.agent.respond(reply(200, json, JSON.stringify(numberedEvent(0, to.binding, to.version))))
     const response = await open(from, to, 'stream')
     expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringContaining('json')])
     const sent = isSameProtocol(from, to) ? numberedEvent(0, to.binding, to.version) : expectedEvent(0, from)
-    expect(await response.json()).toEqual(sent)
-  },
-)
+    expect(await response.json(), `${nameOf(from)} from ${nameOf(to)}`).toEqual(sent)
+  }
+})
 
 it('answers with one event where a client of 0.3 requested a stream and the agent refuses', async () => {
   const error = { code: -32004, message: 'No streams today' }
@@ -283,42 +270,40 @@ describe('a call in the protocol of its agent', () => {
   })
 })
 
-describe('the level of `bridge`', () => {
-  it.each<[string, Protocol, number]>([
-    ['off', v03, -32009],
-    ['versions', { binding: 'HTTP+JSON', version: '1.0' }, 400],
-    ['bindings', v03, -32009],
-  ])('%s refuses what is not translated', async (bridge, from, code) => {
-    called.agent.respond(reply(500, {}, 'must not be called'))
+it('refuses what the level of `bridge` does not translate', async () => {
+  called.agent.respond(reply(500, {}, 'must not be called'))
+  for (const [bridge, path, body, code] of [
+    ['off', '', call('message/send', messageV03()), -32009],
+    ['versions', '/message:send', message(), 400],
+    ['bindings', '', call('message/send', messageV03()), -32009],
+  ] as const) {
     const id = `${idOf(v1)}-${bridge}`
     await called.register(id, { card: cardOf(v1), route: 'gateway', bridge })
-    const path = from.binding === 'JSONRPC' ? '' : '/message:send'
-    const body = from.binding === 'JSONRPC' ? call('message/send', messageV03()) : message()
-    const { body: answer } = await called.send(`/agents/${id}/a2a${path}`, { body })
-    expect((answer as { error: { code: number } }).error.code).toBe(code)
-    expect(called.agent.requests).toEqual([])
-  })
+    expect(codeOf((await called.send(`/agents/${id}/a2a${path}`, { body })).body), bridge).toBe(code)
+  }
+  expect(called.agent.requests).toEqual([])
 })
 
-describe('the report of a registration', () => {
-  const modes = {
-    capabilities: { streaming: true, pushNotifications: true },
-    defaultInputModes: ['text/plain', 'text/markdown'],
-    defaultOutputModes: ['text/html'],
-  }
-
-  it.each<[string, Protocol, JsonObject, string[]]>([
-    ['an agent of 0.3', v03, {}, ['/supportedInterfaces', '/capabilities/pushNotifications', '/defaultInputModes']],
-    ['an agent of 1.0', v1, {}, ['/capabilities/pushNotifications', '/defaultOutputModes']],
-    ['an agent whose calls are not translated', v03, { bridge: 'off' }, []],
-    ['an agent whose versions are not translated', v03, { bridge: 'bindings' }, []],
-    ['an agent that is called directly', v03, { route: 'direct' }, []],
-  ])('lists what is lost: %s', async (_, { binding, version }, manifest, expected) => {
+it('lists what is lost in the report of a registration', async () => {
+  const pushes = '/capabilities/pushNotifications'
+  for (const [{ binding, version }, manifest, expected] of [
+    [v03, {}, ['/supportedInterfaces', pushes, '/defaultInputModes']],
+    [v1, {}, [pushes, '/defaultOutputModes']],
+    [v03, { bridge: 'off' }, []],
+    [v03, { bridge: 'bindings' }, []],
+    [v03, { route: 'direct' }, []],
+  ] as [Protocol, JsonObject, string[]][]) {
     const card = agentCard(called.agent.origin, {
-      ...modes,
+      capabilities: { streaming: true, pushNotifications: true },
+      defaultInputModes: ['text/plain', 'text/markdown'],
+      defaultOutputModes: ['text/html'],
       supportedInterfaces: [{ url: called.agent.origin, protocolBinding: binding, protocolVersion: version }],
     })
     const { report } = await called.register('bridged-report', { card, route: 'gateway', ...manifest })
-    expect((report as { lossy: { pointer: string }[] }).lossy.map(({ pointer }) => pointer)).toEqual(expected)
-  })
+    const { lossy } = report as { lossy: { pointer: string }[] }
+    expect(
+      lossy.map(({ pointer }) => pointer),
+      JSON.stringify([version, manifest]),
+    ).toEqual(expected)
+  }
 })

@@ -1,406 +1,346 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/json/json.ts'
 import { answerCalls, restAnswerTo } from '../support/answers.ts'
-import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, type Sent, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken } from '../support/host.ts'
+import { token as adminToken, type Host } from '../support/host.ts'
 
-let called: CalledHost
+let called: CalledHost<Host>
 let reader: string
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await useSharedHost()
   const { origin } = called.agent
-  await called.register('weather', { card: agentCard(origin), route: 'gateway', hosts: ['*'] })
-  await called.register('tides', { card: agentCard(origin, { name: 'Tide Tables' }), hosts: ['tides.example.com'] })
-  await called.register('hidden', { card: agentCard(origin, { name: 'Hush' }), visibility: 'internal' })
-  await called.register('secret-host', {
-    card: agentCard(origin),
-    visibility: 'internal',
-    hosts: ['internal.example.com'],
-  })
-  await called.register('closed', { card: agentCard(origin), route: 'closed' })
-  await called.register('only-rpc', {
-    card: agentCard(origin, {
-      supportedInterfaces: [{ url: `${origin}/rpc-1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-    }),
-  })
-  reader = (await called.issue({ scopes: ['read'], agents: ['hidden'] })).token
+  const endpoint = (path: string) => ({ url: `${origin}/${path}`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' })
+  const tides = agentCard(origin, { name: 'Tide Tables', supportedInterfaces: [endpoint('tides')] })
+  for (const [id, manifest] of Object.entries<JsonObject>({
+    'calls-rain': { card: agentCard(origin, { name: 'Calls Rain' }), route: 'gateway', hosts: ['calls.example.com'] },
+    'calls-tides': { card: tides, hosts: ['tides.example.com'] },
+    'calls-hidden': { card: agentCard(origin, { name: 'Calls Hush' }), visibility: 'internal' },
+    'calls-secret-host': { card: agentCard(origin), visibility: 'internal', hosts: ['internal.example.com'] },
+    'calls-closed': { card: agentCard(origin), route: 'closed' },
+    'calls-only-rpc': { card: agentCard(origin, { supportedInterfaces: [endpoint('rpc-1')] }) },
+    // An id that is also a segment of its path.
+    a2a: { card: agentCard(origin) },
+  }))
+    await called.register(id, manifest)
+  reader = (await called.issue({ scopes: ['read'], agents: ['calls-hidden'] })).token
 })
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(answerCalls))
 
-/** Returns method and path of each request that the agent received. */
-const upstreamRequests = () => called.agent.requests.map(({ method, path }) => `${method} ${path}`)
+/** Returns method and path of each request that the agent received since the last time. */
+const upstreamRequests = () => called.agent.requests.splice(0).map(({ method, path }) => `${method} ${path}`)
+const rain = '/agents/calls-rain/a2a'
+const root = 'http://calls.example.com/a2a'
 
 describe('a JSON-RPC call', () => {
-  it.each<[string, string, object]>([
-    ['POST /agents/{id}/a2a', '/agents/weather/a2a', {}],
-    ['POST /agents/{id}', '/agents/weather', {}],
-    ['POST /a2a', '/a2a', {}],
-    ['POST /a2a with an empty tenant', '/a2a', { tenant: '' }],
-    ['POST /a2a with a tenant', 'http://tides.example.com/a2a', { tenant: 'weather' }],
-    ['POST /a2a/v1 with the id as agentName', '/a2a/v1', { agentName: 'weather' }],
-    ['POST /a2a/v1 with the id in another case', '/a2a/v1', { agentName: 'WEATHER' }],
-    ['POST /a2a/v1 with the name', '/a2a/v1', { agentName: 'Weather' }],
-    ['POST /a2a/v1 with the name in another case', '/a2a/v1', { agentName: 'wEAtHER' }],
-    ['a path with a query', '/agents/weather/a2a?a=b', {}],
-  ])('to %s is forwarded, and returns the response of the agent', async (_, path, params) => {
-    const { status, body, headers } = await called.send(path, { body: call('SendMessage', message({ ...params })) })
-    expect([status, body, headers.get('cache-control'), headers.get('content-type')]).toEqual([
-      200,
-      agentResponse,
-      'no-store',
-      'application/json',
-    ])
-    expect(upstreamRequests()).toEqual(['POST /rpc-1'])
-    // The parameter that selects the agent here is not forwarded.
-    expect(JSON.parse(called.agent.requests[0]?.body ?? '')).toEqual(call('SendMessage', message()))
+  it('is forwarded from every address, and returns the response of the agent', async () => {
+    for (const [path, params] of [
+      [rain, {}],
+      ['/agents/calls-rain', {}],
+      [root, {}],
+      [root, { tenant: '' }],
+      ['http://tides.example.com/a2a', { tenant: 'calls-rain' }],
+      ['/a2a/v1', { agentName: 'calls-rain' }],
+      ['/a2a/v1', { agentName: 'CALLS-RAIN' }],
+      ['/a2a/v1', { agentName: 'Calls Rain' }],
+      ['/a2a/v1', { agentName: 'cALLS rAIN' }],
+      [`${rain}?a=b`, {}],
+    ] as const) {
+      const { status, body, headers } = await called.send(path, { body: call('SendMessage', message({ ...params })) })
+      const [request] = called.agent.requests
+      expect([status, body, headers.get('cache-control'), headers.get('content-type')], path).toEqual([
+        ...[200, agentResponse, 'no-store', 'application/json'],
+      ])
+      // The parameter that selects the agent here is not forwarded.
+      expect(JSON.parse(request?.body ?? ''), path).toEqual(call('SendMessage', message()))
+      expect(upstreamRequests(), path).toEqual(['POST /rpc-1'])
+    }
   })
 
-  it.each([['http://tides.example.com/a2a'], ['http://tides.example.com./a2a']])(
-    'to %s goes to the agent of the host name',
-    async path => {
-      await called.register('tides', {
-        card: agentCard(called.agent.origin, {
-          name: 'Tide Tables',
-          supportedInterfaces: [
-            { url: `${called.agent.origin}/tides`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-          ],
-        }),
-        hosts: ['tides.example.com'],
-      })
-      expect((await called.send(path, { body: call() })).status).toBe(200)
-      expect(upstreamRequests()).toEqual(['POST /tides'])
-    },
-  )
-
-  it('finds an agent by a name of two words', async () => {
-    const { status } = await called.send('/a2a/v1', {
-      body: call('SendMessage', message({ agentName: 'tide TABLES' })),
-    })
-    expect([status, upstreamRequests().length]).toEqual([200, 1])
+  it('goes to the agent of the host name', async () => {
+    for (const path of ['http://tides.example.com/a2a', 'http://tides.example.com./a2a'])
+      expect((await called.send(path, { body: call() })).status, path).toBe(200)
+    expect(upstreamRequests()).toEqual(['POST /tides', 'POST /tides'])
   })
 
-  it.each([
-    ['missing', {}],
-    ['empty', { agentName: '' }],
-    ['a number', { agentName: 7 }],
-    ['null', { agentName: null }],
-    ['a list', { agentName: ['weather'] }],
-  ])('to /a2a/v1 is invalid if its agentName is %s', async (_, params) => {
-    const { status, body } = await called.send('/a2a/v1', { body: call('SendMessage', message(params)) })
-    expect([status, body, upstreamRequests()]).toEqual([
-      200,
-      {
-        jsonrpc: '2.0',
-        id: 7,
-        error: expect.objectContaining({ code: -32602, message: expect.stringContaining('`agentName`') }),
-      },
-      [],
-    ])
-    expect(JSON.stringify(body)).toContain('"field":"agentName"')
+  it('is invalid at /a2a/v1 without a name', async () => {
+    for (const params of [{}, ...['', 7, null, ['calls-rain']].map(agentName => ({ agentName }))]) {
+      const { status, body, text } = await called.send('/a2a/v1', { body: call('SendMessage', message(params)) })
+      const error = expect.objectContaining({ code: -32602, message: expect.stringContaining('`agentName`') })
+      expect([status, body], JSON.stringify(params)).toEqual([200, { jsonrpc: '2.0', id: 7, error }])
+      expect(text).toContain('"field":"agentName"')
+    }
+    expect(upstreamRequests()).toEqual([])
   })
 
   it('goes to the endpoint of its version, and declares that version', async () => {
-    await called.send('/agents/weather/a2a', { body: call('message/send', messageV03()) })
-    await called.send('/agents/weather/a2a', {
-      body: call('message/send', messageV03()),
-      headers: { 'A2A-Version': '0.3' },
-    })
-    await called.send('/agents/weather/a2a', { body: call(), headers: { 'A2A-Version': '1.0' } })
-    expect(called.agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
-      ['/rpc-0', '0.3'],
-      ['/rpc-0', '0.3'],
-      ['/rpc-1', '1.0'],
+    const body = call('message/send', messageV03())
+    await called.send(rain, { body })
+    await called.send(rain, { body, headers: { 'A2A-Version': '0.3' } })
+    await called.send(rain, { body: call(), headers: { 'A2A-Version': '1.0' } })
+    expect(called.agent.requests.map(({ path, headers }) => `${path} ${headers['a2a-version']}`)).toEqual([
+      ...['/rpc-0 0.3', '/rpc-0 0.3', '/rpc-1 1.0'],
     ])
   })
 
-  it.each([
-    ['/agents/nobody/a2a', {}, 'nobody'],
-    ['/agents/nobody', {}, 'nobody'],
-    ['/agents/WEATHER/a2a', {}, 'WEATHER'],
-    ['/agents/%77eather/a2a', {}, '%77eather'],
-    ['/a2a', { tenant: 'nobody' }, 'nobody'],
-    ['/a2a', { tenant: '../weather' }, '../weather'],
-    ['/a2a/v1', { agentName: 'nobody' }, 'nobody'],
-    ['/a2a/v1', { agentName: 'x'.repeat(5000) }, `${'x'.repeat(200)}…`],
-    ['/a2a/v1', { agentName: "' OR 1=1 --" }, "' OR 1=1 --"],
-  ])('to %s with %j returns an error for the unknown agent', async (path, params, agent) => {
-    const { status, body } = await called.send(path, { body: call('SendMessage', message(params)) })
-    expect([status, body, upstreamRequests()]).toEqual([
-      200,
-      {
-        jsonrpc: '2.0',
-        id: 7,
-        error: {
-          code: -32602,
-          message: `There is no agent "${agent}" here. GET /agents lists the agents of this host.`,
-          data: [expect.objectContaining({ reason: 'AGENT_NOT_FOUND', metadata: { agent } })],
-        },
-      },
-      [],
-    ])
+  it('to an unknown agent returns an error that names it', async () => {
+    for (const [path, params, agent] of [
+      ['/agents/nobody/a2a', {}, 'nobody'],
+      ['/agents/nobody', {}, 'nobody'],
+      ['/agents/CALLS-RAIN/a2a', {}, 'CALLS-RAIN'],
+      ['/agents/%63alls-rain/a2a', {}, '%63alls-rain'],
+      ['/a2a', { tenant: 'nobody' }, 'nobody'],
+      ['/a2a', { tenant: '../calls-rain' }, '../calls-rain'],
+      ['/a2a/v1', { agentName: 'nobody' }, 'nobody'],
+      ['/a2a/v1', { agentName: 'x'.repeat(5000) }, `${'x'.repeat(200)}…`],
+      ['/a2a/v1', { agentName: "' OR 1=1 --" }, "' OR 1=1 --"],
+    ] as const) {
+      const { status, body } = await called.send(path, { body: call('SendMessage', message(params)) })
+      const text = `There is no agent "${agent}" here. GET /agents lists the agents of this host.`
+      const data = [expect.objectContaining({ reason: 'AGENT_NOT_FOUND', metadata: { agent } })]
+      expect([status, body], agent).toEqual([
+        200,
+        { jsonrpc: '2.0', id: 7, error: { code: -32602, message: text, data } },
+      ])
+    }
+    expect(upstreamRequests()).toEqual([])
   })
 })
 
 describe('an internal agent', () => {
-  /** Name, path to an internal agent, path to an agent that does not exist, parameters. Responses to both must be the same. */
-  const addresses: [string, string, string, object][] = [
-    ['id', '/agents/hidden/a2a', '/agents/hidxen/a2a', {}],
-    ['id alone', '/agents/hidden', '/agents/hidxen', {}],
-    ['tenant', '/a2a', '/a2a', { tenant: 'hidden' }],
-    ['agentName, the id', '/a2a/v1', '/a2a/v1', { agentName: 'hidden' }],
-    ['agentName, the id in another case', '/a2a/v1', '/a2a/v1', { agentName: 'HIDDEN' }],
-    ['agentName, the name', '/a2a/v1', '/a2a/v1', { agentName: 'Hush' }],
-    ['agentName, the name in another case', '/a2a/v1', '/a2a/v1', { agentName: 'hUSh' }],
-    ['HTTP+JSON', '/agents/hidden/a2a/message:send', '/agents/hidxen/a2a/message:send', {}],
-    ['HTTP+JSON, an unknown path', '/agents/hidden/a2a/nothing', '/agents/hidxen/a2a/nothing', {}],
-    ['HTTP+JSON of 0.3', '/agents/hidden/a2a/v1/message:send', '/agents/hidxen/a2a/v1/message:send', {}],
+  /** Path to an internal agent, parameters. With `hidxen` and `Nobo` in it, there is no such agent. */
+  const addresses: [path: string, params: JsonObject][] = [
+    ['/agents/calls-hidden/a2a', {}],
+    ['/agents/calls-hidden', {}],
+    ['/a2a', { tenant: 'calls-hidden' }],
+    ['/a2a/v1', { agentName: 'calls-hidden' }],
+    ['/a2a/v1', { agentName: 'CALLS-HIDDEN' }],
+    ['/a2a/v1', { agentName: 'Calls Hush' }],
+    ['/a2a/v1', { agentName: 'calls hUSh' }],
+    ['/agents/calls-hidden/a2a/message:send', {}],
+    ['/agents/calls-hidden/a2a/nothing', {}],
+    ['/agents/calls-hidden/a2a/v1/message:send', {}],
   ]
-  const maskId = (text: string) => text.replaceAll(/hidxen/g, 'hidden')
-  const tokens: [string, () => Promise<Record<string, string>>][] = [
-    ['no token', async () => ({})],
-    [
-      'a token for other agents',
-      async () => bearer((await called.issue({ scopes: ['read'], agents: ['tides'] })).token),
-    ],
-    ['a token without the scope read', async () => bearer((await called.issue({ scopes: ['write'] })).token)],
-    ['an unknown token', async () => bearer(`cc_${'a'.repeat(12)}_${'a'.repeat(32)}`)],
-    ['a malformed token', async () => bearer('cc_oops')],
-    ['foreign credentials', async () => ({ Authorization: 'Basic aGk6aG8=' })],
-    ['two tokens', async () => bearer('one, Bearer two')],
-  ]
+  const toUnknown = (text: string) =>
+    text.replaceAll('hidden', 'hidxen').replaceAll('HIDDEN', 'HIDXEN').replaceAll(/hush/gi, 'Nobo')
   const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 
-  describe.each(tokens)('called with %s', (_, credentials) => {
-    it.each(addresses)('by %s looks like an unknown agent', async (_, path, unknownPath, params) => {
-      const headers = await credentials()
-      const fetchMasked = async (path: string, params: object) => {
-        const {
-          status,
-          headers: responseHeaders,
-          text,
-        } = await called.send(path, { headers, body: call('SendMessage', message({ ...params })) })
-        return maskId(JSON.stringify([status, [...responseHeaders].filter(([name]) => name !== 'date'), text]))
+  it('looks like an unknown agent, whatever the credentials', async () => {
+    const [other, writer] = [{ scopes: ['read'], agents: ['calls-tides'] }, { scopes: ['write'] }].map(called.issue)
+    const credentials: [string, Record<string, string>][] = [
+      ['no token', {}],
+      ['a token for other agents', bearer((await other)?.token ?? '')],
+      ['a token without the scope read', bearer((await writer)?.token ?? '')],
+      ['an unknown token', bearer(`cc_${'a'.repeat(12)}_${'a'.repeat(32)}`)],
+      ['a malformed token', bearer('cc_oops')],
+      ['foreign credentials', { Authorization: 'Basic aGk6aG8=' }],
+      ['two tokens', bearer('one, Bearer two')],
+    ]
+    for (const [name, headers] of credentials)
+      for (const [path, params] of addresses) {
+        const sent = call('SendMessage', message(params))
+        const [hidden = '', unknown] = await Promise.all(
+          [sent, JSON.parse(toUnknown(JSON.stringify(sent)))].map(async (body, index) => {
+            const response = await called.send(index === 0 ? path : toUnknown(path), { headers, body })
+            return JSON.stringify([
+              response.status,
+              [...response.headers].filter(([key]) => key !== 'date'),
+              response.text,
+            ])
+          }),
+        )
+        const mask = (text = '') => text.replaceAll(/hidden|hidxen|hush|nobo/gi, 'NAME')
+        expect(mask(hidden), `${name}: ${path}`).toBe(mask(unknown))
+        if (!/hush/i.test(JSON.stringify(params))) expect(hidden).not.toMatch(/hush/i)
       }
-      const unknownParams = JSON.parse(
-        JSON.stringify(params)
-          .replace(/hidden/, 'hidxen')
-          .replace(/HIDDEN/, 'HIDXEN')
-          .replace(/hush/i, 'Nobo'),
-      )
-      const [hidden, unknown] = [await fetchMasked(path, params), await fetchMasked(unknownPath, unknownParams)]
-      const maskNames = (text: string) => text.replaceAll(/hidden|hidxen|hush|nobo/gi, 'NAME')
-      expect(maskNames(hidden)).toBe(maskNames(unknown))
-      if (!/hush/i.test(JSON.stringify(params))) expect(hidden).not.toMatch(/hush/i)
-      expect(upstreamRequests()).toEqual([])
-    })
+    expect(upstreamRequests()).toEqual([])
   })
 
-  it.each([
-    ['SendMessage', message()],
-    ['NoSuchMethod', message()],
-    ['GetExtendedAgentCard', {}],
-    ['SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })],
-  ])('looks like an unknown agent to every method: %s %#', async (method, params) => {
-    const { status, body } = await called.send('/agents/hidden/a2a', { body: call(method, params) })
-    expect([status, codeOf(body), upstreamRequests()]).toEqual([200, -32602, []])
+  it('looks like an unknown agent to every method', async () => {
+    for (const [method, params] of [
+      ['SendMessage', message()],
+      ['NoSuchMethod', message()],
+      ['GetExtendedAgentCard', {}],
+      ['SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })],
+    ] as const) {
+      const { status, body } = await called.send('/agents/calls-hidden/a2a', { body: call(method, params) })
+      expect([status, codeOf(body)], method).toEqual([200, -32602])
+    }
+    expect(upstreamRequests()).toEqual([])
   })
 
   it('at a host name of its own does not reveal its id', async () => {
     const { status, text } = await called.send('http://internal.example.com/a2a', { body: call() })
-    expect([status, text]).toEqual([200, expect.not.stringContaining('secret-host')])
+    expect([status, text, upstreamRequests()]).toEqual([200, expect.not.stringContaining('calls-secret-host'), []])
     expect(text).toContain('"No agent is configured for this hostname. GET /agents lists the agents of this host."')
-    expect(upstreamRequests()).toEqual([])
   })
 
-  it.each(addresses.filter(([name]) => !/unknown/.test(name)))(
-    'by %s accepts calls with a token for it',
-    async (name, path, _, params) => {
+  it('accepts calls with a token for it at every address', async () => {
+    for (const [path, params] of addresses.filter(([path]) => !path.endsWith('nothing')))
       for (const token of [reader, adminToken]) {
-        called.agent.requests.length = 0
-        const body =
-          name === 'HTTP+JSON'
-            ? message()
-            : /0\.3/.test(name)
-              ? messageV03()
-              : call('SendMessage', message({ ...params }))
-        expect((await called.send(path, { token, body })).status).toBe(200)
-        expect(called.agent.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
+        const overRest = path.includes('/v1/message') ? messageV03() : message()
+        const body = path.includes('message') ? overRest : call('SendMessage', message(params))
+        expect((await called.send(path, { token, body })).status, path).toBe(200)
+        expect(called.agent.requests.splice(0).map(({ headers }) => headers.authorization)).toEqual([undefined])
       }
-    },
-  )
+  })
 })
 
 describe('a call over HTTP+JSON', () => {
-  it.each<[string, string, object | undefined, string]>([
-    ['POST', 'message:send', message(), 'POST /rest-1/message:send'],
-    ['GET', 'tasks/t-1', undefined, 'GET /rest-1/tasks/t-1'],
-    ['GET', 'tasks/t-1?historyLength=2', undefined, 'GET /rest-1/tasks/t-1?historyLength=2'],
-    ['GET', 'tasks?pageSize=3&A2A-Version=1.0', undefined, 'GET /rest-1/tasks?pageSize=3'],
-    ['POST', 'tasks/t-1:cancel', {}, 'POST /rest-1/tasks/t-1:cancel'],
-    ['POST', 'tasks/t-1:cancel', undefined, 'POST /rest-1/tasks/t-1:cancel'],
-    ['POST', 'v1/message:send', messageV03(), 'POST /rest-0/v1/message:send'],
-    ['GET', 'v1/tasks/t-1', undefined, 'GET /rest-0/v1/tasks/t-1'],
-    ['POST', 'v1/tasks/t-1:cancel', {}, 'POST /rest-0/v1/tasks/t-1:cancel'],
-    ['POST', 'message%3Asend', message(), 'POST /rest-1/message:send'],
-    ['POST', 'v1/message%3asend/', messageV03(), 'POST /rest-0/v1/message:send'],
-    ['POST', 'tasks/t-1%3Acancel', {}, 'POST /rest-1/tasks/t-1:cancel'],
-    ['GET', 'tasks/t-1/?historyLength=2', undefined, 'GET /rest-1/tasks/t-1?historyLength=2'],
-    ['GET', 'tasks/', undefined, 'GET /rest-1/tasks'],
-    ['GET', 'tasks/projects%2F7%2Ft-1', undefined, 'GET /rest-1/tasks/projects%2F7%2Ft-1'],
-    ['POST', 'v1/tasks/projects%2Ft-1:cancel', {}, 'POST /rest-0/v1/tasks/projects%2Ft-1:cancel'],
-  ])('%s %s is forwarded', async (method, path, body, expected) => {
-    const { status, body: responseBody } = await called.send(`/agents/weather/a2a/${path}`, {
-      method,
-      ...(body && { body: body as never }),
-    })
-    const [upstreamMethod = '', upstreamPath = ''] = expected.split(/[ ?]/)
-    expect([status, responseBody]).toEqual([
-      200,
-      restAnswerTo(upstreamMethod, upstreamPath.replace(/^\/rest-\d\//, '')),
-    ])
-    expect(upstreamRequests()).toEqual([expected])
+  const send = (method: string, path: string, body?: Sent['body']) =>
+    called.send(`${rain}/${path}`, { method, ...(body !== undefined && { body }) })
+
+  it('is forwarded', async () => {
+    for (const [method, path, body, expected] of [
+      ['POST', 'message:send', message(), '/rest-1/message:send'],
+      ['GET', 'tasks/t-1', undefined, '/rest-1/tasks/t-1'],
+      ['GET', 'tasks?pageSize=3&A2A-Version=1.0', undefined, '/rest-1/tasks?pageSize=3'],
+      ['POST', 'tasks/t-1:cancel', {}, '/rest-1/tasks/t-1:cancel'],
+      ['POST', 'tasks/t-1:cancel', undefined, '/rest-1/tasks/t-1:cancel'],
+      ['POST', 'v1/message:send', messageV03(), '/rest-0/v1/message:send'],
+      ['GET', 'v1/tasks/t-1', undefined, '/rest-0/v1/tasks/t-1'],
+      ['POST', 'message%3Asend', message(), '/rest-1/message:send'],
+      ['POST', 'v1/message%3asend/', messageV03(), '/rest-0/v1/message:send'],
+      ['GET', 'tasks/t-1/?historyLength=2', undefined, '/rest-1/tasks/t-1?historyLength=2'],
+      ['POST', 'v1/tasks/projects%2Ft-1:cancel', {}, '/rest-0/v1/tasks/projects%2Ft-1:cancel'],
+    ] as const) {
+      const { status, body: answer } = await send(method, path, body)
+      expect([status, upstreamRequests()], path).toEqual([200, [`${method} ${expected}`]])
+      const [, operation = ''] = /^\/rest-\d\/([^?]*)/.exec(expected) ?? []
+      expect(answer, path).toEqual(restAnswerTo(method, operation))
+    }
   })
 
-  it.each(['tenant[]', 'tenant[0]', 'Tenant', 'tenant.id', '%20tenant', 'tenant%00', 'agentName[]', 'A2A-Version[]'])(
-    'is rejected with another spelling of a routing parameter: ?%s=',
-    async name => {
-      const get = await called.send(`/agents/weather/a2a/tasks/t-1?${name}=other`, { method: 'GET' })
-      const post = await called.send(`/agents/weather/a2a/message:send?${name}=other`, { body: message() })
-      expect([get.status, post.status, upstreamRequests()]).toEqual([400, 400, []])
-      expect(get.text).toContain('in A2A')
-    },
-  )
+  it('is rejected with another spelling of a routing parameter', async () => {
+    const spellings = ['tenant[]', 'tenant[0]', 'Tenant', 'tenant.id', '%20tenant', 'tenant%00']
+    for (const name of [...spellings, 'agentName[]', 'A2A-Version[]']) {
+      const get = await send('GET', `tasks/t-1?${name}=other`)
+      const post = await send('POST', `message:send?${name}=other`, message())
+      expect([get.status, post.status, get.text], name).toEqual([400, 400, expect.stringContaining('in A2A')])
+    }
+    expect(upstreamRequests()).toEqual([])
+  })
 
   it('is forwarded to an agent whose id is also a path segment', async () => {
-    await called.register('a2a', { card: agentCard(called.agent.origin) })
     const { status } = await called.send('/agents/a2a/a2a/message:send', { body: message() })
     expect([status, upstreamRequests()]).toEqual([200, ['POST /rest-1/message:send']])
   })
 
-  it.each<[string, string, number, object]>([
-    ['POST', 'message:shout', 404, { error: expect.objectContaining({ code: 404, status: 'NOT_FOUND' }) }],
-    ['GET', 'tasks/t-1/more', 404, { error: expect.objectContaining({ code: 404, status: 'NOT_FOUND' }) }],
-    ['GET', 'v1/tasks', 404, expect.objectContaining({ code: -32601 })],
-    ['GET', 'tasks/..%2f..%2fadmin', 404, { error: expect.objectContaining({ code: 404 }) }],
-    ['GET', 'tasks/%E0%A4%A', 404, { error: expect.objectContaining({ code: 404 }) }],
-  ])('%s %s returns 404 in the form of its version', async (method, path, status, body) => {
-    const response = await called.send(`/agents/weather/a2a/${path}`, {
-      method,
-      ...(method === 'POST' && { body: {} }),
-    })
-    expect([response.status, response.body, upstreamRequests()]).toEqual([status, body, []])
+  it('returns 404 for an unknown path in the form of its version', async () => {
+    for (const [method, path, body] of [
+      ['POST', 'message:shout', { error: { code: 404, status: 'NOT_FOUND' } }],
+      ['GET', 'tasks/t-1/more', { error: { code: 404, status: 'NOT_FOUND' } }],
+      ['GET', 'v1/tasks', { code: -32601 }],
+      ['GET', 'tasks/..%2f..%2fadmin', { error: { code: 404 } }],
+      ['GET', 'tasks/%E0%A4%A', { error: { code: 404 } }],
+    ] as const)
+      expect(await send(method, path, method === 'POST' ? {} : undefined), path).toMatchObject({ status: 404, body })
+    expect(upstreamRequests()).toEqual([])
   })
 
-  it.each([
-    ['GET', 'message:send', 'POST'],
-    ['POST', 'tasks', 'GET'],
-    ['DELETE', 'tasks/t-1', 'GET'],
-    ['POST', 'v1/card', 'GET'],
-    ['POST', 'extendedAgentCard', 'GET'],
-  ])('%s %s returns 405 with the allowed methods', async (method, path, allow) => {
-    const { status, headers } = await called.send(`/agents/weather/a2a/${path}`, { method })
-    expect([status, headers.get('allow'), upstreamRequests()]).toEqual([405, allow, []])
+  it('returns 405 with the allowed methods', async () => {
+    for (const [method, path, allow] of [
+      ['GET', 'message:send', 'POST'],
+      ['POST', 'tasks', 'GET'],
+      ['DELETE', 'tasks/t-1', 'GET'],
+      ['POST', 'v1/card', 'GET'],
+      ['POST', 'extendedAgentCard', 'GET'],
+    ] as const) {
+      const { status, headers } = await send(method, path)
+      expect([status, headers.get('allow')], path).toEqual([405, allow])
+    }
+    expect(upstreamRequests()).toEqual([])
   })
 
-  it.each([
-    ['1.0', 'v1/message:send'],
-    ['0.3', 'message:send'],
-  ])('in A2A %s to the path %s of the other version is rejected with the right path', async (version, path) => {
-    const { status, text } = await called.send(`/agents/weather/a2a/${path}`, {
-      body: message(),
-      headers: { 'A2A-Version': version },
-    })
-    expect([status, text, upstreamRequests()]).toEqual([404, expect.stringContaining('does not exist in A2A'), []])
+  it('is rejected at the path of another version', async () => {
+    for (const [version, path] of [
+      ['1.0', 'v1/message:send'],
+      ['0.3', 'message:send'],
+    ] as const) {
+      const { status, text } = await called.send(`${rain}/${path}`, {
+        body: message(),
+        headers: { 'A2A-Version': version },
+      })
+      expect([status, text, upstreamRequests()]).toEqual([404, expect.stringContaining('does not exist in A2A'), []])
+    }
   })
 
   it('is rejected for an agent that supports only JSON-RPC', async () => {
-    const { status, body } = await called.send('/agents/only-rpc/a2a/message:send', { body: message() })
-    expect([status, body, upstreamRequests()]).toEqual([
-      400,
-      {
-        error: expect.objectContaining({
-          code: 400,
-          status: 'FAILED_PRECONDITION',
-          details: [expect.objectContaining({ reason: 'VERSION_NOT_SUPPORTED' })],
-        }),
-      },
-      [],
-    ])
+    const { status, body } = await called.send('/agents/calls-only-rpc/a2a/message:send', { body: message() })
+    const details = [{ reason: 'VERSION_NOT_SUPPORTED' }]
+    expect([status, upstreamRequests()]).toEqual([400, []])
+    expect(body).toMatchObject({ error: { code: 400, status: 'FAILED_PRECONDITION', details } })
   })
 
   it('to an unknown agent returns 404 in the form of its version', async () => {
-    const v1 = await called.send('/agents/nobody/a2a/message:send', { body: message() })
-    const v03 = await called.send('/agents/nobody/a2a/v1/message:send', { body: messageV03() })
-    expect([v1.status, v1.body, v03.status, v03.body]).toEqual([
-      404,
-      { error: expect.objectContaining({ code: 404, status: 'NOT_FOUND' }) },
-      404,
-      expect.objectContaining({ code: -32602 }),
-    ])
+    expect(await called.send('/agents/nobody/a2a/message:send', { body: message() })).toMatchObject({
+      status: 404,
+      body: { error: { code: 404, status: 'NOT_FOUND' } },
+    })
+    expect(await called.send('/agents/nobody/a2a/v1/message:send', { body: messageV03() })).toMatchObject({
+      status: 404,
+      body: { code: -32602 },
+    })
   })
 })
 
 describe('other methods and paths', () => {
-  it.each([
-    ['GET', '/agents/weather/a2a', 405, 'POST, OPTIONS'],
-    ['PUT', '/agents/weather/a2a', 405, 'POST, OPTIONS'],
-    ['GET', '/a2a', 405, 'POST, OPTIONS'],
-    ['DELETE', '/a2a/v1', 405, 'POST, OPTIONS'],
-    ['PATCH', '/agents/weather/a2a/message:send', 405, 'GET, HEAD, POST, DELETE, OPTIONS'],
-    ['OPTIONS', '/agents/weather/a2a', 204, 'POST, OPTIONS'],
-    ['OPTIONS', '/agents/weather', 204, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
-    ['OPTIONS', '/agents/weather/a2a/message:send', 204, 'GET, HEAD, POST, DELETE, OPTIONS'],
-    ['OPTIONS', '/a2a', 204, 'POST, OPTIONS'],
-    ['OPTIONS', '/a2a/v1', 204, 'POST, OPTIONS'],
-  ])('%s %s returns %d', async (method, path, status, allow) => {
-    const { status: actualStatus, headers } = await called.send(path, { method })
-    const allows = headers.get('allow')?.split(', ').sort()
-    expect([actualStatus, allows, headers.get('access-control-allow-origin')]).toEqual([
-      status,
-      allow.split(', ').sort(),
-      '*',
-    ])
+  it('return 405, or 204 for OPTIONS, with the allowed methods', async () => {
+    for (const [method, path, status, allow] of [
+      ['GET', rain, 405, 'OPTIONS, POST'],
+      ['PUT', rain, 405, 'OPTIONS, POST'],
+      ['GET', '/a2a', 405, 'OPTIONS, POST'],
+      ['DELETE', '/a2a/v1', 405, 'OPTIONS, POST'],
+      ['PATCH', `${rain}/message:send`, 405, 'DELETE, GET, HEAD, OPTIONS, POST'],
+      ['OPTIONS', rain, 204, 'OPTIONS, POST'],
+      ['OPTIONS', '/agents/calls-rain', 204, 'DELETE, GET, HEAD, OPTIONS, POST, PUT'],
+      ['OPTIONS', `${rain}/message:send`, 204, 'DELETE, GET, HEAD, OPTIONS, POST'],
+      ['OPTIONS', '/a2a', 204, 'OPTIONS, POST'],
+      ['OPTIONS', '/a2a/v1', 204, 'OPTIONS, POST'],
+    ] as const) {
+      const response = await called.send(path, { method })
+      const allows = response.headers.get('allow')?.split(', ').sort().join(', ')
+      const origin = response.headers.get('access-control-allow-origin')
+      expect([response.status, allows, origin], `${method} ${path}`).toEqual([status, allow, '*'])
+    }
     expect(upstreamRequests()).toEqual([])
   })
 
   it('allow every header of a call in CORS', async () => {
-    const { headers } = await called.send('/agents/weather/a2a', { method: 'OPTIONS' })
+    const { headers } = await called.send(rain, { method: 'OPTIONS' })
     const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ') ?? []
     // `*` allows every header except Authorization.
-    const forbidden = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'x-weather-key'].filter(
-      name => !allowed.includes(name) && !allowed.includes('*'),
-    )
+    const names = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'x-weather-key']
+    const forbidden = names.filter(name => !allowed.includes(name) && !allowed.includes('*'))
     expect([allowed.includes('authorization'), forbidden]).toEqual([true, []])
   })
 
-  it.each(['/a2a/v2', '/agents/weather/rpc', '/agents/weather/a2a/a2a'])('POST %s returns 404', async path => {
-    const { status } = await called.send(path, { body: call() })
-    expect([status, upstreamRequests()]).toEqual([404, []])
+  it('return 404 for a POST to another path', async () => {
+    for (const path of ['/a2a/v2', '/agents/calls-rain/rpc', `${rain}/a2a`])
+      expect((await called.send(path, { body: call() })).status, path).toBe(404)
+    expect(upstreamRequests()).toEqual([])
   })
 })
 
 describe('route', () => {
   it('direct accepts calls, although the card has the URLs of the agent', async () => {
-    const { status } = await called.send('/agents/tides/a2a', { body: call() })
-    expect([status, upstreamRequests().length]).toEqual([200, 1])
+    const { status } = await called.send('/agents/calls-tides/a2a', { body: call() })
+    expect([status, upstreamRequests()]).toEqual([200, ['POST /tides']])
   })
 
   it('closed rejects calls in every version and binding', async () => {
-    const { origin } = called.agent
-    const codes = [
-      await called.send('/agents/closed/a2a', { body: call() }),
-      await called.send('/agents/closed/a2a', { body: call('message/send', messageV03()) }),
-      await called.send('/agents/closed/a2a/message:send', { body: message() }),
-      await called.send('/agents/closed/a2a/v1/message:send', { body: messageV03() }),
-    ].map(({ status, body, text }) => [status, codeOf(body), text.includes('only publishes'), text.includes(origin)])
-    expect(codes).toEqual([
-      [200, -32004, true, false],
-      [200, -32004, true, false],
-      [400, 400, true, false],
-      [400, -32004, true, false],
-    ])
+    for (const [path, body, expected] of [
+      ['', call(), [200, -32004]],
+      ['', call('message/send', messageV03()), [200, -32004]],
+      ['/message:send', message(), [400, 400]],
+      ['/v1/message:send', messageV03(), [400, -32004]],
+    ] as const) {
+      const { status, body: answer, text } = await called.send(`/agents/calls-closed/a2a${path}`, { body })
+      expect([status, codeOf(answer)], path).toEqual(expected)
+      expect([text.includes('only publishes'), text.includes(called.agent.origin)], path).toEqual([true, false])
+    }
     expect(upstreamRequests()).toEqual([])
   })
 })

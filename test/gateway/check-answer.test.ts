@@ -26,35 +26,53 @@ const check = (
   { call, place = 'response', ...changes }: Partial<AnswerPolicy> & { call?: AnsweredCall; place?: AnswerPlace } = {},
 ) => checkAnswer(text, place, call ?? callWith(), policyWith(changes))
 
+const levels = ['enforce', 'warn', 'off'] as const
+
+/** Expects an error with `enforce`, one warning with `warn`, and nothing with `off`. */
+const expectByLevel = async (
+  check: (changes: Partial<AnswerPolicy>) => unknown,
+  error: object,
+  place: AnswerPlace = 'response',
+) => {
+  expect(await check({})).toEqual(error)
+  const warn = vi.fn()
+  expect(await check({ level: 'warn', warn })).toBeUndefined()
+  expect(warn).toHaveBeenCalledExactlyOnceWith(error, place)
+  expect(await check({ level: 'off' })).toBeUndefined()
+}
+
 const result = JSON.stringify(resultOf('send', '1.0'))
 const answer = (id: string) => `{ "jsonrpc": "2.0", ${id} "result": ${result}, "n": 1.0 }`
 
 describe('the id of a JSON-RPC answer', () => {
-  it.each<[Json, string]>([
-    [7, '7'],
-    ['7', '"7"'],
-    ['ü', '"\\u00fc"'],
-    [0, '0'],
-    [null, 'null'],
-    [JSON.rawJSON('12345678901234567890') as Json, '12345678901234567890'],
-    [1.5, '1.5'],
-  ])('that is the id of the caller passes byte for byte: %j', async (id, text) => {
-    expect(await check(answer(`"id": ${text},`), { call: callWith({ id }) })).toBeUndefined()
+  const big = JSON.rawJSON('12345678901234567890') as Json
+
+  it('that is the id of the caller passes byte for byte', async () => {
+    for (const [id, text] of [
+      ...[
+        [7, '7'],
+        ['7', '"7"'],
+        ['ü', '"\\u00fc"'],
+        [0, '0'],
+        [null, 'null'],
+        [1.5, '1.5'],
+      ],
+      [big, '12345678901234567890'],
+    ] as [Json, string][])
+      expect(await check(answer(`"id": ${text},`), { call: callWith({ id }) }), text).toBeUndefined()
   })
 
-  it.each<[Json, string, string]>([
-    [7, '"id": 8,', '7'],
-    [7, '"id": "7",', '7'],
-    [7, '"id": null,', '7'],
-    [7, '"id": {"a": [7]},', '7'],
-    ['7', '"id": 7,', '"7"'],
-    [null, '"id": 7,', 'null'],
-    [JSON.rawJSON('12345678901234567890') as Json, '"id": 12345678901234567000,', '12345678901234567890'],
-    [2 ** 53, '"id": 9007199254740993,', '9007199254740992'],
-  ])('is restored: %j instead of %s', async (id, member, expected) => {
-    expect(await check(answer(member), { call: callWith({ id }) })).toEqual({
-      text: `{"jsonrpc":"2.0","id":${expected},"result":${result},"n":1.0}`,
-    })
+  it('is restored', async () => {
+    for (const [id, answered, expected] of [
+      ...['8', '"7"', 'null', '{"a": [7]}'].map(answered => [7, answered, '7']),
+      ['7', '7', '"7"'],
+      [null, '7', 'null'],
+      [big, '12345678901234567000', '12345678901234567890'],
+      [2 ** 53, '9007199254740993', '9007199254740992'],
+    ] as [Json, string, string][])
+      expect(await check(answer(`"id": ${answered},`), { call: callWith({ id }) }), answered).toEqual({
+        text: `{"jsonrpc":"2.0","id":${expected},"result":${result},"n":1.0}`,
+      })
   })
 
   it('is restored where there is none', async () => {
@@ -73,13 +91,15 @@ describe('the id of a JSON-RPC answer', () => {
     expect(await check(result, { call: callWith({ binding: 'HTTP+JSON', id: null }) })).toBeUndefined()
   })
 
-  it.each(['response', 'event'] as const)('is not restored with warn, but reported, as %s', async place => {
-    const warn = vi.fn()
-    expect(await check(answer('"id": 7,'), { level: 'warn', warn, place })).toBeUndefined()
-    expect(warn).not.toHaveBeenCalled()
-    expect(await check(answer('"id": 8,'), { level: 'warn', warn, place })).toBeUndefined()
-    const detail = 'id must be that of the call'
-    expect(warn).toHaveBeenCalledExactlyOnceWith({ kind: 'invalid-response', status: 200, detail }, place)
+  it('is not restored with warn, but reported', async () => {
+    for (const place of ['response', 'event'] as const) {
+      const warn = vi.fn()
+      expect(await check(answer('"id": 7,'), { level: 'warn', warn, place })).toBeUndefined()
+      expect(warn).not.toHaveBeenCalled()
+      expect(await check(answer('"id": 8,'), { level: 'warn', warn, place })).toBeUndefined()
+      const error = { kind: 'invalid-response', status: 200, detail: 'id must be that of the call' }
+      expect(warn).toHaveBeenCalledExactlyOnceWith(error, place)
+    }
   })
 
   it('is reported after the inspection, because the answer is one of A2A', () => {
@@ -104,17 +124,13 @@ describe('an answer that is not A2A', () => {
   const bad = '{"jsonrpc":"2.0","id":7}'
   const error = { kind: 'invalid-response', status: 200, detail: 'result or error must be present' }
 
-  it('is an error with enforce, passes with a warning with warn, and passes with off', async () => {
-    expect(await check(bad)).toEqual(error)
-    const warn = vi.fn()
-    expect(await check(bad, { level: 'warn', warn })).toBeUndefined()
-    expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'response')
-    expect(await check(bad, { level: 'off' })).toBeUndefined()
-  })
+  it('is an error with enforce, passes with a warning with warn, and passes with off', () =>
+    expectByLevel(changes => check(bad, changes), error))
 
-  it.each(['enforce', 'warn', 'off'] as const)('is an error with %s if it is not JSON', async level => {
+  it('is an error at every level if it is not JSON', async () => {
     const invalid = { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }
-    for (const text of ['', '<html>', '{"jsonrpc":']) expect(await check(text, { level })).toEqual(invalid)
+    for (const level of levels)
+      for (const text of ['', '<html>', '{"jsonrpc":']) expect(await check(text, { level }), text).toEqual(invalid)
   })
 
   it('passes as an event that is not JSON unless the level is enforce', async () => {
@@ -141,27 +157,22 @@ describe('an answer that nests too deeply', () => {
   /** An answer whose innermost array is at a depth. */
   const nested = (depth: number, id = '7') =>
     `{"jsonrpc":"2.0","id":${id},"result":${result},"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
-  const error = {
-    kind: 'invalid-response',
-    status: 200,
-    detail: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels`,
-  }
+  const detail = `the body must not nest deeper than ${MAX_JSON_DEPTH} levels`
+  const error = { kind: 'invalid-response', status: 200, detail }
 
-  it.each(['response', 'error-response', 'event'] as const)('is an error with enforce, as %s', async place => {
-    expect(await check(nested(MAX_JSON_DEPTH), { place })).toBeUndefined()
-    for (const id of ['7', '8']) expect(await check(nested(MAX_JSON_DEPTH + 1, id), { place })).toEqual(error)
-    expect(await check(nested(100_000), { place })).toEqual(error)
+  it('is an error with enforce, in every place', async () => {
+    for (const place of ['response', 'error-response', 'event'] as const) {
+      expect(await check(nested(MAX_JSON_DEPTH), { place })).toBeUndefined()
+      for (const id of ['7', '8']) expect(await check(nested(MAX_JSON_DEPTH + 1, id), { place })).toEqual(error)
+      expect(await check(nested(100_000), { place })).toEqual(error)
+    }
   })
 
-  it('passes with a warning with warn, and passes with off', async () => {
-    const warn = vi.fn()
-    expect(await check(nested(MAX_JSON_DEPTH + 1), { level: 'warn', warn })).toBeUndefined()
-    expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'response')
-    expect(await check(nested(MAX_JSON_DEPTH + 1), { level: 'off' })).toBeUndefined()
-  })
+  it('passes with a warning with warn, and passes with off', () =>
+    expectByLevel(changes => check(nested(MAX_JSON_DEPTH + 1), changes), error))
 
   it('is no JSON if a part of it is missing, whatever the level', async () => {
-    for (const level of ['enforce', 'warn', 'off'] as const)
+    for (const level of levels)
       expect(await check('['.repeat(MAX_JSON_DEPTH + 1), { level })).toMatchObject({ detail: 'the body must be JSON' })
   })
 })
@@ -173,28 +184,24 @@ describe('an answer with a name twice in one object', () => {
     `{"jsonrpc":"2.0","id":7,"result":{${members},"status":{"state":"TASK_STATE_WORKING"}}}`
   const error = { kind: 'invalid-response', status: 200, detail: 'the body must not have a name twice in one object' }
 
-  it.each<[string, string, AnswerPlace, AnsweredCall?]>([
-    ['result', `{"jsonrpc":"2.0","id":7,"result":{"message":{}},"result":${result}}`, 'response'],
-    ['result, pretty-printed', `{\n "jsonrpc": "2.0", "id": 7,\n "result": {},\n "result" : ${result}\n}`, 'response'],
-    ['an escaped result', `{"jsonrpc":"2.0","id":7,"r\\u0065sult":{},"result":${result}}`, 'response'],
-    ['id', `{"jsonrpc":"2.0","id":8,"id":7,"result":${result}}`, 'response'],
-    ['error', '{"jsonrpc":"2.0","id":7,"error":{},"error":{"code":-32001,"message":"x"}}', 'error-response'],
-    ['id of a task', task('"id":"theirs","id":"mine"'), 'response', getTask],
-    ['contextId', task('"id":"mine","contextId":"theirs","contextId":"mine"'), 'response', getTask],
-    ['a name in metadata', task('"id":"mine","metadata":{"a":[{"b":1,"b":1}]}'), 'response', getTask],
-    ['result, in an event', `{"jsonrpc":"2.0","id":7,"result":{},"result":${result}}`, 'event'],
-    ['message, over HTTP+JSON', `{"message":{},${result.slice(1)}`, 'response', rest],
-  ])('is an error with enforce: %s', async (_, text, place, call) => {
-    expect(await check(text, { place, ...(call && { call }) })).toEqual(error)
+  it('is an error with enforce', async () => {
+    for (const [text, place = 'response', call] of [
+      [`{"jsonrpc":"2.0","id":7,"result":{"message":{}},"result":${result}}`],
+      [`{\n "jsonrpc": "2.0", "id": 7,\n "result": {},\n "result" : ${result}\n}`],
+      [`{"jsonrpc":"2.0","id":7,"r\\u0065sult":{},"result":${result}}`],
+      [`{"jsonrpc":"2.0","id":8,"id":7,"result":${result}}`],
+      ['{"jsonrpc":"2.0","id":7,"error":{},"error":{"code":-32001,"message":"x"}}', 'error-response'],
+      [task('"id":"theirs","id":"mine"'), 'response', getTask],
+      [task('"id":"mine","contextId":"theirs","contextId":"mine"'), 'response', getTask],
+      [task('"id":"mine","metadata":{"a":[{"b":1,"b":1}]}'), 'response', getTask],
+      [`{"jsonrpc":"2.0","id":7,"result":{},"result":${result}}`, 'event'],
+      [`{"message":{},${result.slice(1)}`, 'response', rest],
+    ] as [string, AnswerPlace?, AnsweredCall?][])
+      expect(await check(text, { place, ...(call && { call }) }), text).toEqual(error)
   })
 
-  it('passes with a warning with warn, and passes with off', async () => {
-    const warn = vi.fn()
-    const text = task('"id":"theirs","id":"mine"')
-    expect(await check(text, { call: getTask, level: 'warn', warn })).toBeUndefined()
-    expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'response')
-    expect(await check(text, { call: getTask, level: 'off' })).toBeUndefined()
-  })
+  it('passes with a warning with warn, and passes with off', () =>
+    expectByLevel(changes => check(task('"id":"theirs","id":"mine"'), { call: getTask, ...changes }), error))
 
   it('is written again with one value where something else in it is repaired', async () => {
     const text = '{"jsonrpc":"2.0","id":7,"error":{"code":1,"code":2,"message":"x","data":{"stack":"at a"}}}'
@@ -220,53 +227,35 @@ describe('a push configuration that is read back', () => {
   const named = { name: 'tasks/t/pushNotificationConfigs/p' }
   const rpc = (result: unknown) => ({ jsonrpc: '2.0', id: 7, result })
 
-  it.each<[string, Partial<AnsweredCall>, unknown, unknown]>([
-    ['Get in 1.0', { operation: 'getPushConfig' }, rpc(config), rpc(shown)],
-    [
-      'List in 1.0',
-      { operation: 'listPushConfigs' },
-      rpc({ configs: [config, config], nextPageToken: 'n' }),
-      rpc({ configs: [shown, shown], nextPageToken: 'n' }),
-    ],
-    ['Get in 1.0 over HTTP+JSON', { operation: 'getPushConfig', binding: 'HTTP+JSON' }, config, shown],
-    [
-      'get in 0.3',
-      { operation: 'getPushConfig', version: '0.3' },
-      rpc({ taskId: 't', pushNotificationConfig: inner }),
-      rpc({ taskId: 't', pushNotificationConfig: shownInner }),
-    ],
-    [
-      'list in 0.3',
-      { operation: 'listPushConfigs', version: '0.3' },
-      rpc([{ taskId: 't', pushNotificationConfig: inner }]),
-      rpc([{ taskId: 't', pushNotificationConfig: shownInner }]),
-    ],
-    [
-      'get in 0.3 over HTTP+JSON',
-      { operation: 'getPushConfig', version: '0.3', binding: 'HTTP+JSON' },
-      { ...named, pushNotificationConfig: inner },
-      { ...named, pushNotificationConfig: shownInner },
-    ],
-  ])('has no secrets at any level: %s', async (_name, changes, sent, expected) => {
-    for (const level of ['enforce', 'warn', 'off'] as const)
-      expect(await check(JSON.stringify(sent), { call: callWith(changes), level })).toEqual({
-        text: JSON.stringify(expected),
-      })
+  it('has no secrets at any level', async () => {
+    const [get, list] = ['getPushConfig', 'listPushConfigs'] as const
+    const wrap = (config: object) => ({ taskId: 't', pushNotificationConfig: config })
+    const listOf = (config: object) => ({ configs: [config, config], nextPageToken: 'n' })
+    for (const [changes, sent, expected] of [
+      [{ operation: get }, rpc(config), rpc(shown)],
+      [{ operation: list }, rpc(listOf(config)), rpc(listOf(shown))],
+      [{ operation: get, binding: 'HTTP+JSON' }, config, shown],
+      [{ operation: get, version: '0.3' }, rpc(wrap(inner)), rpc(wrap(shownInner))],
+      [{ operation: list, version: '0.3' }, rpc([wrap(inner)]), rpc([wrap(shownInner)])],
+      [
+        { operation: get, version: '0.3', binding: 'HTTP+JSON' },
+        { ...named, pushNotificationConfig: inner },
+        { ...named, pushNotificationConfig: shownInner },
+      ],
+    ] as [Partial<AnsweredCall>, object, object][])
+      for (const level of levels)
+        expect(await check(JSON.stringify(sent), { call: callWith(changes), level }), level).toEqual({
+          text: JSON.stringify(expected),
+        })
   })
 
-  it.each([
-    [
-      'under a name that is there twice',
-      '{"jsonrpc":"2.0","id":7,"result":{"taskId":"t","url":"u","token":"a","token":"b","n":1.0}}',
-    ],
-    [
-      'in another form than that of its version',
-      '{"jsonrpc":"2.0","id":7,"result":{"taskId":"t","url":"u","n":1.0,"Token":"a"}}',
-    ],
-  ])('has none that passes at a lower level %s', async (_name, text) => {
-    const expected = '{"jsonrpc":"2.0","id":7,"result":{"taskId":"t","url":"u","n":1.0}}'
+  it('has none that passes at a lower level under a name that is there twice, or in another form', async () => {
+    const call = callWith({ operation: 'getPushConfig' })
+    const textWith = (before: string, after = '') =>
+      `{"jsonrpc":"2.0","id":7,"result":{"taskId":"t","url":"u",${before}"n":1.0${after}}}`
     for (const level of ['warn', 'off'] as const)
-      expect(await check(text, { call: callWith({ operation: 'getPushConfig' }), level })).toEqual({ text: expected })
+      for (const text of [textWith('"token":"a","token":"b",'), textWith('', ',"Token":"a"')])
+        expect(await check(text, { call, level }), text).toEqual({ text: textWith('') })
   })
 
   it('is refused if it cannot be read', async () => {
@@ -282,16 +271,14 @@ describe('a push configuration that is read back', () => {
   })
 })
 
-describe('an event that is too large to be read', () => {
-  it('is an error with enforce, passes with a warning with warn, and passes with off', async () => {
-    const error = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
-    expect(await checkEvent(undefined, callWith(), policyWith())).toEqual(error)
-    const warn = vi.fn()
-    expect(await checkEvent(undefined, callWith(), policyWith({ level: 'warn', warn }))).toBeUndefined()
-    expect(warn).toHaveBeenCalledExactlyOnceWith(error, 'event')
-    expect(await checkEvent(undefined, callWith(), policyWith({ level: 'off' }))).toBeUndefined()
-  })
-})
+it('treats an event that is too large to be read by the level', () =>
+  expectByLevel(
+    changes => checkEvent(undefined, callWith(), policyWith(changes)),
+    {
+      ...{ kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES },
+    },
+    'event',
+  ))
 
 describe('an inspection', () => {
   const list = callWith({ operation: 'listTasks' })
@@ -300,10 +287,12 @@ describe('an inspection', () => {
   const tasks = JSON.stringify({ jsonrpc: '2.0', id: 7, result: { tasks: [task('a'), task('b')], totalSize: 2 } })
   const listing = tasks.replaceAll('"@"', '12345678901234567890')
 
-  it.each(['enforce', 'warn', 'off'] as const)('sees the facts of an answer with %s', async level => {
-    const inspect = vi.fn()
-    expect(await check(listing, { call: list, level, inspect })).toBeUndefined()
-    expect(inspect.mock.calls).toMatchObject([[{ kind: 'task-list', tasks: [{ id: 'a' }, { id: 'b' }] }, 'response']])
+  it('sees the facts of an answer at every level', async () => {
+    for (const level of levels) {
+      const inspect = vi.fn()
+      expect(await check(listing, { call: list, level, inspect })).toBeUndefined()
+      expect(inspect.mock.calls).toMatchObject([[{ kind: 'task-list', tasks: [{ id: 'a' }, { id: 'b' }] }, 'response']])
+    }
   })
 
   it('sees nothing of what is not A2A', async () => {
@@ -313,16 +302,16 @@ describe('an inspection', () => {
     expect(inspect).not.toHaveBeenCalled()
   })
 
-  it.each<[string, (decision: Inspected) => Inspected | Promise<Inspected>]>([
-    ['at once', decision => decision],
-    ['later', async decision => decision],
-  ])('decides %s what the caller gets', async (_, decide) => {
+  it('decides at once or later what the caller gets', async () => {
     const error = { kind: 'method', method: 'GetTask', version: '1.0' } as const
-    const decided = (decision: Inspected) => check(listing, { call: list, inspect: () => decide(decision) })
-    expect(await decided(undefined)).toBeUndefined()
-    expect(await decided(error)).toEqual(error)
-    expect(await decided({ list: { ids: new Set(['b']), nextPageToken: '', pageSize: 1, totalSize: 1 } })).toEqual({
-      text: '{"jsonrpc":"2.0","id":7,"result":{"tasks":[{"id":"b","status":{"state":"TASK_STATE_WORKING"},"x-size":12345678901234567890}],"nextPageToken":"","pageSize":1,"totalSize":1}}',
-    })
+    const shown = '{"tasks":[{"id":"b","status":{"state":"TASK_STATE_WORKING"},"x-size":12345678901234567890}]'
+    const text = `{"jsonrpc":"2.0","id":7,"result":${shown},"nextPageToken":"","pageSize":1,"totalSize":1}}`
+    for (const decide of [(decision: Inspected) => decision, async (decision: Inspected) => decision]) {
+      const decided = (decision: Inspected) => check(listing, { call: list, inspect: () => decide(decision) })
+      expect(await decided(undefined)).toBeUndefined()
+      expect(await decided(error)).toEqual(error)
+      const visible = { ids: new Set(['b']), nextPageToken: '', pageSize: 1, totalSize: 1 }
+      expect(await decided({ list: visible })).toEqual({ text })
+    }
   })
 })

@@ -143,180 +143,149 @@ const outputs: readonly (readonly [agent: string[], caller: string[], overlaps: 
 ]
 
 describe('accepted output modes', () => {
-  it.each(outputs)('of an agent with %j and a caller with %j overlap: %s', (agent, caller, overlaps) => {
-    expect(evaluateAll(profileFor({ output: agent }), accepting(caller))).toStrictEqual(
-      overlaps ? passes : { kind: 'output-modes', offered: caller, accepted: agent },
-    )
+  const agent = profileFor({ output: ['text/plain'] })
+
+  it('must overlap with those of the agent', () => {
+    for (const [agent, caller, overlaps] of outputs)
+      expect(evaluateAll(profileFor({ output: agent }), accepting(caller)), `${agent} and ${caller}`).toStrictEqual(
+        overlaps ? passes : { kind: 'output-modes', offered: caller, accepted: agent },
+      )
   })
 
-  it.each([
-    ['a missing configuration', {}],
-    ['a null configuration', { configuration: null }],
-    ['a string as configuration', { configuration: 'image/png' }],
-    ['an empty configuration', { configuration: {} }],
-    ['null modes', { configuration: { acceptedOutputModes: null } }],
-  ] as [string, JsonObject][])('do not constrain a call with %s', (_, params) => {
-    expect(evaluateAll(profileFor({ output: ['text/plain'] }), params)).toStrictEqual(passes)
+  it('do not constrain a call if they are absent', () => {
+    const configurations = [null, 'image/png', {}, { acceptedOutputModes: null }]
+    for (const params of [{}, ...configurations.map(configuration => ({ configuration }))])
+      expect(evaluateAll(agent, params), JSON.stringify(params)).toStrictEqual(passes)
   })
 
   it('are also read in snake_case, which ProtoJSON allows', () => {
     const params = { configuration: { accepted_output_modes: ['image/png'] } }
-    expect(evaluateAll(profileFor({ output: ['text/plain'] }), params)).toMatchObject({ kind: 'output-modes' })
+    expect(evaluateAll(agent, params)).toMatchObject({ kind: 'output-modes' })
   })
 
-  it.each([
-    [['text/plain'], ['image/png']],
-    [['image/png'], ['text/plain']],
-    [['text/plain'], []],
-  ])('are rejected under both names: %j and %j', (acceptedOutputModes, accepted_output_modes) => {
-    const field = 'configuration.accepted_output_modes'
+  const invalid = (field: string, description: string) => ({
+    kind: 'invalid-params',
+    detail: `\`${field}\` ${description}.`,
+    violations: [{ field, description }],
+  })
+
+  it('are rejected under both names', () => {
     const description = 'is another name of `acceptedOutputModes`, which is also present: send one of them'
-    expect(
-      evaluateAll(profileFor({ output: ['text/plain'] }), {
-        configuration: { acceptedOutputModes, accepted_output_modes },
-      }),
-    ).toStrictEqual({
-      kind: 'invalid-params',
-      detail: `\`${field}\` ${description}.`,
-      violations: [{ field, description }],
-    })
+    for (const [acceptedOutputModes, accepted_output_modes] of [
+      [['text/plain'], ['image/png']],
+      [['image/png'], ['text/plain']],
+      [['text/plain'], []],
+    ]) {
+      const configuration = { acceptedOutputModes, accepted_output_modes } as JsonObject
+      expect(evaluateAll(agent, { configuration })).toStrictEqual(
+        invalid('configuration.accepted_output_modes', description),
+      )
+    }
     const configuration = { acceptedOutputModes: null, accepted_output_modes: ['text/plain'] }
-    expect(evaluateAll(profileFor({ output: ['text/plain'] }), { configuration })).toStrictEqual(passes)
+    expect(evaluateAll(agent, { configuration })).toStrictEqual(passes)
   })
 
-  it.each([
-    ['text/plain', '', 'must be a list of media types'],
-    [{ 0: 'text/plain' }, '', 'must be a list of media types'],
-    [1, '', 'must be a list of media types'],
-    [false, '', 'must be a list of media types'],
-    [[null], '[0]', 'must be a string'],
-    [['text/plain', 1], '[1]', 'must be a string'],
-    [[['text/plain']], '[0]', 'must be a string'],
-    [[''], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [[' '], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [['a/b/c'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [['text/'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [['/plain'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [['text/ plain'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [['text/plain, image/png'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [['text/plain', 'plain text'], '[1]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [['text/pl\u0000ain'], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [[`text/${'x'.repeat(300)}`], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [[`text/plain;${'a=b;'.repeat(100)}`], '[0]', 'must be a media type or a range, such as "text/plain" or "image/*"'],
-    [Array(101).fill('text/plain'), '', 'must be at most 100 media types'],
-  ] as [Json, string, string][])('of %j are invalid parameters', (modes, at, description) => {
-    const field = `configuration.acceptedOutputModes${at}`
-    expect(evaluateAll(profileFor({ output: ['text/plain'] }), accepting(modes))).toStrictEqual({
-      kind: 'invalid-params',
-      detail: `\`${field}\` ${description}.`,
-      violations: [{ field, description }],
-    })
+  it('are invalid if they are not a list of media types and ranges', () => {
+    const notList = 'must be a list of media types'
+    const notString = 'must be a string'
+    const notType = 'must be a media type or a range, such as "text/plain" or "image/*"'
+    const notTypes = ['', ' ', 'a/b/c', 'text/', '/plain', 'text/ plain', 'text/plain, image/png', 'text/pl\u0000ain']
+    for (const [modes, at, description] of [
+      ...['text/plain', { 0: 'text/plain' }, 1, false].map(modes => [modes, '', notList]),
+      [[null], '[0]', notString],
+      [['text/plain', 1], '[1]', notString],
+      [[['text/plain']], '[0]', notString],
+      ...[...notTypes, `text/${'x'.repeat(300)}`, `text/plain;${'a=b;'.repeat(100)}`].map(type => [
+        [type],
+        '[0]',
+        notType,
+      ]),
+      [['text/plain', 'plain text'], '[1]', notType],
+      [Array(101).fill('text/plain'), '', 'must be at most 100 media types'],
+    ] as [Json, string, string][])
+      expect(evaluateAll(agent, accepting(modes)), JSON.stringify(modes)).toStrictEqual(
+        invalid(`configuration.acceptedOutputModes${at}`, description),
+      )
   })
 })
 
-describe('the output modes of a skill', () => {
-  const profile = profileFor(
-    { output: ['text/plain'] },
-    { chart: { output: ['image/png'] }, listen: { input: ['audio/wav'] }, __proto__: {} },
-  )
-
-  it.each([
-    ['no skill', undefined, ['image/png'], undefined],
-    ['no skill, and a default mode', undefined, ['text/plain'], undefined],
-    ['the skill', 'chart', ['image/png'], undefined],
-    ['the skill, and a default mode', 'chart', ['text/plain'], ['image/png']],
-    ['a skill without modes', 'listen', ['image/png'], ['text/plain']],
-    ['a skill without modes, and a default mode', 'listen', ['text/plain'], undefined],
-    ['an unknown skill', 'dance', ['image/png'], undefined],
-    ['an unknown skill, and a mode of no skill', 'dance', ['video/mp4'], ['text/plain', 'image/png']],
-    ['a number', 1, ['image/png'], undefined],
-    ['an inherited property name', 'constructor', ['image/png'], undefined],
-    ['the name of the prototype', '__proto__', ['image/png'], undefined],
-  ] as [string, Json | undefined, string[], string[] | undefined][])(
-    'apply to a message that names %s',
-    (_, skill, requested, accepted) => {
-      expect(evaluateAll(profile, accepting(requested, skill))).toStrictEqual(
-        accepted === undefined ? passes : { kind: 'output-modes', offered: requested, accepted },
-      )
-    },
-  )
+it('compares accepted output modes with those of the skill that the message names', () => {
+  const skills = { chart: { output: ['image/png'] }, listen: { input: ['audio/wav'] }, __proto__: {} }
+  const profile = profileFor({ output: ['text/plain'] }, skills)
+  for (const [skill, requested, accepted] of [
+    [undefined, 'image/png'],
+    [undefined, 'text/plain'],
+    ['chart', 'image/png'],
+    ['chart', 'text/plain', ['image/png']],
+    // A skill without modes.
+    ['listen', 'image/png', ['text/plain']],
+    ['listen', 'text/plain'],
+    // An unknown skill, and what is none.
+    ['dance', 'image/png'],
+    ['dance', 'video/mp4', ['text/plain', 'image/png']],
+    [1, 'image/png'],
+    ['constructor', 'image/png'],
+    ['__proto__', 'image/png'],
+  ] as [Json | undefined, string, string[]?][])
+    expect(evaluateAll(profile, accepting([requested], skill)), `${skill}: ${requested}`).toStrictEqual(
+      accepted === undefined ? passes : { kind: 'output-modes', offered: [requested], accepted },
+    )
 })
 
 const text = 'text/plain'
 const json = 'application/json'
 const anyFile = 'application/octet-stream'
+const t03 = { kind: 'text', text: 'a' }
+const t10 = { text: 'a' }
+const d03 = { kind: 'data', data: {} }
+const d10 = { data: {} }
+const f03 = (mimeType: string): JsonObject => ({ kind: 'file', file: { mimeType } })
+const f10 = (mediaType: string): JsonObject => ({ raw: 'AA==', mediaType })
+const bytes03 = { kind: 'file', file: { bytes: 'AA==' } }
+const bytes10 = { raw: 'AA==' }
 
-/** The input modes of the agent, a message's parts in each version, and the media types among them that the agent does not accept. */
-const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejected: string[]])[] = [
-  [[text], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], []],
-  [[json], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], [text]],
-  [['text/*'], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], []],
-  [['*/*'], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], []],
-  [['text'], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], []],
-  [[`${text}; charset=utf-8`], [{ kind: 'text', text: 'a' }], [{ text: 'a' }], []],
-  [[json], [{ kind: 'data', data: {} }], [{ data: {} }], []],
-  [[text], [{ kind: 'data', data: {} }], [{ data: {} }], [json]],
-  [[json], [{ kind: 'data', data: { a: 1 } }], [{ data: null }], []],
+/** The input modes of the agent, a message's parts in each version, and the media types that the agent does not accept. */
+const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejected?: string[]])[] = [
+  [[text], [t03], [t10]],
+  [[json], [t03], [t10], [text]],
+  [['text/*'], [t03], [t10]],
+  [['*/*'], [t03], [t10]],
+  [['text'], [t03], [t10]],
+  [[`${text}; charset=utf-8`], [t03], [t10]],
+  [[json], [d03], [d10]],
+  [[text], [d03], [d10], [json]],
+  [[json], [{ kind: 'data', data: { a: 1 } }], [{ data: null }]],
   [[text], [{ kind: 'data' }], [{ data: null }], [json]],
-  [['image/png'], [{ kind: 'file', file: { mimeType: 'image/png' } }], [{ url: 'u', mediaType: 'image/png' }], []],
-  [['image/*'], [{ kind: 'file', file: { mimeType: 'Image/PNG' } }], [{ raw: 'r', mediaType: 'Image/PNG' }], []],
-  [[text], [{ kind: 'file', file: { mimeType: 'image/png' } }], [{ raw: 'r', mediaType: 'image/png' }], ['image/png']],
-  [[text], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], [anyFile]],
-  [['application/*'], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], []],
-  [['*/*'], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], []],
-  [[], [{ kind: 'file', file: { bytes: 'AA==' } }], [{ raw: 'AA==' }], []],
+  [['image/png'], [f03('image/png')], [{ url: 'u', mediaType: 'image/png' }]],
+  [['image/*'], [f03('Image/PNG')], [f10('Image/PNG')]],
+  [[text], [f03('image/png')], [f10('image/png')], ['image/png']],
+  [[text], [bytes03], [bytes10], [anyFile]],
+  [['application/*'], [bytes03], [bytes10]],
+  [['*/*'], [bytes03], [bytes10]],
+  [[], [bytes03], [bytes10]],
   [[text], [{ kind: 'file' }], [{ raw: '' }], [anyFile]],
   [[text], [{ kind: 'file', file: { uri: 'https://a.example/b' } }], [{ url: 'https://a.example/b' }], [anyFile]],
-  [[text], [{ kind: 'file', file: { mimeType: '' } }], [{ raw: 'AA==', mediaType: '' }], [anyFile]],
-  [[text], [{ kind: 'file', file: { mimeType: 'nonsense' } }], [{ raw: 'AA==', mediaType: 'nonsense' }], ['nonsense']],
-  [['*/*'], [{ kind: 'file', file: { mimeType: 'nonsense' } }], [{ raw: 'AA==', mediaType: 'nonsense' }], []],
-  [
-    [text],
-    [{ kind: 'file', file: { mimeType: 'text/plain;charset=utf-8' } }],
-    [{ raw: 'AA==', mediaType: 'text/plain;charset=utf-8' }],
-    [],
-  ],
+  [[text], [f03('')], [f10('')], [anyFile]],
+  [[text], [f03('nonsense')], [f10('nonsense')], ['nonsense']],
+  [['*/*'], [f03('nonsense')], [f10('nonsense')]],
+  [[text], [f03('text/plain;charset=utf-8')], [f10('text/plain;charset=utf-8')]],
   [
     [text, json],
-    [
-      { kind: 'text', text: 'a' },
-      { kind: 'data', data: {} },
-    ],
-    [{ text: 'a' }, { data: {} }],
-    [],
+    [t03, d03],
+    [t10, d10],
   ],
   [
     [text],
-    [
-      { kind: 'text', text: 'a' },
-      { kind: 'data', data: {} },
-      { kind: 'file', file: { mimeType: 'image/png' } },
-      { kind: 'file', file: { mimeType: 'image/png' } },
-    ],
-    [{ text: 'a' }, { data: {} }, { url: 'u', mediaType: 'image/png' }, { url: 'v', mediaType: 'image/png' }],
+    [t03, d03, f03('image/png'), f03('image/png')],
+    [t10, d10, { url: 'u', mediaType: 'image/png' }, { url: 'v', mediaType: 'image/png' }],
     [json, 'image/png'],
   ],
-  [[], [{ kind: 'file', file: { mimeType: 'image/png' } }], [{ raw: 'r', mediaType: 'image/png' }], []],
+  [[], [f03('image/png')], [f10('image/png')]],
   // Only one version can express these: the other's part is the closest equivalent.
-  [
-    ['image/svg+xml'],
-    [{ kind: 'file', file: { mimeType: 'image/svg+xml' } }],
-    [{ text: '<svg/>', mediaType: 'image/svg+xml' }],
-    [],
-  ],
-  [[text], [{ kind: 'file', file: { mimeType: 'text/csv' } }], [{ text: 'a,b', mediaType: 'text/csv' }], ['text/csv']],
-  [
-    [text],
-    [{ kind: 'file', file: { mimeType: 'application/vnd.a+json' } }],
-    [{ data: 1, mediaType: 'application/vnd.a+json' }],
-    ['application/vnd.a+json'],
-  ],
-  [
-    [text],
-    [{ kind: 'file', file: { mime_type: 'image/png' } }],
-    [{ raw: 'r', media_type: 'image/png' }],
-    ['image/png'],
-  ],
+  [['image/svg+xml'], [f03('image/svg+xml')], [{ text: '<svg/>', mediaType: 'image/svg+xml' }]],
+  [[text], [f03('text/csv')], [{ text: 'a,b', mediaType: 'text/csv' }], ['text/csv']],
+  [[text], [f03('application/a+json')], [{ data: 1, mediaType: 'application/a+json' }], ['application/a+json']],
+  [[text], [{ kind: 'file', file: { mime_type: 'a/b' } }], [{ raw: 'r', media_type: 'a/b' }], ['a/b']],
   // A part that can be read in two ways must be acceptable in both.
   [
     [text],
@@ -326,55 +295,52 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejec
   ],
   [
     [text],
-    [{ kind: 'text', text: 'a', raw: 'AA==', mediaType: 'image/png' }],
-    [{ text: 'a', file: { bytes: 'AA==', mimeType: 'image/png' } }],
+    [{ ...t03, raw: 'AA==', mediaType: 'image/png' }],
+    [{ ...t10, file: { bytes: 'AA==', mimeType: 'image/png' } }],
     ['image/png'],
   ],
-  [[text], [{ raw: 'AA==' }], [{ kind: 'file', file: { bytes: 'AA==' } }], [anyFile]],
-  [[json], [{ kind: 'data', data: {}, text: 'a' }], [{ data: {}, text: 'a' }], [text]],
+  [[text], [bytes10], [bytes03], [anyFile]],
+  [[json], [{ ...d03, text: 'a' }], [{ ...d10, text: 'a' }], [text]],
   // The agent itself rejects what is not a part.
-  [[text], [null, 1, 'text', [], {}], [null, 1, 'text', [], {}], []],
-  [[text], 'parts', 'parts', []],
-  [[text], { 0: { kind: 'data', data: {} } }, { 0: { data: {} } }, []],
-  [[text], null, null, []],
+  [[text], [null, 1, 'text', [], {}], [null, 1, 'text', [], {}]],
+  [[text], 'parts', 'parts'],
+  [[text], { 0: d03 }, { 0: d10 }],
+  [[text], null, null],
 ]
 
 describe('the media types of parts', () => {
-  it.each(inputs)('are compared with %j: %j, %j, rejecting %j', (input, v03, v10, rejected) => {
-    const evaluate = (version: WireVersion, parts: Json) =>
-      (['send', 'stream'] as const).map(operation =>
-        evaluatePolicy(callWith({ version, operation, params: { message: { parts } } }), profileFor({ input })),
-      )
-    expect(expectSame([...evaluate('0.3', v03), ...evaluate('1.0', v10)])).toStrictEqual(
-      rejected.length === 0 ? passes : { kind: 'input-modes', offered: rejected, accepted: input },
-    )
-  })
-
-  it.each([
-    ['content', { message: { content: [{ data: { data: {} } }] } }, ['application/json']],
-    ['content of a request', { request: { content: [{ data: { data: {} } }] } }, ['application/json']],
-    ['a file', { message: { content: [{ file: { fileWithUri: 'u', mimeType: 'image/png' } }] } }, ['image/png']],
-    ['text', { message: { content: [{ text: 'a' }] } }, undefined],
-  ] as [string, JsonObject, string[] | undefined][])('are found in v0.3 over HTTP+JSON: %s', (_, params, offered) => {
-    const call = callWith({ binding: 'HTTP+JSON', version: '0.3', params })
-    expect(evaluatePolicy(call, profileFor({ input: ['text/plain'] }))).toStrictEqual(
-      offered === undefined ? passes : { kind: 'input-modes', offered, accepted: ['text/plain'] },
-    )
-  })
-
-  it.each([
-    ['no skill', undefined, undefined],
-    ['the skill', 'listen', undefined],
-    ['a skill without modes', 'chart', ['text/plain']],
-    ['an unknown skill', 'dance', undefined],
-  ])('are compared with the modes of %s', (_, skillId, accepted) => {
-    const profile = profileFor({ input: ['text/plain'] }, { listen: { input: ['audio/wav'] }, chart: {} })
-    const params = {
-      message: { parts: [{ raw: 'AA==', mediaType: 'audio/wav' }], metadata: { skillId: skillId ?? null } },
+  it('are compared with those of the agent', () => {
+    for (const [input, v03, v10, rejected] of inputs) {
+      const evaluate = (version: WireVersion, parts: Json) =>
+        (['send', 'stream'] as const).map(operation =>
+          evaluatePolicy(callWith({ version, operation, params: { message: { parts } } }), profileFor({ input })),
+        )
+      const verdict = expectSame([...evaluate('0.3', v03), ...evaluate('1.0', v10)])
+      const expected = rejected === undefined ? passes : { kind: 'input-modes', offered: rejected, accepted: input }
+      expect(verdict, JSON.stringify([input, v10])).toStrictEqual(expected)
     }
-    expect(evaluatePolicy(callWith({ params }), profile)).toStrictEqual(
-      accepted === undefined ? passes : { kind: 'input-modes', offered: ['audio/wav'], accepted },
-    )
+  })
+
+  it('are found in v0.3 over HTTP+JSON', () => {
+    for (const [params, offered] of [
+      [{ message: { content: [{ data: { data: {} } }] } }, json],
+      [{ request: { content: [{ data: { data: {} } }] } }, json],
+      [{ message: { content: [{ file: { fileWithUri: 'u', mimeType: 'image/png' } }] } }, 'image/png'],
+      [{ message: { content: [{ text: 'a' }] } }],
+    ] as [JsonObject, string?][]) {
+      const call = callWith({ binding: 'HTTP+JSON', version: '0.3', params })
+      expect(evaluatePolicy(call, profileFor({ input: [text] })), JSON.stringify(params)).toStrictEqual(
+        offered === undefined ? passes : { kind: 'input-modes', offered: [offered], accepted: [text] },
+      )
+    }
+  })
+
+  it('are compared with the modes of the skill', () => {
+    const profile = profileFor({ input: [text] }, { listen: { input: ['audio/wav'] }, chart: {} })
+    const verdictOf = (skillId: string | null) =>
+      evaluatePolicy(callWith({ params: { message: { parts: [f10('audio/wav')], metadata: { skillId } } } }), profile)
+    for (const skill of [null, 'listen', 'dance']) expect(verdictOf(skill), `${skill}`).toStrictEqual(passes)
+    expect(verdictOf('chart')).toStrictEqual({ kind: 'input-modes', offered: ['audio/wav'], accepted: [text] })
   })
 
   it('are not compared if there are two messages, because each may name a skill', () => {
@@ -388,47 +354,41 @@ describe('the media types of parts', () => {
   })
 
   it('are read from at most 1,000 parts', () => {
-    const parts = Array(1001).fill({ kind: 'text', text: 'a' })
+    const parts = Array(1001).fill(t03)
+    const violations = [{ field: 'message.parts', description: 'must be at most 1000 parts' }]
     expect([
-      evaluateAll(profileFor({ input: ['text/plain'] }), { message: { parts: parts.slice(1) } }),
-      evaluateAll(profileFor({ input: ['text/plain'] }), { message: { parts } }),
+      evaluateAll(profileFor({ input: [text] }), { message: { parts: parts.slice(1) } }),
+      evaluateAll(profileFor({ input: [text] }), { message: { parts } }),
       evaluateAll(profileFor({}), { message: { parts } }),
     ]).toStrictEqual([
       passes,
-      {
-        kind: 'invalid-params',
-        detail: '`message.parts` must be at most 1000 parts.',
-        violations: [{ field: 'message.parts', description: 'must be at most 1000 parts' }],
-      },
+      { kind: 'invalid-params', detail: '`message.parts` must be at most 1000 parts.', violations },
       passes,
     ])
   })
-})
 
-const textOnly = { input: ['text/plain'], output: ['text/plain'] }
-const textModes = { defaults: textOnly, union: textOnly, skills: {} }
-const rejectionOf = (part: Json, version: '0.3' | '1.0') => {
-  const read = readMessage({ operation: 'send', params: { message: { parts: [part] } }, version })
-  return 'kind' in read ? read.kind : checkInputModes(read, textModes)?.kind
-}
-
-describe('the media type of a part', () => {
-  // Lenient agents join a list into one string, and read a range as any type.
-  it.each<[string, '0.3' | '1.0', Json]>([
-    ['a list', '1.0', { url: 'https://a.example/x', mediaType: ['image/png'] }],
-    ['an object', '1.0', { url: 'https://a.example/x', mediaType: {} }],
-    ['a range', '1.0', { url: 'https://a.example/x', mediaType: 'text/*' }],
-    ['a wildcard', '1.0', { url: 'https://a.example/x', media_type: '*/*' }],
-    ['a number', '1.0', { raw: 'AA==', mediaType: 7 }],
-    ['a number', '0.3', { kind: 'file', file: { mimeType: 7 } }],
-    ['a list', '0.3', { kind: 'file', file: { uri: 'https://a.example/x', mimeType: ['image/png'] } }],
-    ['a range', '0.3', { kind: 'file', file: { uri: 'https://a.example/x', mime_type: '*' } }],
-  ])('must not be %s (%s)', (_, version, part) => {
-    expect(rejectionOf(part, version)).toBe('invalid-params')
-  })
-
-  it('may be null', () => {
-    expect(rejectionOf({ url: 'https://a.example/x', mediaType: null }, '1.0')).toBe('input-modes')
+  it('must be plain types', () => {
+    const textOnly = { input: [text], output: [text] }
+    const rejectionOf = (part: Json, version: '0.3' | '1.0') => {
+      const read = readMessage({ operation: 'send', params: { message: { parts: [part] } }, version })
+      return 'kind' in read
+        ? read.kind
+        : checkInputModes(read, { defaults: textOnly, union: textOnly, skills: {} })?.kind
+    }
+    const url = 'https://a.example/x'
+    // Lenient agents join a list into one string, and read a range as any type.
+    for (const [part, version] of [
+      [{ url, mediaType: ['image/png'] }, '1.0'],
+      [{ url, mediaType: {} }, '1.0'],
+      [{ url, mediaType: 'text/*' }, '1.0'],
+      [{ url, media_type: '*/*' }, '1.0'],
+      [{ raw: 'AA==', mediaType: 7 }, '1.0'],
+      [{ kind: 'file', file: { mimeType: 7 } }, '0.3'],
+      [{ kind: 'file', file: { uri: url, mimeType: ['image/png'] } }, '0.3'],
+      [{ kind: 'file', file: { uri: url, mime_type: '*' } }, '0.3'],
+    ] as [JsonObject, '0.3' | '1.0'][])
+      expect(rejectionOf(part, version), JSON.stringify(part)).toBe('invalid-params')
+    expect(rejectionOf({ url, mediaType: null }, '1.0')).toBe('input-modes')
   })
 })
 

@@ -4,12 +4,12 @@ import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { forwardCall } from '../../src/gateway/forward-call.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { agentResponse, callWith, messageV03, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
-/** Forwards a call to an agent behind a service binding. Returns its headers there or the error, and the call as it is sent. */
+/** Forwards a call to an agent behind a service binding. Returns its headers there, or the error, and the call as sent. */
 const forwardToService = async (
   variables: Partial<Env>,
   profile: Parameters<typeof profileWith>[0],
@@ -67,20 +67,16 @@ describe('the identity of a caller', () => {
     expect([received?.get('A2A-Version'), received?.has('Calling-Card-Assertion')]).toEqual(['1.0', false])
   })
 
-  it.each([
-    ['without a key', {}, 'This Worker has no SIGNING_KEY. Create one: npx sync-card keys create'],
-    [
-      'with a malformed key',
-      { SIGNING_KEY: '{"d":"secret"}' },
-      expect.stringMatching(/^The SIGNING_KEY.*keys create$/),
-    ],
-  ])('is required: the call fails %s, and the log says what to do', async (_, env, detail) => {
-    expect(await forwardToService(env, { identity })).toEqual({
-      received: undefined,
-      body: undefined,
-      sent: callWith(),
-      result: { kind: 'misconfigured', detail },
-    })
+  it('is required: without a valid key, the call fails, and the log says what to do', async () => {
+    const missing = 'This Worker has no SIGNING_KEY. Create one: npx sync-card keys create'
+    for (const [env, detail] of [
+      [{}, missing],
+      [{ SIGNING_KEY: '{"d":"secret"}' }, expect.stringMatching(/^The SIGNING_KEY.*keys create$/)],
+    ] as const)
+      expect(await forwardToService(env, { identity })).toEqual({
+        ...{ received: undefined, body: undefined, sent: callWith() },
+        result: { kind: 'misconfigured', detail },
+      })
   })
 })
 
@@ -96,15 +92,16 @@ describe('the tenant that a caller names', () => {
     sources: { path: { other: 't' }, query: { historyLength: '2' }, body: { other: 't' } },
   }
 
-  it.each<[string, Partial<CallProfile>]>([
-    ['behind a service binding', {}],
-    ['behind a service binding, whose tasks are shared', { tasks: 'shared' }],
-    ['with a secret', { service: undefined as never, secret: 'AGENT_TOKEN' }],
-    ['whose tasks belong to their callers', { service: undefined as never, tasks: 'owner' }],
-  ])('does not reach an agent %s', async (_, profile) => {
-    expect((await forwardToService({ AGENT_TOKEN: 'x' } as Partial<Env>, profile, { params, sources })).sent).toEqual(
-      without,
-    )
+  it('does not reach an agent behind a service binding, with a secret, or with tasks of callers', async () => {
+    const env = { AGENT_TOKEN: 'x' } as Partial<Env>
+    const service = undefined as never
+    for (const profile of [
+      {},
+      { tasks: 'shared' },
+      { service, secret: 'AGENT_TOKEN' },
+      { service, tasks: 'owner' },
+    ] as Partial<CallProfile>[])
+      expect((await forwardToService(env, profile, { params, sources })).sent, JSON.stringify(profile)).toEqual(without)
   })
 
   it('reaches an agent that the caller opens with their own credentials', async () => {
@@ -113,31 +110,24 @@ describe('the tenant that a caller names', () => {
   })
 })
 
-describe('a token of this host in the query', () => {
-  it('is left out of the body that an agent of another binding gets', async () => {
-    const query = { access_token: 'cc_abcdefghijkl_x', historyLength: '2' }
-    const { body } = await forwardToService(
-      {},
-      { bridge: 'all' },
-      {
-        ...{ binding: 'HTTP+JSON', operation: 'getTask', params: { ...query, id: 't' } },
-        sources: { path: { id: 't' }, query, body: {} },
-      },
-    )
-    expect(JSON.parse(body ?? '')).toMatchObject({ method: 'GetTask', params: { id: 't', historyLength: 2 } })
-    expect(body).not.toContain('cc_')
-  })
+it('leaves a token of this host in the query out of the body that an agent of another binding gets', async () => {
+  const query = { access_token: 'cc_abcdefghijkl_x', historyLength: '2' }
+  const call = { binding: 'HTTP+JSON', operation: 'getTask', params: { ...query, id: 't' } } as const
+  const sources = { path: { id: 't' }, query, body: {} }
+  const { body } = await forwardToService({}, { bridge: 'all' }, { ...call, sources })
+  expect(JSON.parse(body ?? '')).toMatchObject({ method: 'GetTask', params: { id: 't', historyLength: 2 } })
+  expect(body).not.toContain('cc_')
 })
 
-describe('the id of a call to an agent over JSON-RPC', () => {
-  it.each<[string, Partial<A2ACall>, Json]>([
-    ['is an integer for a caller over HTTP+JSON', { binding: 'HTTP+JSON', id: null }, 1],
-    ["is the caller's over JSON-RPC", { version: '0.3', id: 'a' }, 'a'],
-  ])('%s', async (_, changes, id) => {
-    const params = { id: 't' }
-    const { body } = await forwardToService({}, { bridge: 'all' }, { operation: 'getTask', params, ...changes })
+it("sends an agent over JSON-RPC the caller's id, or an integer for a caller over HTTP+JSON", async () => {
+  for (const [changes, id] of [
+    [{ binding: 'HTTP+JSON', id: null }, 1],
+    [{ version: '0.3', id: 'a' }, 'a'],
+  ] as const) {
+    const call = { operation: 'getTask', params: { id: 't' }, ...changes } as const
+    const { body } = await forwardToService({}, { bridge: 'all' }, call)
     expect(JSON.parse(body ?? '')).toMatchObject({ method: 'GetTask', id })
-  })
+  }
 })
 
 describe('`blocking` in the configuration of a message', () => {
@@ -145,38 +135,47 @@ describe('`blocking` in the configuration of a message', () => {
   const forward = async (changes: Partial<A2ACall>, profile: Partial<CallProfile> = {}) =>
     forwardToService({}, profile, { version: '0.3', ...changes })
 
-  it.each<[JsonObject]>([
-    [{}],
-    [{ acceptedOutputModes: ['text'] }],
-    [{ pushNotificationConfig: { url: 'https://client.example.com/push' } }],
-    [{ blocking: null }],
-  ])('is true where a call of 0.3 leaves it out: %j', async configuration => {
-    const { sent } = await forward({ params: params(configuration) })
-    expect(sent?.params).toEqual(params({ ...configuration, blocking: true }))
+  it('is true where a call of 0.3 leaves it out', async () => {
+    const pushNotificationConfig = { url: 'https://client.example.com/push' }
+    for (const configuration of [
+      {},
+      { acceptedOutputModes: ['text'] },
+      { pushNotificationConfig },
+      { blocking: null },
+    ]) {
+      const { sent } = await forward({ params: params(configuration) })
+      expect(sent?.params).toEqual(params({ ...configuration, blocking: true }))
+    }
   })
 
-  it.each<[string, Partial<A2ACall>]>([
-    ['a call without a configuration', { params: params() }],
-    ['a call that names it', { params: params({ blocking: false }) }],
-    ['a call that names it in another case', { params: params({ Blocking: false }) }],
-    ['a configuration that is none', { params: params([] as never) }],
-    ['a configuration that is a number with an exponent', { params: params(JSON.rawJSON('1e5') as never) }],
-    ['a stream', { operation: 'stream', params: params({}) }],
-    ['a call of 1.0', { version: '1.0', params: params({}) }],
-    ['a call over HTTP+JSON, where absence is false', { binding: 'HTTP+JSON', params: params({}) }],
-  ])('is not added to %s', async (_, changes) => {
-    const { sent } = await forward(changes)
-    expect(sent?.params).toEqual(changes.params)
+  it('is not added elsewhere', async () => {
+    for (const changes of [
+      { params: params() },
+      { params: params({ blocking: false }) },
+      { params: params({ Blocking: false }) },
+      // No configuration: a list, and a number with an exponent.
+      { params: params([] as never) },
+      { params: params(JSON.rawJSON('1e5') as never) },
+      { operation: 'stream', params: params({}) },
+      { version: '1.0', params: params({}) },
+      // Over HTTP+JSON, absence is false.
+      { binding: 'HTTP+JSON', params: params({}) },
+    ] as Partial<A2ACall>[]) {
+      const { sent } = await forward(changes)
+      expect(sent?.params, JSON.stringify(changes)).toEqual(changes.params)
+    }
   })
 
-  it.each<[JsonObject, JsonObject | undefined]>([
-    [{ acceptedOutputModes: ['text'] }, undefined],
-    [{ blocking: true }, undefined],
-    [{ blocking: false }, { returnImmediately: true }],
-  ])('is translated for an agent of 1.0: %j', async (configuration, expected) => {
-    const { body } = await forward({ params: params(configuration) }, { bridge: 'all' })
-    const sent = JSON.parse(body ?? '').params.configuration
-    expect(sent?.returnImmediately === true).toBe(expected?.returnImmediately === true)
-    expect(sent ?? {}).not.toHaveProperty('blocking')
+  it('is translated for an agent of 1.0', async () => {
+    for (const [configuration, returnImmediately] of [
+      [{ acceptedOutputModes: ['text'] }, false],
+      [{ blocking: true }, false],
+      [{ blocking: false }, true],
+    ] as const) {
+      const { body } = await forward({ params: params(configuration as never) }, { bridge: 'all' })
+      const sent = JSON.parse(body ?? '').params.configuration
+      expect(sent?.returnImmediately === true).toBe(returnImmediately)
+      expect(sent ?? {}).not.toHaveProperty('blocking')
+    }
   })
 })

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { numberedEvent } from '../support/answers.ts'
 import { agentResponse } from '../support/calls.ts'
+import { parseEvents } from '../support/event-stream.ts'
 import { startWorker } from '../support/host.ts'
 import type { Runtime } from '../support/runtime.ts'
-import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
+import { html, json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
 import type { Settings } from '../support/workers/forwarding.ts'
 
 let worker: Runtime
@@ -30,12 +30,14 @@ const send = (settings: Partial<Settings> = {}, init: RequestInit = {}) =>
 
 const event = (number: number) => `data: ${JSON.stringify(numberedEvent(number, 'JSONRPC', '1.0'))}\n\n`
 
-const routes = [
+const dataOf = (text: string) => parseEvents(text).map(({ data }) => data)
+
+type Respond = (response: ServerResponse) => unknown
+
+describe.each([
   ['the network', {}],
   ['a service binding', { service: true }],
-] as const
-
-describe.each(routes)('a call over %s in workerd', (_, route) => {
+] as const)('a call over %s in workerd', (_, route) => {
   it('returns the response of the agent', async () => {
     const answer = JSON.stringify({ ...agentResponse, title: 'Bücher' }, null, 2)
     agent.respond(reply(200, { ...json, 'Set-Cookie': 'a=1' }, answer))
@@ -45,70 +47,42 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
     expect([headers?.via, headers?.settings, headers?.['a2a-version']]).toEqual(['1.1 test', undefined, '1.0'])
   })
 
-  it.each([
-    ['redirects', reply(302, { Location: 'http://169.254.169.254/' }, ''), { kind: 'redirect', status: 302 }],
-    [
-      'responds with HTML',
-      reply(502, { 'Content-Type': 'text/html' }, '<h1>'),
-      { kind: 'invalid-response', status: 502 },
-    ],
-    [
-      'sends a decompression bomb',
-      reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1e6))),
-      { kind: 'response-too-large', maxBytes: 1000, status: 200 },
-    ],
-    ['sends too much', reply(200, json, ' '.repeat(2000)), { kind: 'response-too-large', maxBytes: 1000, status: 200 }],
-    [
-      'declares a length, and sends more in chunks',
-      // Written to the socket, because Node would refuse.
-      ({ socket }: ServerResponse) =>
-        void socket?.end(
-          `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n${' '.repeat(2000)}\r\n0\r\n\r\n`,
-        ),
-      { kind: 'response-too-large', maxBytes: 1000, status: 200 },
-    ],
-    [
-      'closes the connection in the middle of a body',
-      (response: ServerResponse) => void response.writeHead(200, json).write('{', () => response.destroy()),
-      { kind: 'unreachable', detail: expect.any(String) },
-    ],
-    [
-      'closes the connection',
-      (response: ServerResponse) => void response.destroy(),
-      { kind: 'unreachable', detail: expect.any(String) },
-    ],
-  ])('is an error if the agent %s', async (_, respond, error) => {
-    agent.respond(respond)
-    expect(await (await send({ ...route, maxBytes: 1000 })).json()).toEqual(error)
+  it('is an error if the response of the agent is none, or is too large', async () => {
+    const tooLarge = { kind: 'response-too-large', maxBytes: 1000, status: 200 }
+    const unreachable = { kind: 'unreachable', detail: expect.any(String) }
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked'
+    for (const [respond, error] of [
+      [reply(302, { Location: 'http://169.254.169.254/' }, ''), { kind: 'redirect', status: 302 }],
+      [reply(502, html, '<h1>'), { kind: 'invalid-response', status: 502 }],
+      [reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1e6))), tooLarge],
+      [reply(200, json, ' '.repeat(2000)), tooLarge],
+      // Declares a length, and sends more in chunks: written to the socket, because Node would refuse.
+      [({ socket }) => socket?.end(`${head}\r\n\r\n7d0\r\n${' '.repeat(2000)}\r\n0\r\n\r\n`), tooLarge],
+      [response => response.writeHead(200, json).write('{', () => response.destroy()), unreachable],
+      [response => response.destroy(), unreachable],
+    ] as [Respond, object][]) {
+      agent.respond(respond as never)
+      expect(await (await send({ ...route, maxBytes: 1000 })).json()).toEqual(error)
+    }
   })
 
-  it.each([
-    ['does not respond', () => undefined],
-    ['sends only headers', (response: ServerResponse) => void response.writeHead(200, json).flushHeaders()],
-    [
-      'declares more bytes than it sends',
-      (response: ServerResponse) => void response.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
-    ],
-    [
-      'sends one byte at a time',
-      (response: ServerResponse) => {
+  it('is a timeout if the agent does not respond completely in time, and closes the connection', async () => {
+    for (const respond of [
+      () => undefined,
+      response => response.writeHead(200, json).flushHeaders(),
+      response => response.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
+      response => {
         response.writeHead(200, json)
         const drip = setInterval(() => response.write(' '), 10)
         response.on('close', () => clearInterval(drip))
       },
-    ],
-  ])('is a timeout if the agent %s, and closes the connection', async (_, respond) => {
-    agent.respond(respond)
-    const response = await send({ ...route, timeoutSeconds: 0.2 })
-    expect(await response.json()).toEqual({ kind: 'timeout', seconds: 0.2 })
-    await agent.disconnected()
+    ] as Respond[]) {
+      agent.respond(respond as never)
+      const response = await send({ ...route, timeoutSeconds: 0.1 })
+      expect(await response.json()).toEqual({ kind: 'timeout', seconds: 0.1 })
+      await agent.disconnected()
+    }
   })
-
-  const parseEvents = (text: string) => {
-    const events: unknown[] = []
-    createParser({ onEvent: ({ data }) => events.push(JSON.parse(data)) }).feed(text)
-    return events
-  }
 
   it('relays the events of a stream one by one', async () => {
     let connection: ServerResponse | undefined
@@ -126,45 +100,36 @@ describe.each(routes)('a call over %s in workerd', (_, route) => {
   })
 
   it('ends a stream that breaks off with an error event', async () => {
-    agent.respond(
-      response => void response.writeHead(200, stream).write(`${event(1)}data: {"ha`, () => response.destroy()),
-    )
+    agent.respond(response => {
+      response.writeHead(200, stream).write(`${event(1)}data: {"ha`, () => response.destroy())
+    })
     const text = await (await send({ ...route, streams: true })).text()
-    expect(parseEvents(text)).toMatchObject([
-      numberedEvent(1, 'JSONRPC', '1.0'),
-      { id: 7, error: { message: 'The connection to the agent was lost before its stream ended.' } },
-    ])
+    const error = { message: 'The connection to the agent was lost before its stream ended.' }
+    expect(dataOf(text)).toMatchObject([numberedEvent(1, 'JSONRPC', '1.0'), { id: 7, error }])
   })
 
   it('ends a stream that falls silent with an error event, and closes it at the agent', async () => {
     agent.respond(response => void response.writeHead(200, stream).write(event(1)))
-    const response = await send({ ...route, streams: true, idleSeconds: 0.2, works: true })
-    expect(parseEvents(await response.text())).toMatchObject([
-      numberedEvent(1, 'JSONRPC', '1.0'),
-      { id: 7, error: { message: expect.stringContaining('sent nothing') } },
-    ])
+    const response = await send({ ...route, streams: true, idleSeconds: 0.1, works: true })
+    const error = { message: expect.stringContaining('sent nothing') }
+    expect(dataOf(await response.text())).toMatchObject([numberedEvent(1, 'JSONRPC', '1.0'), { id: 7, error }])
     await agent.disconnected()
   })
 
-  it.each([
-    ['', {}],
-    [', also while other work goes on', { works: true }],
-  ])('closes a silent stream at the agent when the caller disconnects%s', async (_, settings) => {
-    agent.respond(response => void response.writeHead(200, stream).write(event(1)))
-    const caller = new AbortController()
-    const response = await send(
-      { ...route, streams: true, heartbeatSeconds: 0.4, idleSeconds: 60, ...settings },
-      { signal: caller.signal },
-    )
-    await (response.body as ReadableStream).getReader().read()
-    caller.abort()
-    await agent.disconnected()
+  it('closes a silent stream at the agent when the caller disconnects, also while other work goes on', async () => {
+    for (const works of [false, true]) {
+      agent.respond(response => void response.writeHead(200, stream).write(event(1)))
+      const caller = new AbortController()
+      const settings = { ...route, streams: true, heartbeatSeconds: 0.2, idleSeconds: 60, works }
+      const response = await send(settings, { signal: caller.signal })
+      await (response.body as ReadableStream).getReader().read()
+      caller.abort()
+      await agent.disconnected()
+    }
   })
 })
 
-describe('a service binding', () => {
-  it('cannot declare a false length of its response', async () => {
-    const response = await send({ url: 'http://agent/lies', service: true, maxBytes: 1000 })
-    expect(await response.json()).toEqual({ kind: 'response-too-large', maxBytes: 1000, status: 200 })
-  })
+it('does not believe the length that a service binding declares', async () => {
+  const response = await send({ url: 'http://agent/lies', service: true, maxBytes: 1000 })
+  expect(await response.json()).toEqual({ kind: 'response-too-large', maxBytes: 1000, status: 200 })
 })

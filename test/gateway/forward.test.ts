@@ -25,6 +25,7 @@ const answer =
 const errorOf = (code: number): string =>
   `{"jsonrpc":"2.0", "id": 7, "error": {"code": ${code}, "message": "x", "data": 1.0}}`
 
+const targetAt = (url: string) => ({ binding: 'JSONRPC', version: '1.0', url }) as const
 const restTarget = (): Partial<UpstreamCall> => ({
   target: { binding: 'HTTP+JSON', version: '1.0', url: `${agent.origin}/a2a` },
 })
@@ -61,15 +62,17 @@ describe('the upstream request', () => {
     })
   })
 
-  it.each([
-    ['1.0', '0.3', ['1.0', 'urn:a', undefined]],
-    ['0.3', '1.0', ['0.3', undefined, 'urn:a']],
-  ] as const)('declares A2A %s, its own version, to an endpoint of %s', async (version, endpoint, expected) => {
-    agent.respond(reply(200, json, answer))
-    const target = { binding: 'JSONRPC', version: endpoint, url: `${agent.origin}/a2a` } as const
-    await send({ form: { binding: 'JSONRPC', version, id: 7, operation: 'send' }, target, extensions: ['urn:a'] })
-    const { headers = {} } = agent.requests[0] ?? {}
-    expect(['a2a-version', 'a2a-extensions', 'x-a2a-extensions'].map(name => headers[name])).toEqual(expected)
+  it('declares its own version to an endpoint of another one', async () => {
+    for (const [version, endpoint, expected] of [
+      ['1.0', '0.3', ['1.0', 'urn:a', undefined]],
+      ['0.3', '1.0', ['0.3', undefined, 'urn:a']],
+    ] as const) {
+      agent.respond(reply(200, json, answer))
+      const target = { binding: 'JSONRPC', version: endpoint, url: `${agent.origin}/a2a` } as const
+      await send({ form: { binding: 'JSONRPC', version, id: 7, operation: 'send' }, target, extensions: ['urn:a'] })
+      const { headers = {} } = agent.requests[0] ?? {}
+      expect(['a2a-version', 'a2a-extensions', 'x-a2a-extensions'].map(name => headers[name])).toEqual(expected)
+    }
   })
 
   it('appends the path to the endpoint over HTTP+JSON', async () => {
@@ -95,26 +98,20 @@ describe('the upstream request', () => {
     expect([await response.text(), requests, agent.requests]).toEqual([answer, [['http://localhost/a2a', body]], []])
   })
 
-  it.each([
-    ['http://127.0.0.1:9/a2a', "The agent's address is not https."],
-    ['https://169.254.169.254/', "The agent's address is an IP address."],
-    ['https://metadata.google.internal/', "The agent's address is not a public name."],
-  ])('is not sent to a forbidden address: %s', async (url, detail) => {
-    const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await send({ target }, { allowedOrigins: '' })).toEqual({ kind: 'misconfigured', detail })
+  it('is not sent to a forbidden address', async () => {
+    for (const [url, detail] of [
+      ['http://127.0.0.1:9/a2a', "The agent's address is not https."],
+      ['https://169.254.169.254/', "The agent's address is an IP address."],
+      ['https://metadata.google.internal/', "The agent's address is not a public name."],
+    ] as const)
+      expect(await send({ target: targetAt(url) }, { allowedOrigins: '' })).toEqual({ kind: 'misconfigured', detail })
   })
 
-  it.each([
-    [
-      'comes back in a loop',
-      { headers: new Headers({ Via: '1.1 weather.cards.example.com, 1.1 b' }) },
-      { kind: 'loop' },
-    ],
-    ['would leave the endpoint', { target: { binding: 'HTTP+JSON' }, path: '..' }, { kind: 'misconfigured' }],
-  ])('is not sent if it %s', async (_, outgoing, error) => {
+  it('is not sent if it comes back in a loop, or would leave the endpoint', async () => {
     agent.respond(reply(200, json, answer))
-    const target = { version: '1.0', url: `${agent.origin}/a2a`, binding: 'JSONRPC', ...Object(outgoing).target }
-    expect(await send({ ...(outgoing as Partial<UpstreamCall>), target })).toMatchObject(error)
+    const headers = new Headers({ Via: '1.1 weather.cards.example.com, 1.1 b' })
+    expect(await send({ headers })).toEqual({ kind: 'loop' })
+    expect(await send({ ...restTarget(), path: '..' })).toMatchObject({ kind: 'misconfigured' })
     expect(agent.requests).toEqual([])
   })
 })
@@ -125,6 +122,7 @@ describe('the response to the caller', () => {
       ...json,
       'A2A-Version': '1.0',
       'A2A-Extensions': 'https://e.example/1',
+      'Retry-After': '3',
       'Access-Control-Allow-Origin': 'https://agent.example',
       'Access-Control-Allow-Credentials': 'true',
       'Alt-Svc': 'h3=":443"',
@@ -146,81 +144,77 @@ describe('the response to the caller', () => {
       'a2a-extensions': 'https://e.example/1',
       'a2a-version': '1.0',
       'content-type': 'application/json',
+      'retry-after': '3',
     })
     expect([response.status, await response.text()]).toEqual([200, answer])
   })
 
-  it.each([
-    ['another JSON type', 200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, answer],
-    ['a BOM, which is removed', 200, json, `\ufeff${answer}`],
-    ['gzip, which is inflated', 200, { ...json, 'Content-Encoding': 'gzip' }, answer],
-    ["a JSON-RPC error that is not A2A's", 200, json, '{"jsonrpc":"2.0","id":7,"error":{"code":-32099,"message":"x"}}'],
-    ['an error with an HTTP status', 404, json, errorOf(-32001)],
-    ['a server error', 500, { 'Content-Type': 'application/a2a+json' }, errorOf(-32603)],
-    ['an error with a status code that Cloudflare uses', 522, json, errorOf(-32000)],
-    ['a challenge', 401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, errorOf(-32000)],
-    ['a rate limit', 429, { ...json, 'Retry-After': '7' }, errorOf(-32000)],
-  ])('may have %s', async (_, status, headers, text) => {
-    agent.respond(reply(status, headers, 'Content-Encoding' in headers ? gzipSync(text) : text))
-    const response = succeeded(await send())
-    const { 'Content-Encoding': __, ...down } = { 'Content-Encoding': '', ...headers }
-    for (const [name, value] of Object.entries(down)) expect(response.headers.get(name)).toBe(value)
-    expect([response.status, Buffer.from(await response.arrayBuffer()).toString()]).toEqual([
-      status,
-      text.replace('\ufeff', ''),
-    ])
+  it('may have any JSON type, a BOM, gzip, and an error with its status', async () => {
+    const vendorError = '{"jsonrpc":"2.0","id":7,"error":{"code":-32099,"message":"x"}}'
+    for (const [status, headers, text] of [
+      [200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, answer],
+      [200, json, `\ufeff${answer}`],
+      [200, { ...json, 'Content-Encoding': 'gzip' }, answer],
+      [200, json, vendorError],
+      ...[400, 403, 404, 409, 503].map(status => [status, json, errorOf(-32001)]),
+      [500, { 'Content-Type': 'application/a2a+json' }, errorOf(-32603)],
+      // A status that Cloudflare uses.
+      [522, json, errorOf(-32000)],
+      [401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, errorOf(-32000)],
+      [429, { ...json, 'Retry-After': '7' }, errorOf(-32000)],
+    ] as [number, Record<string, string>, string][]) {
+      const { 'Content-Encoding': encoding, ...kept } = headers
+      agent.respond(reply(status, headers, encoding ? gzipSync(text) : text))
+      const response = succeeded(await send())
+      for (const [name, value] of Object.entries(kept)) expect(response.headers.get(name)).toBe(value)
+      const body = Buffer.from(await response.arrayBuffer()).toString()
+      expect([response.status, body]).toEqual([status, text.replace('\ufeff', '')])
+    }
   })
 
-  it.each([
-    ['no body', 204, {}],
-    ['an empty body', 200, json],
-    ['an empty body without a type', 200, {}],
-  ])('may be empty for a DELETE over HTTP+JSON: %s', async (_, status, headers) => {
-    agent.respond(reply(status, headers, ''))
-    const response = succeeded(
-      await send({ ...restTarget(), method: 'DELETE', path: 'tasks/1/pushNotificationConfigs/2', body: undefined }),
-    )
-    expect([response.status, await response.text(), response.headers.get('Content-Type')]).toEqual([status, '', null])
+  it('may be empty for a DELETE over HTTP+JSON', async () => {
+    const path = 'tasks/1/pushNotificationConfigs/2'
+    for (const [status, headers] of [
+      [204, {}],
+      [200, json],
+      [200, {}],
+    ] as [number, Record<string, string>][]) {
+      agent.respond(reply(status, headers, ''))
+      const response = succeeded(await send({ ...restTarget(), method: 'DELETE', path, body: undefined }))
+      const type = response.headers.get('Content-Type')
+      expect([response.status, await response.text(), type]).toEqual([status, '', null])
+    }
   })
 
-  it.each([
-    ['HTML', 502, html, '<h1>Bad Gateway</h1>', { kind: 'invalid-response', status: 502 }],
-    ['HTML with 200', 200, html, '{"jsonrpc":"2.0"}', { kind: 'invalid-response', status: 200 }],
-    ['without a content type', 200, {}, '{}', { kind: 'invalid-response', status: 200 }],
-    ['invalid JSON', 200, json, '<html>', { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }],
-    [
-      'truncated JSON',
-      200,
-      json,
-      '{"jsonrpc":"2.0",',
-      { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' },
-    ],
-    ['JSON that is not UTF-8', 200, json, Buffer.from([0x22, 0xe4, 0x22]), { kind: 'invalid-response', status: 200 }],
-    ['empty', 200, json, '', { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }],
-    ['204', 204, {}, '', { kind: 'invalid-response', status: 204 }],
-    ['205 with JSON', 205, json, answer, { kind: 'invalid-response', status: 205 }],
-    ['an unrequested stream', 200, stream, 'data: {}\n\n', { kind: 'invalid-response', status: 200 }],
-    ['a status code out of range', 999, json, '{}', { kind: 'invalid-response', status: 999 }],
-    [
-      'a redirect to a private address',
-      307,
-      { Location: 'http://169.254.169.254/' },
-      '',
-      { kind: 'redirect', status: 307 },
-    ],
-    ['a redirect to itself, as JSON', 302, { ...json, Location: '/a2a' }, '{}', { kind: 'redirect', status: 302 }],
-    ['too large', 200, json, `"${'x'.repeat(2000)}"`, { kind: 'response-too-large', maxBytes: 1000, status: 200 }],
-    [
-      'a decompression bomb',
-      200,
-      { ...json, 'Content-Encoding': 'gzip' },
-      gzipSync(' '.repeat(1e6)),
-      { kind: 'response-too-large', maxBytes: 1000, status: 200 },
-    ],
-  ])("is an error if the agent's is %s", async (_, status, headers, text, error) => {
-    agent.respond(reply(status, headers as Record<string, string>, text))
-    expect(await send({}, { maxBytes: 1000 })).toEqual(error)
-    expect(agent.requests).toHaveLength(1)
+  it('is an error if the response of the agent is not A2A', async () => {
+    const notJson = { detail: 'the body must be JSON' }
+    const tooLarge = { kind: 'response-too-large', maxBytes: 1000 }
+    const plain = { 'Content-Type': 'text/plain' }
+    for (const [status, headers, text, error] of [
+      [502, html, '<h1>Bad Gateway</h1>', {}],
+      [200, html, '{"jsonrpc":"2.0"}', {}],
+      [200, {}, '{}', {}],
+      [200, json, '<html>', notJson],
+      [200, json, '{"jsonrpc":"2.0",', notJson],
+      [200, json, Buffer.from([0x22, 0xe4, 0x22]), {}],
+      [200, json, '', notJson],
+      [204, {}, '', {}],
+      [205, json, answer, {}],
+      // A stream that was not requested, and a status out of range.
+      [200, stream, 'data: {}\n\n', {}],
+      [999, json, '{}', {}],
+      // Redirects to a private address, and to itself.
+      [307, { Location: 'http://169.254.169.254/' }, '', { kind: 'redirect' }],
+      [302, { ...json, Location: '/a2a' }, '{}', { kind: 'redirect' }],
+      [200, json, `"${'x'.repeat(2000)}"`, tooLarge],
+      [200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1e6)), tooLarge],
+      ...['{"jsonrpc":"2.0"}', 'It rains', ''].map(text => [200, plain, text, {}]),
+    ] as [number, Record<string, string>, string, object][]) {
+      agent.respond(reply(status, headers, text))
+      const name = `${status} ${JSON.stringify(headers)} ${text.slice(0, 20)}`
+      expect(await send({}, { maxBytes: 1000 }), name).toEqual({ kind: 'invalid-response', status, ...error })
+      expect(agent.requests, name).toHaveLength(1)
+    }
   })
 
   it('passes JSON that is declared as plain text with its own type, and reports it', async () => {
@@ -232,20 +226,16 @@ describe('the response to the caller', () => {
     expect(onRepair.mock.calls).toEqual([[['content-type'], 'response']])
   })
 
-  it.each(['{"jsonrpc":"2.0"}', 'It rains', ''])('is an error if it is plain text that is not A2A: %j', async text => {
-    agent.respond(reply(200, { 'Content-Type': 'text/plain' }, text))
-    expect(await send()).toEqual({ kind: 'invalid-response', status: 200 })
-  })
-
-  it.each<[number, CallError]>([
-    ...[520, 521, 523, 525, 526, 530].map((status): [number, CallError] => [status, { kind: 'unreachable' }]),
-    ...[522, 524].map((status): [number, CallError] => [status, { kind: 'timeout' }]),
-    ...[519, 527].map((status): [number, CallError] => [status, { kind: 'invalid-response', status }]),
-  ])('is a network error for an error page of Cloudflare with %d', async (status, error) => {
-    for (const headers of [html, { 'Content-Type': 'text/plain' }, {}]) {
-      agent.respond(reply(status, headers as Record<string, string>, `error code: ${status}`))
-      expect(await send()).toEqual(error)
-    }
+  it('is a network error for an error page of Cloudflare', async () => {
+    for (const [status, error] of [
+      ...[520, 521, 523, 525, 526, 530].map(status => [status, { kind: 'unreachable' }]),
+      ...[522, 524].map(status => [status, { kind: 'timeout' }]),
+      ...[519, 527].map(status => [status, { kind: 'invalid-response', status }]),
+    ] as [number, CallError][])
+      for (const headers of [html, { 'Content-Type': 'text/plain' }, {}] as Record<string, string>[]) {
+        agent.respond(reply(status, headers, `error code: ${status}`))
+        expect(await send(), `${status}`).toEqual(error)
+      }
   })
 
   it('is cut off at the size limit, even if it never ends', async () => {
@@ -261,90 +251,79 @@ describe('the response to the caller', () => {
     await agent.disconnected()
   })
 
-  it.each([
-    ['does not respond', () => undefined],
-    ['sends only headers', (response: ServerResponse) => void response.writeHead(200, json).flushHeaders()],
-    [
-      'declares more bytes than it sends',
-      (response: ServerResponse) => void response.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
-    ],
-    [
-      'sends one byte at a time',
-      (response: ServerResponse) => {
+  it('is a timeout if the agent does not respond completely in time', async () => {
+    for (const respond of [
+      () => undefined,
+      response => response.writeHead(200, json).flushHeaders(),
+      response => response.writeHead(200, { ...json, 'Content-Length': '9' }).write('{'),
+      response => {
         response.writeHead(200, json)
         const drip = setInterval(() => response.write(' '), 10)
         response.on('close', () => clearInterval(drip))
       },
-    ],
-  ])('is a timeout if the agent %s', async (_, respond) => {
-    agent.respond(respond)
-    expect(await send({}, { timeoutSeconds: 0.1 })).toEqual({ kind: 'timeout', seconds: 0.1 })
+    ] as ((response: ServerResponse) => void)[]) {
+      agent.respond(respond)
+      expect(await send({}, { timeoutSeconds: 0.05 })).toEqual({ kind: 'timeout', seconds: 0.05 })
+    }
   })
 
-  it.each([
-    ['closes the connection', (response: ServerResponse) => void response.destroy()],
-    [
-      'closes the connection in the middle of a body',
-      (response: ServerResponse) => void response.writeHead(200, json).write('{', () => response.destroy()),
-    ],
-    ['does not speak HTTP', (response: ServerResponse) => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n')],
-    ['declares gzip and sends plain text', reply(200, { ...json, 'Content-Encoding': 'gzip' }, '{}')],
-  ])('is an error if the agent %s', async (_, respond) => {
-    agent.respond(respond)
-    expect(await send()).toEqual(unreachable)
+  it('is an error if the connection fails', async () => {
+    for (const respond of [
+      response => response.destroy(),
+      response => response.writeHead(200, json).write('{', () => response.destroy()),
+      response => response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n'),
+      reply(200, { ...json, 'Content-Encoding': 'gzip' }, '{}'),
+    ] as ((response: ServerResponse) => void)[]) {
+      agent.respond(respond)
+      expect(await send()).toEqual(unreachable)
+    }
   })
 
-  it.each([['http://127.0.0.1:9/'], ['https://127.0.0.1:9/']])('is an error if no server listens: %s', async url => {
-    const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await send({ target }, { allowedOrigins: new URL(url).origin })).toEqual(unreachable)
-  })
-
-  it('is an error if the TLS handshake fails', async () => {
-    const url = agent.origin.replace('http:', 'https:')
-    const target = { binding: 'JSONRPC', version: '1.0', url } as const
-    expect(await send({ target }, { allowedOrigins: url })).toEqual(unreachable)
+  it('is an error if no server listens, or the TLS handshake fails', async () => {
+    for (const url of ['http://127.0.0.1:9/', 'https://127.0.0.1:9/', agent.origin.replace('http:', 'https:')]) {
+      const allowedOrigins = new URL(url).origin
+      expect(await send({ target: targetAt(url) }, { allowedOrigins }), url).toEqual(unreachable)
+    }
   })
 })
 
 describe('an authentication error of the agent, or one of its limits', () => {
-  it.each([401, 403])("is not passed on if the credentials were the Worker's: %d", async status => {
-    agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer' }, '{}'))
-    expect(await send({ credentials: { secret: 's3cret' } })).toMatchObject({
-      kind: 'misconfigured',
-      detail: expect.stringContaining(String(status)),
-    })
-    expect(agent.requests[0]?.headers.authorization).toBe('Bearer s3cret')
-  })
-
-  const refused = { kind: 'agent-refused', status: 401 } as const
-  it.each([
-    ['JSONRPC', '1.0', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '1.0') }],
-    ['JSONRPC', '0.3', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '0.3') }],
-    ['HTTP+JSON', '0.3', toRestError(refused, '0.3')],
-    ['HTTP+JSON', '1.0', toRestError(refused, '1.0')],
-  ] as const)('is converted from HTML into an error of %s %s', async (binding, version, error) => {
-    agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
-    const target = { binding, version, url: agent.origin }
-    const response = succeeded(await send({ target, form: { binding, version, id: 7, operation: 'send' } }))
-    expect([response.status, await response.json()]).toEqual([401, error])
-    expect(Object.fromEntries(response.headers)).toEqual({
-      ...hostHeaders,
-      'content-type': `application/${binding === 'HTTP+JSON' && version === '1.0' ? 'a2a+json' : 'json'}`,
-      'www-authenticate': 'Bearer realm="agent"',
-    })
-  })
-
-  it.each([401, 403, 413, 429])('keeps its status %d, whatever its body', async status => {
-    for (const body of ['<h1>No</h1>', '', '{']) {
-      agent.respond(reply(status, html, body))
-      expect([body, succeeded(await send()).status]).toEqual([body, status])
+  it("is not passed on if the credentials were the Worker's", async () => {
+    for (const status of [401, 403]) {
+      agent.respond(reply(status, { ...json, 'WWW-Authenticate': 'Bearer' }, '{}'))
+      const error = { kind: 'misconfigured', detail: expect.stringContaining(String(status)) }
+      expect(await send({ credentials: { secret: 's3cret' } })).toMatchObject(error)
+      expect(agent.requests[0]?.headers.authorization).toBe('Bearer s3cret')
     }
   })
 
-  it('keeps Retry-After', async () => {
-    agent.respond(reply(429, { 'Retry-After': '7' }, ''))
-    const response = succeeded(await send())
-    expect([response.status, response.headers.get('Retry-After')]).toEqual([429, '7'])
+  it('is converted from HTML into an error of the version and binding', async () => {
+    const refused = { kind: 'agent-refused', status: 401 } as const
+    for (const [binding, version, type, error] of [
+      ['JSONRPC', '1.0', 'json', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '1.0') }],
+      ['JSONRPC', '0.3', 'json', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '0.3') }],
+      ['HTTP+JSON', '0.3', 'json', toRestError(refused, '0.3')],
+      ['HTTP+JSON', '1.0', 'a2a+json', toRestError(refused, '1.0')],
+    ] as const) {
+      agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
+      const target = { binding, version, url: agent.origin }
+      const response = succeeded(await send({ target, form: { binding, version, id: 7, operation: 'send' } }))
+      expect([response.status, await response.json()]).toEqual([401, error])
+      expect(Object.fromEntries(response.headers)).toEqual({
+        ...hostHeaders,
+        'content-type': `application/${type}`,
+        'www-authenticate': 'Bearer realm="agent"',
+      })
+    }
+  })
+
+  it('keeps its status whatever its body, and Retry-After', async () => {
+    for (const status of [401, 403, 413, 429])
+      for (const body of ['<h1>No</h1>', '', '{']) {
+        agent.respond(reply(status, { ...html, 'Retry-After': '7' }, body))
+        const response = succeeded(await send())
+        expect([response.status, response.headers.get('Retry-After')], body).toEqual([status, '7'])
+      }
   })
 })
 

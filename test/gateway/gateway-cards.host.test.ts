@@ -1,12 +1,13 @@
+import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dialectNames } from '../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerCalls, answerTo, restAnswerTo } from '../support/answers.ts'
-import { type CalledHost, type Received, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token } from '../support/host.ts'
-import { reply } from '../support/upstream.ts'
+import { type Host, token } from '../support/host.ts'
+import { html, json, reply } from '../support/upstream.ts'
 
 const base = { name: 'Hidden Weather', description: 'Tells the weather of any place' }
 
@@ -42,20 +43,20 @@ const cards = (origin: string): Record<string, JsonObject> => ({
   telex: { ...base, url: origin, supportedProtocols: ['a2a-v1'] },
   'upstream-url': { ...base, url: 'https://elsewhere.example/a2a' },
 })
-const ids = Object.keys(cards(''))
+const ids = Object.keys(cards('')).map(name => `gateway-card-${name}`)
 
-let called: CalledHost
-const reports: Record<string, JsonObject> = {}
+let called: CalledHost<Host>
+const reports: JsonObject[] = []
 beforeAll(async () => {
-  called = await startCalledHost()
-  for (const [id, card] of Object.entries(cards(called.agent.origin)))
-    reports[id] = await called.register(id, {
-      card,
-      route: 'gateway',
-      ...(id === 'upstream-url' && { upstream: { url: `${called.agent.origin}/up` } }),
-      extended: { description: 'The extended description' },
-      tiers: { gold: { description: 'The description for gold' } },
-    })
+  called = await useSharedHost()
+  for (const [name, card] of Object.entries(cards(called.agent.origin)))
+    reports.push(
+      await called.register(`gateway-card-${name}`, {
+        ...{ card, route: 'gateway', extended: { description: 'The extended description' } },
+        ...(name === 'upstream-url' && { upstream: { url: `${called.agent.origin}/up` } }),
+        tiers: { gold: { description: 'The description for gold' } },
+      }),
+    )
 })
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(answerCalls))
@@ -70,97 +71,70 @@ const listStrings = (value: Json): string[] => {
   return Object.entries(value).flatMap(([name, each]) => [name, ...listStrings(each as Json)])
 }
 
-const findLeaks = ({ headers, body }: Received) =>
-  [...listStrings(body), ...[...headers].flat()].filter(text => agentHosts().some(host => text.includes(host)))
+const isLeak = (text: string) => agentHosts().some(host => text.includes(host))
+const findLeaks = ({ headers, body }: Received) => [...listStrings(body), ...[...headers].flat()].filter(isLeak)
 
-/** Returns the documents of an agent, each with and without a token. */
-const listDocuments = (id: string) =>
-  [
-    `/agents/${id}`,
-    `/agents/${id}/.well-known/agent-card.json`,
-    `/agents/${id}/.well-known/agent.json`,
-    ...dialectNames.map(name => `/agents/${id}?dialect=${name}`),
-  ].flatMap(path => [
-    { path, token: undefined },
-    { path, token },
-  ])
+/** Paths of the public documents of an agent. */
+const documents = [
+  ...['', '/.well-known/agent-card.json', '/.well-known/agent.json'],
+  ...dialectNames.map(name => `?dialect=${name}`),
+]
+const cardMethods = [
+  ...['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard'],
+  ...['agent/extendedCard', 'agent/authenticatedExtendedCard'],
+]
+const path = '/agents/gateway-card-1-0/a2a'
 
 describe("a gateway agent's address", () => {
-  it.each(ids)('occurs in no public or extended document in any dialect: %s', async id => {
-    for (const { path, token } of listDocuments(id)) {
-      const response = await called.send(path, { method: 'GET', token })
-      expect([path, response.status, findLeaks(response)]).toEqual([path, 200, []])
-    }
-    for (const method of [
-      'GetExtendedAgentCard',
-      'agent/getAuthenticatedExtendedCard',
-      'agent/extendedCard',
-      'agent/authenticatedExtendedCard',
-    ]) {
-      const response = await called.send(`/agents/${id}/a2a`, { token, body: call(method, {}) })
-      expect([method, listStrings(response.body).includes('The description for gold'), findLeaks(response)]).toEqual([
-        method,
-        true,
-        [],
-      ])
-    }
-    for (const path of ['extendedAgentCard', 'v1/card']) {
-      const response = await called.send(`/agents/${id}/a2a/${path}`, { method: 'GET', token })
-      expect([path, listStrings(response.body).includes('The description for gold'), findLeaks(response)]).toEqual([
-        path,
-        true,
-        [],
-      ])
+  it('occurs in no public or extended document in any dialect', async () => {
+    for (const id of ids) {
+      for (const document of documents)
+        for (const reader of [undefined, token]) {
+          const response = await called.send(`/agents/${id}${document}`, { method: 'GET', token: reader })
+          expect([response.status, findLeaks(response)], id + document).toEqual([200, []])
+        }
+      for (const response of [
+        ...cardMethods.map(method => called.send(`/agents/${id}/a2a`, { token, body: call(method, {}) })),
+        ...['extendedAgentCard', 'v1/card'].map(card =>
+          called.send(`/agents/${id}/a2a/${card}`, { method: 'GET', token }),
+        ),
+      ]) {
+        expect(findLeaks(await response), id).toEqual([])
+        expect(listStrings((await response).body), id).toContain('The description for gold')
+      }
     }
   })
 
   it('occurs in no registration report and no list', async () => {
-    for (const id of ids)
-      expect(listStrings(reports[id] ?? {}).filter(text => agentHosts().some(host => text.includes(host)))).toEqual([])
-    for (const path of ['/agents', '/agents?limit=1'])
-      for (const reader of [undefined, token])
-        expect(findLeaks(await called.send(path, { method: 'GET', token: reader }))).toEqual([])
+    expect(reports.flatMap(listStrings).filter(isLeak)).toEqual([])
+    for (const reader of [undefined, token]) {
+      // The agents of other tests come before and after the page.
+      const page = `/agents?cursor=gateway-card&limit=${ids.length}`
+      const response = await called.send(page, { method: 'GET', token: reader })
+      const listed = (response.body as { agents: { id: string }[] }).agents.map(({ id }) => id)
+      expect([listed, findLeaks(response)]).toEqual([ids.toSorted(), []])
+    }
   })
 
-  it.each<[string, () => void]>([
-    [
-      'responds with HTML',
-      () => called.agent.respond(reply(200, { 'Content-Type': 'text/html' }, 'at http://127.0.0.1')),
-    ],
-    ['redirects', () => called.agent.respond(reply(307, { Location: `${called.agent.origin}/elsewhere` }, ''))],
-    ['closes the connection', () => called.agent.respond(response => void response.destroy())],
-    [
-      'sends its address in headers',
-      () => {
-        const host = called.agent.origin
-        const headers = {
-          'Content-Type': 'application/json',
-          Location: host,
-          'Content-Location': host,
-          Link: `<${host}>`,
-          Server: host,
-          Via: host,
-          Refresh: host,
-        }
-        called.agent.respond(reply(200, headers, JSON.stringify(agentResponse)))
-      },
-    ],
-    [
-      'requires credentials',
-      () => called.agent.respond(reply(401, { 'Content-Type': 'text/html' }, called.agent.origin)),
-    ],
-  ])('occurs in no error if the agent %s', async (_, prepare) => {
-    prepare()
-    for (const body of [
-      call(),
-      call('message/send', messageV03()),
-      call('NoSuchMethod'),
-      call('ListTasks', {}),
-      call('message/stream', messageV03()),
-    ])
-      expect(findLeaks(await called.send('/agents/1-0/a2a', { body }))).toEqual([])
-    for (const path of ['message:send', 'message:stream', 'message:shout', 'v1/message:send'])
-      expect(findLeaks(await called.send(`/agents/1-0/a2a/${path}`, { body: message() }))).toEqual([])
+  it('occurs in no error, whatever the agent does', async () => {
+    const { origin } = called.agent
+    const names = ['Location', 'Content-Location', 'Link', 'Server', 'Via', 'Refresh']
+    for (const respond of [
+      reply(200, html, 'at http://127.0.0.1'),
+      reply(307, { Location: `${origin}/elsewhere` }, ''),
+      (response: ServerResponse) => void response.destroy(),
+      reply(200, { ...json, ...Object.fromEntries(names.map(name => [name, origin])) }, JSON.stringify(agentResponse)),
+      reply(401, html, origin),
+    ]) {
+      called.agent.respond(respond)
+      for (const body of [
+        ...[call(), call('message/send', messageV03()), call('NoSuchMethod')],
+        ...[call('ListTasks', {}), call('message/stream', messageV03())],
+      ])
+        expect(findLeaks(await called.send(path, { body }))).toEqual([])
+      for (const below of ['message:send', 'message:stream', 'message:shout', 'v1/message:send'])
+        expect(findLeaks(await called.send(`${path}/${below}`, { body: message() }))).toEqual([])
+    }
   })
 })
 
@@ -174,78 +148,66 @@ const interfacesOf = (card: {
   supportedInterfaces?: { url: string; protocolBinding: string; protocolVersion: string }[]
   additionalInterfaces?: { url: string; transport: string }[]
 }): Interface[] => {
-  const version = card.protocolVersion ?? '0.3'
+  const { url, preferredTransport: binding, protocolVersion: version = '0.3' } = card
   return [
-    ...(card.supportedInterfaces ?? []).map(({ url, protocolBinding, protocolVersion }) => ({
-      url,
-      binding: protocolBinding,
-      version: protocolVersion,
+    ...(card.supportedInterfaces ?? []).map(({ protocolBinding, protocolVersion, url }) => ({
+      ...{ url, binding: protocolBinding, version: protocolVersion },
     })),
-    ...(card.url === undefined || card.preferredTransport === undefined
-      ? []
-      : [{ url: card.url, binding: card.preferredTransport, version }]),
+    ...(url === undefined || binding === undefined ? [] : [{ url, binding, version }]),
     ...(card.additionalInterfaces ?? []).map(({ url, transport }) => ({ url, binding: transport, version })),
   ]
 }
 
 /** Sends a message to an interface in the form of its binding and version. */
-const sendBy = ({ url, binding, version }: Interface): Promise<Received> => {
+const sendBy = async ({ url, binding, version }: Interface): Promise<[Received, expected: Json]> => {
   const isV03 = version.startsWith('0.')
-  const rest = `${url}/${isV03 ? 'v1/' : ''}message:send`
+  const below = `${isV03 ? 'v1/' : ''}message:send`
+  const params = isV03 ? messageV03() : message()
   const headers = { 'A2A-Version': isV03 ? '0.3' : '1.0' }
-  if (binding === 'HTTP+JSON') return called.send(rest, { headers, body: isV03 ? messageV03() : message() })
-  return called.send(url, { headers, body: isV03 ? call('message/send', messageV03()) : call() })
-}
-
-const answerBy = ({ binding, version }: Interface): Json => {
-  const isV03 = version.startsWith('0.')
-  return binding === 'HTTP+JSON'
-    ? restAnswerTo('POST', `${isV03 ? 'v1/' : ''}message:send`)
-    : answerTo(isV03 ? call('message/send') : call())
+  if (binding === 'HTTP+JSON')
+    return [await called.send(`${url}/${below}`, { headers, body: params }), restAnswerTo('POST', below)]
+  const body = call(isV03 ? 'message/send' : 'SendMessage', params)
+  return [await called.send(url, { headers, body }), answerTo(body)]
 }
 
 describe('the tenant of an interface', () => {
-  it.each([{}, { tenant: 'south' }])('replaces the tenant of the caller: %j', async params => {
-    await called.send('/agents/1-0/a2a', { body: call('SendMessage', { ...message(), ...params }) })
-    await called.send('/agents/1-0/a2a/message:send?tenant=south', { body: { ...message(), ...params } })
-    expect([called.agent.requests[0]?.path, JSON.parse(called.agent.requests[0]?.body ?? '')]).toMatchObject([
-      '/one',
-      { params: { ...message(), tenant: 'north' } },
-    ])
-    expect([called.agent.requests[1]?.path, JSON.parse(called.agent.requests[1]?.body ?? '')]).toEqual([
-      '/rest/a%2Fb/message:send',
-      { ...message(), tenant: 'a/b' },
-    ])
+  it('replaces the tenant of the caller', async () => {
+    for (const params of [message(), message({ tenant: 'south' })]) {
+      await called.send(path, { body: call('SendMessage', params) })
+      await called.send(`${path}/message:send?tenant=south`, { body: params })
+      const [overRpc, overRest] = called.agent.requests.splice(0).map(({ path, body }) => [path, JSON.parse(body)])
+      expect(overRpc).toMatchObject(['/one', { params: message({ tenant: 'north' }) }])
+      expect(overRest).toEqual(['/rest/a%2Fb/message:send', message({ tenant: 'a/b' })])
+    }
   })
 
   it('is not sent to another interface', async () => {
-    await called.send('/agents/1-0/a2a', { body: call('message/send', messageV03()) })
+    await called.send(path, { body: call('message/send', messageV03()) })
     expect(called.agent.requests.map(({ path, body }) => [path, body.includes('north')])).toEqual([['/nought', false]])
   })
 })
 
 describe('every interface in a gateway card', () => {
-  it.each(ids)('responds: %s', async id => {
-    for (const path of ['/.well-known/agent-card.json', '/.well-known/agent.json', '?dialect=1.0', '?dialect=0.3']) {
-      const { body } = await called.send(`/agents/${id}${path}`, { method: 'GET' })
-      const interfaces = interfacesOf(body as never)
-      expect([path, interfaces.length]).not.toEqual([path, 0])
-      for (const each of interfaces) {
-        called.agent.requests.length = 0
-        const { status, body } = await sendBy(each)
-        expect([each, status, body, called.agent.requests.length]).toEqual([each, 200, answerBy(each), 1])
-        expect(each.url).toBe(`${called.host.url.origin}/agents/${id}/a2a`)
+  it('responds', async () => {
+    for (const id of ids)
+      for (const document of ['/.well-known/agent-card.json', '?dialect=0.3']) {
+        const { body } = await called.send(`/agents/${id}${document}`, { method: 'GET' })
+        const interfaces = interfacesOf(body as never)
+        expect(interfaces, id + document).not.toEqual([])
+        for (const each of interfaces) {
+          const [{ status, body: answer }, expected] = await sendBy(each)
+          const sent = called.agent.requests.splice(0).length
+          expect([each.url, status, answer, sent]).toEqual([
+            ...[`${called.host.url.origin}/agents/${id}/a2a`, 200, expected, 1],
+          ])
+        }
       }
-    }
   })
 
   it('has a binding that this host supports, and occurs once', async () => {
-    const { body } = await called.send('/agents/1-0?dialect=1.0', { method: 'GET' })
+    const { body } = await called.send('/agents/gateway-card-1-0?dialect=1.0', { method: 'GET' })
     expect(interfacesOf(body as never).map(({ binding, version }) => `${binding} ${version}`)).toEqual([
-      'JSONRPC 1.0',
-      'HTTP+JSON 1.0',
-      'JSONRPC 0.3',
-      'HTTP+JSON 0.3',
+      ...['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'],
     ])
   })
 })

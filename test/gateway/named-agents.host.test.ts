@@ -2,14 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { findAgentByName, type IsVisible } from '../../src/gateway/access.ts'
 import { serviceUnavailable } from '../../src/http/errors.ts'
 import { answerCalls } from '../support/answers.ts'
-import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import type { Host } from '../support/host.ts'
 import { executionContext } from '../support/kv.ts'
 
-let called: CalledHost
+let called: CalledHost<Host>
 beforeAll(async () => {
-  called = await startCalledHost()
+  called = await useSharedHost()
 })
 afterAll(() => called.close())
 beforeEach(() => called.agent.respond(answerCalls))
@@ -50,29 +51,25 @@ describe('a call by agentName', () => {
     expect(await callNamed('AIRPORT')).toEqual(['/airport'])
   })
 
-  it.each([
-    ['with that id', 'payroll', 'Wages', 'payroll'],
-    ['that had the name first', 'trains', 'Railway', 'RAILWAY'],
-  ])(
-    'goes to the internal agent %s for callers who may read it, and to the public one for others',
-    async (_, id, name, agentName) => {
+  it('goes to the internal agent with that id, or that had the name first, for callers who may read it', async () => {
+    for (const [id, name, agentName] of [
+      ['payroll', 'Wages', 'payroll'],
+      ['trains', 'Railway', 'RAILWAY'],
+    ] as const) {
       await register(id, name, 'internal')
       await register(`aaa-${id}`, agentName)
-      const bearers = [{ agents: [id] }, { agents: ['others'] }].map(agents =>
-        called.issue({ scopes: ['read'], ...agents }),
+      const [reader, other] = await Promise.all(
+        [[id], ['others']].map(async agents => (await called.issue({ scopes: ['read'], agents })).token),
       )
-      const [reader, other] = (await Promise.all(bearers)).map(({ token }) => token)
-      expect([
-        await callNamed(agentName, reader),
-        await callNamed(agentName, other),
-        await callNamed(agentName),
-        await callNamed(agentName, 'of-the-agent'),
-      ]).toEqual([[`/${id}`], [`/aaa-${id}`], [`/aaa-${id}`], [`/aaa-${id}`]])
+      expect(await callNamed(agentName, reader)).toEqual([`/${id}`])
       expect(await findCardIds(agentName, reader)).toEqual([id, id])
-      expect(await findCardIds(agentName, other)).toEqual([`aaa-${id}`, `aaa-${id}`])
-      expect(await findCardIds(agentName)).toEqual([`aaa-${id}`, `aaa-${id}`])
-    },
-  )
+      for (const token of [other, undefined]) {
+        expect(await callNamed(agentName, token)).toEqual([`/aaa-${id}`])
+        expect(await findCardIds(agentName, token)).toEqual([`aaa-${id}`, `aaa-${id}`])
+      }
+      expect(await callNamed(agentName, 'of-the-agent')).toEqual([`/aaa-${id}`])
+    }
+  })
 
   it('goes to a public agent that had the name before an internal one, for every caller', async () => {
     await register('zzz-metro', 'Metro')
@@ -146,13 +143,14 @@ describe('findAgentByName', () => {
 })
 
 describe('upstream.agentName', () => {
-  const upstreamCalls = () => called.agent.requests.map(({ path, body }) => [path, JSON.parse(body).params.agentName])
+  const upstreamCalls = () =>
+    called.agent.requests.splice(0).map(({ path, body }) => [path, JSON.parse(body).params.agentName])
   beforeAll(async () => {
     await called.register('partner-agent', {
       route: 'gateway',
       card: {
         protocolVersion: '0.3.0',
-        name: 'Partner',
+        name: 'Named Partner',
         description: 'External data processing service',
         url: `${called.agent.origin}/partner`,
       },
@@ -160,13 +158,15 @@ describe('upstream.agentName', () => {
     })
   })
 
-  it.each([
-    ['/agents/partner-agent/a2a', {}],
-    ['/agents/partner-agent/a2a', { agentName: 'Accounts' }],
-    ['/a2a/v1', { agentName: 'Partner' }],
-    ['/a2a/v1', { agentName: 'partner-agent' }],
-  ])('replaces the agentName of the caller: %s %j', async (path, params) => {
-    const { status } = await called.send(path, { body: call('message/send', messageV03(params)) })
-    expect([status, upstreamCalls()]).toEqual([200, [['/partner', 'DataProcessor']]])
+  it('replaces the agentName of the caller', async () => {
+    for (const [path, params] of [
+      ['/agents/partner-agent/a2a', {}],
+      ['/agents/partner-agent/a2a', { agentName: 'Accounts' }],
+      ['/a2a/v1', { agentName: 'Named Partner' }],
+      ['/a2a/v1', { agentName: 'partner-agent' }],
+    ] as const) {
+      const { status } = await called.send(path, { body: call('message/send', messageV03(params)) })
+      expect([status, upstreamCalls()], path).toEqual([200, [['/partner', 'DataProcessor']]])
+    }
   })
 })

@@ -5,125 +5,101 @@ import type { CallError } from '../../src/a2a/errors.ts'
 import { type A2ACall, type OperationName, operations } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
-import { evaluatePolicy, preferVersionError, targetOf } from '../../src/gateway/policy.ts'
+import { evaluatePolicy, preferVersionError, targetOf, type Verdict } from '../../src/gateway/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { callWith, evaluate, profileWith } from '../support/calls.ts'
 
+type Gate = CallProfile['gate']
+
 const passes = { warnings: [] }
 const everyOperation = Object.keys(operations) as OperationName[]
+const levels = ['off', 'warn', 'enforce'] as const
 const target = (binding: A2ACall['binding'], version: A2ACall['version']): CallTarget => ({
-  binding,
-  version,
-  url: `https://agent.example/${binding}/${version}`,
+  ...{ binding, version, url: `https://agent.example/${binding}/${version}` },
 })
+const gateWith = (changes: Partial<Gate>): Partial<CallProfile> => ({ gate: { ...profileWith().gate, ...changes } })
+/** Returns the kind of an error, or those of the warnings. */
+const kindOf = (verdict: Verdict) => ('kind' in verdict ? verdict.kind : verdict.warnings.map(({ kind }) => kind))
 
-describe('an unrestricted agent', () => {
-  it.each(everyOperation)('allows %s in every binding and version', operation => {
-    const calls = (['JSONRPC', 'HTTP+JSON'] as const).flatMap(binding =>
-      (['0.3', '1.0'] as const).map(version => callWith({ binding, version, operation })),
-    )
-    expect(calls.map(call => evaluate(call, profileWith()))).toStrictEqual(calls.map(() => passes))
-  })
+it('allows every operation of an unrestricted agent in every binding and version', () => {
+  for (const operation of everyOperation)
+    for (const binding of ['JSONRPC', 'HTTP+JSON'] as const)
+      for (const version of ['0.3', '1.0'] as const)
+        expect(evaluate(callWith({ binding, version, operation }), profileWith()), operation).toStrictEqual(passes)
 })
 
 describe('a translated call', () => {
   const own = [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0')]
 
-  it.each([
-    ['the same version before the same binding', 'all', own, 'JSONRPC', '1.0', 'HTTP+JSON 1.0'],
-    ['the same version before the same binding', 'all', own, 'HTTP+JSON', '0.3', 'JSONRPC 0.3'],
-    ['the same binding', 'versions', own, 'JSONRPC', '1.0', 'JSONRPC 0.3'],
-    ['the same version', 'bindings', own, 'JSONRPC', '1.0', 'HTTP+JSON 1.0'],
-    ['what there is', 'all', [target('HTTP+JSON', '0.3')], 'JSONRPC', '1.0', 'HTTP+JSON 0.3'],
-    ['nothing', 'versions', [target('HTTP+JSON', '0.3')], 'JSONRPC', '1.0', undefined],
-    ['nothing', 'bindings', [target('JSONRPC', '0.3')], 'JSONRPC', '1.0', undefined],
-    ['nothing', 'off', [target('HTTP+JSON', '1.0')], 'JSONRPC', '1.0', undefined],
-    ['itself', 'all', own, 'JSONRPC', '0.3', 'JSONRPC 0.3'],
-  ] as const)('goes to %s with `bridge: %s`', (_, bridge, targets, binding, version, expected) => {
-    const call = callWith({ binding, version })
-    const profile = profileWith({ targets: [...targets], bridge })
-    const result = evaluate(call, profile)
-    expect('kind' in result ? result.kind : 'passes').toBe(expected === undefined ? 'version' : 'passes')
-    const found = targetOf(call, profile)
-    const isUntranslated = expected === undefined && found?.binding === binding
-    if (!isUntranslated) expect(found && `${found.binding} ${found.version}`).toBe(expected)
-  })
-})
-
-describe('the media type of data in a translated call', () => {
-  const agent = (version: A2ACall['version'], input: string[]) => {
-    const modes = { input, output: [] }
-    return profileWith({
-      targets: [target('JSONRPC', version)],
-      bridge: 'all',
-      modes: { defaults: modes, union: modes, skills: {} },
-    })
-  }
-
-  it.each<[declared: string | undefined, version: A2ACall['version'], input: string, offered: string[]]>([
-    ['text/plain', '0.3', 'text/plain', ['application/json']],
-    ['text/plain', '0.3', 'application/json', []],
-    ['text/plain', '1.0', 'text/plain', []],
-    ['text/plain', '1.0', 'application/json', ['text/plain']],
-    ['application/geo+json', '0.3', 'application/geo+json', []],
-    [undefined, '0.3', 'text/plain', ['application/json']],
-  ])('declared as %s: an agent of %s that accepts %s refuses %j', (mediaType, version, input, offered) => {
-    const part = { data: 'rain', ...(mediaType !== undefined && { mediaType }) }
-    const call = callWith({ version: '1.0', params: { message: { parts: [part] } } })
-    expect(evaluate(call, agent(version, [input]))).toEqual(
-      offered.length === 0 ? passes : { kind: 'input-modes', offered, accepted: [input] },
-    )
+  it('goes to the same version before the same binding, as far as `bridge` allows', () => {
+    for (const [bridge, targets, binding, version, expected] of [
+      ['all', own, 'JSONRPC', '1.0', 'HTTP+JSON 1.0'],
+      ['all', own, 'HTTP+JSON', '0.3', 'JSONRPC 0.3'],
+      ['versions', own, 'JSONRPC', '1.0', 'JSONRPC 0.3'],
+      ['bindings', own, 'JSONRPC', '1.0', 'HTTP+JSON 1.0'],
+      ['all', [target('HTTP+JSON', '0.3')], 'JSONRPC', '1.0', 'HTTP+JSON 0.3'],
+      ['versions', [target('HTTP+JSON', '0.3')], 'JSONRPC', '1.0', undefined],
+      ['off', [target('HTTP+JSON', '1.0')], 'JSONRPC', '1.0', undefined],
+      ['all', own, 'JSONRPC', '0.3', 'JSONRPC 0.3'],
+    ] as const) {
+      const call = callWith({ binding, version })
+      const profile = profileWith({ targets: [...targets], bridge })
+      const found = targetOf(call, profile)
+      const name = `${bridge}: ${binding} ${version}`
+      expect(kindOf(evaluate(call, profile)), name).toEqual(expected === undefined ? 'version' : [])
+      expect(found && `${found.binding} ${found.version}`, name).toBe(expected)
+    }
   })
 
-  it('does not change the type of text', () => {
-    const part = { text: 'a: 1', mediaType: 'application/yaml' }
-    const call = callWith({ version: '1.0', params: { message: { parts: [part] } } })
-    expect(evaluate(call, agent('0.3', ['application/yaml']))).toEqual(passes)
+  it('goes nowhere to another version with `bridge: bindings`', () => {
+    const profile = profileWith({ targets: [target('JSONRPC', '0.3')], bridge: 'bindings' })
+    expect(kindOf(evaluate(callWith(), profile))).toBe('version')
+  })
+
+  it('may change the media type of data, but not of text', () => {
+    const agent = (version: A2ACall['version'], input: string) => {
+      const modes = { input: [input], output: [] }
+      return profileWith({
+        ...{ targets: [target('JSONRPC', version)], bridge: 'all' },
+        modes: { defaults: modes, union: modes, skills: {} },
+      })
+    }
+    const [json, geo] = ['application/json', 'application/geo+json']
+    for (const [part, version, input, offered] of [
+      [{ data: 'rain', mediaType: 'text/plain' }, '0.3', 'text/plain', json],
+      [{ data: 'rain', mediaType: 'text/plain' }, '0.3', json, undefined],
+      [{ data: 'rain', mediaType: 'text/plain' }, '1.0', 'text/plain', undefined],
+      [{ data: 'rain', mediaType: 'text/plain' }, '1.0', json, 'text/plain'],
+      [{ data: 'rain', mediaType: geo }, '0.3', geo, undefined],
+      [{ data: 'rain' }, '0.3', 'text/plain', json],
+      [{ text: 'a: 1', mediaType: 'application/yaml' }, '0.3', 'application/yaml', undefined],
+    ] as const) {
+      const call = callWith({ version: '1.0', params: { message: { parts: [part] } } })
+      expect(evaluate(call, agent(version, input)), JSON.stringify([part, version, input])).toEqual(
+        offered === undefined ? passes : { kind: 'input-modes', offered: [offered], accepted: [input] },
+      )
+    }
   })
 })
 
 describe('the version check', () => {
-  it.each([
-    ['JSONRPC', '1.0', ['0.3']],
-    ['JSONRPC', '0.3', undefined],
-    ['HTTP+JSON', '1.0', undefined],
-    ['HTTP+JSON', '0.3', ['1.0']],
-  ] as const)('compares %s %s with the versions of the agent in that binding', (binding, version, accepted) => {
+  it('compares the version with those of the agent in the binding of the call', () => {
     const profile = profileWith({ targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0')] })
-    expect(evaluate(callWith({ binding, version }), profile)).toStrictEqual(
-      accepted === undefined ? passes : { kind: 'version', offered: version, accepted: [...accepted] },
-    )
+    const verdictOf = (binding: A2ACall['binding'], version: A2ACall['version']) =>
+      evaluate(callWith({ binding, version }), profile)
+    expect(verdictOf('JSONRPC', '1.0')).toStrictEqual({ kind: 'version', offered: '1.0', accepted: ['0.3'] })
+    expect(verdictOf('JSONRPC', '0.3')).toStrictEqual(passes)
+    expect(verdictOf('HTTP+JSON', '1.0')).toStrictEqual(passes)
+    expect(verdictOf('HTTP+JSON', '0.3')).toStrictEqual({ kind: 'version', offered: '0.3', accepted: ['1.0'] })
   })
 
-  it('comes before every other check', () => {
-    const profile = profileWith({
-      targets: [target('JSONRPC', '0.3')],
-      streaming: false,
-      pushNotifications: false,
-      requiredExtensions: ['urn:x'],
-      route: 'closed',
-    })
-    expect(evaluate(callWith({ operation: 'stream' }), profile)).toStrictEqual({
-      kind: 'version',
-      offered: '1.0',
-      accepted: ['0.3'],
-    })
+  it('rejects a binding that the agent does not support, at every level', () => {
+    for (const version of levels) {
+      const profile = profileWith({ targets: [target('JSONRPC', '1.0')], ...gateWith({ version }) })
+      const expected = { kind: 'version', offered: '1.0', accepted: [] }
+      expect(evaluate(callWith({ binding: 'HTTP+JSON' }), profile), version).toStrictEqual(expected)
+    }
   })
-
-  it.each(['off', 'warn', 'enforce'] as const)(
-    'rejects a binding that the agent does not support, at level %s',
-    level => {
-      const profile = profileWith({
-        targets: [target('JSONRPC', '1.0')],
-        gate: { ...profileWith().gate, version: level },
-      })
-      expect(evaluate(callWith({ binding: 'HTTP+JSON' }), profile)).toStrictEqual({
-        kind: 'version',
-        offered: '1.0',
-        accepted: [],
-      })
-    },
-  )
 
   it('selects the target of a call by binding and version', () => {
     const targets = [target('HTTP+JSON', '0.3'), target('JSONRPC', '0.3'), target('JSONRPC', '1.0')]
@@ -138,38 +114,23 @@ describe('the version check', () => {
 })
 
 describe('preferVersionError', () => {
-  const profile = (level: 'off' | 'warn' | 'enforce' = 'enforce') =>
-    profileWith({
-      targets: [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0'), target('HTTP+JSON', '0.3')],
-      gate: { ...profileWith().gate, version: level },
-    })
+  const targets = [target('JSONRPC', '0.3'), target('HTTP+JSON', '1.0'), target('HTTP+JSON', '0.3')]
+  const profile = (version: Gate['version'] = 'enforce') => profileWith({ targets, ...gateWith({ version }) })
   const unknownMethod = (version: A2ACall['version']): CallError => ({ kind: 'method', method: 'shout', version })
 
-  it('reports an unsupported version rather than an unknown method', () => {
-    expect([
-      preferVersionError(unknownMethod('1.0'), 'JSONRPC', profile()),
-      preferVersionError(unknownMethod('0.3'), 'JSONRPC', profile()),
-      preferVersionError(unknownMethod('1.0'), 'HTTP+JSON', profile()),
-    ]).toStrictEqual([
-      { kind: 'version', offered: '1.0', accepted: ['0.3'] },
-      unknownMethod('0.3'),
-      unknownMethod('1.0'),
-    ])
-  })
-
-  it.each(['off', 'warn'] as const)('reports the unknown method if the level of the version check is %s', level => {
-    expect(preferVersionError(unknownMethod('1.0'), 'JSONRPC', profile(level))).toStrictEqual(unknownMethod('1.0'))
+  it('reports an unsupported version rather than an unknown method, if the gate enforces the version', () => {
+    const [v03, v1] = [unknownMethod('0.3'), unknownMethod('1.0')]
+    const unsupported = { kind: 'version', offered: '1.0', accepted: ['0.3'] }
+    expect(preferVersionError(v1, 'JSONRPC', profile())).toStrictEqual(unsupported)
+    expect(preferVersionError(v03, 'JSONRPC', profile())).toBe(v03)
+    expect(preferVersionError(v1, 'HTTP+JSON', profile())).toBe(v1)
+    for (const level of ['off', 'warn'] as const) expect(preferVersionError(v1, 'JSONRPC', profile(level))).toBe(v1)
   })
 
   it('lists the versions of the agent, not those of the host', () => {
-    const unsupported: CallError = { kind: 'version', offered: '9.9', accepted: ['0.3', '1.0'] }
-    expect([
-      preferVersionError(unsupported, 'JSONRPC', profile()),
-      preferVersionError(unsupported, 'HTTP+JSON', profile('off')),
-    ]).toStrictEqual([
-      { ...unsupported, accepted: ['0.3'] },
-      { ...unsupported, accepted: ['0.3', '1.0'] },
-    ])
+    const error: CallError = { kind: 'version', offered: '9.9', accepted: ['1.0'] }
+    expect(preferVersionError(error, 'JSONRPC', profile())).toStrictEqual({ ...error, accepted: ['0.3'] })
+    expect(preferVersionError(error, 'HTTP+JSON', profile('off'))).toStrictEqual({ ...error, accepted: ['0.3', '1.0'] })
   })
 
   it('leaves every other error unchanged', () => {
@@ -179,103 +140,84 @@ describe('preferVersionError', () => {
 })
 
 describe('the capabilities check', () => {
-  it.each(everyOperation)('requires for %s only the capability that the operation needs', operation => {
-    const { needs } = operations[operation]
-    const without = (changes: Partial<CallProfile>) => evaluate(callWith({ operation }), profileWith(changes))
-    expect([
-      without({ streaming: false }),
-      without({ pushNotifications: false }),
-      without({ extendedAgentCard: false }),
-    ]).toStrictEqual([
-      needs === 'streaming' ? { kind: 'streaming' } : passes,
-      needs === 'pushNotifications' ? { kind: 'push-notifications' } : passes,
-      needs === 'extendedAgentCard' ? { kind: 'extended-card' } : passes,
+  it('requires only the capability that an operation needs', () => {
+    const refusedWithout = (capability: 'streaming' | 'pushNotifications' | 'extendedAgentCard', kind: string) =>
+      everyOperation.filter(operation => {
+        const verdict = evaluate(callWith({ operation }), profileWith({ [capability]: false }))
+        expect(kindOf(verdict), operation).toEqual(expect.toBeOneOf([[], kind]))
+        return 'kind' in verdict
+      })
+    expect(refusedWithout('streaming', 'streaming')).toEqual(['stream', 'resubscribe'])
+    expect(refusedWithout('pushNotifications', 'push-notifications')).toEqual([
+      ...['createPushConfig', 'getPushConfig', 'listPushConfigs', 'deletePushConfig'],
     ])
+    expect(refusedWithout('extendedAgentCard', 'extended-card')).toEqual(['extendedCard'])
   })
 
-  const configurations: [JsonObject, boolean][] = [
-    [{ pushNotificationConfig: { url: 'https://a.example' } }, true],
-    [{ taskPushNotificationConfig: { url: 'https://a.example' } }, true],
-    [{ task_push_notification_config: { url: 'https://a.example' } }, true],
-    [{ push_notification_config: { url: 'https://a.example' } }, true],
-    [{ pushNotification: { url: 'https://a.example' } }, true],
-    [{ push_notification: { url: 'https://a.example' } }, true],
-    [{ taskPushNotificationConfig: null, task_push_notification_config: {} }, true],
-    [{ pushNotificationConfig: {} }, true],
-    [{ pushNotificationConfig: null }, false],
-    [{ blocking: true }, false],
-    [{}, false],
-  ]
-
-  it.each(configurations)(
-    'requires push notifications for a message with the configuration %j: %s',
-    (configuration, needed) => {
-      const verdicts = (['0.3', '1.0'] as const).flatMap(version =>
-        (['send', 'stream'] as const).map(operation =>
-          evaluate(
-            callWith({ version, operation, params: { configuration } }),
-            profileWith({ pushNotifications: false }),
-          ),
-        ),
-      )
-      expect(verdicts).toStrictEqual(Array(4).fill(needed ? { kind: 'push-notifications' } : passes))
-    },
-  )
-
-  it.each(configurations)(
-    'requires push notifications for a message next to the configuration %j: %s',
-    (params, needed) => {
-      const verdicts = (['0.3', '1.0'] as const).flatMap(version =>
-        (['send', 'stream'] as const).map(operation =>
-          evaluate(callWith({ version, operation, params }), profileWith({ pushNotifications: false })),
-        ),
-      )
-      expect(verdicts).toStrictEqual(Array(4).fill(needed ? { kind: 'push-notifications' } : passes))
-    },
-  )
+  it('requires push notifications for a message with their configuration, or beside it', () => {
+    const url = 'https://a.example'
+    for (const [configuration, isNeeded] of [
+      [{ pushNotificationConfig: { url } }, true],
+      [{ taskPushNotificationConfig: { url } }, true],
+      [{ task_push_notification_config: { url } }, true],
+      [{ push_notification_config: { url } }, true],
+      [{ pushNotification: { url } }, true],
+      [{ push_notification: { url } }, true],
+      [{ taskPushNotificationConfig: null, task_push_notification_config: {} }, true],
+      [{ pushNotificationConfig: {} }, true],
+      [{ pushNotificationConfig: null }, false],
+      [{ blocking: true }, false],
+      [{}, false],
+    ] as [JsonObject, boolean][])
+      for (const version of ['0.3', '1.0'] as const)
+        for (const operation of ['send', 'stream'] as const)
+          for (const params of [{ configuration }, configuration])
+            expect(
+              evaluate(callWith({ version, operation, params }), profileWith({ pushNotifications: false })),
+              JSON.stringify([version, operation, params]),
+            ).toStrictEqual(isNeeded ? { kind: 'push-notifications' } : passes)
+  })
 
   it('requires no push notifications for an operation without a message', () => {
     const params = { configuration: { pushNotificationConfig: {} } }
-    expect(
-      evaluate(callWith({ operation: 'getTask', params }), profileWith({ pushNotifications: false })),
-    ).toStrictEqual(passes)
+    const call = callWith({ operation: 'getTask', params })
+    expect(evaluate(call, profileWith({ pushNotifications: false }))).toStrictEqual(passes)
   })
 })
 
-describe('the extensions check', () => {
+it('finds the required extensions that a call lacks', () => {
   const required = ['urn:a', 'urn:b']
-
-  it.each([
+  for (const [extensions, missing] of [
     [[], ['urn:a', 'urn:b']],
     [['urn:b'], ['urn:a']],
     [['urn:A', 'urn:b'], ['urn:a']],
-    [['urn:b', 'urn:c', 'urn:a'], []],
-  ])('finds that %j lacks %j', (extensions, missing) => {
-    expect(
-      evaluate(callWith({ extensions, operation: 'getTask' }), profileWith({ requiredExtensions: required })),
-    ).toStrictEqual(missing.length === 0 ? passes : { kind: 'extensions', required, missing })
-  })
+    [['urn:b', 'urn:c', 'urn:a'], undefined],
+  ]) {
+    const verdict = evaluate(callWith({ extensions, operation: 'getTask' } as A2ACall), {
+      ...profileWith({ requiredExtensions: required }),
+    })
+    expect(verdict, `${extensions}`).toStrictEqual(missing ? { kind: 'extensions', required, missing } : passes)
+  }
 })
 
 describe('the extended card', () => {
   const evaluateCard = (changes: Partial<CallProfile>) =>
     evaluate(callWith({ operation: 'extendedCard', params: {} }), profileWith(changes))
 
-  it.each([
-    [false, [], { kind: 'extended-card' }],
-    [false, ['extended'], { kind: 'extended-card' }],
-    [true, [], { kind: 'extended-card-not-configured' }],
-    [true, ['extended'], passes],
-  ])('depends on its declaration (%s) and on tiers %j', (extendedAgentCard, tiers, verdict) => {
-    expect(evaluateCard({ extendedAgentCard, tiers })).toStrictEqual(verdict)
-  })
-
-  it('is checked at every gate level', () => {
+  it('depends on its declaration and on tiers, at every gate level', () => {
     const gate = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off', responses: 'off' } as const
-    expect([evaluateCard({ gate, extendedAgentCard: false }), evaluateCard({ gate, tiers: [] })]).toStrictEqual([
-      { kind: 'extended-card' },
-      { kind: 'extended-card-not-configured' },
-    ])
+    for (const level of [{}, { gate }])
+      expect([
+        evaluateCard({ ...level, extendedAgentCard: false, tiers: [] }),
+        evaluateCard({ ...level, extendedAgentCard: false, tiers: ['extended'] }),
+        evaluateCard({ ...level, extendedAgentCard: true, tiers: [] }),
+        evaluateCard({ ...level, extendedAgentCard: true, tiers: ['extended'] }),
+      ]).toStrictEqual([
+        { kind: 'extended-card' },
+        { kind: 'extended-card' },
+        { kind: 'extended-card-not-configured' },
+        passes,
+      ])
   })
 
   it('needs no target, extension or open route, because the host itself responds', () => {
@@ -283,63 +225,79 @@ describe('the extended card', () => {
   })
 })
 
-/** An agent at which `failingCall` fails every check. */
-const restrictiveAgent = profileWith({
-  targets: [target('JSONRPC', '0.3')],
-  streaming: false,
-  pushNotifications: false,
-  requiredExtensions: ['urn:a'],
-  modes: {
-    defaults: { input: ['image/png'], output: ['image/png'] },
-    union: { input: ['image/png'], output: ['image/png'] },
-    skills: {},
-  },
-})
-const failingCall = callWith({
-  operation: 'stream',
-  params: {
-    message: { parts: [{ text: 'a' }] },
-    configuration: { acceptedOutputModes: ['text/plain'], taskPushNotificationConfig: {} },
-  },
-})
-const modes = { offered: ['text/plain'], accepted: ['image/png'] }
-/** The errors of `failingCall`, in the order of the checks. */
-const errors: [keyof CallProfile['gate'], CallError][] = [
-  ['version', { kind: 'version', offered: '1.0', accepted: ['0.3'] }],
-  ['capabilities', { kind: 'streaming' }],
-  ['capabilities', { kind: 'push-notifications' }],
-  ['extensions', { kind: 'extensions', required: ['urn:a'], missing: ['urn:a'] }],
-  ['modes', { kind: 'input-modes', ...modes }],
-  ['modes', { kind: 'output-modes', ...modes }],
-]
-const levels = ['off', 'warn', 'enforce'] as const
-const families = ['version', 'capabilities', 'extensions', 'modes'] as const
-const everyGate = families.reduce<Partial<CallProfile['gate']>[]>(
-  (gates, family) => gates.flatMap(gate => levels.map(level => ({ ...gate, [family]: level }))),
-  [{}],
-) as CallProfile['gate'][]
-
 describe('gate levels', () => {
-  it.each(everyGate)(
-    '$version, $capabilities, $extensions, $modes: the first enforced check rejects the call',
-    gate => {
-      const enforced = errors.find(([family]) => gate[family] === 'enforce')
-      const warnings = errors.filter(([family]) => gate[family] === 'warn').map(([, error]) => error)
-      expect(evaluate(failingCall, { ...restrictiveAgent, gate })).toStrictEqual(
-        enforced?.[1] ?? { warnings, hasPushConfig: true },
-      )
-    },
-  )
+  const lists = { input: ['image/png'], output: ['image/png'] }
+  /** An agent at which the call fails every check. */
+  const agent = profileWith({
+    targets: [target('JSONRPC', '0.3')],
+    streaming: false,
+    pushNotifications: false,
+    requiredExtensions: ['urn:a'],
+    modes: { defaults: lists, union: lists, skills: {} },
+  })
+  const configuration = { acceptedOutputModes: ['text/plain'], taskPushNotificationConfig: {} }
+  const call = callWith({ operation: 'stream', params: { message: { parts: [{ text: 'a' }] }, configuration } })
+  const [e, w, o] = ['enforce', 'warn', 'off'] as const
+  const capabilities = ['streaming', 'push-notifications']
+  const modes = ['input-modes', 'output-modes']
 
-  it.each(everyGate)('$version, $capabilities, $extensions, $modes: a closed agent receives no call', gate => {
-    const enforced = errors.find(([family]) => gate[family] === 'enforce')
-    expect(evaluate(failingCall, { ...restrictiveAgent, gate, route: 'closed' })).toStrictEqual(
-      enforced?.[1] ?? { kind: 'closed' },
-    )
+  /** The levels of version, capabilities, extensions and modes, and the error, or the warnings. */
+  const rows: [Gate['version'], Gate['capabilities'], Gate['extensions'], Gate['modes'], string | string[]][] = [
+    // The first enforced check rejects the call, whatever the levels after and before it.
+    [e, e, e, e, 'version'],
+    [e, w, o, w, 'version'],
+    [e, o, w, o, 'version'],
+    [w, e, e, e, 'streaming'],
+    [o, e, w, o, 'streaming'],
+    [w, e, o, w, 'streaming'],
+    [w, w, e, e, 'extensions'],
+    [o, o, e, w, 'extensions'],
+    [o, w, e, o, 'extensions'],
+    [w, o, w, e, 'input-modes'],
+    [o, w, o, e, 'input-modes'],
+    [o, o, w, e, 'input-modes'],
+    // If none is enforced, all with the level warn are warnings, in order.
+    [w, w, w, w, ['version', ...capabilities, 'extensions', ...modes]],
+    [w, o, o, o, ['version']],
+    [o, w, o, o, capabilities],
+    [o, o, w, o, ['extensions']],
+    [o, o, o, w, modes],
+    [w, o, w, o, ['version', 'extensions']],
+    [o, w, o, w, [...capabilities, ...modes]],
+    [o, o, o, o, []],
+  ]
+
+  it('reject the call with the first enforced check, or warn', () => {
+    for (const [version, capabilities, extensions, modes, expected] of rows) {
+      const gated = { ...agent, ...gateWith({ version, capabilities, extensions, modes }) }
+      const name = [version, capabilities, extensions, modes].join(' ')
+      const verdict = evaluate(call, gated)
+      expect(kindOf(verdict), name).toEqual(expected)
+      if (!('kind' in verdict)) expect(verdict.hasPushConfig).toBe(true)
+      const closed = evaluate(call, { ...gated, route: 'closed' })
+      expect(kindOf(closed), name).toEqual(typeof expected === 'string' ? expected : 'closed')
+    }
   })
 
-  it.each(['direct', 'gateway'] as const)('are the same for the route %s', route => {
-    expect(evaluate(callWith(), profileWith({ route }))).toStrictEqual(passes)
+  it('report the details of each check', () => {
+    const gate: Gate = { version: w, capabilities: w, extensions: w, modes: w, responses: w }
+    const offered = { offered: ['text/plain'], accepted: ['image/png'] }
+    expect(evaluate(call, { ...agent, gate })).toStrictEqual({
+      warnings: [
+        { kind: 'version', offered: '1.0', accepted: ['0.3'] },
+        { kind: 'streaming' },
+        { kind: 'push-notifications' },
+        { kind: 'extensions', required: ['urn:a'], missing: ['urn:a'] },
+        { kind: 'input-modes', ...offered },
+        { kind: 'output-modes', ...offered },
+      ],
+      hasPushConfig: true,
+    })
+  })
+
+  it('are the same for the routes direct and gateway', () => {
+    for (const route of ['direct', 'gateway'] as const)
+      expect(evaluate(callWith(), profileWith({ route }))).toStrictEqual(passes)
   })
 })
 
@@ -351,16 +309,12 @@ it('never throws, and every error can be serialized', () => {
       .record({ input: fc.array(fc.string()), output: fc.array(fc.string()) })
       .map(lists => ({ defaults: lists, union: lists, skills: { a: lists } })),
   })
+  const partNames = fc.constantFrom('kind', 'text', 'data', 'file', 'mediaType')
+  const skillId = fc.oneof(fc.constantFrom('a', '__proto__', 'valueOf'), fc.jsonValue())
   const message = fc.record(
     {
-      parts: fc.oneof(
-        fc.jsonValue(),
-        fc.array(fc.dictionary(fc.constantFrom('kind', 'text', 'data', 'file', 'mediaType'), fc.jsonValue())),
-      ),
-      metadata: fc.oneof(
-        fc.jsonValue(),
-        fc.record({ skillId: fc.oneof(fc.constantFrom('a', '__proto__', 'valueOf'), fc.jsonValue()) }),
-      ),
+      parts: fc.oneof(fc.jsonValue(), fc.array(fc.dictionary(partNames, fc.jsonValue()))),
+      metadata: fc.oneof(fc.jsonValue(), fc.record({ skillId })),
     },
     { requiredKeys: [] },
   )
@@ -368,26 +322,22 @@ it('never throws, and every error can be serialized', () => {
     fc.constantFrom('acceptedOutputModes', 'pushNotificationConfig'),
     fc.oneof(fc.jsonValue(), fc.array(fc.string())),
   )
-  const params = fc.oneof(
-    fc.dictionary(fc.string(), fc.jsonValue()),
-    fc.record(
-      { message: fc.oneof(message, fc.jsonValue()), configuration: fc.oneof(configuration, fc.jsonValue()) },
-      { requiredKeys: [] },
-    ),
-  )
+  const members = { message: fc.oneof(message, fc.jsonValue()), configuration: fc.oneof(configuration, fc.jsonValue()) }
+  const params = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.record(members, { requiredKeys: [] }))
+  const versions = fc.constantFrom('0.3' as const, '1.0' as const)
   return fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...everyOperation),
-      fc.constantFrom('0.3' as const, '1.0' as const),
+      versions,
       params,
       agent,
-      async (operation, version, generated, changes) => {
+      async (operation, version, ...rest) => {
+        const [generated, changes] = rest
         const call = callWith({ operation, version, params: JSON.parse(JSON.stringify(generated)) })
         const verdict = await evaluatePolicy(call, profileWith(changes))
-        if ('kind' in verdict)
-          expect(JSON.parse(JSON.stringify(toJsonRpcError(verdict, version)))).toMatchObject({
-            code: expect.any(Number),
-          })
+        if (!('kind' in verdict)) return
+        const error = JSON.parse(JSON.stringify(toJsonRpcError(verdict, version)))
+        expect(error).toMatchObject({ code: expect.any(Number) })
       },
     ),
   )

@@ -17,124 +17,92 @@ const evaluate = (operation: OperationName, params: JsonObject, allowed?: string
 }
 const create = (url: JsonObject[string]) => evaluate('createPushConfig', { taskId: 't', url })
 
-/** Name, operation, parameters with the URL, and the path of the URL in them. */
-const shapes: [string, OperationName, (url: string) => JsonObject, string][] = [
-  ['a configuration of 1.0', 'createPushConfig', url => ({ taskId: 't', url }), 'url'],
+/** Where the URL is: an operation, its parameters, and the path of the URL in them. */
+const shapes: [OperationName, (url: string) => JsonObject, field: string][] = [
+  // A configuration of 1.0, of 0.3, and of 0.3 over HTTP+JSON.
+  ['createPushConfig', url => ({ taskId: 't', url }), 'url'],
+  ['createPushConfig', url => ({ taskId: 't', pushNotificationConfig: { url } }), 'pushNotificationConfig.url'],
   [
-    'a configuration of 0.3',
-    'createPushConfig',
-    url => ({ taskId: 't', pushNotificationConfig: { url } }),
-    'pushNotificationConfig.url',
-  ],
-  [
-    'a configuration of 0.3 over HTTP+JSON',
     'createPushConfig',
     url => ({ config: { name: 'a', push_notification_config: { url } } }),
     'config.push_notification_config.url',
   ],
+  // A message of 1.0, of a draft of 1.0, of 0.3, and of 0.3 over HTTP+JSON.
   [
-    'a message of 1.0',
     'send',
     url => ({ message: {}, configuration: { taskPushNotificationConfig: { url } } }),
     'configuration.taskPushNotificationConfig.url',
   ],
   [
-    'a message of a draft of 1.0',
     'stream',
     url => ({ configuration: { task_push_notification_config: { pushNotificationConfig: { url } } } }),
     'configuration.task_push_notification_config.pushNotificationConfig.url',
   ],
   [
-    'a message of 0.3',
     'send',
     url => ({ configuration: { pushNotificationConfig: { url, token: 'a' } } }),
     'configuration.pushNotificationConfig.url',
   ],
-  [
-    'a message of 0.3 over HTTP+JSON',
-    'stream',
-    url => ({ configuration: { pushNotification: { url } } }),
-    'configuration.pushNotification.url',
-  ],
+  ['stream', url => ({ configuration: { pushNotification: { url } } }), 'configuration.pushNotification.url'],
 ]
 
-describe.each(shapes)('the push notification URL in %s', (_, operation, params, field) => {
+describe('the push notification URL in a configuration or message', () => {
   it('must be public and https', () => {
-    expect([
-      evaluate(operation, params('https://hook.example.com/a?b=c#d')),
-      evaluate(operation, params(metadata)),
-    ]).toEqual([passes, rejected(field)])
+    for (const [operation, params, field] of shapes) {
+      expect(evaluate(operation, params('https://hook.example.com/a?b=c#d')), field).toEqual(passes)
+      expect(evaluate(operation, params(metadata)), field).toEqual(rejected(field))
+    }
   })
 
   it('may be at an allowed origin', () => {
     const url = 'http://localhost:9000/hook'
-    expect([
-      evaluate(operation, params(url), 'http://localhost:9000'),
-      evaluate(operation, params(url), 'http://localhost:9001'),
-    ]).toEqual([passes, rejected(field)])
+    for (const [operation, params, field] of shapes) {
+      expect(evaluate(operation, params(url), 'http://localhost:9000'), field).toEqual(passes)
+      expect(evaluate(operation, params(url), 'http://localhost:9001'), field).toEqual(rejected(field))
+    }
   })
 
-  it.each(['off', 'warn', 'enforce'] as const)('is checked at the gate level %s', level => {
-    const gate = { capabilities: level, modes: level, extensions: level, version: level, responses: level }
-    expect(evaluateCall(callWith({ operation, params: params(metadata) }), profileWith({ gate }))).toEqual(
-      rejected(field),
-    )
+  it('is checked at every gate level', () => {
+    for (const level of ['off', 'warn', 'enforce'] as const)
+      for (const [operation, params, field] of shapes) {
+        const gate = { capabilities: level, modes: level, extensions: level, version: level, responses: level }
+        const call = callWith({ operation, params: params(metadata) })
+        expect(evaluateCall(call, profileWith({ gate })), `${level}: ${field}`).toEqual(rejected(field))
+      }
   })
 })
 
 describe('a push notification URL', () => {
-  it.each([
-    ['http'],
-    ['//hook.example.com/'],
-    ['http://hook.example.com/'],
-    ['https://hook.example.com:8443/'],
-    ['https://10.0.0.1/'],
-    ['https://2130706433/'],
-    ['https://[::1]/'],
-    ['https://localhost/'],
-    ['https://vault.internal/'],
-    ['https://127.0.0.1.nip.io/'],
-    ['https://user:secret@hook.example.com/'],
-    ['file:///etc/passwd'],
-    ['gopher://hook.example.com/'],
-  ])('is rejected with one message for every reason: %s', url => {
-    expect(create(url)).toEqual(rejected('url'))
+  it('is rejected with one message for every reason', () => {
+    for (const url of [
+      ...['http', '//hook.example.com/', 'http://hook.example.com/', 'https://hook.example.com:8443/'],
+      ...[
+        'https://10.0.0.1/',
+        'https://2130706433/',
+        'https://[::1]/',
+        'https://localhost/',
+        'https://vault.internal/',
+      ],
+      ...['https://127.0.0.1.nip.io/', 'https://user:secret@hook.example.com/'],
+      ...['file:///etc/passwd', 'gopher://hook.example.com/'],
+      // It must mean the same to every URL parser.
+      ...['https:hook.example.com', 'https:\\\\hook.example.com\\', 'https:///hook.example.com/'],
+      ...['https://hook.example.com\\@10.0.0.1/', 'https://hook.example.com/\\@10.0.0.1/'],
+      ...[' https://hook.example.com/', 'https://hook.example.com/ HTTP/1.1'],
+      ...['https://hook.exam\nple.com/', 'https://hook.example.com/\r\nHost: a'],
+      ...['https://hook.example.com#@10.0.0.1/', 'https://hook.example.com?@10.0.0.1/'],
+      ...['https://hook.example.com#?x=@localhost', 'https://hook.example.com?a=b@metadata.internal/latest'],
+      'https://hook.example.com#\\@10.0.0.1/',
+      // It must be a string.
+      ...[['https://10.0.0.1/'], { href: 'https://10.0.0.1/' }, 7, true],
+    ])
+      expect(create(url), JSON.stringify(url)).toEqual(rejected('url'))
   })
 
-  it.each([
-    ['https:hook.example.com'],
-    ['https:\\\\hook.example.com\\'],
-    ['https://hook.example.com\\@10.0.0.1/'],
-    ['https://hook.example.com/\\@10.0.0.1/'],
-    [' https://hook.example.com/'],
-    ['https://hook.example.com/ HTTP/1.1'],
-    ['https://hook.exam\nple.com/'],
-    ['https://hook.example.com/\r\nHost: a'],
-    ['https:///hook.example.com/'],
-    ['https://hook.example.com#@10.0.0.1/'],
-    ['https://hook.example.com?@10.0.0.1/'],
-    ['https://hook.example.com#?x=@localhost'],
-    ['https://hook.example.com?a=b@metadata.internal/latest'],
-    ['https://hook.example.com#\\@10.0.0.1/'],
-  ])('must mean the same to every URL parser: not %j', url => {
-    expect(create(url)).toEqual(rejected('url'))
-  })
-
-  it.each([
-    ['https://hook.example.com'],
-    ['https://hook.example.com/@me?to=a@b.example#c@d'],
-    ['https://hook.example.com?a=b'],
-    ['https://hook.example.com#fragment'],
-  ])('may have every other part of a URL: %s', url => {
-    expect(create(url)).toEqual(passes)
-  })
-
-  it.each([[['https://10.0.0.1/']], [{ href: 'https://10.0.0.1/' }], [7], [true]])('must be a string: not %j', url => {
-    expect(create(url)).toEqual(rejected('url'))
-  })
-
-  it.each([[''], [null]])('may be empty: %j', url => {
-    expect(create(url)).toEqual(passes)
+  it('may have every other part of a URL, or be empty', () => {
+    const host = 'https://hook.example.com'
+    for (const url of [host, `${host}/@me?to=a@b.example#c@d`, `${host}?a=b`, `${host}#fragment`, '', null])
+      expect(create(url), `${url}`).toEqual(passes)
   })
 
   it('is checked in every field that an agent may read it from', () => {
@@ -149,19 +117,16 @@ describe('a push notification URL', () => {
   })
 
   it('is not looked for in other operations', () => {
-    const others = (Object.keys(operations) as OperationName[]).filter(
-      name => !['send', 'stream', 'createPushConfig', 'extendedCard'].includes(name),
-    )
+    const checked = ['send', 'stream', 'createPushConfig', 'extendedCard']
+    const others = (Object.keys(operations) as OperationName[]).filter(name => !checked.includes(name))
     const params = { url: metadata, pushNotificationConfig: { url: metadata } }
-    expect(others.map(name => evaluate(name, params))).toEqual(others.map(() => passes))
+    expect(others).toHaveLength(7)
+    for (const name of others) expect(evaluate(name, params), name).toEqual(passes)
   })
 
   it('is not looked for in the parts of a message', () => {
-    const params = {
-      url: metadata,
-      message: { parts: [{ url: metadata }, { data: { pushNotificationConfig: { url: metadata } } }] },
-    }
-    expect(evaluate('send', params)).toEqual(passes)
+    const parts = [{ url: metadata }, { data: { pushNotificationConfig: { url: metadata } } }]
+    expect(evaluate('send', { url: metadata, message: { parts } })).toEqual(passes)
   })
 
   it('is checked after what the card allows', () => {
@@ -175,31 +140,27 @@ describe('a push notification URL', () => {
 
   it('is reported as invalid parameters, and not repeated', () => {
     const verdict = create(metadata)
-    const error = 'kind' in verdict ? toJsonRpcError(verdict, '1.0') : undefined
-    expect(error).toEqual({
+    const fieldViolations = [{ field: 'url', description: 'must be a public https URL' }]
+    expect('kind' in verdict && toJsonRpcError(verdict, '1.0')).toEqual({
       code: -32602,
       message: 'Push notifications can only be sent to public https URLs.',
       data: [
         expect.objectContaining({ reason: 'INVALID_PARAMS' }),
-        {
-          '@type': 'type.googleapis.com/google.rpc.BadRequest',
-          fieldViolations: [{ field: 'url', description: 'must be a public https URL' }],
-        },
+        { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations },
       ],
     })
   })
 })
 
 it('keeps the error short for thousands of URLs', () => {
-  const nested = (depth: number): JsonObject =>
-    depth === 0
-      ? { url: metadata }
-      : {
-          url: metadata,
-          config: nested(depth - 1),
-          pushNotification: nested(depth - 1),
-          taskPushNotificationConfig: {},
-        }
+  const nested = (depth: number): JsonObject => ({
+    url: metadata,
+    ...(depth > 0 && {
+      config: nested(depth - 1),
+      pushNotification: nested(depth - 1),
+      taskPushNotificationConfig: {},
+    }),
+  })
   const verdict = evaluate('createPushConfig', nested(11))
   expect('kind' in verdict && JSON.stringify(toJsonRpcError(verdict, '1.0')).length).toBeLessThan(5_000)
 })

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { continueTrace } from '../../src/gateway/upstream/trace-context.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { answerCalls } from '../support/answers.ts'
-import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import type { Host } from '../support/host.ts'
 
 const env = { ADMIN_TOKEN: 'the-long-admin-token' }
 const traceId = '12345678901234567890123456789012'
@@ -15,59 +17,45 @@ const continued = (traceparent: string, headers: Record<string, string> = {}) =>
 
 // The vectors are those of the test suite of W3C Trace Context.
 describe('W3C Trace Context, traceparent', () => {
-  it.each([
-    ['in version 00', valid],
-    ['with a version of the future', `cc-${traceId}-${parentSpanId}-01`],
-    ['with fields of the future', `cc-${traceId}-${parentSpanId}-01-what-the-future-will-be-like`],
-    ['with white space around it', `\t ${valid} \t`],
-  ])('continues the trace with a span of its own: %s', (_, traceparent) => {
-    expect(continued(traceparent)).toEqual({
-      traceId,
-      parentSpanId,
-      spanId: expect.stringMatching(/^(?!1234567890123456)(?!0{16})[0-9a-f]{16}$/),
-      flags: '01',
-      state: '',
-    })
+  it('continues the trace with a span of its own', () => {
+    const future = `cc-${traceId}-${parentSpanId}-01`
+    for (const traceparent of [valid, future, `${future}-what-the-future-will-be-like`, `\t ${valid} \t`])
+      expect(continued(traceparent), traceparent).toEqual({
+        traceId,
+        parentSpanId,
+        spanId: expect.stringMatching(/^(?!1234567890123456)(?!0{16})[0-9a-f]{16}$/),
+        flags: '01',
+        state: '',
+      })
   })
 
-  it.each([
-    ['twice', `${valid}, 00-${traceId}-${parentSpanId}-01`],
-    ['twice in a version of the future', `cc-${traceId}-${parentSpanId}-01, cc-${traceId}-${parentSpanId}-01`],
-    ['with more characters in version 00', `${valid}.`],
-    ['with more fields in version 00', `${valid}-what-the-future-will-be-like`],
-    ['with another separator in a version of the future', `cc-${traceId}-${parentSpanId}-01.what`],
-    ['in version ff', `ff-${traceId}-${parentSpanId}-01`],
-    ['with a version that is not hexadecimal', `.0-${traceId}-${parentSpanId}-01`],
-    ['with a version that is not hexadecimal', `0.-${traceId}-${parentSpanId}-01`],
-    ['with a version that is too long', `000-${traceId}-${parentSpanId}-01`],
-    ['with a version that is too short', `0-${traceId}-${parentSpanId}-01`],
-    ['with a trace id of zeros', `00-${'0'.repeat(32)}-${parentSpanId}-01`],
-    ['with a trace id that is not hexadecimal', `00-.2345678901234567890123456789012-${parentSpanId}-01`],
-    ['with a trace id in upper case', `00-${'A'.repeat(32)}-${parentSpanId}-01`],
-    ['with a trace id that is too long', `00-${traceId}3-${parentSpanId}-01`],
-    ['with a trace id that is too short', `00-1234567890123456789012345678901-${parentSpanId}-01`],
-    ['with a span id of zeros', `00-${traceId}-${'0'.repeat(16)}-01`],
-    ['with a span id that is not hexadecimal', `00-${traceId}-123456789012345.-01`],
-    ['with a span id that is too long', `00-${traceId}-12345678901234567-01`],
-    ['with a span id that is too short', `00-${traceId}-123456789012345-01`],
-    ['with flags that are not hexadecimal', `00-${traceId}-${parentSpanId}-.0`],
-    ['with flags that are too long', `00-${traceId}-${parentSpanId}-001`],
-    ['with flags that are too short', `00-${traceId}-${parentSpanId}-1`],
-    ['that is empty', ''],
-  ])('ignores a header %s', (_, traceparent) => {
-    expect(continued(traceparent, { tracestate: 'a=1' })).toBeUndefined()
+  it('ignores an invalid header', () => {
+    const rest = `${traceId}-${parentSpanId}-01`
+    for (const traceparent of [
+      // Twice, in version 00 and in one of the future.
+      ...[`${valid}, 00-${rest}`, `cc-${rest}, cc-${rest}`],
+      // More characters and fields in version 00, another separator in one of the future.
+      ...[`${valid}.`, `${valid}-what-the-future-will-be-like`, `cc-${rest}.what`],
+      // A version that is invalid, not hexadecimal, too long, or too short.
+      ...['ff', '.0', '0.', '000', '0'].map(version => `${version}-${rest}`),
+      // A trace id of zeros, not hexadecimal, in upper case, too long, or too short.
+      ...['0'.repeat(32), '.2345678901234567890123456789012', 'A'.repeat(32), `${traceId}3`, traceId.slice(1)].map(
+        id => `00-${id}-${parentSpanId}-01`,
+      ),
+      // The same for a span id.
+      ...['0'.repeat(16), '123456789012345.', '12345678901234567', '123456789012345'].map(
+        id => `00-${traceId}-${id}-01`,
+      ),
+      // Flags that are not hexadecimal, too long, or too short.
+      ...['.0', '001', '1'].map(flags => `00-${traceId}-${parentSpanId}-${flags}`),
+      '',
+    ])
+      expect(continued(traceparent, { tracestate: 'a=1' }), traceparent).toBeUndefined()
   })
 
-  it.each([
-    ['00', '00'],
-    ['01', '01'],
-    ['02', '02'],
-    ['03', '03'],
-    ['09', '01'],
-    ['ff', '03'],
-    ['fc', '00'],
-  ])('keeps the flags sampled and random, and sets all others to zero: %s', (flags, expected) => {
-    expect(continued(`00-${traceId}-${parentSpanId}-${flags}`)?.flags).toBe(expected)
+  it('keeps the flags sampled and random, and sets all others to zero', () => {
+    const flagsOf = (flags: string) => continued(`00-${traceId}-${parentSpanId}-${flags}`)?.flags
+    expect(['00', '01', '02', '03', '09', 'ff', 'fc'].map(flagsOf)).toEqual(['00', '01', '02', '03', '01', '03', '00'])
   })
 
   it('starts no trace without the header, even with tracestate', () => {
@@ -88,59 +76,51 @@ describe('W3C Trace Context, traceparent', () => {
   })
 })
 
-describe('W3C Trace Context, tracestate', () => {
-  it.each(['foo=1,bar=2', 'foo=1 \t , \t bar=2', 'foo@=1,FOO=2,foo=3,', `a=${'x'.repeat(2000)}`])(
-    'passes as it is, because this host has no entry of its own: %s',
-    tracestate => {
-      expect(continued(valid, { tracestate })?.state).toBe(tracestate)
-    },
-  )
+it('passes tracestate as it is, because this host has no entry of its own', () => {
+  for (const tracestate of ['foo=1,bar=2', 'foo=1 \t , \t bar=2', 'foo@=1,FOO=2,foo=3,', `a=${'x'.repeat(2000)}`])
+    expect(continued(valid, { tracestate })?.state).toBe(tracestate)
 })
 
 describe('the trace of a call', () => {
-  let called: CalledHost
+  let called: CalledHost<Host>
   beforeAll(async () => {
-    called = await startCalledHost()
+    called = await useSharedHost()
     const card = agentCard(called.agent.origin, { capabilities: { streaming: true } })
     await called.register('traced', { card, gate: { capabilities: 'warn' } })
   })
   afterAll(() => called.close())
   beforeEach(() => called.agent.respond(answerCalls))
 
-  const traceHeaders = ({ traceparent, tracestate }: NodeJS.Dict<string | string[]>) => ({ traceparent, tracestate })
-  const send = async (path: string, body: object, headers: Record<string, string>) => {
+  const send = async (path: string, body: JsonObject, headers: Record<string, string>) => {
     const before = called.host.logged().length
-    await called.send(`/agents/traced/a2a${path}`, { body: body as never, headers })
-    await expect.poll(() => called.host.logged().length).toBeGreaterThan(before)
-    const [line = '{}'] = called.host.logged().slice(before)
-    return { sent: traceHeaders(called.agent.requests.at(-1)?.headers ?? {}), line: JSON.parse(line) }
+    const lines = () =>
+      called.host
+        .logged()
+        .slice(before)
+        .filter(line => line.includes('"traced"'))
+    await called.send(`/agents/traced/a2a${path}`, { body, headers })
+    await expect.poll(lines).toHaveLength(1)
+    const { traceparent, tracestate } = called.agent.requests.at(-1)?.headers ?? {}
+    return { sent: { traceparent, tracestate }, line: JSON.parse(lines()[0] ?? '') as JsonObject }
   }
 
-  it.each([
-    ['over JSON-RPC', '', call()],
-    ['over HTTP+JSON', '/message:send', message()],
-    ['that is a stream', '', call('SendStreamingMessage')],
-  ])('is the same at the agent and in the log: %s', async (_, path, body) => {
-    const { sent, line } = await send(path, body, { traceparent: valid, tracestate: 'congo=t61rcWkgMzE' })
-    expect(line).toMatchObject({
-      event: 'call',
-      trace_id: traceId,
-      span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
-      parent_span_id: parentSpanId,
-      trace_flags: '01',
-    })
-    expect(sent).toEqual({
-      traceparent: `00-${traceId}-${line.span_id}-01`,
-      tracestate: 'congo=t61rcWkgMzE',
-    })
+  it('is the same at the agent and in the log', async () => {
+    for (const [path, body] of [
+      ['', call()],
+      ['/message:send', message()],
+      ['', call('SendStreamingMessage')],
+    ] as const) {
+      const { sent, line } = await send(path, body, { traceparent: valid, tracestate: 'congo=t61rcWkgMzE' })
+      const span = { span_id: expect.stringMatching(/^[0-9a-f]{16}$/), parent_span_id: parentSpanId }
+      expect(line).toMatchObject({ event: 'call', trace_id: traceId, ...span, trace_flags: '01' })
+      expect(sent).toEqual({ traceparent: `00-${traceId}-${line.span_id}-01`, tracestate: 'congo=t61rcWkgMzE' })
+    }
   })
 
-  it.each<[string, Record<string, string>]>([
-    ['without traceparent', { tracestate: 'a=1' }],
-    ['with an invalid traceparent', { traceparent: 'zz', tracestate: 'a=1' }],
-  ])('is neither sent nor logged %s', async (_, headers) => {
-    const { sent, line } = await send('', call(), headers)
-    expect(sent).toEqual({})
-    expect(Object.keys(line).filter(name => /trace|span/.test(name))).toEqual([])
+  it('is neither sent nor logged without a valid traceparent', async () => {
+    for (const headers of [{ tracestate: 'a=1' }, { traceparent: 'zz', tracestate: 'a=1' }]) {
+      const { sent, line } = await send('', call(), headers)
+      expect([sent, Object.keys(line).filter(name => /trace|span/.test(name))]).toEqual([{}, []])
+    }
   })
 })

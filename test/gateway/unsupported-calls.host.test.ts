@@ -8,98 +8,76 @@ import { useRefusedCalls } from '../support/refused-calls.ts'
 const { called, path, send, upstreamBodies, expectRejection } = useRefusedCalls('unsupported-calls')
 beforeAll(async () => {
   const { origin } = called().agent
-  const supportOnly = (version: string) => ({
-    card: agentCard(origin, {
-      supportedInterfaces: [
-        { url: `${origin}/rpc-${version[0]}`, protocolBinding: 'JSONRPC', protocolVersion: version },
-      ],
-    }),
-  })
-  await called().register('unsupported-calls-1', supportOnly('1.0'))
-  await called().register('unsupported-calls-0', supportOnly('0.3'))
+  for (const version of ['1.0', '0.3']) {
+    const url = `${origin}/rpc-${version[0]}`
+    const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: version }]
+    await called().register(`unsupported-calls-${version[0]}`, { card: agentCard(origin, { supportedInterfaces }) })
+  }
 })
 
+const withModes = (acceptedOutputModes: Json) => ({ configuration: { acceptedOutputModes } })
+const takeRequests = () => called().agent.requests.splice(0)
+
 describe('the method', () => {
-  it.each<[string, string, string | undefined]>([
-    ['tasks/send', '0.3', 'message/send'],
-    ['tasks/sendSubscribe', '0.3', 'message/stream'],
-    ['tasks/pushNotification/set', '0.3', 'tasks/pushNotificationConfig/set'],
-    ['tasks/pushNotification/get', '0.3', 'tasks/pushNotificationConfig/get'],
-    ['tasks/list', '1.0', 'ListTasks'],
-    ['tasks/send', '1.0', 'SendMessage'],
-    ['message/send', '1.0', 'SendMessage'],
-    ['tasks/resubscribe', '1.0', 'SubscribeToTask'],
-    ['SendMessage', '0.3', 'message/send'],
-    ['SendStreamingMessage', '0.3', 'message/stream'],
-    ['TaskSubscription', '1.0', 'SubscribeToTask'],
-    ['ListTasks', '0.3', undefined],
-    ['sendmessage', '1.0', undefined],
-    ['message/Send', '0.3', undefined],
-    ['constructor', '1.0', undefined],
-    ['__proto__', '0.3', undefined],
-    ['rpc.discover', '1.0', undefined],
-    ['initialize', '0.3', undefined],
-    ['tools/call', '0.3', undefined],
-  ])('%s does not exist in A2A %s (current name: %s)', async (method, version, currentName) => {
-    const response = await send(call(method), { 'A2A-Version': version })
-    expectRejection(response, {
-      code: -32601,
-      message: currentName === undefined ? 'does not exist' : `"${currentName}"`,
-    })
+  it('is refused if it does not exist in the version, with its current name', async () => {
+    for (const [method, version, currentName] of [
+      ['tasks/send', '0.3', 'message/send'],
+      ['tasks/sendSubscribe', '0.3', 'message/stream'],
+      ['tasks/pushNotification/set', '0.3', 'tasks/pushNotificationConfig/set'],
+      ['tasks/pushNotification/get', '0.3', 'tasks/pushNotificationConfig/get'],
+      ['tasks/list', '1.0', 'ListTasks'],
+      ['tasks/send', '1.0', 'SendMessage'],
+      ['message/send', '1.0', 'SendMessage'],
+      ['tasks/resubscribe', '1.0', 'SubscribeToTask'],
+      ['SendMessage', '0.3', 'message/send'],
+      ['SendStreamingMessage', '0.3', 'message/stream'],
+      ['TaskSubscription', '1.0', 'SubscribeToTask'],
+      ['ListTasks', '0.3'],
+      ['sendmessage', '1.0'],
+      ['message/Send', '0.3'],
+      ['constructor', '1.0'],
+      ['__proto__', '0.3'],
+      ['rpc.discover', '1.0'],
+      ['initialize', '0.3'],
+      ['tools/call', '0.3'],
+    ] as const)
+      expectRejection(await send(call(method), { 'A2A-Version': version }), {
+        code: -32601,
+        message: currentName === undefined ? 'does not exist' : `"${currentName}"`,
+      })
   })
 
-  it.each([
-    ['agent/extendedCard'],
-    ['agent/authenticatedExtendedCard'],
-    ['agent/getAuthenticatedExtendedCard'],
-    ['GetExtendedAgentCard'],
-  ])('%s is not forwarded to an agent without an extended card', async method => {
-    expectRejection(await send(call(method, {})), { code: -32004 })
+  it('of an extended card is not forwarded to an agent without one', async () => {
+    const methods = ['extendedCard', 'authenticatedExtendedCard', 'getAuthenticatedExtendedCard']
+    for (const method of [...methods.map(name => `agent/${name}`), 'GetExtendedAgentCard'])
+      expectRejection(await send(call(method, {})), { code: -32004 })
   })
 })
 
 describe('the version', () => {
   const callOf = (method: string) => (method.includes('/') ? call(method, messageV03()) : call(method))
-  it.each<[string, string, string, string]>([
-    ['""', '', 'SendMessage', '1.0'],
-    ['""', '', 'message/send', '0.3'],
-    ['"0.3"', '0.3', 'message/send', '0.3'],
-    ['"0.3.0"', '0.3.0', 'message/send', '0.3'],
-    ['"0.2.5"', '0.2.5', 'message/send', '0.3'],
-    ['"1.0"', '1.0', 'SendMessage', '1.0'],
-    ['"1.0.1"', '1.0.1', 'SendMessage', '1.0'],
-    ['"1.0", with spaces', ' 1.0 ', 'SendMessage', '1.0'],
-    ['"1.0" twice', '1.0, 1.0.1', 'SendMessage', '1.0'],
-  ])('%s is forwarded in its normal form', async (_, version, method, forwarded) => {
-    expect((await send(callOf(method), { 'A2A-Version': version })).body).toEqual(answerTo(callOf(method)))
-    expect(called().agent.requests.map(({ path, headers }) => [path, headers['a2a-version']])).toEqual([
-      [`/rpc-${forwarded[0]}`, forwarded],
-    ])
+
+  // The others: test/a2a/service-parameters.test.ts.
+  it('is forwarded in its normal form', async () => {
+    for (const [version, method, forwarded] of [
+      ['', 'SendMessage', '/rpc-1 1.0'],
+      ['', 'message/send', '/rpc-0 0.3'],
+      ['0.2.5', 'message/send', '/rpc-0 0.3'],
+      ['1.0, 1.0.1', 'SendMessage', '/rpc-1 1.0'],
+    ] as const) {
+      const { body } = await send(callOf(method), { 'A2A-Version': version })
+      expect(body, version).toEqual(answerTo(callOf(method)))
+      const requests = takeRequests().map(({ path, headers }) => `${path} ${headers['a2a-version']}`)
+      expect(requests, version).toEqual([forwarded])
+    }
   })
 
-  it.each([
-    '9.9',
-    '2.0',
-    '0.1',
-    '1',
-    '1.1',
-    'latest',
-    'v1.0',
-    '1.0;q=1',
-    '1.0, 0.3',
-    '0.3, 1.0',
-    '1.0, 9.9',
-    '-1.0',
-    '١.٠',
-    "1.0'",
-  ])('"%s" is not supported', async version => {
-    const { status, body } = await called().sendLines(
-      path,
-      { 'A2A-Version': encodeURI(version) === version ? version : version.replace(/[^\x20-\x7e]/g, '?') },
-      JSON.stringify(call()),
-    )
-    expect([status, codeOf(body), upstreamBodies()]).toEqual([200, -32009, []])
-    expect(JSON.stringify(body)).toContain('0.3 or 1.0')
+  it('is refused if this host does not support it', async () => {
+    for (const version of ['9.9', '1.0;q=1', '-1.0', "1.0'", '???', '0.3, 1.0']) {
+      const { status, body, text } = await send(call(), { 'A2A-Version': version })
+      expect([status, codeOf(body), text.includes('0.3 or 1.0')], version).toEqual([200, -32009, true])
+    }
+    expect(upstreamBodies()).toEqual([])
   })
 
   it('must agree in two headers', async () => {
@@ -109,115 +87,82 @@ describe('the version', () => {
     expect([equal.body, upstreamBodies().length]).toEqual([agentResponse, 1])
   })
 
-  it.each<[string, Record<string, string>, number | undefined]>([
-    ['?A2A-Version=1.0', {}, undefined],
-    ['?a2a-version=1.0.2', {}, undefined],
-    ['?A2A-Version=', {}, undefined],
-    ['?A2A-Version=1.0', { 'A2A-Version': '1.0' }, undefined],
-    ['?A2A-Version=9.9', {}, -32009],
-    ['?A2A-Version=0.3', { 'A2A-Version': '1.0' }, -32009],
-    ['?A2A-Version=1.0&A2A-Version=0.3', {}, -32009],
-    ['?A2A-Version=0.3', {}, -32601],
-  ])('may stand in the query: %s with %j', async (query, headers, code) => {
-    const { body } = await send(call(), headers, path + query)
-    expect([codeOf(body), upstreamBodies().length]).toEqual([code, code === undefined ? 1 : 0])
+  it('may stand in the query', async () => {
+    for (const [query, version, code] of [
+      ['?A2A-Version=1.0', undefined, undefined],
+      ['?a2a-version=1.0.2', undefined, undefined],
+      ['?A2A-Version=', undefined, undefined],
+      ['?A2A-Version=1.0', '1.0', undefined],
+      ['?A2A-Version=9.9', undefined, -32009],
+      ['?A2A-Version=0.3', '1.0', -32009],
+      ['?A2A-Version=1.0&A2A-Version=0.3', undefined, -32009],
+      ['?A2A-Version=0.3', undefined, -32601],
+    ] as const) {
+      const { body } = await send(call(), version && { 'A2A-Version': version }, path + query)
+      expect([codeOf(body), takeRequests().length], query).toEqual([code, code === undefined ? 1 : 0])
+    }
   })
 
-  it.each([
-    ['unsupported-calls-1', 'message/send', '0.3', '1.0'],
-    ['unsupported-calls-1', 'message/send', '', '1.0'],
-    ['unsupported-calls-0', 'SendMessage', '1.0', '0.3'],
-    ['unsupported-calls-0', 'SendMessage', '', '0.3'],
-    ['unsupported-calls-0', 'message/send', '1.0', '0.3'],
-    ['unsupported-calls-0', 'message/shout', '1.0', '0.3'],
-    ['unsupported-calls-0', 'ShoutMessage', '', '0.3'],
-    ['unsupported-calls-1', 'message/shout', '0.3', '1.0'],
-    // The error lists the versions of the agent, not those of the host.
-    ['unsupported-calls-0', 'message/send', '9.9', '`A2A-Version`: 0.3.'],
-    ['unsupported-calls-1', 'SendMessage', '9.9', '`A2A-Version`: 1.0.'],
-  ])('is rejected if the agent %s does not support it: %s, %j', async (id, method, version, accepted) => {
-    const response = await send(callOf(method), { 'A2A-Version': version }, `/agents/${id}/a2a`)
-    expectRejection(response, { code: -32009, message: accepted })
+  it('is rejected if the agent does not support it, with the versions of the agent', async () => {
+    for (const [id, method, version, accepted] of [
+      ['unsupported-calls-1', 'message/send', '0.3', '1.0'],
+      ['unsupported-calls-1', 'message/send', '', '1.0'],
+      ['unsupported-calls-0', 'SendMessage', '1.0', '0.3'],
+      ['unsupported-calls-0', 'SendMessage', '', '0.3'],
+      ['unsupported-calls-0', 'message/send', '1.0', '0.3'],
+      ['unsupported-calls-0', 'message/shout', '1.0', '0.3'],
+      ['unsupported-calls-0', 'ShoutMessage', '', '0.3'],
+      ['unsupported-calls-1', 'message/shout', '0.3', '1.0'],
+      ['unsupported-calls-0', 'message/send', '9.9', '`A2A-Version`: 0.3.'],
+      ['unsupported-calls-1', 'SendMessage', '9.9', '`A2A-Version`: 1.0.'],
+    ] as const) {
+      const response = await send(callOf(method), { 'A2A-Version': version }, `/agents/${id}/a2a`)
+      expectRejection(response, { code: -32009, message: accepted })
+    }
   })
 })
 
 describe('accepted output modes', () => {
-  it.each<[string, Json, string]>([
-    ['a string', 'text/plain', 'acceptedOutputModes'],
-    ['an object', { 'text/plain': true }, 'acceptedOutputModes'],
-    ['a number', 7, 'acceptedOutputModes'],
-    ['numbers', [7], 'acceptedOutputModes[0]'],
-    ['nulls', ['text/plain', null], 'acceptedOutputModes[1]'],
-    ['lists', [['text/plain']], 'acceptedOutputModes[0]'],
-    ['not media types', ['text/plain', 'not a/media/type'], 'acceptedOutputModes[1]'],
-    ['empty', [''], 'acceptedOutputModes[0]'],
-    ['very long', [`text/${'x'.repeat(100_000)}`], 'acceptedOutputModes[0]'],
-    ['too many', Array(1001).fill('text/plain'), 'acceptedOutputModes'],
-  ])('that are %s are rejected with the path of the field', async (_, acceptedOutputModes, field) => {
-    for (const body of [
-      call('SendMessage', message({ configuration: { acceptedOutputModes } })),
-      call('message/send', messageV03({ configuration: { acceptedOutputModes } })),
-    ]) {
-      const response = await send(body)
-      expectRejection(response, { code: -32602, message: field })
-      expect(response.text).toContain(`"field":"configuration.${field}"`)
-    }
+  it('that are no media types are rejected with the path of the field', async () => {
+    for (const [modes, field] of [
+      ['text/plain', 'acceptedOutputModes'],
+      [['text/plain', 'not a/media/type'], 'acceptedOutputModes[1]'],
+      [Array(1001).fill('text/plain'), 'acceptedOutputModes'],
+    ])
+      for (const body of [
+        call('SendMessage', message(withModes(modes as Json))),
+        call('message/send', messageV03(withModes(modes as Json))),
+      ]) {
+        const response = await send(body)
+        expectRejection(response, { code: -32602, message: field as string })
+        expect(response.text).toContain(`"field":"configuration.${field}"`)
+      }
   })
 
-  it.each<[string, Json]>([
-    ['null', null],
-    ['an empty list', []],
-    ['a wildcard', ['*/*']],
-    ['a bare type', ['text']],
-    ['in another case', ['TEXT/Plain; charset=utf-8']],
-  ])('that are %s are accepted', async (_, acceptedOutputModes) => {
-    expect((await send(call('SendMessage', message({ configuration: { acceptedOutputModes } })))).body).toEqual(
-      agentResponse,
-    )
+  it('that the agent can produce, or that are no constraint, are accepted', async () => {
+    for (const modes of [null, [], ['*/*'], ['text'], ['TEXT/Plain; charset=utf-8']])
+      expect((await send(call('SendMessage', message(withModes(modes))))).body, `${modes}`).toEqual(agentResponse)
   })
 
-  it.each<[string, JsonObject, JsonObject]>([
-    [
-      '1.0',
-      call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })),
-      { offered: 'image/png', accepted: 'text/plain' },
-    ],
-    [
-      '0.3',
-      call('message/send', messageV03({ configuration: { acceptedOutputModes: ['image/png'] } })),
-      { offered: ['image/png'], accepted: ['text/plain'] } as never,
-    ],
-  ])(
-    'that the agent cannot produce are rejected with the offered and accepted ones, in the form of %s',
-    async (version, body, details) => {
-      const response = await send(body)
-      expectRejection(response, { code: -32005 })
-      const { data } = (response.body as { error: { data: JsonObject & { metadata: Json }[] } }).error
-      expect(version === '1.0' ? data[0]?.metadata : data).toMatchObject(details)
-    },
-  )
+  it('that the agent cannot produce are rejected with the offered and accepted ones', async () => {
+    const v1 = await send(call('SendMessage', message(withModes(['image/png']))))
+    const v03 = await send(call('message/send', messageV03(withModes(['image/png']))))
+    for (const response of [v1, v03]) expectRejection(response, { code: -32005 })
+    const metadata = { offered: 'image/png', accepted: 'text/plain' }
+    expect(v1.body).toMatchObject({ error: { data: [{ metadata }] } })
+    expect(v03.body).toMatchObject({ error: { data: { offered: ['image/png'], accepted: ['text/plain'] } } })
+  })
 
   it('of an extended skill are accepted only from callers who may read the extended card', async () => {
-    const drawing = {
-      id: 'draw',
-      name: 'Draw',
-      description: 'Draws the weather',
-      tags: ['art'],
-      outputModes: ['image/png'],
-    }
-    await called().register('unsupported-calls-extended', {
-      card: agentCard(called().agent.origin),
-      extended: { skills: [drawing] },
-    })
-    const { token } = await called().issue({ scopes: ['read'], agents: ['unsupported-calls-extended'] })
-    const body = call('SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } }))
-    const reader = await called().send('/agents/unsupported-calls-extended/a2a', { body, token })
-    const anonymous = await called().send('/agents/unsupported-calls-extended/a2a', { body })
-    expect([reader.body, codeOf(anonymous.body), anonymous.text.includes('image/png, ')]).toEqual([
-      agentResponse,
-      -32005,
-      false,
-    ])
+    const skill = { id: 'draw', name: 'Draw', description: 'Draws', tags: ['art'], outputModes: ['image/png'] }
+    const id = 'unsupported-calls-extended'
+    await called().register(id, { card: agentCard(called().agent.origin), extended: { skills: [skill] } })
+    const { token } = await called().issue({ scopes: ['read'], agents: [id] })
+    const body = call('SendMessage', message(withModes(['image/png'])))
+    const reader = await called().send(`/agents/${id}/a2a`, { body, token })
+    const anonymous = await called().send(`/agents/${id}/a2a`, { body })
+    const isShown = anonymous.text.includes('image/png, ')
+    expect([reader.body, codeOf(anonymous.body), isShown]).toEqual([agentResponse, -32005, false])
   })
 
   it('do not hide an unsupported input media type', async () => {
@@ -227,63 +172,46 @@ describe('accepted output modes', () => {
   })
 })
 
-describe('an error in place of a stream', () => {
-  it('is one event to a client of 0.3, JSON to one of 1.0', async () => {
-    const configuration = { acceptedOutputModes: ['image/png'] }
-    const v03 = await send(call('message/stream', messageV03({ configuration })))
-    expect([v03.status, v03.headers.get('content-type'), JSON.parse(v03.text.replace(/^data: /, ''))]).toEqual([
-      200,
-      'text/event-stream',
-      { jsonrpc: '2.0', id: 7, error: expect.objectContaining({ code: -32005 }) },
-    ])
-    expect(v03.text).toMatch(/^data: .*\n\n$/)
-    expectRejection(await send(call('SendStreamingMessage', message({ configuration }))), { code: -32005 })
-  })
+it('answers with an error in place of a stream: one event to a client of 0.3, JSON to one of 1.0', async () => {
+  const v03 = await send(call('message/stream', messageV03(withModes(['image/png']))))
+  expect([v03.status, v03.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  expect(v03.text).toMatch(/^data: .*\n\n$/)
+  expect(JSON.parse(v03.text.slice(6))).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: -32005 } })
+  expectRejection(await send(call('SendStreamingMessage', message(withModes(['image/png'])))), { code: -32005 })
 })
 
 describe('a push notification URL', () => {
+  const pushing = '/agents/unsupported-calls-pushing/a2a'
   beforeAll(async () => {
     const card = agentCard(called().agent.origin, { capabilities: { streaming: true, pushNotifications: true } })
     // Checked at every gate level, because the agent's network does not belong to its owner alone.
     await called().register('unsupported-calls-pushing', { card, route: 'gateway', gate: { capabilities: 'off' } })
   })
-  const pushingAgent = '/agents/unsupported-calls-pushing/a2a'
-  const inside = 'http://169.254.169.254/latest/meta-data'
-  const withPushUrl = (url: string) => ({ configuration: { pushNotificationConfig: { url } } })
 
-  it.each<[string, string, Json]>([
-    ['1.0, of a task', pushingAgent, call('CreateTaskPushNotificationConfig', { taskId: 't', url: inside })],
-    [
-      '1.0, with a message',
-      pushingAgent,
-      call('SendStreamingMessage', message({ configuration: { taskPushNotificationConfig: { url: inside } } })),
-    ],
-    [
-      '0.3, of a task',
-      pushingAgent,
-      call('tasks/pushNotificationConfig/set', { taskId: 't', pushNotificationConfig: { url: inside } }),
-    ],
-    ['0.3, with a message', pushingAgent, call('message/send', messageV03(withPushUrl(inside)))],
-    ['1.0 over HTTP+JSON, of a task', `${pushingAgent}/tasks/t/pushNotificationConfigs`, { url: inside }],
-    [
-      '0.3 over HTTP+JSON, of a task',
-      `${pushingAgent}/v1/tasks/t/pushNotificationConfigs`,
-      { config: { pushNotificationConfig: { url: inside } } },
-    ],
-    ['0.3 over HTTP+JSON, with a message', `${pushingAgent}/v1/message:send`, messageV03(withPushUrl(inside))],
-  ])('must not be a private address: %s', async (_, path, body) => {
-    const { text } = await send(body, {}, path)
-    expect([text, text.includes(inside), upstreamBodies()]).toEqual([
-      expect.stringContaining('must be a public https URL'),
-      false,
-      [],
-    ])
+  it('must not be a private address', async () => {
+    const url = 'http://169.254.169.254/latest/meta-data'
+    const inTask: JsonObject = { configuration: { taskPushNotificationConfig: { url } } }
+    const inMessage: JsonObject = { configuration: { pushNotificationConfig: { url } } }
+    for (const [below, body] of [
+      ['', call('CreateTaskPushNotificationConfig', { taskId: 't', url })],
+      ['', call('SendStreamingMessage', message(inTask))],
+      ['', call('tasks/pushNotificationConfig/set', { taskId: 't', pushNotificationConfig: { url } })],
+      ['', call('message/send', messageV03(inMessage))],
+      ['/tasks/t/pushNotificationConfigs', { url }],
+      ['/v1/tasks/t/pushNotificationConfigs', { config: { pushNotificationConfig: { url } } }],
+      ['/v1/message:send', messageV03(inMessage)],
+    ] as const) {
+      const { text } = await send(body, {}, pushing + below)
+      expect([text, text.includes(url)]).toEqual([expect.stringContaining('must be a public https URL'), false])
+    }
+    expect(upstreamBodies()).toEqual([])
   })
 
-  it.each([['https://hook.example.com/'], ["the agent's own origin"]])('may be %s', async url => {
-    const hook = url.startsWith('https:') ? url : `${called().agent.origin}/hook`
-    const creation = call('CreateTaskPushNotificationConfig', { taskId: 't', url: hook })
-    const { body } = await send(creation, {}, pushingAgent)
-    expect([body, upstreamBodies().length]).toEqual([answerTo(creation), 1])
+  it("may be public, or at the agent's own origin", async () => {
+    for (const url of ['https://hook.example.com/', `${called().agent.origin}/hook`]) {
+      const creation = call('CreateTaskPushNotificationConfig', { taskId: 't', url })
+      const { body } = await send(creation, {}, pushing)
+      expect([body, takeRequests().length]).toEqual([answerTo(creation), 1])
+    }
   })
 })

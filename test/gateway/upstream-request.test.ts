@@ -43,34 +43,20 @@ const defaultHeaders = {
 describe('upstreamHeaders', () => {
   it('drops every header outside the allow-list', () => {
     const headers = {
-      Accept: 'text/html',
-      'Accept-Language': 'de',
-      'A2A-Version': '1.0.1',
+      ...{ Accept: 'text/html', 'Accept-Language': 'de', 'A2A-Version': '1.0.1', Cookie: 'session=1', TE: 'trailers' },
+      ...{ 'CF-Connecting-IP': '192.0.2.1', 'CF-Ray': '1', 'Content-Length': '999', Forwarded: 'for=192.0.2.1' },
+      ...{ Host: 'cards.example.com', Origin: 'https://evil.example', 'Proxy-Authorization': 'Basic eDp5' },
+      ...{ Referer: 'https://evil.example', 'User-Agent': 'someone', 'X-Forwarded-For': '192.0.2.1' },
       'A2A-Extensions': 'https://example.com/not-checked',
-      'CF-Connecting-IP': '192.0.2.1',
-      'CF-Ray': '1',
-      'Content-Length': '999',
-      Cookie: 'session=1',
-      Forwarded: 'for=192.0.2.1',
-      Host: 'cards.example.com',
-      Origin: 'https://evil.example',
-      'Proxy-Authorization': 'Basic eDp5',
-      Referer: 'https://evil.example',
-      TE: 'trailers',
-      'User-Agent': 'someone',
       'X-API-Key': 'not named by the card',
-      'X-Forwarded-For': '192.0.2.1',
     }
     expect(build(headers)).toEqual(defaultHeaders)
   })
 
   it('passes on the credentials meant for the agent', () => {
     const headers = { Authorization: 'Bearer own', 'X-API-Key': 'key' }
-    expect(build(headers, { credentials: { pass: ['authorization', 'x-api-key'] } })).toEqual({
-      ...defaultHeaders,
-      authorization: 'Bearer own',
-      'x-api-key': 'key',
-    })
+    const passed = build(headers, { credentials: { pass: ['authorization', 'x-api-key'] } })
+    expect(passed).toEqual({ ...defaultHeaders, authorization: 'Bearer own', 'x-api-key': 'key' })
   })
 
   it('continues the trace of the caller, and sends no header of a trace that is not continued', () => {
@@ -99,31 +85,16 @@ describe('upstreamHeaders', () => {
     })
   })
 
-  it.each([
-    'cookie',
-    'host',
-    'connection',
-    'content-length',
-    'content-type',
-    'transfer-encoding',
-    'via',
-    'forwarded',
-    'cf-access-jwt-assertion',
-    'x-forwarded-for',
-    'proxy-authorization',
-    'a2a-version',
-    'x-a2a-extensions',
-    'accept-encoding',
-    'x-http-method-override',
-    'te',
-    'upgrade',
-    'origin',
-    'calling-card-assertion',
-    'calling_card_assertion',
-    'x_forwarded_for',
-  ])('never passes on the reserved header %s as an API key', name => {
-    const source = new Headers({ [name]: 'key' })
-    expect(build({}, { headers: source, credentials: { pass: [name] } })).toEqual(defaultHeaders)
+  it('never passes on a reserved header as an API key', () => {
+    for (const name of [
+      ...['cookie', 'host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'via', 'forwarded'],
+      ...['cf-access-jwt-assertion', 'x-forwarded-for', 'proxy-authorization', 'a2a-version', 'x-a2a-extensions'],
+      ...['accept-encoding', 'x-http-method-override', 'te', 'upgrade', 'origin'],
+      ...['calling-card-assertion', 'calling_card_assertion', 'x_forwarded_for'],
+    ]) {
+      const headers = new Headers({ [name]: 'key' })
+      expect(build({}, { headers, credentials: { pass: [name] } }), name).toEqual(defaultHeaders)
+    }
   })
 
   it('removes tokens of this host from every header', () => {
@@ -159,31 +130,31 @@ describe('upstreamHeaders', () => {
     expect(build(headers, { credentials: { pass: ['x-api-key'] } })).toEqual(defaultHeaders)
   })
 
-  it.each([
-    ['1.0', { 'A2A-Version': '1.0', 'A2A-Extensions': 'https://e.example/1, https://e.example/2' }],
-    ['0.3', { 'A2A-Version': '0.3', 'X-A2A-Extensions': 'https://e.example/1, https://e.example/2' }],
-  ] as const)('names the extensions in the header of version %s', (version, names) => {
+  it('names the extensions in the header of the version', () => {
     const extensions = ['https://e.example/1', 'https://e.example/2']
-    expect(build({}, { version, extensions })).toEqual({ ...defaultHeaders, ...names })
+    const text = 'https://e.example/1, https://e.example/2'
+    const v1 = { 'A2A-Version': '1.0', 'A2A-Extensions': text }
+    const v03 = { 'A2A-Version': '0.3', 'X-A2A-Extensions': text }
+    expect(build({}, { version: '1.0', extensions })).toEqual({ ...defaultHeaders, ...v1 })
+    expect(build({}, { version: '0.3', extensions })).toEqual({ ...defaultHeaders, ...v03 })
   })
 
-  it.each([
-    ['JSONRPC', '1.0', true, 'text/event-stream'],
-    ['JSONRPC', '0.3', false, 'application/json'],
-    ['HTTP+JSON', '0.3', false, 'application/json'],
-    ['HTTP+JSON', '1.0', false, 'application/a2a+json, application/json'],
-    ['HTTP+JSON', '1.0', true, 'text/event-stream'],
-  ] as const)('over %s %s, with streams %s, accepts %s', (binding, version, streams, accept) => {
-    expect(build({}, { target: { ...target, binding }, version, streams })).toMatchObject({ Accept: accept })
+  it('accepts the type of the binding, or a stream', () => {
+    for (const [binding, version, streams, accept] of [
+      ['JSONRPC', '1.0', true, 'text/event-stream'],
+      ['JSONRPC', '0.3', false, 'application/json'],
+      ['HTTP+JSON', '0.3', false, 'application/json'],
+      ['HTTP+JSON', '1.0', false, 'application/a2a+json, application/json'],
+      ['HTTP+JSON', '1.0', true, 'text/event-stream'],
+    ] as const)
+      expect(build({}, { target: { ...target, binding }, version, streams }).Accept).toBe(accept)
   })
 
-  it.each([
-    ['application/json', 'application/json'],
-    ['application/json; charset=utf-16', 'application/json'],
-    ['application/vnd.other+json', 'application/json'],
-    ['Application/A2A+JSON; charset=utf-8', 'application/a2a+json'],
-  ])('rewrites the content type %s to %s', (received, type) => {
-    expect(build({ 'Content-Type': received })).toEqual({ ...defaultHeaders, 'Content-Type': type })
+  it('rewrites the content type', () => {
+    const typeOf = (received: string) => build({ 'Content-Type': received })['Content-Type']
+    for (const type of ['application/json', 'application/json; charset=utf-16', 'application/vnd.other+json'])
+      expect(typeOf(type), type).toBe('application/json')
+    expect(typeOf('Application/A2A+JSON; charset=utf-8')).toBe('application/a2a+json')
   })
 
   it('sets no content type without a body', () => {
@@ -194,17 +165,19 @@ describe('upstreamHeaders', () => {
 const params = { id: 't', tenant: 'weather', agentName: 'Weather' }
 
 describe('rewriteRoutingParams', () => {
-  it.each([
-    ['unchanged', undefined, undefined, params],
-    ['without the tenant that selected the agent', undefined, 'tenant', { id: 't', agentName: 'Weather' }],
-    ['without the name that selected the agent', undefined, 'agentName', { id: 't', tenant: 'weather' }],
-    ["with the endpoint's tenant", 'north', undefined, { ...params, tenant: 'north' }],
-    ["with the endpoint's tenant in place of the selecting one", 'north', 'tenant', { ...params, tenant: 'north' }],
-    ["with the endpoint's tenant and without the selecting name", 'north', 'agentName', { id: 't', tenant: 'north' }],
-  ] as const)('returns the parameters %s', (_, tenant, selector, expected) => {
-    const endpoint = tenant === undefined ? target : { ...target, tenant }
-    expect(rewriteRoutingParams(params, endpoint, selector)).toStrictEqual(expected)
-    expect(params).toStrictEqual({ id: 't', tenant: 'weather', agentName: 'Weather' })
+  it('removes the parameter that selected the agent, and sets the tenant of the endpoint', () => {
+    for (const [tenant, selector, expected] of [
+      [undefined, undefined, params],
+      [undefined, 'tenant', { id: 't', agentName: 'Weather' }],
+      [undefined, 'agentName', { id: 't', tenant: 'weather' }],
+      ['north', undefined, { ...params, tenant: 'north' }],
+      ['north', 'tenant', { ...params, tenant: 'north' }],
+      ['north', 'agentName', { id: 't', tenant: 'north' }],
+    ] as const) {
+      const endpoint = tenant === undefined ? target : { ...target, tenant }
+      expect(rewriteRoutingParams(params, endpoint, selector), `${tenant} ${selector}`).toStrictEqual(expected)
+      expect(params).toStrictEqual({ id: 't', tenant: 'weather', agentName: 'Weather' })
+    }
   })
 
   it("sets the agent's name at its own host, whatever selected it here", () => {
@@ -219,105 +192,80 @@ describe('rewriteRoutingParams', () => {
   })
 })
 
-const targetAt = (url: string, version: WireVersion = '1.0', binding: CallBinding = 'HTTP+JSON') => ({
-  url,
-  version,
-  binding,
+const origin = 'https://a.example.com'
+const targetAt = (path: string, version: WireVersion = '1.0', binding: CallBinding = 'HTTP+JSON') => ({
+  ...{ url: origin + path, version, binding },
 })
 
 describe('upstreamUrl', () => {
-  it.each([
-    ['a value', `access_token=cc_${'a'.repeat(12)}_${'b'.repeat(32)}&pageSize=2`],
-    ['an encoded value', `access_token=%63c_${'a'.repeat(12)}_${'b'.repeat(32)}&pageSize=2`],
-    ['a name', `cc_${'a'.repeat(12)}_${'b'.repeat(32)}=1&pageSize=2`],
-  ])('leaves out a parameter with a token of this host as %s', (_, query) => {
-    const isToken = (value: string) => value.startsWith('cc_')
-    expect(upstreamUrl(targetAt('https://a.example.com/a2a?key=1'), `tasks?${query}`, isToken)).toBe(
-      'https://a.example.com/a2a/tasks?key=1&pageSize=2',
-    )
+  it('leaves out a parameter with a token of this host', () => {
+    const rest = `c_${'a'.repeat(12)}_${'b'.repeat(32)}`
+    for (const query of [`access_token=c${rest}`, `access_token=%63${rest}`, `c${rest}=1`])
+      expect(
+        upstreamUrl(targetAt('/a2a?key=1'), `tasks?${query}&pageSize=2`, value => value.startsWith('cc_')),
+        query,
+      ).toBe('https://a.example.com/a2a/tasks?key=1&pageSize=2')
   })
 
-  it('returns the endpoint unchanged over JSON-RPC', () => {
-    expect(upstreamUrl(targetAt('https://a.example.com/a2a/?key=1', '1.0', 'JSONRPC'), 'ignored')).toBe(
-      'https://a.example.com/a2a/?key=1',
-    )
+  it('returns the endpoint unchanged over JSON-RPC, where the tenant is a parameter', () => {
+    const endpoint = targetAt('/a2a/?key=1', '1.0', 'JSONRPC')
+    expect(upstreamUrl(endpoint, 'ignored')).toBe('https://a.example.com/a2a/?key=1')
+    expect(upstreamUrl({ ...endpoint, tenant: 'north' })).toBe('https://a.example.com/a2a/?key=1')
   })
 
-  it.each([
-    ['https://a.example.com', '1.0', 'message:send', 'https://a.example.com/message:send'],
-    ['https://a.example.com/', '1.0', '/message:send', 'https://a.example.com/message:send'],
-    ['https://a.example.com/a2a', '1.0', 'message:stream', 'https://a.example.com/a2a/message:stream'],
-    ['https://a.example.com/a2a//', '1.0', 'message:stream', 'https://a.example.com/a2a/message:stream'],
-    ['https://a.example.com/a2a', '1.0', 'tasks?pageSize=2', 'https://a.example.com/a2a/tasks?pageSize=2'],
-    ['https://a.example.com/a2a?key=1', '1.0', 'tasks?pageSize=2', 'https://a.example.com/a2a/tasks?key=1&pageSize=2'],
-    ['https://a.example.com', '1.0', 'tasks/a%2Fb:cancel', 'https://a.example.com/tasks/a%2Fb:cancel'],
-    ['https://a.example.com', '1.0', 'tasks/a%20b', 'https://a.example.com/tasks/a%20b'],
-    ['https://a.example.com', '1.0', 'tasks/..1', 'https://a.example.com/tasks/..1'],
-    ['https://a.example.com/a2a', '0.3', 'v1/message:send', 'https://a.example.com/a2a/v1/message:send'],
-    ['https://a.example.com/a2a/v1', '0.3', 'v1/message:send', 'https://a.example.com/a2a/v1/message:send'],
-    [
-      'https://a.example.com/v1/',
-      '0.3',
-      '/v1/tasks/1?historyLength=2',
-      'https://a.example.com/v1/tasks/1?historyLength=2',
-    ],
-    ['https://a.example.com/v1', '1.0', 'message:send', 'https://a.example.com/v1/message:send'],
-    [
-      'https://a.example.com',
-      '1.0',
-      'tasks?A2A-Version=1.0.1&a2a-version=9&status=x',
-      'https://a.example.com/tasks?status=x',
-    ],
-  ] as const)('appends to the endpoint %s of HTTP+JSON %s the path %s', (url, version, path, href) => {
-    expect(upstreamUrl(targetAt(url, version), path)).toBe(href)
+  it('appends the path to the endpoint of HTTP+JSON', () => {
+    for (const [endpoint, version, path, expected] of [
+      ['', '1.0', 'message:send', '/message:send'],
+      ['/', '1.0', '/message:send', '/message:send'],
+      ['/a2a', '1.0', 'message:stream', '/a2a/message:stream'],
+      ['/a2a//', '1.0', 'message:stream', '/a2a/message:stream'],
+      ['/a2a', '1.0', 'tasks?pageSize=2', '/a2a/tasks?pageSize=2'],
+      ['/a2a?key=1', '1.0', 'tasks?pageSize=2', '/a2a/tasks?key=1&pageSize=2'],
+      ['', '1.0', 'tasks/a%2Fb:cancel', '/tasks/a%2Fb:cancel'],
+      ['', '1.0', 'tasks/a%20b', '/tasks/a%20b'],
+      ['', '1.0', 'tasks/..1', '/tasks/..1'],
+      ['/a2a', '0.3', 'v1/message:send', '/a2a/v1/message:send'],
+      ['/a2a/v1', '0.3', 'v1/message:send', '/a2a/v1/message:send'],
+      ['/v1/', '0.3', '/v1/tasks/1?historyLength=2', '/v1/tasks/1?historyLength=2'],
+      ['/v1', '1.0', 'message:send', '/v1/message:send'],
+      ['', '1.0', 'tasks?A2A-Version=1.0.1&a2a-version=9&status=x', '/tasks?status=x'],
+    ] as const)
+      expect(upstreamUrl(targetAt(endpoint, version), path), endpoint + path).toBe(origin + expected)
   })
 
-  it.each([
-    ['north', 'message:send', 'https://a.example.com/a2a/north/message:send'],
-    ['north', 'tasks?tenant=south&pageSize=2', 'https://a.example.com/a2a/north/tasks?pageSize=2'],
-    ['a/b c?#%2F', 'tasks/1:cancel', 'https://a.example.com/a2a/a%2Fb%20c%3F%23%252F/tasks/1:cancel'],
-    ['Zürich', 'tasks/1', 'https://a.example.com/a2a/Z%C3%BCrich/tasks/1'],
-    ['..', 'tasks/1', undefined],
-    ['.', 'tasks/1', undefined],
-    ['...', 'tasks/1', 'https://a.example.com/a2a/.../tasks/1'],
-  ])('for the tenant %s and the path %s returns %s', (tenant, path, href) => {
-    expect(upstreamUrl({ ...targetAt('https://a.example.com/a2a'), tenant }, path)).toBe(href)
+  it('inserts the tenant', () => {
+    for (const [tenant, path, expected] of [
+      ['north', 'message:send', 'https://a.example.com/a2a/north/message:send'],
+      ['north', 'tasks?tenant=south&pageSize=2', 'https://a.example.com/a2a/north/tasks?pageSize=2'],
+      ['a/b c?#%2F', 'tasks/1:cancel', 'https://a.example.com/a2a/a%2Fb%20c%3F%23%252F/tasks/1:cancel'],
+      ['Zürich', 'tasks/1', 'https://a.example.com/a2a/Z%C3%BCrich/tasks/1'],
+      ['..', 'tasks/1', undefined],
+      ['.', 'tasks/1', undefined],
+      ['...', 'tasks/1', 'https://a.example.com/a2a/.../tasks/1'],
+    ] as const)
+      expect(upstreamUrl({ ...targetAt('/a2a'), tenant }, path), tenant).toBe(expected)
   })
 
-  it('leaves the tenant out over JSON-RPC, where it is a parameter', () => {
-    const url = 'https://a.example.com/a2a'
-    expect(upstreamUrl({ ...targetAt(url, '1.0', 'JSONRPC'), tenant: 'north' })).toBe(url)
+  it('returns undefined for a path that leads out of the endpoint', () => {
+    const parents = ['..', 'tasks/..', 'tasks/../../admin', 'tasks/%2e%2E/x', 'tasks/.%2e', 'tasks\\..\\x']
+    for (const path of [...parents, './x', 'tasks/1#x'])
+      expect(upstreamUrl(targetAt('/a2a'), path), path).toBeUndefined()
   })
-
-  it.each(['..', 'tasks/..', 'tasks/../../admin', 'tasks/%2e%2E/x', './x', 'tasks/.%2e', 'tasks\\..\\x', 'tasks/1#x'])(
-    'returns undefined for a path that leads out of the endpoint: %s',
-    path => {
-      expect(upstreamUrl(targetAt('https://a.example.com/a2a'), path)).toBeUndefined()
-    },
-  )
 })
 
-const hops = (count: number) => Array.from({ length: count }, (_, hop) => `1.1 hop${hop}`).join(', ')
-
 describe('appendVia', () => {
-  it.each([
-    [null, '1.1 weather.cards.example.com'],
-    ['', '1.1 weather.cards.example.com'],
-    ['2 edge', '2 edge, 1.1 weather.cards.example.com'],
-    ['1.1 news.cards.example.com', '1.1 news.cards.example.com, 1.1 weather.cards.example.com'],
-    ['1.1 my-weather.cards.example.com', '1.1 my-weather.cards.example.com, 1.1 weather.cards.example.com'],
-    [hops(9), `${hops(9)}, 1.1 weather.cards.example.com`],
-  ])('appends this hop to %j', (via, expected) => {
-    expect(appendVia(via, 'weather.cards.example.com')).toBe(expected)
+  const own = 'weather.cards.example.com'
+  const hops = (count: number) => Array.from({ length: count }, (_, hop) => `1.1 hop${hop}`).join(', ')
+
+  it('appends this hop', () => {
+    for (const via of [null, '']) expect(appendVia(via, own)).toBe('1.1 weather.cards.example.com')
+    for (const via of ['2 edge', '1.1 news.cards.example.com', '1.1 my-weather.cards.example.com', hops(9)])
+      expect(appendVia(via, own), via).toBe(`${via}, 1.1 weather.cards.example.com`)
   })
 
-  it.each([
-    ['1.1 weather.cards.example.com'],
-    ['HTTP/2 WEATHER.cards.example.com (Calling Card)'],
-    ['1.1 news.cards.example.com,1.1 weather.cards.example.com,1.1 edge'],
-    [hops(10)],
-    [','.repeat(10)],
-  ])('returns undefined for a loop or too many hops: %s', via => {
-    expect(appendVia(via, 'weather.cards.example.com')).toBeUndefined()
+  it('returns undefined for a loop or too many hops', () => {
+    const loops = ['1.1 weather.cards.example.com', 'HTTP/2 WEATHER.cards.example.com (Calling Card)']
+    const inside = '1.1 news.cards.example.com,1.1 weather.cards.example.com,1.1 edge'
+    for (const via of [...loops, inside, hops(10), ','.repeat(10)]) expect(appendVia(via, own), via).toBeUndefined()
   })
 })

@@ -15,47 +15,32 @@ const config = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: 
 const variables = [...Object.keys(config.vars), 'ADMIN_TOKEN', ...keySecrets]
 
 describe('resolveSecret', () => {
-  it('is tested with the variables of wrangler.toml', () => {
+  const resolve = (name: string, value: unknown) => resolveSecret(name, { [name]: value } as unknown as Env)
+  const missing = (name: string) => ({
+    misconfigured: `This Worker has no secret "${name}". Run \`npx wrangler secret put ${name}\`.`,
+  })
+
+  it('resolves neither a variable of the host itself nor a secret that is not set', () => {
     expect(variables).toContain('PUBLIC_URL')
+    for (const name of variables) expect(resolve(name, 'value'), name).toEqual(missing(name))
+    for (const value of [undefined, '', {}]) expect(resolve('WEATHER_TOKEN', value)).toEqual(missing('WEATHER_TOKEN'))
   })
 
-  it.each(variables)("does not resolve the host's own variable %s", name => {
-    expect(resolveSecret(name, { [name]: 'value' } as unknown as Env)).toEqual({
-      misconfigured: `This Worker has no secret "${name}". Run \`npx wrangler secret put ${name}\`.`,
-    })
-  })
-
-  it.each([{}, { WEATHER_TOKEN: '' }, { WEATHER_TOKEN: {} }])('does not resolve a secret that is not set: %j', env => {
-    expect(resolveSecret('WEATHER_TOKEN', env as unknown as Env)).toEqual({
-      misconfigured: 'This Worker has no secret "WEATHER_TOKEN". Run `npx wrangler secret put WEATHER_TOKEN`.',
-    })
-  })
-
-  it.each(['s3cret', ' s3cret', 's3cret\n', ' s3cret\r\n'])('trims a secret: %j', WEATHER_TOKEN => {
-    expect(resolveSecret('WEATHER_TOKEN', { WEATHER_TOKEN } as unknown as Env)).toEqual({ secret: 's3cret' })
-  })
-
-  it.each([' ', 'two\r\nX-Other: lines', 'två', 'two words'])(
-    'rejects a secret that no header can carry: %j',
-    WEATHER_TOKEN => {
-      expect(resolveSecret('WEATHER_TOKEN', { WEATHER_TOKEN } as unknown as Env)).toEqual({
+  it('trims a secret, and rejects one that no header can carry', () => {
+    for (const value of ['s3cret', ' s3cret', 's3cret\n', ' s3cret\r\n'])
+      expect(resolve('WEATHER_TOKEN', value), value).toEqual({ secret: 's3cret' })
+    for (const value of [' ', 'two\r\nX-Other: lines', 'två', 'two words'])
+      expect(resolve('WEATHER_TOKEN', value), value).toEqual({
         misconfigured: 'The secret "WEATHER_TOKEN" is empty, or contains characters that no header can carry.',
       })
-    },
-  )
+  })
 })
 
 describe('parseSeconds', () => {
-  it.each([
-    ['0.3', 0.3],
-    ['1', 1],
-    ['86400', 86_400],
-  ])('parses %j', (text, seconds) => {
-    expect(parseSeconds(text, 60)).toBe(seconds)
-  })
-
-  it.each(['86401', '1e300', 'Infinity', '0', '-1', 'soon', ''])('returns the default for %j', text => {
-    expect(parseSeconds(text, 60)).toBe(60)
+  it('parses up to a day, and returns the default for anything else', () => {
+    expect(['0.3', '1', '86400'].map(text => parseSeconds(text, 60))).toEqual([0.3, 1, 86_400])
+    for (const text of ['86401', '1e300', 'Infinity', '0', '-1', 'soon', ''])
+      expect(parseSeconds(text, 60), text).toBe(60)
   })
 })
 
@@ -133,15 +118,16 @@ describe('createUpstreamFetch', () => {
     await expect(upstreamFetch('https://agent.example.com/')).rejects.toThrow(BlockedError)
   })
 
-  it.each([
-    [{ service: 'NONE' }, 'This Worker has no service binding "NONE".'],
-    [{ service: 'TOKEN' }, 'This Worker has no service binding "TOKEN".'],
-    [{ service: 'toString' }, 'This Worker has no service binding "toString".'],
-    [{ secret: 'NONE' }, 'This Worker has no secret "NONE". Run `npx wrangler secret put NONE`.'],
-    [{ secret: 'toString' }, 'This Worker has no secret "toString". Run `npx wrangler secret put toString`.'],
-    [{ secret: 'LINES' }, 'The secret "LINES" is empty, or contains characters that no header can carry.'],
-  ])('reports a missing binding or an invalid secret: %j', (names, misconfigured) => {
+  it('reports a missing binding or an invalid secret', () => {
     const env = envWith({ TOKEN: 'a', LINES: 'a\r\nb' })
-    expect(createUpstreamFetch({ url: 'https://agent.example.com/', ...names }, env)).toEqual({ misconfigured })
+    for (const [names, misconfigured] of [
+      [{ service: 'NONE' }, 'This Worker has no service binding "NONE".'],
+      [{ service: 'TOKEN' }, 'This Worker has no service binding "TOKEN".'],
+      [{ service: 'toString' }, 'This Worker has no service binding "toString".'],
+      [{ secret: 'NONE' }, 'This Worker has no secret "NONE". Run `npx wrangler secret put NONE`.'],
+      [{ secret: 'toString' }, 'This Worker has no secret "toString". Run `npx wrangler secret put toString`.'],
+      [{ secret: 'LINES' }, 'The secret "LINES" is empty, or contains characters that no header can carry.'],
+    ] as const)
+      expect(createUpstreamFetch({ url: 'https://agent.example.com/', ...names }, env)).toEqual({ misconfigured })
   })
 })

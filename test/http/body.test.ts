@@ -1,84 +1,73 @@
 import { describe, expect, it } from 'vitest'
-import { readText } from '../../src/http/body.ts'
+import { readBytes, readText } from '../../src/http/body.ts'
 import { readJson } from '../../src/http/json-body.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as never))))
-
-/** A body with a declared length, and a body that arrives byte by byte. */
-const bodies: [string, (body: Uint8Array<ArrayBuffer>) => Response][] = [
-  ['with a declared length', body => new Response(body, { headers: { 'Content-Length': String(body.byteLength) } })],
-  [
-    'that arrives byte by byte',
-    body =>
-      new Response(
-        new ReadableStream({
-          start(controller) {
-            for (const byte of body) controller.enqueue(new Uint8Array([byte]))
-            controller.close()
-          },
-        }),
-      ),
-  ],
-]
-
-describe.each(bodies)('readText with a body %s', (_, makeResponse) => {
-  it.each<[string, Uint8Array<ArrayBuffer>, object]>([
-    ['returns the text', bytes('{"a":"é"}'), { text: '{"a":"é"}' }],
-    ['returns an empty text', bytes(''), { text: '' }],
-    ['removes a byte order mark', bytes([0xef, 0xbb, 0xbf], '{}'), { text: '{}' }],
-    ['keeps a replacement character of the text', bytes('"\ufffd"'), { text: '"\ufffd"' }],
-    [
-      'keeps a replacement character after a byte order mark',
-      bytes([0xef, 0xbb, 0xbf], '"\ufffd"'),
-      { text: '"\ufffd"' },
-    ],
-    ['fails for Latin-1', bytes('"', [0xe9], '"'), { failed: 'not-utf-8' }],
-    ['fails for UTF-16', bytes([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), { failed: 'not-utf-8' }],
-    ['returns a text of the maximum length', bytes('x'.repeat(100)), { text: 'x'.repeat(100) }],
-    ['fails for a longer text', bytes('x'.repeat(101)), { failed: 'too-large' }],
-  ])('%s', async (_, body, expected) => {
-    expect(await readText(makeResponse(body), 100)).toEqual(expected)
+const declared = (body: Uint8Array<ArrayBuffer>) =>
+  new Response(body, { headers: { 'Content-Length': String(body.byteLength) } })
+const streamOf = (chunks: Uint8Array[]) =>
+  new ReadableStream({
+    start: controller => {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
   })
-})
+const streamed = (body: Uint8Array<ArrayBuffer>) => new Response(streamOf([...body].map(byte => bytes([byte]))))
+const tooLarge = { failed: 'too-large' }
+const x = (length: number) => 'x'.repeat(length)
+const e = (length: number) => 'é'.repeat(length)
 
-describe('a body with a wrong Content-Length', () => {
-  // With both headers HTTP reads the chunks, and the runtime passes both headers on.
-  const chunked = (text: string) =>
-    new Response(text, { headers: { 'Content-Length': '5', 'Transfer-Encoding': 'chunked' } })
+describe('readText', () => {
+  it('returns UTF-8 up to the limit, whether its length is declared or it arrives byte by byte', async () => {
+    const bom = [0xef, 0xbb, 0xbf]
+    for (const [title, body, expected] of [
+      ['a text', bytes('{"a":"é"}'), { text: '{"a":"é"}' }],
+      ['an empty text', bytes(''), { text: '' }],
+      ['a byte order mark', bytes(bom, '{}'), { text: '{}' }],
+      ['a replacement character', bytes('"\ufffd"'), { text: '"\ufffd"' }],
+      ['a replacement character after a byte order mark', bytes(bom, '"\ufffd"'), { text: '"\ufffd"' }],
+      ['Latin-1', bytes('"', [0xe9], '"'), { failed: 'not-utf-8' }],
+      ['UTF-16', bytes([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), { failed: 'not-utf-8' }],
+      ['the largest text', bytes(x(100)), { text: x(100) }],
+      ['the largest text of other letters', bytes(e(50)), { text: e(50) }],
+      ['a larger text', bytes(x(101)), tooLarge],
+      ['a larger text of other letters', bytes(e(51)), tooLarge],
+    ] as const) {
+      const results = await Promise.all([declared(body), streamed(body)].map(response => readText(response, 100)))
+      expect([title, ...results]).toEqual([title, expected, expected])
+    }
+  })
 
-  it('is limited by the bytes that arrive', async () => {
-    expect([await readText(chunked('x'.repeat(101)), 100), await readText(chunked('x'.repeat(100)), 100)]).toEqual([
-      { failed: 'too-large' },
-      { text: 'x'.repeat(100) },
+  it('reads all of a body that outgrows its first buffer', async () => {
+    const text = x(100_000)
+    const chunks = Array.from({ length: 100 }, () => bytes(x(1000)))
+    expect(await readText(new Response(streamOf(chunks)), 1_000_000)).toEqual({ text })
+    expect(await readBytes(new Response(streamOf(chunks)), 100_000)).toEqual({ bytes: bytes(text) })
+    expect(await readBytes(new Response(streamOf(chunks)), 99_999)).toEqual(tooLarge)
+    expect(await readBytes(declared(bytes(text)), 100_000)).toEqual({ bytes: bytes(text) })
+    expect(await readBytes(declared(bytes(text)), 99_999)).toEqual(tooLarge)
+  })
+
+  it('ignores a Content-Length that is wrong: the bytes that arrive count', async () => {
+    // With both headers HTTP reads the chunks, and the runtime passes both headers on.
+    const headers = { 'Content-Length': '5', 'Transfer-Encoding': 'chunked' }
+    const chunked = (text: string) => new Response(text, { headers })
+    expect([await readText(chunked(x(101)), 100), await readText(chunked(x(100)), 100)]).toEqual([
+      tooLarge,
+      { text: x(100) },
     ])
-  })
-})
-
-describe('the Content-Length of a body', () => {
-  const withLength = (length: string, text: string) =>
-    new Request('https://host.example/', {
-      method: 'POST',
-      headers: { 'Content-Length': length },
-      body: text,
-    })
-
-  // HTTP enforces the length; a service binding does not.
-  it.each([
-    ['5', 'x'.repeat(101)],
-    ['100', '€'.repeat(34)],
-    ['100', 'é'.repeat(51)],
-  ])('does not permit a larger body: %s', async (length, text) => {
-    expect(await readText(withLength(length, text), 100)).toEqual({ failed: 'too-large' })
-  })
-
-  it('is ignored if it is not a number', async () => {
-    expect(await readText(withLength('many', 'x'), 100)).toEqual({ text: 'x' })
-    expect(await readText(withLength('many', 'x'.repeat(101)), 100)).toEqual({ failed: 'too-large' })
-  })
-
-  it('counts bytes, not characters', async () => {
-    expect(await readText(withLength('100', 'é'.repeat(50)), 100)).toEqual({ text: 'é'.repeat(50) })
+    // HTTP enforces the length; a service binding does not.
+    for (const [length, text, expected] of [
+      ['5', x(101), tooLarge],
+      ['100', '€'.repeat(34), tooLarge],
+      ['100', e(51), tooLarge],
+      ['many', 'x', { text: 'x' }],
+      ['many', x(101), tooLarge],
+    ] as const) {
+      const init = { method: 'POST', headers: { 'Content-Length': length }, body: text }
+      expect([length, await readText(new Request('https://host.example/', init), 100)]).toEqual([length, expected])
+    }
   })
 })
 
@@ -95,12 +84,11 @@ describe('a body that is interrupted', () => {
     return new Request('https://host.example/', { ...init, duplex: 'half' } as RequestInit)
   }
 
-  it.each([
-    ['without a length', {}],
-    ['with a declared length', { 'Content-Length': '10' }],
-    ['with a declared length that is too large', { 'Content-Length': '1000' }],
-  ])('is incomplete in a request: %s', async (_, headers) => {
-    expect(await readText(requestWith(headers), 100)).toEqual({ failed: 'incomplete' })
+  it('is incomplete in a request, with any length', async () => {
+    for (const headers of [{}, { 'Content-Length': '10' }, { 'Content-Length': '1000' }]) {
+      expect(await readText(requestWith(headers), 100)).toEqual({ failed: 'incomplete' })
+      expect(await readBytes(requestWith(headers), 100)).toEqual({ failed: 'incomplete' })
+    }
   })
 
   it('is a client error in a request: 400', async () => {

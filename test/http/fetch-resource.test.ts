@@ -1,9 +1,8 @@
-import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FetchOptions, fetchText } from '../../src/http/fetch-resource.ts'
 import { isJsonType } from '../../src/http/media-type.ts'
-import { startUpstream, type UpstreamServer } from '../support/upstream.ts'
+import { html, json, type Responder, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let server: UpstreamServer
 beforeAll(async () => {
@@ -11,77 +10,69 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const json = { 'Content-Type': 'application/json' }
-const respondWith =
-  (status: number, headers: Record<string, string>, body: string | Buffer = '') =>
-  (response: ServerResponse) =>
-    void response.writeHead(status, headers).end(body)
-
 const get = (options: Partial<FetchOptions> = {}) =>
   fetchText(`${server.origin}/a`, { accepts: isJsonType, allowedOrigins: server.origin, ...options })
+const gzip = { ...json, 'Content-Encoding': 'gzip' }
+const begin: Responder = response => void response.writeHead(200, json).write('{"keys":')
 
 describe('fetchText', () => {
-  it.each<[string, (response: ServerResponse) => void, string]>([
-    ['returns the body', respondWith(200, json, '{"keys":[]}'), '{"keys":[]}'],
-    [
-      'accepts any JSON media type',
-      respondWith(200, { 'Content-Type': 'application/jwk-set+json; charset=utf-8' }, '1'),
-      '1',
-    ],
-    ['removes a byte order mark', respondWith(200, json, '\ufeff{}'), '{}'],
-    ['accepts an empty body', respondWith(200, json), ''],
-    ['decompresses the body', respondWith(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{}')), '{}'],
-    [
-      'decodes a character that is split between chunks',
-      response => {
-        response.writeHead(200, json).write(Buffer.from('"ü"').subarray(0, 2))
-        setImmediate(() => response.end(Buffer.from('"ü"').subarray(2)))
-      },
-      '"ü"',
-    ],
-  ])('%s', async (_, respond, content) => {
-    server.respond(respond)
-    expect(await get()).toMatchObject({ content, redirected: false })
+  it('returns a complete text of an accepted type, decompressed and without a byte order mark', async () => {
+    for (const [title, respond, content] of [
+      ['a body', reply(200, json, '{"keys":[]}'), '{"keys":[]}'],
+      ['any JSON media type', reply(200, { 'Content-Type': 'application/jwk-set+json; charset=utf-8' }, '1'), '1'],
+      ['a byte order mark', reply(200, json, '\ufeff{}'), '{}'],
+      ['an empty body', reply(200, json, ''), ''],
+      ['a compressed body', reply(200, gzip, gzipSync('{}')), '{}'],
+      [
+        'a character that is split between chunks',
+        response => {
+          response.writeHead(200, json).write(Buffer.from('"ü"').subarray(0, 2))
+          setImmediate(() => response.end(Buffer.from('"ü"').subarray(2)))
+        },
+        '"ü"',
+      ],
+    ] as [string, Responder, string][]) {
+      server.respond(respond)
+      expect({ title, ...(await get()) }).toMatchObject({ title, content, redirected: false })
+    }
   })
 
-  it('returns the headers of the response', async () => {
-    server.respond(respondWith(200, { ...json, ETag: '"1"' }, '{}'))
-    const result = await get()
+  it('returns the headers of the response, and "unchanged" for a 304 to its validators', async () => {
+    server.respond((response, { headers }) =>
+      reply(headers['if-none-match'] === '"1"' ? 304 : 200, { ...json, ETag: '"1"' }, '')(response),
+    )
+    expect(await get({ validators: { 'If-None-Match': '"1"' } })).toMatchObject({ failed: 'unchanged' })
+    const result = await get({ validators: { 'If-None-Match': '"2"' } })
     expect('headers' in result && result.headers.get('ETag')).toBe('"1"')
   })
 
-  it.each<[string, (response: ServerResponse) => unknown, object]>([
-    ['HTML', respondWith(200, { 'Content-Type': 'text/html' }, '{}'), { failed: 'type', type: 'text/html' }],
-    ['a response without a media type', respondWith(200, {}, '{}'), { failed: 'type', type: '' }],
-    ['invalid UTF-8', respondWith(200, json, Buffer.from([0x22, 0xff, 0x22])), { failed: 'not-text' }],
-    ['endless redirects', respondWith(302, { Location: '?' }), { failed: 'redirect' }],
-    ['404', respondWith(404, json, '{}'), { failed: 'status', status: 404 }],
-    ['206', respondWith(206, json, '{}'), { failed: 'status', status: 206 }],
-    ['304 for an unconditional request', respondWith(304, {}), { failed: 'status', status: 304 }],
-    [
-      'a body that is too large',
-      respondWith(200, json, `"${'x'.repeat(200)}"`),
-      { failed: 'too-large', detail: 'more than 100 bytes' },
-    ],
-    [
-      'a decompression bomb',
-      respondWith(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync(' '.repeat(1_000_000))),
-      { failed: 'too-large' },
-    ],
-    ['a server that never responds', () => undefined, { failed: 'timeout', detail: 'more than 0.2 s' }],
-    ['a body that never ends', response => response.writeHead(200, json).write('{"keys":'), { failed: 'timeout' }],
-    [
-      'an interrupted body',
-      response => {
-        response.writeHead(200, json).write('{"keys":')
-        setImmediate(() => response.destroy())
-      },
-      { failed: 'unreachable' },
-    ],
-    ['a closed connection', response => response.destroy(), { failed: 'unreachable' }],
-  ])('returns a failure for %s', async (_, respond, failure) => {
-    server.respond(respond)
-    expect(await get({ maxBytes: 100, timeoutSeconds: 0.2 })).toMatchObject(failure)
+  it('returns why there is no such text', async () => {
+    const atOnce = { timeoutSeconds: 0.1 }
+    for (const [title, respond, failure, options] of [
+      ['HTML', reply(200, html, '{}'), { failed: 'type', type: 'text/html' }],
+      ['no media type', reply(200, {}, '{}'), { failed: 'type', type: '' }],
+      ['invalid UTF-8', reply(200, json, Buffer.from([0x22, 0xff, 0x22])), { failed: 'not-text' }],
+      ['endless redirects', reply(302, { Location: '?' }, ''), { failed: 'redirect' }],
+      ['404', reply(404, json, '{}'), { failed: 'status', status: 404 }],
+      ['206', reply(206, json, '{}'), { failed: 'status', status: 206 }],
+      ['an unconditional 304', reply(304, {}, ''), { failed: 'status', status: 304 }],
+      ['a large body', reply(200, json, `"${'x'.repeat(99)}"`), { failed: 'too-large', detail: 'more than 100 bytes' }],
+      ['a decompression bomb', reply(200, gzip, gzipSync(' '.repeat(1_000_000))), { failed: 'too-large' }],
+      ['no response', () => undefined, { failed: 'timeout', detail: 'more than 0.1 s' }, atOnce],
+      ['an endless body', begin, { failed: 'timeout' }, atOnce],
+      ['a closed connection', response => void response.destroy(), { failed: 'unreachable' }],
+      [
+        'an interrupted body',
+        response => {
+          response.writeHead(200, json).write('{"keys":')
+          setImmediate(() => response.destroy())
+        },
+        { failed: 'unreachable' },
+      ],
+    ] as [string, Responder, object, object?][]) {
+      server.respond(respond)
+      expect({ title, ...(await get({ maxBytes: 100, ...options })) }).toMatchObject({ title, ...failure })
+    }
   })
 
   it('applies one timeout to redirects and the whole body', async () => {
@@ -95,36 +86,23 @@ describe('fetchText', () => {
     await server.disconnected()
   })
 
-  it.each([
-    ['HTML', 200, { 'Content-Type': 'text/html' }],
-    ['an error', 500, json],
-  ])('cancels the body of a response that it rejects: %s', async (_, status, headers) => {
-    server.respond(response => void response.writeHead(status, headers).write(' '))
-    await get()
-    await server.disconnected()
+  it('cancels the body of a response that it rejects', async () => {
+    for (const [status, headers] of [
+      [200, html],
+      [500, json],
+    ] as const) {
+      server.respond(response => void response.writeHead(status, headers).write(' '))
+      await get()
+      await server.disconnected()
+    }
   })
 
-  it('returns "unchanged" for a 304 to its validators', async () => {
-    server.respond((response, { headers }) =>
-      respondWith(headers['if-none-match'] === '"1"' ? 304 : 200, json, '')(response),
-    )
-    expect([
-      await get({ validators: { 'If-None-Match': '"1"' } }),
-      await get({ validators: { 'If-None-Match': '"2"' } }),
-    ]).toMatchObject([{ failed: 'unchanged' }, { content: '' }])
-  })
-
-  it('makes no request for a blocked URL', async () => {
-    server.respond(respondWith(200, json, '{}'))
-    expect([await get({ allowedOrigins: '' }), server.requests]).toEqual([
-      { failed: 'blocked', detail: 'not https' },
-      [],
-    ])
-  })
-
-  it('returns "unreachable" if nothing listens', async () => {
-    const closedPort = 'http://127.0.0.1:9'
-    expect(await fetchText(closedPort, { accepts: isJsonType, allowedOrigins: closedPort })).toMatchObject({
+  it('makes no request for a blocked URL, and returns "unreachable" if nothing listens', async () => {
+    server.respond(reply(200, json, '{}'))
+    expect(await get({ allowedOrigins: '' })).toEqual({ failed: 'blocked', detail: 'not https' })
+    expect(server.requests).toEqual([])
+    const closed = 'http://127.0.0.1:9'
+    expect(await fetchText(closed, { accepts: isJsonType, allowedOrigins: closed })).toMatchObject({
       failed: 'unreachable',
     })
   })

@@ -5,36 +5,22 @@ import { MediaRanges } from '../../src/http/media-ranges.ts'
 import { intersects, parseMediaRange } from '../../src/http/media-type.ts'
 
 describe('parseMediaRange', () => {
-  it.each<[string, [string, string][]]>([
-    ['text/plain', []],
-    ['text/plain;', []],
-    ['text/plain ; Charset = UTF-8 ', [['charset', 'utf-8']]],
-    [
-      'text/plain;a="x;y, z=\\"1\\"";b=2',
-      [
-        ['a', 'x;y, z="1"'],
-        ['b', '2'],
-      ],
-    ],
-    ['text/plain;a=1;a=2', [['a', '1']]],
-    ['text/plain;flag;a=1', [['a', '1']]],
-    ['text/plain;a=', [['a', '']]],
-    ['text/plain;a=1;q=0.5', [['a', '1']]],
-    [
-      'text/plain;__proto__=1;constructor=2',
-      [
-        ['__proto__', '1'],
-        ['constructor', '2'],
-      ],
-    ],
-  ])('reads %s with the parameters %j', (text, parameters) => {
-    const parsed = parseMediaRange(text)
-    expect({ ...parsed, parameters: Object.fromEntries(parsed.parameters) }).toStrictEqual({
-      range: 'text/plain',
-      parameters: Object.fromEntries(parameters),
-      excluded: false,
-      isValid: true,
-    })
+  it('reads the type and its parameters', () => {
+    for (const [text, ...parameters] of [
+      ['text/plain'],
+      ['text/plain;'],
+      ['text/plain ; Charset = UTF-8 ', ['charset', 'utf-8']],
+      ['text/plain;a="x;y, z=\\"1\\"";b=2', ['a', 'x;y, z="1"'], ['b', '2']],
+      ['text/plain;a=1;a=2', ['a', '1']],
+      ['text/plain;flag;a=1', ['a', '1']],
+      ['text/plain;a=', ['a', '']],
+      ['text/plain;a=1;q=0.5', ['a', '1']],
+      ['text/plain;__proto__=1;constructor=2', ['__proto__', '1'], ['constructor', '2']],
+    ] as [string, ...[string, string][]][]) {
+      const parsed = parseMediaRange(text)
+      const expected = { range: 'text/plain', parameters, excluded: false, isValid: true }
+      expect({ text, ...parsed, parameters: [...parsed.parameters].sort() }).toStrictEqual({ text, ...expected })
+    }
   })
 
   it('agrees with the content-type package of Node servers', () => {
@@ -81,12 +67,7 @@ describe('MediaRanges', () => {
   })
 })
 
-it.each([
-  ['spaces in a parameter', `;${' '.repeat(245)}`],
-  ['quotes', `;a=${'"'.repeat(240)}`],
-  ['backslashes in a quote', `;a="${'\\\\'.repeat(120)}`],
-  ['semicolons', ';'.repeat(245)],
-])('%s take no longer to parse than letters', (_, hostile) => {
+it('takes about as long to parse hostile texts as letters', () => {
   // Each text is new, so that none is cached.
   const measureMs = (rest: string) => {
     const start = performance.now()
@@ -95,5 +76,7 @@ it.each([
   }
   const letters = `;a=${'a'.repeat(242)}`
   measureMs(letters)
-  expect(measureMs(hostile) / measureMs(letters)).toBeLessThan(100)
+  const quotes = [`;a=${'"'.repeat(240)}`, `;a="${'\\\\'.repeat(120)}`]
+  for (const hostile of [`;${' '.repeat(245)}`, ...quotes, ';'.repeat(245)])
+    expect(measureMs(hostile) / measureMs(letters), hostile).toBeLessThan(100)
 })

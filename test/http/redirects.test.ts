@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { type FetchFn, fetchFollowingRedirects, type GetHeaders } from '../../src/http/safe-fetch.ts'
 
+type Redirects = Record<string, string | null | [status: number, location: string]>
+
 /** Returns a `fetch` with the given redirects, which responds with 200 to all other URLs, and the requests it received. */
-const startNetwork = (redirects: Record<string, string | null | [status: number, location: string]>) => {
+const startNetwork = (redirects: Redirects) => {
   const requests: { url: string; method: string | undefined; headers: unknown }[] = []
   const fetchFn: FetchFn = async (url, { method, headers }) => {
     requests.push({ url, method, headers })
@@ -16,99 +18,82 @@ const startNetwork = (redirects: Record<string, string | null | [status: number,
 }
 
 const a = 'https://a.example/card'
-const get = ({ fetchFn }: ReturnType<typeof startNetwork>, headers: GetHeaders = {}, address = a) =>
-  fetchFollowingRedirects(address, headers, fetchFn, { signal: AbortSignal.any([]) })
+const b = 'https://b.example/'
+const at = (path: string) => `https://a.example/${path}`
+const get = ({ fetchFn }: ReturnType<typeof startNetwork>, headers: GetHeaders = {}) =>
+  fetchFollowingRedirects(a, headers, fetchFn, { signal: AbortSignal.any([]) })
+const chain = { [a]: '/1', [at('1')]: '/2', [at('2')]: '/3' }
 
 describe('fetchFollowingRedirects', () => {
-  it.each([
-    ['no redirect', {}, [a]],
-    ['a 301', { [a]: [301, 'https://b.example/'] }, [a, 'https://b.example/']],
-    ['a 302', { [a]: [302, 'https://b.example/'] }, [a, 'https://b.example/']],
-    ['a 303', { [a]: [303, 'https://b.example/'] }, [a, 'https://b.example/']],
-    ['a 307', { [a]: [307, 'https://b.example/'] }, [a, 'https://b.example/']],
-    ['a 308', { [a]: [308, 'https://b.example/'] }, [a, 'https://b.example/']],
-    ['a redirect to a path', { [a]: '/other?a=1' }, [a, 'https://a.example/other?a=1']],
-    ['a redirect to a relative reference', { [a]: 'other#part' }, [a, 'https://a.example/other']],
-    ['a redirect to another host with the same scheme', { [a]: '//b.example' }, [a, 'https://b.example/']],
-    [
-      'three redirects',
-      { [a]: '/1', 'https://a.example/1': '/2', 'https://a.example/2': '/3' },
-      [a, 'https://a.example/1', 'https://a.example/2', 'https://a.example/3'],
-    ],
-  ] as const)('follows %s', async (_, redirects, urls) => {
-    const network = startNetwork(redirects as never)
-    const followed = await get(network)
-    expect([
-      'response' in followed && (await followed.response.text()),
-      'redirected' in followed && followed.redirected,
-      network.requests.map(({ url, method }) => `${method} ${url}`),
-    ]).toEqual(['here', urls.length > 1, urls.map(url => `GET ${url}`)])
+  it('follows up to three redirects, with GET', async () => {
+    for (const [redirects, ...urls] of [
+      [{}],
+      [{ [a]: [301, b] }, b],
+      [{ [a]: [302, b] }, b],
+      [{ [a]: [303, b] }, b],
+      [{ [a]: [307, b] }, b],
+      [{ [a]: [308, b] }, b],
+      [{ [a]: '/other?a=1' }, at('other?a=1')],
+      [{ [a]: 'other#part' }, at('other')],
+      [{ [a]: '//b.example' }, b],
+      [chain, at('1'), at('2'), at('3')],
+    ] as [Redirects, ...string[]][]) {
+      const network = startNetwork(redirects)
+      const followed = await get(network)
+      expect(followed).toMatchObject({ redirected: urls.length > 0, url: urls.at(-1) ?? a })
+      expect('response' in followed && (await followed.response.text())).toBe('here')
+      expect(network.requests.map(({ url, method }) => `${method} ${url}`)).toEqual(
+        [a, ...urls].map(url => `GET ${url}`),
+      )
+    }
   })
 
-  it.each([
-    [
-      'a fourth redirect',
-      { [a]: '/1', 'https://a.example/1': '/2', 'https://a.example/2': '/3', 'https://a.example/3': '/4' },
-      { failed: 'redirect', detail: 'more than 3 times' },
-      4,
-    ],
-    ['a redirect to the same URL', { [a]: a }, { failed: 'redirect', detail: 'in a circle' }, 1],
-    ['a redirect to a fragment of the same URL', { [a]: '#part' }, { failed: 'redirect', detail: 'in a circle' }, 1],
-    ['a redirect back', { [a]: '/1', 'https://a.example/1': a }, { failed: 'redirect', detail: 'in a circle' }, 2],
-    ['a redirect without a Location', { [a]: null }, { failed: 'redirect', detail: 'to no address' }, 1],
-    ['a redirect to an invalid URL', { [a]: 'https://' }, { failed: 'redirect', detail: 'to no address' }, 1],
-    [
-      'a redirect from https to http',
-      { [a]: 'http://a.example/card' },
-      { failed: 'blocked', detail: 'a redirect away from https' },
-      1,
-    ],
-    [
-      'a redirect to a file',
-      { [a]: 'file:///etc/passwd' },
-      { failed: 'blocked', detail: 'a redirect away from https' },
-      1,
-    ],
-    [
-      'a redirect to a blocked URL',
-      { [a]: 'https://blocked.example/' },
-      { failed: 'blocked', detail: 'for a reason' },
-      2,
-    ],
-  ])('rejects %s', async (_, redirects, failure, count) => {
-    const network = startNetwork(redirects)
-    expect([await get(network), network.requests.length]).toEqual([failure, count])
+  it('rejects more redirects, circles, and redirects to no address or to a blocked one', async () => {
+    const inCircle = { failed: 'redirect', detail: 'in a circle' }
+    const noAddress = { failed: 'redirect', detail: 'to no address' }
+    const notHttps = { failed: 'blocked', detail: 'a redirect away from https' }
+    for (const [redirects, failure, count] of [
+      [{ ...chain, [at('3')]: '/4' }, { failed: 'redirect', detail: 'more than 3 times' }, 4],
+      [{ [a]: a }, inCircle, 1],
+      [{ [a]: '#part' }, inCircle, 1],
+      [{ [a]: '/1', [at('1')]: a }, inCircle, 2],
+      [{ [a]: null }, noAddress, 1],
+      [{ [a]: 'https://' }, noAddress, 1],
+      [{ [a]: 'http://a.example/card' }, notHttps, 1],
+      [{ [a]: 'file:///etc/passwd' }, notHttps, 1],
+      [{ [a]: 'https://blocked.example/' }, { failed: 'blocked', detail: 'for a reason' }, 2],
+    ] as [Redirects, object, number][]) {
+      const network = startNetwork(redirects)
+      expect([redirects, await get(network), network.requests.length]).toEqual([redirects, failure, count])
+    }
   })
 
-  it.each([[300], [304], [305], [306]])('returns a response with the status %i, which is no redirect', async status => {
-    const followed = await get(startNetwork({ [a]: [status, 'https://b.example/'] }))
-    expect(followed).toMatchObject({ response: { status }, redirected: false })
+  it('returns a response with another status, which is no redirect', async () => {
+    for (const status of [300, 304, 305, 306])
+      expect(await get(startNetwork({ [a]: [status, b] }))).toMatchObject({ response: { status }, redirected: false })
   })
 })
 
 describe('the headers of redirected requests', () => {
-  const headers = {
-    headers: { Accept: 'x' },
-    credentials: { Authorization: 'y' },
-    validators: { 'If-None-Match': 'z' },
-  }
-  const all = { Accept: 'x', Authorization: 'y', 'If-None-Match': 'z' }
-  const withoutValidators = { Accept: 'x', Authorization: 'y' }
-  const withoutCredentials = { Accept: 'x' }
-  it.each<[string, Record<string, string>, object[]]>([
-    ['are all sent to the first URL', {}, [all]],
-    ['include no validators after a redirect in the same origin', { [a]: '/1' }, [all, withoutValidators]],
-    ['include no credentials for another host', { [a]: 'https://b.example/' }, [all, withoutCredentials]],
-    ['include no credentials for a subdomain', { [a]: 'https://b.a.example/' }, [all, withoutCredentials]],
-    ['include no credentials for another port', { [a]: 'https://a.example:8443/' }, [all, withoutCredentials]],
-    [
-      'include no credentials after a redirect back to the first origin',
-      { [a]: 'https://b.example/', 'https://b.example/': 'https://a.example/2' },
-      [all, withoutCredentials, withoutCredentials],
-    ],
-  ])('%s', async (_, redirects, expected) => {
-    const network = startNetwork(redirects)
-    await get(network, headers)
-    expect(network.requests.map(({ headers }) => headers)).toEqual(expected)
+  it('include validators for the first URL only, and credentials until the first request to another origin', async () => {
+    const headers = {
+      headers: { Accept: 'x' },
+      credentials: { Authorization: 'y' },
+      validators: { 'If-None-Match': 'z' },
+    }
+    const all = { Accept: 'x', Authorization: 'y', 'If-None-Match': 'z' }
+    const withoutCredentials = { Accept: 'x' }
+    for (const [redirects, ...expected] of [
+      [{}],
+      [{ [a]: '/1' }, { Accept: 'x', Authorization: 'y' }],
+      [{ [a]: b }, withoutCredentials],
+      [{ [a]: 'https://b.a.example/' }, withoutCredentials],
+      [{ [a]: 'https://a.example:8443/' }, withoutCredentials],
+      [{ [a]: b, [b]: at('2') }, withoutCredentials, withoutCredentials],
+    ] as [Redirects, ...object[]][]) {
+      const network = startNetwork(redirects)
+      await get(network, headers)
+      expect([redirects, ...network.requests.map(({ headers }) => headers)]).toEqual([redirects, all, ...expected])
+    }
   })
 })

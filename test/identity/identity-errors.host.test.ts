@@ -22,40 +22,38 @@ const find = async (more: JsonObject, env: { SIGNING_KEY?: string; PUBLIC_URL?: 
 }
 
 describe('a manifest with `upstream.identity`', () => {
-  it.each<[string, JsonObject, { SIGNING_KEY?: string; PUBLIC_URL?: string }, unknown[]]>([
-    ['with PUBLIC_URL', {}, { SIGNING_KEY, PUBLIC_URL: 'https://cards.example.com' }, []],
-    ['with a host name of the agent', { hosts: ['*', 'weather.example.com'] }, { SIGNING_KEY }, []],
-    ['without either', {}, { SIGNING_KEY }, [noIssuer]],
-    ['for any host name', { hosts: ['*'] }, { SIGNING_KEY }, [noIssuer]],
-    ['without a key', {}, { PUBLIC_URL: 'https://cards.example.com' }, [noKey]],
-    [
-      'with a malformed key',
-      {},
-      { PUBLIC_URL: 'https://cards.example.com', SIGNING_KEY: '{"keys":[]}' },
-      [expect.stringContaining('is not a private key for ES256')],
-    ],
-    ['without anything', {}, {}, [noIssuer, noKey]],
-    ['in another manifest', { upstream: {} }, {}, []],
-  ])('needs a key and an origin: %s', async (_, more, env, expected) => {
-    expect(await find(more, env)).toEqual(expected)
+  it('needs a key and an origin', async () => {
+    const PUBLIC_URL = 'https://cards.example.com'
+    const malformed = { PUBLIC_URL, SIGNING_KEY: '{"keys":[]}' }
+    const rows: [title: string, JsonObject, Parameters<typeof find>[1], errors: unknown[]][] = [
+      ['with PUBLIC_URL', {}, { SIGNING_KEY, PUBLIC_URL }, []],
+      ['with a host name of the agent', { hosts: ['*', 'weather.example.com'] }, { SIGNING_KEY }, []],
+      ['without either', {}, { SIGNING_KEY }, [noIssuer]],
+      ['for any host name', { hosts: ['*'] }, { SIGNING_KEY }, [noIssuer]],
+      ['without a key', {}, { PUBLIC_URL }, [noKey]],
+      ['with a malformed key', {}, malformed, [expect.stringContaining('is not a private key for ES256')]],
+      ['without anything', {}, {}, [noIssuer, noKey]],
+      ['in another manifest', { upstream: {} }, {}, []],
+    ]
+    for (const [title, more, env, expected] of rows) expect(await find(more, env), title).toEqual(expected)
   })
 
-  it.each<[string, JsonObject, JsonObject, string]>([
-    [
-      'of an MCP server',
-      { upstream: { ...upstream, mcp: 'https://mcp.example.com/mcp' } },
-      {},
-      'has `identity` for an MCP server, which learns nothing of its callers: remove it, or set `url` to an A2A endpoint',
-    ],
-    ['of another kind', { upstream: { identity: 'body' } }, shortCard, 'must be "header"'],
-    [
-      'whose secret is the signing key',
-      { upstream: { secret: 'SIGNING_KEY' } },
-      shortCard,
-      'must not be SIGNING_KEY, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN',
-    ],
-  ])('is rejected: %s', (_, manifest, card, message) => {
-    expect(getCompileErrors({ card, ...manifest })).toEqual([expect.objectContaining({ message })])
+  it('is rejected for an MCP server, in another form, and with the key of the host as a secret', () => {
+    const rows: [manifest: JsonObject, card: JsonObject, message: string][] = [
+      [
+        { upstream: { ...upstream, mcp: 'https://mcp.example.com/mcp' } },
+        {},
+        'has `identity` for an MCP server, which learns nothing of its callers: remove it, or set `url` to an A2A endpoint',
+      ],
+      [{ upstream: { identity: 'body' } }, shortCard, 'must be "header"'],
+      [
+        { upstream: { secret: 'SIGNING_KEY' } },
+        shortCard,
+        'must not be SIGNING_KEY, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN',
+      ],
+    ]
+    for (const [manifest, card, message] of rows)
+      expect(getCompileErrors({ card, ...manifest })).toEqual([expect.objectContaining({ message })])
   })
 
   it('is accepted for the A2A endpoint of an MCP server', () => {
@@ -63,23 +61,13 @@ describe('a manifest with `upstream.identity`', () => {
     expect(readManifest({ upstream: mcp })).toHaveProperty('manifest')
   })
 
-  it.each<[string, JsonObject, object, string]>([
-    [
-      'PUBLIC_URL',
-      { hosts: ['weather.example.com'] },
-      { publicUrl: 'https://cards.example.com/' },
-      'https://cards.example.com',
-    ],
-    [
-      "the agent's first host name",
-      { hosts: ['*', 'weather.example.com', 'b.example.com'] },
-      {},
-      'https://weather.example.com',
-    ],
-  ])('has the issuer of %s', (_, more, origins, issuer) => {
-    expect(
-      compileCard({ card: shortCard, upstream, ...more }, undefined, { ...registration, ...origins }).profile.identity,
-    ).toEqual({ issuer })
+  it("has PUBLIC_URL as its issuer, or the agent's first host name", () => {
+    const issuerOf = (hosts: string[], origins: object = {}) =>
+      compileCard({ card: shortCard, upstream, hosts }, undefined, { ...registration, ...origins }).profile.identity
+    expect([
+      issuerOf(['weather.example.com'], { publicUrl: 'https://cards.example.com/' }),
+      issuerOf(['*', 'weather.example.com', 'b.example.com']),
+    ]).toEqual([{ issuer: 'https://cards.example.com' }, { issuer: 'https://weather.example.com' }])
   })
 
   it('is rejected by a host that cannot sign, in the same words by registration and linter', async () => {

@@ -1,49 +1,78 @@
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/json/parse.ts'
+import { findSyntaxMistake } from '../../src/json/syntax-mistake.ts'
 
 const nestArrays = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
-describe('parseJson with valid JSON', () => {
-  it.each([
-    ['{"a":1}', { a: 1 }],
-    ['\uFEFF{"a":1}', { a: 1 }],
-    ['{"a":"[[[{{{ \\" ]"}', { a: '[[[{{{ " ]' }],
-  ])('returns the value of %j', (text, value) => {
-    expect(parseJson(text)).toStrictEqual({ value })
+describe('parseJson', () => {
+  it('returns a value of up to 64 levels', () => {
+    for (const [text, value] of [
+      ['{"a":1}', { a: 1 }],
+      ['\uFEFF{"a":1}', { a: 1 }],
+      ['{"a":"[[[{{{ \\" ]"}', { a: '[[[{{{ " ]' }],
+    ] as const)
+      expect(parseJson(text), text).toStrictEqual({ value })
+    expect(parseJson(nestArrays(64))).toHaveProperty('value')
   })
 
-  it('accepts 64 levels of nesting', () => {
-    expect(parseJson(nestArrays(64))).toHaveProperty('value')
+  it('describes what is wrong with a text, and what is expected', () => {
+    for (const [text, message, what] of [
+      ['', /^The body is empty; expected a card or a manifest as JSON\./],
+      ['<!doctype html>', /^This is HTML or XML, not JSON\./],
+      ['{"a":1,}', /^This is not JSON\. .+/],
+      ['', /^The body is empty; expected a call as JSON\.$/, 'a call'],
+      ['---\nname: A', /^This is not JSON\. /, 'a call'],
+    ] as [string, RegExp, string?][])
+      expect(parseJson(text, what)).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(message) })
+  })
+
+  it('rejects more levels without a stack overflow', () => {
+    const refused = { refused: 'too-deep', detail: 'The document nests deeper than 64 levels.' }
+    for (const levels of [65, 1_000_000])
+      expect([parseJson(nestArrays(levels)), parseJson('{"a":'.repeat(levels))]).toStrictEqual([refused, refused])
   })
 })
 
-describe('parseJson with an invalid document', () => {
-  it.each([
-    ['', /^The body is empty; expected a card or a manifest as JSON\./],
-    ['<!doctype html>', /^This is HTML or XML, not JSON\./],
-    ['{"a":1,}', /^This is not JSON\. .+/],
-  ])('describes what is wrong with %j', (text, message) => {
-    expect(parseJson(text)).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(message) })
+describe('a mistake in JSON', () => {
+  const text = '{"a": ["x", {}, [[], "y"]], "b\\u0041": {"c": ""}}'
+
+  it('is at the end of a text that ends early, or at the beginning of a string without an end', () => {
+    for (let length = 1; length < text.length; length++) {
+      const { column } = findSyntaxMistake(text.slice(0, length))
+      expect(text.slice(column - 1, length), text.slice(0, length)).toMatch(/^(?:"[^"]*|\\(?:u\d*)?)?$/)
+    }
   })
 
-  it.each([
-    '{"password": hunter2}',
-    '{"name": "a", "description": "b", "password": hunter2, "url": "https://a.example.com/a2a", "skills": []}',
-    'hunter2',
-    '{"a": "b" "password": "hunter2"}',
-  ])('does not quote it: %s', text => {
-    expect(JSON.stringify(parseJson(text))).toMatch(/^(?!.*unter2).*This is not JSON\. \w/)
+  it('is at the place, in any line, where a text has a character too many', () => {
+    for (let at = 0; at <= text.length; at++) {
+      const { line, column } = findSyntaxMistake(`\n\r\n${text.slice(0, at)}\u0001${text.slice(at)}`)
+      // An escape is invalid from its beginning.
+      expect([line, text.slice(column - 1, at)], text.slice(0, at)).toEqual([
+        3,
+        expect.stringMatching(/^(?:\\u?\d*)?$/),
+      ])
+    }
   })
 
-  it.each([
-    ['', /^The body is empty; expected a call as JSON\.$/],
-    ['---\nname: A', /^This is not JSON\. /],
-  ])('does not mention cards where it expects a call: %j', (text, message) => {
-    expect(parseJson(text, 'a call')).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(message) })
+  it('is at the place where a text becomes too deep', () => {
+    const message = 'The document nests deeper than 64 levels.'
+    expect(findSyntaxMistake(`[\n${'['.repeat(100_000)}`)).toEqual({ line: 2, column: 65, message })
   })
 
-  it.each([65, 1_000_000])('rejects %i levels of nesting without a stack overflow', levels => {
-    const refused = { refused: 'too-deep', detail: 'The document nests deeper than 64 levels.' }
-    expect([parseJson(nestArrays(levels)), parseJson('{"a":'.repeat(levels))]).toStrictEqual([refused, refused])
+  it('quotes no word of the text, which may be a secret', () => {
+    for (const text of [
+      '{"password": hunter2}',
+      '{"name": "a", "description": "b", "password": hunter2, "url": "https://a.example.com/a2a", "skills": []}',
+      'hunter2',
+      '{"a": "b" "password": "hunter2"}',
+      '{"password": "hunter2" "a"}',
+      '{"password": "hunter2',
+      "{'hunter2': 1}",
+      '{"a": "hunter2\\x"}',
+      '{"a": 1}\nhunter2',
+    ]) {
+      expect(findSyntaxMistake(text).message, text).toMatch(/^This is not JSON\. (?!.*unter2)/)
+      expect(JSON.stringify(parseJson(text)), text).toMatch(/^(?!.*unter2).*This is not JSON\. \w/)
+    }
   })
 })

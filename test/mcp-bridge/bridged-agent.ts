@@ -1,8 +1,9 @@
 import { createParser } from 'eventsource-parser'
 import type { WireVersion } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type OwnHost, startHost } from '../support/host.ts'
+import { type Host, sharedHost } from '../support/host.ts'
 import { startToolServer, type TestTool, type ToolServer } from '../support/mcp-server.ts'
+import { upstreamPorts } from '../support/shared-hosts.ts'
 
 /** Options of a call: the version of A2A, the token of the caller, the id of the agent. */
 export type CallOptions = {
@@ -13,9 +14,9 @@ export type CallOptions = {
   id?: Json
 }
 
-/** A host with an agent "tools", which is an MCP server with the tools of a test. */
+/** An agent of a shared host, which is an MCP server with the tools of a test. */
 export type BridgedAgent = {
-  host: OwnHost
+  host: Host
   server: ToolServer
   /** Makes a call and returns the JSON-RPC response. */
   call: (method: string, params: JsonObject, options?: CallOptions) => Promise<JsonObject>
@@ -37,27 +38,22 @@ export type Task = {
   history?: JsonObject[]
 }
 
-/** Starts the server and the host, and registers the agent by a manifest without a card. `only`: the tools of a second agent, "only". */
+/** Starts the server, and registers the agent by a manifest without a card. */
 export const startBridgedAgent = async (
+  id: string,
   tools: Record<string, TestTool>,
-  {
-    vars = {},
-    only,
-    resources,
-  }: { vars?: Record<string, string>; only?: Record<string, TestTool>; resources?: Record<string, string> } = {},
+  resources?: Record<string, string>,
 ): Promise<BridgedAgent> => {
-  const servers = { tools: await startToolServer(tools, resources), ...(only && { only: await startToolServer(only) }) }
-  const origins = Object.values(servers).map(({ origin }) => origin)
-  const host = await startHost({ ALLOWED_ORIGINS: origins.join(' '), SECRET: 'open-sesame', ...vars })
-  for (const [id, { url }] of Object.entries(servers)) {
-    const registered = await host.put(id, { callers: 'anyone', upstream: { mcp: url, secret: 'SECRET' } })
-    if (registered.status !== 201) throw new Error(await registered.text())
-  }
+  const host = sharedHost()
+  const server = await startToolServer(tools, resources, { ports: upstreamPorts() })
+  const upstream = { mcp: server.url, secret: 'AGENT_TOKEN' }
+  const registered = await host.put(id, { callers: 'anyone', upstream })
+  if (registered.status !== 201) throw new Error(await registered.text())
 
   const post = (
     method: string,
     params: JsonObject,
-    { version = '1.0', token, agent = 'tools', signal, id = 7 }: CallOptions,
+    { version = '1.0', token, agent = id, signal, id: callId = 7 }: CallOptions,
   ) =>
     host.fetch(`/agents/${agent}`, {
       method: 'POST',
@@ -66,7 +62,7 @@ export const startBridgedAgent = async (
         'A2A-Version': version,
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       },
-      body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: callId, method, params }),
       ...(signal && { signal }),
     })
   const call: BridgedAgent['call'] = async (method, params, options = {}) =>
@@ -74,7 +70,7 @@ export const startBridgedAgent = async (
 
   return {
     host,
-    server: servers.tools,
+    server,
     call,
     stream: async function* (method, params, options = {}) {
       const response = await post(method, params, options)
@@ -94,10 +90,7 @@ export const startBridgedAgent = async (
       return ((response.result as JsonObject | undefined)?.task ?? response) as Task
     },
     issue: async name => (await host.issue({ note: name, scopes: ['read'] })).token,
-    close: async () => {
-      await host.close()
-      for (const server of Object.values(servers)) server.close()
-    },
+    close: () => server.close(),
   }
 }
 

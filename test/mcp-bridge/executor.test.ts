@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { RunningTasks, ToolExecutor } from '../../src/mcp-bridge/executor.ts'
+import { logToolCall, RunningTasks, ToolExecutor } from '../../src/mcp-bridge/executor.ts'
+import type { ToolOutcome } from '../../src/mcp-bridge/results.ts'
 import { throttleProgress } from '../../src/mcp-bridge/tool-run.ts'
 
 const background = { store: async () => undefined, release: () => undefined }
@@ -29,6 +30,29 @@ describe('ToolExecutor', () => {
   })
 })
 
+it('logs the outcome of a tool without its texts: as an error where the owner has to fix something', () => {
+  const lines: [string, unknown][] = []
+  for (const level of ['info', 'error'] as const)
+    vi.spyOn(console, level).mockImplementation(line => void lines.push([level, JSON.parse(line)]))
+  const rows: [ToolOutcome, level: string, outcome: string, detail?: string][] = [
+    [{ result: { content: [] } }, 'info', 'done'],
+    [{ result: { content: [], isError: true } }, 'info', 'tool-failed'],
+    [{ refused: 'R' }, 'info', 'refused'],
+    [{ invalid: 'I' }, 'info', 'invalid'],
+    [{ notReady: 'HTTP 500', quote: 'Q' }, 'error', 'not-ready', 'HTTP 500'],
+    [{ failure: { kind: 'timeout' } }, 'info', 'timeout'],
+    [{ failure: { kind: 'unreachable' }, detail: 'DNS' }, 'error', 'unreachable', 'DNS'],
+  ]
+  for (const [outcome] of rows) logToolCall('weather', outcome, 7)
+  const fields = { event: 'tool-call', 'gen_ai.agent.id': 'weather', 'calling_card.duration_ms': 7 }
+  expect(lines).toEqual(
+    rows.map(([, level, outcome, detail]) => [
+      level,
+      { ...fields, 'calling_card.outcome': outcome, ...(detail && { 'calling_card.detail': detail }) },
+    ]),
+  )
+})
+
 describe('RunningTasks', () => {
   it('allows 16 running tools for an agent and 12 for a caller, and another one when a task has ended', () => {
     const tasks = new RunningTasks()
@@ -53,17 +77,20 @@ describe('RunningTasks', () => {
 describe('throttleProgress', () => {
   beforeEach(() => void vi.useFakeTimers())
 
-  it.each([
-    [{ progress: 3 }, '3'],
-    [{ progress: 1, total: 3 }, '33 %'],
-    [{ progress: 1, total: 0 }, '1'],
-    [{ progress: 1, message: 'Looking' }, 'Looking'],
-    [{ progress: 1, total: 4, message: ' Looking ' }, 'Looking (25 %)'],
-    [{ progress: 1, message: 'x'.repeat(2_000) }, 'x'.repeat(1_000)],
-  ])('describes %j', (progress, text) => {
-    const reports: string[] = []
-    throttleProgress(report => reports.push(report))(progress)
-    expect(reports).toEqual([text])
+  it('describes the progress by the message of the server and the percentage', () => {
+    const textOf = (progress: Parameters<ReturnType<typeof throttleProgress>>[0]) => {
+      const reports: string[] = []
+      throttleProgress(report => reports.push(report))(progress)
+      return reports
+    }
+    expect([
+      ...[{ progress: 3 }, { progress: 1, total: 3 }, { progress: 1, total: 0 }].map(textOf),
+      ...[
+        { progress: 1, message: 'Looking' },
+        { progress: 1, total: 4, message: ' Looking ' },
+      ].map(textOf),
+      textOf({ progress: 1, message: 'x'.repeat(2_000) }),
+    ]).toEqual([['3'], ['33 %'], ['1'], ['Looking'], ['Looking (25 %)'], ['x'.repeat(1_000)]])
   })
 
   it('reports twenty updates at once and then one a second', () => {

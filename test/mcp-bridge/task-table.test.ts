@@ -49,6 +49,15 @@ describe('a stored task', () => {
     expect(table.load('t', 'alice')).toMatchObject({ artifacts: [{ text }], history: [{ text }] })
   })
 
+  it('keeps no text of its earlier versions, nor after its deletion', () => {
+    const pieces = () => storage.sql.exec('SELECT task FROM pieces').toArray().length
+    save('t', 1, { artifacts: [{ text: 'x'.repeat(2_000_000) }] })
+    save('t', 2, { artifacts: [] })
+    expect(pieces()).toBe(2)
+    table.deleteExpired(2 + DAY_MS)
+    expect(pieces()).toBe(0)
+  })
+
   it('is replaced when it is saved again', () => {
     save('t', 1, { artifacts: [{ text: 'x'.repeat(2_000_000) }] })
     save('t', 2, { artifacts: [] })
@@ -110,14 +119,12 @@ describe('list', () => {
     expect(table.list({ owner: 'alice', withArtifacts: false, limit: 2, after })).toEqual({ tasks: [], total: 3 })
   })
 
-  it.each<[query: Parameters<typeof ids>[0], expected: string[]]>([
-    [{ state: 'TASK_STATE_FAILED' }, ['b']],
-    [{ context: 'c' }, ['c', 'b', 'a']],
-    [{ context: 'x' }, []],
-    [{ changedAfter: 1 }, ['c', 'b']],
-    [{ owner: 'bob' }, ['d']],
-  ])('returns the tasks that match %j', (query, expected) => {
-    expect(ids(query)).toEqual(expected)
+  it('returns the tasks that match', () => {
+    expect(ids({ state: 'TASK_STATE_FAILED' })).toEqual(['b'])
+    expect(ids({ context: 'c' })).toEqual(['c', 'b', 'a'])
+    expect(ids({ context: 'x' })).toEqual([])
+    expect(ids({ changedAfter: 1 })).toEqual(['c', 'b'])
+    expect(ids({ owner: 'bob' })).toEqual(['d'])
   })
 
   it('returns artifacts only when they are requested', () => {
@@ -144,7 +151,16 @@ describe('failInterrupted', () => {
     expect([table.load('done', 'alice'), table.load('open', 'alice')]).toMatchObject([
       { status: { state: 'TASK_STATE_COMPLETED' } },
       {
-        status: { state: 'TASK_STATE_FAILED', message: { taskId: 'open', parts: [{ text: expect.any(String) }] } },
+        status: {
+          state: 'TASK_STATE_FAILED',
+          timestamp: expect.stringMatching(/^2/),
+          message: {
+            taskId: 'open',
+            contextId: 'c',
+            role: 'ROLE_AGENT',
+            parts: [{ text: expect.stringMatching(/^This host was interrupted/), mediaType: 'text/plain' }],
+          },
+        },
         history: [{ messageId: 'm' }],
       },
     ])
@@ -178,43 +194,26 @@ const countStored = (...batches: Batch[]): Record<string, number> => {
 }
 
 describe('eviction of finished tasks', () => {
-  it.each<[title: string, batches: Batch[], expected: Record<string, number>]>([
-    ['deletes none up to the limit', [{ by: 'alice', count: 20 }], { alice: 20 }],
-    ['deletes the oldest task', [{ by: 'alice', count: 21 }], { alice: 20 }],
-    [
-      'deletes the tasks of the caller with the most tasks',
+  const alice = (count: number) => ({ by: 'alice', count })
+
+  it('deletes the oldest tasks of the caller with the most, and no running task', () => {
+    const rows: [title: string, stored: Record<string, number>, expected: Record<string, number>][] = [
+      ['none up to the limit', countStored(alice(20)), { alice: 20 }],
+      ['the oldest', countStored(alice(21)), { alice: 20 }],
+      ['of the busiest caller', countStored(alice(1), { by: 'bob', count: 25, from: 100 }), { alice: 1, bob: 19 }],
+      ['of an address', countStored(alice(1), { by: '7.7.7.7', count: 25, from: 100 }), { alice: 1, '7.7.7.7': 19 }],
       [
-        { by: 'alice', count: 1 },
-        { by: 'bob', count: 25, from: 100 },
+        'of the busiest address',
+        countStored({ by: '1.1.1.1', count: 2 }, { by: '2.2.2.2', count: 19, from: 100 }),
+        { '1.1.1.1': 2, '2.2.2.2': 18 },
       ],
-      { alice: 1, bob: 19 },
-    ],
-    [
-      'deletes the tasks of an address with more tasks than a caller',
       [
-        { by: 'alice', count: 1 },
-        { by: '7.7.7.7', count: 25, from: 100 },
+        'no running task',
+        countStored(alice(20), { by: 'bob', count: 16, state: 'TASK_STATE_WORKING' }),
+        { alice: 20, bob: 16 },
       ],
-      { alice: 1, '7.7.7.7': 19 },
-    ],
-    [
-      'deletes the tasks of the address with the most tasks',
-      [
-        { by: '1.1.1.1', count: 2 },
-        { by: '2.2.2.2', count: 19, from: 100 },
-      ],
-      { '1.1.1.1': 2, '2.2.2.2': 18 },
-    ],
-    [
-      'deletes no running task',
-      [
-        { by: 'alice', count: 20 },
-        { by: 'bob', count: 16, state: 'TASK_STATE_WORKING' },
-      ],
-      { alice: 20, bob: 16 },
-    ],
-  ])('%s', (_, batches, expected) => {
-    expect(countStored(...batches)).toEqual(expected)
+    ]
+    for (const [title, stored, expected] of rows) expect(stored, title).toEqual(expected)
   })
 
   it('deletes the tasks of anonymous callers before those of a caller, however many addresses they have', () => {

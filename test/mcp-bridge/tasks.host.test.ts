@@ -8,7 +8,7 @@ let agent: BridgedAgent
 let alice: string
 let bob: string
 
-/** The pending calls of the tool `wait` by their names, with the function that completes each; and the names of cancelled calls. */
+/** The pending calls of the tool `wait` by name, with the function that completes each; and the names of cancelled calls. */
 const pending = new Map<string, () => void>()
 const cancelled = new Set<string>()
 
@@ -26,34 +26,17 @@ const echo: TestTool = {
   run: ({ text = '' }) => ({ content: [{ type: 'text', text: String(text) }] }),
 }
 
+const steps: TestTool = {
+  run: async (_, { mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken ?? ''
+    for (const params of [{ progress: 1 }, { progress: 1, total: 2 }, { progress: 2, total: 2, message: 'Nearly' }])
+      await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...params } })
+    return { content: [{ type: 'text', text: 'done' }] }
+  },
+}
+
 beforeAll(async () => {
-  agent = await startBridgedAgent(
-    {
-      steps: {
-        run: async (_, { mcpReq }) => {
-          const progressToken = mcpReq._meta?.progressToken ?? ''
-          for (const params of [
-            { progress: 1 },
-            { progress: 1, total: 2 },
-            { progress: 2, total: 2, message: 'Nearly' },
-          ])
-            await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...params } })
-          return { content: [{ type: 'text', text: 'done' }] }
-        },
-      },
-      wait,
-      echo,
-    },
-    {
-      only: {
-        speak: {
-          ...echo,
-          run: ({ text = '' }, context) =>
-            text === 'wait' ? wait.run({ name: 'client' }, context) : echo.run({ text }, context),
-        },
-      },
-    },
-  )
+  agent = await startBridgedAgent('task-tools', { steps, wait, echo })
   alice = await agent.issue('alice')
   bob = await agent.issue('bob')
 })
@@ -70,6 +53,9 @@ const stateOf = async (id: string, token?: string) => {
   const { result } = await agent.call('GetTask', { id }, { token })
   return (result as Task | undefined)?.status.state
 }
+const untilCompleted = (id: string) =>
+  vi.waitFor(async () => expect(await stateOf(id)).toBe('TASK_STATE_COMPLETED'), { timeout: 5_000 })
+const untilCancelled = (name: string) => vi.waitFor(() => expect(cancelled).toContain(name), { timeout: 5_000 })
 
 /** Summarizes an event of a stream. */
 const summarize = (event: JsonObject): string => {
@@ -115,7 +101,7 @@ describe('a stream', () => {
     await untilStarted('disconnected')
     await events.return(undefined)
     pending.get('disconnected')?.()
-    await vi.waitFor(async () => expect(await stateOf(task.id)).toBe('TASK_STATE_COMPLETED'), { timeout: 5_000 })
+    await untilCompleted(task.id)
     expect(cancelled).not.toContain('disconnected')
   })
 
@@ -134,7 +120,7 @@ describe('a task', () => {
     const { id, status } = await startTask('later')
     await untilStarted('later')
     pending.get('later')?.()
-    await vi.waitFor(async () => expect(await stateOf(id)).toBe('TASK_STATE_COMPLETED'), { timeout: 5_000 })
+    await untilCompleted(id)
     expect(status.state).toBe('TASK_STATE_WORKING')
   })
 
@@ -162,38 +148,28 @@ describe('a task', () => {
     const { result } = await agent.call('CancelTask', { id })
     expect((result as Task).status.state).toBe('TASK_STATE_CANCELED')
     expect(await Array.fromAsync(events, summarize)).toEqual(['CANCELED'])
-    await vi.waitFor(() => expect(cancelled).toContain('cancelled'), { timeout: 5_000 })
+    await untilCancelled('cancelled')
     expect(await stateOf(id)).toBe('TASK_STATE_CANCELED')
   })
 
-  it.each<[title: string, method: string, params: (id: string) => JsonObject, code: number]>([
-    ['the cancellation of a finished task', 'CancelTask', id => ({ id }), -32002],
-    ['a subscription to a finished task', 'SubscribeToTask', id => ({ id }), -32004],
-    ['a message to a finished task', 'SendMessage', taskId => message(calls('steps'), { taskId }), -32004],
-    ['a message to an unknown task', 'SendMessage', () => message(calls('steps'), { taskId: 'x' }), -32001],
-    ['a read of an unknown task', 'GetTask', () => ({ id: 'x' }), -32001],
-    [
-      'a configuration of push notifications',
-      'CreateTaskPushNotificationConfig',
-      taskId => ({ taskId, url: 'https://hook.example.com/' }),
-      -32003,
-    ],
-    [
-      'a context id that is too long',
-      'SendMessage',
-      () => message(calls('steps'), { contextId: 'c'.repeat(257) }),
-      -32602,
-    ],
-    ['a task id that is too long', 'GetTask', () => ({ id: 'x'.repeat(3_000_000) }), -32001],
-    [
-      'a message without an id',
-      'SendMessage',
-      () => ({ message: { role: 'ROLE_USER', parts: calls('steps') } }),
-      -32602,
-    ],
-  ])('rejects %s', async (_, method, params, code) => {
+  it('rejects calls that it does not allow', async () => {
+    const push = 'CreateTaskPushNotificationConfig'
+    const rows: [title: string, method: string, params: (id: string) => JsonObject, code: number][] = [
+      ['the cancellation of a finished task', 'CancelTask', id => ({ id }), -32002],
+      ['a subscription to a finished task', 'SubscribeToTask', id => ({ id }), -32004],
+      ['a message to a finished task', 'SendMessage', taskId => message(calls('steps'), { taskId }), -32004],
+      ['a message to an unknown task', 'SendMessage', () => message(calls('steps'), { taskId: 'x' }), -32001],
+      ['a read of an unknown task', 'GetTask', () => ({ id: 'x' }), -32001],
+      ['push notifications', push, taskId => ({ taskId, url: 'https://hook.example.com/' }), -32003],
+      ['a long context id', 'SendMessage', () => message(calls('steps'), { contextId: 'c'.repeat(257) }), -32602],
+      ['a long task id', 'GetTask', () => ({ id: 'x'.repeat(3_000_000) }), -32001],
+      ['no message id', 'SendMessage', () => ({ message: { role: 'ROLE_USER', parts: calls('steps') } }), -32602],
+    ]
     const { id } = await agent.send(calls('steps'))
-    expect((await agent.call(method, params(id))).error).toMatchObject({ code })
+    for (const [title, method, params, code] of rows)
+      expect((await agent.call(method, params(id))).error, title).toMatchObject({ code })
+    const longest = await agent.send(calls('steps'), { contextId: 'c'.repeat(256) })
+    expect(longest.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
   it('accepts no further message while it runs', async () => {
@@ -204,13 +180,10 @@ describe('a task', () => {
     expect(error).toMatchObject({ code: -32004, message: expect.stringContaining('leave `message.taskId` out') })
   })
 
-  it('is created without looking up the tasks that its message refers to', async () => {
-    await agent.send(calls('steps'), { referenceTaskIds: ['forged-line'] })
+  it('has the context of its message, and is created without looking up the tasks that this refers to', async () => {
+    const task = await agent.send(calls('steps'), { contextId: 'talk', referenceTaskIds: ['forged-line'] })
+    expect(task).toMatchObject({ contextId: 'talk' })
     expect(agent.host.logged().join()).not.toContain('forged-line')
-  })
-
-  it('has the context that the message names', async () => {
-    expect(await agent.send(calls('steps'), { contextId: 'talk' })).toMatchObject({ contextId: 'talk' })
   })
 
   it('belongs to its caller: no other caller can read, list or cancel it', async () => {
@@ -239,7 +212,7 @@ describe('a task', () => {
     await untilStarted('tenant')
     const { result } = await agent.call('CancelTask', { id, tenant: 'x' }, { token: alice })
     expect((result as Task).status.state).toBe('TASK_STATE_CANCELED')
-    await vi.waitFor(() => expect(cancelled).toContain('tenant'), { timeout: 5_000 })
+    await untilCancelled('tenant')
   })
 
   it('is listed in pages', async () => {
@@ -249,11 +222,8 @@ describe('a task', () => {
     let pageToken: Json = ''
     let totalSize: Json = 0
     do {
-      const { result } = await agent.call(
-        'ListTasks',
-        { pageSize: 2, pageToken, includeArtifacts: true },
-        { token: carol },
-      )
+      const params = { pageSize: 2, pageToken, includeArtifacts: true }
+      const { result } = await agent.call('ListTasks', params, { token: carol })
       const page = result as { tasks: Task[]; nextPageToken: string; totalSize: number }
       texts.push(page.tasks.map(({ artifacts }) => artifacts?.[0]?.parts[0]?.text ?? null))
       ;({ nextPageToken: pageToken, totalSize } = page)
@@ -270,7 +240,7 @@ describe('the card', () => {
     await agent.server.announce()
     await vi.waitFor(
       async () => {
-        const card = await agent.host.fetch('/agents/tools/.well-known/agent-card.json')
+        const card = await agent.host.fetch('/agents/task-tools/.well-known/agent-card.json')
         expect(await card.text()).toContain('new-tool')
       },
       { timeout: 10_000, interval: 100 },
@@ -279,36 +249,35 @@ describe('the card', () => {
   })
 })
 
-describe.each(sdks.filter(({ binding, legacyCompat }) => binding === 'JSONRPC' && !legacyCompat))('$title', sdk => {
-  const connect = () => sdk.connect(new URL('/agents/only/', agent.host.url).href)
-
-  it('reads the card, with the tool and the endpoint on this host', async () => {
-    const { card } = await connect()
-    expect(card.skills).toEqual(['speak'])
-    for (const endpoint of card.endpoints) expect(endpoint).toContain(` ${agent.host.url.origin}/agents/only`)
+describe('official clients', () => {
+  let only: BridgedAgent
+  beforeAll(async () => {
+    const run: TestTool['run'] = ({ text = '' }, context) =>
+      text === 'wait' ? wait.run({ name: 'client' }, context) : echo.run({ text }, context)
+    only = await startBridgedAgent('task-only', { speak: { ...echo, run } })
   })
+  afterAll(() => only.close())
 
-  it('calls the tool with a text and gets the task', async () => {
-    const { send, get } = await connect()
-    const { id, ...sent } = await send('edge')
-    expect(sent).toEqual({ state: 'completed', text: 'edge', historyLength: 1 })
-    expect(await get(id)).toEqual({ id, ...sent })
-  })
+  it.each(sdks.filter(({ binding, legacyCompat }) => binding === 'JSONRPC' && !legacyCompat))(
+    'read the card, call, stream and cancel: $title',
+    async sdk => {
+      const { origin } = agent.host.url
+      const { card, send, get, stream, cancel, resubscribe } = await sdk.connect(`${origin}/agents/task-only/`)
+      expect(card.skills).toEqual(['speak'])
+      for (const endpoint of card.endpoints) expect(endpoint).toContain(` ${origin}/agents/task-only`)
+      const { id, ...sent } = await send('edge')
+      expect(sent).toEqual({ state: 'completed', text: 'edge', historyLength: 1 })
+      expect(await get(id)).toEqual({ id, ...sent })
+      expect(await Array.fromAsync(stream('edge'))).toEqual(['working', 'edge', 'completed'])
 
-  it('streams a task', async () => {
-    const { stream } = await connect()
-    expect(await Array.fromAsync(stream('edge'))).toEqual(['working', 'edge', 'completed'])
-  })
-
-  it('cancels a task', async () => {
-    const { send, cancel, resubscribe } = await connect()
-    pending.delete('client')
-    const { id } = await send('wait', { returnImmediately: true })
-    await untilStarted('client')
-    const events = resubscribe(id)
-    const states = [(await events.next()).value]
-    expect(await cancel(id)).toMatchObject({ id, state: 'canceled' })
-    for await (const event of events) states.push(event)
-    expect(states).toEqual(['working', 'canceled'])
-  })
+      pending.delete('client')
+      const running = await send('wait', { returnImmediately: true })
+      await untilStarted('client')
+      const events = resubscribe(running.id)
+      const states = [(await events.next()).value]
+      expect(await cancel(running.id)).toMatchObject({ id: running.id, state: 'canceled' })
+      for await (const event of events) states.push(event)
+      expect(states).toEqual(['working', 'canceled'])
+    },
+  )
 })

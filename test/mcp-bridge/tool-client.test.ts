@@ -8,8 +8,16 @@ const upstream = { url: 'https://mcp.internal/mcp', service: 'TOOLS' }
 const eventStream = { 'Content-Type': 'text/event-stream' }
 const result = { content: [{ type: 'text', text: 'ok' }] }
 
-const clientOf = (fetch: (url: string, init: RequestInit) => Promise<unknown> | unknown) =>
-  new ToolClient({ TOOLS: { fetch } } as unknown as Env, () => undefined)
+let clients: ToolClient[] = []
+const clientOf = (fetch: (url: string, init: RequestInit) => Promise<unknown> | unknown) => {
+  const client = new ToolClient({ TOOLS: { fetch } } as unknown as Env, () => undefined)
+  clients.push(client)
+  return client
+}
+afterEach(() => {
+  for (const client of clients) client.close()
+  clients = []
+})
 
 const alice = { authenticated: true, name: 'alice' }
 const bob = { authenticated: true, name: 'bob' }
@@ -28,8 +36,6 @@ const cancelled = { action: 'cancel' as const }
 
 /** Opens one session, in which the server cannot ask: it is not opened again in a newer version of MCP. */
 const shared = { session: 'shared' }
-
-afterEach(() => void vi.useRealTimers())
 
 describe('a response stream that ends before the result', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -51,7 +57,7 @@ describe('a response stream that ends before the result', () => {
     const client = clientOf((url, init) =>
       init.method === 'GET' ? resume(new Headers(init.headers).get('Last-Event-ID')) : respond(new Request(url, init)),
     )
-    const outcome = callLook(client, 60, alice, shared).finally(() => client.close())
+    const outcome = callLook(client, 60, alice, shared)
     await called.promise
     // The client reads the stream to its end.
     for (let turn = 0; turn < 20; turn++) await setImmediate()
@@ -124,7 +130,6 @@ it('closes a session whose server sends too much between calls, and opens a new 
   const second = await callLook(client, 5, alice, shared)
   const sessionMethods = ['initialize', 'notifications/initialized', 'GET', 'tools/call']
   expect([first, second, methods]).toEqual([{ result }, { result }, [...sessionMethods, ...sessionMethods]])
-  client.close()
 })
 
 /** A server that gives every client a session of its own, or none, and what it was asked in which. */
@@ -154,6 +159,8 @@ const sessionServer = (script: Parameters<typeof scripted>[0] = {}, isStateless 
   return {
     client,
     open,
+    /** How many sessions were opened. */
+    countOpened: () => opened,
     /** The sessions of the calls since the last look. */
     takeRequests: () => requests.splice(0),
     restart: (answer: () => Response) => {
@@ -164,19 +171,28 @@ const sessionServer = (script: Parameters<typeof scripted>[0] = {}, isStateless 
 }
 
 describe('a session that the server has lost', () => {
-  it.each<[title: string, answer: () => Response]>([
-    ['404', () => new Response('gone', { status: 404 })],
-    [
-      '400 as the examples of the official library',
-      () => rpc({ error: { code: -32000, message: 'Bad Request: No valid session ID provided' }, id: null }, 400),
-    ],
-    ['400 with a text', () => new Response('Invalid or missing session ID', { status: 400 })],
-  ])('is opened again for the same call: %s', async (_, answer) => {
-    const { client, takeRequests, restart } = sessionServer()
+  it('is opened again for the same call, whatever the server answers', async () => {
+    const noSession = { error: { code: -32000, message: 'Bad Request: No valid session ID provided' }, id: null }
+    const answers = [
+      () => new Response('gone', { status: 404 }),
+      // As the examples of the official library answer.
+      () => rpc(noSession, 400),
+      () => new Response('Invalid or missing session ID', { status: 400 }),
+    ]
+    for (const answer of answers) {
+      const { client, takeRequests, restart } = sessionServer()
+      await callLook(client, 5)
+      restart(answer)
+      expect([await callLook(client, 5), takeRequests()]).toEqual([{ result }, ['s1', 's1', 's2']])
+    }
+  })
+
+  it('is opened once for two calls that find it lost', async () => {
+    const { client, countOpened, open, takeRequests, restart } = sessionServer()
     await callLook(client, 5)
-    restart(answer)
-    expect([await callLook(client, 5), takeRequests()]).toEqual([{ result }, ['s1', 's1', 's2']])
-    client.close()
+    restart(() => new Response('gone', { status: 404 }))
+    expect(await Promise.all([callLook(client, 5), callLook(client, 5)])).toEqual([{ result }, { result }])
+    expect([[...open], countOpened(), takeRequests()]).toEqual([['s2'], 2, ['s1', 's1', 's1', 's2', 's2']])
   })
 
   it('fails the call if it is lost again at once, with the message of the server', async () => {
@@ -186,7 +202,6 @@ describe('a session that the server has lost', () => {
       notReady: 'The MCP server answered with HTTP 400.',
       quote: 'Unknown session.',
     })
-    client.close()
   })
 
   it('is not assumed for any other 400', async () => {
@@ -195,7 +210,37 @@ describe('a session that the server has lost', () => {
       { notReady: 'The MCP server answered with HTTP 400.', quote: 'Bad JSON' },
       ['s1'],
     ])
+  })
+})
+
+describe('a session in which a call fails', () => {
+  it('is used again, unless the server as a whole did not respond as MCP', async () => {
+    const nextSessionAfter = async (answer: () => Response | Promise<Response>, timeoutSeconds = 5) => {
+      let calls = 0
+      const { client, open, takeRequests } = sessionServer({ 'tools/call': () => (++calls === 1 ? answer() : result) })
+      const failed = await callLook(client, timeoutSeconds)
+      expect(await callLook(client, 5)).toEqual({ result })
+      await vi.waitFor(() => expect(open.size).toBe(1))
+      return [Object.keys(failed)[0], takeRequests().at(-1)]
+    }
+    expect([
+      await nextSessionAfter(() => rpc({ error: { code: -32000, message: 'No' } })),
+      await nextSessionAfter(() => new Promise(() => undefined), 0.05),
+      await nextSessionAfter(() => new Response(null, { status: 521 })),
+      await nextSessionAfter(() => new Response('down', { status: 500 })),
+    ]).toEqual([
+      ['refused', 's1'],
+      ['failure', 's1'],
+      ['failure', 's2'],
+      ['notReady', 's2'],
+    ])
+  })
+
+  it('ends with the client', async () => {
+    const { client, open } = sessionServer()
+    for (const caller of [alice, bob]) await callLook(client, 5, caller)
     client.close()
+    await vi.waitFor(() => expect(open.size).toBe(0))
   })
 })
 
@@ -203,32 +248,28 @@ describe('the sessions of an agent', () => {
   const visitor = (name: string, context = 'c1') => ({ authenticated: false, name, context })
 
   it('are one for each caller: none sees what the server keeps for another', async () => {
-    const { client, takeRequests } = sessionServer()
-    for (const caller of [alice, bob, alice, visitor('alice'), visitor('1')]) await callLook(client, 5, caller)
-    expect(takeRequests()).toEqual(['s1', 's2', 's1', 's3', 's4'])
-    client.close()
-  })
-
-  it('are one for each context of an address, and one for all contexts of an authenticated caller', async () => {
-    const { client, takeRequests } = sessionServer()
+    const sessionsOf = async (callers: Parameters<typeof callLook>[2][], isStateless = false, more = {}) => {
+      const { client, takeRequests } = sessionServer({}, isStateless)
+      for (const caller of callers) await callLook(client, 5, caller, more)
+      return takeRequests()
+    }
+    const ofCallers = await sessionsOf([alice, bob, alice, visitor('alice'), visitor('1')])
+    expect(ofCallers).toEqual(['s1', 's2', 's1', 's3', 's4'])
+    // Each context of an address has its own, all contexts of an authenticated caller have one.
     const callers = [visitor('1', 'c1'), visitor('1', 'c2'), visitor('2', 'c1'), visitor('1', 'c1')]
-    for (const caller of [...callers, alice, { ...alice, context: 'c2' }]) await callLook(client, 5, caller)
-    expect(takeRequests()).toEqual(['s1', 's2', 's3', 's1', 's4', 's4'])
-    client.close()
+    const inContexts = await sessionsOf([...callers, alice, { ...alice, context: 'c2' }])
+    expect(inContexts).toEqual(['s1', 's2', 's3', 's1', 's4', 's4'])
+    // All callers share one where the owner wants that, or where the server has no sessions.
+    expect(await sessionsOf([alice, bob, visitor('1')], false, shared)).toEqual(['s1', 's1', 's1'])
+    expect(await sessionsOf([alice, bob, visitor('1')], true)).toEqual(['', '', ''])
   })
 
-  it('are one for all callers where the owner wants that', async () => {
-    const { client, takeRequests } = sessionServer()
-    for (const caller of [alice, bob, visitor('1')]) await callLook(client, 5, caller, { session: 'shared' })
-    expect(takeRequests()).toEqual(['s1', 's1', 's1'])
-    client.close()
-  })
-
-  it('are one for all callers of a server without sessions', async () => {
-    const { client, open, takeRequests } = sessionServer({}, true)
-    for (const caller of [alice, bob, visitor('1')]) await callLook(client, 5, caller)
-    expect([takeRequests(), open.size]).toEqual([['', '', ''], 1])
-    client.close()
+  it('are replaced when the manifest names another server', async () => {
+    const { client, open, takeRequests } = sessionServer()
+    await callLook(client, 5)
+    await callLook(client, 5, alice, { url: 'https://mcp.internal/other' })
+    await vi.waitFor(() => expect([...open]).toEqual(['s2']))
+    expect(takeRequests()).toEqual(['s1', 's2'])
   })
 
   it('are one for callers who are the first at the same time, of a server without sessions', async () => {
@@ -238,15 +279,13 @@ describe('the sessions of an agent', () => {
     expect([outcomes, again, takeRequests().length]).toEqual([Array(4).fill({ result }), { result }, 5])
     // No call is counted any more.
     expect(client.closeIdle(0)).toBeDefined()
-    client.close()
   })
 
   it('stay open for the calls that waited for them, however many open at once', async () => {
-    const { client } = sessionServer()
+    const { client, takeRequests } = sessionServer()
     const callers = Array.from({ length: 40 }, (_, index) => ({ ...alice, name: `a${index}` }))
     const outcomes = await Promise.all([...callers, ...callers].map(caller => callLook(client, 5, caller)))
-    expect(outcomes).toEqual(Array(80).fill({ result }))
-    client.close()
+    expect([outcomes, new Set(takeRequests()).size]).toEqual([Array(80).fill({ result }), 40])
   })
 
   it('are at most 32: that which was unused longest is closed, those of callers without a token first', async () => {
@@ -264,7 +303,6 @@ describe('the sessions of an agent', () => {
     takeRequests()
     await callLook(client, 5, { ...bob, name: 'b0' })
     expect(takeRequests()).toEqual(['s3'])
-    client.close()
   })
 
   it('of the address that has most are closed first, so that it closes none of others', async () => {
@@ -277,7 +315,6 @@ describe('the sessions of an agent', () => {
     }
     await vi.waitFor(() => expect(open.size).toBe(32))
     expect(['s1', 's2', 's3', 's4', 's5'].filter(id => open.has(id))).toEqual(['s1', 's2', 's5'])
-    client.close()
   })
 
   it('are closed when they were unused for five minutes, but not while a tool runs', async () => {
@@ -301,7 +338,6 @@ describe('the sessions of an agent', () => {
     ended.resolve(result)
     expect(await running).toEqual({ result })
     expect(client.closeIdle(0)).toBe(Date.now() + 300_000)
-    client.close()
   })
 })
 
@@ -315,16 +351,11 @@ describe('a resource', () => {
   const readable = { 'tools/call': link, 'resources/read': { contents } }
   const unknown = { refused: expect.stringContaining('The card does not list this resource') }
 
-  it('can be read if the card lists it', async () => {
-    const { client } = sessionServer(readable)
-    expect(await read(client, 'memo://linked', true)).toEqual({
-      result: { content: [{ type: 'resource', resource: contents[0] }] },
-    })
-    client.close()
-  })
+  const readResult = { result: { content: [{ type: 'resource', resource: contents[0] }] } }
 
-  it('can be read if a result has linked it for the same caller, and by no other', async () => {
+  it('can be read if the card lists it, or a result has linked it for the same caller', async () => {
     const { client } = sessionServer(readable)
+    expect(await read(client, 'memo://linked', true)).toEqual(readResult)
     const before = await read(client, 'memo://linked', false)
     await callLook(client, 5)
     expect([
@@ -332,24 +363,31 @@ describe('a resource', () => {
       await read(client, 'memo://linked', false),
       await read(client, 'memo://other', false),
       await read(client, 'memo://linked', false, bob),
-    ]).toEqual([unknown, expect.objectContaining({ result: expect.anything() }), unknown, unknown])
-    client.close()
+    ]).toEqual([unknown, readResult, unknown, unknown])
   })
 
-  it('is known for its caller only, even in a session without state', async () => {
-    const { client } = sessionServer(readable, true)
-    await callLook(client, 5)
-    expect(await read(client, 'memo://linked', false, bob)).toEqual(unknown)
-    client.close()
-  })
-
-  it('is known for its context only, of a caller without a token, even in a session without state', async () => {
+  it('is known for its caller, or a context of an anonymous one, only, even in a session without state', async () => {
     const { client } = sessionServer(readable, true)
     const visitor = { authenticated: false, name: '1' }
+    await callLook(client, 5)
     await callLook(client, 5, visitor)
-    expect(await read(client, 'memo://linked', false, visitor, 'c2')).toEqual(unknown)
-    expect(await read(client, 'memo://linked', false, visitor, 'c1')).toHaveProperty('result')
-    client.close()
+    expect([
+      await read(client, 'memo://linked', false, bob),
+      await read(client, 'memo://linked', false, visitor, 'c2'),
+      await read(client, 'memo://linked', false, visitor, 'c1'),
+    ]).toEqual([unknown, unknown, readResult])
+  })
+
+  it('is forgotten after 1,000 others', async () => {
+    const links = Array.from({ length: 1001 }, (_, index) => ({
+      type: 'resource_link',
+      uri: `memo://${index}`,
+      name: 'l',
+    }))
+    const { client } = sessionServer({ ...readable, 'tools/call': { content: links } })
+    await callLook(client, 5)
+    const reads = await Promise.all(['memo://0', 'memo://1', 'memo://1000'].map(uri => read(client, uri, false)))
+    expect(reads).toEqual([unknown, readResult, readResult])
   })
 
   it('with a URI longer than 2,048 characters is not remembered, because it would fill the memory', async () => {
@@ -361,7 +399,6 @@ describe('a resource', () => {
       expect.objectContaining({ result: expect.anything() }),
       unknown,
     ])
-    client.close()
   })
 
   it('fails with the message of the server', async () => {
@@ -369,6 +406,5 @@ describe('a resource', () => {
     expect(await read(client, 'memo://x', true)).toEqual({
       refused: 'The MCP server answered with error -32002: No memo',
     })
-    client.close()
   })
 })

@@ -47,9 +47,8 @@ describe('discovery', () => {
   })
 
   it('reads nothing with a status with which no Response can have a body', async () => {
-    const response = Object.defineProperty(Response.json({ jsonrpc: '2.0', id: 0, result: {} }), 'status', {
-      value: 205,
-    })
+    const result = Response.json({ jsonrpc: '2.0', id: 0, result: {} })
+    const response = Object.defineProperty(result, 'status', { value: 205 })
     expect(await discover('https://mcp.example.com/mcp', async () => response)).toMatchObject({ failure: {} })
   })
 
@@ -78,9 +77,11 @@ describe('discovery', () => {
   it('resumes the stream of a response, and opens no other stream', async () => {
     const resume = vi.fn((_lastEventId: string | null) => events({ id: 1, result: { tools } }))
     const script = { 'tools/list': () => eventStream('retry: 10\nid: 1\ndata:\n\n') }
-    expect(await discover('https://mcp.example.com/mcp', serverOf(script, resume))).toMatchObject({
-      discovered: { tools: { items: tools } },
-    })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const discovery = discover('https://mcp.example.com/mcp', serverOf(script, resume))
+    // At the earliest after a second, whatever the server asks for.
+    while (resume.mock.calls.length === 0) await vi.advanceTimersByTimeAsync(100)
+    expect(await discovery).toMatchObject({ discovered: { tools: { items: tools } } })
     expect(resume.mock.calls).toEqual([['1']])
   })
 })
@@ -99,11 +100,8 @@ describe('an open session', () => {
       'look',
       {},
       {
-        signal: new AbortController().signal,
-        timeoutMs: 60_000,
-        maxTimeoutMs: 60_000,
-        onProgress: () => undefined,
-        onElicitation: async () => ({ action: 'cancel' }),
+        ...{ signal: new AbortController().signal, timeoutMs: 60_000, maxTimeoutMs: 60_000 },
+        ...{ onProgress: () => undefined, onElicitation: async () => ({ action: 'cancel' }) },
       },
     )
   /** An event stream that ends at once and asks the client to reconnect at once. */

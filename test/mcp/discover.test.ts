@@ -93,16 +93,15 @@ describe('a server of the official library', () => {
   })
 })
 
-it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-  'discovers a server of MCP %s in that version',
-  async version => {
+it('discovers a server of each version of MCP in that version', async () => {
+  for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
     expect(await discoverServer(scripted({ initialize: initialized({ tools: {} }, version) }))).toMatchObject({
       protocolVersion: version,
       tools: { items: [{ name: 'look' }] },
     })
     expect(server.requests.at(-1)?.headers['mcp-protocol-version']).toBe(version)
-  },
-)
+  }
+})
 
 it('returns unknown capabilities unchanged', async () => {
   const capabilities = { tools: { listChanged: true, more: 1 }, sampling: {} }
@@ -134,43 +133,28 @@ describe('pages', () => {
       'tools/list': ({ cursor = 0 }) => ({ tools: [{ name: `t${cursor}` }], nextCursor: next(Number(cursor)) }),
     })
 
-  it.each([
-    ['no cursor', undefined],
-    ['a null cursor', null],
-    ['an empty cursor', ''],
-  ])('are requested until there is %s', async (_, lastCursor) => {
-    const discovery = await discoverServer(paged(cursor => (cursor < 2 ? `${cursor + 1}` : lastCursor)))
-    expect('tools' in discovery && discovery.tools).toEqual({ items: [{ name: 't0' }, { name: 't1' }, { name: 't2' }] })
+  const toolsOf = async (...server: Parameters<typeof discoverServer>) => {
+    const discovery = await discoverServer(...server)
+    return 'tools' in discovery && discovery.tools
+  }
+  const items = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `t${index}` }))
+  const endless = paged(cursor => `${cursor + 1}`)
+
+  it('are requested until there is no cursor, a null one or an empty one', async () => {
+    for (const last of [undefined, null, ''])
+      expect(await toolsOf(paged(cursor => (cursor < 2 ? `${cursor + 1}` : last)))).toEqual({ items: items(3) })
   })
 
-  it('end when a cursor is repeated', async () => {
-    const discovery = await discoverServer(paged(() => '1'))
-    expect('tools' in discovery && discovery.tools).toEqual({
-      items: [{ name: 't0' }, { name: 't1' }],
-      truncated: 'the server repeats the cursor of a page',
-    })
-  })
-
-  it('end at the limit of pages', async () => {
-    const discovery = await discoverServer(
-      paged(cursor => `${cursor + 1}`),
-      { maxPages: 3 },
-    )
-    expect('tools' in discovery && discovery.tools).toEqual({
-      items: [{ name: 't0' }, { name: 't1' }, { name: 't2' }],
-      truncated: 'this host requests no more than 3 pages',
-    })
-  })
-
-  it('end at the limit of tools', async () => {
-    const discovery = await discoverServer(
-      paged(cursor => `${cursor + 1}`),
-      { maxItems: 1 },
-    )
-    expect('tools' in discovery && discovery.tools).toEqual({
-      items: [{ name: 't0' }, { name: 't1' }],
-      truncated: 'this host requests no more than 1',
-    })
+  it('end when a cursor is repeated, and at the limits of pages and tools', async () => {
+    expect([
+      await toolsOf(paged(() => '1')),
+      await toolsOf(endless, { maxPages: 3 }),
+      await toolsOf(endless, { maxItems: 1 }),
+    ]).toEqual([
+      { items: items(2), truncated: 'the server repeats the cursor of a page' },
+      { items: items(3), truncated: 'this host requests no more than 3 pages' },
+      { items: items(2), truncated: 'this host requests no more than 1' },
+    ])
   })
 })
 
@@ -202,76 +186,46 @@ const timeout = { code: 'timeout', message: 'The MCP server did not answer in ti
 const never = () => new Promise<object>(() => undefined)
 
 describe('a failing server', () => {
-  it.each<[string, FetchHandler, object]>([
-    [
-      'speaks an unknown version of MCP',
-      scripted({ initialize: initialized({ tools: {} }, '1999-01-01') }),
-      notReady('speaks MCP version "1999-01-01", which this host does not support'),
-    ],
-    ['responds with HTTP 500', () => new Response('oops', { status: 500 }), notReady('answered with HTTP 500')],
-    [
-      'responds with HTTP 404',
-      () => new Response('Not found', { status: 404 }),
-      notReady('does not exist at this address (HTTP 404)'),
-    ],
-    [
-      'requires a token',
-      () => new Response(null, { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } }),
-      notReady('rejects the credentials of this host (HTTP 401): name its secret in upstream.secret'),
-    ],
-    [
-      'requires a token with another scope',
-      () => new Response(null, { status: 403, headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' } }),
-      notReady('rejects the credentials of this host (HTTP 403): name its secret in upstream.secret'),
-    ],
-    [
-      'responds with HTML',
-      respondWith('<!doctype html><p>hello', 'text/html'),
-      notReady('answered with neither JSON nor an event stream'),
-    ],
-    [
-      'responds with invalid JSON',
-      respondWith('{', 'application/json'),
-      notReady('answered with something that is not JSON-RPC'),
-    ],
-    [
-      'responds with JSON that is not JSON-RPC',
-      respondWith('{"a": 1}', 'application/json'),
-      notReady('answered with something that is not JSON-RPC'),
-    ],
-    [
-      'responds with a JSON-RPC error',
-      scripted({ initialize: () => rpc({ error: { code: -32603, message: 'x'.repeat(1_300) } }) }),
-      { code: 'refused', message: `The MCP server answered with error -32603: ${'x'.repeat(1_000)}…` },
-    ],
-    [
-      'responds with HTTP 400 and a JSON-RPC error',
-      () => rpc({ error: { code: -32600, message: 'No' } }, 400),
-      { code: 'refused', message: 'The MCP server answered with error -32600: No' },
-    ],
-    [
-      'omits its name from the result of `initialize`',
-      scripted({ initialize: { protocolVersion: '2025-06-18', capabilities: {} } }),
-      notReady('answered with a result that MCP does not define'),
-    ],
-    [
-      'returns tools that are not a list',
-      scripted({ 'tools/list': { tools: 'all' } }),
-      notReady('answered with a result that MCP does not define'),
-    ],
-    [
-      'sends a response that is too large',
-      scripted({ 'tools/list': { tools: [{ name: 'x'.repeat(5000) }] } }),
-      tooLarge,
-    ],
-    [
-      'sends events that are too large',
-      scripted({ 'tools/list': () => endless({ method: 'notifications/x', params: { text: 'x'.repeat(5000) } }) }),
-      tooLarge,
-    ],
-    ['closes the connection', () => undefined, { code: 'unreachable' }],
-  ])('is reported when it %s', async (_, handle, failure) => {
-    expect(await discoverServer(handle, { maxResponseBytes: 4096 })).toMatchObject(failure)
+  it('is reported with what it does', async () => {
+    const [noRpc, noResult] = [
+      'answered with something that is not JSON-RPC',
+      'answered with a result that MCP does not define',
+    ]
+    const credentials = (status: number) =>
+      notReady(`rejects the credentials of this host (HTTP ${status}): name its secret in upstream.secret`)
+    const challenge = (status: number) => () =>
+      new Response(null, { status, headers: { 'WWW-Authenticate': 'Bearer' } })
+    const longError = { code: -32603, message: 'x'.repeat(1_300) }
+    const longText = 'x'.repeat(5000)
+    const rows: [FetchHandler, object][] = [
+      [
+        scripted({ initialize: initialized({ tools: {} }, '1999-01-01') }),
+        notReady('speaks MCP version "1999-01-01", which this host does not support'),
+      ],
+      [() => new Response('oops', { status: 500 }), notReady('answered with HTTP 500')],
+      [() => new Response('No', { status: 404 }), notReady('does not exist at this address (HTTP 404)')],
+      [challenge(401), credentials(401)],
+      [challenge(403), credentials(403)],
+      [respondWith('<!doctype html>', 'text/html'), notReady('answered with neither JSON nor an event stream')],
+      [respondWith('{', 'application/json'), notReady(noRpc)],
+      [respondWith('{"a": 1}', 'application/json'), notReady(noRpc)],
+      [
+        scripted({ initialize: () => rpc({ error: longError }) }),
+        { code: 'refused', message: `The MCP server answered with error -32603: ${'x'.repeat(1_000)}…` },
+      ],
+      [
+        () => rpc({ error: { code: -32600, message: 'No' } }, 400),
+        { code: 'refused', message: 'The MCP server answered with error -32600: No' },
+      ],
+      // Without its name.
+      [scripted({ initialize: { protocolVersion: '2025-06-18', capabilities: {} } }), notReady(noResult)],
+      [scripted({ 'tools/list': { tools: 'all' } }), notReady(noResult)],
+      [scripted({ 'tools/list': { tools: [{ name: longText }] } }), tooLarge],
+      [scripted({ 'tools/list': () => endless({ method: 'notifications/x', params: { text: longText } }) }), tooLarge],
+      [() => undefined, { code: 'unreachable' }],
+    ]
+    for (const [handle, failure] of rows)
+      expect(await discoverServer(handle, { maxResponseBytes: 4096 })).toMatchObject(failure)
   })
 
   it('is reported when it redirects, even within its origin', async () => {
@@ -282,19 +236,14 @@ describe('a failing server', () => {
     expect(methods()).toEqual(['initialize'])
   })
 
-  it.each<[string, FetchHandler]>([
-    ['never responds to `initialize`', scripted({ initialize: never })],
-    ['never acknowledges the start of the session', scripted({ 'notifications/initialized': never })],
-    ['never lists its tools', scripted({ 'tools/list': never })],
-    ['responds with an event stream without events', scripted({ 'tools/list': () => endless() })],
-    [
-      'never completes a JSON response',
-      scripted({
-        'tools/list': () => new Response(new ReadableStream(), { headers: { 'Content-Type': 'application/json' } }),
-      }),
-    ],
-  ])('times out when it %s', async (_, handle) => {
-    expect(await discoverServer(handle, { requestTimeoutMs: 100 })).toEqual(timeout)
+  it('times out when it does not complete a response', async () => {
+    const unfinished = () => new Response(new ReadableStream(), { headers: { 'Content-Type': 'application/json' } })
+    const scripts: Parameters<typeof scripted>[0][] = [
+      ...[{ initialize: never }, { 'notifications/initialized': never }, { 'tools/list': never }],
+      ...[{ 'tools/list': () => endless() }, { 'tools/list': unfinished }],
+    ]
+    for (const script of scripts)
+      expect(await discoverServer(scripted(script), { requestTimeoutMs: 50 })).toEqual(timeout)
   })
 
   it('times out when all of its pages together take too long', async () => {
@@ -304,7 +253,7 @@ describe('a failing server', () => {
         return { tools: [], nextCursor: `${Number(cursor) + 1}` }
       },
     })
-    expect(await discoverServer(slow, { timeoutMs: 200 })).toEqual(timeout)
+    expect(await discoverServer(slow, { timeoutMs: 100 })).toEqual(timeout)
   })
 
   it('may leave the event stream of a response open', async () => {

@@ -29,32 +29,25 @@ describe('toMcpError', () => {
   const httpError = (status: number, text: string | null) =>
     Object.assign(new Error('HTTP'), { name: 'SdkHttpError', data: { status, text } })
 
-  it.each<[status: number, text: string | null, expected: object]>([
-    [404, null, { code: 'session-lost', status: 404 }],
-    [400, 'Session not found', { code: 'session-lost', status: 400, quote: 'Session not found' }],
-    [
-      400,
-      '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}',
-      { code: 'session-lost', quote: 'Bad Request: No valid session ID provided' },
-    ],
-    [
-      400,
-      '{"error":{"code":-32600,"message":"No"}}',
-      { code: 'refused', message: expect.stringContaining('-32600: No') },
-    ],
-    [500, '{"error":"database is away"}', { code: 'not-ready', quote: 'database is away' }],
-    [503, '{"message":"warming up"}', { code: 'not-ready', quote: 'warming up' }],
-    [502, 'one\n\ttwo ', { code: 'not-ready', quote: 'one two' }],
-    [500, 'x'.repeat(1_300), { code: 'not-ready', quote: `${'x'.repeat(1_000)}…` }],
-  ])('quotes what the server wrote with HTTP %i: %s', (status, text, expected) => {
-    expect(toMcpError(httpError(status, text))).toMatchObject(expected)
-  })
-
-  it.each([' <html><h1>Session</h1>', '', null])('quotes neither a page nor nothing: %j', text => {
-    expect(toMcpError(httpError(500, text))).toEqual({
-      code: 'not-ready',
-      message: 'The MCP server answered with HTTP 500.',
-    })
+  it('quotes what the server wrote with a status, but neither a page nor nothing', () => {
+    const noSession = { code: -32000, message: 'Bad Request: No valid session ID provided' }
+    const refused = { code: 'refused', message: expect.stringContaining('-32600: No') }
+    const rows: [status: number, text: string | null, expected: object][] = [
+      [404, null, { code: 'session-lost', status: 404 }],
+      [400, 'Session not found', { code: 'session-lost', status: 400, quote: 'Session not found' }],
+      [400, JSON.stringify({ error: noSession }), { code: 'session-lost', quote: noSession.message }],
+      [400, '{"error":{"code":-32600,"message":"No"}}', refused],
+      [500, '{"error":"database is away"}', { code: 'not-ready', quote: 'database is away' }],
+      [503, '{"message":"warming up"}', { code: 'not-ready', quote: 'warming up' }],
+      [502, 'one\n\ttwo ', { code: 'not-ready', quote: 'one two' }],
+      [500, 'x'.repeat(1_000), { code: 'not-ready', quote: 'x'.repeat(1_000) }],
+      [500, 'x'.repeat(1_300), { code: 'not-ready', quote: `${'x'.repeat(1_000)}…` }],
+    ]
+    for (const [status, text, expected] of rows)
+      expect(toMcpError(httpError(status, text)), `${status} ${text}`).toMatchObject(expected)
+    const message = 'The MCP server answered with HTTP 500.'
+    for (const text of [' <html><h1>Session</h1>', '', null])
+      expect(toMcpError(httpError(500, text))).toEqual({ code: 'not-ready', message })
   })
 })
 

@@ -69,19 +69,17 @@ describe('toSuperxCard', () => {
     })
   })
 
-  it.each<[title: string, server: Partial<Discovered>, description: string]>([
-    ['its title', { serverInfo: { name: 'srv', title: 'Weather' } }, 'Weather'],
-    [
-      'its instructions',
-      { serverInfo: { name: 'srv', title: 'Weather' }, instructions: 'Ask for a city.' },
-      'Weather\n\nAsk for a city.',
-    ],
-    ['what it is', { serverInfo: { name: 'srv', description: 'Forecasts' } }, 'srv\n\nForecasts'],
-    ['its instructions alone', { instructions: 'Ask.' }, 'Ask.'],
-    ['the first 4,000 characters of each', { instructions: 'x'.repeat(5_000) }, `${'x'.repeat(4_000)}…`],
-    ['nothing of another type', { serverInfo: { title: 7, description: [] } as never }, 'agent'],
-  ])('describes the agent as the server describes itself: %s', (_, server, description) => {
-    expect(cardOf(server).card.description).toBe(description)
+  it('describes the agent as the server describes itself', () => {
+    const descriptionOf = (serverInfo: object, instructions?: string) =>
+      cardOf({ serverInfo: serverInfo as never, ...(instructions && { instructions }) }).card.description
+    const weather = { name: 'srv', title: 'Weather' }
+    expect(descriptionOf(weather)).toBe('Weather')
+    expect(descriptionOf(weather, 'Ask for a city.')).toBe('Weather\n\nAsk for a city.')
+    expect(descriptionOf({ name: 'srv', description: 'Forecasts' })).toBe('srv\n\nForecasts')
+    expect(descriptionOf({}, 'Ask.')).toBe('Ask.')
+    expect(descriptionOf({}, 'x'.repeat(5_000))).toBe(`${'x'.repeat(4_000)}…`)
+    // Values of other types.
+    expect(descriptionOf({ title: 7, description: [] })).toBe('agent')
   })
 
   it('leaves out a text with the host of the server, and notes that', () => {
@@ -132,42 +130,37 @@ describe('toSuperxCard', () => {
 })
 
 describe('tools that do not follow MCP', () => {
-  it.each<[string, Json, Json]>([
-    ['no description and no schema', { name: 'a' }, { id: 'a', name: 'a' }],
-    ['null for both', { name: 'a', description: null, inputSchema: null }, { id: 'a', name: 'a' }],
-    ['values of other types', { name: 'a', description: 1, inputSchema: [] }, { id: 'a', name: 'a' }],
-    ['hidden characters, which the linter finds', { name: 'a\u200b' }, { id: 'a\u200b', name: 'a\u200b' }],
-  ])('are kept with %s', (_, item, expected) => {
-    expect(skillsOf(item)).toEqual({ skills: [expected], notes: [] })
+  it('are kept without their invalid members', () => {
+    const a = { id: 'a', name: 'a' }
+    const kept = (item: Json) => skillsOf(item)
+    expect([
+      kept({ name: 'a' }),
+      kept({ name: 'a', description: null, inputSchema: null }),
+      kept({ name: 'a', description: 1, inputSchema: [] }),
+    ]).toEqual(Array(3).fill({ skills: [a], notes: [] }))
+    // Hidden characters, which the linter finds.
+    expect(kept({ name: 'a\u200b' })).toEqual({ skills: [{ id: 'a\u200b', name: 'a\u200b' }], notes: [] })
   })
 
-  const deep = JSON.parse(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`) as Json
-  it.each<[string, Json, string]>([
-    ['no name', { description: 'x' }, '2: it has no name'],
-    ['a number for a name', { name: 7 }, '2: it has no name'],
-    ['an empty name', { name: '' }, '2 (""): it has no name'],
-    ['a value that is not an object', 'look', '2: it has no name'],
-    ['the name of another', { ...tool('first'), description: 'again' }, '2 ("first"): another tool has the same name'],
-    [
-      'a text that is too long',
-      { name: 'a', description: 'x'.repeat(16_385) },
-      '2 ("a"): is 16385 characters long; at most 16384 are allowed (at /description)',
-    ],
-    [
-      'a schema that nests too deeply',
-      { name: 'a', inputSchema: deep },
-      `2 ("a"): nests deeper than 64 levels (at /inputSchema${'/a'.repeat(61)})`,
-    ],
-    [
-      'a name that reaches a prototype',
-      { name: 'a', inputSchema: JSON.parse('{"__proto__": 1}') },
-      '2 ("a"): "__proto__" is not allowed as a name (at /inputSchema/__proto__)',
-    ],
-  ])('are omitted: %s', (_, item, message) => {
-    expect(skillsOf(tool('first'), item, tool('last'))).toEqual({
-      skills: [skill('first'), skill('last')],
-      notes: omits(message),
-    })
+  it('are omitted, with the reason', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`) as Json
+    const prototype = { name: 'a', inputSchema: JSON.parse('{"__proto__": 1}') }
+    const notAllowed = '"__proto__" is not allowed as a name (at /inputSchema/__proto__)'
+    const tooLong = 'is 16385 characters long; at most 16384 are allowed (at /description)'
+    const tooDeep = `nests deeper than 64 levels (at /inputSchema${'/a'.repeat(61)})`
+    const rows: [Json, message: string][] = [
+      [{ description: 'x' }, '2: it has no name'],
+      [{ name: 7 }, '2: it has no name'],
+      [{ name: '' }, '2 (""): it has no name'],
+      ['look', '2: it has no name'],
+      [{ ...tool('first'), description: 'again' }, '2 ("first"): another tool has the same name'],
+      [{ name: 'a', description: 'x'.repeat(16_385) }, `2 ("a"): ${tooLong}`],
+      [{ name: 'a', inputSchema: deep }, `2 ("a"): ${tooDeep}`],
+      [prototype, `2 ("a"): ${notAllowed}`],
+    ]
+    const skills = [skill('first'), skill('last')]
+    for (const [item, message] of rows)
+      expect(skillsOf(tool('first'), item, tool('last'))).toEqual({ skills, notes: omits(message) })
   })
 
   it('are omitted when the list would become too large, unlike smaller ones after them', () => {

@@ -34,12 +34,9 @@ const serverWithSession = async (): Promise<{ handle: FetchHandler; server: McpS
   return { handle: request => transport.handleRequest(request), server }
 }
 
-const callTool = (
-  session: Session,
-  name: string,
-  args: JsonObject = {},
-  options: Partial<Parameters<Session['callTool']>[2]> = {},
-) =>
+type SessionCall = Parameters<Session['callTool']>[2]
+
+const callTool = (session: Session, name: string, args: JsonObject = {}, options: Partial<SessionCall> = {}) =>
   session.callTool(name, args, {
     signal: new AbortController().signal,
     timeoutMs: 60_000,
@@ -64,17 +61,10 @@ describe('a session', () => {
     const { handle } = await serverWithSession()
     const session = await open(handle)
     const messages: unknown[] = []
-    const result = await callTool(
-      session,
-      'count_down',
-      { from: 2 },
-      { onProgress: ({ message }) => messages.push(message) },
-    )
+    const onProgress: SessionCall['onProgress'] = ({ message }) => void messages.push(message)
+    const result = await callTool(session, 'count_down', { from: 1 }, { onProgress })
     await session.close()
-    expect([messages, result]).toMatchObject([
-      ['2 …', '1 …'],
-      { result: { content: [{ type: 'text', text: 'Liftoff!' }] } },
-    ])
+    expect([messages, result]).toMatchObject([['1 …'], { result: { content: [{ type: 'text', text: 'Liftoff!' }] } }])
   })
 
   it('reports a change of the tools when it is opened with `onToolsChanged`', async () => {
@@ -94,31 +84,23 @@ describe('a session', () => {
     expect(http.requests.map(mcpMethod)).toEqual(['initialize', 'notifications/initialized', 'GET', 'DELETE'])
   })
 
-  it.each<[string, FetchHandler, object]>([
-    [
-      'whose session the server has dropped',
-      scripted({ 'tools/call': () => new Response(null, { status: 404 }) }),
+  it('reports the failure of a call', async () => {
+    const failureAfter = async (respond: () => Response) => {
+      const session = await open(scripted({ 'tools/call': respond }), { maxResponseBytes: 4096 })
+      const failure = await failureOf(session)
+      await session.close()
+      return failure
+    }
+    const error = { jsonrpc: '2.0', id: 0, error: { code: -32602, message: 'No' } }
+    expect([
+      await failureAfter(() => new Response(null, { status: 404 })),
+      await failureAfter(() => Response.json(error)),
+      await failureAfter(() => endless({ method: 'x', params: { y: 'z'.repeat(5000) } })),
+    ]).toEqual([
       { code: 'session-lost', status: 404, message: 'The MCP server answered with HTTP 404.' },
-    ],
-    [
-      'with an argument that the server rejects',
-      scripted({
-        'tools/call': () => Response.json({ jsonrpc: '2.0', id: 0, error: { code: -32602, message: 'No' } }),
-      }),
-      {
-        code: 'refused',
-        message: 'The MCP server answered with error -32602: No',
-      },
-    ],
-    [
-      'with a response that is too large',
-      scripted({ 'tools/call': () => endless({ method: 'x', params: { y: 'z'.repeat(5000) } }) }),
+      { code: 'refused', message: 'The MCP server answered with error -32602: No' },
       { code: 'too-large', message: 'The MCP server answered with more than 4096 bytes.', maxBytes: 4096 },
-    ],
-  ])('reports the failure of a call %s', async (_, handle, failure) => {
-    const session = await open(handle, { maxResponseBytes: 4096 })
-    expect(await failureOf(session)).toEqual(failure)
-    await session.close()
+    ])
   })
 
   it('notifies the server of an aborted call', async () => {
@@ -146,14 +128,7 @@ describe('a session', () => {
   })
 
   it('is closed even when the server never responds to its DELETE request', async () => {
-    const script = scripted({
-      initialize: () =>
-        Response.json(
-          { jsonrpc: '2.0', id: 0, result: initialized() },
-          { headers: { 'Mcp-Session-Id': 'unresponsive' } },
-        ),
-      'tools/call': () => endless(),
-    })
+    const script = scripted({ initialize: withSession, 'tools/call': () => endless() })
     // The timeout of the DELETE request expires as soon as the server has received it.
     const timeout = new AbortController()
     const session = await open(request => {
@@ -173,13 +148,15 @@ const withSession = () =>
   Response.json({ jsonrpc: '2.0', id: 0, result: initialized() }, { headers: { 'Mcp-Session-Id': 'one' } })
 
 describe('what a session knows of the server', () => {
-  it.each([
-    [scripted(), true],
-    [scripted({ initialize: withSession }), false],
-  ])('includes whether it keeps something between two requests', async (handle, isStateless) => {
-    const session = await open(handle)
-    expect(session.isStateless).toBe(isStateless)
-    await session.close()
+  it('includes whether it keeps something between two requests', async () => {
+    for (const [handle, isStateless] of [
+      [scripted(), true],
+      [scripted({ initialize: withSession }), false],
+    ] as const) {
+      const session = await open(handle)
+      expect(session.isStateless).toBe(isStateless)
+      await session.close()
+    }
   })
 
   it('includes its instructions', async () => {
@@ -212,31 +189,29 @@ describe('a request of the server', () => {
     return response
   }
 
-  it('for sampling is declined with the reason', async () => {
-    const params = { messages: [], maxTokens: 1 }
-    expect(await responseTo({ method: 'sampling/createMessage', params })).toMatchObject({
-      error: { code: -32601, message: expect.stringContaining('has no language model') },
-    })
+  const input = {
+    method: 'elicitation/create',
+    params: { message: 'Why?', requestedSchema: { type: 'object', properties: {} } },
+  }
+
+  it('is declined with the reason, except for input', async () => {
+    const sampling = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } }
+    const responses = [await responseTo(sampling), await responseTo({ method: 'roots/list' }), await responseTo(input)]
+    expect(responses).toMatchObject([
+      { error: { code: -32601, message: expect.stringContaining('has no language model') } },
+      { error: { code: -32601, message: 'This client does not offer roots/list.' } },
+      // Where nobody answers.
+      { error: { code: -32601 } },
+    ])
   })
 
-  it('for anything else is declined by its name', async () => {
-    expect(await responseTo({ method: 'roots/list' })).toMatchObject({
-      error: { code: -32601, message: 'This client does not offer roots/list.' },
-    })
-  })
-
-  it('for input is declined where nobody answers', async () => {
-    const params = { message: 'Why?', requestedSchema: { type: 'object', properties: {} } }
-    expect(await responseTo({ method: 'elicitation/create', params })).toMatchObject({ error: { code: -32601 } })
-  })
-
-  it.each<[title: string, more: SessionOptions, script: Parameters<typeof scripted>[0], action: string]>([
-    ['passed to the call that runs', { elicitations: 'any' }, { initialize: withSession }, 'decline'],
-    ['cancelled in a session without state, which may serve several callers', { elicitations: 'any' }, {}, 'cancel'],
-  ])('for input is %s', async (_, options, script, action) => {
-    const params = { message: 'Why?', requestedSchema: { type: 'object', properties: {} } }
-    const response = await responseTo({ method: 'elicitation/create', params }, options, script)
-    expect(response).toMatchObject({ result: { action } })
+  it('for input is passed to the call that runs, unless the session may serve several callers', async () => {
+    const inSession = await responseTo(input, { elicitations: 'any' }, { initialize: withSession })
+    const withoutState = await responseTo(input, { elicitations: 'any' })
+    expect([inSession, withoutState]).toMatchObject([
+      { result: { action: 'decline' } },
+      { result: { action: 'cancel' } },
+    ])
   })
 })
 
@@ -259,17 +234,11 @@ it.each([
   const handler = createMcpHandler(createServer, { legacy })
   const session = await open(request => handler.fetch(request), { elicitations: 'any' })
   const elicitations: unknown[] = []
-  const result = await callTool(
-    session,
-    'look',
-    {},
-    {
-      onElicitation: async elicitation => {
-        elicitations.push(elicitation)
-        return { action: 'accept', content: { city: 'Rome' } }
-      },
-    },
-  )
+  const onElicitation = async (elicitation: object) => {
+    elicitations.push(elicitation)
+    return { action: 'accept' as const, content: { city: 'Rome' } }
+  }
+  const result = await callTool(session, 'look', {}, { onElicitation })
   await session.close()
   expect([session.isStateless, elicitations, result]).toMatchObject([
     true,

@@ -113,8 +113,12 @@ export class ActionRunner {
     }
   }
 
-  /** Runs the action. `mayWrite` is whether the token of the job may comment. */
-  async run(event: Event, given: Record<string, string> = {}, { mayWrite = true } = {}): Promise<ActionResult> {
+  /** Runs the action. `mayWrite`: whether the token of the job may comment; `plansOnly`: runs only what decides about the steps. */
+  async run(
+    event: Event,
+    given: Record<string, string> = {},
+    { mayWrite = true, plansOnly = false } = {},
+  ): Promise<ActionResult> {
     const temp = join(this.folder, `run-${this.#runs++}`)
     mkdirSync(temp)
     const defaults = Object.entries(action.inputs).map(([name, { default: value = '' }]) => [name, value])
@@ -143,6 +147,7 @@ export class ActionRunner {
         result.used.push(expandAll(step.with ?? {}, contexts))
         continue
       }
+      if (plansOnly && step.id !== 'plan') continue
       const output = join(temp, `output-${result.steps.length}`)
       const run = await this.#bash(step.run ?? '', {
         ...env,

@@ -47,11 +47,7 @@ const push: Event = { name: 'push' }
 const yaml = (name: string, more: object = {}): string => `card: ${JSON.stringify(card(name, more))}\n`
 
 const isRegistered = async (id: string): Promise<boolean> =>
-  (
-    await sharedHost().fetch(`/agents/${id}/manifest`, {
-      headers: { Authorization: `Bearer ${token}` },
-    })
-  ).ok
+  (await sharedHost().fetch(`/agents/${id}/manifest`, { headers: { Authorization: `Bearer ${token}` } })).ok
 
 describe('action.yml', () => {
   it('installs the pinned dependencies of its own checkout, unless they are there', async () => {
@@ -113,16 +109,16 @@ describe('the action on a push', () => {
     expect(await isRegistered('action-pushed')).toBe(true)
   })
 
-  it.each<[string, Event, Record<string, string>]>([
-    ['of another branch', { name: 'push', ref: 'refs/heads/topic' }, {}],
-    ['of a tag', { name: 'push', ref: 'refs/tags/main' }, {}],
-    ['without the input sync', push, { sync: 'false' }],
-    ['without a host', push, { url: '' }],
-    ['if the event is another', { name: 'schedule' }, {}],
-  ])('only lints %s', async (_, event, inputs) => {
-    const { steps } = await stubbed().run(event, { ...host(), ...inputs })
-    expect(steps).not.toContain('Register the cards')
-    expect(steps).toContain('Lint')
+  it('is only linted in other branches, for tags and other events, and without a host or the input sync', async () => {
+    for (const [event, inputs] of [
+      [{ name: 'push', ref: 'refs/heads/topic' }, {}],
+      [{ name: 'push', ref: 'refs/tags/main' }, {}],
+      [push, { sync: 'false' }],
+      [push, { url: '' }],
+      [{ name: 'schedule' }, {}],
+    ] as [Event, Record<string, string>][])
+      expect(await planned(event, inputs), JSON.stringify([event, inputs])).toEqual([...linted, upload])
+    expect(await planned(push)).toEqual([...linted, upload, 'Register the cards'])
   })
 
   it('registers nothing if lint finds an error, and fails after the upload of the findings', async () => {
@@ -187,22 +183,20 @@ describe('the action on a pull request', () => {
     expect([failed, runner.comments.length]).toEqual(['Fail if the host would reject a card', 1])
   })
 
-  it('updates its comment, also once nothing differs, and no comment of somebody else', async () => {
+  it('writes no comment if nothing differs, but updates its own, and none of somebody else', async () => {
     const others = [
       { id: 1, body: `${marker()} of a person`, user: { type: 'User' } },
       { id: 2, body: '<!-- sync-card https://another.example.com -->', user: { type: 'Bot' } },
     ]
+    stubbed('No differences.', 0).comments = others
+    const { outputs } = await runner.run(pullRequest, host())
+    expect([outputs.differences, runner.comments]).toEqual(['false', others])
     stubbed().comments = others
     await runner.run(pullRequest, { ...host(), prune: 'true' })
     const { comments } = runner
     stubbed('No differences.', 0).comments = comments
     await runner.run(pullRequest, host())
     expect(runner.comments).toEqual([...others, expect.objectContaining({ body: `${marker()}\nNo differences.` })])
-  })
-
-  it('writes no comment if nothing differs', async () => {
-    const { outputs } = await stubbed('No differences.', 0).run(pullRequest, host())
-    expect([outputs.differences, runner.comments]).toEqual(['false', []])
   })
 
   it('warns if the token of the job may not comment', async () => {
@@ -215,32 +209,34 @@ describe('the action on a pull request', () => {
     expect([failed, runner.comments]).toEqual(['Compare with the host', []])
   })
 
-  it.each<[string, Event, Record<string, string>, string[]]>([
-    ['from a fork', { ...pullRequest, head: 'stranger/cards' }, {}, []],
-    ['from a fork that is gone', { ...pullRequest, head: null }, {}, []],
-    ['of Dependabot, which gets no secrets', pullRequest, { token: '' }, [upload]],
-    ['if there is no host', pullRequest, { url: '' }, [upload]],
-  ])('only lints one %s', async (_, event, inputs, more) => {
-    const { failed, steps } = await stubbed().run(event, { ...host(), ...inputs })
-    expect([failed, steps]).toEqual([undefined, ['Decide what to do', 'Install sync-card', 'Lint', ...more]])
-  })
-
-  it.each<[string, Record<string, string>, string]>([
-    ['no comment without the input comment', { comment: 'false' }, 'Comment on the pull request'],
-    ['no report to code scanning without the input sarif', { sarif: 'false' }, upload],
-  ])('writes %s', async (_, inputs, step) => {
-    const { failed, steps } = await stubbed().run(pullRequest, { ...host(), ...inputs })
-    expect([failed, steps]).toEqual([undefined, expect.not.arrayContaining([step])])
-    expect(steps).toContain('Compare with the host')
+  it('is only linted from a fork and without a host, and is reported as the inputs say', async () => {
+    const all = [...linted, upload, 'Compare with the host', 'Comment on the pull request']
+    for (const [event, inputs, steps] of [
+      [{ ...pullRequest, head: 'stranger/cards' }, {}, linted],
+      // The fork is gone.
+      [{ ...pullRequest, head: null }, {}, linted],
+      // Dependabot gets no secrets.
+      [pullRequest, { token: '' }, [...linted, upload]],
+      [pullRequest, { url: '' }, [...linted, upload]],
+      [pullRequest, {}, all],
+      [pullRequest, { comment: 'false' }, all.slice(0, -1)],
+      [pullRequest, { sarif: 'false' }, all.filter(step => step !== upload)],
+    ] as [Event, Record<string, string>, string[]][])
+      expect(await planned(event, inputs), JSON.stringify([event, inputs])).toEqual(steps)
   })
 
   it('refuses pull_request_target, which would give secrets to the files of forks', async () => {
-    const { failed, steps } = await stubbed().run({ ...pullRequest, name: 'pull_request_target' }, host())
+    const { failed, steps } = await runner.run({ ...pullRequest, name: 'pull_request_target' }, host())
     expect([failed, steps]).toEqual(['Decide what to do', ['Decide what to do']])
   })
 })
 
+const linted = ['Decide what to do', 'Install sync-card', 'Lint']
 const upload = 'Upload findings to code scanning'
+
+/** Returns the steps that run for an event if none fails. */
+const planned = async (event: Event, inputs: Record<string, string> = {}): Promise<string[]> =>
+  (await runner.run(event, { ...host(), ...inputs }, { plansOnly: true })).steps
 
 /** The first line of the comment for a host. */
 const marker = (): string => `<!-- sync-card ${host().url} -->`

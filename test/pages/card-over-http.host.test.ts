@@ -3,20 +3,20 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, startCalledHost } from '../support/called-host.ts'
+import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { installCurl } from '../support/curl.ts'
-import { startHost, token } from '../support/host.ts'
+import { type Host, sharedHost, token } from '../support/host.ts'
 import { snippetIn } from '../support/html.ts'
 import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
 
 const run = promisify(execFile)
 const CHROMIUM = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-let called: CalledHost
+let called: CalledHost<Host>
 const standIn = installCurl()
 beforeAll(async () => {
-  called = await startCalledHost({}, vars => startHost(vars, { examples: ['mcp-server'] }))
+  called = await useSharedHost('examples')
   called.agent.listenWith(createOfficialAgents(called.agent.origin))
 })
 afterAll(async () => {
@@ -61,148 +61,145 @@ const open = (path: string, headers: Record<string, string> = {}): Promise<Respo
 
 describe('GET /agents/{id} for a browser', () => {
   it('answers for an internal agent as for one that does not exist, unless the caller may read it', async () => {
-    await called.register('secret-agent', { card: agentCard('https://agent.test'), visibility: 'internal' })
-    const [internal, unknown] = await Promise.all([open('/agents/secret-agent'), open('/agents/nobody-agent')])
+    await called.register('page-secret-agent', { card: agentCard('https://agent.test'), visibility: 'internal' })
+    const [internal, unknown] = await Promise.all([
+      open('/agents/page-secret-agent'),
+      open('/agents/page-nobody-agent'),
+    ])
     expect([internal.status, unknown.status]).toStrictEqual([404, 404])
     const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => !/^(?:date|etag|cf-ray)$/.test(name))
     expect(headersOf(internal)).toStrictEqual(headersOf(unknown))
-    expect((await internal.text()).replaceAll('secret-agent', 'nobody-agent')).toBe(await unknown.text())
+    expect((await internal.text()).replaceAll('page-secret-agent', 'page-nobody-agent')).toBe(await unknown.text())
     const bearer = { Authorization: `Bearer ${token}` }
-    const page = await open('/agents/secret-agent?view=0.3', bearer)
+    const page = await open('/agents/page-secret-agent?view=0.3', bearer)
     expect([page.status, page.headers.get('Cache-Control')]).toStrictEqual([200, 'private, no-store'])
     expect(await page.text()).toContain('&quot;protocolVersion&quot;</i>: <bdi>&quot;0.3')
   })
 
   it('is cached as the card is, and confirmed while nothing changes', async () => {
-    await called.register('cached', { card: agentCard('https://agent.test') })
-    const response = await open('/agents/cached')
-    expect(response.headers.get('Cache-Control')).toBe(
-      (await called.host.fetch('/agents/cached')).headers.get('Cache-Control'),
-    )
-    const again = await open('/agents/cached', { 'If-None-Match': response.headers.get('ETag') ?? '' })
-    expect([again.status, await again.text()]).toStrictEqual([304, ''])
+    await called.register('page-cached', { card: agentCard('https://agent.test') })
+    const [response, card] = [await open('/agents/page-cached'), await called.host.fetch('/agents/page-cached')]
+    expect(response.headers.get('Cache-Control')).toBe(card.headers.get('Cache-Control'))
+    const again = await open('/agents/page-cached', { 'If-None-Match': response.headers.get('ETag') ?? '' })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    // The origin that may receive tokens of this host is not that of a host name which a manifest claims.
+    expect(await response.text()).toContain(`data-origin="${called.host.url.origin}"`)
+  })
+
+  it('names the key of this host that has signed the card', async () => {
+    const signing = sharedHost('signing')
+    await signing.put('page-signed', { card: agentCard('https://agent.test') })
+    const { keys } = (await (await signing.fetch('/.well-known/jwks.json')).json()) as { keys: { kid: string }[] }
+    const page = await (await signing.fetch('/agents/page-signed', { headers: { Accept: CHROMIUM } })).text()
+    expect(page.replace(/<[^>]*>/g, '')).toContain(`Signed by this host with the key ${keys[0]?.kid} (ES256)`)
   })
 
   it('says that the server of a remote card cannot be reached', async () => {
     const { origin } = called.agent
-    await called.register('absent', { upstream: { card: `${origin}/no-card.json` }, card: {} })
-    const response = await open('/agents/absent')
+    await called.register('page-absent', { upstream: { card: `${origin}/no-card.json` }, card: {} })
+    const response = await open('/agents/page-absent')
     expect(response.status).toBe(502)
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
     expect(await response.text()).toContain('This agent&#39;s card is fetched from an upstream that is unreachable')
   })
 
-  it.each([
-    ['a long name of a view', `?view=${'x'.repeat(10_000)}`],
-    ['characters that no view has', '?view=%00&view=%FF'],
-    ['the name of a member of every object', '?view=__proto__'],
-    ['many parameters', `?${'&'.repeat(10_000)}`],
-  ])('shows the card for %s in the query', async (_, query) => {
-    await called.register('asked', { card: agentCard('https://agent.test') })
-    const response = await open(`/agents/asked${query}`)
-    expect(response.status).toBe(200)
-    expect(await response.text()).toContain('<a href="?view=1.0#document" aria-current="true">')
+  it('shows the card whatever is in the query', async () => {
+    await called.register('page-asked', { card: agentCard('https://agent.test') })
+    for (const query of [`view=${'x'.repeat(10_000)}`, 'view=%00&view=%FF', 'view=__proto__', '&'.repeat(10_000)]) {
+      const response = await open(`/agents/page-asked?${query}`)
+      expect(response.status, query.slice(0, 20)).toBe(200)
+      expect(await response.text()).toContain('<a href="?view=1.0#document" aria-current="true">')
+    }
   })
 
   it('shows signatures that only the version of 0.3 has', async () => {
     const skills = [{ id: 's', name: 'S', description: 'S', tags: ['s'] }]
     const card = { name: 'Old', description: 'Old', url: 'https://agent.test/', protocolVersion: '0.3.0', skills }
-    await called.register('signed-before', { card })
+    await called.register('page-signed-before', { card })
     // The document that this host serves, so that it changes nothing in it, and its signatures stay valid.
-    const written = (await (await called.host.fetch('/agents/signed-before?dialect=0.3')).json()) as JsonObject
+    const written = (await (await called.host.fetch('/agents/page-signed-before?dialect=0.3')).json()) as JsonObject
     const signatures = [{ protected: btoa('{"alg":"ES256","kid":"k-0.3"}'), signature: 'c2ln' }]
-    await called.register('signed-before', { card: { ...written, signatures } })
-    const served = await called.host.fetch('/agents/signed-before?dialect=1.0')
+    await called.register('page-signed-before', { card: { ...written, signatures } })
+    const served = await called.host.fetch('/agents/page-signed-before?dialect=1.0')
     expect(await served.json()).not.toHaveProperty('signatures')
-    expect(await (await open('/agents/signed-before')).text()).toContain('the key <code dir="auto">k-0.3</code>')
+    expect(await (await open('/agents/page-signed-before')).text()).toContain('the key <code dir="auto">k-0.3</code>')
   })
 })
 
-describe.each(agentKinds)('the snippets of an agent of %s', kind => {
-  const id = `agent-${agentKinds.indexOf(kind)}`
+/** Copies both snippets of an agent, runs them, and returns what they print. */
+const runSnippets = (id: string, env: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+  Promise.all(
+    (['curl', 'javascript'] as const).map(async name => runSnippet(name, await copySnippet(id, name, headers), env)),
+  )
+const rains = [expect.stringContaining('It rains'), expect.stringContaining('It rains')]
 
-  it.each(['gateway', 'direct'])('call it on the route %s', async route => {
-    await called.register(`${id}-${route}`, { card: await cardOf(kind), route, bridge: 'off' })
-    for (const name of ['curl', 'javascript'] as const)
-      expect(await runSnippet(name, await copySnippet(`${id}-${route}`, name))).toContain('It rains')
+describe('the snippets of an agent', () => {
+  it.each(agentKinds)('of %s call it through this host, with the extensions that it requires', async kind => {
+    const card = await cardOf(kind)
+    const extensions = ['https://e.example/1', "https://e.example/it's"].map(uri => ({ uri, required: true }))
+    const capabilities = { ...(card.capabilities as JsonObject), extensions }
+    const id = `snippets-${agentKinds.indexOf(kind)}`
+    await called.register(id, { card: { ...card, capabilities }, route: 'gateway', bridge: 'off' })
+    expect(await runSnippets(id)).toEqual(rains)
   })
-})
 
-describe('the snippets of an agent that needs credentials', () => {
-  const schemes: JsonObject = {
-    bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
-    basic: { httpAuthSecurityScheme: { scheme: 'basic' } },
-    key: { apiKeySecurityScheme: { name: 'X-Weather-Key', location: 'header' } },
-    cookie: { apiKeySecurityScheme: { name: 'sid', location: 'cookie' } },
-    query: { apiKeySecurityScheme: { name: 'a b', location: 'query' } },
-  }
-  const env = { AGENT_TOKEN: 'secret token', AGENT_USER: 'me', AGENT_PASSWORD: 'p$w', AGENT_API_KEY: "k'1" }
-
-  it.each<[string, string, (request: { path: string; headers: Record<string, unknown> }) => unknown, string]>([
-    ['a bearer token', 'bearer', ({ headers }) => headers.authorization, 'Bearer secret token'],
-    ['a password', 'basic', ({ headers }) => headers.authorization, `Basic ${btoa('me:p$w')}`],
-    ['a key in a header', 'key', ({ headers }) => headers['x-weather-key'], "k'1"],
-    ['a key in a cookie', 'cookie', ({ headers }) => headers.cookie, "sid=k'1"],
-    ['a key in the query', 'query', ({ path }) => new URL(path, 'http://a').searchParams.get('a b'), "k'1"],
-  ])('send %s of the environment', async (_, scheme, sent, expected) => {
-    const secured = { securitySchemes: schemes, securityRequirements: [{ schemes: { [scheme]: { list: [] } } }] }
-    const card = { ...(await cardOf('1.0')), ...secured }
-    await called.register(`needs-${scheme}`, { card })
-    for (const name of ['curl', 'javascript'] as const) {
-      const code = await copySnippet(`needs-${scheme}`, name)
+  it('send the credentials of the environment', async () => {
+    const securitySchemes: JsonObject = {
+      bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
+      basic: { httpAuthSecurityScheme: { scheme: 'basic' } },
+      key: { apiKeySecurityScheme: { name: 'X-Weather-Key', location: 'header' } },
+      cookie: { apiKeySecurityScheme: { name: 'sid', location: 'cookie' } },
+      query: { apiKeySecurityScheme: { name: 'a b', location: 'query' } },
+    }
+    const keys = { AGENT_API_KEY_2: "k'2", AGENT_API_KEY_3: "k'3", AGENT_API_KEY_4: "k'4" }
+    const env = { AGENT_TOKEN: 'secret token', AGENT_USER: 'me', AGENT_PASSWORD: 'p$w', ...keys }
+    for (const [schemes, sent] of [
+      [
+        ['bearer', 'key', 'cookie', 'query'],
+        ['Bearer secret token', "k'2", "sid=k'3", "k'4"],
+      ],
+      [['basic'], [`Basic ${btoa('me:p$w')}`, undefined, undefined, null]],
+    ] as const) {
+      const required = Object.fromEntries(schemes.map(name => [name, { list: [] }]))
+      const card = { ...(await cardOf('1.0')), securitySchemes, securityRequirements: [{ schemes: required }] }
+      await called.register('snippets-secured', { card })
       called.agent.requests.length = 0
-      expect(await runSnippet(name, code, env)).toContain('It rains')
-      expect(called.agent.requests.map(request => sent(request))).toStrictEqual([expected])
+      expect(await runSnippets('snippets-secured', env)).toEqual(rains)
+      const found = called.agent.requests.map(({ headers, path }) => [
+        ...[headers.authorization, headers['x-weather-key'], headers.cookie],
+        new URL(path, 'http://a').searchParams.get('a b'),
+      ])
+      expect(found, schemes.join()).toEqual([sent, sent])
     }
   })
-})
 
-describe('the snippets of an internal agent', () => {
   it('send a token of this host for the card and the call, and not to an agent that is called directly', async () => {
     const headers = { Authorization: `Bearer ${token}` }
     for (const route of ['gateway', 'direct']) {
-      const id = `internal-${route}`
+      const id = `snippets-internal-${route}`
       await called.register(id, { card: await cardOf('1.0'), route, visibility: 'internal' })
-      for (const name of ['curl', 'javascript'] as const) {
-        const code = await copySnippet(id, name, headers)
-        called.agent.requests.length = 0
-        expect(await runSnippet(name, code, { HOST_TOKEN: token })).toContain('It rains')
-        expect(JSON.stringify(called.agent.requests)).not.toContain(token)
-      }
+      called.agent.requests.length = 0
+      expect(await runSnippets(id, { HOST_TOKEN: token }, headers)).toEqual(rains)
+      expect(JSON.stringify(called.agent.requests)).not.toContain(token)
     }
   })
-})
 
-describe('the snippets of an agent with required extensions', () => {
-  it('declare them', async () => {
-    const card = await cardOf('1.0')
-    const extensions = ['https://e.example/1', "https://e.example/it's"].map(uri => ({ uri, required: true }))
-    const capabilities = { ...(card.capabilities as JsonObject), extensions }
-    await called.register('extended', { card: { ...card, capabilities }, route: 'gateway' })
-    for (const name of ['curl', 'javascript'] as const)
-      expect(await runSnippet(name, await copySnippet('extended', name))).toContain('It rains')
-  })
-})
-
-describe('the snippets of an MCP server', () => {
-  it('call its first tool', async () => {
+  it('call the first tool of an MCP server', async () => {
     const { manifest = {} } = loadManifests(['examples/cards/tool-box.yaml'], called.host.url.origin).drafts[0] ?? {}
-    await called.register('tools', manifest)
+    await called.register('snippets-tools', manifest)
     const argument = /"skillId":"count-words","arguments":\{"text":"text"\}/
-    expect(await copySnippet('tools', 'curl')).toMatch(argument)
-    for (const name of ['curl', 'javascript'] as const)
-      expect(await runSnippet(name, await copySnippet('tools', name))).toMatch(/TASK_STATE_COMPLETED|state: 3/)
+    expect(await copySnippet('snippets-tools', 'curl')).toMatch(argument)
+    const completed = expect.stringMatching(/TASK_STATE_COMPLETED|state: 3/)
+    expect(await runSnippets('snippets-tools')).toEqual([completed, completed])
   })
-})
 
-describe('the snippets of a hostile card', () => {
   const hostile = `it's "$(touch pwned)" \`id\` \${process.exit(1)} \\ </code><script>\u202e\u009b201~\n; rm -rf /tmp/x #`
 
-  it('send its text, and run nothing of it', async () => {
+  it('send the text of a hostile card, and run nothing of it', async () => {
     const { origin } = called.agent
     const skill = { id: 's', name: 'S', description: 'S', tags: ['s'], examples: [hostile] }
     const url = `${origin}${agentPath('1.0')}?a='$(id)'&b="\`id\``
-    await called.register('hostile', {
+    await called.register('page-hostile', {
       card: agentCard(origin, {
         skills: [skill],
         supportedInterfaces: [
@@ -210,13 +207,13 @@ describe('the snippets of a hostile card', () => {
         ],
       }),
     })
-    const curl = await copySnippet('hostile', 'curl')
+    const curl = await copySnippet('page-hostile', 'curl')
     expect(curl).not.toMatch(/[\p{Cf}\p{Cc}](?<!\n)/u)
     const printed = await runSnippet('curl', `curl() { printf '%s\\0' "$@"; }\n${curl}`)
     const args = printed.split('\0')
     expect(JSON.parse(args[args.indexOf('-d') + 1] ?? '').params.message.parts).toStrictEqual([{ text: hostile }])
     expect(args.filter(arg => arg.startsWith('-'))).toStrictEqual(['-sS', '-H', '-H', '-d'])
-    const javascript = await copySnippet('hostile', 'javascript')
+    const javascript = await copySnippet('page-hostile', 'javascript')
     const [, literal] = /parts: \[\{ text: (.*) \}\],/.exec(javascript) ?? []
     expect(await runSnippet('javascript', `console.log(JSON.stringify(${literal}))`)).toBe(
       `${JSON.stringify(hostile)}\n`,

@@ -1,25 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nextAddress } from '../support/called-host.ts'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, sharedHost, startHost } from '../support/host.ts'
+import { sharedHost } from '../support/host.ts'
 
-let host: OwnHost
+const host = sharedHost('examples')
 beforeAll(async () => {
-  host = await startHost()
   const cards = Array.from({ length: 30 }, (_, index) => ({
     ...minimalCard,
-    name: `Painter ${index}`,
-    description: 'Paints pictures.',
+    name: `Fresco ${index}`,
+    description: 'Paints walls.',
     capabilities: { streaming: index % 2 === 0 },
-    skills: [{ id: 'paint', name: 'Paint', description: 'Paints.', tags: [index === 7 ? 'oil & canvas' : 'ink'] }],
+    skills: [{ id: 'paint', name: 'Paint', description: 'P.', tags: ['fresco', index === 7 ? 'oil & canvas' : 'ink'] }],
   }))
-  for (const [index, card] of cards.entries()) expect((await host.put(`painter-${index}`, card)).status).toBe(201)
-  const secret = { card: { ...minimalCard, name: 'Painter in secret' }, visibility: 'internal' }
-  expect((await host.put('secret', secret)).status).toBe(201)
+  for (const [index, card] of cards.entries()) expect((await host.put(`fresco-${index}`, card)).status).toBe(201)
+  const secret = { card: { ...minimalCard, name: 'Fresco in secret' }, visibility: 'internal' }
+  expect((await host.put('fresco-secret', secret)).status).toBe(201)
 })
-afterAll(() => host.close())
 
-const get = (path: string): Promise<Response> => host.fetch(path, { headers: { Accept: 'text/html' } })
+const get = (path: string, headers = {}) => host.fetch(path, { headers: { Accept: 'text/html', ...headers } })
 const getText = async (path: string): Promise<string> => (await get(path)).text()
 const idsIn = (page: string): string[] =>
   [...page.matchAll(/<a href="\/agents\/([a-z0-9-]+)"/g)].map(([, id = '']) => id)
@@ -27,39 +25,47 @@ const nextIn = (page: string): string | undefined =>
   /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
 
 describe('the catalog page', () => {
-  it.each(['/', '/agents'])('at %s has the public agents, and never the internal ones', async path => {
-    const page = await getText(path)
+  it('has the public agents, page by page, never the internal ones, and links the catalogs for machines', async () => {
+    const page = await getText('/')
     expect(idsIn(page)).toHaveLength(24)
-    expect(page).not.toContain('secret')
-  })
-
-  it('leads to every agent, page by page', async () => {
-    const ids = new Set<string>()
+    expect(page).toContain('<link rel="ai-catalog" href="/.well-known/ai-catalog.json"')
+    expect(page).toContain('<link rel="service-desc" href="/openapi.json"')
+    const ids: string[] = []
     for (let path: string | undefined = '/agents'; path !== undefined; ) {
       const page = await getText(path)
-      for (const id of idsIn(page)) ids.add(id)
+      expect(page).not.toContain('fresco-secret')
+      ids.push(...idsIn(page).filter(id => id.startsWith('fresco-')))
       path = nextIn(page)
     }
-    expect(ids.size).toBe(30)
+    expect([ids.length, new Set(ids).size]).toEqual([30, 30])
+  })
+
+  it('weighs at most 20 KiB with its style sheet', async () => {
+    const page = await getText('/agents?q=fresco')
+    const [, style = ''] = /rel="stylesheet" href="([^"]+)"/.exec(page) ?? []
+    const sizes = [page, await getText(style)].map(text => gzipSync(text).byteLength)
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(20 * 1024)
   })
 
   it('keeps search and filters on the next page', async () => {
-    const next = nextIn(await getText('/agents?q=paints&tag=ink'))
-    expect(next).toMatch(/^\/agents\?q=paints&tag=ink&cursor=/)
+    const next = nextIn(await getText('/agents?q=walls&tag=ink'))
+    expect(next).toMatch(/^\/agents\?q=walls&tag=ink&cursor=/)
     const second = await getText(next ?? '')
     expect(idsIn(second)).toHaveLength(29 - 24)
-    expect(second).toContain('href="/agents?q=paints&amp;tag=ink">First page</a>')
+    expect(second).toContain('href="/agents?q=walls&amp;tag=ink">First page</a>')
   })
 
-  it('finds agents by words, with the search in the field', async () => {
-    const page = await getText('/agents?q=painter+12')
-    expect(idsIn(page)[0]).toBe('painter-12')
-    expect(page).toContain('value="painter 12"')
+  it('finds agents by words, with the search in the field, and shows what each declares', async () => {
+    const page = await getText('/agents?q=fresco+12')
+    expect(idsIn(page)[0]).toBe('fresco-12')
+    expect(page).toContain('value="fresco 12"')
+    expect(page).toContain('<li class="badge">Streaming</li>')
+    expect(page).toMatch(/<li class="badge">A2A [01]\.\d/)
   })
 
   it('filters by what the form sends, and ignores empty fields and parameters of others', async () => {
     const page = await getText('/agents?q=&tag=oil+%26+canvas&utm_source=elsewhere&set=')
-    expect(idsIn(page)).toEqual(['painter-7'])
+    expect(idsIn(page)).toEqual(['fresco-7'])
     expect(page).toMatch(/name="tag" value="oil &amp; canvas"\s+checked/)
   })
 
@@ -69,12 +75,6 @@ describe('the catalog page', () => {
     expect(page).toContain('<span dir="auto">__proto__</span>')
   })
 
-  it('shows what each agent declares', async () => {
-    const page = await getText('/agents?q=painter+12')
-    expect(page).toContain('<li class="badge">Streaming</li>')
-    expect(page).toMatch(/<li class="badge">A2A [01]\.\d/)
-  })
-
   it('says that nothing was found, and leads back', async () => {
     const page = await getText('/agents?q=sculptor')
     expect(page).toContain('No agent matches')
@@ -82,40 +82,31 @@ describe('the catalog page', () => {
     expect(page).toContain('href="/agents"')
   })
 
-  it.each([
-    ['a search of 10 kB', `q=${'x'.repeat(10_000)}`],
-    ['a search without a letter', 'q=%00%3C%3E'],
-    ['a malformed cursor', 'cursor=%3Cscript%3E'],
-    ['too many filters', Array.from({ length: 20 }, (_, index) => `tag=${index}`).join('&')],
-  ])('explains what is wrong with %s, and keeps its form', async (_, query) => {
-    const response = await get(`/agents?${query}`)
-    const page = await response.text()
-    expect(response.status).toBe(400)
-    expect(response.headers.get('Cache-Control')).toBe('no-store')
-    expect(page).toContain('role="alert"')
-    expect(page).toContain('<form class="catalog"')
-    expect(page).not.toContain('<script>')
-  })
-
-  it('explains the rate limit of pages', async () => {
-    const headers = { Accept: 'text/html', 'CF-Connecting-IP': nextAddress() }
-    const send = () => sharedHost('limited').fetch('/agents?q=painter', { headers })
-    // Twice the limit of 5: a minute may end in between.
-    const responses = await Promise.all(Array.from({ length: 11 }, send))
-    const rejected = responses.find(({ status }) => status === 429)
-    expect(rejected?.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
-    expect(await rejected?.text()).toContain('<h1>Too many requests</h1>')
+  it('explains what is wrong with a search, and keeps its form', async () => {
+    const tooMany = Array.from({ length: 20 }, (_, index) => `tag=${index}`).join('&')
+    for (const query of [`q=${'x'.repeat(10_000)}`, 'q=%00%3C%3E', 'cursor=%3Cscript%3E', tooMany]) {
+      const response = await get(`/agents?${query}`)
+      const page = await response.text()
+      expect([response.status, response.headers.get('Cache-Control')], query.slice(0, 30)).toEqual([400, 'no-store'])
+      expect(page).toContain('role="alert"')
+      expect(page).toContain('<form class="catalog"')
+      expect(page).not.toContain('<script>')
+    }
   })
 
   it('has an entity tag, and 304 for it', async () => {
-    const etag = (await get('/agents')).headers.get('ETag') ?? ''
-    const again = await host.fetch('/agents', { headers: { Accept: 'text/html', 'If-None-Match': etag } })
+    const etag = (await get('/agents?q=fresco')).headers.get('ETag') ?? ''
+    const again = await get('/agents?q=fresco', { 'If-None-Match': etag })
     expect([again.status, await again.text()]).toEqual([304, ''])
   })
+})
 
-  it('links the catalogs for machines', async () => {
-    const page = await getText('/')
-    expect(page).toContain('<link rel="ai-catalog" href="/.well-known/ai-catalog.json"')
-    expect(page).toContain('<link rel="service-desc" href="/openapi.json"')
+describe('the icon of a host', () => {
+  it('is an image that caches keep for a day, and is found by browsers where a document names none', async () => {
+    const { status, headers } = await host.fetch('/favicon.svg')
+    const values = ['Content-Type', 'Cache-Control', 'X-Content-Type-Options'].map(name => headers.get(name))
+    expect([status, ...values]).toEqual([200, 'image/svg+xml', 'public, max-age=86400', 'nosniff'])
+    const other = await host.fetch('/favicon.ico')
+    expect([other.status, other.headers.get('Location')]).toEqual([302, '/favicon.svg'])
   })
 })

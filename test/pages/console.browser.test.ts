@@ -3,67 +3,44 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { echoManifestWith, register } from '../e2e/calls/agents.ts'
-import { describeInBrowser, findViolations } from '../support/browser.ts'
+import { describeInBrowser, expectAccessible, type Problems, watch } from '../support/browser.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../support/host.ts'
-import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
+import { sharedHost, startSharedUpstream, token } from '../support/host.ts'
+import { json, reply, stream, type UpstreamServer } from '../support/upstream.ts'
 
-const task = (changes: JsonObject): JsonObject => ({
+const taskResult = (changes: JsonObject = {}): JsonObject => ({
   task: { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_COMPLETED' }, ...changes },
 })
+const extension = 'https://example.com/extensions/required'
+const host = sharedHost('examples')
 
 describeInBrowser('the console of a card page', browser => {
-  let host: OwnHost
   let upstream: UpstreamServer
-  /** What the browser complained about in a test: a policy that was broken, a script that failed. */
-  let problems: string[] = []
+  let problems: Problems = []
   beforeAll(async () => {
-    upstream = await startUpstream()
-    host = await startHost({ ALLOWED_ORIGINS: upstream.origin }, { assets: true, examples: ['echo-agent'] })
-    const required = [{ uri: 'https://example.com/extensions/required', required: true }]
+    upstream = await startSharedUpstream()
     const { url: _, ...nowhere } = minimalCard
     const custom = {
       ...nowhere,
       name: 'Custom',
       supportedInterfaces: [{ url: `${upstream.origin}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-      capabilities: { streaming: true },
-      defaultInputModes: ['*/*'],
-      defaultOutputModes: ['*/*'],
+      ...{ capabilities: { streaming: true }, defaultInputModes: ['*/*'], defaultOutputModes: ['*/*'] },
     }
+    const capabilities = { streaming: false, extensions: [{ uri: extension, required: true }] }
     await register(host, {
-      echo: echoManifestWith(),
-      quiet: echoManifestWith({ card: { capabilities: { streaming: false } } }),
-      strict: echoManifestWith({ card: { capabilities: { streaming: true, extensions: required } } }),
-      custom: { route: 'gateway', card: custom },
-      direct: { route: 'direct', card: custom },
-      named: { route: 'gateway', hosts: ['named.example'], card: custom },
-      crooked: {
-        route: 'direct',
-        card: {
-          ...custom,
-          supportedInterfaces: [
-            {
-              url: new URL('/agents/custom/a2a/../refresh', host.url).href,
-              protocolBinding: 'JSONRPC',
-              protocolVersion: '1.0',
-            },
-          ],
-        },
-      },
+      'console-echo': echoManifestWith(),
+      'console-strict': echoManifestWith({ card: { capabilities } }),
+      'console-custom': { route: 'gateway', card: custom },
+      'console-direct': { route: 'direct', card: custom },
     })
   })
-  afterAll(async () => {
-    await host.close()
-    await upstream.close()
-  })
-  afterEach(() => expect(problems).toStrictEqual([]))
+  afterAll(() => upstream.close())
+  afterEach(() => expect(problems).toEqual([]))
 
-  const open = async (agent: string, options: Parameters<typeof browser.open>[0] = {}): Promise<Page> => {
-    problems = []
+  const open = async (agent: string, options?: Parameters<typeof browser.open>[0]): Promise<Page> => {
     const page = await browser.open(options)
-    page.on('console', message => void (message.type() === 'error' && problems.push(message.text())))
-    page.on('pageerror', error => problems.push(error.message))
-    await page.goto(new URL(`/agents/${agent}`, host.url).href)
+    problems = watch(page, host.url.origin, upstream.origin)
+    await page.goto(new URL(`/agents/console-${agent}`, host.url).href)
     await page.getByRole('button', { name: 'Open the console' }).click()
     await page.getByRole('textbox', { name: 'Message' }).waitFor()
     return page
@@ -72,9 +49,16 @@ describeInBrowser('the console of a card page', browser => {
     await page.getByRole('textbox', { name: /^(?:Message|Your reply)$/ }).fill(text)
     await page.getByRole('button', { name: action, exact: true }).click()
   }
-  const waitForState = (page: Page, name: string) =>
-    page.getByRole('log').locator('article').last().locator('.badge', { hasText: name }).waitFor()
+  const press = (page: Page, name: string) => page.getByRole('button', { name }).click()
+  const log = (page: Page) => page.getByRole('log')
+  const turns = (page: Page) => log(page).locator('article')
+  const waitForState = (page: Page, name: string) => turns(page).last().locator('.badge', { hasText: name }).waitFor()
+  const alerts = (page: Page, text: string) => page.getByRole('alert').getByText(text).waitFor()
   const rawExchange = (page: Page) => page.getByRole('region', { name: 'Raw exchange' })
+  const isSent = (page: Page, text: string) => rawExchange(page).getByText(text).first().waitFor()
+  /** Returns the ids of task and context in each turn. */
+  const ids = async (page: Page) =>
+    (await log(page).locator('.console-ids').allTextContents()).map(text => text.split(' · '))
   const answerWith = (result: JsonObject): void =>
     upstream.respond((response, { method }, body) => {
       // What a browser asks first: this agent allows no other origin.
@@ -82,141 +66,105 @@ describeInBrowser('the console of a card page', browser => {
       reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body.toString()).id, result }))(response)
     })
 
-  it('sends a message, and shows the task, its artifact and the raw exchange', async () => {
+  it('sends messages that begin, follow up and answer, and shows tasks, artifacts and the raw exchange', async () => {
     const page = await open('echo')
     await send(page, 'hello <b>there</b>')
     await waitForState(page, 'completed')
     await page.getByRole('heading', { name: 'Artifact: echo' }).waitFor()
-    expect(await page.getByRole('log').getByText('hello <b>there</b>').count()).toBe(2)
-    await rawExchange(page).getByText('"method": "SendMessage"').waitFor()
-    await rawExchange(page).getByText('"TASK_STATE_COMPLETED"').waitFor()
+    expect(await log(page).getByText('hello <b>there</b>').count()).toBe(2)
+    await isSent(page, '"method": "SendMessage"')
+    await isSent(page, '"TASK_STATE_COMPLETED"')
     expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('')
+
+    await send(page, 'ask')
+    await waitForState(page, 'input required')
+    await log(page).getByText('What shall I say?').waitFor()
+    const field = page.getByRole('textbox', { name: 'Your reply' })
+    await field.waitFor()
+    expect(await field.evaluate('document.activeElement === document.querySelector("#console textarea")')).toBe(true)
+    await page.keyboard.type('bread')
+    await page.keyboard.press('Control+Enter')
+    await turns(page).nth(2).locator('.badge', { hasText: 'completed' }).waitFor()
+    const [first, second, third] = await ids(page)
+    expect([second?.[1], third]).toEqual([first?.[1], second])
+    expect(second?.[0]).not.toBe(first?.[0])
+
+    await press(page, 'New conversation')
+    await send(page, 'three')
+    await waitForState(page, 'completed')
+    expect(await ids(page)).toEqual([[expect.any(String), expect.not.stringContaining(first?.[1] ?? '')]])
   })
 
-  it.each([
-    ['JSON-RPC', 'A2A 1.0', '"SendMessage"'],
-    ['JSON-RPC', 'A2A 0.3', '"message/send"'],
-    ['HTTP+JSON', 'A2A 1.0', '/a2a/message:send'],
-    ['HTTP+JSON', 'A2A 0.3', '/a2a/v1/message:send'],
-  ])('speaks %s in %s: explains refused output modes, accepts others, and streams', async (binding, version, sent) => {
+  it('speaks each version over each binding, and streams words as they arrive', async () => {
     const page = await open('echo')
     await page.getByText('How it is sent').click()
-    await page.getByRole('combobox', { name: 'Binding' }).selectOption(binding)
-    await page.getByRole('combobox', { name: 'Protocol version' }).selectOption(version)
     await page.getByRole('textbox', { name: 'Other modes' }).fill('image/png')
     await send(page, 'hello')
-    await page.getByRole('alert').getByText('Because of /defaultOutputModes').waitFor()
-    if (binding === 'HTTP+JSON') expect(problems.splice(0)).toEqual([expect.stringContaining('400')])
-    await page.getByRole('button', { name: 'Accept text/plain' }).click()
+    await alerts(page, 'Because of /defaultOutputModes')
+    await press(page, 'Accept text/plain')
     await waitForState(page, 'completed')
-    await rawExchange(page).getByText(sent).first().waitFor()
     expect(await page.getByRole('checkbox', { name: 'text/plain' }).isChecked()).toBe(true)
     expect(await page.getByRole('textbox', { name: 'Other modes' }).inputValue()).toBe('')
-    await send(page, 'stream a b', 'Send and stream')
-    await page.getByRole('log').getByText('a b', { exact: true }).waitFor()
-    await waitForState(page, 'completed')
+    for (const [binding, version, sent] of [
+      ['JSON-RPC', 'A2A 1.0', '"SendStreamingMessage"'],
+      ['JSON-RPC', 'A2A 0.3', '"message/stream"'],
+      ['HTTP+JSON', 'A2A 1.0', '/a2a/message:stream'],
+      ['HTTP+JSON', 'A2A 0.3', '/a2a/v1/message:stream'],
+    ] as const) {
+      await page.getByRole('combobox', { name: 'Binding' }).selectOption(binding)
+      await page.getByRole('combobox', { name: 'Protocol version' }).selectOption(version)
+      await send(page, `stream a ${version.length}`, 'Send and stream')
+      await waitForState(page, 'working')
+      await waitForState(page, 'completed')
+      await turns(page).last().getByText(`a ${version.length}`, { exact: true }).waitFor()
+      await isSent(page, sent)
+    }
+    await isSent(page, '[5 events]')
   })
 
-  it('streams a message, whose words arrive one by one', async () => {
-    const page = await open('echo')
-    await send(page, 'stream one two three', 'Send and stream')
-    await waitForState(page, 'working')
-    await waitForState(page, 'completed')
-    await page.getByRole('log').getByText('one two three', { exact: true }).waitFor()
-    await rawExchange(page).getByText('[6 events]').waitFor()
-  })
-
-  it('cancels a task that streams', async () => {
-    const page = await open('echo')
-    await send(page, 'slow hello', 'Send and stream')
-    await waitForState(page, 'working')
-    await page.getByRole('log').getByText('This takes half a minute.').waitFor()
-    await page.getByRole('button', { name: 'Cancel the task' }).click()
-    await waitForState(page, 'canceled')
-    await rawExchange(page).getByText('"method": "CancelTask"').waitFor()
-    await page.getByRole('button', { name: 'Cancel the task' }).waitFor({ state: 'hidden' })
-    expect(await page.getByRole('log').getByText('Artifact').count()).toBe(0)
-  })
-
-  it('sends a message without waiting for the end, asks for the task, stops, and follows it again', async () => {
+  it('follows a task that returned at once, stops, follows it again, and cancels it', async () => {
     const page = await open('echo')
     await page.getByText('How it is sent').click()
     await page.getByRole('checkbox', { name: 'Return at once' }).check()
     await send(page, 'slow hello')
-    await rawExchange(page).getByText('"method": "GetTask"').first().waitFor()
-    await page.getByRole('button', { name: 'Stop waiting' }).click()
+    await log(page).getByText('This takes half a minute.').waitFor()
+    await isSent(page, '"method": "GetTask"')
+    await press(page, 'Stop waiting')
     await page.getByRole('status').getByText('Stopped.').waitFor()
-    await page.getByRole('button', { name: 'Follow the task' }).click()
-    await rawExchange(page).getByText('"method": "SubscribeToTask"').waitFor()
-    await page.getByRole('button', { name: 'Cancel the task' }).click()
+    await press(page, 'Follow the task')
+    await isSent(page, '"method": "SubscribeToTask"')
+    await press(page, 'Cancel the task')
     await waitForState(page, 'canceled')
+    await isSent(page, '"method": "CancelTask"')
+    await page.getByRole('button', { name: 'Cancel the task' }).waitFor({ state: 'hidden' })
+    expect(await log(page).getByText('Artifact').count()).toBe(0)
   })
 
-  it('answers an agent that needs input, in the same task, with the keyboard only', async () => {
-    const page = await open('echo')
-    await send(page, 'ask')
-    await waitForState(page, 'input required')
-    await page.getByRole('log').getByText('What shall I say?').waitFor()
-    const reply = page.getByRole('textbox', { name: 'Your reply' })
-    await reply.waitFor()
-    expect(await reply.evaluate('document.activeElement === document.querySelector("#console textarea")')).toBe(true)
-    await page.keyboard.type('bread')
-    await page.keyboard.press('Control+Enter')
-    await waitForState(page, 'completed')
-    await page.getByRole('log').getByText('Artifact: echo').waitFor()
-    const ids = await page.getByRole('log').locator('.console-ids').allTextContents()
-    expect(ids).toHaveLength(2)
-    expect(ids[1]).toBe(ids[0])
-  })
-
-  it('follows up in the same context with a new task, and begins anew', async () => {
-    const page = await open('echo')
-    await send(page, 'one')
-    await waitForState(page, 'completed')
-    await send(page, 'two')
-    await page.getByRole('log').getByText('two').nth(1).waitFor()
-    const ids = (await page.getByRole('log').locator('.console-ids').allTextContents()).map(text => text.split(' · '))
-    expect(ids[1]?.[1]).toBe(ids[0]?.[1])
-    expect(ids[1]?.[0]).not.toBe(ids[0]?.[0])
-    await page.getByRole('button', { name: 'New conversation' }).click()
-    await send(page, 'three')
-    await waitForState(page, 'completed')
-    expect(await page.getByRole('log').locator('.console-ids').allTextContents()).toHaveLength(1)
-    expect(await page.getByRole('log').locator('.console-ids').textContent()).not.toContain(ids[0]?.[1])
-  })
-
-  it('explains a refused stream by the line of the card, and sends without one instead', async () => {
-    const page = await open('quiet')
-    await send(page, 'hello', 'Send and stream')
-    const alert = page.getByRole('alert')
-    await alert.getByText('Because of /capabilities/streaming, line').waitFor()
-    const card = (await (await host.fetch('/agents/quiet?dialect=1.0')).json()) as JsonObject
-    const line = JSON.stringify(card, null, 2)
-      .split('\n')
-      .findIndex(text => text.includes('"streaming": false'))
-    expect(await alert.getByRole('group').textContent()).toMatch(new RegExp(`^ *${line + 1} +"streaming": false`))
-    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('hello')
-    await alert.getByRole('button', { name: 'Send without streaming' }).click()
-    await waitForState(page, 'completed')
-    expect(await alert.count()).toBe(0)
-  })
-
-  it('explains a refused file, and leaves it out', async () => {
-    const page = await open('echo')
+  it('opens with #console in the address, and explains each refusal by the card, with a button that helps', async () => {
+    const page = await browser.open()
+    problems = watch(page, host.url.origin)
+    await page.goto(new URL('/agents/console-strict#console', host.url).href)
     await page.getByLabel('File').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('png') })
-    await send(page, 'hello')
-    await page.getByRole('alert').getByText('Because of /defaultInputModes').waitFor()
-    await page.getByRole('button', { name: 'Leave out what is image/png' }).click()
+    await send(page, 'hello', 'Send and stream')
+    await alerts(page, 'Because of /capabilities/streaming, line')
+    const card = await (await host.fetch('/agents/console-strict?dialect=1.0')).json()
+    const lines = JSON.stringify(card, null, 2).split('\n')
+    const line = lines.findIndex(text => text.includes('"streaming": false')) + 1
+    expect(await page.getByRole('alert').getByRole('group').textContent()).toMatch(
+      new RegExp(`^ *${line} +"streaming": false`),
+    )
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('hello')
+    await page.getByText('How it is sent').click()
+    await page.getByText('Add JSON data').click()
+    await expectAccessible(page, '#console')
+    await press(page, 'Send without streaming')
+    await alerts(page, 'Because of /capabilities/extensions/0')
+    await press(page, 'Announce these extensions')
+    await alerts(page, 'Because of /defaultInputModes')
+    await press(page, 'Leave out what is image/png')
     await waitForState(page, 'completed')
-  })
-
-  it('announces the extensions that the card requires, once the person wants it', async () => {
-    const page = await open('strict')
-    await send(page, 'hello')
-    await page.getByRole('alert').getByText('Because of /capabilities/extensions/0').waitFor()
-    await page.getByRole('button', { name: 'Announce these extensions' }).click()
-    await waitForState(page, 'completed')
-    await rawExchange(page).getByText('a2a-extensions: https://example.com/extensions/required').waitFor()
+    await isSent(page, `a2a-extensions: ${extension}`)
+    expect(await page.getByRole('alert').count()).toBe(0)
   })
 
   it('reads the extended card with a token, which is in no storage, no URL and not on the page', async () => {
@@ -248,102 +196,60 @@ describeInBrowser('the console of a card page', browser => {
     expect(await page.getByLabel('Token', { exact: true }).inputValue()).toBe('')
   })
 
-  it('never sends a token of this host to another one', async () => {
+  it('sends no token of this host to another one, and offers the way through this host', async () => {
     const { token: issued } = await host.issue({ scopes: ['read'] })
     const page = await open('direct')
+    answerWith(taskResult())
+    await send(page, 'hello')
+    await alerts(page, 'does not let pages of other origins read its answers (CORS)')
+    expect(problems.splice(0).join()).toContain('CORS')
     upstream.requests.length = 0
     await page.getByText(`Each call sends it to ${upstream.origin}, the agent's own address`).waitFor()
     await page.getByText('Its ADMIN_TOKEN looks like any other: do not enter it here').waitFor()
     for (const entered of [`Bearer ${issued}`, `"${issued}"`, issued]) {
       await page.getByLabel('Token', { exact: true }).fill(entered)
       await send(page, 'hello')
-      await page.getByRole('alert').getByText('The token was not sent').waitFor()
-      await page.getByRole('button', { name: 'Enter another token' }).click()
+      await alerts(page, 'The token was not sent')
+      await press(page, 'Enter another token')
     }
     expect(upstream.requests).toEqual([])
     await send(page, 'hello')
-    answerWith(task({}))
-    await page.getByRole('button', { name: 'Send it through this host' }).click()
+    await press(page, 'Send it through this host')
     await waitForState(page, 'completed')
     expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
 
-  it('sends no cookies, and follows no redirect', async () => {
+  it('sends no cookies, follows no redirect, and asks for the token that the agent wants', async () => {
     const page = await open('custom')
     await page.context().addCookies([{ name: 'session', value: 'of-the-host', url: host.url.href }])
     const sent: string[] = []
     page.on('request', request => void sent.push(new URL(request.url()).pathname))
-    answerWith(task({}))
-    const answered = page.waitForResponse('**/agents/custom/a2a')
+    answerWith(taskResult())
+    const answered = page.waitForResponse('**/agents/console-custom/a2a')
     await send(page, 'hello')
     await waitForState(page, 'completed')
     expect(await (await answered).request().headerValue('cookie')).toBeNull()
-    await page.route('**/agents/custom/a2a', route => route.fulfill({ status: 307, headers: { Location: '/nowhere' } }))
+
+    const path = '**/agents/console-custom/a2a'
+    await page.route(path, route => route.fulfill({ status: 307, headers: { Location: '/nowhere' } }))
     await send(page, 'hello again')
-    await page.getByRole('alert').getByText('No answer').waitFor()
+    await alerts(page, 'No answer')
     expect(sent).not.toContain('/nowhere')
-    problems.length = 0
-  })
+    expect(problems.splice(0).join()).toContain('ERR_FAILED')
+    await page.unrouteAll()
 
-  it('takes no host name that only a manifest claims for this host', async () => {
-    const { token: issued } = await host.issue({ scopes: ['read'] })
-    const page = await open('named')
-    await page.getByLabel('Token', { exact: true }).fill(issued)
-    await send(page, 'hello')
-    await page.getByRole('alert').getByText('The token was not sent').waitFor()
-    answerWith(task({}))
-    await page.getByRole('button', { name: 'Send it through this host' }).click()
-    await waitForState(page, 'completed')
-  })
-
-  it('sends no token to an address of this host that is not for calls, whatever the card says', async () => {
-    const page = await open('crooked')
-    const sent: string[] = []
-    page.on('request', request => sent.push(request.url()))
-    await page.getByLabel('Token', { exact: true }).fill(token)
-    await send(page, 'hello')
-    await page.getByRole('alert').getByText('The card names an address of this host that takes no calls.').waitFor()
-    expect(sent).toEqual([])
-  })
-
-  it('says that an agent at another origin refuses pages, and sends the message through this host', async () => {
-    const page = await open('direct')
-    answerWith({ message: { messageId: 'm-1', role: 'ROLE_AGENT', parts: [{ text: 'It rains' }] } })
-    await send(page, 'hello')
-    await page.getByRole('alert').getByText('does not let pages of other origins read its answers (CORS)').waitFor()
-    expect(problems.splice(0).join()).toContain('CORS')
-    await page.getByRole('button', { name: 'Send it through this host' }).click()
-    await page.getByRole('log').getByText('It rains').waitFor()
-  })
-
-  it('says that a stream broke off, keeps what arrived, and offers to follow the task', async () => {
-    upstream.respond((response, _, body) => {
-      const { id } = JSON.parse(body.toString())
-      const artifact = { artifactId: 'a-1', parts: [{ text: 'half of it, data: ' }] }
-      const result = { artifactUpdate: { taskId: 't-1', contextId: 'c-1', artifact } }
-      response.writeHead(200, stream)
-      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`, () => response.destroy())
-    })
-    const page = await open('custom')
-    await send(page, 'hello', 'Send and stream')
-    await page.getByRole('alert').getByText('The connection to the agent was lost before its stream ended.').waitFor()
-    await page.getByRole('log').getByText('half of it').waitFor()
-    await page.getByRole('button', { name: 'Follow the task' }).waitFor()
-  })
-
-  it('asks for a token where the agent itself refuses the call', async () => {
     upstream.respond(reply(401, { 'Content-Type': 'text/html' }, 'Who are you?'))
-    const page = await open('custom')
-    await send(page, 'hello')
-    await page.getByRole('alert').getByText('The call needs a token').waitFor()
+    await press(page, 'Try again')
+    await alerts(page, 'The call needs a token')
     expect(problems.splice(0)).toEqual([expect.stringContaining('401')])
     expect(await page.getByRole('alert').textContent()).not.toContain('securityRequirements')
-    await page.getByRole('button', { name: 'Enter a token' }).click()
+    await press(page, 'Enter a token')
     await page.keyboard.type('agent-token')
-    answerWith(task({}))
+    answerWith(taskResult())
     await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await turns(page).nth(1).waitFor()
     await waitForState(page, 'completed')
-    expect(upstream.requests[0]?.headers.authorization).toBe('Bearer agent-token')
+    expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer agent-token')
   })
 
   it('shows images from bytes, JSON as a tree, and other URLs as links only', async () => {
@@ -364,7 +270,7 @@ describeInBrowser('the console of a card page', browser => {
       { url: 'javascript:top.hacked=1' },
       { text: '<script>top.hacked=1</script>\u202e' },
     ]
-    answerWith(task({ artifacts: [{ artifactId: 'a-1', name: '<i>Everything</i>', parts }] }))
+    answerWith(taskResult({ artifacts: [{ artifactId: 'a-1', name: '<i>Everything</i>', parts }] }))
     const page = await open('custom')
     await send(page, 'hello')
     const log = page.getByRole('log')
@@ -389,7 +295,7 @@ describeInBrowser('the console of a card page', browser => {
   })
 
   it('sends JSON data and files as they are', async () => {
-    answerWith(task({}))
+    answerWith(taskResult())
     const page = await open('custom')
     await page.getByText('Add JSON data').click()
     await page.getByRole('textbox', { name: 'JSON data' }).fill('{"a": ')
@@ -408,108 +314,78 @@ describeInBrowser('the console of a card page', browser => {
     ])
   })
 
-  it('survives a stream of 3,000 events, of which it keeps a part', async () => {
-    const count = 3000
+  it('keeps a part of a long stream, says that one broke off, and stops one that never pauses', async () => {
+    const event = (id: unknown, result: JsonObject) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`
+    const update = (artifactId: string, part: JsonObject) => ({
+      artifactUpdate: { taskId: 't-1', contextId: 'c-1', append: true, artifact: { artifactId, parts: [part] } },
+    })
+    const done = { statusUpdate: { taskId: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_COMPLETED' } } }
     upstream.respond((response, _, body) => {
       const { id } = JSON.parse(body.toString())
-      const event = (result: JsonObject) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`
-      const update = (artifactId: string) => ({
-        artifactUpdate: {
-          taskId: 't-1',
-          contextId: 'c-1',
-          append: true,
-          artifact: { artifactId, parts: [{ data: { artifactId } }] },
-        },
-      })
       response.writeHead(200, stream)
-      for (let index = 0; index < count; index += 1) response.write(event(update(index % 2 ? `a-${index}` : 'a-0')))
-      response.end(
-        event({ statusUpdate: { taskId: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_COMPLETED' } } }),
-      )
+      for (let index = 0; index < 1000; index += 1)
+        response.write(event(id, update(index % 2 ? `a-${index}` : 'a-0', { data: { index } })))
+      response.end(event(id, done))
     })
     const page = await open('custom')
     await send(page, 'hello', 'Send and stream')
     await waitForState(page, 'completed')
-    await rawExchange(page)
-      .getByText(`[${count + 1} events]`)
-      .waitFor()
-    await rawExchange(page).getByText('characters are left out]').waitFor()
+    await isSent(page, '[1001 events]')
+    await isSent(page, 'characters are left out]')
     expect(await page.getByText('There is more than this page shows.').count()).toBe(2)
     expect(await page.evaluate('document.querySelectorAll("#console *").length')).toBeLessThan(3000)
     expect(await page.evaluate('document.querySelector("#console").textContent.length')).toBeLessThan(200_000)
-  })
 
-  it('lets the person stop a stream that never pauses', async () => {
-    const page = await open('custom')
+    await press(page, 'New conversation')
+    upstream.respond((response, _, body) => {
+      response.writeHead(200, stream)
+      const text = event(JSON.parse(body.toString()).id, update('a-1', { text: 'half of it, data: ' }))
+      response.write(text, () => response.destroy())
+    })
+    await send(page, 'hello', 'Send and stream')
+    await alerts(page, 'The connection to the agent was lost before its stream ended.')
+    await log(page).getByText('half of it').waitFor()
+    await page.getByRole('button', { name: 'Follow the task' }).waitFor()
+
+    await press(page, 'New conversation')
     // No network is as fast as a stream that has its next event whenever it is read.
     await page.evaluate(`globalThis.fetch = async (_, { body, signal }) => {
-      const { id } = JSON.parse(body)
       const status = { state: 'TASK_STATE_WORKING' }
       const result = { statusUpdate: { taskId: 't-1', contextId: 'c-1', status } }
-      const events = new TextEncoder().encode(('data: ' + JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n\\n').repeat(100))
+      const event = 'data: ' + JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result }) + '\\n\\n'
+      const events = new TextEncoder().encode(event.repeat(100))
       const headers = { 'Content-Type': 'text/event-stream' }
       const pull = controller => (signal.aborted ? controller.error(signal.reason) : controller.enqueue(events))
       return new Response(new ReadableStream({ pull }), { headers })
     }`)
     await send(page, 'hello', 'Send and stream')
-    await rawExchange(page).getByText('characters are left out]').waitFor()
-    await page.getByRole('button', { name: 'Stop waiting' }).click()
+    await isSent(page, 'characters are left out]')
+    await press(page, 'Stop waiting')
     await page.getByRole('status').getByText('Stopped.').waitFor()
   })
 
-  it('opens with #console in the address, and is accessible in light and dark, wide and narrow', async () => {
-    const page = await browser.open()
-    await page.goto(new URL('/agents/quiet#console', host.url).href)
-    await page.getByRole('textbox', { name: 'Message' }).waitFor()
-    await send(page, 'ask')
-    await waitForState(page, 'input required')
-    await send(page, 'hello', 'Send and stream')
-    await page.getByRole('alert').waitFor()
-    await page.getByText('How it is sent').click()
-    await page.getByText('Add JSON data').click()
-    for (const [colorScheme, width, rules] of [
-      ['light', 1280, 'all'],
-      ['dark', 320, 'style'],
-    ] as const) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 800 })
-      expect(await findViolations(page, rules), colorScheme).toStrictEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-    }
-  })
-
-  it('stays open when a link to a part of the page is followed, even if the host responds to nothing more', async () => {
-    const page = await open('echo')
-    await page.getByRole('textbox', { name: 'Message' }).fill('half a message')
-    await page.route('**/agents/echo*', route => route.fulfill({ status: 429 }))
-    await page.getByRole('link', { name: 'read the card as JSON' }).click()
-    await page.goBack()
-    await page.goForward()
-    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a message')
-    expect(new URL(page.url()).hash).toBe('#document')
-  })
-
-  it('says without JavaScript that it needs it, and offers nothing that does not work', async () => {
-    const page = await browser.open({ javaScriptEnabled: false })
-    await page.goto(new URL('/agents/echo', host.url).href)
-    await page.getByText('The console needs JavaScript.').waitFor()
-    expect(await page.getByRole('button', { name: 'Open the console' }).count()).toBe(0)
-  })
-
-  it('loads at most 60 KiB when it opens, and nothing but the opener before', async () => {
-    const page = await browser.open()
+  it('loads at most 60 KiB when it opens, and stays open whatever link to a part of the page is followed', async () => {
+    const page = await browser.open({})
+    problems = watch(page, host.url.origin)
     const scripts = new Map<string, Promise<Buffer>>()
     page.on('response', response => {
       if (response.url().endsWith('.js')) scripts.set(response.url(), response.body())
     })
-    await page.goto(new URL('/agents/echo', host.url).href, { waitUntil: 'networkidle' })
+    await page.goto(new URL('/agents/console-echo', host.url).href)
     const before = new Set(scripts.keys())
-    await page.getByRole('button', { name: 'Open the console' }).click()
-    await page.getByRole('textbox', { name: 'Message' }).waitFor()
+    await press(page, 'Open the console')
+    await page.getByRole('textbox', { name: 'Message' }).fill('half a message')
     const loaded = await Promise.all([...scripts].filter(([url]) => !before.has(url)).map(([, body]) => body))
     const bytes = loaded.reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0)
     expect(bytes).toBeLessThanOrEqual(60 * 1024)
     // The client of the SDK is in it.
     expect(bytes).toBeGreaterThan(20 * 1024)
+
+    await page.route('**/agents/console-echo*', route => route.fulfill({ status: 429 }))
+    await page.getByRole('link', { name: 'read the card as JSON' }).click()
+    await page.goBack()
+    await page.goForward()
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a message')
+    expect(new URL(page.url()).hash).toBe('#document')
   })
 })

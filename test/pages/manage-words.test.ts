@@ -21,87 +21,99 @@ const none = { answered: 0, refused: 0, failed: 0 }
 const source = { kind: 'card', url: 'https://a.example/', ttl: 300, staleIfError: 86_400, pin: true, due: '' } as const
 
 describe('the words of the page of owners', () => {
-  it.each([
-    [{ scopes: ['admin', 'read'], agents: ['*'], tiers: [] }, [/^It may do everything for all agents/]],
-    [{ scopes: ['write'], agents: ['*'], tiers: [] }, [/remove and refresh all agents/, /Without the scope `read`/]],
-    [
-      { scopes: ['read', 'write'], agents: ['a'], tiers: ['*'] },
-      [/refresh the agent `a`, and/, /read the agent `a`, .* extended cards of every tier/],
-    ],
-    [
-      { scopes: ['call'], agents: ['a'], tiers: [] },
-      [/read the agent `a`, internal ones too/, /^It may call the agent `a`\.$/],
-    ],
-    [
-      { scopes: ['read'], agents: ['a-*', 'b'], tiers: ['x', 'y'] },
-      [/the agents `a-\*` and `b` \(.*up to the tiers `x` and `y`/],
-    ],
-    [{ scopes: ['read'], agents: ['b'], tiers: [] }, [/extended cards of the base tier/]],
-  ] as const)('describe what a token allows: %j', (grant, expected) => {
-    const sentences = describeGrant(grant)
-    expect(sentences).toHaveLength(expected.length)
-    for (const [index, pattern] of expected.entries()) expect(sentences[index]).toMatch(pattern)
+  it('describe what a token allows', () => {
+    for (const [grant, expected] of [
+      [{ scopes: ['admin', 'read'], agents: ['*'], tiers: [] }, [/^It may do everything for all agents/]],
+      [{ scopes: ['write'], agents: ['*'], tiers: [] }, [/remove and refresh all agents/, /Without the scope `read`/]],
+      [
+        { scopes: ['read', 'write'], agents: ['a'], tiers: ['*'] },
+        [/refresh the agent `a`, and/, /read the agent `a`, .* extended cards of every tier/],
+      ],
+      [
+        { scopes: ['call'], agents: ['a'], tiers: [] },
+        [/read the agent `a`, internal ones too/, /^It may call the agent `a`\.$/],
+      ],
+      [
+        { scopes: ['read'], agents: ['a-*', 'b'], tiers: ['x', 'y'] },
+        [/the agents `a-\*` and `b` \(.*up to the tiers `x` and `y`/],
+      ],
+      [{ scopes: ['read'], agents: ['b'], tiers: [] }, [/extended cards of the base tier/]],
+    ] as const) {
+      const sentences = describeGrant(grant)
+      expect(sentences, JSON.stringify(grant)).toHaveLength(expected.length)
+      for (const [index, pattern] of expected.entries()) expect(sentences[index]).toMatch(pattern)
+    }
   })
 
-  it.each([
-    [{ by: 'manifest', author: 'admin' }, 'Registered by the ADMIN_TOKEN'],
-    [{ by: 'removal', author: 'k1' }, 'Removed by the token `k1`'],
-    [{ by: 'fetch', author: 'host' }, 'Fetched by this host, because the card had changed'],
-    [{ by: 'fetch', author: 'k1' }, 'Fetched on request of the token `k1`'],
-  ] as const)('describe how a revision was made: %j', (row, sentence) => {
-    expect(describeRevision(row)).toBe(sentence)
+  it('describe how a revision was made', () => {
+    for (const [row, sentence] of [
+      [{ by: 'manifest', author: 'admin' }, 'Registered by the ADMIN_TOKEN'],
+      [{ by: 'removal', author: 'k1' }, 'Removed by the token `k1`'],
+      [{ by: 'fetch', author: 'host' }, 'Fetched by this host, because the card had changed'],
+      [{ by: 'fetch', author: 'k1' }, 'Fetched on request of the token `k1`'],
+    ] as const)
+      expect(describeRevision(row), JSON.stringify(row)).toBe(sentence)
   })
 
-  it.each([
-    [
-      { seq: 9, changed: true, class: 'additive' },
-      'Revision 9 has the manifest of revision 4 again. For clients, the change is additive.',
-    ],
-    [{ seq: 9, changed: true }, 'Revision 9 has the manifest of revision 4 again.'],
-    [{ seq: 8, changed: false }, 'The manifest of revision 4 is registered already: nothing has changed.'],
-  ] as const)('describe a rollback: %j', (receipt, sentence) => {
-    expect(describeRollback(4, receipt)).toBe(sentence)
+  it('describe a rollback', () => {
+    for (const [receipt, sentence] of [
+      [
+        { seq: 9, changed: true, class: 'additive' },
+        'Revision 9 has the manifest of revision 4 again. For clients, the change is additive.',
+      ],
+      [{ seq: 9, changed: true }, 'Revision 9 has the manifest of revision 4 again.'],
+      [{ seq: 8, changed: false }, 'The manifest of revision 4 is registered already: nothing has changed.'],
+    ] as const)
+      expect(describeRollback(4, receipt), JSON.stringify(receipt)).toBe(sentence)
   })
 
-  it.each([
-    ['fresh', 'confirmed it'],
-    ['stale', 'the upstream fails'],
-    ['no-card', 'clients get the status 504'],
-    ['pending', 'waits for you'],
-  ] as const)('describe the state %s of a remote card', (state, part) => {
-    const failure = { status: 504, code: 'timeout', message: 'Slow', since: '' } as const
-    const [summary, times, pin] = describeSource({ ...source, state, failure })
-    expect(summary).toContain(part)
-    expect(times).toContain('fresh for 5 minutes, and is served for 1 day after that')
-    expect(pin).toContain('waits until somebody accepts it')
-    expect(describeSource({ ...source, state, pin: false })[2]).toMatch(
-      /^A card that widens access is served .* set `pin`/,
-    )
+  it('describe each state of a remote card', () => {
+    for (const [state, part] of [
+      ['fresh', 'confirmed it'],
+      ['stale', 'the upstream fails'],
+      ['no-card', 'clients get the status 504'],
+      ['pending', 'waits for you'],
+    ] as const) {
+      const failure = { status: 504, code: 'timeout', message: 'Slow', since: '' } as const
+      const [summary, times, pin] = describeSource({ ...source, state, failure })
+      expect(summary, state).toContain(part)
+      expect(times).toContain('fresh for 5 minutes, and is served for 1 day after that')
+      expect(pin).toContain('waits until somebody accepts it')
+      expect(describeSource({ ...source, state, pin: false })[2]).toMatch(
+        /^A card that widens access is served .* set `pin`/,
+      )
+    }
   })
 
-  it.each([
-    [true, /^A card that widens access, is not verified or is older waits/],
-    [false, /^A card that is not verified, is older or requires less of callers waits .* set `pin`/],
-  ])('describe which cards wait for approval where signatures are required: `pin: %s`', (pin, words) => {
-    expect(describeSource({ ...source, state: 'fresh', pin, verify: 'require' })[2]).toMatch(words)
+  it('describe which cards wait for approval where signatures are required', () => {
+    for (const [pin, words] of [
+      [true, /^A card that widens access, is not verified or is older waits/],
+      [false, /^A card that is not verified, is older or requires less of callers waits .* set `pin`/],
+    ] as const)
+      expect(describeSource({ ...source, state: 'fresh', pin, verify: 'require' })[2], `${pin}`).toMatch(words)
   })
 
   const key = { kid: 'k', thumbprint: 't', from: 'did:web:a.example.com' }
-  it.each<[string, Partial<SourceState>, string]>([
-    ['no keys', {}, 'are not verified: set `upstream.keys`'],
-    [
-      'a valid signature',
-      { verify: 'require', verification: { at: '', verified: true, rule: 'wire', key } },
-      'signed with the key `k` from `did:web:a.example.com` (rule `wire`)',
-    ],
-    [
-      'an accepted card',
-      { verify: 'require', verification: { at: '', verified: false, reason: 'it has no signatures', accepted: true } },
-      'not verified: it has no signatures. Somebody has accepted it',
-    ],
-    ['no card yet', { verify: 'require' }, 'A card without a valid signature is not served'],
-  ])('describes what signatures have shown: %s', (_, more, text) => {
-    expect(describeVerification({ ...source, state: 'fresh', ...more })[0]).toContain(text)
+  it('describes what signatures have shown', () => {
+    const rows: [string, Partial<SourceState>, string][] = [
+      ['no keys', {}, 'are not verified: set `upstream.keys`'],
+      [
+        'a valid signature',
+        { verify: 'require', verification: { at: '', verified: true, rule: 'wire', key } },
+        'signed with the key `k` from `did:web:a.example.com` (rule `wire`)',
+      ],
+      [
+        'an accepted card',
+        {
+          verify: 'require',
+          verification: { at: '', verified: false, reason: 'it has no signatures', accepted: true },
+        },
+        'not verified: it has no signatures. Somebody has accepted it',
+      ],
+      ['no card yet', { verify: 'require' }, 'A card without a valid signature is not served'],
+    ]
+    for (const [name, more, text] of rows)
+      expect(describeVerification({ ...source, state: 'fresh', ...more })[0], name).toContain(text)
   })
 
   it('describe the calls of an agent, the most frequent failures and media types first', () => {
@@ -140,23 +152,25 @@ describe('the words of the page of owners', () => {
     expect(describeHead({ number: 3, signature: 'x' })).toContain('number 3, and this host has signed it')
   })
 
-  it.each([
-    [300, '5 minutes'],
-    [86_400, '1 day'],
-    [7200, '2 hours'],
-    [90, '90 seconds'],
-    [0, '0 seconds'],
-  ])('describe %d seconds', (seconds, text) => {
-    expect(describeSeconds(seconds)).toBe(text)
+  it('describe numbers of seconds', () => {
+    for (const [seconds, text] of [
+      [300, '5 minutes'],
+      [86_400, '1 day'],
+      [7200, '2 hours'],
+      [90, '90 seconds'],
+      [0, '0 seconds'],
+    ] as const)
+      expect(describeSeconds(seconds), text).toBe(text)
   })
 
-  it.each([
-    ['short', 5, 'short'],
-    ['longer', 5, 'longe…'],
-    ['ab\u{1f600}', 3, 'ab…'],
-    ['\ud83dab', 2, '\ufffda…'],
-  ])('are cut between characters: %j', (text, length, cut) => {
-    expect(shorten(text, length)).toBe(cut)
+  it('are cut between characters', () => {
+    for (const [text, length, cut] of [
+      ['short', 5, 'short'],
+      ['longer', 5, 'longe…'],
+      ['ab\u{1f600}', 3, 'ab…'],
+      ['\ud83dab', 2, '\ufffda…'],
+    ] as const)
+      expect(shorten(text, length), JSON.stringify(text)).toBe(cut)
   })
 
   it('count and join', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeEnvelope, encodeEnvelope } from '../../src/registry/kv-format.ts'
+import { fitsInRow } from '../../src/registry/prepare.ts'
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 
@@ -16,5 +17,12 @@ describe('encodeEnvelope', () => {
       },
     }
     expect(decodeEnvelope(encodeEnvelope(envelope).buffer)).toEqual(envelope)
+  })
+})
+
+describe('fitsInRow', () => {
+  it('measures texts in bytes, up to 1,900,000', () => {
+    expect([[], ['a'.repeat(1_900_000), '']].map(fitsInRow)).toEqual([true, true])
+    expect([['', 'a'.repeat(1_900_001)], ['€'.repeat(700_000)]].map(fitsInRow)).toEqual([false, false])
   })
 })

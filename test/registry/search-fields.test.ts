@@ -5,23 +5,14 @@ import { collectSearchFields } from '../../src/registry/search-fields.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 
 const fieldsOf = (card: object) => {
-  const result = compile(
-    { card: { ...minimalCard, ...card }, extended: { description: 'SECRET' } },
-    {
-      id: 'a',
-      publicUrl: '',
-      requestOrigin: 'https://host.example',
-    },
-  )
+  const manifest = { card: { ...minimalCard, ...card }, extended: { description: 'SECRET' } }
+  const result = compile(manifest, { id: 'a', publicUrl: '', requestOrigin: 'https://host.example' })
   if (!('compiled' in result)) throw new Error(JSON.stringify(result.errors))
   return collectSearchFields(result.compiled.card)
 }
 
 const skill = (id: string, more: object = {}) => ({
-  id,
-  name: `Skill ${id}`,
-  description: `Does ${id}`,
-  tags: [id],
+  ...{ id, name: `Skill ${id}`, description: `Does ${id}`, tags: [id] },
   ...more,
 })
 

@@ -40,36 +40,23 @@ describe('GET /.well-known/did.json', () => {
     for (const secret of Object.values(secrets)) expect(JSON.stringify(document)).not.toContain(JSON.parse(secret).d)
   })
 
-  it.each<[string, Record<string, string>, string, string | number]>([
-    [
-      'the host of PUBLIC_URL',
-      { PUBLIC_URL: 'https://cards.example.com' },
-      'https://cards.example.com',
-      'cards.example.com',
-    ],
-    [
-      'a host name of an agent',
-      { PUBLIC_URL: 'https://cards.example.com' },
-      'https://did-weather.example.com',
-      'did-weather.example.com',
-    ],
-    [
-      'a port',
-      { PUBLIC_URL: 'https://cards.example.com:8443' },
-      'https://cards.example.com:8443',
-      'cards.example.com%3A8443',
-    ],
-    ['this machine', {}, 'http://localhost:8787', 'localhost%3A8787'],
-    ['this machine, for a public host', { PUBLIC_URL: 'https://cards.example.com' }, 'http://localhost:8787', 404],
-    ['any other host name', { PUBLIC_URL: 'https://cards.example.com' }, 'https://attacker.example', 404],
-    ['any host name of a host that has none', {}, 'https://attacker.example', 404],
-  ])('is for %s', async (_, vars, origin, expected) => {
-    const host = await start({ ...secrets, ...vars })
-    const response = await host.fetch(`${origin}${path}`)
-    const { id, code } = (await response.json()) as JsonObject
-    expect([response.status, id, code]).toEqual(
-      typeof expected === 'number' ? [404, undefined, 'unknown-host'] : [200, `did:web:${expected}`, undefined],
-    )
+  it('is for the host of PUBLIC_URL, the host names of agents, or this machine, and for no other host name', async () => {
+    const PUBLIC_URL = 'https://cards.example.com'
+    for (const [vars, origin, did] of [
+      [{ PUBLIC_URL }, 'https://cards.example.com', 'did:web:cards.example.com'],
+      [{ PUBLIC_URL }, 'https://did-weather.example.com', 'did:web:did-weather.example.com'],
+      [{ PUBLIC_URL: `${PUBLIC_URL}:8443` }, 'https://cards.example.com:8443', 'did:web:cards.example.com%3A8443'],
+      [{}, 'http://localhost:8787', 'did:web:localhost%3A8787'],
+      // This machine is not a public host.
+      [{ PUBLIC_URL }, 'http://localhost:8787'],
+      [{ PUBLIC_URL }, 'https://attacker.example'],
+      [{}, 'https://attacker.example'],
+    ] as [Record<string, string>, string, string?][]) {
+      const response = await (await start({ ...secrets, ...vars })).fetch(`${origin}${path}`)
+      const { id, code } = (await response.json()) as JsonObject
+      const expected = did ? [200, did, undefined] : [404, undefined, 'unknown-host']
+      expect([vars, origin, response.status, id, code]).toEqual([vars, origin, ...expected])
+    }
   })
 
   it('is read by our own verifier', async () => {
@@ -99,22 +86,22 @@ describe('GET /.well-known/did.json', () => {
     expect([again.status, await again.text()]).toEqual([304, ''])
   })
 
-  it.each<[string, Record<string, string>, unknown[]]>([
-    ['without a key', {}, []],
-    [
-      'with an invalid key, whose log does not have it',
-      { SIGNING_KEY_2: 'my-secret' },
-      [expect.stringMatching(/"event":"signing-key".*The SIGNING_KEY_2 of this Worker is not a private key/)],
-    ],
-  ])('is 404 at a host %s, as the key set is', async (_, vars, logged) => {
+  it('is 404 without a valid key, as the key set is, and the log does not have the key', async () => {
+    const invalid = /"event":"signing-key".*The SIGNING_KEY_2 of this Worker is not a private key/
     const log = vi.spyOn(console, 'error').mockReturnValue()
-    const host = await start({ ...vars, PUBLIC_URL: 'https://cards.example.com' })
-    log.mockClear()
-    for (const file of ['did.json', 'jwks.json']) {
-      const response = await host.fetch(`https://cards.example.com/.well-known/${file}`)
-      expect([response.status, await response.json()]).toMatchObject([404, { code: 'no-signing-key' }])
+    for (const [vars, lines] of [
+      [{}, []],
+      [{ SIGNING_KEY_2: 'my-secret' }, [expect.stringMatching(invalid), expect.stringMatching(invalid)]],
+    ] as const) {
+      const host = await start({ ...vars, PUBLIC_URL: 'https://cards.example.com' })
+      log.mockClear()
+      for (const file of ['did.json', 'jwks.json']) {
+        const response = await host.fetch(`https://cards.example.com/.well-known/${file}`)
+        const detail = 'This host has no key to sign with, so it publishes none.'
+        expect(await response.json()).toMatchObject({ status: 404, code: 'no-signing-key', detail })
+      }
+      expect(log.mock.calls.flat()).toEqual(lines)
+      expect(String(log.mock.calls)).not.toContain('my-secret')
     }
-    expect(log.mock.calls.flat()).toEqual(logged.flatMap(line => [line, line]))
-    expect(String(log.mock.calls)).not.toContain('my-secret')
   })
 })

@@ -17,15 +17,16 @@ const compileFetched = (fetched: JsonObject) => {
 }
 
 describe('what a signature covers of a card that this host serves', () => {
-  it.each(files)('is a card with the same interfaces, skills and schemes, which lets nobody else in: %s', file => {
-    for (const { manifest, id } of loadManifests([file], origin).drafts) {
+  it('is a card with the same interfaces, skills and schemes, which lets nobody else in', () => {
+    expect(files.length).toBeGreaterThan(5)
+    for (const { manifest, id } of files.flatMap(file => loadManifests([file], origin).drafts)) {
       const served = compile(manifest as JsonObject, { id, requestOrigin: origin })
       if ('errors' in served) continue
       for (const name of ['1.0', 'agent-card.json', '0.3'] as const) {
         const whole = served.compiled.documents[name]
         const [expected, covered] = [whole, readCovered(whole, 'proto').card].map(compileFetched)
         for (const field of ['supportedInterfaces', 'securitySchemes'] as const)
-          expect([name, covered?.[field]]).toEqual([name, expected?.[field]])
+          expect([id, name, covered?.[field]]).toEqual([id, name, expected?.[field]])
         expect(covered?.skills.map(({ id }) => id)).toEqual(expected?.skills.map(({ id }) => id))
         expect(expected && covered && findWeakerSecurity(expected, covered)).toEqual([])
       }

@@ -58,38 +58,33 @@ describe('the card of an MCP server', () => {
 })
 
 describe('an MCP server that fails', () => {
-  const unreachable = failureOf(
-    'unreachable',
-    'The MCP server cannot be reached. Check that its address is correct, public and https; the log of this host has the reason.',
-  )
-
-  it.each([
-    ['a closed port', 'http://127.0.0.1:1/mcp', 'http://127.0.0.1:1'],
-    ['a blocked address', 'http://127.0.0.1:1/mcp', ''],
-  ])('is reported as unreachable: %s', async (_, url, ALLOWED_ORIGINS) => {
-    expect(await fetchCard({ url }, { ALLOWED_ORIGINS })).toEqual(unreachable)
+  it('is reported as unreachable, at a closed port as at a blocked address', async () => {
+    const message =
+      'The MCP server cannot be reached. Check that its address is correct, public and https; the log of this host has the reason.'
+    for (const ALLOWED_ORIGINS of ['http://127.0.0.1:1', ''])
+      expect(await fetchCard({ url: 'http://127.0.0.1:1/mcp' }, { ALLOWED_ORIGINS })).toEqual(
+        failureOf('unreachable', message),
+      )
   })
 
   it('is not ready when its service binding or secret does not exist', async () => {
-    expect(await fetchCard({ service: 'NONE' })).toEqual(
-      failureOf('not-ready', 'This Worker has no service binding "NONE".'),
-    )
-    expect(await fetchCard({ secret: 'NONE' })).toEqual(
-      failureOf('not-ready', 'This Worker has no secret "NONE". Run `npx wrangler secret put NONE`.'),
-    )
+    const secret = 'This Worker has no secret "NONE". Run `npx wrangler secret put NONE`.'
+    const service = 'This Worker has no service binding "NONE".'
+    expect(await fetchCard({ service: 'NONE' })).toEqual(failureOf('not-ready', service))
+    expect(await fetchCard({ secret: 'NONE' })).toEqual(failureOf('not-ready', secret))
   })
 
-  it.each([
-    [
-      'rejects the session',
-      scripted({ initialize: () => Response.json({ jsonrpc: '2.0', id: 0, error: { code: 1, message: 'No' } }) }),
-    ],
-    ['responds with HTTP 500', () => new Response(null, { status: 500 })],
-    ['responds with HTTP 404', () => new Response(null, { status: 404 })],
-    ['drops the session', scripted({ 'tools/list': () => new Response(null, { status: 404 }) })],
-    ['speaks an unknown version of MCP', scripted({ initialize: initialized({}, '1999-01-01') })],
-  ])('is not ready when it %s', async (_, handle) => {
-    server.serve(handle)
-    expect(await fetchCard()).toMatchObject({ failure: { status: 503, code: 'not-ready' } })
+  it('is not ready when it rejects or drops the session, or speaks an unknown version of MCP', async () => {
+    const error = { jsonrpc: '2.0', id: 0, error: { code: 1, message: 'No' } }
+    for (const handle of [
+      scripted({ initialize: () => Response.json(error) }),
+      () => new Response(null, { status: 500 }),
+      () => new Response(null, { status: 404 }),
+      scripted({ 'tools/list': () => new Response(null, { status: 404 }) }),
+      scripted({ initialize: initialized({}, '1999-01-01') }),
+    ]) {
+      server.serve(handle)
+      expect(await fetchCard()).toMatchObject({ failure: { status: 503, code: 'not-ready' } })
+    }
   })
 })

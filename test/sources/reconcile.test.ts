@@ -82,43 +82,36 @@ describe('a pinned card', () => {
 })
 
 describe('a card', () => {
-  it.each<[string, JsonObject, boolean]>([
-    ['is pinned when its manifest says so', { pin: true }, true],
-    ['is not pinned by default', {}, false],
-    ['is pinned by default when it is fetched with a secret', { secret: 'WEATHER_TOKEN' }, true],
-    ['is pinned by default when it is fetched through a service binding', { service: 'WEATHER' }, true],
-    ['is not pinned when its manifest says so, even with a secret', { secret: 'WEATHER_TOKEN', pin: false }, false],
-  ])('%s', (_, upstream, expected) => {
-    expect(sourceOf({ upstream: { card: url, ...upstream } }).pin).toBe(expected)
+  it('is pinned when its manifest says so, or by default when it is fetched with a secret or a binding', () => {
+    for (const [upstream, expected] of [
+      [{ pin: true }, true],
+      [{}, false],
+      [{ secret: 'WEATHER_TOKEN' }, true],
+      [{ service: 'WEATHER' }, true],
+      [{ secret: 'WEATHER_TOKEN', pin: false }, false],
+    ] as const)
+      expect([upstream, sourceOf({ upstream: { card: url, ...upstream } }).pin]).toEqual([upstream, expected])
   })
 })
 
 describe('an error', () => {
-  const invalidManifest = { upstream: { card: url }, card: { skills: [{ id: 's', name: 7 }] } }
-  const issuer = { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/.well-known/openid-configuration' }
+  const oidc = { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/.well-known/openid-configuration' }
+  const securitySchemes = { oidc }
+  const jwt = { audience: 'a', scope: 'read' }
 
-  it.each<[string, JsonObject]>([
-    ['in the card of the manifest', invalidManifest],
-    [
-      'in the card of a manifest with `jwt`',
-      {
-        ...{ ...invalidManifest, jwt: { audience: 'a', scope: 'read' } },
-        card: { ...invalidManifest.card, securitySchemes: { oidc: issuer } },
-      },
-    ],
-    ['in `jwt` itself', { upstream: { card: url }, jwt: { audience: 'a', scope: 'read' } }],
-  ])('is attributed to the manifest: %s', async (_, document) => {
-    expect(await reconcileCards(document, {}, card('a.example.com'), { known: undefined })).toMatchObject({
-      errors: [expect.anything()],
-    })
+  it('is attributed to the manifest where its card or its `jwt` is invalid', async () => {
+    const skills = [{ id: 's', name: 7 }]
+    for (const more of [{ card: { skills } }, { jwt, card: { skills, securitySchemes } }, { jwt }]) {
+      const document = { upstream: { card: url }, ...more }
+      const result = await reconcileCards(document, {}, card('a.example.com'), { known: undefined })
+      expect(result).toMatchObject({ errors: [expect.anything()] })
+    }
   })
 
   it('is attributed to the upstream when the fetched card itself is invalid', async () => {
-    const jwt = { audience: 'a', scope: 'read' }
-    const document = { upstream: { card: url }, jwt, card: { securitySchemes: { oidc: issuer } } }
-    expect(await reconcileCards(document, {}, { name: 7 }, { known: undefined })).toMatchObject({
-      record: { failure: { code: 'invalid-card' } },
-    })
+    const document = { upstream: { card: url }, jwt, card: { securitySchemes } }
+    const result = await reconcileCards(document, {}, { name: 7 }, { known: undefined })
+    expect(result).toMatchObject({ record: { failure: { code: 'invalid-card' } } })
   })
 })
 

@@ -3,12 +3,11 @@ import { readManifest } from '../../src/card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import type { Registered } from '../../src/registry/records.ts'
-import { noSearchFields } from '../../src/registry/search-fields.ts'
 import type { Registry } from '../../src/registry/store/registry.ts'
 import { prepareRemote, reconcile } from '../../src/sources/reconcile.ts'
 import type { RefreshOptions } from '../../src/sources/refresh.ts'
 import { RemoteCard } from '../../src/sources/remote-card.ts'
-import { withoutKeys } from '../support/registrations.ts'
+import { registration, withoutKeys } from '../support/registrations.ts'
 import { startRegistry } from '../support/registry.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
 
@@ -166,38 +165,15 @@ describe('the alarm of a remote card', () => {
     expect(state.alarm).toBeNull()
   })
 
-  it.each([
-    ['the agent is removed', () => registry.remove('a', {}, 'admin')],
-    [
-      'its manifest contains the card',
-      async () => {
-        const record = await registry.refreshBase('a')
-        const own = {
-          id: 'a',
-          manifest: '{}',
-          manifestEtag: '"own"',
-          visibility: 'public',
-          set: undefined,
-          hosts: [],
-        } as const
-        const profile = { etag: '"p"', bytes: new Uint8Array() }
-        const summary = { name: 'a', description: '', version: '', url: '', protocol: 'a2a' }
-        await registry.register(
-          {
-            ...{ ...own, origin: record?.origin ?? '', profile, representations: {}, extended: [], expected: {} },
-            summary: { ...summary, shaman: { url: '', preferredTransport: '' } },
-            actor: 'admin',
-            search: noSearchFields,
-          },
-          true,
-        )
-      },
-    ],
-  ])('is deleted with the storage of the object when %s', async (_, change) => {
-    await put()
-    await change()
-    await registry.alarm()
-    expect([state.alarm, state.values.size]).toEqual([null, 0])
+  it('is deleted with the storage of the object when the agent is removed, or its manifest contains the card', async () => {
+    const own = registration('a', 'Own', { manifestEtag: '"own"' })
+    for (const change of [() => registry.register(own, true), () => registry.remove('a', {}, 'admin')]) {
+      await put()
+      expect(state.values.size).toBeGreaterThan(0)
+      await change()
+      await registry.alarm()
+      expect([state.alarm, state.values.size]).toEqual([null, 0])
+    }
   })
 })
 
@@ -319,11 +295,10 @@ describe('a pending card', () => {
     ])
   })
 
-  it.each([
-    ['with another entity tag', '"other"', true, 'not-pending'],
-    ['by a caller without admin rights when the agent uses a binding', undefined, false, 'needs-admin'],
-  ])('is not accepted %s', async (_, otherEtag, isAdmin, outcome) => {
+  it('is accepted with its entity tag only, and by an administrator if the agent uses a binding', async () => {
     const etag = await pendingEtag()
-    expect([await accept(otherEtag ?? etag, isAdmin), await servedVersion()]).toEqual([{ outcome }, '1.0.0'])
+    expect(await accept('"other"')).toEqual({ outcome: 'not-pending' })
+    expect(await accept(etag, false)).toEqual({ outcome: 'needs-admin' })
+    expect(await servedVersion()).toBe('1.0.0')
   })
 })

@@ -1,41 +1,40 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RefreshReport } from '../../src/sources/refresh.ts'
+import { revalidate } from '../../src/sources/revalidate.ts'
 
 const now = Date.parse('2026-11-22T00:00:00Z')
 const health = { checked: now - 300_000, ttl: 300 }
 
-let revalidate: typeof import('../../src/sources/revalidate.ts').revalidate
+// The isolate remembers agents, so each test has its own.
+let id: string
+let tests = 0
 let refresh: ReturnType<typeof vi.fn<(id: string, options: object) => Promise<RefreshReport>>>
 let background: Promise<unknown>[]
 let env: Env
 const ctx = { waitUntil: (promise: Promise<unknown>) => background.push(promise) } as unknown as ExecutionContext
-
-// Each test is an isolate of its own: the module is loaded anew.
-beforeEach(async () => {
+beforeEach(() => {
   vi.useFakeTimers({ now })
-  vi.resetModules()
-  ;({ revalidate } = await import('../../src/sources/revalidate.ts'))
+  id = `revalidated-${++tests}`
   background = []
   refresh = vi.fn(async () => ({ result: { outcome: 'unchanged' } }) as const)
-  env = {
-    REMOTE_CARDS: { getByName: (name: string) => ({ refresh: (...args: [string, object]) => refresh(...args), name }) },
-  } as unknown as Env
+  const object = { refresh: (...args: [string, object]) => refresh(...args) }
+  env = { REMOTE_CARDS: { getByName: (name: string) => (name === id ? object : undefined) } } as unknown as Env
 })
 
 /** Serves the card after some seconds, and returns how many refreshes have been requested so far. */
 const serve = async (seconds = 0) => {
   vi.advanceTimersByTime(seconds * 1000)
-  revalidate('a', health, env, ctx)
+  revalidate(id, health, env, ctx)
   await Promise.all(background)
   return refresh.mock.calls.length
 }
 
 describe('revalidate', () => {
-  it('requests a refresh in the background once the card is older than its ttl', async () => {
-    revalidate('a', { ...health, checked: now - 299_999 }, env, ctx)
-    const before = background.length
-    revalidate('a', health, env, ctx)
-    expect([before, background.length, refresh.mock.calls]).toEqual([0, 1, [['a', {}]]])
+  it('requests a refresh in the background once the card is older than its ttl', () => {
+    revalidate(id, { ...health, checked: now - 299_999 }, env, ctx)
+    expect(background).toEqual([])
+    revalidate(id, health, env, ctx)
+    expect([background.length, refresh.mock.calls]).toEqual([1, [[id, {}]]])
   })
 
   it('requests at most one refresh in 30 seconds', async () => {
@@ -51,8 +50,7 @@ describe('revalidate', () => {
     const logError = vi.spyOn(console, 'error').mockReturnValue()
     refresh.mockRejectedValue(new Error('unavailable'))
     await serve()
-    expect(logError.mock.calls).toEqual([
-      ['{"event":"refresh-failed","gen_ai.agent.id":"a","exception.message":"Error: unavailable"}'],
-    ])
+    const line = `{"event":"refresh-failed","gen_ai.agent.id":"${id}","exception.message":"Error: unavailable"}`
+    expect(logError.mock.calls).toEqual([[line]])
   })
 })

@@ -97,19 +97,17 @@ describe('a fetched card', () => {
 })
 
 describe('a card that is not signed with a trusted key', () => {
+  const evil = { url: 'https://evil.example.com', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }
   const attacks: Record<string, () => Promise<JsonObject>> = {
     'has no signatures': async () => card,
     'lost its security schemes': async () => omit(await signAs(card, author), 'securitySchemes'),
     'has another endpoint': async () => ({
       ...(await signAs(card, author, { rule: 'proto' })),
-      supportedInterfaces: [{ url: 'https://evil.example.com', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      supportedInterfaces: [evil],
     }),
     'has one more interface': async () => ({
       ...(await signAs(card, author, { rule: 'proto' })),
-      supportedInterfaces: [
-        ...(card.supportedInterfaces as Json[]),
-        { url: 'https://evil.example.com', protocolBinding: 'GRPC', protocolVersion: '1.0' },
-      ],
+      supportedInterfaces: [...(card.supportedInterfaces as Json[]), { ...evil, protocolBinding: 'GRPC' }],
     }),
     'has another transport for readers of A2A 0.3': async () => {
       const hybrid = { ...card, url: `${origin}/a2a`, preferredTransport: 'JSONRPC', protocolVersion: '1.0' }
@@ -126,27 +124,21 @@ describe('a card that is not signed with a trusted key', () => {
     },
   }
 
-  it.each(Object.keys(attacks))('is not verified: it %s', async name => {
+  it('is not verified', async () => {
     documents['https://evil.example.com/jwks.json'] = { keys: [attacker.publicJwk] }
-    const verification = await verificationOf((await attacks[name]?.()) as JsonObject)
-    expect(verification).toMatchObject({
-      verified: false,
-      reason: expect.stringMatching(/^(it has no sig|signature 1 )/),
-    })
+    const reason = expect.stringMatching(/^(it has no sig|signature 1 )/)
+    for (const [title, attack] of Object.entries(attacks))
+      expect({ title, ...(await verificationOf(await attack())) }).toMatchObject({ title, verified: false, reason })
     expect(fetched).toEqual([])
   })
 
-  it('is not verified with a name that several keys have', async () => {
-    const keys = [author.publicJwk, { ...attacker.publicJwk, kid: 'author' }]
-    expect(await verificationOf(await signAs(card, author), { keys })).toMatchObject({ verified: false })
-  })
-
-  it('is not verified with a key that has expired', async () => {
-    const keys = [{ ...author.publicJwk, exp: Date.now() / 1000 - 1 }]
-    expect(await verificationOf(await signAs(card, author), { keys })).toMatchObject({
-      verified: false,
-      reason: 'signature 1 is not valid: the key has expired',
-    })
+  it('is not verified with a name that several keys have, or with a key that has expired', async () => {
+    const signed = await signAs(card, author)
+    const namesakes = [author.publicJwk, { ...attacker.publicJwk, kid: 'author' }]
+    expect(await verificationOf(signed, { keys: namesakes })).toMatchObject({ verified: false })
+    const reason = 'signature 1 is not valid: the key has expired'
+    const expired = [{ ...author.publicJwk, exp: Date.now() / 1000 - 1 }]
+    expect(await verificationOf(signed, { keys: expired })).toMatchObject({ verified: false, reason })
   })
 
   it('names three signatures in the reason, and is short', async () => {
@@ -161,15 +153,13 @@ describe('a card that is not signed with a trusted key', () => {
 describe('keys that cannot be read', () => {
   const url = `${origin}/keys.json`
 
-  it.each<[string, Json | undefined]>([
-    ['a key set that cannot be reached', undefined],
-    ['a key set of 10,000 keys', { keys: Array.from({ length: 10_000 }, () => author.publicJwk) }],
-    ['a document without keys', { keys: [] }],
-  ])('are a failure of the source, which may pass: %s', async (_, document) => {
-    if (document !== undefined) documents[url] = document
-    expect(await verify(await signAs(card, author), { keys: [url] })).toMatchObject({
-      failure: { status: 502, code: 'unreachable', message: expect.stringContaining('its keys cannot be read') },
-    })
+  it('are a failure of the source, which may pass', async () => {
+    const message = expect.stringContaining('its keys cannot be read')
+    for (const set of [undefined, Array.from({ length: 10_000 }, () => author.publicJwk), []]) {
+      if (set) documents[url] = { keys: set }
+      const result = await verify(await signAs(card, author), { keys: [url] })
+      expect(result).toMatchObject({ failure: { status: 502, code: 'unreachable', message } })
+    }
   })
 
   it('leave the card unverified if that is only reported', async () => {
@@ -231,22 +221,15 @@ describe('first-use', () => {
 })
 
 describe('judge', () => {
-  const verified = {
-    at: 0,
-    verified: true,
-    rule: 'wire',
-    key: { kid: 'a', thumbprint: 't', from: 'manifest' },
-  } as const
+  const key = { kid: 'a', thumbprint: 't', from: 'manifest' } as const
+  const verified = { at: 0, verified: true, rule: 'wire', key } as const
   const unverified = { at: 0, verified: false, reason: 'it has no signatures' } as const
   const text = JSON.stringify(card)
 
-  it.each([
-    ['1.1.9', 1],
-    ['1.2.0', 0],
-    ['1.10.0', 0],
-    ['older', 0],
-  ])('doubts a version that is older than what is served: %s (%i)', (version, doubts) => {
-    expect(judge({ card: { ...card, version }, verification: verified }, { card: text }).doubts).toHaveLength(doubts)
+  it('doubts a version that is older than what is served', () => {
+    const doubtsOf = (version: string) =>
+      judge({ card: { ...card, version }, verification: verified }, { card: text }).doubts.length
+    expect(['1.1.9', '1.2.0', '1.10.0', 'older'].map(doubtsOf)).toEqual([1, 0, 0, 0])
   })
 
   it('keeps the acceptance of the same card only', () => {
@@ -279,40 +262,39 @@ describe('readCovered', () => {
   const bearer = (...list: string[]) => ({ schemes: { bearer: { list } } })
   const key = { schemes: { key: { list: [] } } }
   const open = { schemes: {} }
-  it.each<[string, Json[], Json[]]>([
-    ['keeps requirements without scopes, which only restrict', [bearer()], [bearer()]],
-    ['drops an alternative without scopes that was added', [bearer('call'), key], [bearer('call')]],
-    ['drops an empty alternative that was added', [bearer('call'), open], [bearer('call')]],
-    [
-      'keeps a scheme without scopes that was added to an alternative',
-      [{ schemes: { ...bearer('call').schemes, ...key.schemes } }],
-      [{ schemes: { ...bearer('call').schemes, ...key.schemes } }],
-    ],
-  ])('%s', (_, received, expected) => {
-    const covered = readCovered({ ...card, securityRequirements: received }, 'proto')
-    expect(covered.card.securityRequirements).toEqual(expected)
-    // The attacker cannot have changed what the signature covers.
-    const payload = writePayload('proto', { ...card, securityRequirements: received })
-    expect(writePayload('proto', covered.card)).toBe(payload)
+  it('keeps requirements without scopes, which only restrict, and drops alternatives that open the card', () => {
+    const both = { schemes: { ...bearer('call').schemes, ...key.schemes } }
+    for (const [received, expected] of [
+      [[bearer()], [bearer()]],
+      [[bearer('call'), key], [bearer('call')]],
+      [[bearer('call'), open], [bearer('call')]],
+      [[both], [both]],
+    ] as const) {
+      const covered = readCovered({ ...card, securityRequirements: received as never }, 'proto')
+      expect(covered.card.securityRequirements).toEqual(expected)
+      // The attacker cannot have changed what the signature covers.
+      const payload = writePayload('proto', { ...card, securityRequirements: received as never })
+      expect(writePayload('proto', covered.card)).toBe(payload)
+    }
   })
 
-  it.each<[string, Json[], Json[], Json[] | undefined]>([
-    ['keeps those of a skill that restrict an open card', [], [bearer()], [bearer()]],
-    ['drops those of a skill that would open it', [bearer('call')], [open], undefined],
-    ['drops those of a skill that are weaker than those of the card', [bearer('call')], [key], undefined],
-  ])('%s', (_, ofCard, ofSkill, expected) => {
-    const skills = [{ ...(card.skills as JsonObject[])[0], securityRequirements: ofSkill }]
-    const covered = readCovered({ ...card, securityRequirements: ofCard, skills }, 'proto')
-    expect((covered.card.skills as JsonObject[])[0]?.securityRequirements).toEqual(expected)
+  it('keeps requirements of a skill that restrict an open card, and drops those that are weaker than the card', () => {
+    for (const [ofCard, ofSkill, expected] of [
+      [[], [bearer()], [bearer()]],
+      [[bearer('call')], [open], undefined],
+      [[bearer('call')], [key], undefined],
+    ] as [Json[], Json[], Json[]?][]) {
+      const skills = [{ ...(card.skills as JsonObject[])[0], securityRequirements: ofSkill }]
+      const covered = readCovered({ ...card, securityRequirements: ofCard, skills }, 'proto')
+      expect((covered.card.skills as JsonObject[])[0]?.securityRequirements).toEqual(expected)
+    }
   })
 
   it('compiles, also where the rule leaves out values that A2A requires', () => {
     const empty = { ...card, skills: [{ id: 's', name: 'S', description: '', tags: [] }], capabilities: {} }
     const { card: fetched } = readCovered(empty, 'proto')
-    const result = compile(
-      { upstream: { card: `${origin}/card.json` } },
-      { id: 'a', requestOrigin: 'https://h.example', fetched },
-    )
+    const manifest = { upstream: { card: `${origin}/card.json` } }
+    const result = compile(manifest, { id: 'a', requestOrigin: 'https://h.example', fetched })
     expect('errors' in result ? result.errors : []).toEqual([])
   })
 })

@@ -67,8 +67,10 @@ export const nextAddress = (): string => {
   return `10.${high}.${low}.${addresses++ & 255}`
 }
 
-const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Omit<CalledHost<AnyHost>, 'close'> => {
-  const send: CalledHost['send'] = async (path, { method = 'POST', headers = {}, body, token } = {}) =>
+/** Returns a function that sends requests to a host, each from the file's next client address. */
+export const senderTo =
+  (host: Pick<Host, 'fetch'>): CalledHost['send'] =>
+  async (path, { method = 'POST', headers = {}, body, token } = {}) =>
     received(
       await host.fetch(path, {
         method,
@@ -83,6 +85,9 @@ const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Om
         }),
       }),
     )
+
+const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Omit<CalledHost<AnyHost>, 'close'> => {
+  const send = senderTo(host)
   return {
     host,
     agent,
@@ -103,5 +108,10 @@ const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Om
 const received = async (response: Response): Promise<Received> => {
   const text = await response.text()
   const isJson = /\bjson/.test(response.headers.get('Content-Type') ?? '')
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text }
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
+  }
 }

@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import type { JsonObject } from '../../src/json/json.ts'
 
 /** An event of a stream of changes. */
 export type ReceivedEvent = {
@@ -39,3 +40,12 @@ export const readEvents = (response: Response, agents: readonly string[]) => {
 /** Returns what identifies the events to a test. */
 export const namesOf = (events: readonly ReceivedEvent[]): string[] =>
   events.map(({ event, data }) => `${event} ${data.agent} ${data.seq}`)
+
+/** Parses a whole stream whose events have JSON. */
+export const parseEvents = (text: string): { event?: string; data: JsonObject }[] => {
+  const events: { event?: string; data: JsonObject }[] = []
+  createParser({
+    onEvent: ({ event, data }) => events.push({ ...(event && { event }), data: JSON.parse(data) }),
+  }).feed(text)
+  return events
+}

@@ -40,6 +40,26 @@ export type OwnHost = Host & { close: () => Promise<void> }
 /** Returns a host that the files of this process share. Use ids and host names that no other file uses. */
 export const sharedHost = (name: SharedHostName = 'standard'): Host => hostOf(sharedRuntime(), name)
 
+/**
+ * Returns a shared host without the agents and tokens of the files before. Their revisions, audit entries and events stay, so
+ * that ids must be unique here too.
+ */
+export const emptyHost = async (name: SharedHostName = 'empty'): Promise<Host> => {
+  const host = sharedHost(name)
+  const headers = { Authorization: `Bearer ${token}` }
+  for (const kind of ['agents', 'tokens'])
+    for (let isLast = false; !isLast; ) {
+      const page = (await (await host.fetch(`/${kind}?limit=100`, { headers })).json()) as Record<
+        string,
+        { id: string }[]
+      >
+      const entries = page[kind] ?? []
+      await Promise.all(entries.map(({ id }) => host.fetch(`/${kind}/${id}`, { method: 'DELETE', headers })))
+      isLast = entries.length < 100
+    }
+  return host
+}
+
 /** Starts a server that the shared hosts may call. */
 export const startSharedUpstream = (): Promise<UpstreamServer> => startUpstream({ ports: upstreamPorts() })
 

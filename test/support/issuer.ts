@@ -12,6 +12,8 @@ export class IssuerServer extends UpstreamServer {
   /** Sent in place of its own; a string is sent as it is. */
   keySet: unknown
   isUp = true
+  /** Part of its name: an issuer with another one is unknown to the host. */
+  tenant = 'tenant'
 
   constructor() {
     super()
@@ -24,7 +26,7 @@ export class IssuerServer extends UpstreamServer {
   }
 
   get issuer(): string {
-    return `${this.origin}/tenant`
+    return `${this.origin}/${this.tenant}`
   }
 
   get discoveryUrl(): string {
@@ -61,7 +63,7 @@ export class IssuerServer extends UpstreamServer {
 }
 
 /** Starts an issuer, with a key of its own unless it is given one. */
-export const startIssuer = async (key?: Key, ports?: readonly number[]): Promise<IssuerServer> => {
+export const startIssuer = async (key?: Key, ports?: Iterable<number>): Promise<IssuerServer> => {
   const issuer = await new IssuerServer().listen(ports)
   issuer.keys = [key ?? (await makeKey('first', 'ES256'))]
   return issuer

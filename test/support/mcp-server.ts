@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { createToolServer } from '../../examples/mcp-server/tools.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type FetchHandler, type ReceivedRequest, startUpstream } from './upstream.ts'
+import { type FetchHandler, type ListenOptions, type ReceivedRequest, startUpstream } from './upstream.ts'
 
 /** Returns the MCP method of a request, or its HTTP method where its body is no JSON-RPC call. */
 export const mcpMethod = ({ method, body }: ReceivedRequest): string => {
@@ -103,9 +103,10 @@ const unknownSession = {
 export const startToolServer = async (
   tools: Record<string, TestTool>,
   resources?: Record<string, string>,
+  options: ListenOptions = {},
 ): Promise<ToolServer> => {
   let lostStatus: keyof typeof unknownSession = 404
-  const upstream = await startUpstream()
+  const upstream = await startUpstream(options)
   const sessions = new Map<string, { server: Server; transport: WebStandardStreamableHTTPServerTransport }>()
   const overrides: ToolServer['overrides'] = new Map()
   const calls: [string, Json][] = []

@@ -3,6 +3,9 @@ import { inject } from 'vitest'
 import { type HostOptions, type Runtime, startHostRuntime } from './runtime.ts'
 import { makeSigningKey } from './signing-key.ts'
 
+/** How many upstreams the files of one process may start. */
+const UPSTREAMS = 120
+
 /** All tests write with one token, and most of them from one address. */
 const unlimited = { PAGE_LIMIT: 1e9, FETCH_LIMIT: 1e9, WRITE_LIMIT: 1e9 }
 
@@ -24,8 +27,8 @@ const sharedHosts = {
   },
   /** Has a public URL. */
   public: { vars: { PUBLIC_URL: 'https://cards.example.com' } },
-  /** Signs its cards. */
-  signing: { vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()) } },
+  /** Signs its cards, and has the static assets. */
+  signing: { assets: true, vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()) } },
   /** Shows its agents to callers with a token only. */
   internal: { vars: { ROLE: 'internal' } },
   /** Has no agents, until a test registers some: see `emptyHost`. */
@@ -42,13 +45,13 @@ export type SharedHostName = keyof typeof sharedHosts
 const secrets = { AGENT_TOKEN: 'the-hosts-own-secret', EMPTY_TOKEN: '' }
 
 let runtime: Runtime<SharedHostName> | undefined
-let ports: readonly number[] = []
+let unused: number[] = []
 
 /** Starts the shared hosts, unless a file of this process has. */
 export const startSharedHosts = async (): Promise<void> => {
   if (runtime) return
-  ports = await findFreePorts(12)
-  const ALLOWED_ORIGINS = ports.map(port => `http://127.0.0.1:${port}`).join(' ')
+  unused = await findFreePorts(UPSTREAMS)
+  const ALLOWED_ORIGINS = unused.map(port => `http://127.0.0.1:${port}`).join(' ')
   const hosts = Object.entries<HostOptions>(sharedHosts).map(([name, { vars, ...options }]) => [
     name,
     { rateLimits: unlimited, ...options, vars: { ALLOWED_ORIGINS, ...secrets, ...vars } },
@@ -62,8 +65,13 @@ export const sharedRuntime = (): Runtime<SharedHostName> => {
   return runtime
 }
 
-/** The ports of this machine that the shared hosts may call. */
-export const upstreamPorts = (): readonly number[] => ports
+/**
+ * Yields ports of this machine that the shared hosts may call, each once: what an agent of an earlier file has started, such as a
+ * refresh of its card, may still call its port.
+ */
+export function* upstreamPorts(): Generator<number> {
+  for (let port = unused.shift(); port !== undefined; port = unused.shift()) yield port
+}
 
 const findFreePorts = async (count: number): Promise<number[]> => {
   const servers = await Promise.all(

@@ -62,7 +62,11 @@ export const openStorage = (): TestStorage => {
     },
     get: async (key: string) => values.get(key),
     put: async (key: string, value: unknown) => void values.set(key, value),
-    deleteAll: async () => values.clear(),
+    deleteAll: async () => {
+      values.clear()
+      const tables = [...sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")]
+      for (const { name } of tables) sql.exec(`DROP TABLE "${name}"`)
+    },
     getAlarm: async () => state.alarm,
     setAlarm: async (at: number) => {
       state.alarms.push(at)

@@ -21,7 +21,7 @@ export type Responder = (response: ServerResponse, request: IncomingMessage, bod
 export type FetchHandler = (request: Request) => Promise<Response | undefined> | Response | undefined
 
 /** How a server listens: over TLS, or on the first free one of these ports. */
-export type ListenOptions = { tls?: { key: string; cert: string }; ports?: readonly number[] }
+export type ListenOptions = { tls?: { key: string; cert: string }; ports?: Iterable<number> }
 
 /** An HTTP server on this machine that records its requests and responds as the test specifies. */
 export class UpstreamServer {
@@ -47,7 +47,7 @@ export class UpstreamServer {
   }
 
   /** Listens on the first free one of `ports`, or on any free port. */
-  async listen(ports: readonly number[] = [0]): Promise<this> {
+  async listen(ports: Iterable<number> = [0]): Promise<this> {
     for (const port of ports) if (await this.#tryPort(port)) return this
     throw new Error('no port is free')
   }

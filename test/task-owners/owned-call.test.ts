@@ -4,7 +4,7 @@ import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { ResultFacts } from '../../src/a2a/results.ts'
 import type { Authentication } from '../../src/auth/principal.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { MAX_PAGE_TOKEN_LENGTH, MAX_TASK_ID_LENGTH } from '../../src/limits.ts'
+import { MAX_CONTEXT_ID_LENGTH, MAX_PAGE_TOKEN_LENGTH, MAX_TASK_ID_LENGTH } from '../../src/limits.ts'
 import type { OwnedCall } from '../../src/task-owners/agent-owners.ts'
 import { checkTaskOwner } from '../../src/task-owners/owned-call.ts'
 import type { AgentPage } from '../../src/task-owners/owner-store.ts'
@@ -79,20 +79,19 @@ describe('a task that a caller has started', () => {
     expect(requests).toEqual(['record'])
   })
 
-  it.each(['token:b', 'admin', ''])('is refused to others, as an unknown one is: "%s"', async subject => {
-    expect(await get(subject, 'a1')).toEqual({ kind: 'task-not-found' })
-    expect(await get(subject, 'unknown')).toEqual({ kind: 'task-not-found' })
+  it('is refused to others, as an unknown one is', async () => {
+    const notFound = { kind: 'task-not-found' }
+    for (const subject of ['token:b', 'admin', ''])
+      expect([await get(subject, 'a1'), await get(subject, 'unknown')]).toEqual([notFound, notFound])
     // The same requests, so that the time does not show the difference.
-    expect(requests).toEqual(['record', 'use', 'use'])
+    expect(requests).toEqual(['record', ...Array(6).fill('use')])
   })
 
-  it.each<[string, JsonObject]>([
-    ['continues it', { taskId: 'a1' }],
-    ['continues its context', { contextId: 'context of a1' }],
-    ['refers to it', { referenceTaskIds: ['a1'] }],
-  ])('is refused to the message of another caller that %s', async (_, more) => {
-    expect(await check('token:b', { params: message(more) })).toEqual({ kind: 'task-not-found' })
-    expect(await check('token:a', { params: message(more) })).toHaveProperty('call')
+  it('is refused to the message of another caller that continues it or its context, or refers to it', async () => {
+    for (const more of [{ taskId: 'a1' }, { contextId: 'context of a1' }, { referenceTaskIds: ['a1'] }]) {
+      expect(await check('token:b', { params: message(more) })).toEqual({ kind: 'task-not-found' })
+      expect(await check('token:a', { params: message(more) })).toHaveProperty('call')
+    }
   })
 
   it('is not shown to another caller, whatever the agent answers', async () => {
@@ -108,14 +107,13 @@ describe('a task that a caller has started', () => {
   })
 })
 
-describe('a task that an anonymous caller has started', () => {
-  it.each(['token:b', ''])('is reached by whoever has its id: "%s"', async subject => {
-    await start('', 'n1')
+it('gives whoever has its id a task that an anonymous caller has started', async () => {
+  await start('', 'n1')
+  for (const subject of ['token:b', '']) {
     expect(await get(subject, 'n1')).toHaveProperty('call')
-    expect(await check(subject, { params: message({ taskId: 'n1', contextId: 'context of n1' }) })).toHaveProperty(
-      'call',
-    )
-  })
+    const params = message({ taskId: 'n1', contextId: 'context of n1' })
+    expect(await check(subject, { params })).toHaveProperty('call')
+  }
 })
 
 it('takes a caller whose issuer does not name its users for an anonymous one', async () => {
@@ -152,24 +150,30 @@ describe('an answer', () => {
     expect(requests).toEqual(['record', 'record'])
   })
 
-  it.each(['token:b', ''])('is refused in the context of another caller: "%s"', async subject => {
+  it('is refused in the context of another caller', async () => {
     await start('token:a', 'a1', 'default')
-    expect(await start(subject, 'b1', 'default')).toEqual({
-      kind: 'foreign-task',
-      detail: `An id of the agent belongs to another caller. If it restarted and uses ids again: npx sync-card tasks clear ${agent}`,
-    })
-    expect(await get(subject, 'b1')).toEqual({ kind: 'task-not-found' })
+    const clear = `npx sync-card tasks clear ${agent}`
+    const detail = `An id of the agent belongs to another caller. If it restarted and uses ids again: ${clear}`
+    for (const subject of ['token:b', '']) {
+      expect(await start(subject, 'b1', 'default')).toEqual({ kind: 'foreign-task', detail })
+      expect(await get(subject, 'b1')).toEqual({ kind: 'task-not-found' })
+    }
   })
 
   it('about a task shows no other one', async () => {
     await start('token:a', 'a1')
     const { inspect } = permitted(await get('token:a', 'a1'))
     expect(inspect(facts([{ id: 'a1' }]))).toBeUndefined()
-    expect(inspect(facts([{ id: 'new' }]))).toMatchObject({ kind: 'invalid-response', status: 200 })
+    const detail = 'the answer is about another task'
+    expect(inspect(facts([{ id: 'new' }]))).toEqual({ kind: 'invalid-response', status: 200, detail })
   })
 
   it('is withheld if an id is too long to be recorded', async () => {
-    expect(await start('token:a', 'x'.repeat(MAX_TASK_ID_LENGTH + 1))).toMatchObject({ kind: 'invalid-response' })
+    const [task, context] = ['x'.repeat(MAX_TASK_ID_LENGTH), 'c'.repeat(MAX_CONTEXT_ID_LENGTH)]
+    const tooLong = { kind: 'invalid-response', status: 200, detail: 'the id of a task or context is too long' }
+    expect(await start('token:a', task, context)).toBeUndefined()
+    expect(await start('token:a', `${task}x`)).toEqual(tooLong)
+    expect(await start('token:a', 'a1', `${context}c`)).toEqual(tooLong)
   })
 
   it('is withheld while the Durable Object does not respond', async () => {
@@ -182,49 +186,35 @@ describe('an answer', () => {
 describe('a list', () => {
   const list = (params: JsonObject) => check('token:a', { operation: 'listTasks', params })
 
-  it.each(['pageToken', 'page_token', 'PAGETOKEN', 'page-token', 'pageToken[]', 'pageToken[0]', 'pageToKen'])(
-    'sends the agent its own page token, in place of %s',
-    async name => {
+  it('sends the agent its own page token, under every name that an agent may read', async () => {
+    const names = ['pageToken', 'page_token', 'PAGETOKEN', 'page-token', 'pageToken[]', 'pageToken[0]', 'pageToKen']
+    for (const name of names) {
       const { call } = permitted(await list({ [name]: 'sealed', pageSize: 5 }))
-      expect(call.params).toEqual({ pageToken: 'agents', pageSize: 50 })
-    },
-  )
-
-  it.each<[string, JsonObject]>([
-    ['another', { pageToken: 'made up' }],
-    ['no string', { pageToken: 5 }],
-    ['present twice, with different values', { pageToken: 'sealed', page_token: 'other' }],
-  ])('is refused if its page token is %s', async (_, params) => {
-    expect(await list(params)).toMatchObject({ kind: 'invalid-params' })
+      expect(call.params, name).toEqual({ pageToken: 'agents', pageSize: 50 })
+    }
   })
 
-  it.each(['pageSize', 'page_size', 'PAGESIZE', 'pageSize[]'])(
-    'asks for pages of one size, which show little of how many tasks others have, in place of %s',
-    async name => {
+  it('asks for pages of one size, which show little of how many tasks others have', async () => {
+    for (const name of ['pageSize', 'page_size', 'PAGESIZE', 'pageSize[]'])
       for (const size of [1, 100]) {
         const query = { [name]: `${size}`, status: 'x' }
+        const sources = { path: {}, query, body: {} }
         const { call, inspect } = permitted(
-          await check('token:a', {
-            binding: 'HTTP+JSON',
-            operation: 'listTasks',
-            params: query,
-            sources: { path: {}, query, body: {} },
-          }),
+          await check('token:a', { binding: 'HTTP+JSON', operation: 'listTasks', params: query, sources }),
         )
-        expect(call.sources?.query).toEqual({ status: 'x', pageSize: '50' })
+        expect(call.sources?.query, name).toEqual({ status: 'x', pageSize: '50' })
         expect(await inspect({ ...facts([]), kind: 'task-list' })).toMatchObject({ list: { pageSize: size } })
       }
-    },
-  )
+  })
 
-  it.each<[string, Json]>([
-    ['negative', -1],
-    ['over 100', 101],
-    ['no integer', 1.5],
-    ['no number', 'many'],
-    ['an unsafe number', JSON.rawJSON('1e400') as unknown as Json],
-  ])('is refused if its page size is %s', async (_, pageSize) => {
-    expect(await list({ pageSize })).toMatchObject({ kind: 'invalid-params' })
+  it('is refused if its page token or size is invalid', async () => {
+    const unsafe = JSON.rawJSON('1e400') as unknown as Json
+    const invalid = [
+      ...[{ pageToken: 'made up' }, { pageToken: 5 }, { pageToken: 'sealed', page_token: 'other' }],
+      ...[-1, 101, 1.5, 'many', unsafe].map(pageSize => ({ pageSize })),
+    ]
+    for (const params of invalid)
+      expect(await list(params as JsonObject), JSON.stringify(params)).toMatchObject({ kind: 'invalid-params' })
   })
 
   it('is refused if its page token is too long', async () => {
@@ -273,7 +263,10 @@ describe('a call', () => {
   })
 
   it('about a task is refused if it names none', async () => {
-    expect(await check('token:a', { operation: 'cancel', params: {} })).toMatchObject({ kind: 'invalid-params' })
+    expect(await check('token:a', { operation: 'cancel', params: {} })).toMatchObject({
+      kind: 'invalid-params',
+      violations: [{ field: 'id', description: 'must be the id of a task' }],
+    })
   })
 
   it('about a task with too long an id is refused without a request', async () => {

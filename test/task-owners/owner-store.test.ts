@@ -68,17 +68,26 @@ describe('a page of tasks', () => {
     expect(await page(['a1'], '', { token: '', skip: 2, seen: 2 })).toMatchObject({ own: [], nextPageToken: '' })
   })
 
-  it.each(['token:c', ''])('of a caller without tasks is empty, and the last: "%s"', async caller => {
-    expect(await page(['a1', 'b1'], 'next', FIRST_PAGE, caller)).toEqual({ own: [], totalSize: 0, nextPageToken: '' })
+  it('of a caller without tasks is empty, and the last', async () => {
+    const none = { own: [], totalSize: 0, nextPageToken: '' }
+    for (const caller of ['token:c', '']) expect(await page(['a1', 'b1'], 'next', FIRST_PAGE, caller)).toEqual(none)
   })
 
   it('cannot be continued with the token of another caller, nor with one that is made up', async () => {
     const { nextPageToken } = await page(['a1'], 'next')
-    expect([await store.openPage('token:b', nextPageToken), await store.openPage('token:a', 'next')]).toEqual([
-      null,
-      null,
-    ])
+    const opened = [await store.openPage('token:b', nextPageToken), await store.openPage('token:a', 'next')]
+    expect(opened).toEqual([null, null])
   })
+})
+
+it('forgets everything about an agent that was removed', async () => {
+  const { nextPageToken } = await page(['a1'], 'next')
+  await store.clear()
+  const ids = { tasks: ['a1'], contexts: [] }
+  expect([await store.use('token:a', ids, false), storage.alarm, storage.values.size]).toEqual([null, null, 0])
+  expect(await store.openPage('token:a', nextPageToken)).toBeNull()
+  expect(await store.record('token:b', ids)).toEqual({ tasks: new Map([['a1', 'token:b']]), contexts: new Map() })
+  expect(storage.alarm).toBe(DAY_MS)
 })
 
 describe('the alarm', () => {

@@ -25,12 +25,14 @@ it("reveals nothing of the agent's token, and is different each time", async () 
   expect(tokens.map(each => Buffer.from(each, 'base64url').includes('task'))).toEqual([false, false])
 })
 
-it.each<[string, (sealed: string) => [Uint8Array<ArrayBuffer>, string, string]]>([
-  ['of another caller', sealed => [key, 'token:b', sealed]],
-  ['of another agent', sealed => [crypto.getRandomValues(new Uint8Array(32)), 'token:a', sealed]],
-  ['that was changed', sealed => [key, 'token:a', `${sealed.slice(2)}AA`]],
-  ['of the agent itself', () => [key, 'token:a', 'dGFzaw']],
-  ['that is no base64', () => [key, 'token:a', '%']],
-])('rejects a token %s', async (_, change) => {
-  expect(await openPageToken(...change(await sealPageToken(key, 'token:a', position)))).toBeUndefined()
+it('rejects a token of another caller or agent, and one that was changed or is none', async () => {
+  const sealed = await sealPageToken(key, 'token:a', position)
+  const otherKey = crypto.getRandomValues(new Uint8Array(32))
+  expect([
+    await openPageToken(key, 'token:b', sealed),
+    await openPageToken(otherKey, 'token:a', sealed),
+    await openPageToken(key, 'token:a', `${sealed.slice(2)}AA`),
+    await openPageToken(key, 'token:a', 'dGFzaw'),
+    await openPageToken(key, 'token:a', '%'),
+  ]).toEqual(Array(5).fill(undefined))
 })

@@ -189,7 +189,7 @@ const showNotes = (title: string, explanation: string, notes: readonly Note[]): 
     element('p', { class: 'muted' }, explanation),
     element(
       'div',
-      { class: 'scroll' },
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title },
       element('table', { class: 'notes' }, element('thead', {}, head), element('tbody', {}, ...rows)),
     ),
   )

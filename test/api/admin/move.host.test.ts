@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import type { AuditEntry } from '../../../src/registry/audit/chain.ts'
@@ -10,64 +10,49 @@ import { register } from '../../../src/registry/store/register.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { namesOf, readEvents } from '../../support/event-stream.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
-import { startNodeHost } from '../../support/node-host.ts'
+import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
 import { withoutKeys } from '../../support/registrations.ts'
 
 const auth = { Authorization: `Bearer ${token}` }
 const AGENTS = 12
 /** Agents besides those, for a test with many: `MOVE_AGENTS=5000 npx vitest run test/api/admin/move.host.test.ts`. */
-const MORE_AGENTS = Number(process.env.MOVE_AGENTS ?? 50)
-const TIMEOUT_MS = 20_000 + 100 * MORE_AGENTS
-let source: OwnHost
+const MORE_AGENTS = Number(process.env.MOVE_AGENTS ?? 20)
+const TIMEOUT_MS = 60_000 + 100 * MORE_AGENTS
+/** A host with agents, and one that imports them, which must be empty: no file before may have used it. */
+let source: NodeHost
 let target: OwnHost
-let reader: { token: string }
+let reader: string
 let exported: Response
 let text: string
 
 beforeAll(async () => {
-  source = await startHost({ PUBLIC_URL: 'https://cards.example.com' })
+  source = await startNodeHost({ vars: { PUBLIC_URL: 'https://cards.example.com' } })
   target = await startHost({ PUBLIC_URL: 'https://new.example.com' })
-  const put = async (index: number) =>
-    source.put(`agent-${index}`, {
+  for (let index = 0; index < AGENTS; index++)
+    await source.put(`agent-${index}`, {
       card: { ...minimalCard, name: `Agent ${index} é漢`, version: `1.${index}.0` },
       ...(index % 5 === 0 && { visibility: 'internal' }),
       ...(index % 7 === 0 && { extended: { description: 'More' } }),
       ...(index === 3 && { hosts: ['three.example.com'] }),
     })
-  for (let index = 0; index < AGENTS; index++) expect((await put(index)).status).toBe(201)
-  for (let first = 0; first < MORE_AGENTS; first += 500) expect(await putBatch(first)).toBe(200)
+  for (let index = 0; index < MORE_AGENTS; index++)
+    await source.put(`small-${index}`, { ...minimalCard, name: `Small ${index}` })
   await source.put('agent-1', { ...minimalCard, name: 'Second' })
   await source.fetch('/agents/agent-2', { method: 'DELETE', headers: auth })
-  reader = await source.issue({ scopes: ['read'], note: 'reads all' })
+  const issued = await source.fetch('/tokens', {
+    ...{ method: 'POST', headers: { ...auth, 'Content-Type': 'application/json' } },
+    body: JSON.stringify({ scopes: ['read'], note: 'reads all' }),
+  })
+  reader = ((await issued.json()) as { token: string }).token
   exported = await source.fetch('/export', { headers: auth })
   text = await exported.text()
 }, TIMEOUT_MS)
-afterAll(() => Promise.all([source.close(), target.close()]))
+afterAll(() => target.close())
 
-/** Registers at most 500 small agents. */
-const putBatch = async (first: number): Promise<number> => {
-  const lines = Array.from({ length: Math.min(500, MORE_AGENTS - first) }, (_, index) =>
-    JSON.stringify({ id: `small-${first + index}`, manifest: { ...minimalCard, name: `Small ${first + index}` } }),
-  )
-  const headers = { ...auth, 'Content-Type': 'application/x-ndjson' }
-  const response = await source.fetch('/agents:batch', { method: 'POST', headers, body: lines.join('\n') })
-  await response.text()
-  return response.status
-}
+type AnyHost = { fetch: (path: string, init?: RequestInit) => Promise<Response> }
 
-const countKeys = async (host: OwnHost): Promise<number> => {
-  const { CARDS } = await host.env()
-  let count = 0
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: KVNamespaceListResult<unknown> = await CARDS.list(cursor === '' ? {} : { cursor })
-    count += page.keys.length
-    cursor = page.list_complete ? null : page.cursor
-  }
-  return count
-}
-
-const post = (body: BodyInit | null, headers: Record<string, string> = {}, host = target) =>
-  host.fetch('/import', { method: 'POST', headers: { ...auth, ...headers }, body })
+const post = (body: BodyInit | null, headers: Record<string, string> = {}) =>
+  target.fetch('/import', { method: 'POST', headers: { ...auth, ...headers }, body })
 /** Gives lines the last line that fits them. */
 const seal = (lines: string) =>
   `${lines}{"end":true,"lines":${lines.split('\n').length - 1},"sha256":"${createHash('sha256').update(lines).digest('hex')}"}\n`
@@ -78,17 +63,16 @@ describe('GET /export', () => {
     expect([exported.status, exported.headers.get('Content-Type'), exported.headers.get('Cache-Control')]).toEqual([
       ...[200, 'application/x-ndjson', 'private, no-store'],
     ])
-    const lines = text.trimEnd().split('\n')
-    expect(JSON.parse(lines[0] ?? '')).toEqual({
-      ...{ format: 'calling-card-export', version: 1, exported: expect.any(String) },
-    })
+    const [header = ''] = text.split('\n', 1)
+    const exportedAt = expect.any(String)
+    expect(JSON.parse(header)).toEqual({ format: 'calling-card-export', version: 1, exported: exportedAt })
     expect(text).toBe(seal(content()))
-    expect(text).not.toContain(reader.token)
-    expect(text).toContain(createHash('sha256').update(reader.token).digest('hex'))
+    expect(text).not.toContain(reader)
+    expect(text).toContain(createHash('sha256').update(reader).digest('hex'))
   })
 
   it('requires the scope admin', async () => {
-    const headers = { Authorization: `Bearer ${reader.token}` }
+    const headers = { Authorization: `Bearer ${reader}` }
     expect((await source.fetch('/export')).status).toBe(401)
     expect((await source.fetch('/export', { headers })).status).toBe(403)
     expect((await source.fetch('/import', { method: 'POST', headers, body: text })).status).toBe(403)
@@ -138,26 +122,23 @@ describe('an import with ?tokens=false', () => {
       201,
       { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 0 },
     ])
-    const headers = { Authorization: `Bearer ${reader.token}` }
-    expect((await host.fetch('/tokens/self', { headers })).status).toBe(401)
+    expect(await host.registry.tokens('', 9)).toEqual([])
   })
 })
 
-describe('the lines of an import', () => {
-  it('reach the Registry at most a thousand at a time, so that other requests get their turn', async () => {
-    const host = await startNodeHost()
-    const steps: number[] = []
-    const registry = new Proxy(host.registry, {
-      get: (target, name) => (step: ImportStep) => {
-        if ('lines' in step) steps.push(step.lines.split('\n').length - 1)
-        return Reflect.get(target, name).call(target, step)
-      },
-    })
-    Object.assign(host.env, { REGISTRY: { getByName: () => registry } })
-    const body = seal(`${content().split('\n', 1)[0]}\n${'{"replace":"a"}\n'.repeat(2500)}`)
-    const response = await host.fetch('/import', { method: 'POST', headers: auth, body })
-    expect([response.status, steps]).toEqual([201, [1000, 1000, 501]])
+it('sends the lines of an import to the Registry a thousand at a time, so that other requests get their turn', async () => {
+  const host = await startNodeHost()
+  const steps: number[] = []
+  const registry = new Proxy(host.registry, {
+    get: (target, name) => (step: ImportStep) => {
+      if ('lines' in step) steps.push(step.lines.split('\n').length - 1)
+      return Reflect.get(target, name).call(target, step)
+    },
   })
+  Object.assign(host.env, { REGISTRY: { getByName: () => registry } })
+  const body = seal(`${content().split('\n', 1)[0]}\n${'{"replace":"a"}\n'.repeat(2500)}`)
+  const response = await host.fetch('/import', { method: 'POST', headers: auth, body })
+  expect([response.status, steps]).toEqual([201, [1000, 1000, 501]])
 })
 
 describe('the export of an agent with 200 revisions', () => {
@@ -184,135 +165,96 @@ describe('the export of an agent with 200 revisions', () => {
 })
 
 describe('POST /import', { timeout: TIMEOUT_MS }, () => {
-  let before: unknown
-  const readAll = async () => (await target.fetch('/agents', { headers: auth })).json()
-  beforeEach(async () => {
-    before = await readAll()
-  })
-
-  it.each<[string, () => BodyInit | null, Record<string, string>, number, string]>([
-    ['nothing', () => null, {}, 422, 'invalid-import'],
-    ['no export', () => 'hello\n', {}, 422, 'invalid-import'],
-    ['a truncated file', () => text.slice(0, -1000), {}, 422, 'invalid-import'],
-    ['a file without its last line', () => content(), {}, 422, 'invalid-import'],
-    ['a file without its last line break', () => text.slice(0, -1), {}, 422, 'invalid-import'],
-    ['an edited file', () => text.replace('Agent 4', 'Agent X'), {}, 422, 'invalid-import'],
-    ['lines after the last one', () => `${text}${text}`, {}, 422, 'invalid-import'],
-    ['bytes that are not UTF-8', () => new Uint8Array([0x7b, 0xff, 0x0a]), {}, 422, 'invalid-import'],
-    [
-      'a line that was left out',
-      () => seal(content().replace(/\{"table":"revisions".*\n/, '')),
-      {},
-      422,
-      'invalid-import',
-    ],
-    ['a newer version', () => seal(content().replace('"version":1', '"version":9')), {}, 422, 'export-too-new'],
-    ['broken compression', () => text, { 'Content-Encoding': 'gzip' }, 422, 'invalid-import'],
-    [
-      'truncated compression',
-      () => gzipSync(text).subarray(0, -100),
-      { 'Content-Encoding': 'gzip' },
-      422,
-      'invalid-import',
-    ],
-    ['a line without end', () => 'x'.repeat(MAX_IMPORT_LINE_BYTES + 1024 * 1024), {}, 413, 'too-large'],
-    [
-      'much from a few bytes',
-      () => gzipSync('x'.repeat(2 * MAX_IMPORT_LINE_BYTES)),
-      { 'Content-Encoding': 'gzip' },
-      413,
-      'too-large',
-    ],
-    [
-      'lines that become 800 times as many bytes',
-      () =>
-        gzipSync(`${content().split('\n', 1)[0]}\n${`{"replace":"a","more":"${'a'.repeat(9_000)}"}\n`.repeat(1000)}`),
-      { 'Content-Encoding': 'gzip' },
-      413,
-      'too-large',
-    ],
-    ['an early mistake in a large file', () => `{}\n${' \n'.repeat(2 * 1024 * 1024)}`, {}, 422, 'invalid-import'],
-    ['another compression', () => text, { 'Content-Encoding': 'br' }, 415, 'unsupported-encoding'],
-  ])('refuses %s, and changes nothing', async (_, body, headers, status, code) => {
-    const response = await post(body(), headers)
-    expect([response.status, await response.json()]).toMatchObject([status, { code }])
-    expect(await readAll()).toEqual(before)
-  })
-
-  it('makes cards, entity tags, manifests, tokens and history the same, byte for byte', async () => {
-    const response = await post(gzipSync(text), { 'Content-Encoding': 'gzip' })
-    expect([response.status, await response.json()]).toEqual([
-      201,
-      { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 1 },
-    ])
-    // Until then, a card is unknown; the host remembers that for a while. Of the agent that was removed, nothing is published.
-    const published = (await countKeys(source)) - 1
-    await vi.waitFor(async () => expect(await countKeys(target)).toBe(published), {
-      timeout: TIMEOUT_MS,
-      interval: 100,
-    })
-    const asReader = { Authorization: `Bearer ${reader.token}` }
-    const read = async (host: OwnHost, path: string, headers: Record<string, string>) => {
-      const {
-        status,
-        headers: sent,
-        ...rest
-      } = await host.fetch(path, { headers }).then(async each => ({
-        ...{ status: each.status, headers: each.headers, body: await each.text() },
-      }))
-      return { path, status, etag: sent.get('ETag'), modified: sent.get('Last-Modified'), ...rest }
+  it('refuses a file that is no whole export, and changes nothing', async () => {
+    const gzip = { 'Content-Encoding': 'gzip' }
+    const header = content().split('\n', 1)[0]
+    const withoutLine = content().replace(/\{"table":"revisions".*\n/, '')
+    const bomb = `${header}\n${`{"replace":"a","more":"${'a'.repeat(9_000)}"}\n`.repeat(1000)}`
+    const rows: [what: string, BodyInit | null, Record<string, string>, number, string][] = [
+      ['nothing', null, {}, 422, 'invalid-import'],
+      ['no export', 'hello\n', {}, 422, 'invalid-import'],
+      ['a truncated file', text.slice(0, -1000), {}, 422, 'invalid-import'],
+      ['a file without its last line', content(), {}, 422, 'invalid-import'],
+      ['a file without its last line break', text.slice(0, -1), {}, 422, 'invalid-import'],
+      ['an edited file', text.replace('Agent 4', 'Agent X'), {}, 422, 'invalid-import'],
+      ['lines after the last one', `${text}${text}`, {}, 422, 'invalid-import'],
+      ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0x0a]), {}, 422, 'invalid-import'],
+      ['a line that was left out', seal(withoutLine), {}, 422, 'invalid-import'],
+      ['a newer version', seal(content().replace('"version":1', '"version":9')), {}, 422, 'export-too-new'],
+      ['broken compression', text, gzip, 422, 'invalid-import'],
+      ['truncated compression', gzipSync(text).subarray(0, -100), gzip, 422, 'invalid-import'],
+      ['a line without end', 'x'.repeat(MAX_IMPORT_LINE_BYTES + 1024 * 1024), {}, 413, 'too-large'],
+      ['much from a few bytes', gzipSync('x'.repeat(2 * MAX_IMPORT_LINE_BYTES)), gzip, 413, 'too-large'],
+      ['lines that become 800 times as many bytes', gzipSync(bomb), gzip, 413, 'too-large'],
+      ['an early mistake in a large file', `{}\n${' \n'.repeat(2 * 1024 * 1024)}`, {}, 422, 'invalid-import'],
+      ['another compression', text, { 'Content-Encoding': 'br' }, 415, 'unsupported-encoding'],
+    ]
+    for (const [what, body, headers, status, code] of rows) {
+      const response = await post(body, headers)
+      expect([response.status, await response.json()], what).toMatchObject([status, { code }])
+      const listed = await target.fetch('/agents', { headers: auth })
+      expect([what, await listed.json()]).toEqual([what, { agents: [] }])
     }
-    const paths = Array.from({ length: AGENTS }, (_, index) => `/agents/agent-${index}`).flatMap(agent => [
-      ...['1.0', '0.3', 'superx'].map(dialect => `${agent}/.well-known/agent-card.json?dialect=${dialect}`),
-    ])
+  })
+})
+
+describe('a host that has imported an export', { timeout: TIMEOUT_MS }, () => {
+  let imported: [status: number, body: unknown]
+  beforeAll(async () => {
+    const response = await post(gzipSync(text), { 'Content-Encoding': 'gzip' })
+    imported = [response.status, await response.json()]
+    // Until it is published, a card is unknown, and the host remembers that for a while. The removed agent has no entry.
+    const { CARDS } = await target.env()
+    const names = async () => (await CARDS.list({ prefix: 'card:' })).keys.filter(({ name }) => name !== 'card:agent-2')
+    const count = AGENTS + MORE_AGENTS - 1
+    await vi.waitFor(async () => expect(await names()).toHaveLength(count), { timeout: TIMEOUT_MS, interval: 100 })
+  }, TIMEOUT_MS)
+
+  it('has the same cards, entity tags, manifests, tokens and history, byte for byte', async () => {
+    const counts = { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 1 }
+    expect(imported).toEqual([201, counts])
+    const asReader = { Authorization: `Bearer ${reader}` }
+    const read = async (host: AnyHost, path: string, init: RequestInit) => {
+      const response = await host.fetch(path, init)
+      const [etag, modified] = [response.headers.get('ETag'), response.headers.get('Last-Modified')]
+      return { path, status: response.status, etag, modified, body: await response.text() }
+    }
+    const ids = Array.from({ length: AGENTS + MORE_AGENTS }, (_, index) =>
+      index < AGENTS ? `agent-${index}` : `small-${index - AGENTS}`,
+    )
+    const paths = ids.flatMap(id =>
+      ['1.0', '0.3', 'superx'].map(dialect => `/agents/${id}/.well-known/agent-card.json?dialect=${dialect}`),
+    )
     const others = [
       ...['/agents/agent-1/manifest', '/agents/agent-1/revisions', '/agents/agent-2/revisions', '/tokens'],
-      'http://three.example.com/.well-known/agent-card.json',
-      '/.well-known/agent-card.json',
+      ...['/.well-known/agent-card.json', 'http://three.example.com/.well-known/agent-card.json'],
     ]
-    const readHost = (host: OwnHost) =>
+    const readHost = (host: AnyHost) =>
       Promise.all([
-        ...paths.map(path => read(host, path, asReader)),
+        ...paths.map(path => read(host, path, { headers: asReader })),
         ...paths.slice(0, 30).map(path => read(host, path, {})),
-        ...others.map(path => read(host, path, auth)),
+        ...others.map(path => read(host, path, { headers: auth })),
       ])
     const expected = await readHost(source)
-    expect(expected.filter(({ status }) => status === 200).length).toBeGreaterThan(AGENTS * 3)
-    await vi.waitFor(async () => expect(await readHost(target)).toEqual(expected), {
-      timeout: TIMEOUT_MS,
-      interval: 100,
-    })
-  })
-
-  it('serves all cards with the same bytes and entity tags, once they are published', async () => {
-    const read = async (host: OwnHost, index: number) => {
-      const response = await host.fetch(`/agents/small-${index}/.well-known/agent-card.json`)
-      return [response.status, response.headers.get('ETag'), await response.text()]
-    }
-    for (let index = 0; index < MORE_AGENTS; index++) {
-      const expected = await read(source, index)
-      expect(expected[0]).toBe(200)
-      await vi.waitFor(async () => expect(await read(target, index)).toEqual(expected), { timeout: TIMEOUT_MS })
-    }
-    const search = async (host: OwnHost) => {
+    const missing = expected.filter(({ status }) => status !== 200).map(({ path }) => path.split('/')[2])
+    // The first and the last are internal: not without a token.
+    expect([...new Set(missing)].toSorted()).toEqual(['agent-0', 'agent-2', 'agent-5'])
+    await vi.waitFor(async () => expect(await readHost(target)).toEqual(expected), { timeout: 10_000, interval: 100 })
+    const search = async (host: AnyHost) => {
       const response = await host.fetch('/agents?q=small&limit=100&facets=tag', { headers: auth })
       const { agents, facets } = (await response.json()) as { agents: { id: string }[]; facets: object }
-      return [agents.map(({ id }) => id).sort(), facets]
+      return { ids: agents.map(({ id }) => id).sort(), facets }
     }
     const found = await search(source)
-    expect(found[0]).toHaveLength(MORE_AGENTS)
-    await vi.waitFor(async () => expect(await search(target)).toEqual(found), { timeout: TIMEOUT_MS })
+    expect(found.ids).toHaveLength(MORE_AGENTS)
+    expect(await search(target)).toEqual(found)
   })
 
-  it('makes a host whose own export is the same, but for the end of its audit', async () => {
+  it('exports the same, but for the end of its audit', async () => {
     const [copy, original] = [await (await target.fetch('/export', { headers: auth })).text(), content()]
     const [, ...lines] = copy.trimEnd().split('\n').slice(0, -1)
     expect(lines.pop()).toContain('registry-imported')
-    expect(createHash('sha256').update(lines.join('\n')).digest('hex')).toBe(
-      createHash('sha256')
-        .update(original.slice(original.indexOf('\n') + 1, -1))
-        .digest('hex'),
-    )
+    expect(lines.join('\n') === original.slice(original.indexOf('\n') + 1, -1)).toBe(true)
   })
 
   it('has the changes before it, so that streams of events resume', async () => {
@@ -326,18 +268,16 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
     await stream.close()
   })
 
-  it('records itself at the end of the audit', async () => {
-    const read = async (host: OwnHost) =>
+  it('has the import at the end of its audit', async () => {
+    const read = async (host: AnyHost) =>
       ((await (await host.fetch('/audit?limit=3', { headers: auth })).json()) as { entries: AuditEntry[] }).entries
     const [newest, before] = await read(target)
-    const { details } = newest ?? {}
-    expect([newest?.what, newest?.actor, details]).toMatchObject([
-      ...['registry-imported', 'admin', { agents: AGENTS + MORE_AGENTS - 1 }],
-    ])
+    const details = { agents: AGENTS + MORE_AGENTS - 1 }
+    expect(newest).toMatchObject({ what: 'registry-imported', actor: 'admin', details })
     expect((await read(source)).map(({ hash }) => hash)).toContain(before?.hash)
   })
 
-  it('refuses a host that is not empty', async () => {
+  it('refuses another import, because it is not empty', async () => {
     // A client that is still sending gets the response, too.
     const response = await post(text + ' '.repeat(8 * 1024 * 1024))
     expect([response.status, await response.json()]).toMatchObject([409, { code: 'host-not-empty' }])

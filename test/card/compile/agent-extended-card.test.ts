@@ -45,13 +45,16 @@ describe("an agent's own extended card", () => {
     })
   })
 
-  it.each([
-    [{ 'x-host': 'inner.example' }, '/x-host'],
-    [{ 'x-host': 'weather.agents.example' }, '/x-host'],
-    [{ name: 5 }, '/name'],
-    [{ type: 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1', name: undefined }, '/name'],
-  ])('is rejected if it cannot be served: %j', (fields, pointer) => {
-    expect(pointersOf({ url: 'https://inner.example/a2a', ...fields })).toContain(pointer)
+  it('is rejected if it cannot be served', () => {
+    const type = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
+    const rows: [fields: Record<string, Json | undefined>, pointer: string][] = [
+      [{ 'x-host': 'inner.example' }, '/x-host'],
+      [{ 'x-host': 'weather.agents.example' }, '/x-host'],
+      [{ name: 5 }, '/name'],
+      [{ type, name: undefined }, '/name'],
+    ]
+    for (const [fields, pointer] of rows)
+      expect(pointersOf({ url: 'https://inner.example/a2a', ...fields } as JsonObject)).toContain(pointer)
   })
 
   it('may have what looks like a secret, which no error repeats', () => {
@@ -62,19 +65,16 @@ describe("an agent's own extended card", () => {
     expect(errors).not.toContain(key.slice(0, 12))
   })
 
-  it.each<{ capabilities: Json }>([
-    { capabilities: { streaming: false, push_notifications: true } },
-    { capabilities: ['push_notifications'] },
-    { capabilities: 'pushNotifications' },
-  ])('has the capabilities of the public card that the gate enforces, in every dialect: $capabilities', fields => {
+  it('has the capabilities of the public card that the gate enforces, in every dialect', () => {
     const isTrue = (capabilities: Json | undefined, name: string) =>
       Array.isArray(capabilities) ? capabilities.includes(name) : (capabilities as JsonObject)[name] === true
     const enforced = (card: JsonObject) =>
       ['streaming', 'pushNotifications'].map(name => isTrue(card.capabilities, name))
-    const expected = enforced(compileCard(makeManifest(), publicCard).documents['1.0'])
+    const flags = { streaming: false, push_notifications: true }
     // `supportedProtocols` makes it a card of Telex, whose own document is served as it was written.
-    for (const document of Object.values(documentsOf({ ...fields, supportedProtocols: ['a2a'] })))
-      expect(enforced(document)).toEqual(expected)
+    for (const capabilities of [flags, ['push_notifications'], 'pushNotifications'])
+      for (const document of Object.values(documentsOf({ capabilities, supportedProtocols: ['a2a'] })))
+        expect(enforced(document)).toEqual([true, false])
   })
 
   it('has its own capabilities where the gate does not enforce them', () => {
@@ -96,13 +96,8 @@ describe("an agent's own extended card", () => {
 })
 
 describe('the flag of the extended card', () => {
-  const mcpCard = {
-    protocol: 'mcp',
-    name: 'Tools',
-    description: 'Has tools',
-    url: 'https://mcp.example/mcp',
-    skills: [],
-  }
+  const url = 'https://mcp.example/mcp'
+  const mcpCard = { protocol: 'mcp', name: 'Tools', description: 'Has tools', url, skills: [] }
   const flags = (documents: Record<string, JsonObject>) =>
     Object.values(documents).flatMap(({ capabilities, supportsAuthenticatedExtendedCard: atTop }) => [
       (capabilities as JsonObject).extendedAgentCard === true || atTop === true,
@@ -110,41 +105,31 @@ describe('the flag of the extended card', () => {
   const messages = (manifest: JsonObject, fetched: JsonObject) =>
     compileCard(manifest, fetched).report.converted.filter(({ message }) => message.startsWith('read as false'))
 
-  it.each<[string, JsonObject, JsonObject, string]>([
-    [
-      'v0.3',
-      { route: 'closed' },
-      makeCard({ supportsAuthenticatedExtendedCard: true }),
-      '/supportsAuthenticatedExtendedCard',
-    ],
-    [
-      'snake_case',
-      { route: 'closed' },
-      makeCard({ supports_authenticated_extended_card: true }),
-      '/supports_authenticated_extended_card',
-    ],
-    [
-      'GopherHole',
-      { route: 'closed' },
-      { name: 'G', description: 'A gopher', url: 'https://g.example', capabilities: { extendedAgentCard: true } },
-      '/capabilities/extendedAgentCard',
-    ],
-    ['a list', { route: 'closed' }, makeCard({ capabilities: ['streaming', 'extendedAgentCard'] }), '/capabilities'],
-    [
-      "the manifest's card over an MCP server",
-      { card: { capabilities: { extendedAgentCard: true } }, upstream: { mcp: 'https://mcp.example/mcp' } },
-      mcpCard,
-      '/card/capabilities/extendedAgentCard',
-    ],
-  ])('is cleared and reported where nobody could get that card: %s', (_, fields, fetched, pointer) => {
-    const manifest = { ...makeManifest(), ...fields }
-    expect(flags(compileCard(manifest, fetched).documents)).not.toContain(true)
-    expect(messages(manifest, fetched).map(note => note.pointer)).toEqual([pointer])
+  it('is cleared and reported where nobody could get that card', () => {
+    const closed = { route: 'closed' }
+    const capabilities = { extendedAgentCard: true }
+    const overMcp = { card: { capabilities }, upstream: { mcp: 'https://mcp.example/mcp' } }
+    const gopher = { name: 'G', description: 'A gopher', url: 'https://g.example', capabilities }
+    const named = makeCard({ capabilities: ['streaming', 'extendedAgentCard'] })
+    const rows: [manifest: JsonObject, fetched: JsonObject, pointer: string][] = [
+      [closed, makeCard({ supportsAuthenticatedExtendedCard: true }), '/supportsAuthenticatedExtendedCard'],
+      [closed, makeCard({ supports_authenticated_extended_card: true }), '/supports_authenticated_extended_card'],
+      [closed, gopher, '/capabilities/extendedAgentCard'],
+      [closed, named, '/capabilities'],
+      [overMcp, mcpCard, '/card/capabilities/extendedAgentCard'],
+    ]
+    for (const [fields, fetched, pointer] of rows) {
+      const manifest = { ...makeManifest(), ...fields }
+      expect(flags(compileCard(manifest, fetched).documents)).not.toContain(true)
+      expect(messages(manifest, fetched).map(note => note.pointer)).toEqual([pointer])
+    }
   })
 
-  it.each(['direct', 'gateway'])('stays with `route: %s`', route => {
-    const { documents, profile } = compileCard(makeManifest({}, { route }), publicCard)
-    expect([flags(documents).includes(false), profile.agentServesExtendedCard]).toEqual([false, true])
+  it('stays with another route', () => {
+    for (const route of ['direct', 'gateway']) {
+      const { documents, profile } = compileCard(makeManifest({}, { route }), publicCard)
+      expect([flags(documents).includes(false), profile.agentServesExtendedCard]).toEqual([false, true])
+    }
   })
 
   it('is not cleared for a card that the manifest contains', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallProfile } from '../../../src/card/call-profile.ts'
-import type { Json, JsonObject } from '../../../src/json/json.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
 const card: JsonObject = {
@@ -9,10 +9,7 @@ const card: JsonObject = {
   url: 'https://agent.example/a2a',
   version: '1.0.0',
 }
-const openId = {
-  type: 'openIdConnect',
-  openIdConnectUrl: 'https://login.example/.well-known/openid-configuration',
-}
+const openId = { type: 'openIdConnect', openIdConnectUrl: 'https://login.example/.well-known/openid-configuration' }
 const withIssuer: JsonObject = { ...card, securitySchemes: { login: openId } }
 const secret = { secret: 'WEATHER_TOKEN' }
 const service = { service: 'WEATHER' }
@@ -20,59 +17,59 @@ const mcp = { mcp: 'https://mcp.example/mcp' }
 const jwt = { audience: 'weather' }
 
 describe('who may call an agent', () => {
-  it.each<[title: string, manifest: JsonObject, callers: CallProfile['callers'], fetched?: JsonObject]>([
-    ['no credential of the host', { card }, 'anyone'],
-    ['an issuer, and no credential of the host', { card: withIssuer, jwt }, 'anyone'],
-    ['a secret', { card, upstream: secret }, 'tokens'],
-    ['a secret, and an extended card', { card, upstream: secret, extended: { description: 'More' } }, 'tokens'],
-    ['a service binding', { card, upstream: service }, 'tokens'],
-    ['a secret, and an issuer without an audience', { card: withIssuer, upstream: secret }, 'tokens'],
-    ['a secret, and an issuer with an audience', { card: withIssuer, upstream: secret, jwt }, 'issuer'],
-    [
-      'an MCP server with a secret',
-      { upstream: { ...mcp, ...secret } },
-      'tokens',
-      { name: 'Tools', description: 'Tools' },
-    ],
-    ['an MCP server without a secret', { upstream: mcp }, 'anyone', { name: 'Tools', description: 'Tools' }],
-    ['its own decision', { card, upstream: secret, callers: 'anyone' }, 'anyone'],
-    ['its own decision, without a secret', { card, callers: 'tokens' }, 'tokens'],
-  ])('of a manifest with %s', (_, manifest, callers, fetched) => {
-    expect(compileCard(manifest, fetched).profile.callers).toBe(callers)
+  it('depends on the credentials of the host, and on the issuer', () => {
+    const tools = { name: 'Tools', description: 'Tools' }
+    const rows: [manifest: JsonObject, callers: CallProfile['callers'], fetched?: JsonObject][] = [
+      [{ card }, 'anyone'],
+      [{ card: withIssuer, jwt }, 'anyone'],
+      [{ card, upstream: secret }, 'tokens'],
+      [{ card, upstream: secret, extended: { description: 'More' } }, 'tokens'],
+      [{ card, upstream: service }, 'tokens'],
+      // An issuer without an audience, and with one.
+      [{ card: withIssuer, upstream: secret }, 'tokens'],
+      [{ card: withIssuer, upstream: secret, jwt }, 'issuer'],
+      [{ upstream: { ...mcp, ...secret } }, 'tokens', tools],
+      [{ upstream: mcp }, 'anyone', tools],
+      // The decision of its owner.
+      [{ card, upstream: secret, callers: 'anyone' }, 'anyone'],
+      [{ card, callers: 'tokens' }, 'tokens'],
+    ]
+    for (const [manifest, callers, fetched] of rows)
+      expect([manifest, compileCard(manifest, fetched).profile.callers]).toEqual([manifest, callers])
   })
 
-  it.each([
-    [{ card, upstream: secret }, 'set to tokens: this host adds a credential of its own to each call'],
-    [{ card: withIssuer, upstream: secret, jwt }, 'set to issuer: this host adds a credential of its own to each call'],
-    [{ card, upstream: secret, callers: 'tokens' }, undefined],
-    [{ card }, undefined],
-  ])('is noted in the report where it is a default: %j', (manifest, message) => {
-    const note = compileCard(manifest).report.filled.find(({ pointer }) => pointer === '/callers')
-    expect(note?.message.slice(0, message?.length)).toBe(message)
+  it('is noted in the report where it is a default', () => {
+    const findNote = (manifest: JsonObject) =>
+      compileCard(manifest).report.filled.find(({ pointer }) => pointer === '/callers')?.message
+    const reason = 'this host adds a credential of its own to each call'
+    expect(findNote({ card, upstream: secret })).toMatch(`set to tokens: ${reason}`)
+    expect(findNote({ card: withIssuer, upstream: secret, jwt })).toMatch(`set to issuer: ${reason}`)
+    expect([findNote({ card, upstream: secret, callers: 'tokens' }), findNote({ card })]).toEqual([
+      undefined,
+      undefined,
+    ])
   })
 
-  it.each<[manifest: JsonObject, message: string]>([
-    [{ card: withIssuer, callers: 'issuer' }, 'needs `jwt.audience`'],
-    [{ card: withIssuer, callers: 'issuer', jwt: {} }, 'needs `jwt.audience`'],
-    [{ card, callers: 'everyone' }, 'must be anyone, tokens or issuer'],
-    [
-      {
-        card: { ...card, securitySchemes: { key: { type: 'http', scheme: 'bearer' } }, security: [{ key: [] }] },
-        upstream: secret,
-        callers: 'anyone',
-      },
-      'is "anyone", but the card requires credentials that nobody would check',
-    ],
-  ])('is rejected: %j', (manifest, message) => {
-    expect(getCompileErrors(manifest)).toEqual([{ pointer: '/callers', message: expect.stringContaining(message) }])
+  it('is rejected where it would admit every account of an issuer, or contradicts the card', () => {
+    const required = { ...card, securitySchemes: { key: { type: 'http', scheme: 'bearer' } }, security: [{ key: [] }] }
+    const rows: [manifest: JsonObject, message: string][] = [
+      [{ card: withIssuer, callers: 'issuer' }, 'needs `jwt.audience`'],
+      [{ card: withIssuer, callers: 'issuer', jwt: {} }, 'needs `jwt.audience`'],
+      [{ card, callers: 'everyone' }, 'must be anyone, tokens or issuer'],
+      [
+        { card: required, upstream: secret, callers: 'anyone' },
+        'is "anyone", but the card requires credentials that nobody would check',
+      ],
+    ]
+    for (const [manifest, message] of rows)
+      expect(getCompileErrors(manifest)).toEqual([{ pointer: '/callers', message: expect.stringContaining(message) }])
   })
 
-  it.each(['direct', 'gateway', 'closed'])('is a warning with `route: direct`, but not with another: %s', route => {
-    const { issues } = compileCard({ card, upstream: secret, route }).report
-    const found = issues.filter(({ rule }) => rule === 'callers-unchecked')
-    expect(found.map(({ severity, pointer }) => [severity, pointer])).toEqual(
-      route === 'direct' ? [['warning', '/url']] : [],
+  it('is a warning with `route: direct`, but not with another', () => {
+    const found = ['direct', 'gateway', 'closed'].map(route =>
+      compileCard({ card, upstream: secret, route }).report.issues.filter(({ rule }) => rule === 'callers-unchecked'),
     )
+    expect(found).toMatchObject([[{ severity: 'warning', pointer: '/url' }], [], []])
   })
 })
 
@@ -90,81 +87,48 @@ describe('the served card of a gateway whose callers need a token', () => {
     return documents
   }
 
-  it.each<[title: string, members: JsonObject, schemes: Json, requirements: Json, more?: JsonObject]>([
-    ['nothing', {}, { bearer: hostToken }, [requires('bearer')]],
-    [
-      'a bearer scheme that is not required',
-      { securitySchemes: { token: { type: 'http', scheme: 'Bearer' } } },
-      { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
-      [requires('token')],
-    ],
-    [
-      'an API key, and access without it',
-      { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } }, security: [{}] },
-      { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
-      [requires('key')],
-    ],
-    [
-      'a scheme that this host cannot check',
-      { securitySchemes: { basic: { type: 'http', scheme: 'basic' } }, security: [{ basic: [] }] },
-      { basic: { httpAuthSecurityScheme: { scheme: 'basic' } }, bearer: hostToken },
-      [requires('basic'), requires('bearer')],
-    ],
-    [
-      'such a scheme with the name "bearer"',
-      { securitySchemes: { bearer: openId } },
-      { bearer: { openIdConnectSecurityScheme: { openIdConnectUrl: openId.openIdConnectUrl } }, hostToken },
-      [requires('hostToken')],
-    ],
-    [
-      'the same in the form of A2A 1.0',
-      { protocolVersion: undefined as unknown as Json, securitySchemes: { b: bearer }, securityRequirements: [] },
-      { b: bearer },
-      [requires('b')],
-    ],
-    ['a list of names', { authentication: { schemes: ['bearer'] } }, { bearer }, [requires('bearer')]],
-    [
-      'a scheme that is listed and not read',
-      { authentication: { schemes: ['basic'] } },
-      { bearer: hostToken },
-      [requires('bearer')],
-    ],
-    [
-      'an issuer',
-      { securitySchemes: { login: openId } },
-      { login: { openIdConnectSecurityScheme: { openIdConnectUrl: openId.openIdConnectUrl } } },
-      [requires('login')],
-      { jwt },
-    ],
-    [
-      'an extended card',
-      {},
-      { bearer },
-      [requires('bearer')],
-      { extended: { skills: [{ id: 'more', name: 'More', description: 'Even more', tags: ['more'] }] } },
-    ],
-  ])('declares what they need if its author declares %s', (_, members, schemes, requirements, more) => {
-    const documents = serve(JSON.parse(JSON.stringify({ ...card, ...members })), more)
-    const { securitySchemes, securityRequirements } = documents['1.0']
-    expect({ securitySchemes, securityRequirements }).toEqual({
-      securitySchemes: schemes,
-      securityRequirements: requirements,
-    })
-    const security = requirements as ReturnType<typeof requires>[]
-    for (const name of ['agent-card.json', '0.3', 'gopherhole'] as const)
-      expect([name, documents[name].security]).toEqual([
-        name,
-        security.map(({ schemes }) => Object.fromEntries(Object.keys(schemes).map(scheme => [scheme, []]))),
-      ])
+  it('declares what they need, beside what its author declares', () => {
+    const openIdScheme = { openIdConnectSecurityScheme: { openIdConnectUrl: openId.openIdConnectUrl } }
+    const basic = { httpAuthSecurityScheme: { scheme: 'basic' } }
+    const key = { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } }
+    const skill = { id: 'more', name: 'More', description: 'Even more', tags: ['more'] }
+    const v1 = { securitySchemes: { b: bearer }, securityRequirements: [] }
+    const rows: [members: JsonObject, schemes: JsonObject, required: string[], more?: JsonObject][] = [
+      [{}, { bearer: hostToken }, ['bearer']],
+      [
+        { securitySchemes: { token: { type: 'http', scheme: 'Bearer' } } },
+        { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+        ['token'],
+      ],
+      [{ securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } }, security: [{}] }, { key }, ['key']],
+      // A scheme that this host cannot check, also with the name of its own.
+      [
+        { securitySchemes: { basic: { type: 'http', scheme: 'basic' } }, security: [{ basic: [] }] },
+        { basic, bearer: hostToken },
+        ['basic', 'bearer'],
+      ],
+      [{ securitySchemes: { bearer: openId } }, { bearer: openIdScheme, hostToken }, ['hostToken']],
+      [v1, { b: bearer }, ['b']],
+      [{ authentication: { schemes: ['bearer'] } }, { bearer }, ['bearer']],
+      [{ authentication: { schemes: ['basic'] } }, { bearer: hostToken }, ['bearer']],
+      [{ securitySchemes: { login: openId } }, { login: openIdScheme }, ['login'], { jwt }],
+      [{}, { bearer }, ['bearer'], { extended: { skills: [skill] } }],
+    ]
+    for (const [members, securitySchemes, required, more] of rows) {
+      const documents = serve({ ...card, ...members }, more)
+      const securityRequirements = required.map(name => requires(name))
+      expect(documents['1.0']).toMatchObject({ securitySchemes, securityRequirements })
+      expect(Object.keys(documents['1.0'].securitySchemes as JsonObject)).toEqual(Object.keys(securitySchemes))
+      for (const name of ['agent-card.json', '0.3', 'gopherhole'] as const)
+        expect([name, documents[name].security]).toEqual([name, required.map(scheme => ({ [scheme]: [] }))])
+    }
   })
 
-  it.each<[string, JsonObject]>([
-    ['with `callers: anyone`', { callers: 'anyone' }],
-    ['with `route: direct`, where clients call the agent itself', { route: 'direct' }],
-    ['with `route: closed`', { route: 'closed' }],
-  ])('declares nothing %s', (_, more) => {
-    const { securitySchemes, securityRequirements } = serve(card, more)['1.0']
-    expect([securitySchemes, securityRequirements]).toEqual([undefined, undefined])
+  it('declares nothing where they need none, or do not call this host', () => {
+    for (const more of [{ callers: 'anyone' }, { route: 'direct' }, { route: 'closed' }]) {
+      const { securitySchemes, securityRequirements } = serve(card, more)['1.0']
+      expect([securitySchemes, securityRequirements]).toEqual([undefined, undefined])
+    }
   })
 
   it('is the card of an MCP server, too', () => {
@@ -182,14 +146,8 @@ describe('the served card of a gateway whose callers need a token', () => {
   it('is reported', () => {
     const { report } = compileCard({ card, route: 'gateway', upstream: secret })
     expect(report.filled.filter(({ pointer }) => pointer.includes('security'))).toEqual([
-      {
-        pointer: '/securitySchemes/bearer',
-        message: 'set to a bearer scheme: callers need a token of this host',
-      },
-      {
-        pointer: '/securityRequirements',
-        message: 'with {"bearer":[]} added: callers need a token of this host',
-      },
+      { pointer: '/securitySchemes/bearer', message: 'set to a bearer scheme: callers need a token of this host' },
+      { pointer: '/securityRequirements', message: 'with {"bearer":[]} added: callers need a token of this host' },
     ])
   })
 })

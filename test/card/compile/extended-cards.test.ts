@@ -9,19 +9,19 @@ const talk = { id: 'talk', name: 'Talk', description: 'Talks', tags: ['talk'], e
 const history = { id: 'history', name: 'History', description: 'Remembers', tags: ['past'] }
 
 describe('the tiers of a manifest', () => {
-  it.each<[string, JsonObject, string[]]>([
-    ['empty without overlays', {}, []],
-    ['empty with an empty map', { tiers: {} }, []],
-    ['base with `extended`', { extended: {} }, ['base']],
-    ['base and the named tiers', { tiers: { gold: {} } }, ['base', 'gold']],
-    ['in the order of the manifest', { extended: {}, tiers: { silver: {}, gold: {} } }, ['base', 'silver', 'gold']],
-  ])('are %s', (_, fields, tiers) => {
-    const { extended, profile } = compileCard({ card, ...fields })
-    expect([extended.map(({ tier }) => tier), profile.tiers, profile.extendedAgentCard]).toStrictEqual([
-      tiers,
-      tiers,
-      tiers.length > 0,
-    ])
+  it('are those that have overlays, in the order of the manifest, and the base', () => {
+    const rows: [JsonObject, string[]][] = [
+      [{}, []],
+      [{ tiers: {} }, []],
+      [{ extended: {} }, ['base']],
+      [{ tiers: { gold: {} } }, ['base', 'gold']],
+      [{ extended: {}, tiers: { silver: {}, gold: {} } }, ['base', 'silver', 'gold']],
+    ]
+    for (const [fields, tiers] of rows) {
+      const { extended, profile } = compileCard({ card, ...fields })
+      expect(extended.map(({ tier }) => tier)).toEqual(tiers)
+      expect([profile.tiers, profile.extendedAgentCard]).toEqual([tiers, tiers.length > 0])
+    }
   })
 
   it('are merged over `extended`, not over each other', () => {
@@ -53,12 +53,8 @@ describe('the tiers of a manifest', () => {
   })
 })
 
-describe('a card that lists its capabilities by name', () => {
-  it.each<[string, Json]>([
-    ['a list', ['streaming']],
-    ['a text', 'streaming'],
-    ['a list with the extended card', ['extendedAgentCard', 'streaming']],
-  ])('keeps its protocol version with an extended card: %s', (_, capabilities) => {
+it('a card that lists its capabilities by name keeps its protocol version with an extended card', () => {
+  for (const capabilities of [['streaming'], 'streaming', ['extendedAgentCard', 'streaming']]) {
     const listed = { ...card, capabilities }
     const extended = compileCard({ card: listed, extended: { description: 'More' } })
     expect(extended.card.supportedInterfaces).toStrictEqual(compileCard({ card: listed }).card.supportedInterfaces)
@@ -69,35 +65,31 @@ describe('a card that lists its capabilities by name', () => {
       multiTurn: false,
     })
     expect(extended.report.dialect).toBe('gopherhole')
-  })
+  }
 })
 
 describe('securitySchemes of an agent with an extended card', () => {
-  const bearer = { httpAuthSecurityScheme: { scheme: 'bearer' } }
-  it.each<[string, JsonObject]>([
-    ['no schemes', {}],
-    ['an empty map', { securitySchemes: {} }],
-    ['only schemes other than HTTP', { authentication: { schemes: ['x402'] } }],
-  ])('have a bearer token where the author declares %s, in the public card too', (_, fields) => {
-    const { card: served, extended, report } = compileCard({ card: { ...card, ...fields }, extended: {} })
-    expect([
-      served.securitySchemes,
-      extended[0]?.documents['1.0'].securitySchemes,
-      served.securityRequirements,
-    ]).toEqual([{ bearer }, { bearer }, undefined])
-    expect(report.filled).toContainEqual({
-      pointer: '/securitySchemes',
-      message: 'set to {"bearer":{"type":"http","scheme":"bearer"}}: the extended card is for callers with a token',
-    })
+  it('have a bearer token where the author declares no scheme of HTTP, in the public card too', () => {
+    const bearer = { httpAuthSecurityScheme: { scheme: 'bearer' } }
+    for (const fields of [{}, { securitySchemes: {} }, { authentication: { schemes: ['x402'] } }]) {
+      const { card: served, extended, report } = compileCard({ card: { ...card, ...fields }, extended: {} })
+      const schemes = [served.securitySchemes, extended[0]?.documents['1.0'].securitySchemes]
+      expect([...schemes, served.securityRequirements]).toEqual([{ bearer }, { bearer }, undefined])
+      expect(report.filled).toContainEqual({
+        pointer: '/securitySchemes',
+        message: 'set to {"bearer":{"type":"http","scheme":"bearer"}}: the extended card is for callers with a token',
+      })
+    }
   })
 
-  it.each<[string, JsonObject, string[]]>([
-    ['a scheme', { securitySchemes: { key: { type: 'apiKey', name: 'X-Key', in: 'header' } } }, ['key']],
-    ['a scheme in snake_case', { security_schemes: { key: { type: 'apiKey', name: 'X-Key', in: 'header' } } }, ['key']],
-    ['authentication with an HTTP scheme', { authentication: { schemes: ['basic'] } }, ['basic']],
-  ])('are those of the author: %s', (_, fields, names) => {
-    const { card: served } = compileCard({ card: { ...card, ...fields }, extended: {} })
-    expect(Object.keys(served.securitySchemes ?? {})).toStrictEqual(names)
+  it('are those of the author', () => {
+    const key = { type: 'apiKey', name: 'X-Key', in: 'header' }
+    const names = [
+      { securitySchemes: { key } },
+      { security_schemes: { key } },
+      { authentication: { schemes: ['basic'] } },
+    ].map(fields => Object.keys(compileCard({ card: { ...card, ...fields }, extended: {} }).card.securitySchemes ?? {}))
+    expect(names).toStrictEqual([['key'], ['key'], ['basic']])
   })
 
   it('are missing where there is no extended card', () => {

@@ -24,16 +24,19 @@ const signed: JsonObject = {
 }
 
 describe('a fetched card', () => {
-  it.each([
-    ['superx-my-agent', 'superx'],
-    ['shaman-individual', 'shaman'],
-    ['gopherhole-complete', 'gopherhole'],
-    ['telex-etymo', 'telex'],
-    ['guide-code-review', '0.3'],
-  ] as const)('is read and served in its own dialect: %s', (name, dialect) => {
-    const { report, documents } = compileCard({ upstream }, readSeed(name))
-    expect([report.dialect, documents[dialect]]).toMatchObject([dialect, { name: readSeed(name).name }])
-    expect(documents).toStrictEqual(compileCard(readSeed(name)).documents)
+  it('is read and served in its own dialect', () => {
+    const dialects = {
+      'superx-my-agent': 'superx',
+      'shaman-individual': 'shaman',
+      'gopherhole-complete': 'gopherhole',
+      'telex-etymo': 'telex',
+      'guide-code-review': '0.3',
+    } as const
+    for (const [name, dialect] of Object.entries(dialects)) {
+      const { report, documents } = compileCard({ upstream }, readSeed(name))
+      expect([report.dialect, documents[dialect]]).toMatchObject([dialect, { name: readSeed(name).name }])
+      expect(documents).toStrictEqual(compileCard(readSeed(name)).documents)
+    }
   })
 
   it('is served like a card in the manifest, where the manifest has no card or an empty one', () => {
@@ -58,32 +61,23 @@ describe('a fetched card', () => {
 })
 
 describe('the card of a manifest with a remote card', () => {
-  it.each<[string, JsonObject, JsonObject]>([
-    ['overrides fields', { name: 'Mine', version: '2' }, { name: 'Mine', version: '2', description: 'B' }],
-    [
-      'removes fields with null',
-      { skills: null, description: 'C' },
-      { description: 'C', skills: [{ id: 'main', name: 'A' }] },
-    ],
-    [
-      'changes a skill by its id',
-      { skills: [{ id: 'talk', tags: ['x'] }] },
-      { skills: [{ id: 'talk', tags: ['x'], name: 'Talk' }] },
-    ],
-    ['adds a skill', { skills: [{ id: 'sing', name: 'Sing' }] }, { skills: [{ id: 'talk' }, { id: 'sing' }] }],
-    ['sets the endpoint', { url: 'https://b.example/x' }, { supportedInterfaces: [{ url: 'https://b.example/x' }] }],
-    [
-      'overrides fields in snake_case',
-      { documentation_url: 'https://d.example' },
-      { documentationUrl: 'https://d.example' },
-    ],
-    [
-      'overrides a field in camelCase with one in snake_case',
-      { protocol_version: '1.0' },
-      { supportedInterfaces: [{ protocolVersion: '1.0' }] },
-    ],
-  ])('%s', (_, card, expected) => {
-    expect(compileCard({ upstream, card }, fetched).card).toMatchObject(expected)
+  it('overrides, removes and adds fields and skills', () => {
+    const rows: [card: JsonObject, expected: JsonObject][] = [
+      [
+        { name: 'Mine', version: '2' },
+        { name: 'Mine', version: '2', description: 'B' },
+      ],
+      [
+        { skills: null, description: 'C' },
+        { description: 'C', skills: [{ id: 'main', name: 'A' }] },
+      ],
+      [{ skills: [{ id: 'talk', tags: ['x'] }] }, { skills: [{ id: 'talk', tags: ['x'], name: 'Talk' }] }],
+      [{ skills: [{ id: 'sing', name: 'Sing' }] }, { skills: [{ id: 'talk' }, { id: 'sing' }] }],
+      [{ url: 'https://b.example/x' }, { supportedInterfaces: [{ url: 'https://b.example/x' }] }],
+      [{ documentation_url: 'https://d.example' }, { documentationUrl: 'https://d.example' }],
+      [{ protocol_version: '1.0' }, { supportedInterfaces: [{ protocolVersion: '1.0' }] }],
+    ]
+    for (const [card, expected] of rows) expect(compileCard({ upstream, card }, fetched).card).toMatchObject(expected)
   })
 
   it('can be front matter, which does not change the protocol version', () => {
@@ -128,21 +122,17 @@ describe('the card of a manifest with a remote card', () => {
 })
 
 describe('the signatures of a fetched card', () => {
-  const compileDropped = (document: JsonObject) => compileCard(document, signed).report.dropped['1.0']
-
   it('are kept where the card is served unchanged', () => {
     const { documents, report } = compileCard({ upstream }, signed)
     expect([documents['1.0'], report.dropped['1.0']]).toStrictEqual([signed, undefined])
   })
 
-  it.each<[string, JsonObject]>([
-    ['the manifest overrides a field', { card: { description: 'C' } }],
-    ['calls go through this host', { route: 'gateway' }],
-    ['there is an extended card to declare', { extended: { description: 'C' } }],
-  ])('are dropped, with a note, where %s', (_, fields) => {
-    const { documents, extended } = compileCard({ upstream, ...fields }, signed)
-    expect(JSON.stringify([documents, extended])).not.toContain('c2ln')
-    expect(compileDropped({ upstream, ...fields })).toStrictEqual(['/signatures'])
+  it('are dropped, with a note, where the served card differs', () => {
+    for (const fields of [{ card: { description: 'C' } }, { route: 'gateway' }, { extended: { description: 'C' } }]) {
+      const { documents, extended, report } = compileCard({ upstream, ...fields }, signed)
+      expect(JSON.stringify([documents, extended])).not.toContain('c2ln')
+      expect(report.dropped['1.0']).toStrictEqual(['/signatures'])
+    }
   })
 
   it('are kept in an extended card with the same content only where the public card keeps them', () => {
@@ -174,24 +164,26 @@ describe('the signatures of a fetched card', () => {
 })
 
 describe('an invalid response of a source', () => {
-  it.each<[string, Json, string, RegExp]>([
-    ['a list', [], '', /^is not a JSON object/],
-    ['null', null, '', /^is not a JSON object/],
-    ['text', '<html>', '', /^is not a JSON object/],
-    ['an empty object', {}, '/url', /^is missing/],
-    ['an ERC-8004 registration', { type: 'ERC-8004' }, '/type', /^is an ERC-8004 registration/],
-    ['a directory', { agents: [{}] }, '/agents', /^is a directory of agents/],
-    ['a forbidden name', JSON.parse('{"name":"A","x":{"__proto__":{"y":1}}}'), '/x/__proto__', /not allowed as a name/],
-    ['a number that is not finite', { name: Number.NaN }, '/name', /is too large for a number in JSON/],
-    ['a text that is too long', { ...fetched, description: 'x'.repeat(20_000) }, '/description', /characters long/],
-    ['too many skills', { ...fetched, skills: Array(501).fill('x') }, '/skills', /has 501 skills/],
-    ['a card without an endpoint', { name: 'A', description: 'B' }, '/url', /^is missing: add the agent's `url`/],
-    ['a link that runs code', { ...fetched, iconUrl: 'javascript:x' }, '/iconUrl', /must be an http or https URL/],
-  ])('is rejected with a message for %s', (_, document, pointer, message) => {
-    expect(getCompileErrors({ upstream }, document as JsonObject)[0]).toStrictEqual({
-      pointer,
-      message: expect.stringMatching(message),
-    })
+  it('is rejected with a message', () => {
+    const rows: [document: Json, pointer: string, message: RegExp][] = [
+      [[], '', /^is not a JSON object/],
+      [null, '', /^is not a JSON object/],
+      ['<html>', '', /^is not a JSON object/],
+      [{}, '/url', /^is missing/],
+      [{ type: 'ERC-8004' }, '/type', /^is an ERC-8004 registration/],
+      [{ agents: [{}] }, '/agents', /^is a directory of agents/],
+      [JSON.parse('{"name":"A","x":{"__proto__":{"y":1}}}'), '/x/__proto__', /not allowed as a name/],
+      [{ name: Number.NaN }, '/name', /is too large for a number in JSON/],
+      [{ ...fetched, description: 'x'.repeat(20_000) }, '/description', /characters long/],
+      [{ ...fetched, skills: Array(501).fill('x') }, '/skills', /has 501 skills/],
+      [{ name: 'A', description: 'B' }, '/url', /^is missing: add the agent's `url`/],
+      [{ ...fetched, iconUrl: 'javascript:x' }, '/iconUrl', /must be an http or https URL/],
+    ]
+    for (const [document, pointer, message] of rows)
+      expect(getCompileErrors({ upstream }, document as JsonObject)[0]).toStrictEqual({
+        pointer,
+        message: expect.stringMatching(message),
+      })
   })
 
   it('is rejected where it nests too deep', () => {
@@ -213,70 +205,43 @@ describe('the endpoint of a fetched card', () => {
   const otherHost =
     'is on another host than `upstream.card`, so the secret would go to a host that the manifest does not name: set `upstream.url` to allow it'
 
-  it.each<[string, JsonObject, JsonObject, { pointer: string; message: string }]>([
-    [
-      'on this host, as the source',
-      { card: ownUrl.replace('a2a', '.well-known/agent-card.json') },
-      {},
-      { pointer: '/upstream/card', message: loop },
-    ],
-    ['on this host', {}, { url: ownUrl }, { pointer: '/url', message: loop }],
-    ['on this host, as upstream.url', { url: ownUrl }, {}, { pointer: '/upstream/url', message: loop }],
-    [
-      'on another host, with a secret',
-      { secret: 'KEY' },
-      { url: 'https://b.example/a2a' },
-      { pointer: '/url', message: otherHost },
-    ],
-    [
-      'on another port, with a secret',
-      { secret: 'KEY' },
-      { url: 'https://a.example:8443/a2a' },
-      { pointer: '/url', message: otherHost },
-    ],
-    [
-      'without encryption, with a secret',
-      { secret: 'KEY' },
-      { url: 'http://a.example/a2a' },
-      { pointer: '/url', message: otherHost },
-    ],
-  ])('is rejected %s', (_, upstreamFields, fields, error) => {
-    for (const route of ['direct', 'gateway'])
-      expect(
-        getCompileErrors({ upstream: { ...upstream, ...upstreamFields }, route }, { ...fetched, ...fields }),
-      ).toStrictEqual([error])
+  it('is rejected on this host, and on another one with a secret', () => {
+    const secret = 'KEY'
+    const rows: [upstream: JsonObject, card: JsonObject, pointer: string, message: string][] = [
+      [{ card: ownUrl.replace('a2a', '.well-known/agent-card.json') }, {}, '/upstream/card', loop],
+      [{}, { url: ownUrl }, '/url', loop],
+      [{ url: ownUrl }, {}, '/upstream/url', loop],
+      // Another host, another port, and without encryption.
+      [{ secret }, { url: 'https://b.example/a2a' }, '/url', otherHost],
+      [{ secret }, { url: 'https://a.example:8443/a2a' }, '/url', otherHost],
+      [{ secret }, { url: 'http://a.example/a2a' }, '/url', otherHost],
+    ]
+    for (const [more, fields, pointer, message] of rows)
+      for (const route of ['direct', 'gateway']) {
+        const document = { upstream: { ...upstream, ...more }, route }
+        expect(getCompileErrors(document, { ...fetched, ...fields })).toStrictEqual([{ pointer, message }])
+      }
   })
 
-  it.each<[string, JsonObject, JsonObject, JsonObject]>([
-    ['that of another agent on this host', {}, { url: ownUrl.replace('weather', 'weather-2') }, {}],
-    ['on the host of the source, with a secret', { secret: 'KEY' }, {}, {}],
-    ['on another host, without a secret', {}, { url: 'https://b.example/a2a' }, {}],
-    [
-      'on another host that upstream.url names',
-      { secret: 'KEY', url: 'https://b.example/a2a' },
-      { url: 'https://c.example' },
-      {},
-    ],
-    ['on another host that the card of the manifest names', { secret: 'KEY' }, {}, { url: 'https://b.example/a2a' }],
-    [
-      'on another host, behind a service binding',
-      { secret: 'KEY', service: 'AGENT' },
-      { url: 'https://b.example/a2a' },
-      {},
-    ],
-    ['on this host, where upstream.url names another', { url: 'https://a.example/a2a' }, { url: ownUrl }, {}],
-    [
-      'on another host, for a binding that this host does not forward',
-      { secret: 'KEY' },
-      { additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] },
-      {},
-    ],
-  ])('may be %s', (_, upstreamFields, fields, card) => {
-    const { profile } = compileCard(
-      { upstream: { ...upstream, ...upstreamFields }, card, route: 'gateway' },
-      { ...fetched, ...fields },
-    )
-    expect(profile.targets).toHaveLength(1)
+  it('may be anywhere else', () => {
+    const [secret, other] = ['KEY', 'https://b.example/a2a']
+    const rows: [upstream: JsonObject, fetched: JsonObject, card?: JsonObject][] = [
+      // Another agent on this host.
+      [{}, { url: ownUrl.replace('weather', 'weather-2') }],
+      [{ secret }, {}],
+      [{}, { url: other }],
+      // A host that the manifest names, and a service binding.
+      [{ secret, url: other }, { url: 'https://c.example' }],
+      [{ secret }, {}, { url: other }],
+      [{ secret, service: 'AGENT' }, { url: other }],
+      [{ url: 'https://a.example/a2a' }, { url: ownUrl }],
+      // A binding that this host does not forward.
+      [{ secret }, { additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] }],
+    ]
+    for (const [more, fields, card = {}] of rows) {
+      const document = { upstream: { ...upstream, ...more }, card, route: 'gateway' }
+      expect(compileCard(document, { ...fetched, ...fields }).profile.targets).toHaveLength(1)
+    }
   })
 
   it('is kept in `direct`, beside the served card', () => {

@@ -12,112 +12,87 @@ const compileTierSkills = (manifest: Json) =>
   Object.fromEntries(Object.entries(compileTiers(manifest)).map(([tier, { skills }]) => [tier, skills]))
 
 describe('a list of skills in an overlay', () => {
-  it.each<[string, Json | undefined, Json, Json]>([
-    ['adds a new id', [talk], [history], [talk, history]],
-    [
-      'merges the members of a known id',
-      [talk],
-      [{ id: 'talk', name: 'Speak', examples: null }],
-      [{ id: 'talk', name: 'Speak', description: 'Talks', tags: ['talk'] }],
-    ],
-    ['removes no skill with an empty list', [talk], [], [talk]],
-    ['changes nothing with the bare name of a known skill', [talk], ['Talk'], [talk]],
-    [
-      'adds a bare name',
-      [talk],
-      ['Sing'],
-      [talk, { id: 'sing', name: 'Sing', description: 'Sing', tags: ['general'] }],
-    ],
-    [
-      'adds members to a skill that was a bare name',
-      ['Talk'],
-      [{ id: 'talk', tags: ['t'] }],
-      [{ id: 'talk', name: 'Talk', description: 'Talk', tags: ['t'] }],
-    ],
-    [
-      'matches a skill without an id by the slug of its name',
-      [{ name: 'Book Order' }],
+  it('adds skills, and merges members into those that it names', () => {
+    const main = { id: 'main', name: 'A', description: 'B', tags: ['m'] }
+    const bookOrder = { name: 'Book Order', id: 'book-order', description: 'Books', tags: ['orders'] }
+    const speak = { id: 'talk', name: 'Speak', description: 'Talks', tags: ['talk'] }
+    const rows: [skills: Json[] | undefined, overlay: Json[], expected: Json[]][] = [
+      [[talk], [history], [talk, history]],
+      [[talk], [{ id: 'talk', name: 'Speak', examples: null }], [speak]],
+      [[talk], [], [talk]],
+      // Bare names, as skills and as changes of them.
+      [[talk], ['Talk'], [talk]],
+      [[talk], ['Sing'], [talk, { id: 'sing', name: 'Sing', description: 'Sing', tags: ['general'] }]],
+      [['Talk'], [{ id: 'talk', tags: ['t'] }], [{ id: 'talk', name: 'Talk', description: 'Talk', tags: ['t'] }]],
+      // A skill without an id is matched by the slug of its name.
       [
-        { id: 'book-order', description: 'Books' },
-        { name: 'Book Order', tags: ['orders'] },
+        [{ name: 'Book Order' }],
+        [
+          { id: 'book-order', description: 'Books' },
+          { name: 'Book Order', tags: ['orders'] },
+        ],
+        [bookOrder],
       ],
-      [{ name: 'Book Order', id: 'book-order', description: 'Books', tags: ['orders'] }],
-    ],
-    [
-      'never removes an id',
-      [{ ...talk, id: 'talk' }],
-      [{ id: null, name: 'talk', tags: ['t'] }],
-      [{ ...talk, name: 'talk', tags: ['t'] }],
-    ],
-    [
-      'merges into the default skill too',
-      undefined,
-      [{ id: 'main', tags: ['m'] }, history],
-      [{ id: 'main', name: 'A', description: 'B', tags: ['m'] }, history],
-    ],
-  ])('%s', (_, skills, overlaySkills, expected) => {
-    const manifest = { card: { ...card, ...(skills && { skills }) }, extended: { skills: overlaySkills } }
-    expect(compileTierSkills(manifest).base).toEqual(expected)
+      [[talk], [{ id: null, name: 'talk', tags: ['t'] }], [{ ...talk, name: 'talk', tags: ['t'] }]],
+      // The default skill.
+      [undefined, [{ id: 'main', tags: ['m'] }, history], [main, history]],
+    ]
+    for (const [skills, overlay, expected] of rows) {
+      const manifest = { card: { ...card, ...(skills && { skills }) }, extended: { skills: overlay } }
+      expect([overlay, compileTierSkills(manifest).base]).toEqual([overlay, expected])
+    }
   })
 
   it('of a tier is merged over that of `extended`', () => {
+    const gold = [
+      { id: 'history', tags: ['gold'] },
+      { ...history, id: 'more' },
+    ]
     expect(
       compileTierSkills({
         card: { ...card, skills: [talk] },
         extended: { skills: [history] },
-        tiers: {
-          gold: {
-            skills: [
-              { id: 'history', tags: ['gold'] },
-              { ...history, id: 'more' },
-            ],
-          },
-        },
+        tiers: { gold: { skills: gold } },
       }),
-    ).toEqual({
-      base: [talk, history],
-      gold: [talk, { ...history, tags: ['gold'] }, { ...history, id: 'more' }],
-    })
+    ).toEqual({ base: [talk, history], gold: [talk, { ...history, tags: ['gold'] }, { ...history, id: 'more' }] })
   })
 })
 
 describe('the fields of an overlay', () => {
-  it.each<[string, JsonObject, string, Json]>([
-    [
-      '0.3',
-      { securitySchemes: { x: { type: 'http', scheme: 'basic' } } },
-      '/securitySchemes/x',
-      { httpAuthSecurityScheme: { scheme: 'basic' } },
-    ],
-    ['gopherhole', { supportedOutputModes: ['image/png'] }, '/defaultOutputModes', ['image/png']],
-    ['shaman', { provider: { name: 'ACME Gold' } }, '/provider/organization', 'ACME Gold'],
-    ['1.0', { securityRequirements: [] }, '/securityRequirements', []],
-  ])('may be those of the dialect %s', (dialect, extended, pointer, expected) => {
-    const { extended: cards } = compileCard({ card: completeCards[dialect] as Json, extended })
-    expect(getValue(cards[0]?.documents['1.0'] ?? null, pointer)).toStrictEqual(expected)
+  it('may be those of the dialect', () => {
+    const basic = { securitySchemes: { x: { type: 'http', scheme: 'basic' } } }
+    const rows: [dialect: string, extended: JsonObject, pointer: string, expected: Json][] = [
+      ['0.3', basic, '/securitySchemes/x', { httpAuthSecurityScheme: { scheme: 'basic' } }],
+      ['gopherhole', { supportedOutputModes: ['image/png'] }, '/defaultOutputModes', ['image/png']],
+      ['shaman', { provider: { name: 'ACME Gold' } }, '/provider/organization', 'ACME Gold'],
+      ['1.0', { securityRequirements: [] }, '/securityRequirements', []],
+    ]
+    for (const [dialect, extended, pointer, expected] of rows) {
+      const { extended: cards } = compileCard({ card: completeCards[dialect] as Json, extended })
+      expect(getValue(cards[0]?.documents['1.0'] ?? null, pointer)).toStrictEqual(expected)
+    }
   })
 
-  it.each<[string, JsonObject, JsonObject, Json]>([
-    [
-      'security',
-      { securityRequirements: [] },
-      { security: [{ a: [] }] },
-      { securityRequirements: [{ schemes: { a: { list: [] } } }] },
-    ],
-    [
-      'modes',
-      { defaultOutputModes: ['text/plain'] },
-      { supportedOutputModes: ['image/png'] },
-      { defaultOutputModes: ['image/png'] },
-    ],
-    [
-      'spelling',
-      { documentationUrl: 'https://d.example' },
-      { documentation_url: 'https://e.example' },
-      { documentationUrl: 'https://e.example' },
-    ],
-  ])('replace the alias that the card has: %s', (_, fields, extended, expected) => {
-    expect(compileTiers({ card: { ...card, ...fields }, extended }).base).toMatchObject(expected as JsonObject)
+  it('replace the alias that the card has', () => {
+    const rows: [card: JsonObject, extended: JsonObject, expected: JsonObject][] = [
+      [
+        { securityRequirements: [] },
+        { security: [{ a: [] }] },
+        { securityRequirements: [{ schemes: { a: { list: [] } } }] },
+      ],
+      [
+        { defaultOutputModes: ['text/plain'] },
+        { supportedOutputModes: ['image/png'] },
+        { defaultOutputModes: ['image/png'] },
+      ],
+      [
+        { documentationUrl: 'https://d.example' },
+        { documentation_url: 'https://e.example' },
+        { documentationUrl: 'https://e.example' },
+      ],
+    ]
+    for (const [fields, extended, expected] of rows)
+      expect(compileTiers({ card: { ...card, ...fields }, extended }).base).toMatchObject(expected)
   })
 
   it('have their own names in errors', () => {
@@ -139,47 +114,41 @@ describe('the fields of an overlay', () => {
 describe('an overlay', () => {
   const routing = 'belongs in the card itself: an extended card has the endpoints of the public one'
   const list = 'must be a list of skills: a skill with a known id changes that skill, any other is added'
-  it.each<[string, JsonObject, string, string]>([
-    ...[
-      'url',
-      'supportedInterfaces',
-      'additional_interfaces',
-      'preferredTransport',
-      'protocol',
-      'protocolVersion',
-      'agentCard',
-    ].map((name): [string, JsonObject, string, string] => [
-      `it sets ${name}`,
-      { extended: { [name]: 'x' } },
-      `/extended/${name}`,
-      routing,
-    ]),
-    ['it removes the URL', { tiers: { gold: { url: null } } }, '/tiers/gold/url', routing],
-    ['it removes all skills', { extended: { skills: null } }, '/extended/skills', list],
-    ['its skills are not a list', { tiers: { gold: { skills: talk } } }, '/tiers/gold/skills', list],
-    ['it removes the name', { extended: { name: null } }, '/extended/name', 'is missing'],
-    ['its name has a wrong type', { tiers: { gold: { name: 5 } } }, '/tiers/gold/name', 'must be a string'],
-    ['one of its skills is a number', { extended: { skills: ['Sing', 5] } }, '/extended/skills/1', 'must be an object'],
-    [
-      'a skill of `extended` has a member of a wrong type',
-      { extended: { skills: [{ id: 'talk', tags: 5 }] }, tiers: { gold: { skills: [history] } } },
-      '/extended/skills/0/tags',
-      'must be a list of strings',
-    ],
-    [
-      'a skill of a tier has a member of a wrong type',
-      { extended: { skills: [history] }, tiers: { gold: { skills: [history, { id: 'new', name: 5 }] } } },
-      '/tiers/gold/skills/1/name',
-      'must be a string',
-    ],
-    [
-      'it declares a capability that the gate rejects',
-      { card: { ...card, capabilities: { streaming: false } }, extended: { capabilities: { streaming: true } } },
-      '/extended/capabilities/streaming',
-      'must be false, as in the public card: the gate checks calls against that card',
-    ],
-  ])('is rejected if %s', (_, fields, pointer, message) => {
-    expect(getCompileErrors({ card: { ...card, skills: [talk] }, ...fields })).toStrictEqual([{ pointer, message }])
+  it('is rejected with the place of what it must not set, or sets to a wrong value', () => {
+    const endpoints = ['url', 'supportedInterfaces', 'additional_interfaces', 'preferredTransport', 'protocol']
+    for (const name of [...endpoints, 'protocolVersion', 'agentCard'])
+      expect(getCompileErrors({ card, extended: { [name]: 'x' } })).toStrictEqual([
+        { pointer: `/extended/${name}`, message: routing },
+      ])
+    const capability = {
+      card: { ...card, capabilities: { streaming: false } },
+      extended: { capabilities: { streaming: true } },
+    }
+    const asPublic = 'must be false, as in the public card: the gate checks calls against that card'
+    const gold = (overlay: JsonObject) => ({ tiers: { gold: overlay } })
+    const rows: [manifest: JsonObject, pointer: string, message: string][] = [
+      [gold({ url: null }), '/tiers/gold/url', routing],
+      [{ extended: { skills: null } }, '/extended/skills', list],
+      [gold({ skills: talk }), '/tiers/gold/skills', list],
+      [{ extended: { name: null } }, '/extended/name', 'is missing'],
+      [gold({ name: 5 }), '/tiers/gold/name', 'must be a string'],
+      [{ extended: { skills: ['Sing', 5] } }, '/extended/skills/1', 'must be an object'],
+      [
+        { extended: { skills: [{ id: 'talk', tags: 5 }] }, ...gold({ skills: [history] }) },
+        '/extended/skills/0/tags',
+        'must be a list of strings',
+      ],
+      [
+        { extended: { skills: [history] }, ...gold({ skills: [history, { id: 'new', name: 5 }] }) },
+        '/tiers/gold/skills/1/name',
+        'must be a string',
+      ],
+      [capability, '/extended/capabilities/streaming', asPublic],
+    ]
+    for (const [fields, pointer, message] of rows)
+      expect(getCompileErrors({ card: { ...card, skills: [talk] }, ...fields })).toStrictEqual([{ pointer, message }])
+    // The gate may not enforce them.
+    expect(compileTiers({ ...capability, gate: { capabilities: 'warn' } }).base).toMatchObject(capability.extended)
   })
 
   it('is rejected if its card has too many skills', () => {
@@ -199,16 +168,6 @@ describe('an overlay', () => {
       },
     ])
   })
-
-  it('may declare more capabilities if the gate does not enforce them', () => {
-    const manifest = {
-      card: { ...card, capabilities: { streaming: false } },
-      extended: { capabilities: { streaming: true } },
-    }
-    expect(compileTiers({ ...manifest, gate: { capabilities: 'warn' } }).base).toMatchObject({
-      capabilities: { streaming: true },
-    })
-  })
 })
 
 describe('an overlay with two names of one field', () => {
@@ -218,22 +177,20 @@ describe('an overlay with two names of one field', () => {
     message: 'is another spelling of `defaultInputModes`, which has another value here: keep one of them',
   })
 
-  it.each<[string, JsonObject]>([
-    ['neither', {}],
-    ['one of them', { defaultInputModes: ['text/html'] }],
-    ['the other', { default_input_modes: ['text/html'] }],
-    ['an alias of both', { supportedInputModes: ['text/html'] }],
-  ])('is rejected if they are two spellings: the card has %s', (_, fields) => {
-    for (const overlay of [modes, Object.fromEntries(Object.entries(modes).reverse())]) {
-      const manifest = { card: { ...card, ...fields }, extended: overlay, tiers: { gold: overlay } }
-      expect(getCompileErrors(manifest)).toStrictEqual([
-        makeError('/extended/default_input_modes'),
-        makeError('/tiers/gold/default_input_modes'),
-      ])
-      expect(
-        getCompileErrors({ upstream: { card: 'https://a.example/card.json' }, card: overlay }, manifest.card),
-      ).toStrictEqual([makeError('/card/default_input_modes')])
-    }
+  it('is rejected if they are two spellings, whatever the card has', () => {
+    const html = ['text/html']
+    const cards = [{}, { defaultInputModes: html }, { default_input_modes: html }, { supportedInputModes: html }]
+    for (const fields of cards)
+      for (const overlay of [modes, Object.fromEntries(Object.entries(modes).reverse())]) {
+        const manifest = { card: { ...card, ...fields }, extended: overlay, tiers: { gold: overlay } }
+        expect(getCompileErrors(manifest)).toStrictEqual([
+          makeError('/extended/default_input_modes'),
+          makeError('/tiers/gold/default_input_modes'),
+        ])
+        expect(
+          getCompileErrors({ upstream: { card: 'https://a.example/card.json' }, card: overlay }, manifest.card),
+        ).toStrictEqual([makeError('/card/default_input_modes')])
+      }
   })
 
   it('is accepted if the spellings have one value', () => {
@@ -241,18 +198,13 @@ describe('an overlay with two names of one field', () => {
     expect(compileTiers({ card, extended }).base?.defaultInputModes).toStrictEqual(['text/plain'])
   })
 
-  it.each(['defaultInputModes', 'default_input_modes', 'supportedInputModes'])(
-    'keeps both if they are aliases, and the standard name takes precedence: the card has %s',
-    name => {
-      for (const names of [
-        ['defaultInputModes', 'supportedInputModes'],
-        ['supportedInputModes', 'defaultInputModes'],
-      ]) {
-        const extended = Object.fromEntries(names.map(each => [each, [each === 'defaultInputModes' ? 'a/b' : 'c/d']]))
+  it('keeps both if they are aliases, and the standard name takes precedence', () => {
+    const values = { defaultInputModes: ['a/b'], supportedInputModes: ['c/d'] }
+    for (const name of ['defaultInputModes', 'default_input_modes', 'supportedInputModes'])
+      for (const extended of [values, Object.fromEntries(Object.entries(values).reverse())]) {
         const { extended: cards } = compileCard({ card: { ...card, [name]: ['text/html'] }, extended })
         expect(cards[0]?.documents['1.0'].defaultInputModes).toStrictEqual(['a/b'])
         expect(cards[0]?.documents['agent-card.json'].supportedInputModes).toStrictEqual(['c/d'])
       }
-    },
-  )
+  })
 })

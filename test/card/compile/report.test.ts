@@ -7,7 +7,7 @@ import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, registration } from '../../support/cards/compile.ts'
 import { authoredCard } from '../../support/cards/generated.ts'
 import { getValue } from '../../support/cards/pointers.ts'
-import { corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
+import { corpus } from '../../support/cards/reference.ts'
 import { readSeed, readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
 
 /**
@@ -38,16 +38,13 @@ describe('the pointers of a report', () => {
     )
   })
 
-  it.each(seedNames)('resolve in %s, except those of defaults', name => {
-    expect(findWrongPointers(readSeedManifest(name), readSeed(name))).toStrictEqual([])
-  })
-
-  it.skipIf(!hasReference)(`resolve in the corpus, except those of defaults${skipNotice}`, () => {
-    const wrong = corpus.flatMap(({ file, text }) => {
+  it('resolve in the examples and in the corpus, except those of defaults', () => {
+    for (const name of seedNames)
+      expect([name, findWrongPointers(readSeedManifest(name), readSeed(name))]).toStrictEqual([name, []])
+    for (const { file, text } of corpus) {
       const parsed = parseJson(text)
-      return 'value' in parsed ? findWrongPointers(parsed.value, parsed.value).map(pointer => `${file} ${pointer}`) : []
-    })
-    expect(wrong).toStrictEqual([])
+      if ('value' in parsed) expect([file, findWrongPointers(parsed.value, parsed.value)]).toStrictEqual([file, []])
+    }
   })
 })
 
@@ -69,203 +66,134 @@ describe('report.filled', () => {
     ])
   })
 
-  it.each<[string, JsonObject, JsonObject]>([
-    ['false in Telex', { supportedProtocols: [] }, { streaming: false, pushNotifications: false }],
-    [
-      'false for an MCP server, which neither streams nor pushes',
-      { protocol: 'mcp' },
-      { streaming: false, pushNotifications: false, multiTurn: false },
-    ],
-    [
-      'used only for flags that the card does not set',
-      { capabilities: { streaming: false } },
-      { streaming: false, pushNotifications: true },
-    ],
-  ])('has defaults for capabilities that are %s', (_, fields, flags) => {
-    expect(compileCard({ ...card, ...fields }).card.capabilities).toMatchObject(flags)
+  it('has defaults for the capabilities that the card does not set', () => {
+    const rows: [JsonObject, JsonObject][] = [
+      [{ supportedProtocols: [] }, { streaming: false, pushNotifications: false }],
+      // An MCP server neither streams nor pushes.
+      [{ protocol: 'mcp' }, { streaming: false, pushNotifications: false, multiTurn: false }],
+      [{ capabilities: { streaming: false } }, { streaming: false, pushNotifications: true }],
+    ]
+    for (const [fields, flags] of rows)
+      expect(compileCard({ ...card, ...fields }).card.capabilities).toMatchObject(flags)
   })
 })
 
 describe('report.converted', () => {
-  it.each<[string, JsonObject, JsonObject, { pointer: string; message: string }[]]>([
-    [
-      'a version that is a number',
-      { version: 2 },
-      { version: '2' },
-      [{ pointer: '/version', message: 'a number, read as text' }],
-    ],
-    [
-      'a protocolVersion that is a number',
-      { protocolVersion: 1 },
-      {},
-      [{ pointer: '/protocolVersion', message: 'a number, read as text' }],
-    ],
-    [
-      'a provider that is a name',
-      { provider: 'ACME' },
-      { provider: { organization: 'ACME' } },
-      [{ pointer: '/provider', message: 'a name, read as the organization' }],
-    ],
-    [
-      'a mode that is not in a list',
-      { defaultInputModes: 'text' },
-      { defaultInputModes: ['text'] },
-      [{ pointer: '/defaultInputModes', message: 'one media type, read as a list' }],
-    ],
-    [
-      'a field in snake_case',
-      { default_input_modes: ['a/b'] },
-      { defaultInputModes: ['a/b'] },
-      [{ pointer: '/default_input_modes', message: 'read as defaultInputModes' }],
-    ],
-    [
-      'capabilities that are a list',
-      { capabilities: ['push_notifications'] },
-      {},
-      [{ pointer: '/capabilities', message: 'a list of names, read as flags' }],
-    ],
-    [
-      'two fields for one flag',
-      { capabilities: { extendedAgentCard: true }, supportsAuthenticatedExtendedCard: false },
-      {},
-      [
-        {
-          pointer: '/supportsAuthenticatedExtendedCard',
-          message: 'ignored: capabilities.extendedAgentCard is set too, and takes precedence',
-        },
-      ],
-    ],
-    [
-      'security that is not a list of requirements',
-      { security: { audit: true } },
-      {},
-      [{ pointer: '/security', message: 'left out: must be a list of requirements, such as [{ "bearer": [] }]' }],
-    ],
-    [
-      'two fields for one requirement',
-      { security: [{ a: [] }], securityRequirements: [{ schemes: { b: { list: [] } } }] },
-      { securityRequirements: [{ schemes: { b: { list: [] } } }] },
-      [{ pointer: '/security', message: 'ignored: securityRequirements is set too, and takes precedence' }],
-    ],
-    [
-      'a scheme in the in-memory form of the JavaScript SDK',
-      { securitySchemes: { b: { scheme: { $case: 'httpAuthSecurityScheme', value: { scheme: 'bearer' } } } } },
-      { securitySchemes: { b: { httpAuthSecurityScheme: { scheme: 'bearer' } } } },
-      [
-        {
-          pointer: '/securitySchemes/b',
-          message: 'the in-memory form of the official JavaScript SDK, read as a security scheme',
-        },
-      ],
-    ],
-    [
-      'a scheme with a short name of its wrapper',
-      {
-        url: undefined as never,
-        supportedInterfaces: [{ url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-        securitySchemes: { b: { httpAuth: { scheme: 'bearer', bearer_format: 'JWT' } } },
-      },
-      { securitySchemes: { b: { httpAuthSecurityScheme: { scheme: 'bearer', bearerFormat: 'JWT' } } } },
-      [
-        { pointer: '/securitySchemes/b/httpAuth', message: 'read as httpAuthSecurityScheme' },
-        { pointer: '/securitySchemes/b/httpAuth/bearer_format', message: 'read as bearerFormat' },
-      ],
-    ],
-    [
-      'authentication with names of schemes',
-      { authentication: { schemes: ['Bearer'] } },
-      {
-        securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
-        securityRequirements: [{ schemes: { bearer: { list: [] } } }],
-      },
-      [{ pointer: '/authentication', message: 'read as security schemes' }],
-    ],
-  ])('reports %s', (_, fields, canonical, converted) => {
-    const result = compileCard({ ...card, ...fields })
-    expect([result.report.converted, result.card]).toStrictEqual([converted, expect.objectContaining(canonical)])
-  })
-
   const url = 'https://a.example/a2a'
-  const v1 = {
-    url: undefined,
-    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-  }
+  const v1 = { url: undefined, supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] }
   const http = { type: 'http', scheme: 'bearer' }
   const wrapped = { httpAuthSecurityScheme: { scheme: 'bearer' } }
-  const asIn0_3 = 'in the form of A2A 0.3, read as httpAuthSecurityScheme'
+  const requires = (name: string, ...list: string[]) => [{ schemes: { [name]: { list } } }]
 
-  it.each<[string, JsonObject, Record<string, string>]>([
-    [
-      'a wrong name of a type of scheme',
-      { securitySchemes: { b: { ...http, type: 'httpAuth' }, k: { type: 'apikey', name: 'k', in: 'header' } } },
-      { '/securitySchemes/b/type': 'read as "http"', '/securitySchemes/k/type': 'read as "apiKey"' },
-    ],
-    ['a scheme of 0.3 in a card of 1.0', { ...v1, securitySchemes: { b: http } }, { '/securitySchemes/b': asIn0_3 }],
-    [
-      'a scheme of 1.0 in a card of 0.3',
-      { securitySchemes: { b: wrapped } },
-      { '/securitySchemes/b': 'in the form of A2A 1.0: in 0.3, its type is "http"' },
-    ],
-    [
-      'security of 0.3 in a card of 1.0',
-      { ...v1, securitySchemes: { b: wrapped }, security: [{ b: [] }] },
-      { '/security': 'a field of A2A 0.3, read as securityRequirements' },
-    ],
-    [
-      'security of 0.3 in a skill of a card of 1.0',
-      { ...v1, skills: [{ id: 'a', name: 'A', security: [{ b: [] }] }] },
-      { '/skills/0/security': 'a field of A2A 0.3, read as securityRequirements' },
-    ],
-    [
-      'requirements that are names',
-      { securitySchemes: { b: http }, security: ['b'] },
-      { '/security/0': 'a name, read as a requirement without scopes' },
-    ],
-    [
-      'one requirement that is in no list',
-      { securitySchemes: { b: http }, security: { b: [] } },
-      { '/security': 'one requirement, read as a list' },
-    ],
-    [
-      "a requirement of 0.3 in 1.0's field",
-      { ...v1, securityRequirements: [{ b: [] }] },
-      { '/securityRequirements/0': 'in the form of A2A 0.3, read as { "schemes": … }' },
-    ],
-    [
-      "a requirement of 1.0 in 0.3's field",
-      { security: [{ schemes: { b: { list: [] } } }] },
-      { '/security/0': 'in the form of A2A 1.0' },
-    ],
-    [
-      'scopes of a requirement in a list',
-      { ...v1, securityRequirements: [{ schemes: { b: ['read'] } }] },
-      { '/securityRequirements/0': 'lists of scopes, read as { "list": … }' },
-    ],
-    [
-      "0.3's name for the place of an API key",
-      { ...v1, securitySchemes: { k: { apiKeySecurityScheme: { name: 'k', in: 'header' } } } },
-      { '/securitySchemes/k/apiKeySecurityScheme/in': 'read as location' },
-    ],
-    [
-      "1.0's name for the place of an API key",
-      { securitySchemes: { k: { type: 'apiKey', name: 'k', location: 'header' } } },
-      { '/securitySchemes/k/location': 'the name of A2A 1.0 for `in`' },
-    ],
-    [
-      "0.3's flag for the extended card in a card of 1.0",
-      { ...v1, supportsAuthenticatedExtendedCard: true },
-      { '/supportsAuthenticatedExtendedCard': 'a field of A2A 0.3, read as capabilities.extendedAgentCard' },
-    ],
-    [
-      'a list of interfaces of drafts of A2A',
-      { interfaces: [{ url: 'https://a.example/grpc', transport: 'GRPC' }] },
-      { '/interfaces': 'a field of drafts of A2A, read as supportedInterfaces' },
-    ],
-  ])('reports %s', (_, fields, converted) => {
-    const document = JSON.parse(JSON.stringify({ ...card, ...fields }))
-    expect(
-      Object.fromEntries(compileCard(document).report.converted.map(({ pointer, message }) => [pointer, message])),
-    ).toStrictEqual(converted)
+  it('reports what is read in another form', () => {
+    const precedence = (field: string) => `ignored: ${field} is set too, and takes precedence`
+    const inMemory = { scheme: { $case: 'httpAuthSecurityScheme', value: { scheme: 'bearer' } } }
+    const short = { httpAuth: { scheme: 'bearer', bearer_format: 'JWT' } }
+    const rows: [fields: JsonObject, canonical: JsonObject, ...converted: string[]][] = [
+      [{ version: 2 }, { version: '2' }, '/version a number, read as text'],
+      [{ protocolVersion: 1 }, {}, '/protocolVersion a number, read as text'],
+      [{ provider: 'ACME' }, { provider: { organization: 'ACME' } }, '/provider a name, read as the organization'],
+      [
+        { defaultInputModes: 'text' },
+        { defaultInputModes: ['text'] },
+        '/defaultInputModes one media type, read as a list',
+      ],
+      [
+        { default_input_modes: ['a/b'] },
+        { defaultInputModes: ['a/b'] },
+        '/default_input_modes read as defaultInputModes',
+      ],
+      [{ capabilities: ['push_notifications'] }, {}, '/capabilities a list of names, read as flags'],
+      [
+        { capabilities: { extendedAgentCard: true }, supportsAuthenticatedExtendedCard: false },
+        {},
+        `/supportsAuthenticatedExtendedCard ${precedence('capabilities.extendedAgentCard')}`,
+      ],
+      [
+        { security: { audit: true } },
+        {},
+        '/security left out: must be a list of requirements, such as [{ "bearer": [] }]',
+      ],
+      [
+        { security: [{ a: [] }], securityRequirements: requires('b') },
+        { securityRequirements: requires('b') },
+        `/security ${precedence('securityRequirements')}`,
+      ],
+      [
+        { securitySchemes: { b: inMemory } },
+        { securitySchemes: { b: wrapped } },
+        '/securitySchemes/b the in-memory form of the official JavaScript SDK, read as a security scheme',
+      ],
+      [
+        { ...v1, securitySchemes: { b: short } } as unknown as JsonObject,
+        { securitySchemes: { b: { httpAuthSecurityScheme: { scheme: 'bearer', bearerFormat: 'JWT' } } } },
+        '/securitySchemes/b/httpAuth read as httpAuthSecurityScheme',
+        '/securitySchemes/b/httpAuth/bearer_format read as bearerFormat',
+      ],
+      [
+        { authentication: { schemes: ['Bearer'] } },
+        { securitySchemes: { bearer: wrapped }, securityRequirements: requires('bearer') },
+        '/authentication read as security schemes',
+      ],
+    ]
+    for (const [fields, canonical, ...converted] of rows) {
+      const result = compileCard({ ...card, ...fields })
+      expect(result.report.converted.map(({ pointer, message }) => `${pointer} ${message}`)).toStrictEqual(converted)
+      expect(result.card).toMatchObject(canonical)
+    }
+  })
+
+  it('reports the form of another version', () => {
+    const asIn0_3 = 'in the form of A2A 0.3, read as httpAuthSecurityScheme'
+    const asRequirements = 'a field of A2A 0.3, read as securityRequirements'
+    const key = { name: 'k', in: 'header' }
+    const rows: [fields: object, converted: Record<string, string>][] = [
+      [
+        { securitySchemes: { b: { ...http, type: 'httpAuth' }, k: { ...key, type: 'apikey' } } },
+        { '/securitySchemes/b/type': 'read as "http"', '/securitySchemes/k/type': 'read as "apiKey"' },
+      ],
+      [{ ...v1, securitySchemes: { b: http } }, { '/securitySchemes/b': asIn0_3 }],
+      [
+        { securitySchemes: { b: wrapped } },
+        { '/securitySchemes/b': 'in the form of A2A 1.0: in 0.3, its type is "http"' },
+      ],
+      [{ ...v1, securitySchemes: { b: wrapped }, security: [{ b: [] }] }, { '/security': asRequirements }],
+      [{ ...v1, skills: [{ id: 'a', name: 'A', security: [{ b: [] }] }] }, { '/skills/0/security': asRequirements }],
+      [
+        { securitySchemes: { b: http }, security: ['b'] },
+        { '/security/0': 'a name, read as a requirement without scopes' },
+      ],
+      [{ securitySchemes: { b: http }, security: { b: [] } }, { '/security': 'one requirement, read as a list' }],
+      [
+        { ...v1, securityRequirements: [{ b: [] }] },
+        { '/securityRequirements/0': 'in the form of A2A 0.3, read as { "schemes": … }' },
+      ],
+      [{ security: requires('b') }, { '/security/0': 'in the form of A2A 1.0' }],
+      [
+        { ...v1, securityRequirements: [{ schemes: { b: ['read'] } }] },
+        { '/securityRequirements/0': 'lists of scopes, read as { "list": … }' },
+      ],
+      [
+        { ...v1, securitySchemes: { k: { apiKeySecurityScheme: key } } },
+        { '/securitySchemes/k/apiKeySecurityScheme/in': 'read as location' },
+      ],
+      [
+        { securitySchemes: { k: { type: 'apiKey', name: 'k', location: 'header' } } },
+        { '/securitySchemes/k/location': 'the name of A2A 1.0 for `in`' },
+      ],
+      [
+        { ...v1, supportsAuthenticatedExtendedCard: true },
+        { '/supportsAuthenticatedExtendedCard': 'a field of A2A 0.3, read as capabilities.extendedAgentCard' },
+      ],
+      [
+        { interfaces: [{ url: 'https://a.example/grpc', transport: 'GRPC' }] },
+        { '/interfaces': 'a field of drafts of A2A, read as supportedInterfaces' },
+      ],
+    ]
+    for (const [fields, converted] of rows) {
+      const { report } = compileCard(JSON.parse(JSON.stringify({ ...card, ...fields })))
+      expect(Object.fromEntries(report.converted.map(each => [each.pointer, each.message]))).toStrictEqual(converted)
+    }
   })
 
   it('is empty for the forms of both versions in a hybrid', () => {
@@ -305,14 +233,8 @@ describe('report.converted', () => {
   })
 
   it('treats null as a missing field', () => {
-    const nulls = {
-      provider: null,
-      version: null,
-      skills: null,
-      security: null,
-      iconUrl: null,
-      capabilities: { streaming: null },
-    }
+    const names = ['provider', 'version', 'skills', 'security', 'iconUrl']
+    const nulls = { ...Object.fromEntries(names.map(name => [name, null])), capabilities: { streaming: null } }
     expect(compileCard({ ...card, ...nulls }).card).toStrictEqual(compileCard(card).card)
   })
 
@@ -374,10 +296,12 @@ describe('a signature', () => {
     expect(withSignatures).toStrictEqual([['1.0', signed]])
   })
 
-  it.each(['agent-card.json', 'agent.json'] as const)('is kept in %s if that is what was signed', name => {
+  it('is kept in a hybrid if that is what was signed', () => {
     const { documents } = compileCard(compileCard(card).documents['1.0'])
-    const hybrid = { ...documents[name], signatures: signed.signatures }
-    expect(compileCard(hybrid).documents[name]).toStrictEqual(hybrid)
+    for (const name of ['agent-card.json', 'agent.json'] as const) {
+      const hybrid = { ...documents[name], signatures: signed.signatures }
+      expect(compileCard(hybrid).documents[name]).toStrictEqual(hybrid)
+    }
   })
 
   it('is dropped, with a note, where another field is dropped', () => {

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, registration } from '../../support/cards/compile.ts'
+import { completeCards } from '../../support/cards/complete.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 import { versionErrors } from '../../support/schemas/index.ts'
 
@@ -21,23 +23,33 @@ describe('the representations of a card', () => {
     expect(accepted).toBeGreaterThan(numRuns / 2)
   })
 
-  it.each([{ organization: 'ACME' }, { url: 'https://acme.example' }])(
-    'leave out an incomplete provider: %j',
-    provider => {
+  it('leave out an incomplete provider', () => {
+    for (const provider of [{ organization: 'ACME' }, { url: 'https://acme.example' }]) {
       const { documents, report } = compileCard({ ...card, provider })
       const representations = ['1.0', '0.3', 'agent-card.json', 'agent.json'] as const
       expect(representations.filter(name => 'provider' in documents[name])).toEqual([])
       expect(report.dropped).toStrictEqual({ '1.0': ['/provider'], '0.3': ['/provider'] })
       expect(documents.gopherhole.provider).toEqual(provider)
-    },
-  )
+    }
+  })
+
+  it('leave out schemes of types that their version does not have, and keep those of each type', () => {
+    const types = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS']
+    const { documents } = compileCard(completeCards['0.3'] as JsonObject)
+    const kept = Object.values(documents['0.3'].securitySchemes as Record<string, JsonObject>).map(({ type }) => type)
+    expect([...new Set(kept)].toSorted()).toEqual(types.toSorted())
+    const odd = compileCard({ ...card, securitySchemes: { odd: { type: 'odd' } } })
+    expect([odd.documents['0.3'].securitySchemes, odd.report.dropped['0.3']]).toEqual([{}, ['/securitySchemes/odd']])
+  })
 })
 
 describe('a hybrid', () => {
-  it.each(['1.0', '0.3'])('of an agent that speaks %s has a complete provider', protocolVersion => {
+  it('of an agent that speaks 1.0 or 0.3 has a complete provider', () => {
     const provider = { organization: 'ACME', url: 'https://acme.example' }
-    const { documents } = compileCard({ ...card, protocolVersion, provider })
-    expect([documents['agent-card.json'].provider, documents['agent.json'].provider]).toEqual([provider, provider])
+    for (const protocolVersion of ['1.0', '0.3']) {
+      const { documents } = compileCard({ ...card, protocolVersion, provider })
+      expect([documents['agent-card.json'].provider, documents['agent.json'].provider]).toEqual([provider, provider])
+    }
   })
 
   const interfaces = [
@@ -58,15 +70,11 @@ describe('a hybrid', () => {
     ])
   })
 
-  it.each(['a2a', 'mcp'])('has `protocol: %s` of a SuperX card', protocol => {
-    const { documents } = compileCard({ ...card, protocol })
-    expect([documents['agent-card.json'].protocol, documents['agent.json'].protocol]).toStrictEqual([
-      protocol,
-      protocol,
-    ])
-  })
-
-  it('has no `protocol` of another card', () => {
+  it('has the `protocol` of a SuperX card, and of no other', () => {
+    for (const protocol of ['a2a', 'mcp']) {
+      const { documents } = compileCard({ ...card, protocol })
+      expect([documents['agent-card.json'].protocol, documents['agent.json'].protocol]).toEqual([protocol, protocol])
+    }
     expect(compileCard(card).documents['agent-card.json']).not.toHaveProperty('protocol')
   })
 })

@@ -23,25 +23,30 @@ const canonicalCard = authoredCard
   .map(({ canonical }) => canonical as AgentCard)
 
 describe('a canonical card', () => {
-  it.each(dialectNames)('survives writing and reading in the dialect %s, except for dropped fields', name => {
+  it('survives writing and reading in each dialect, except for dropped fields', () => {
     fc.assert(
       fc.property(canonicalCard, card => {
-        const { document, dropped } = dialects[name].write(card)
-        expect(dialects[name].read(document, new Provenance())).toStrictEqual(removeValues(card as Json, dropped))
+        for (const name of dialectNames) {
+          const { document, dropped } = dialects[name].write(card)
+          const read = dialects[name].read(document, new Provenance())
+          expect([name, read]).toStrictEqual([name, removeValues(card as Json, dropped)])
+        }
       }),
     )
   })
 
-  it.each(['agent-card.json', 'agent.json'] as const)('survives writing and reading as the hybrid %s', path => {
+  it('survives writing and reading as a hybrid', () => {
     fc.assert(
       fc.property(canonicalCard, card => {
-        const hybrid = writeHybrid(card, path)
-        expect(detectDialect(hybrid)).toBe('1.0')
-        // Of a card with 1.0 and 0.x, agent.json has the version for readers of 1.0.
-        const keepsVersion = card.protocolVersion === hybrid.protocolVersion
-        expect(dialects['1.0'].read(hybrid, new Provenance())).toStrictEqual(
-          keepsVersion ? card : removeValues(card as Json, ['/protocolVersion']),
-        )
+        for (const path of ['agent-card.json', 'agent.json'] as const) {
+          const hybrid = writeHybrid(card, path)
+          expect(detectDialect(hybrid)).toBe('1.0')
+          // Of a card with 1.0 and 0.x, agent.json has the version for readers of 1.0.
+          const keepsVersion = card.protocolVersion === hybrid.protocolVersion
+          expect(dialects['1.0'].read(hybrid, new Provenance())).toStrictEqual(
+            keepsVersion ? card : removeValues(card as Json, ['/protocolVersion']),
+          )
+        }
       }),
     )
   })

@@ -10,43 +10,10 @@ import {
 } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { registration } from '../../support/cards/compile.ts'
+import { completeCards } from '../../support/cards/complete.ts'
 import { compilePublishedSchema, corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
 import { readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
 import { schemaErrors } from '../../support/schemas/index.ts'
-
-const refreshUrl = 'https://id.example/refresh'
-const scopes = { read: 'Read' }
-const authorizationUrl = 'https://id.example/authorize'
-const tokenUrl = 'https://id.example/token'
-const code = { authorizationUrl, tokenUrl, refreshUrl, scopes }
-const client = { tokenUrl, refreshUrl, scopes }
-const implicit = { authorizationUrl, refreshUrl, scopes }
-
-const common = {
-  name: 'Weather',
-  description: 'Forecasts',
-  version: '1.2.0',
-  provider: { organization: 'Example', url: 'https://example.com' },
-  documentationUrl: 'https://example.com/docs',
-  iconUrl: 'https://example.com/icon.png',
-  defaultInputModes: ['text/plain'],
-  defaultOutputModes: ['text/plain'],
-  signatures: [{ protected: 'eyJ', signature: 'abc', header: { kid: 'a' } }],
-}
-const capabilities = {
-  streaming: true,
-  pushNotifications: false,
-  extensions: [{ uri: 'https://e.example/1', description: 'One', required: false, params: { a: 1 } }],
-}
-const skill = {
-  id: 'forecast',
-  name: 'Forecast',
-  description: 'Weather of tomorrow',
-  tags: ['weather'],
-  examples: ['Rain in Oslo?'],
-  inputModes: ['text/plain'],
-  outputModes: ['text/plain'],
-}
 
 type Version = {
   /** A card with every member that the version knows. */
@@ -61,38 +28,25 @@ type Version = {
   values: [pointer: string, value: Json][]
 }
 
+const flow = { tokenUrl: 'https://id.example/token', scopes: { read: 'Read' } }
+
+/** Adds to a complete card what it has no place for, as the version allows one flow of a scheme only. */
+const complete = (version: '1.0' | '0.3', schemes: JsonObject): JsonObject => {
+  const card = completeCards[version] as JsonObject
+  return { ...card, securitySchemes: { ...(card.securitySchemes as JsonObject), ...schemes } }
+}
+
+const oauth = '/oauth2SecurityScheme'
 const versions: Record<'1.0' | '0.3', Version> = {
   '1.0': {
-    card: {
-      ...common,
-      supportedInterfaces: [
-        { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'north' },
-      ],
-      capabilities: { ...capabilities, extendedAgentCard: false },
-      securitySchemes: {
-        key: { apiKeySecurityScheme: { name: 'X-Key', location: 'header', description: 'A key' } },
-        http: { httpAuthSecurityScheme: { scheme: 'bearer', bearerFormat: 'JWT', description: 'A token' } },
-        code: {
-          oauth2SecurityScheme: {
-            description: 'OAuth',
-            oauth2MetadataUrl: 'https://id.example/meta',
-            flows: { authorizationCode: { ...code, pkceRequired: true } },
-          },
+    card: complete('1.0', {
+      implicit: {
+        oauth2SecurityScheme: {
+          flows: { implicit: { authorizationUrl: 'https://id.example/authorize', scopes: flow.scopes } },
         },
-        client: { oauth2SecurityScheme: { flows: { clientCredentials: client } } },
-        device: {
-          oauth2SecurityScheme: {
-            flows: { deviceCode: { ...client, deviceAuthorizationUrl: 'https://id.example/device' } },
-          },
-        },
-        implicit: { oauth2SecurityScheme: { flows: { implicit } } },
-        password: { oauth2SecurityScheme: { flows: { password: client } } },
-        oidc: { openIdConnectSecurityScheme: { openIdConnectUrl: 'https://id.example/oidc', description: 'OIDC' } },
-        tls: { mtlsSecurityScheme: { description: 'A certificate' } },
       },
-      securityRequirements: [{ schemes: { http: { list: ['read'] } } }],
-      skills: [{ ...skill, securityRequirements: [{ schemes: { key: { list: ['read'] } } }] }],
-    },
+      password: { oauth2SecurityScheme: { flows: { password: flow } } },
+    }),
     required: {
       '': 'name description version defaultInputModes defaultOutputModes supportedInterfaces capabilities skills',
       '/provider': 'organization url',
@@ -100,26 +54,22 @@ const versions: Record<'1.0' | '0.3', Version> = {
       '/supportedInterfaces/0': 'url protocolBinding protocolVersion',
       '/securitySchemes/key': 'apiKeySecurityScheme',
       '/securitySchemes/key/apiKeySecurityScheme': 'name location',
-      '/securitySchemes/http': 'httpAuthSecurityScheme',
-      '/securitySchemes/http/httpAuthSecurityScheme': 'scheme',
-      '/securitySchemes/code': 'oauth2SecurityScheme',
-      '/securitySchemes/code/oauth2SecurityScheme': 'flows',
-      '/securitySchemes/code/oauth2SecurityScheme/flows': 'authorizationCode',
-      '/securitySchemes/code/oauth2SecurityScheme/flows/authorizationCode': 'authorizationUrl tokenUrl scopes',
-      '/securitySchemes/client': 'oauth2SecurityScheme',
-      '/securitySchemes/client/oauth2SecurityScheme': 'flows',
-      '/securitySchemes/client/oauth2SecurityScheme/flows': 'clientCredentials',
-      '/securitySchemes/client/oauth2SecurityScheme/flows/clientCredentials': 'tokenUrl scopes',
-      '/securitySchemes/device': 'oauth2SecurityScheme',
-      '/securitySchemes/device/oauth2SecurityScheme': 'flows',
-      '/securitySchemes/device/oauth2SecurityScheme/flows': 'deviceCode',
-      '/securitySchemes/device/oauth2SecurityScheme/flows/deviceCode': 'tokenUrl scopes deviceAuthorizationUrl',
-      '/securitySchemes/implicit': 'oauth2SecurityScheme',
-      '/securitySchemes/implicit/oauth2SecurityScheme': 'flows',
-      '/securitySchemes/implicit/oauth2SecurityScheme/flows': 'implicit',
-      '/securitySchemes/password': 'oauth2SecurityScheme',
-      '/securitySchemes/password/oauth2SecurityScheme': 'flows',
-      '/securitySchemes/password/oauth2SecurityScheme/flows': 'password',
+      '/securitySchemes/bearer': 'httpAuthSecurityScheme',
+      '/securitySchemes/bearer/httpAuthSecurityScheme': 'scheme',
+      ...Object.fromEntries(
+        Object.entries({
+          oauth: ['authorizationCode', 'authorizationUrl tokenUrl scopes'],
+          client: ['clientCredentials', 'tokenUrl scopes'],
+          device: ['deviceCode', 'tokenUrl scopes deviceAuthorizationUrl'],
+          implicit: ['implicit', ''],
+          password: ['password', ''],
+        }).flatMap(([name, [flow = '', required = '']]) => [
+          [`/securitySchemes/${name}`, 'oauth2SecurityScheme'],
+          [`/securitySchemes/${name}${oauth}`, 'flows'],
+          [`/securitySchemes/${name}${oauth}/flows`, flow],
+          [`/securitySchemes/${name}${oauth}/flows/${flow}`, required],
+        ]),
+      ),
       '/securitySchemes/oidc': 'openIdConnectSecurityScheme',
       '/securitySchemes/oidc/openIdConnectSecurityScheme': 'openIdConnectUrl',
       '/securitySchemes/tls': 'mtlsSecurityScheme',
@@ -130,33 +80,11 @@ const versions: Record<'1.0' | '0.3', Version> = {
     values: [
       ['/securitySchemes/key/apiKeySecurityScheme/location', 'body'],
       ['/securitySchemes/tls', { mtlsSecurityScheme: {}, httpAuthSecurityScheme: { scheme: 'bearer' } }],
-      ['/securitySchemes/client/oauth2SecurityScheme/flows', { clientCredentials: client, password: client }],
+      [`/securitySchemes/client${oauth}/flows`, { clientCredentials: flow, password: flow }],
     ],
   },
   '0.3': {
-    card: {
-      ...common,
-      url: 'https://a.example/a2a',
-      preferredTransport: 'JSONRPC',
-      additionalInterfaces: [{ url: 'https://a.example/grpc', transport: 'GRPC' }],
-      protocolVersion: '0.3.0',
-      supportsAuthenticatedExtendedCard: false,
-      capabilities: { ...capabilities, stateTransitionHistory: false },
-      securitySchemes: {
-        key: { type: 'apiKey', name: 'X-Key', in: 'header', description: 'A key' },
-        http: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token' },
-        oauth: {
-          type: 'oauth2',
-          description: 'OAuth',
-          oauth2MetadataUrl: 'https://id.example/meta',
-          flows: { authorizationCode: code, clientCredentials: client, implicit, password: client },
-        },
-        oidc: { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/oidc', description: 'OIDC' },
-        tls: { type: 'mutualTLS', description: 'A certificate' },
-      },
-      security: [{ http: ['read'] }],
-      skills: [{ ...skill, security: [{ key: ['read'] }] }],
-    },
+    card: complete('0.3', { client: { type: 'oauth2', flows: { clientCredentials: flow } } }),
     required: {
       '': 'name description version defaultInputModes defaultOutputModes url protocolVersion capabilities skills',
       '/provider': 'organization url',
@@ -164,12 +92,14 @@ const versions: Record<'1.0' | '0.3', Version> = {
       '/additionalInterfaces/0': 'url transport',
       '/capabilities/extensions/0': 'uri',
       '/securitySchemes/key': 'type name in',
-      '/securitySchemes/http': 'type scheme',
-      '/securitySchemes/oauth': 'type flows',
+      '/securitySchemes/bearer': 'type scheme',
+      ...Object.fromEntries(
+        ['oauth', 'implicit', 'password', 'client'].map(name => [`/securitySchemes/${name}`, 'type flows']),
+      ),
       '/securitySchemes/oauth/flows/authorizationCode': 'authorizationUrl tokenUrl scopes',
-      '/securitySchemes/oauth/flows/clientCredentials': 'tokenUrl scopes',
-      '/securitySchemes/oauth/flows/implicit': 'authorizationUrl scopes',
-      '/securitySchemes/oauth/flows/password': 'tokenUrl scopes',
+      '/securitySchemes/client/flows/clientCredentials': 'tokenUrl scopes',
+      '/securitySchemes/implicit/flows/implicit': 'authorizationUrl scopes',
+      '/securitySchemes/password/flows/password': 'tokenUrl scopes',
       '/securitySchemes/oidc': 'type openIdConnectUrl',
       '/securitySchemes/tls': 'type',
       '/skills/0': 'id name description tags',
@@ -178,8 +108,8 @@ const versions: Record<'1.0' | '0.3', Version> = {
     open: ['/signatures/0/header', '/capabilities/extensions/0/params'],
     values: [
       ['/securitySchemes/key/in', 'body'],
-      ...['key', 'http', 'oauth', 'oidc', 'tls'].map((scheme): [string, Json] => [
-        `/securitySchemes/${scheme}/type`,
+      ...['key', 'bearer', 'oauth', 'oidc', 'tls'].map((name): [string, Json] => [
+        `/securitySchemes/${name}/type`,
         'hmac',
       ]),
     ],
@@ -246,7 +176,7 @@ describe.each(['1.0', '0.3'] as const)('the schema of the Agent Card of A2A %s',
 
   it('rejects a card without a required member, and accepts one without any other', () => {
     const required = Object.entries(version.required).flatMap(([at, names]) =>
-      names.split(' ').map(member => `${at}/${member}`),
+      names.split(' ').flatMap(member => (member === '' ? [] : [`${at}/${member}`])),
     )
     expect(rejected('removed')).toStrictEqual(required.sort())
   })
@@ -268,9 +198,10 @@ describe.each(['1.0', '0.3'] as const)('the schema of the Agent Card of A2A %s',
     expect(rejected('another value')).toStrictEqual(version.values.map(([at]) => at).sort())
   })
 
-  it.each(['query', 'header', 'cookie'])('accepts an API key in a %s', place => {
+  it('accepts an API key in each place', () => {
     const [[at] = ['']] = version.values
-    expect(schemaErrors(`${name} strict`, changeValue(version.card, at, place))).toStrictEqual([])
+    for (const place of ['query', 'header', 'cookie'])
+      expect(schemaErrors(`${name} strict`, changeValue(version.card, at, place))).toStrictEqual([])
   })
 
   it('accepts an unknown member, and nothing else that it rejects, where it is not strict', () => {

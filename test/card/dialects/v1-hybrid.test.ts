@@ -98,28 +98,29 @@ describe('agent-card.json of an agent that speaks A2A 1.0 only', () => {
 
 describe('the fields of v0.x in agent-card.json', () => {
   const v0Interface = { url: 'https://bilingual.example.com/v0', protocolBinding: 'JSONRPC', protocolVersion: '0.3' }
-  const mcpCard = {
-    name: 'Tools',
-    description: 'Has tools',
-    url: 'https://mcp.example/mcp',
-    protocol: 'mcp',
-    skills: [],
-  }
+  const url = 'https://mcp.example/mcp'
+  const mcpCard = { name: 'Tools', description: 'Has tools', url, protocol: 'mcp', skills: [] }
 
-  it.each<[string, JsonObject, JsonObject, boolean]>([
-    ['an agent that speaks both', bilingualCard, {}, true],
-    ['an agent that speaks both, behind the gateway', bilingualCard, behindGateway, true],
-    ['an agent that speaks 0.3 only', { ...v1Card, supportedInterfaces: [v0Interface] }, {}, true],
-    ['an MCP server', { ...mcpCard, protocolVersion: '2025-06-18' }, {}, true],
-    ["a card of GopherHole's, whose `url` is its own field", gopherholeCard, {}, true],
-    ['a card without a version', { ...gopherholeCard, protocolVersion: undefined }, {}, true],
-    ["a card of GopherHole's behind the gateway, which translates calls of 0.3", gopherholeCard, behindGateway, true],
-    ['a card of 1.0 behind the gateway', v1Card, behindGateway, true],
-    ["a card of GopherHole's behind the gateway, which refuses calls of 0.3", gopherholeCard, withoutBridge, false],
-    ['a card of 1.0 behind the gateway, which refuses calls of 0.3', v1Card, withoutBridge, false],
-    ['a card of 1.0 with `route: closed`', v1Card, { route: 'closed' }, false],
-  ])('%s', (_, card, manifest, expected) => {
-    const documents = documentsOf(JSON.parse(JSON.stringify(card)), manifest)
-    expect(['url' in documents['agent-card.json'], 'url' in documents['agent.json']]).toEqual([expected, true])
+  it('are there unless the agent speaks 1.0 only, in a card of 1.0 or behind a gateway without a bridge', () => {
+    const { protocolVersion: _, ...versionless } = gopherholeCard
+    const rows: [card: JsonObject, manifest: JsonObject, expected: boolean][] = [
+      [bilingualCard, {}, true],
+      [bilingualCard, behindGateway, true],
+      [{ ...v1Card, supportedInterfaces: [v0Interface] }, {}, true],
+      [{ ...mcpCard, protocolVersion: '2025-06-18' }, {}, true],
+      // `url` is GopherHole's own field.
+      [gopherholeCard, {}, true],
+      [versionless, {}, true],
+      // The gateway translates calls of 0.3, or refuses them.
+      [gopherholeCard, behindGateway, true],
+      [v1Card, behindGateway, true],
+      [gopherholeCard, withoutBridge, false],
+      [v1Card, withoutBridge, false],
+      [v1Card, { route: 'closed' }, false],
+    ]
+    for (const [card, manifest, expected] of rows) {
+      const documents = documentsOf(card, manifest)
+      expect(['url' in documents['agent-card.json'], 'url' in documents['agent.json']]).toEqual([expected, true])
+    }
   })
 })

@@ -3,42 +3,44 @@ import type { ChangeClass } from '../../../src/card/diff/changes.ts'
 import { findVersionFinding } from '../../../src/card/diff/compatibility.ts'
 
 describe('findVersionFinding', () => {
-  it.each<[changeClass: ChangeClass, before: string, after: string, use: string | undefined]>([
-    ['breaking', '1.2.3', '2.0.0', undefined],
-    ['breaking', '1.2.3', '10.0.0', undefined],
-    ['breaking', '1.2.3', '1.3.0', '2.0.0'],
-    ['breaking', '1.2.3', '1.2.3', '2.0.0'],
-    ['breaking', '2.0.0', '1.0.0', '3.0.0'],
-    ['breaking', '0.4.0', '0.4.1', '0.5.0'],
-    ['breaking', '0.4.0', '0.5.0', undefined],
-    ['breaking', '0.4.0', '1.0.0', undefined],
-    ['breaking', '0', '0', '0.1.0'],
-    ['additive', '0.4.0', '0.4.0', '0.4.1'],
-    ['additive', '0.4.0', '0.4.1', undefined],
-    ['breaking', '1.0.0', '0.9.0', '2.0.0'],
-    ['breaking', '2.0.0-beta.1', '2.0.0-beta.2', undefined],
-    ['breaking', '2.0.0-beta.1', '2.0.0', undefined],
-    ['breaking', '2.0.0-beta.1', '2.0.0-beta.1', '2.0.0'],
-    ['breaking', '2.0.0-beta.1', '1.9.0', '2.0.0'],
-    ['breaking', '1.0.0+build.1', '1.0.0+build.2', '2.0.0'],
-    ['breaking', '1', '2', undefined],
-    ['breaking', '1.9', '2.0', undefined],
-    ['breaking', 'v1.0.0', 'v2.0.0-beta.1', undefined],
-    ['breaking', '1.0.0', 'next', '2.0.0'],
-    ['breaking', '9.0.0', `${'9'.repeat(30)}.0.0`, '10.0.0'],
-    ['additive', '1.2.3', '1.3.0', undefined],
-    ['additive', '1.2.3', '2.0.0', undefined],
-    ['additive', '1.9.0', '1.10.0', undefined],
-    ['additive', '1.2.3', '1.2.4', '1.3.0'],
-    ['additive', '1.2.3', '1.1.0', '1.3.0'],
-    ['additive', '2.1.0', '1.9.0', '2.2.0'],
-    ['cosmetic', '1.2.3', '1.2.3', undefined],
-    ['cosmetic', '1.2.3', '1.0.0', undefined],
-  ])('of a %s change from %s to %s names %s', (changeClass, before, after, use) => {
-    const finding = findVersionFinding(changeClass, before, after)
-    expect(finding?.use).toBe(use)
-    expect(finding === undefined).toBe(use === undefined)
-    if (finding) expect(finding.message).toBe(`must be ${use} or higher, because the change is ${changeClass}`)
+  it('names the lowest version that the class of the change allows', () => {
+    const rows: [changeClass: ChangeClass, before: string, after: string, use: string | undefined][] = [
+      ['breaking', '1.2.3', '2.0.0', undefined],
+      ['breaking', '1.2.3', '10.0.0', undefined],
+      ['breaking', '1.2.3', '1.3.0', '2.0.0'],
+      ['breaking', '1.2.3', '1.2.3', '2.0.0'],
+      ['breaking', '2.0.0', '1.0.0', '3.0.0'],
+      ['breaking', '0.4.0', '0.4.1', '0.5.0'],
+      ['breaking', '0.4.0', '0.5.0', undefined],
+      ['breaking', '0.4.0', '1.0.0', undefined],
+      ['breaking', '0', '0', '0.1.0'],
+      ['additive', '0.4.0', '0.4.0', '0.4.1'],
+      ['additive', '0.4.0', '0.4.1', undefined],
+      ['breaking', '1.0.0', '0.9.0', '2.0.0'],
+      ['breaking', '2.0.0-beta.1', '2.0.0-beta.2', undefined],
+      ['breaking', '2.0.0-beta.1', '2.0.0', undefined],
+      ['breaking', '2.0.0-beta.1', '2.0.0-beta.1', '2.0.0'],
+      ['breaking', '2.0.0-beta.1', '1.9.0', '2.0.0'],
+      ['breaking', '1.0.0+build.1', '1.0.0+build.2', '2.0.0'],
+      ['breaking', '1', '2', undefined],
+      ['breaking', '1.9', '2.0', undefined],
+      ['breaking', 'v1.0.0', 'v2.0.0-beta.1', undefined],
+      ['breaking', '1.0.0', 'next', '2.0.0'],
+      ['breaking', '9.0.0', `${'9'.repeat(30)}.0.0`, '10.0.0'],
+      ['additive', '1.2.3', '1.3.0', undefined],
+      ['additive', '1.2.3', '2.0.0', undefined],
+      ['additive', '1.9.0', '1.10.0', undefined],
+      ['additive', '1.2.3', '1.2.4', '1.3.0'],
+      ['additive', '1.2.3', '1.1.0', '1.3.0'],
+      ['additive', '2.1.0', '1.9.0', '2.2.0'],
+      ['cosmetic', '1.2.3', '1.2.3', undefined],
+      ['cosmetic', '1.2.3', '1.0.0', undefined],
+    ]
+    for (const [changeClass, before, after, use] of rows) {
+      const message = `must be ${use} or higher, because the change is ${changeClass}`
+      const found = findVersionFinding(changeClass, before, after)
+      expect([before, after, found]).toEqual([before, after, use === undefined ? undefined : { use, message }])
+    }
   })
 
   it('accepts any other version where the one before is no number', () => {

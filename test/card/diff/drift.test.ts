@@ -8,66 +8,37 @@ import { getValue } from '../../support/cards/pointers.ts'
 const makeSkill = (id: string, fields: JsonObject = {}): JsonObject => ({ id, name: id, ...fields })
 
 describe('diffCards', () => {
-  it.each<[string, JsonObject, JsonObject, Drift]>([
-    [
-      'nothing for the same card in another order',
-      { name: 'A', skills: [makeSkill('s')] },
-      { skills: [makeSkill('s')], name: 'A' },
-      [],
-    ],
-    [
-      'a changed field',
-      { a: { b: 1 } },
-      { a: { b: [2] } },
-      [{ op: 'replace', pointer: '/a/b', before: 1, after: [2] }],
-    ],
-    ['an added field', {}, { 'a/b': null }, [{ op: 'add', pointer: '/a~1b', after: null }]],
-    ['a removed field', { a: {} }, {}, [{ op: 'remove', pointer: '/a', before: {} }]],
-    ['a list in place of an object', { a: {} }, { a: [] }, [{ op: 'replace', pointer: '/a', before: {}, after: [] }]],
-    [
-      'a name of a member of Object.prototype',
-      { toString: 1 },
-      {},
-      [{ op: 'remove', pointer: '/toString', before: 1 }],
-    ],
-    [
-      'nothing for skills in another order',
-      { skills: [makeSkill('s'), makeSkill('t')] },
-      { skills: [makeSkill('t'), makeSkill('s')] },
-      [],
-    ],
-    [
-      'a changed skill at another index',
-      { skills: [makeSkill('s'), makeSkill('t')] },
-      { skills: [makeSkill('new'), makeSkill('t', { name: 'T' }), makeSkill('s')] },
+  it('returns what was changed, added and removed', () => {
+    const [one, two] = [makeSkill('s'), makeSkill('t')]
+    const rows: [before: JsonObject, after: JsonObject, ...changes: Drift][] = [
+      // The same in another order.
       [
+        { name: 'A', skills: [one] },
+        { skills: [one], name: 'A' },
+      ],
+      [{ skills: [one, two] }, { skills: [two, one] }],
+      [{ a: { b: 1 } }, { a: { b: [2] } }, { op: 'replace', pointer: '/a/b', before: 1, after: [2] }],
+      [{}, { 'a/b': null }, { op: 'add', pointer: '/a~1b', after: null }],
+      [{ a: {} }, {}, { op: 'remove', pointer: '/a', before: {} }],
+      [{ a: {} }, { a: [] }, { op: 'replace', pointer: '/a', before: {}, after: [] }],
+      [{ toString: 1 as never }, {}, { op: 'remove', pointer: '/toString', before: 1 }],
+      // Skills by their ids, or by their indexes where these do not tell them apart.
+      [
+        { skills: [one, two] },
+        { skills: [makeSkill('new'), makeSkill('t', { name: 'T' }), one] },
         { op: 'replace', pointer: '/skills/1/name', before: 't', after: 'T' },
         { op: 'add', pointer: '/skills/0', after: makeSkill('new') },
       ],
-    ],
-    [
-      'a removed skill',
-      { skills: [makeSkill('s'), makeSkill('t')] },
-      { skills: [makeSkill('t')] },
-      [{ op: 'remove', pointer: '/skills/0', before: makeSkill('s') }],
-    ],
-    [
-      'skills without ids by their indexes',
-      { skills: ['a', 'b'] },
-      { skills: ['b'] },
+      [{ skills: [one, two] }, { skills: [two] }, { op: 'remove', pointer: '/skills/0', before: one }],
       [
+        { skills: ['a', 'b'] },
+        { skills: ['b'] },
         { op: 'replace', pointer: '/skills/0', before: 'a', after: 'b' },
         { op: 'remove', pointer: '/skills/1', before: 'b' },
       ],
-    ],
-    [
-      'skills with the same id by their indexes',
-      { skills: [makeSkill('s'), makeSkill('s')] },
-      { skills: [makeSkill('s')] },
-      [{ op: 'remove', pointer: '/skills/1', before: makeSkill('s') }],
-    ],
-  ])('returns %s', (_, before, after, expected) => {
-    expect(diffCards(before, after)).toStrictEqual(expected)
+      [{ skills: [one, one] }, { skills: [one] }, { op: 'remove', pointer: '/skills/1', before: one }],
+    ]
+    for (const [before, after, ...changes] of rows) expect(diffCards(before, after)).toStrictEqual(changes)
   })
 
   it('returns at most 100 changes with the number of further ones, and leaves out long values', () => {

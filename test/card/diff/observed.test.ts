@@ -35,11 +35,6 @@ const compare = (
 }
 
 describe('the comparison of a card with its calls', () => {
-  it('proposes nothing for an agent that was never called', () => {
-    expect(compare({})).toEqual([])
-    expect(compare({}, { capabilities: { streaming: true, pushNotifications: true } })).toEqual([])
-  })
-
   it('proposes to declare a stream that was seen', () => {
     expect(compare({ streaming: outcomes(12) })).toEqual([
       {
@@ -66,16 +61,22 @@ describe('the comparison of a card with its calls', () => {
     ])
   })
 
-  it.each<[string, boolean, Outcomes]>([
-    ['is declared and works', true, outcomes(1)],
-    ['is declared and works sometimes', true, outcomes(1, 99)],
-    ['is declared and was refused twice, which may have another reason', true, outcomes(0, 2)],
-    ['is declared, while the agent was down', true, outcomes(0, 0, 50)],
-    ['is not declared and refused', false, outcomes(0, 9)],
-    ['is not declared and fails', false, outcomes(0, 0, 9)],
-  ])('proposes nothing for a capability that %s', (_, declared, seen) => {
-    const capabilities = { streaming: declared, pushNotifications: declared }
-    expect(compare({ streaming: seen, pushNotifications: seen }, { capabilities })).toEqual([])
+  it('proposes nothing for a capability that works, may work, or is not declared', () => {
+    const rows: [declared: boolean, Outcomes][] = [
+      [true, outcomes(0)],
+      [true, outcomes(1)],
+      [true, outcomes(1, 99)],
+      // Two refusals may have another reason, and the agent may be down.
+      [true, outcomes(0, 2)],
+      [true, outcomes(0, 0, 50)],
+      [false, outcomes(0)],
+      [false, outcomes(0, 9)],
+      [false, outcomes(0, 0, 9)],
+    ]
+    for (const [declared, seen] of rows) {
+      const capabilities = { streaming: declared, pushNotifications: declared }
+      expect([seen, ...compare({ streaming: seen, pushNotifications: seen }, { capabilities })]).toEqual([seen])
+    }
   })
 
   it('proposes to declare the media types that the agent produced, in one change', () => {
@@ -91,25 +92,15 @@ describe('the comparison of a card with its calls', () => {
     ])
   })
 
-  it.each<[string, Partial<AgentCard>]>([
-    ['a wildcard', { defaultOutputModes: ['image/*'] }],
-    ['the word for all images', { defaultOutputModes: ['image'] }],
-    ['any type', { defaultOutputModes: ['*/*'] }],
-    ['parameters and another case', { defaultOutputModes: ['Image/PNG; q=0.5; size=large'] }],
-    [
-      'the modes of a skill',
-      { skills: [{ id: 'a', name: 'A', description: 'a', tags: ['a'], outputModes: ['image/png'] }] },
-    ],
-  ])('counts a media type as declared by %s', (_, more) => {
-    expect(compare({ mediaTypes: { 'image/png': 1 } }, more)).toEqual([])
-  })
-
-  it('counts a media type as declared by an extended card', () => {
-    expect(compare({ mediaTypes: { 'image/png': 1 } }, {}, ['image/png'])).toEqual([])
-    expect(compare({ mediaTypes: { 'image/png': 1 } }, {}, ['image/jpeg'])).toHaveLength(1)
-  })
-
-  it('proposes no mode for media types that are counted as `other`', () => {
+  it('counts a media type as declared by a range, by a skill and by an extended card', () => {
+    const mediaTypes = { 'image/png': 1 }
+    for (const mode of ['image/*', 'image', '*/*', 'Image/PNG; q=0.5; size=large'])
+      expect([mode, ...compare({ mediaTypes }, { defaultOutputModes: [mode] })]).toEqual([mode])
+    const skill = { id: 'a', name: 'A', description: 'a', tags: ['a'], outputModes: ['image/png'] }
+    expect(compare({ mediaTypes }, { skills: [skill] })).toEqual([])
+    expect(compare({ mediaTypes }, {}, ['image/png'])).toEqual([])
+    expect(compare({ mediaTypes }, {}, ['image/jpeg'])).toHaveLength(1)
+    // What is counted as `other` is no media type.
     expect(compare({ mediaTypes: { other: 9 } })).toEqual([])
   })
 

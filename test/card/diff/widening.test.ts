@@ -35,219 +35,165 @@ const compileDirect = (fields: object) => compileCard({ ...base, ...fields } as 
 const listWidenings = (before: object, after: object): string[] =>
   findWidenings(compileDirect(before), compileDirect(after)).map(({ pointer, message }) => `${pointer} ${message}`)
 
+type Row = [before: object, after: object, ...widenings: string[]]
+const secured = (security: Json[]) => ({ security })
+const open = (securitySchemes: object) => ({ securitySchemes, security: [] })
+const oauth = (flows: object) => ({ type: 'oauth2', flows })
+const issuer = (openIdConnectUrl: string) => ({ ...oidc, openIdConnectUrl })
+const credentialsTo = (name: string, address: string) =>
+  `/securitySchemes/${name}/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: ${address}`
+
 describe('findWidenings', () => {
-  it.each<[string, object, object, string[]]>([
-    [
-      'a new host for calls',
-      {},
-      { url: 'https://b.example/a2a' },
-      ['/supportedInterfaces/0/url sends calls to a new address: https://b.example/a2a'],
-    ],
-    [
-      'an additional host for calls',
-      {},
-      { additionalInterfaces: [{ url: 'https://a.example:8443', transport: 'GRPC' }] },
-      ['/supportedInterfaces/1/url sends calls to a new address: https://a.example:8443/'],
-    ],
-    [
-      'a change from https to http',
-      {},
-      { url: 'http://a.example/a2a' },
-      ['/supportedInterfaces/0/url sends calls to a new address: http://a.example/a2a'],
-    ],
-    [
-      'another binding at a known address',
-      {},
-      { additionalInterfaces: [{ url, transport: 'HTTP+JSON' }] },
-      ['/supportedInterfaces/1/url sends calls to https://a.example/a2a in a new way: HTTP+JSON 0.3'],
-    ],
-    [
-      'another version at a known address',
-      {},
-      { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] },
-      ['/supportedInterfaces/0/url sends calls to https://a.example/a2a in a new way: JSONRPC 1.0'],
-    ],
-    [
-      'new capabilities',
-      { capabilities: { streaming: false, pushNotifications: false } },
-      { capabilities: { streaming: true, pushNotifications: true } },
+  it('reports new addresses for calls, and new calls', () => {
+    const inclusive = (fields: object) => ({ additionalInterfaces: [fields] })
+    const received = 'is new: the agent receives calls that were refused'
+    const [evil, old] = ['https://b.example/a2a', 'http://a.example/a2a']
+    const rows: Row[] = [
+      [{}, { url: evil }, `/supportedInterfaces/0/url sends calls to a new address: ${evil}`],
       [
-        '/capabilities/streaming is new: the agent receives calls that were refused',
-        '/capabilities/pushNotifications is new: the agent receives calls that were refused',
+        {},
+        inclusive({ url: 'https://a.example:8443', transport: 'GRPC' }),
+        '/supportedInterfaces/1/url sends calls to a new address: https://a.example:8443/',
       ],
-    ],
-    [
-      'an empty list of requirements',
-      {},
-      { security: [] },
-      ['/securityRequirements lets callers in without credentials, which were required'],
-    ],
-    [
-      'an empty alternative',
-      {},
-      { security: [{ bearer: ['read'], key: [] }, {}] },
-      ['/securityRequirements lets callers in without credentials, which were required'],
-    ],
-    [
-      'a requirement with fewer schemes',
-      {},
-      { security: [{ bearer: ['read'] }] },
-      ['/securityRequirements/0 lets callers in with bearer (read), which was not enough'],
-    ],
-    [
-      'a requirement with fewer scopes',
-      {},
-      { security: [{ bearer: [], key: [] }] },
-      ['/securityRequirements/0 lets callers in with bearer and key, which was not enough'],
-    ],
-    [
-      'an alternative with fewer schemes',
-      {},
-      { security: [{ bearer: ['read'], key: [] }, { key: [] }] },
-      ['/securityRequirements/1 lets callers in with key, which was not enough'],
-    ],
-    [
-      'a skill without its former requirement',
-      withSkillSecurity([{ bearer: ['admin'], key: [] }]),
-      withSkillSecurity(undefined),
-      ['/skills/0/securityRequirements/0 lets callers in with bearer (read) and key, which was not enough'],
-    ],
-    [
-      'a skill that requires less than the card',
-      withSkillSecurity(undefined),
-      withSkillSecurity([{ key: [] }]),
-      ['/skills/0/securityRequirements/0 lets callers in with key, which was not enough'],
-    ],
-    [
-      'a new skill without a requirement',
-      {},
-      { skills: [...base.skills, { id: 'n', name: 'N', security: [{}] }] },
-      ['/skills/1/securityRequirements lets callers in without credentials, which were required'],
-    ],
-    ['a removed scheme', {}, { securitySchemes: { bearer } }, ['/securitySchemes/key is removed']],
-    [
-      'a weaker scheme',
-      {},
-      { securitySchemes: { bearer: { type: 'http', scheme: 'basic' }, key: { ...key, in: 'query' } } },
+      [{}, { url: old }, `/supportedInterfaces/0/url sends calls to a new address: ${old}`],
       [
+        {},
+        { url: 'https://a.example/other?x=1' },
+        '/supportedInterfaces/0/url sends calls to a new address: https://a.example/other?x=1',
+      ],
+      [
+        withTenant('one'),
+        withTenant('two'),
+        `/supportedInterfaces/0/url sends calls to a new address: ${url} for the tenant "two"`,
+      ],
+      // Another binding or version at a known address.
+      [
+        {},
+        inclusive({ url, transport: 'HTTP+JSON' }),
+        `/supportedInterfaces/1/url sends calls to ${url} in a new way: HTTP+JSON 0.3`,
+      ],
+      [
+        {},
+        { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] },
+        `/supportedInterfaces/0/url sends calls to ${url} in a new way: JSONRPC 1.0`,
+      ],
+      [
+        { capabilities: { streaming: false, pushNotifications: false } },
+        { capabilities: { streaming: true, pushNotifications: true } },
+        `/capabilities/streaming ${received}`,
+        `/capabilities/pushNotifications ${received}`,
+      ],
+      [
+        { capabilities: { extensions: [{ uri: 'urn:signed', required: true }, { uri: 'urn:x' }] } },
+        { capabilities: { extensions: [{ uri: 'urn:signed' }] } },
+        '/capabilities/extensions no longer requires the extension urn:signed',
+      ],
+    ]
+    for (const [before, after, ...widenings] of rows) expect(listWidenings(before, after)).toStrictEqual(widenings)
+  })
+
+  it('reports callers that are let in with less', () => {
+    const without = 'lets callers in without credentials, which were required'
+    const bearerAndKey = 'lets callers in with bearer (read) and key, which was not enough'
+    const admin = withSkillSecurity([{ bearer: ['admin'], key: [] }])
+    const rows: Row[] = [
+      [{}, secured([]), `/securityRequirements ${without}`],
+      [{}, secured([{ bearer: ['read'], key: [] }, {}]), `/securityRequirements ${without}`],
+      [
+        {},
+        secured([{ bearer: ['read'] }]),
+        '/securityRequirements/0 lets callers in with bearer (read), which was not enough',
+      ],
+      [
+        {},
+        secured([{ bearer: [], key: [] }]),
+        '/securityRequirements/0 lets callers in with bearer and key, which was not enough',
+      ],
+      [
+        {},
+        secured([{ bearer: ['read'], key: [] }, { key: [] }]),
+        '/securityRequirements/1 lets callers in with key, which was not enough',
+      ],
+      // Skills: without the former requirement, with less than the card, new ones, and one in place of another.
+      [admin, withSkillSecurity(undefined), `/skills/0/securityRequirements/0 ${bearerAndKey}`],
+      [
+        withSkillSecurity(undefined),
+        withSkillSecurity([{ key: [] }]),
+        '/skills/0/securityRequirements/0 lets callers in with key, which was not enough',
+      ],
+      [
+        {},
+        { skills: [...base.skills, { id: 'n', name: 'N', security: [{}] }] },
+        `/skills/1/securityRequirements ${without}`,
+      ],
+      [
+        admin,
+        { skills: [{ id: 'pay2', name: 'Pay', description: 'D', tags: ['t'] }] },
+        `/skills/0/securityRequirements/0 ${bearerAndKey}`,
+      ],
+    ]
+    for (const [before, after, ...widenings] of rows) expect(listWidenings(before, after)).toStrictEqual(widenings)
+  })
+
+  it('reports weaker schemes, and new addresses for credentials', () => {
+    const evil = 'https://id.example/evil'
+    const client = oauth({ clientCredentials: flow })
+    const rows: Row[] = [
+      [{}, { securitySchemes: { bearer } }, '/securitySchemes/key is removed'],
+      [
+        {},
+        { securitySchemes: { bearer: { type: 'http', scheme: 'basic' }, key: { ...key, in: 'query' } } },
         '/securitySchemes/bearer is another HTTP authentication scheme, which is weaker than before: a bearer token',
         '/securitySchemes/key is an API key in the URL, which is weaker than before: an API key',
       ],
-    ],
-    [
-      'a weaker flow',
-      { securitySchemes: { o: { type: 'oauth2', flows: { clientCredentials: flow } } }, security: [] },
-      { securitySchemes: { o: { type: 'oauth2', flows: { password: flow } } }, security: [] },
-      ['/securitySchemes/o is OAuth with a deprecated flow, which is weaker than before: OAuth'],
-    ],
-    [
-      'another path of a host',
-      {},
-      { url: 'https://a.example/other?x=1' },
-      ['/supportedInterfaces/0/url sends calls to a new address: https://a.example/other?x=1'],
-    ],
-    [
-      'another tenant of an endpoint',
-      withTenant('one'),
-      withTenant('two'),
-      ['/supportedInterfaces/0/url sends calls to a new address: https://a.example/a2a for the tenant "two"'],
-    ],
-    [
-      'an extension that is no longer required',
-      { capabilities: { extensions: [{ uri: 'urn:signed', required: true }, { uri: 'urn:x' }] } },
-      { capabilities: { extensions: [{ uri: 'urn:signed' }] } },
-      ['/capabilities/extensions no longer requires the extension urn:signed'],
-    ],
-    [
-      'an additional API key header, under any name of a scheme',
-      {},
-      { securitySchemes: { bearer, key, z: { ...key, name: 'X-Session' } } },
       [
+        open({ o: client }),
+        open({ o: oauth({ password: flow }) }),
+        '/securitySchemes/o is OAuth with a deprecated flow, which is weaker than before: OAuth',
+      ],
+      // Under any name of a scheme.
+      [
+        {},
+        { securitySchemes: { bearer, key, z: { ...key, name: 'X-Session' } } },
         "/securitySchemes/z/apiKeySecurityScheme/name forwards the callers' header X-Session to the agent, which was not forwarded before",
       ],
-    ],
-    [
-      'another issuer on the same host',
-      { securitySchemes: { oidc }, security: [] },
-      { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://id.example/evil' } }, security: [] },
+      // Another issuer, and a second one on the same host; one whose URL was only a token endpoint, and a first one.
+      [open({ oidc }), open({ oidc: issuer(evil) }), credentialsTo('oidc', evil)],
+      [open({ oidc }), open({ oidc, also: issuer(evil) }), credentialsTo('also', evil)],
+      [open({ o: client }), open({ o: client, oidc: issuer(flow.tokenUrl) }), credentialsTo('oidc', flow.tokenUrl)],
       [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/evil',
+        open({ oidc }),
+        open({ oidc: issuer('https://evil.example/openid') }),
+        credentialsTo('oidc', 'https://evil.example/openid'),
       ],
-    ],
-    [
-      'a second issuer on the same host',
-      { securitySchemes: { oidc }, security: [] },
-      { securitySchemes: { oidc, also: { ...oidc, openIdConnectUrl: 'https://id.example/evil' } }, security: [] },
-      [
-        '/securitySchemes/also/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/evil',
-      ],
-    ],
-    [
-      'an issuer whose URL was only a token endpoint',
-      { securitySchemes: { o: { type: 'oauth2', flows: { clientCredentials: flow } } }, security: [] },
-      {
-        securitySchemes: {
-          o: { type: 'oauth2', flows: { clientCredentials: flow } },
-          oidc: { ...oidc, openIdConnectUrl: flow.tokenUrl },
-        },
-        security: [],
-      },
-      [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/token',
-      ],
-    ],
-    [
-      'a new skill that requires less than a removed one',
-      withSkillSecurity([{ bearer: ['admin'], key: [] }]),
-      { skills: [{ id: 'pay2', name: 'Pay', description: 'D', tags: ['t'] }] },
-      ['/skills/0/securityRequirements/0 lets callers in with bearer (read) and key, which was not enough'],
-    ],
-    [
-      'another host for credentials',
-      { securitySchemes: { oidc }, security: [] },
-      { securitySchemes: { oidc: { ...oidc, openIdConnectUrl: 'https://evil.example/openid' } }, security: [] },
-      [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://evil.example/openid',
-      ],
-    ],
-    [
-      'a first URL for credentials',
-      { security: [] },
-      { securitySchemes: { bearer, key, oidc }, security: [] },
-      [
-        '/securitySchemes/oidc/openIdConnectSecurityScheme/openIdConnectUrl sends credentials to a new address: https://id.example/openid',
-      ],
-    ],
-  ])('reports %s', (_, before, after, expected) => {
-    expect(listWidenings(before, after)).toStrictEqual(expected)
+      [secured([]), open({ bearer, key, oidc }), credentialsTo('oidc', 'https://id.example/openid')],
+    ]
+    for (const [before, after, ...widenings] of rows) expect(listWidenings(before, after)).toStrictEqual(widenings)
   })
 
-  it.each<[string, object, object]>([
-    ['a change from http to https', { url: 'http://a.example/a2a' }, {}],
-    ['a removed endpoint', { additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] }, {}],
-    ['a requirement with more schemes', { security: [{ key: [] }] }, {}],
-    ['a requirement with more scopes', {}, { security: [{ bearer: ['write', 'read'], key: [] }] }],
-    ['a first requirement', { security: [] }, {}],
-    ['a removed alternative', { security: [{ bearer: ['read'], key: [] }, { key: [] }] }, {}],
-    ['a removed or added skill', {}, { skills: [{ id: 'n', name: 'N' }] }],
-    ['a skill that requires more', {}, withSkillSecurity([{ bearer: ['read', 'admin'], key: [] }])],
-    ['a stronger scheme', {}, { securitySchemes: { bearer: { type: 'mutualTLS' }, key: bearer } }],
-    ['an endpoint in another spelling', {}, { url: 'HTTPS://A.example:443/x/../a2a#top' }],
-    [
-      'a second scheme with the same issuer',
-      { securitySchemes: { oidc }, security: [] },
-      { securitySchemes: { oidc, login: oidc }, security: [] },
-    ],
-    ['a header in another case', {}, { securitySchemes: { bearer, key: { ...key, name: 'x-key' } } }],
-    ['a required extension', {}, { capabilities: { extensions: [{ uri: 'urn:x', required: true }] } }],
-    [
-      'a renamed skill with the same requirement',
-      withSkillSecurity([{ bearer: ['admin'], key: [] }]),
-      { skills: [{ id: 'n', name: 'N', security: [{ bearer: ['admin', 'read'], key: [] }] }] },
-    ],
-    ['other texts', {}, { name: 'Z', description: 'Z', version: '9', provider: 'Z' }],
-  ])('does not report %s', (_, before, after) => {
-    expect(listWidenings(before, after)).toStrictEqual([])
+  it('does not report what narrows access, or is written in another way', () => {
+    const rows: [before: object, after: object][] = [
+      [{ url: 'http://a.example/a2a' }, {}],
+      [{ additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] }, {}],
+      [secured([{ key: [] }]), {}],
+      [{}, secured([{ bearer: ['write', 'read'], key: [] }])],
+      [secured([]), {}],
+      [secured([{ bearer: ['read'], key: [] }, { key: [] }]), {}],
+      [{}, { skills: [{ id: 'n', name: 'N' }] }],
+      [{}, withSkillSecurity([{ bearer: ['read', 'admin'], key: [] }])],
+      [{}, { securitySchemes: { bearer: { type: 'mutualTLS' }, key: bearer } }],
+      [{}, { url: 'HTTPS://A.example:443/x/../a2a#top' }],
+      [open({ oidc }), open({ oidc, login: oidc })],
+      [{}, { securitySchemes: { bearer, key: { ...key, name: 'x-key' } } }],
+      [{}, { capabilities: { extensions: [{ uri: 'urn:x', required: true }] } }],
+      // A renamed skill.
+      [
+        withSkillSecurity([{ bearer: ['admin'], key: [] }]),
+        { skills: [{ id: 'n', name: 'N', security: [{ bearer: ['admin', 'read'], key: [] }] }] },
+      ],
+      [{}, { name: 'Z', description: 'Z', version: '9', provider: 'Z' }],
+    ]
+    for (const [before, after] of rows) expect([after, ...listWidenings(before, after)]).toStrictEqual([after])
   })
 })
 
@@ -303,42 +249,47 @@ describe('findWidenings of generated cards', () => {
 })
 
 describe('the time to compare two cards', () => {
-  const issuers = (count: number, host: string) => ({
-    securitySchemes: Object.fromEntries(
-      Array.from({ length: count }, (_, index) => [
-        `s${index}`,
-        { ...oidc, openIdConnectUrl: `https://${host}/${index}` },
-      ]),
-    ),
-    security: [{ s0: [] }],
-  })
-  const skills = (count: number, id: string) => ({
-    skills: Array.from({ length: count }, (_, index) => ({
-      ...base.skills[0],
-      id: `${id}${index}`,
-      security: Array.from({ length: 100 }, (_, scope) => ({ bearer: [`${index}`, `${scope}`] })),
-    })),
-  })
+  const list = <Item>(length: number, make: (index: number) => Item) =>
+    Array.from({ length }, (_, index) => make(index))
 
   it('is linear in the number of URLs', async () => {
+    const plain = compileDirect({ security: [] })
+    const withIssuers = (count: number, host: string) => ({
+      ...plain,
+      securitySchemes: Object.fromEntries(
+        list(count, index => {
+          const openIdConnectUrl = `https://${host}/${index}`
+          return [`s${index}`, { openIdConnectSecurityScheme: { openIdConnectUrl } }]
+        }),
+      ),
+    })
     const cards = new Map(
-      [400, 800].map(count => {
-        const [before, after] = ['a.example', 'b.example'].map(host => compileDirect(issuers(count, host)))
-        return [count, () => before && after && findWidenings(before, after)]
-      }),
+      [400, 800].map(count => [count, [withIssuers(count, 'a.example'), withIssuers(count, 'b.example')] as const]),
     )
-    expect(await growthWhenDoubled(400, 5, count => cards.get(count)?.())).toBeLessThan(doubled)
+    const compare = (count: number) => {
+      const [before = plain, after = plain] = cards.get(count) ?? []
+      return findWidenings(before, after)
+    }
+    expect(compare(400)).toHaveLength(400)
+    expect(await growthWhenDoubled(400, 5, compare)).toBeLessThan(doubled)
   })
 
   it('is limited for skills that may be renamed: what is not compared counts as weaker', () => {
-    const [before, after] = [compileDirect(skills(100, 'old')), compileDirect(skills(100, 'new'))]
+    const [before, after] = ['old', 'new'].map(id =>
+      compileDirect({
+        skills: list(100, index => ({
+          ...base.skills[0],
+          id: `${id}${index}`,
+          security: list(100, scope => ({ bearer: [`${index}`, `${scope}`] })),
+        })),
+      }),
+    )
     let widenings: ReturnType<typeof findWidenings> = []
     const compare = () => {
-      widenings = findWidenings(before, after)
+      widenings = before && after ? findWidenings(before, after) : []
     }
     expect(isFasterThan(1000, compare)).toBe(true)
     const places = new Set(widenings.map(({ pointer }) => pointer.split('/').slice(0, 3).join('/')))
-    const unnoticed = after.skills.filter((_, index) => !places.has(`/skills/${index}`))
-    expect(unnoticed).toStrictEqual([])
+    expect(after?.skills.filter((_, index) => !places.has(`/skills/${index}`))).toStrictEqual([])
   })
 })

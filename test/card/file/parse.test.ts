@@ -9,22 +9,28 @@ const locate = (file: string, text: string, pointer: string) => {
 }
 
 describe('locate', () => {
-  it.each([
-    ['a.json', '{\n  "a/b": [1, { "c": 2 }]\n}', '/a~1b/1/c', { line: 2, column: 16 }],
-    ['a.json', '\ufeff{ "a": 1 }', '/a', { line: 1, column: 3 }],
-    ['a.yaml', 'card:\n  skills:\n    - id: one\n    - id: two\n', '/card/skills/1/id', { line: 4, column: 7 }],
-    ['a.yaml', 'a: &x { b: 1 }\nc: *x\n', '/c/b', { line: 1, column: 9 }],
-    ['a.yaml', 'a: &x { b: 1 }\nc:\n  <<: *x\n  d: 2\n', '/c/b', { line: 1, column: 9 }],
-    ['a.yaml', 'a: &x { b: 1 }\nc:\n  <<: [{ e: 1 }, *x]\n', '/c/b', { line: 1, column: 9 }],
-    ['a.yaml', 'a: { b: 1 }\nversion: 1.10\n', '/version', { line: 2, column: 1 }],
-    ['a.md', '---\nname: A\ntags:\n  - one\n---\nname: not this\n', '/tags/0', { line: 4, column: 5 }],
-    ['a.md', '--- \nname: A\n---\t\nurl: not this\n', '/name', { line: 2, column: 1 }],
-    ['a.md', '---\r\nname: A\r\nurl: x\r\n---\r\n', '/url', { line: 3, column: 1 }],
-    ['a.card', 'name: A', '/name', { line: 1, column: 1 }],
-    ['a.json', '{}', '/missing', undefined],
-    ['a.json', '[]', '/0', undefined],
-  ])('finds in %s %j the pointer %s', (file, text, pointer, position) => {
-    expect(locate(file, text, pointer)).toEqual(position)
+  it('finds the position of a pointer', () => {
+    const rows: [
+      file: string,
+      text: string,
+      pointer: string,
+      position: { line: number; column: number } | undefined,
+    ][] = [
+      ['a.json', '{\n  "a/b": [1, { "c": 2 }]\n}', '/a~1b/1/c', { line: 2, column: 16 }],
+      ['a.json', '\ufeff{ "a": 1 }', '/a', { line: 1, column: 3 }],
+      ['a.yaml', 'card:\n  skills:\n    - id: one\n    - id: two\n', '/card/skills/1/id', { line: 4, column: 7 }],
+      ['a.yaml', 'a: &x { b: 1 }\nc: *x\n', '/c/b', { line: 1, column: 9 }],
+      ['a.yaml', 'a: &x { b: 1 }\nc:\n  <<: *x\n  d: 2\n', '/c/b', { line: 1, column: 9 }],
+      ['a.yaml', 'a: &x { b: 1 }\nc:\n  <<: [{ e: 1 }, *x]\n', '/c/b', { line: 1, column: 9 }],
+      ['a.yaml', 'a: { b: 1 }\nversion: 1.10\n', '/version', { line: 2, column: 1 }],
+      ['a.md', '---\nname: A\ntags:\n  - one\n---\nname: not this\n', '/tags/0', { line: 4, column: 5 }],
+      ['a.md', '--- \nname: A\n---\t\nurl: not this\n', '/name', { line: 2, column: 1 }],
+      ['a.md', '---\r\nname: A\r\nurl: x\r\n---\r\n', '/url', { line: 3, column: 1 }],
+      ['a.card', 'name: A', '/name', { line: 1, column: 1 }],
+      ['a.json', '{}', '/missing', undefined],
+      ['a.json', '[]', '/0', undefined],
+    ]
+    for (const [file, text, pointer, position] of rows) expect(locate(file, text, pointer), text).toEqual(position)
   })
 })
 
@@ -34,20 +40,21 @@ const read = (file: string, text: string) => {
 }
 
 describe('YAML', () => {
-  it.each([
-    ['version: 1.10', { version: '1.10' }],
-    ['version: 2.0', { version: '2.0' }],
-    ['version: 1e3', { version: '1e3' }],
-    ['version: "1.10"', { version: '1.10' }],
-    ['version: null', { version: null }],
-    ['temperature: 1.10', { temperature: 1.1 }],
-    ['{ "protocolVersion": 1.0 }', { protocolVersion: '1.0' }],
-    ['a: [{ protocol_version: 2.0 }]', { a: [{ protocol_version: '2.0' }] }],
-    ['is: &v 1.10\nversion: *v', { is: 1.1, version: '1.10' }],
-    ['version: &v 1.10\nwas: { version: *v }', { version: '1.10', was: { version: '1.10' } }],
-  ])('keeps the text of versions: %j', (text, value) => {
-    expect(read('a.yaml', text)).toEqual(value)
-    expect(read('a.md', `---\n${text}\n---\n`)).toEqual(value)
+  it('keeps the text of versions', () => {
+    const rows: [text: string, value: object][] = [
+      ['version: 1.10', { version: '1.10' }],
+      ['version: 2.0', { version: '2.0' }],
+      ['version: 1e3', { version: '1e3' }],
+      ['version: "1.10"', { version: '1.10' }],
+      ['version: null', { version: null }],
+      ['temperature: 1.10', { temperature: 1.1 }],
+      ['{ "protocolVersion": 1.0 }', { protocolVersion: '1.0' }],
+      ['a: [{ protocol_version: 2.0 }]', { a: [{ protocol_version: '2.0' }] }],
+      ['is: &v 1.10\nversion: *v', { is: 1.1, version: '1.10' }],
+      ['version: &v 1.10\nwas: { version: *v }', { version: '1.10', was: { version: '1.10' } }],
+    ]
+    for (const [text, value] of rows)
+      expect([text, read('a.yaml', text), read('a.md', `---\n${text}\n---\n`)]).toEqual([text, value, value])
   })
 
   it('keeps the numbers of JSON', () => {
@@ -61,23 +68,27 @@ describe('YAML', () => {
 })
 
 describe('an invalid file', () => {
-  it.each([
-    ['a.json', '{\n  "a": 1,\n}', 3, 1],
-    ['a.json', '{ "a": ', 1, 8],
-    ['a.yaml', 'a: 1\na: 2\n', 2, 1],
-    ['a.yaml', 'a: *nowhere\n', 1, 4],
-    ['a.md', '---\nname: A\n  bad: [\n---\n', 3, 3],
-    ['a.md', '# no front matter', 1, 1],
-  ])('is reported with its position: %s %j', (file, text, line, column) => {
-    expect(locate(file, text, '')).toMatchObject({ 0: { file, line, column } })
+  it('is reported with its position', () => {
+    const rows: [file: string, text: string, line: number, column: number][] = [
+      ['a.json', '{\n  "a": 1,\n}', 3, 1],
+      ['a.json', '{ "a": ', 1, 8],
+      ['a.yaml', 'a: 1\na: 2\n', 2, 1],
+      ['a.yaml', 'a: *nowhere\n', 1, 4],
+      ['a.md', '---\nname: A\n  bad: [\n---\n', 3, 3],
+      ['a.md', '# no front matter', 1, 1],
+    ]
+    for (const [file, text, line, column] of rows)
+      expect(locate(file, text, ''), text).toMatchObject({ 0: { file, line, column } })
   })
 
-  it.each([
-    ['---\nname: A\n', /closing line of --- is missing/],
-    ['---\r\nname: A\r\n', /closing line of --- is missing/],
-    ['----\nname: A\n', /has no front matter/],
-  ])('is reported with what is missing: %j', (text, message) => {
-    expect(locate('a.md', text, '')).toMatchObject([{ message: expect.stringMatching(message) }])
+  it('is reported with what is missing in front matter', () => {
+    const rows: [text: string, message: RegExp][] = [
+      ['---\nname: A\n', /closing line of --- is missing/],
+      ['---\r\nname: A\r\n', /closing line of --- is missing/],
+      ['----\nname: A\n', /has no front matter/],
+    ]
+    for (const [text, message] of rows)
+      expect(locate('a.md', text, '')).toMatchObject([{ message: expect.stringMatching(message) }])
   })
 
   it('is reported once for each line that is no YAML, for 20 of them at most', () => {
@@ -90,61 +101,66 @@ describe('an invalid file', () => {
   const deep = '['.repeat(20_000) + ']'.repeat(20_000)
   const cyclic = (anchor: string) => `Alias *${anchor} refers to its own anchor; cyclic documents are not supported.`
 
-  it.each([
-    ['a: &a [*a]\n', 1, 8, cyclic('a')],
-    ['x: 1\na: &a { b: { c: *a } }\n', 2, 17, cyclic('a')],
-    ['a: &a\n  <<: *a\n', 2, 7, cyclic('a')],
-    ['a: &a [1]\nb: &a [*a]\n', 2, 8, cyclic('a')],
-    ['a: *b\nb: &b 1\n', 1, 4, 'Alias *b has no anchor &b before it.'],
-    ['a:\n  <<: 5\n', 2, 3, 'A merge key (<<) takes a map or a list of maps.'],
-    ['a: &a [1]\nb: { <<: [*a] }\n', 2, 6, 'A merge key (<<) takes a map or a list of maps.'],
-    ['? [a]\n: 1\n', 1, 3, 'A key must be text.'],
-    ['a: &a [1]\n*a : 1\n', 2, 1, 'A key must be text.'],
-    ['oauth2: 1\noauth2: 1\n', 2, 1, 'The object already has the key "oauth2", in line 1.'],
-    ['a: 1\nb: { c: 1, c: 2 }\n', 2, 12, 'The object already has the key "c", in line 2.'],
-    ['1: a\n"1": b\n', 2, 1, 'The object already has the key "1", in line 1.'],
-    ['a: &a b\nb: 1\n*a : 2\n', 3, 1, 'The object already has the key "b", in line 2.'],
-    ['a: 1\n---\nb: 2\n', 2, 1, 'The file has more than one document. Write each agent in a file of its own.'],
-  ])('is reported in terms of cards: %j', (text, line, column, message) => {
-    expect(locate('a.yaml', text, '')).toEqual([{ file: 'a.yaml', pointer: '', line, column, message }])
+  it('is reported in terms of cards', () => {
+    const rows: [text: string, line: number, column: number, message: string][] = [
+      ['a: &a [*a]\n', 1, 8, cyclic('a')],
+      ['x: 1\na: &a { b: { c: *a } }\n', 2, 17, cyclic('a')],
+      ['a: &a\n  <<: *a\n', 2, 7, cyclic('a')],
+      ['a: &a [1]\nb: &a [*a]\n', 2, 8, cyclic('a')],
+      ['a: *b\nb: &b 1\n', 1, 4, 'Alias *b has no anchor &b before it.'],
+      ['a:\n  <<: 5\n', 2, 3, 'A merge key (<<) takes a map or a list of maps.'],
+      ['a: &a [1]\nb: { <<: [*a] }\n', 2, 6, 'A merge key (<<) takes a map or a list of maps.'],
+      ['? [a]\n: 1\n', 1, 3, 'A key must be text.'],
+      ['a: &a [1]\n*a : 1\n', 2, 1, 'A key must be text.'],
+      ['oauth2: 1\noauth2: 1\n', 2, 1, 'The object already has the key "oauth2", in line 1.'],
+      ['a: 1\nb: { c: 1, c: 2 }\n', 2, 12, 'The object already has the key "c", in line 2.'],
+      ['1: a\n"1": b\n', 2, 1, 'The object already has the key "1", in line 1.'],
+      ['a: &a b\nb: 1\n*a : 2\n', 3, 1, 'The object already has the key "b", in line 2.'],
+      ['a: 1\n---\nb: 2\n', 2, 1, 'The file has more than one document. Write each agent in a file of its own.'],
+    ]
+    for (const [text, line, column, message] of rows)
+      expect(locate('a.yaml', text, '')).toEqual([{ file: 'a.yaml', pointer: '', line, column, message }])
   })
 
-  it.each([
-    ['{ "a": 1,\n  "b": { "a": 2 },\n  "a": 3 }', 3, 3, 'The object already has the key "a", in line 1.'],
-    ['[{ "__proto__": 1,\n"\\u005f_proto__": 2 }]', 2, 1, 'The object already has the key "__proto__", in line 1.'],
-    ['{ "a": { "<<": {} }, "a"\n: 2 }', 1, 22, 'The object already has the key "a", in line 1.'],
-  ])('is reported for a key that JSON.parse would overwrite: %j', (text, line, column, message) => {
-    expect(locate('a.json', text, '')).toEqual([{ file: 'a.json', pointer: '', line, column, message }])
+  it('is reported for a key that JSON.parse would overwrite', () => {
+    const rows: [text: string, line: number, column: number, message: string][] = [
+      ['{ "a": 1,\n  "b": { "a": 2 },\n  "a": 3 }', 3, 3, 'The object already has the key "a", in line 1.'],
+      ['[{ "__proto__": 1,\n"\\u005f_proto__": 2 }]', 2, 1, 'The object already has the key "__proto__", in line 1.'],
+      ['{ "a": { "<<": {} }, "a"\n: 2 }', 1, 22, 'The object already has the key "a", in line 1.'],
+    ]
+    for (const [text, line, column, message] of rows)
+      expect(locate('a.json', text, '')).toEqual([{ file: 'a.json', pointer: '', line, column, message }])
   })
 
-  it.each([
-    ['a.yaml', `name: A\nb: ${deep}\n`, 2],
-    ['a.yaml', `name: A\nb: ${'['.repeat(20_000)}\n`, 2],
-    ['a.md', `---\nname: A\n\nb: ${deep}\n---\n`, 4],
-    ['a.json', `{ "a":\n${deep} }`, 2],
-  ])('is reported once when it nests too deep: %s', (file, text, line) => {
+  it('is reported once when it nests too deep', () => {
+    const rows: [file: string, text: string, line: number][] = [
+      ['a.yaml', `name: A\nb: ${deep}\n`, 2],
+      ['a.yaml', `name: A\nb: ${'['.repeat(20_000)}\n`, 2],
+      ['a.md', `---\nname: A\n\nb: ${deep}\n---\n`, 4],
+      ['a.json', `{ "a":\n${deep} }`, 2],
+    ]
     const message = 'The document nests deeper than 64 levels.'
-    expect(locate(file, text, '')).toEqual([{ file, pointer: '', line, column: expect.any(Number), message }])
+    for (const [file, text, line] of rows)
+      expect(locate(file, text, '')).toEqual([{ file, pointer: '', line, column: expect.any(Number), message }])
   })
 
-  it.each(['', ' \n', '\ufeff'])('is reported as empty: %j', text => {
-    const message = 'The file is empty; expected a card or a manifest.'
-    expect(locate('a.json', text, '')).toEqual([{ file: 'a.json', pointer: '', line: 1, column: 1, message }])
-  })
-
-  it.each([
-    ['a.yaml', '', 'file'],
-    ['a.yaml', '# only this\n', 'file'],
-    ['a.json', 'null', 'file'],
-    ['a.md', '---\n---\nYou are helpful.\n', 'front matter'],
-  ])('is reported as empty: %s %j (%s)', (file, text, what) => {
-    const source = parseFile(file, text)
-    const message = `The ${what} is empty; expected a card or a manifest.`
-    expect(
-      'problems' in source
-        ? source
-        : readDrafts(source, undefined, { origin: 'https://cards.example.com', allowSecrets: [] }),
-    ).toEqual([{ file, problems: [{ file, pointer: '', line: 1, column: 1, message }] }])
+  it('is reported as empty', () => {
+    const rows: [file: string, text: string, what?: string][] = [
+      ['a.json', ''],
+      ['a.json', ' \n'],
+      ['a.json', '\ufeff'],
+      ['a.yaml', ''],
+      ['a.yaml', '# only this\n'],
+      ['a.json', 'null'],
+      ['a.md', '---\n---\nYou are helpful.\n', 'front matter'],
+    ]
+    const context = { origin: 'https://cards.example.com', allowSecrets: [] }
+    for (const [file, text, what = 'file'] of rows) {
+      const source = parseFile(file, text)
+      const [draft] = 'problems' in source ? [source] : readDrafts(source, undefined, context)
+      const message = `The ${what} is empty; expected a card or a manifest.`
+      expect(draft).toMatchObject({ problems: [{ file, pointer: '', line: 1, column: 1, message }] })
+    }
   })
 
   it('does not take an unexpected error for an invalid file', () => {
@@ -167,14 +183,16 @@ describe('an invalid file', () => {
     return [first, ...names].join('\n')
   }
 
-  it.each([
-    ['a.yaml', bomb('aliases'), 3],
-    ['a.yaml', bomb('merge keys'), 3],
-    ['a.yaml', `a: &a x\nb:\n${'  - *a\n'.repeat(101)}`, 103],
-    ['a.md', `---\n${bomb('aliases')}\n---\n`, 4],
-    ['a.md', `---\n${bomb('merge keys')}\n---\n`, 4],
-  ])('is reported where its aliases expand too much: %s %j', (file, text, line) => {
+  it('is reported where its aliases expand too much', () => {
+    const rows: [file: string, text: string, line: number][] = [
+      ['a.yaml', bomb('aliases'), 3],
+      ['a.yaml', bomb('merge keys'), 3],
+      ['a.yaml', `a: &a x\nb:\n${'  - *a\n'.repeat(101)}`, 103],
+      ['a.md', `---\n${bomb('aliases')}\n---\n`, 4],
+      ['a.md', `---\n${bomb('merge keys')}\n---\n`, 4],
+    ]
     const message = 'Too many alias expansions (limit 100). Inline some of them.'
-    expect(locate(file, text, '')).toEqual([{ file, pointer: '', line, column: expect.any(Number), message }])
+    for (const [file, text, line] of rows)
+      expect(locate(file, text, '')).toEqual([{ file, pointer: '', line, column: expect.any(Number), message }])
   })
 })

@@ -4,7 +4,7 @@ import type { Issue } from '../../../src/card/model/report.ts'
 import { formatPointer, type Json, parsePointer } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { registration } from '../../support/cards/compile.ts'
-import { corpus, hasReference, skipNotice } from '../../support/cards/reference.ts'
+import { corpus, hasReference } from '../../support/cards/reference.ts'
 
 /** Checks whether a pointer is to an existing value, or to a missing member of an existing object. */
 const resolvesPointer = (document: Json, pointer: string): boolean => {
@@ -23,13 +23,11 @@ const cards = corpus.flatMap(({ file, text }): [string, Json, Issue[]][] => {
   return 'errors' in result ? [] : [[file, parsed.value, result.compiled.report.issues]]
 })
 
-describe.skipIf(!hasReference)(`the linter with the cards of the corpus${skipNotice}`, () => {
-  it('finds more than 15 valid cards', () => {
-    expect(cards.length).toBeGreaterThan(15)
-  })
-
-  it.each(cards)('returns only pointers into the card %s', (_, card, issues) => {
-    expect(issues.filter(issue => !resolvesPointer(card, issue.pointer))).toEqual([])
+describe('the linter with the cards of the corpus', () => {
+  it('returns only pointers into the card', () => {
+    expect(cards.length).toBeGreaterThanOrEqual(hasReference ? 26 : 11)
+    for (const [file, card, issues] of cards)
+      expect([file, issues.filter(issue => !resolvesPointer(card, issue.pointer))]).toEqual([file, []])
   })
 
   it('reports errors for less than half of the cards', () => {
@@ -38,11 +36,8 @@ describe.skipIf(!hasReference)(`the linter with the cards of the corpus${skipNot
   })
 })
 
-describe('resolvesPointer', () => {
-  it.each(['/skills/0', formatPointer('a/b'), ''])('resolves %j', pointer => {
-    expect(resolvesPointer({ skills: ['x'], 'a/b': 1 }, pointer)).toBe(true)
-  })
-  it.each(['/skills/0/id', '/skills/1', '/none/of/it'])('does not resolve %j', pointer => {
-    expect(resolvesPointer({ skills: ['x'] }, pointer)).toBe(false)
-  })
+it('resolvesPointer finds what exists, or could be added to an object', () => {
+  const document = { skills: ['x'], 'a/b': 1 }
+  const pointers = ['/skills/0', formatPointer('a/b'), '', '/skills/0/id', '/skills/1', '/none/of/it']
+  expect(pointers.filter(pointer => resolvesPointer(document, pointer))).toEqual(pointers.slice(0, 3))
 })

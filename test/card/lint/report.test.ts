@@ -10,12 +10,7 @@ describe('a lint report', () => {
 
   it('has messages that say what to do', () => {
     expect(lintFields({ url: 'http://review.example.com/a2a' })).toEqual([
-      {
-        rule: 'insecure-url',
-        severity: 'warning',
-        pointer: '/url',
-        message: expect.stringContaining('use https'),
-      },
+      { rule: 'insecure-url', severity: 'warning', pointer: '/url', message: expect.stringContaining('use https') },
     ])
   })
 

@@ -6,50 +6,10 @@ import { growth, isFasterThan, linear } from '../../support/cpu-time.ts'
 
 /** Strings whose repetitions make a careless pattern backtrack. */
 const hostileTexts = [
-  'a',
-  ' ',
-  '\n',
-  '-',
-  '.',
-  ':',
-  '/',
-  '?',
-  '=',
-  '0',
-  '1a',
-  'eyJ',
-  'eyJa.',
-  'sk-',
-  'AKIA',
-  'xoxb-',
-  '://a:',
-  '://',
-  '?key=',
-  '&token',
-  '-----BEGIN ',
-  '-----BEGIN A ',
-  'ignore ',
-  'ignore all ',
-  'you must ',
-  'always use a ',
-  'send all a ',
-  'x_',
-  'A_',
-  '_live_',
-  'a_live_',
-  'gh',
-  '\u200d',
-  '\u{e0100}',
-  '\u{1f3f4}',
-  '\u{1f3f4}\u{e0067}',
-  '\ufe01',
-  '葛',
-  'é',
-  '<|',
-  '[/',
-  '1.0.0-',
-  '1.0.0-a.',
-  'SG.a',
+  ...'a \n-.:/?=0葛é\u200d\ufe01',
+  ...'1a eyJ eyJa. sk- AKIA xoxb- ://a: :// ?key= &token x_ A_ _live_ a_live_ gh <| [/ 1.0.0- 1.0.0-a. SG.a'.split(' '),
+  ...['-----BEGIN ', '-----BEGIN A ', 'ignore ', 'ignore all ', 'you must ', 'always use a ', 'send all a '],
+  ...['\u{e0100}', '\u{1f3f4}', '\u{1f3f4}\u{e0067}'],
 ]
 
 const makeContext = (text: string, count: number): LintContext => {
@@ -82,11 +42,12 @@ const makeContext = (text: string, count: number): LintContext => {
 
 // The longest allowed string has 16 KiB. On eight of them a quadratic rule takes seconds, a linear one about 8 ms.
 describe('every lint rule', () => {
-  it.each(hostileTexts)('takes linear time for repetitions of %j', piece => {
-    const text = piece.repeat(Math.floor((16 * 1024) / piece.length))
-    const context = makeContext(text, 4)
-    const slowRules = rules.filter(rule => !isFasterThan(60, () => rule.check(context))).map(({ id }) => id)
-    expect(slowRules).toEqual([])
+  it('takes linear time for repetitions of any text', () => {
+    for (const piece of hostileTexts) {
+      const context = makeContext(piece.repeat(Math.floor((16 * 1024) / piece.length)), 4)
+      const slowRules = rules.filter(rule => !isFasterThan(60, () => rule.check(context))).map(({ id }) => id)
+      expect([piece, slowRules]).toEqual([piece, []])
+    }
   })
 
   it('takes linear time for the number of members', () => {

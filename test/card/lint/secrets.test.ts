@@ -3,11 +3,19 @@ import { containsSecret, findDisallowedSecrets } from '../../../src/card/lint/in
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
-import { compileCard, formatIssues, getCompileErrors, lintCard, lintFields } from '../../support/cards/compile.ts'
+import {
+  compileCard,
+  expectIssues,
+  formatIssues,
+  getCompileErrors,
+  lintCard,
+  lintFields,
+} from '../../support/cards/compile.ts'
 
 /** A part of every secret below, so that no secret scanner reports this file. */
 const random = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kL9n'
 const key = `sk-proj-${random}`
+const did = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'
 
 describe('the linter on secrets', () => {
   const encodeSegment = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -32,84 +40,76 @@ describe('the linter on secrets', () => {
     'a token in a query': `https://api.example.com/v1?access_token=${random.slice(0, 20)}`,
   }
 
-  it.each(Object.entries(secrets))('reports %s in any field, without the value', (_, secret) => {
-    const issues = lintFields({
-      description: `Analyzes code for bugs and style issues. Call it with ${secret} as the key.`,
-      version: secret.slice(0, 400).replaceAll('\n', ' '),
-      'x-notes': { deep: [secret] },
-      skills: [{ ...cleanSkill, examples: [`curl -H "Authorization: Bearer ${secret}"`, 'Review this function'] }],
-    })
-    expect(formatIssues(issues)).toEqual(
-      [
+  it('reports each kind of secret in any field, without the value', () => {
+    for (const [name, secret] of Object.entries(secrets)) {
+      const issues = lintFields({
+        description: `Analyzes code for bugs and style issues. Call it with ${secret} as the key.`,
+        version: secret.slice(0, 400).replaceAll('\n', ' '),
+        'x-notes': { deep: [secret] },
+        skills: [{ ...cleanSkill, examples: [`curl -H "Authorization: Bearer ${secret}"`, 'Review this function'] }],
+      })
+      expect([name, ...formatIssues(issues)]).toEqual([
+        name,
         'secret error /description',
         'secret error /version',
         'secret error /skills/0/examples/0',
         'secret error /x-notes/deep/0',
         'version-semver warning /version',
-      ].sort((left, right) => Number(right.startsWith('secret')) - Number(left.startsWith('secret'))),
-    )
-    expect(JSON.stringify(issues)).not.toContain(secret.slice(4))
+      ])
+      expect(JSON.stringify(issues)).not.toContain(secret.slice(4))
+    }
   })
 
-  it.each<[string, string]>([
-    ['password', 'hunter2'],
-    ['dbPassword', 's3cr3t!pw'],
-    ['secret', 'topsecret99'],
-    ['client_secret', random.slice(0, 16)],
-    ['token', random.slice(0, 12)],
-    ['apiKey', 'abcd1234efgh5678'],
-    ['api_key', random],
-    ['X-Api-Key', random],
-    ['accessToken', random],
-    ['privateKey', random],
-    ['credentials', random],
-  ])('reports the value of "%s": %s', (name, value) => {
-    expect(formatIssues(lintFields({ 'x-backend': { [name]: value } }))).toEqual([`secret error /x-backend/${name}`])
+  it('reports the value of a field with the name of a secret', () => {
+    const values: Record<string, string> = {
+      password: 'hunter2',
+      dbPassword: 's3cr3t!pw',
+      secret: 'topsecret99',
+      client_secret: random.slice(0, 16),
+      token: random.slice(0, 12),
+      apiKey: 'abcd1234efgh5678',
+      api_key: random,
+      'X-Api-Key': random,
+      accessToken: random,
+      privateKey: random,
+      credentials: random,
+    }
+    for (const [name, value] of Object.entries(values))
+      expectIssues([[{ 'x-backend': { [name]: value } }, `secret error /x-backend/${name}`]])
   })
 
-  it.each<[string, string]>([
-    ['headers', 'Authorization: Bearer header.of.OAuth2-access'],
-    ['note', 'Basic base64-encoded-credentials'],
-    ['password', 'required'],
-    ['password', '********'],
-    ['password', 'at least 8 characters'],
-    ['secret', 'WEATHER_TOKEN_2'],
-    ['secret', 'your-secret-123'],
-    ['token', 'ERC-8004'],
-    ['token', 'USDC-base-8453'],
-    ['token', `0x${'833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'}`],
-    ['token', 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
-    ['tokenUrl', `https://id.example.com/${random}`],
-    ['apiKey', 'X-API-Key-V2'],
-    ['apiKey', 'header'],
-    ['apiKey', '<your-api-key-1234>'],
-    ['apiKey', '$API_KEY_1_TOKEN'],
-    ['publicKey', random],
-    ['id', random],
-    ['usage', 'Bearer gph_xxx'],
-    ['usage', 'Authorization: Bearer a2a_live_xxxxxxxxxxxxxxxx'],
-    ['usage', 'sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxx'],
-    ['usage', 'AKIAIOSFODNN7EXAMPLE'],
-    ['usage', 'postgres://user:password@db.example.com/'],
-    ['usage', 'https://example.com/?key=YOUR_API_KEY_123'],
-    ['usage', 'https://example.com/?sort_key=created-at-2024'],
-    ['usage', '-----BEGIN PUBLIC KEY-----'],
-    ['usage', 'task-management-and-planning'],
-  ])('allows "%s": "%s"', (name, value) => {
-    expect(formatIssues(lintFields({ 'x-backend': { [name]: value } }))).toEqual([])
+  it('allows names, places, samples and placeholders of secrets', () => {
+    const values: Record<string, string[]> = {
+      headers: ['Authorization: Bearer header.of.OAuth2-access'],
+      note: ['Basic base64-encoded-credentials'],
+      password: ['required', '********', 'at least 8 characters'],
+      secret: ['WEATHER_TOKEN_2', 'your-secret-123'],
+      token: ['ERC-8004', 'USDC-base-8453', `0x${'833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'}`, did],
+      tokenUrl: [`https://id.example.com/${random}`],
+      apiKey: ['X-API-Key-V2', 'header', '<your-api-key-1234>', '$API_KEY_1_TOKEN'],
+      publicKey: [random],
+      id: [random],
+      usage: [
+        'Bearer gph_xxx',
+        'Authorization: Bearer a2a_live_xxxxxxxxxxxxxxxx',
+        'sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxx',
+        'AKIAIOSFODNN7EXAMPLE',
+        'postgres://user:password@db.example.com/',
+        'https://example.com/?key=YOUR_API_KEY_123',
+        'https://example.com/?sort_key=created-at-2024',
+        '-----BEGIN PUBLIC KEY-----',
+        'task-management-and-planning',
+      ],
+    }
+    for (const [name, list] of Object.entries(values))
+      expectIssues(list.map(value => [{ 'x-backend': { [name]: value } }]))
   })
 
   it('allows names of schemes, flows and scopes', () => {
-    const securitySchemes = {
-      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-      token: {
-        type: 'oauth2',
-        flows: {
-          clientCredentials: { tokenUrl: 'https://id.example.com/token2', scopes: { secret: 'Read 2 secrets' } },
-        },
-      },
-    }
-    expect(formatIssues(lintFields({ securitySchemes, security: [{ apiKey: [] }, { token: [] }] }))).toEqual([])
+    const apiKey = { type: 'apiKey', in: 'header', name: 'X-API-Key' }
+    const flow = { tokenUrl: 'https://id.example.com/token2', scopes: { secret: 'Read 2 secrets' } }
+    const token = { type: 'oauth2', flows: { clientCredentials: flow } }
+    expectIssues([[{ securitySchemes: { apiKey, token }, security: [{ apiKey: [] }, { token: [] }] }]])
   })
 })
 
@@ -127,16 +127,20 @@ describe('the secrets for which a card is not registered', () => {
   const source = { upstream: { card: 'https://agent.example.com/card.json' } }
   const addressWithKey = `https://agent.example.com/a2a?key=${random}`
 
-  it.each<[string, Json, string[]]>([
-    ['a bare card', { ...cleanCard, 'x-key': key }, ['/x-key']],
-    ['the card of a manifest', { card: { ...cleanCard, 'x-key': [key] } }, ['/card/x-key/0']],
-    ['an extended card', { card: cleanCard, extended: { description: key } }, ['/extended/description']],
-    ['a tier', { card: cleanCard, tiers: { gold: { 'x-a/b': key } } }, ['/tiers/gold/x-a~1b']],
-    ["Shaman's front matter", { ...cleanCard, exposed: true, agentcard: { 'x-key': key } }, ['/agentcard/x-key']],
-    ['the address that the card shows', { card: cardWithoutUrl, upstream: { url: addressWithKey } }, ['/upstream/url']],
-  ])('are found in %s', (_, document, places) => {
-    expect(findPlaces(document)).toEqual(places)
-    expect(formatIssues(compileCard(document).report.issues)[0]).toMatch(/^secret error /)
+  it('are found in everything that is served', () => {
+    const rows: [Json, string][] = [
+      [{ ...cleanCard, 'x-key': key }, '/x-key'],
+      [{ card: { ...cleanCard, 'x-key': [key] } }, '/card/x-key/0'],
+      [{ card: cleanCard, extended: { description: key } }, '/extended/description'],
+      [{ card: cleanCard, tiers: { gold: { 'x-a/b': key } } }, '/tiers/gold/x-a~1b'],
+      // Front matter of Shaman, and an address that the card shows.
+      [{ ...cleanCard, exposed: true, agentcard: { 'x-key': key } }, '/agentcard/x-key'],
+      [{ card: cardWithoutUrl, upstream: { url: addressWithKey } }, '/upstream/url'],
+    ]
+    for (const [document, place] of rows) {
+      expect(findPlaces(document)).toEqual([place])
+      expect(formatIssues(compileCard(document).report.issues)[0]).toMatch(/^secret error /)
+    }
   })
 
   it('are found in names, at the object that has them', () => {
@@ -164,26 +168,29 @@ describe('the secrets for which a card is not registered', () => {
     expect(findPlaces({ ...mcp, route: 'direct' }, { ...tools, skills: [] })).toEqual(['/upstream/mcp'])
   })
 
-  it.each<[string, JsonObject]>([
-    ['behind the gateway', { card: cardWithoutUrl, route: 'gateway', upstream: { url: addressWithKey } }],
-    ['that is not in the card', { card: cleanCard, upstream: { url: addressWithKey } }],
-  ])('are not found in an address %s', (_, document) => {
-    expect(findPlaces(document)).toEqual([])
-    expect(formatIssues(lintCard(document.card as JsonObject, document))).not.toContainEqual(
-      expect.stringContaining('secret'),
-    )
+  it('are not found in an address that the card does not show', () => {
+    for (const document of [
+      { card: cardWithoutUrl, route: 'gateway', upstream: { url: addressWithKey } },
+      { card: cleanCard, upstream: { url: addressWithKey } },
+    ]) {
+      expect(findPlaces(document)).toEqual([])
+      expect(formatIssues(lintCard(document.card, document)).join()).not.toContain('secret')
+    }
   })
 
-  it.each<[JsonObject, string]>([
-    [{ card: { ...cleanCard, 'x-key': key } }, '/card/x-key'],
-    [{ card: cleanCard, extended: { 'x-key': key } }, '/extended/x-key'],
-    [{ card: cleanCard, tiers: { gold: { 'x-key': key } } }, '/tiers/gold/x-key'],
-    [{ card: cardWithoutUrl, upstream: { url: addressWithKey } }, '/upstream/url'],
-  ])('are allowed, and not reported, where `allowSecrets` names their place: %#', (document, pointer) => {
-    expect(findPlaces({ ...document, allowSecrets: ['/card/name'] })).toEqual([pointer])
-    const allowed = { ...document, allowSecrets: [pointer] }
-    expect(findPlaces(allowed)).toEqual([])
-    expect(compileCard(allowed).report.issues).not.toContainEqual(expect.objectContaining({ rule: 'secret' }))
+  it('are allowed, and not reported, where `allowSecrets` names their place', () => {
+    const rows: [JsonObject, string][] = [
+      [{ card: { ...cleanCard, 'x-key': key } }, '/card/x-key'],
+      [{ card: cleanCard, extended: { 'x-key': key } }, '/extended/x-key'],
+      [{ card: cleanCard, tiers: { gold: { 'x-key': key } } }, '/tiers/gold/x-key'],
+      [{ card: cardWithoutUrl, upstream: { url: addressWithKey } }, '/upstream/url'],
+    ]
+    for (const [document, pointer] of rows) {
+      expect(findPlaces({ ...document, allowSecrets: ['/card/name'] })).toEqual([pointer])
+      const allowed = { ...document, allowSecrets: [pointer] }
+      expect(findPlaces(allowed)).toEqual([])
+      expect(compileCard(allowed).report.issues).not.toContainEqual(expect.objectContaining({ rule: 'secret' }))
+    }
   })
 
   it('are allowed at one place only', () => {
@@ -200,25 +207,24 @@ describe('the secrets for which a card is not registered', () => {
 })
 
 describe('a report on a card with secrets', () => {
-  /** Places where notes and errors repeat values. */
-  const cards: [string, Json][] = [
-    ['a default skill', { ...cleanCard, description: `Reads code with ${key}`, skills: [] }],
-    ['a default skill of a password', { ...cleanCard, description: 'x', password: 'hunter2', skills: [] }],
-    ['the name of a skill', { ...cleanCard, skills: [{ ...cleanSkill, id: undefined, name: key }] }],
-    ['a capability', { ...cleanCard, capabilities: [key] }],
-    ['a binding', { ...cleanCard, preferredTransport: key }],
-    ['a repeated id', { ...cleanCard, skills: [1, 2].map(() => ({ ...cleanSkill, id: key })) }],
-    ['a mode', { ...cleanCard, defaultInputModes: [key] }],
-    ['a version', { ...cleanCard, protocolVersion: key }],
-    ['a type of scheme', { ...cleanCard, securitySchemes: { a: { type: key } }, security: [{ a: [] }] }],
-    ['a transport URI', { ...cleanCard, additionalInterfaces: [{ url: cleanCard.url, transport: key }] }],
-    ['an id of a manifest', { id: key, card: cleanCard }],
-  ]
-
-  it.each(cards)('does not repeat one that is %s', (_, document) => {
-    const text = JSON.stringify(compileOrErrors(JSON.parse(JSON.stringify(document))))
-    expect(text).not.toContain(random.slice(0, 8))
-    expect(text).not.toContain('hunter2')
+  it('does not repeat one in a note or an error', () => {
+    const fields: Record<string, Json>[] = [
+      { description: `Reads code with ${key}`, skills: [] },
+      { description: 'x', password: 'hunter2', skills: [] },
+      { skills: [{ name: key, description: 'Reads code' }] },
+      { capabilities: [key] },
+      { preferredTransport: key },
+      { skills: [1, 2].map(() => ({ ...cleanSkill, id: key })) },
+      { defaultInputModes: [key] },
+      { protocolVersion: key },
+      { securitySchemes: { a: { type: key } }, security: [{ a: [] }] },
+      { additionalInterfaces: [{ url: cleanCard.url, transport: key }] },
+    ]
+    for (const document of [...fields.map(each => ({ ...cleanCard, ...each })), { id: key, card: cleanCard }]) {
+      const text = JSON.stringify(compileOrErrors(document as Json))
+      expect(text).not.toContain(random.slice(0, 8))
+      expect(text).not.toContain('hunter2')
+    }
   })
 
   it('does not repeat one of an MCP server', () => {

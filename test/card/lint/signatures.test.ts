@@ -29,34 +29,27 @@ const find = (
 const signed = (protectedHeader: Json) => ({ signatures: [{ ...valid, protected: encode(protectedHeader) }] })
 
 describe('signature-unverifiable', () => {
-  it.each<[string, JsonObject, RegExp]>([
-    [
-      'no `kid`',
-      signed({ alg: 'ES256' }),
-      /^\/signatures\/0: names no key: its protected header has no `kid`, so no client accepts it$/,
-    ],
-    ['another `typ`', signed({ alg: 'ES256', kid: 'a', typ: 'JWT' }), /its `typ` is not JOSE/],
-    ['the algorithm none', signed({ alg: 'none', kid: 'a' }), /uses "none", which is none of ES256/],
-    ['`crit`', signed({ alg: 'ES256', kid: 'a', crit: ['b64'], b64: false }), /demands extensions/],
-    [
-      'a header that is no JSON',
-      { signatures: [{ protected: 'AAAA', signature: 'AAAA' }] },
-      /not a JSON object in base64url/,
-    ],
-    [
-      'a text that is no base64url',
-      { signatures: [{ ...valid, signature: '!!' }] },
-      /^\/signatures\/0: has no `protected` and `signature` in base64url/,
-    ],
-    [
-      'its payload, as some libraries write it',
-      { signatures: [{ ...valid, payload: 'AAAA' }] },
-      /^\/signatures\/0\/payload: is no field of A2A/,
-    ],
-  ])('reports a signature of the author with %s', (_, fields, message) => {
-    const [found = '', ...others] = find(fields, {}, /unverifiable/)
-    expect(found.replace('signature-unverifiable ', '')).toMatch(message)
-    expect(others).toEqual([])
+  it('reports a signature of the author that no client accepts', () => {
+    const rows: [JsonObject, RegExp][] = [
+      [
+        signed({ alg: 'ES256' }),
+        /^\/signatures\/0: names no key: its protected header has no `kid`, so no client accepts it$/,
+      ],
+      [signed({ alg: 'ES256', kid: 'a', typ: 'JWT' }), /its `typ` is not JOSE/],
+      [signed({ alg: 'none', kid: 'a' }), /uses "none", which is none of ES256/],
+      [signed({ alg: 'ES256', kid: 'a', crit: ['b64'], b64: false }), /demands extensions/],
+      [{ signatures: [{ protected: 'AAAA', signature: 'AAAA' }] }, /not a JSON object in base64url/],
+      [
+        { signatures: [{ ...valid, signature: '!!' }] },
+        /^\/signatures\/0: has no `protected` and `signature` in base64url/,
+      ],
+      // Some libraries write the payload, too.
+      [{ signatures: [{ ...valid, payload: 'AAAA' }] }, /^\/signatures\/0\/payload: is no field of A2A/],
+    ]
+    for (const [fields, message] of rows) {
+      const found = find(fields, {}, /unverifiable/).map(issue => issue.replace('signature-unverifiable ', ''))
+      expect(found).toEqual([expect.stringMatching(message)])
+    }
   })
 
   it('reports the first signature that is not read', () => {
@@ -78,42 +71,26 @@ describe('unsignable-value', () => {
   const [skill] = card.skills as JsonObject[]
   const extension = { uri: 'https://e.example/1', params: { a: 1, b: [0.5, 1e-5], c: 'x' } }
 
-  it.each<[string, Record<string, Json | undefined>, string]>([
-    ['an empty list', { skills: [{ ...skill, inputModes: [] }] }, '/skills/0/inputModes: is empty'],
-    [
-      'an empty object',
-      {
-        capabilities: {
-          ...(card.capabilities as JsonObject),
-          extensions: [{ uri: 'https://e.example/1', params: {} }],
-        },
-      },
-      '/capabilities/extensions/0/params: is empty',
-    ],
-    ['an unknown field', { 'x-note': 'a' }, '/x-note: is no field of A2A 1.0'],
-    [
-      'an unknown field of a skill',
-      { skills: [{ ...skill, 'x-note': 'a' }] },
-      '/skills/0/x-note: is no field of A2A 1.0',
-    ],
-    [
-      'a requirement without scopes',
-      { securityRequirements: [{ schemes: { bearer: { list: [] } } }] },
-      '/securityRequirements/0: has no scopes',
-    ],
-    [
-      'a requirement of 0.3 without scopes',
-      { securityRequirements: undefined, security: [{ bearer: [] }] },
-      '/security/0: has no scopes',
-    ],
-    [
-      'a requirement of a skill without scopes',
-      { skills: [{ ...skill, securityRequirements: [{ schemes: { bearer: {} } }] }] },
-      '/skills/0/securityRequirements/0: has no scopes',
-    ],
-  ])('reports %s', (_, fields, expected) => {
-    expect(unsignable(fields)).toEqual([expect.stringContaining(expected)])
-    expect(unsignable({ ...fields, signatures: [valid] }, {})).toEqual([expect.stringContaining(expected)])
+  it('reports what SDKs leave out of the payload', () => {
+    const extensions = [{ uri: 'https://e.example/1', params: {} }]
+    const rows: [Record<string, Json | undefined>, string][] = [
+      [{ skills: [{ ...skill, inputModes: [] }] }, '/skills/0/inputModes: is empty'],
+      [
+        { capabilities: { ...(card.capabilities as JsonObject), extensions } },
+        '/capabilities/extensions/0/params: is empty',
+      ],
+      [{ 'x-note': 'a' }, '/x-note: is no field of A2A 1.0'],
+      [{ skills: [{ ...skill, 'x-note': 'a' }] }, '/skills/0/x-note: is no field of A2A 1.0'],
+      [{ securityRequirements: [{ schemes: { bearer: { list: [] } } }] }, '/securityRequirements/0: has no scopes'],
+      [{ securityRequirements: undefined, security: [{ bearer: [] }] }, '/security/0: has no scopes'],
+      [
+        { skills: [{ ...skill, securityRequirements: [{ schemes: { bearer: {} } }] }] },
+        '/skills/0/securityRequirements/0: has no scopes',
+      ],
+    ]
+    for (const [fields, expected] of rows)
+      for (const found of [unsignable(fields), unsignable({ ...fields, signatures: [valid] }, {})])
+        expect(found).toEqual([expect.stringContaining(expected)])
   })
 
   it('reports what breaks signatures of the author: capabilities that are not declared, and numbers', () => {

@@ -8,29 +8,34 @@ import { readSeed } from '../../support/cards/seeds.ts'
 const internal = { manifest: { visibility: 'internal', card: { protocolVersion: '0.3.0', ...card } } }
 
 describe('an A2A card with a field that Shaman uses too', () => {
-  it.each<[string, JsonObject]>([
-    ['prompt', { prompt: 'Which city?' }],
-    ['temperature', { temperature: 21.5 }],
-    ['maxTokens', { maxTokens: 4096 }],
-    ['tools', { tools: ['radar'] }],
-    ['model', { model: 'GFS' }],
-    ['prompt and temperature', { prompt: 'Which city?', temperature: 21.5 }],
-  ])('is public and keeps %s', (_, fields) => {
-    const { manifest, documents } = compileCard({ ...card, ...fields })
-    expect([manifest.visibility, documents['agent-card.json']]).toMatchObject(['public', fields])
+  it('is public and keeps it', () => {
+    for (const fields of [
+      { prompt: 'Which city?' },
+      { temperature: 21.5 },
+      { maxTokens: 4096 },
+      { tools: ['radar'] },
+      { model: 'GFS' },
+      { prompt: 'Which city?', temperature: 21.5 },
+    ]) {
+      const { manifest, documents } = compileCard({ ...card, ...fields } as JsonObject)
+      expect([manifest.visibility, documents['agent-card.json']]).toMatchObject(['public', fields])
+    }
   })
 })
 
 describe("Shaman's front matter", () => {
-  it.each<[string, JsonObject]>([
-    ['`exposed`', { exposed: false }],
-    ['`agentcard`', { agentcard: {} }],
-    ['a model with tools', { model: 'gpt-4', tools: [] }],
-    ['a model with a temperature', { model: 'gpt-4', temperature: 0.7 }],
-    ['a model with a prompt', { model: 'gpt-4', prompt: 'You are a helpful agent.' }],
-  ])('is recognized by %s, is internal and leaves out the settings of the model', (_, fields) => {
-    expect(readManifest({ ...card, ...fields })).toMatchObject(internal)
-    expect(readManifest({ card: { ...card, ...fields } })).toMatchObject(internal)
+  it('is recognized by its own fields, is internal and leaves out the settings of the model', () => {
+    for (const fields of [
+      { exposed: false },
+      { agentcard: {} },
+      { model: 'gpt-4', tools: [] },
+      { model: 'gpt-4', temperature: 0.7 },
+      { model: 'gpt-4', prompt: 'You are a helpful agent.' },
+    ]) {
+      const document = { ...card, ...fields } as JsonObject
+      expect(readManifest(document)).toMatchObject(internal)
+      expect(readManifest({ card: document })).toMatchObject(internal)
+    }
   })
 
   const upstream = { url: 'https://acme.shaman.example/a2a/v1' }
@@ -52,12 +57,18 @@ describe("Shaman's front matter", () => {
     ])
   })
 
-  it.each([
-    [true, 'public'],
-    [false, 'internal'],
-  ])('with `exposed: %s` is %s', (exposed, visibility) => {
-    const card = { ...readSeed('shaman-front-matter'), exposed }
-    expect(compileCard({ card, upstream }).manifest.visibility).toBe(visibility)
+  it('is public with `exposed: true`, internal with false, and rejected with anything else', () => {
+    const visibility = (exposed: boolean) =>
+      compileCard({ card: { ...readSeed('shaman-front-matter'), exposed }, upstream }).manifest.visibility
+    expect([visibility(true), visibility(false)]).toEqual(['public', 'internal'])
+    const message = 'must be true or false'
+    for (const exposed of ['false', 'no', 0, 1, null, [], {}]) {
+      const card = { ...readSeed('shaman-front-matter'), url: upstream.url, exposed }
+      expect([getCompileErrors(card), getCompileErrors({ card })]).toStrictEqual([
+        [{ pointer: '/exposed', message }],
+        [{ pointer: '/card/exposed', message }],
+      ])
+    }
   })
 
   it('is internal without `exposed`, with a note', () => {
@@ -68,15 +79,6 @@ describe("Shaman's front matter", () => {
       { pointer: '/exposed', message: 'set to false: only front matter that sets it to true is public' },
     ])
     expect(compileCard({ card, upstream, visibility: 'public' }).manifest.visibility).toBe('public')
-  })
-
-  it.each(['false', 'no', 0, 1, null, [], {}])('with `exposed: %j` is rejected', exposed => {
-    const card = { ...readSeed('shaman-front-matter'), url: upstream.url, exposed }
-    const message = 'must be true or false'
-    expect([getCompileErrors(card), getCompileErrors({ card })]).toStrictEqual([
-      [{ pointer: '/exposed', message }],
-      [{ pointer: '/card/exposed', message }],
-    ])
   })
 
   it('has errors with pointers into the authored front matter', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../../src/json/json.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
@@ -9,22 +9,19 @@ describe('`jwt` of a manifest', () => {
   const tiers = { silver: {}, gold: {} }
   const compileJwt = (manifest: Json) => compileCard(manifest).profile.jwt
 
-  it.each<[string, Json, Json | undefined]>([
-    ['tokens for the URL of this agent by default', undefined as never, undefined],
-    ['tokens for one audience', { audience: 'weather' }, { audience: ['weather'] }],
-    ['tokens for several audiences', { audience: ['a', 'b'] }, { audience: ['a', 'b'] }],
-    ['tokens with a scope', { scope: 'a2a:read' }, { scope: 'a2a:read' }],
-    [
-      'tokens for each tier by a scope or a claim',
-      { tiers: { silver: { scope: 'silver' }, gold: { claim: 'plan', equals: 'gold' } } },
-      { tiers: { silver: { scope: 'silver' }, gold: { claim: 'plan', equals: 'gold' } } },
-    ],
-  ])('accepts %s', (_, jwt, expected) => {
-    expect(compileJwt({ card: issued, tiers, ...(jwt && { jwt }) })).toStrictEqual({
-      audience: ['https://host.example/agents/weather'],
-      tiers: {},
-      ...(expected as object),
-    })
+  it('accepts tokens by audience, scope and claim: for the URL of this agent by default', () => {
+    const byTier = { tiers: { silver: { scope: 'silver' }, gold: { claim: 'plan', equals: 'gold' } } }
+    const rows: [jwt: JsonObject, expected: JsonObject][] = [
+      [{}, {}],
+      [{ audience: 'weather' }, { audience: ['weather'] }],
+      [{ audience: ['a', 'b'] }, { audience: ['a', 'b'] }],
+      [{ scope: 'a2a:read' }, { scope: 'a2a:read' }],
+      [byTier, byTier],
+    ]
+    const byDefault = { audience: ['https://host.example/agents/weather'], tiers: {} }
+    for (const [jwt, expected] of rows)
+      expect(compileJwt({ card: issued, tiers, jwt })).toStrictEqual({ ...byDefault, ...expected })
+    expect(compileJwt({ card: issued, tiers })).toStrictEqual(byDefault)
   })
 
   it('is rejected where the card has no issuer', () => {
@@ -35,28 +32,28 @@ describe('`jwt` of a manifest', () => {
   })
 
   const rule = 'must be { scope } or { claim, equals }: which access tokens may read this tier'
-  it.each<[string, Json, string, string]>([
-    ['a list', [], '', 'must be an object with audience, scope or tiers'],
-    ['an unknown field', { issuer: 'x' }, '/issuer', 'is not a known field here. Known fields: audience, scope, tiers'],
-    ['a number as the audience', { audience: 5 }, '/audience', 'must be an audience, or a list of them'],
-    ['an empty list of audiences', { audience: [] }, '/audience', 'must have 1 to 16 audiences'],
-    ['several scopes', { scope: 'a b' }, '/scope', 'must be one scope, without spaces or quotes'],
-    [
-      'an unknown tier',
-      { tiers: { platinum: { scope: 'p' } } },
-      '/tiers/platinum',
-      'is not a tier of this manifest: use silver, gold, or add it to `tiers`',
-    ],
-    ['a tier without a rule', { tiers: { gold: {} } }, '/tiers/gold', rule],
-    ['a tier with two rules', { tiers: { gold: { scope: 'a', claim: 'b', equals: 'c' } } }, '/tiers/gold', rule],
-    ['a claim without its value', { tiers: { gold: { claim: 'plan' } } }, '/tiers/gold/equals', 'is missing'],
-    [
-      'a claim that equals a list',
-      { tiers: { gold: { claim: 'plan', equals: ['gold'] } } },
-      '/tiers/gold/equals',
-      "must be the claim's value: a string, a number, true or false",
-    ],
-  ])('is rejected with %s', (_, jwt, pointer, message) => {
-    expect(getCompileErrors({ card: issued, tiers, jwt })).toStrictEqual([{ pointer: `/jwt${pointer}`, message }])
+  it('is rejected with anything else', () => {
+    const rows: [jwt: Json, pointer: string, message: string][] = [
+      [[], '', 'must be an object with audience, scope or tiers'],
+      [{ issuer: 'x' }, '/issuer', 'is not a known field here. Known fields: audience, scope, tiers'],
+      [{ audience: 5 }, '/audience', 'must be an audience, or a list of them'],
+      [{ audience: [] }, '/audience', 'must have 1 to 16 audiences'],
+      [{ scope: 'a b' }, '/scope', 'must be one scope, without spaces or quotes'],
+      [
+        { tiers: { platinum: { scope: 'p' } } },
+        '/tiers/platinum',
+        'is not a tier of this manifest: use silver, gold, or add it to `tiers`',
+      ],
+      [{ tiers: { gold: {} } }, '/tiers/gold', rule],
+      [{ tiers: { gold: { scope: 'a', claim: 'b', equals: 'c' } } }, '/tiers/gold', rule],
+      [{ tiers: { gold: { claim: 'plan' } } }, '/tiers/gold/equals', 'is missing'],
+      [
+        { tiers: { gold: { claim: 'plan', equals: ['gold'] } } },
+        '/tiers/gold/equals',
+        "must be the claim's value: a string, a number, true or false",
+      ],
+    ]
+    for (const [jwt, pointer, message] of rows)
+      expect(getCompileErrors({ card: issued, tiers, jwt })).toStrictEqual([{ pointer: `/jwt${pointer}`, message }])
   })
 })

@@ -37,10 +37,7 @@ describe('observations', () => {
       last: 104,
       calls: 5,
       failures: { '-32004': 1, timeout: 1 },
-      operations: {
-        send: { answered: 2, refused: 0, failed: 1 },
-        stream: { answered: 1, refused: 1, failed: 0 },
-      },
+      operations: { send: { answered: 2, refused: 0, failed: 1 }, stream: { answered: 1, refused: 1, failed: 0 } },
       protocols: {
         'JSONRPC 1.0': { answered: 4, refused: 0, failed: 0 },
         'JSONRPC 0.3': { answered: 0, refused: 0, failed: 1 },

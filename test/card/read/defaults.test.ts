@@ -18,50 +18,81 @@ const readCapabilities = (card: JsonObject) => {
 const off = { streaming: false, pushNotifications: false, extendedAgentCard: false }
 
 describe('undeclared capabilities', () => {
-  it.each<[string, string, JsonObject]>([
-    ['a list of interfaces', 'A2A 1.0', { ...urlless, supportedInterfaces: interfaces }],
-    ['a list of interfaces in snake_case', 'A2A 1.0', { ...urlless, supported_interfaces: interfaces }],
-    ['security requirements in snake_case', 'A2A 1.0', { ...shortCard, security_requirements: [] }],
-    [
-      'security requirements of a skill',
-      'A2A 1.0',
-      { ...shortCard, skills: [{ id: 'a', name: 'A', securityRequirements: [] }] },
-    ],
-    ['a version of the protocol before 1.0', 'A2A 0.3', { ...shortCard, protocolVersion: '0.2.1' }],
-    ['default modes', 'A2A 0.3', { ...shortCard, defaultOutputModes: ['text/plain'] }],
-    ['default modes in snake_case', 'A2A 0.3', { ...shortCard, default_output_modes: ['text/plain'] }],
-    ['a preferred transport in snake_case', 'A2A 0.3', { ...shortCard, preferred_transport: 'JSONRPC' }],
-    ['extensions', 'A2A 0.3', { ...shortCard, capabilities: { extensions: [] } }],
-    ['signatures', 'A2A 0.3', { ...shortCard, signatures: [{ protected: 'e30', signature: 'c2ln' }] }],
-    ["a security scheme in the proto's form", 'A2A 0.3', { ...shortCard, securitySchemes: { bearer } }],
-    ['default modes and version 1.0', 'A2A 0.3', { ...shortCard, defaultInputModes: ['a/b'], protocolVersion: '1.0' }],
-    ['supported protocols', 'Telex', { ...shortCard, supportedProtocols: ['a2a-v1'] }],
-    ['its protocol', 'SuperX', { ...shortCard, protocol: 'a2a' }],
-    ['a schema of its input', 'Shaman', { ...shortCard, inputSchema: {} }],
-  ])('are false in a card with %s, as in %s', (_, format, card) => {
-    const { capabilities, filled, documents } = readCapabilities(card)
-    const message = `set to false: an absent capability means false in ${format}`
-    expect(capabilities).toMatchObject(off)
-    expect(filled).toStrictEqual(Object.fromEntries(Object.keys(off).map(name => [`/capabilities/${name}`, message])))
-    expect(documents['1.0'].capabilities).toMatchObject(off)
+  it('are false in a card with a mark of a format', () => {
+    const signatures = [{ protected: 'e30', signature: 'c2ln' }]
+    const cards: Record<string, JsonObject[]> = {
+      'A2A 1.0': [
+        { ...urlless, supportedInterfaces: interfaces },
+        { ...urlless, supported_interfaces: interfaces },
+        { ...shortCard, security_requirements: [] },
+        { ...shortCard, skills: [{ id: 'a', name: 'A', securityRequirements: [] }] },
+      ],
+      'A2A 0.3': [
+        { protocolVersion: '0.2.1' },
+        { protocol_version: 'v0.3' },
+        { defaultInputModes: ['a/b'], protocolVersion: '1.0' },
+        { defaultOutputModes: ['text/plain'] },
+        { default_output_modes: ['text/plain'] },
+        { preferred_transport: 'JSONRPC' },
+        { additionalInterfaces: [] },
+        { authentication: { schemes: [] } },
+        { interfaces: [] },
+        { capabilities: { extensions: [] } },
+        { capabilities: { stateTransitionHistory: false } },
+        { signatures },
+        // A scheme in the form of the proto.
+        { securitySchemes: { bearer } },
+        { security_schemes: { bearer } },
+      ].map(fields => ({ ...shortCard, ...fields })),
+      Telex: [
+        { supportedProtocols: ['a2a-v1'] },
+        { authentication: { required: false } },
+        { authentication: { methods: [] } },
+        { capabilities: { contextWindow: 1 } },
+      ].map(fields => ({ ...shortCard, ...fields })),
+      SuperX: [{ ...shortCard, protocol: 'a2a' }],
+      Shaman: [
+        { inputSchema: {} },
+        { outputSchema: {} },
+        { additionalCapabilities: {} },
+        { supportUrl: 'https://help.example' },
+        { provider: { name: 'P' } },
+        ...['stateHistory', 'multiModal', 'parallelToolCalls'].map(name => ({ capabilities: { [name]: true } })),
+        { protocolVersion: '0.3.0', skills: [{ name: 'A' }] },
+      ].map(fields => ({ ...shortCard, ...fields })),
+    }
+    for (const [format, list] of Object.entries(cards))
+      for (const card of list) {
+        const { capabilities, filled, documents } = readCapabilities(card)
+        const message = `set to false: an absent capability means false in ${format}`
+        const expected = Object.fromEntries(Object.keys(off).map(name => [`/capabilities/${name}`, message]))
+        expect([card, filled]).toStrictEqual([card, expected])
+        expect(capabilities).toMatchObject(off)
+        expect(documents['1.0'].capabilities).toMatchObject(off)
+      }
   })
 
-  it.each<[string, JsonObject, string]>([
-    ['three fields', shortCard, 'protocolVersion'],
-    ['the version that GopherHole writes', { ...shortCard, protocolVersion: '1.0' }, 'supportedInterfaces'],
-    ["GopherHole's modes", { ...shortCard, supportedInputModes: ['text/plain'] }, 'protocolVersion'],
-  ])("are GopherHole's in a card with %s", (_, card, missing) => {
-    const { capabilities, filled } = readCapabilities(card)
-    expect(capabilities).toStrictEqual({
-      streaming: true,
-      pushNotifications: true,
-      extendedAgentCard: false,
-      multiTurn: true,
-    })
-    expect([filled['/capabilities/streaming'], filled['/capabilities/extendedAgentCard']]).toEqual([
-      `will be advertised as supported; set it to true or false (GopherHole's default, as no \`${missing}\` is given)`,
-      `set to false: GopherHole's default, as no \`${missing}\` is given`,
-    ])
+  it("are GopherHole's in a card without such a mark", () => {
+    const rows: [JsonObject, string][] = [
+      [shortCard, 'protocolVersion'],
+      [{ ...shortCard, protocolVersion: '1.0' }, 'supportedInterfaces'],
+      [{ ...shortCard, supportedInputModes: ['text/plain'] }, 'protocolVersion'],
+      // A provider as in A2A, and skills with ids, are no marks of Shaman.
+      [{ ...shortCard, provider: { organization: 'A', name: 'B' } }, 'protocolVersion'],
+    ]
+    for (const [card, missing] of rows) {
+      const { capabilities, filled } = readCapabilities(card)
+      expect(capabilities).toStrictEqual({
+        streaming: true,
+        pushNotifications: true,
+        extendedAgentCard: false,
+        multiTurn: true,
+      })
+      expect([filled['/capabilities/streaming'], filled['/capabilities/extendedAgentCard']]).toEqual([
+        `will be advertised as supported; set it to true or false (GopherHole's default, as no \`${missing}\` is given)`,
+        `set to false: GopherHole's default, as no \`${missing}\` is given`,
+      ])
+    }
   })
 
   it('are those of Shaman in front matter, from which Shaman generates a card', () => {

@@ -16,46 +16,49 @@ const readTransports = (card: JsonObject) => {
 }
 
 describe('the transport of a card', () => {
-  it.each<[string, JsonObject]>([
-    ['/protocol', { protocol: 'rest' }],
-    ['/protocol', { protocol: 'HTTP+JSON' }],
-    ['/transport', { transport: 'http' }],
-    ['/transport', { transport: 'REST' }],
-    ['/preferredTransport', { preferredTransport: 'rest' }],
-    ['/preferredTransport', { preferredTransport: 'HTTP_JSON' }],
-    ['/preferredTransport', { preferredTransport: 'http/json' }],
-    ['/preferred_transport', { preferred_transport: 'http' }],
-  ])('is HTTP+JSON as in %s %j', (pointer, fields) => {
-    const { bindings, converted, issues } = readTransports({ ...shortCard, ...fields })
-    expect({ bindings, issues }).toStrictEqual({ bindings: ['HTTP+JSON'], issues: [] })
-    expect(converted.filter(note => note.startsWith(pointer)).at(-1)).toBe(`${pointer} read as "HTTP+JSON"`)
+  it('is HTTP+JSON in all its spellings', () => {
+    const cards: JsonObject[] = [
+      { protocol: 'rest' },
+      { protocol: 'HTTP+JSON' },
+      { transport: 'http' },
+      { transport: 'REST' },
+      { preferredTransport: 'rest' },
+      { preferredTransport: 'HTTP_JSON' },
+      { preferredTransport: 'http/json' },
+      { preferred_transport: 'http' },
+    ]
+    for (const fields of cards) {
+      const pointer = `/${Object.keys(fields)[0]}`
+      const { bindings, converted, issues } = readTransports({ ...shortCard, ...fields })
+      expect({ bindings, issues }).toStrictEqual({ bindings: ['HTTP+JSON'], issues: [] })
+      expect(converted.filter(note => note.startsWith(pointer)).at(-1)).toBe(`${pointer} read as "HTTP+JSON"`)
+    }
   })
 
-  it.each<[string, JsonObject]>([
-    ['JSONRPC', { protocol: 'jsonrpc' }],
-    ['JSONRPC', { transport: 'JSON-RPC 2.0' }],
-    ['JSONRPC', { preferredTransport: 'json_rpc' }],
-    ['GRPC', { protocol: 'gRPC' }],
-    ['GRPC', { transport: 'grpc' }],
-    ['websocket', { transport: 'websocket' }],
-    ['websocket', { protocol: 'websocket' }],
-    ['JSONRPC', { protocol: 'A2A' }],
-    ['JSONRPC', { protocol: 'a2a-v1' }],
-    ['MCP', { protocol: 'mcp', transport: 'http' }],
-    ['JSONRPC', { transport: { type: 'http' } }],
-  ])('is %s as in %j', (binding, fields) => {
-    expect(readTransports({ ...shortCard, ...fields }).bindings).toStrictEqual([binding])
+  it('is read from each name of the field, and JSONRPC by default', () => {
+    const rows: [JsonObject, string][] = [
+      [{ protocol: 'jsonrpc' }, 'JSONRPC'],
+      [{ transport: 'JSON-RPC 2.0' }, 'JSONRPC'],
+      [{ preferredTransport: 'json_rpc' }, 'JSONRPC'],
+      [{ protocol: 'gRPC' }, 'GRPC'],
+      [{ transport: 'grpc' }, 'GRPC'],
+      [{ transport: 'websocket' }, 'websocket'],
+      [{ protocol: 'websocket' }, 'websocket'],
+      [{ protocol: 'A2A' }, 'JSONRPC'],
+      [{ protocol: 'a2a-v1' }, 'JSONRPC'],
+      [{ protocol: 'mcp', transport: 'http' }, 'MCP'],
+      [{ transport: { type: 'http' } }, 'JSONRPC'],
+    ]
+    for (const [fields, binding] of rows)
+      expect([fields, ...readTransports({ ...shortCard, ...fields }).bindings]).toStrictEqual([fields, binding])
   })
 
-  it.each<[string, JsonObject]>([
-    ['protocol', { url, protocol: 'rest' }],
-    ['transport', { url, transport: 'http' }],
-    ['protocolBinding', { url, protocolBinding: 'http' }],
-  ])('is read from `%s` of an interface', (name, item) => {
-    const at = `/supportedInterfaces/0/${name}`
-    const { bindings, converted } = readTransports({ ...urlless, supportedInterfaces: [item] })
-    expect(bindings).toStrictEqual(['HTTP+JSON'])
-    expect(converted).toContain(`${at} read as "HTTP+JSON"`)
+  it('is read from each name that an interface has for it', () => {
+    for (const [name, word] of Object.entries({ protocol: 'rest', transport: 'http', protocolBinding: 'http' })) {
+      const { bindings, converted } = readTransports({ ...urlless, supportedInterfaces: [{ url, [name]: word }] })
+      expect(bindings).toStrictEqual(['HTTP+JSON'])
+      expect(converted).toContain(`/supportedInterfaces/0/${name} read as "HTTP+JSON"`)
+    }
   })
 
   it('is the same in every dialect, and in none of them the word that was read', () => {
@@ -65,50 +68,30 @@ describe('the transport of a card', () => {
     expect(documents.superx.protocol).toBe('a2a')
   })
 
-  it.each<[string, JsonObject]>([
-    ['/transport', { preferredTransport: 'JSONRPC', transport: 'http' }],
-    ['/protocol', { preferredTransport: 'JSONRPC', protocol: 'rest' }],
-    ['/protocol', { transport: 'http', protocol: 'jsonrpc' }],
-    [
-      '/additionalInterfaces/0/transport',
-      { additionalInterfaces: [{ url, protocolBinding: 'GRPC', transport: 'http' }] },
-    ],
-    ['/interfaces/0/protocol', { interfaces: [{ url, transport: 'JSONRPC', protocol: 'rest' }] }],
-    [
-      '/preferredTransport',
-      {
-        preferredTransport: 'JSONRPC',
-        supportedInterfaces: [{ url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }],
-      },
-    ],
-    [
-      '/protocol',
-      {
-        url: null,
-        protocol: 'rest',
-        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-      },
-    ],
-  ])('that clashes with another is an error at %s: %j', (pointer, fields) => {
-    expect(readTransports({ ...shortCard, ...fields }).issues).toStrictEqual([`transport-clash error ${pointer}`])
-  })
+  const listed = (protocolBinding: string, protocolVersion = '1.0') => ({ url, protocolBinding, protocolVersion })
 
-  it.each<[string, JsonObject]>([
-    ['the same word twice', { preferredTransport: 'JSONRPC', transport: 'json-rpc', protocol: 'jsonrpc' }],
-    ["SuperX's protocol", { preferredTransport: 'HTTP+JSON', protocol: 'a2a' }],
-    ['another transport at the same URL', { additionalInterfaces: [{ url, transport: 'HTTP+JSON' }] }],
-    [
-      'a hybrid',
-      {
-        preferredTransport: 'JSONRPC',
-        supportedInterfaces: [
-          { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-          { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-        ],
-      },
-    ],
-  ])('does not clash in a card with %s', (_, fields) => {
-    expect(readTransports({ ...shortCard, ...fields }).issues).toStrictEqual([])
+  it('that clashes with another is an error, unless both mean the same', () => {
+    const rows: [fields: JsonObject, ...pointers: string[]][] = [
+      [{ preferredTransport: 'JSONRPC', transport: 'http' }, '/transport'],
+      [{ preferredTransport: 'JSONRPC', protocol: 'rest' }, '/protocol'],
+      [{ transport: 'http', protocol: 'jsonrpc' }, '/protocol'],
+      [
+        { additionalInterfaces: [{ url, protocolBinding: 'GRPC', transport: 'http' }] },
+        '/additionalInterfaces/0/transport',
+      ],
+      [{ interfaces: [{ url, transport: 'JSONRPC', protocol: 'rest' }] }, '/interfaces/0/protocol'],
+      [{ preferredTransport: 'JSONRPC', supportedInterfaces: [listed('HTTP+JSON')] }, '/preferredTransport'],
+      [{ url: null, protocol: 'rest', supportedInterfaces: [listed('JSONRPC')] }, '/protocol'],
+      [{ preferredTransport: 'JSONRPC', transport: 'json-rpc', protocol: 'jsonrpc' }],
+      // As SuperX writes it.
+      [{ preferredTransport: 'HTTP+JSON', protocol: 'a2a' }],
+      [{ additionalInterfaces: [{ url, transport: 'HTTP+JSON' }] }],
+      [{ preferredTransport: 'JSONRPC', supportedInterfaces: [listed('HTTP+JSON'), listed('JSONRPC', '0.3')] }],
+    ]
+    for (const [fields, ...pointers] of rows) {
+      const { issues } = readTransports({ ...shortCard, ...fields })
+      expect([fields, issues]).toStrictEqual([fields, pointers.map(pointer => `transport-clash error ${pointer}`)])
+    }
   })
 
   it('that A2A does not have is a warning, unless it is a URI or MCP', () => {
@@ -119,27 +102,26 @@ describe('the transport of a card', () => {
 })
 
 describe('the protocol version of a card', () => {
-  it.each(['0.2.1', '0.2.6', '0.3.1'])('keeps its patch number in every representation of 0.x: %s', protocolVersion => {
-    const { documents, report, card } = compileCard({ ...shortCard, protocolVersion })
-    const { '1.0': v1, ...others } = documents
-    expect(Object.values(others).map(document => document.protocolVersion)).toStrictEqual(
-      Object.keys(others).map(() => protocolVersion),
-    )
-    expect([v1.supportedInterfaces, card.supportedInterfaces[0]?.protocolVersion]).toStrictEqual([
-      card.supportedInterfaces,
-      protocolVersion.slice(0, 3),
-    ])
-    expect(report.converted).toStrictEqual([])
+  it('keeps its patch number in every representation of 0.x', () => {
+    for (const protocolVersion of ['0.2.1', '0.2.6', '0.3.1']) {
+      const { documents, report, card } = compileCard({ ...shortCard, protocolVersion })
+      const { '1.0': v1, ...others } = documents
+      for (const document of Object.values(others)) expect(document.protocolVersion).toBe(protocolVersion)
+      expect(v1.supportedInterfaces).toStrictEqual(card.supportedInterfaces)
+      expect([card.supportedInterfaces[0]?.protocolVersion, report.converted]).toStrictEqual([
+        protocolVersion.slice(0, 3),
+        [],
+      ])
+    }
   })
 
-  it.each(['v0.3.0', 'V0.3'])('is 0.3, without defaults of GopherHole, with a "v": %j', protocolVersion => {
-    const { report, card, documents } = compileCard({ ...shortCard, protocolVersion })
-    expect([report.dialect, card.supportedInterfaces[0]?.protocolVersion, documents['0.3'].protocolVersion]).toEqual([
-      '0.3',
-      '0.3',
-      '0.3.0',
-    ])
-    expect(card.capabilities).toMatchObject({ streaming: false, pushNotifications: false })
+  it('is 0.3, without defaults of GopherHole, with a "v"', () => {
+    for (const protocolVersion of ['v0.3.0', 'V0.3']) {
+      const { report, card, documents } = compileCard({ ...shortCard, protocolVersion })
+      expect(card.supportedInterfaces).toMatchObject([{ protocolVersion: '0.3' }])
+      expect([report.dialect, documents['0.3'].protocolVersion]).toEqual(['0.3', '0.3.0'])
+      expect(card.capabilities).toMatchObject({ streaming: false, pushNotifications: false })
+    }
   })
 
   it('is a mark of Shaman with a "v" too, where skills have no ids', () => {
@@ -157,14 +139,12 @@ describe('the protocol version of a card', () => {
     expect(card.supportedInterfaces).toMatchObject([{ url, protocolVersion: '0.3' }])
   })
 
-  it.each([
-    ['v1.0', '1.0'],
-    ['1', '1.0'],
-    ['2025-06-18', '2025-06-18'],
-    ['version 1', 'version 1'],
-  ])('is read from %j: %j', (protocolVersion, expected) => {
-    const { card } = compileCard({ ...shortCard, protocolVersion })
-    expect(card.supportedInterfaces[0]?.protocolVersion).toBe(expected)
+  it('is read in other spellings, and kept where it is of another protocol', () => {
+    const rows = { 'v1.0': '1.0', '1': '1.0', '2025-06-18': '2025-06-18', 'version 1': 'version 1' }
+    for (const [protocolVersion, expected] of Object.entries(rows))
+      expect(compileCard({ ...shortCard, protocolVersion }).card.supportedInterfaces).toMatchObject([
+        { protocolVersion: expected },
+      ])
   })
 
   it('keeps its patch number behind the gateway', () => {
@@ -191,34 +171,24 @@ describe('the protocol version of a card', () => {
     ])
   })
 
-  it.each<[string, JsonObject, string, string]>([
-    ['a patch number of 1.0', { protocolVersion: '1.0.0' }, '/protocolVersion', 'read as "1.0"'],
-    ['a "v" before 0.3', { protocolVersion: 'v0.3.0' }, '/protocolVersion', 'read as "0.3"'],
-    ['a "v" before 1.0', { protocolVersion: 'v1.0' }, '/protocolVersion', 'read as "1.0"'],
-    ['only a major number', { protocolVersion: '1' }, '/protocolVersion', 'read as "1.0"'],
-    [
-      'a "v" in the list of interfaces',
-      { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: 'V1.0.0' }] },
-      '/supportedInterfaces/0/protocolVersion',
-      'read as "1.0"',
-    ],
-    ['white space', { protocolVersion: ' 0.3.0 ' }, '/protocolVersion', 'read as "0.3"'],
-    [
-      'a patch number in the list of interfaces',
-      { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.3.0' }] },
-      '/supportedInterfaces/0/protocolVersion',
-      'read as "0.3"',
-    ],
-    [
-      'a version of no interface',
-      {
-        protocolVersion: '0.3.0',
-        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-      },
-      '/protocolVersion',
-      'ignored: supportedInterfaces is set too, and takes precedence',
-    ],
-  ])('is reported as converted with %s', (_, fields, pointer, message) => {
-    expect(compileCard({ ...shortCard, ...fields }).report.converted).toStrictEqual([{ pointer, message }])
+  it('is reported as converted where it is written in another way', () => {
+    const listed = (protocolVersion: string) => [{ url, protocolBinding: 'JSONRPC', protocolVersion }]
+    const rows: [JsonObject, pointer: string, message: string][] = [
+      [{ protocolVersion: '1.0.0' }, '/protocolVersion', 'read as "1.0"'],
+      [{ protocolVersion: 'v0.3.0' }, '/protocolVersion', 'read as "0.3"'],
+      [{ protocolVersion: 'v1.0' }, '/protocolVersion', 'read as "1.0"'],
+      [{ protocolVersion: '1' }, '/protocolVersion', 'read as "1.0"'],
+      [{ protocolVersion: ' 0.3.0 ' }, '/protocolVersion', 'read as "0.3"'],
+      [{ supportedInterfaces: listed('V1.0.0') }, '/supportedInterfaces/0/protocolVersion', 'read as "1.0"'],
+      [{ supportedInterfaces: listed('0.3.0') }, '/supportedInterfaces/0/protocolVersion', 'read as "0.3"'],
+      // The version of no interface.
+      [
+        { protocolVersion: '0.3.0', supportedInterfaces: listed('1.0') },
+        '/protocolVersion',
+        'ignored: supportedInterfaces is set too, and takes precedence',
+      ],
+    ]
+    for (const [fields, pointer, message] of rows)
+      expect(compileCard({ ...shortCard, ...fields }).report.converted).toStrictEqual([{ pointer, message }])
   })
 })

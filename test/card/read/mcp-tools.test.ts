@@ -29,30 +29,24 @@ describe('the skill of a tool', () => {
     ])
   })
 
-  it.each<[string, JsonObject, string]>([
-    ['that of the tool', { description: 'Searches' }, 'Searches'],
-    ['one made from the arguments, where the tool has none', { description: null }, 'Calls the tool find with query.'],
-    ['one made from the arguments, where it is blank', { description: ' ' }, 'Calls the tool find with query.'],
-    [
-      'one made from the name, where the tool has no arguments',
-      { description: null, inputSchema: { type: 'object' } },
-      'Calls the tool find.',
-    ],
-  ])('has a description, %s', (_, tool, description) => {
-    expect(compileSkills({ name: 'find', ...tool })[0]?.description).toBe(description)
+  it('has the description of the tool, or one made from its arguments', () => {
+    const rows: [JsonObject, string][] = [
+      [{ description: 'Searches' }, 'Searches'],
+      [{ description: null }, 'Calls the tool find with query.'],
+      [{ description: ' ' }, 'Calls the tool find with query.'],
+      [{ description: null, inputSchema: { type: 'object' } }, 'Calls the tool find.'],
+    ]
+    expect(rows.map(([tool]) => [tool, compileSkills({ name: 'find', ...tool })[0]?.description])).toEqual(rows)
   })
 
-  it.each<[JsonObject | undefined, string[]]>([
-    [undefined, []],
-    [{ readOnlyHint: true, openWorldHint: true }, ['read-only', 'open-world']],
-    [{ destructiveHint: true, idempotentHint: true }, ['destructive', 'idempotent']],
-    [{ readOnlyHint: false, title: 'T' }, []],
-  ])('has the annotations of the tool as tags: %j', (annotations, tags) => {
-    expect(compileSkills({ name: 'a', ...(annotations && { annotations }) })[0]?.tags).toStrictEqual([
-      'tool',
-      'mcp',
-      ...tags,
-    ])
+  it('has the annotations of the tool as tags', () => {
+    const rows: [JsonObject, string[]][] = [
+      [{}, ['tool', 'mcp']],
+      [{ annotations: { readOnlyHint: true, openWorldHint: true } }, ['tool', 'mcp', 'read-only', 'open-world']],
+      [{ annotations: { destructiveHint: true, idempotentHint: true } }, ['tool', 'mcp', 'destructive', 'idempotent']],
+      [{ annotations: { readOnlyHint: false, title: 'T' } }, ['tool', 'mcp']],
+    ]
+    expect(rows.map(([tool]) => [tool, compileSkills({ name: 'a', ...tool })[0]?.tags])).toEqual(rows)
   })
 
   it('accepts data and text: arguments may come as JSON text, and an answer to a question as any text', () => {
@@ -60,21 +54,19 @@ describe('the skill of a tool', () => {
       expect(compileSkills({ name: 'a', inputSchema })[0]?.inputModes).toStrictEqual(['application/json', 'text/plain'])
   })
 
-  it.each<[string, JsonObject, string | undefined]>([
-    ['one required string', textToolSchema, 'query'],
-    [
-      'one required string among others',
-      { ...textToolSchema, properties: { query: { type: 'string' }, n: {} } },
-      'query',
-    ],
-    ['a number', { ...textToolSchema, properties: { query: { type: 'number' } } }, undefined],
-    ['two required strings', { ...textToolSchema, required: ['query', 'more'] }, undefined],
-    ['a string that is not required', { ...textToolSchema, required: [] }, undefined],
-    ['a required argument that is not described', { ...textToolSchema, properties: {} }, undefined],
-    ['one with the name of a member of Object.prototype', { required: ['toString'], properties: {} }, undefined],
-    ['no schema', {}, undefined],
-  ])('takes the text of a message for its only required string: %s', (_, inputSchema, argument) => {
-    expect(textArgument(inputSchema)).toBe(argument)
+  it('takes the text of a message for its only required string', () => {
+    const rows: [JsonObject, string | undefined][] = [
+      [textToolSchema, 'query'],
+      [{ ...textToolSchema, properties: { query: { type: 'string' }, n: {} } }, 'query'],
+      [{ ...textToolSchema, properties: { query: { type: 'number' } } }, undefined],
+      [{ ...textToolSchema, required: ['query', 'more'] }, undefined],
+      [{ ...textToolSchema, required: [] }, undefined],
+      // Not described, and named like a member of Object.prototype.
+      [{ ...textToolSchema, properties: {} }, undefined],
+      [{ required: ['toString'], properties: {} }, undefined],
+      [{}, undefined],
+    ]
+    expect(rows.map(([schema]) => [schema, textArgument(schema)])).toEqual(rows)
   })
 
   it('has JSON as its first output mode where the tool has an output schema', () => {

@@ -15,15 +15,18 @@ import {
 import { getValue } from '../../support/cards/pointers.ts'
 
 describe('a link to the host of the agent', () => {
-  it.each<[string, JsonObject, string]>([
-    ['0.3', { documentationUrl: `https://${host}/docs`, iconUrl: `https://${host}/i.png` }, 'iconUrl'],
-    ['snake_case', { documentation_url: `https://${host}/docs`, icon_url: `https://${host}/i.png` }, 'icon_url'],
-    ["Shaman's fields", { icon: `https://${host}/i.png`, supportUrl: 'https://help.example' }, 'icon'],
-  ])('is left out: %s', (_, fields, name) => {
-    const { documents, report } = compileCard(makeManifest(), makeCard(fields))
-    expect(documents['1.0']).not.toHaveProperty('iconUrl')
-    expect(documents['1.0']).not.toHaveProperty('documentationUrl')
-    if (report.dialect === 'shaman') expect(documents.shaman).not.toHaveProperty(name)
+  it('is left out, under each name of the field', () => {
+    const [docs, icon] = [`https://${host}/docs`, `https://${host}/i.png`]
+    for (const fields of [
+      { documentationUrl: docs, iconUrl: icon },
+      { documentation_url: docs, icon_url: icon },
+      { icon, supportUrl: 'https://help.example' },
+    ]) {
+      const { documents } = compileCard(makeManifest(), makeCard(fields))
+      expect(documents['1.0']).not.toHaveProperty('iconUrl')
+      expect(documents['1.0']).not.toHaveProperty('documentationUrl')
+      expect(documents.shaman).not.toHaveProperty('icon')
+    }
   })
 
   it('is kept for any other host', () => {
@@ -40,29 +43,23 @@ describe('a link to the host of the agent', () => {
     ])
   })
 
-  it.each<[string, JsonObject, string]>([
-    ['the provider', { provider: { organization: 'W', url: `https://${host}` } }, '/provider/url'],
-    ['the provider at the endpoint itself', { provider: { organization: 'W', url: endpoint } }, '/provider/url'],
-    ['terms of service', { termsOfServiceUrl: `${endpoint}/terms` }, '/termsOfServiceUrl'],
-    ['privacy', { privacy_policy_url: `${endpoint}/privacy` }, '/privacy_policy_url'],
-    [
-      'a token endpoint',
-      {
-        securitySchemes: {
-          o: { type: 'oauth2', flows: { clientCredentials: { tokenUrl: `${endpoint}/token`, scopes: {} } } },
-        },
-      },
-      '/securitySchemes/o/flows/clientCredentials/tokenUrl',
-    ],
-    [
-      'an issuer',
-      { securitySchemes: { o: { type: 'openIdConnect', openIdConnectUrl: `https://${host}/openid` } } },
-      '/securitySchemes/o/openIdConnectUrl',
-    ],
-  ])('is rejected for %s, unless the manifest allows it', (_, fields, pointer) => {
-    expect(findErrors(makeCard(fields))).toStrictEqual([pointer])
-    const { documents } = compileCard(makeManifest({ mayShow: [host] }), makeCard(fields))
-    expect(JSON.stringify(documents['agent-card.json'])).toContain(String(getValue(makeCard(fields), pointer)))
+  it('is rejected in a field that has no URL here, unless the manifest allows it', () => {
+    const flow = { tokenUrl: `${endpoint}/token`, scopes: {} }
+    const oauth = { type: 'oauth2', flows: { clientCredentials: flow } }
+    const oidc = { type: 'openIdConnect', openIdConnectUrl: `https://${host}/openid` }
+    const rows: [fields: JsonObject, pointer: string][] = [
+      [{ provider: { organization: 'W', url: `https://${host}` } }, '/provider/url'],
+      [{ provider: { organization: 'W', url: endpoint } }, '/provider/url'],
+      [{ termsOfServiceUrl: `${endpoint}/terms` }, '/termsOfServiceUrl'],
+      [{ privacy_policy_url: `${endpoint}/privacy` }, '/privacy_policy_url'],
+      [{ securitySchemes: { o: oauth } }, '/securitySchemes/o/flows/clientCredentials/tokenUrl'],
+      [{ securitySchemes: { o: oidc } }, '/securitySchemes/o/openIdConnectUrl'],
+    ]
+    for (const [fields, pointer] of rows) {
+      expect(findErrors(makeCard(fields))).toStrictEqual([pointer])
+      const { documents } = compileCard(makeManifest({ mayShow: [host] }), makeCard(fields))
+      expect(JSON.stringify(documents['agent-card.json'])).toContain(String(getValue(fields, pointer)))
+    }
   })
 
   it('is left out where the agent is on another port of this host', () => {
@@ -97,37 +94,36 @@ describe('the host name of the agent', () => {
     ])
   })
 
-  it.each<[string, JsonObject, string]>([
-    ['the name of a member', { routes: { [host]: true } }, `/routes/${host}`],
-    ['the name of a skill', { skills: [{ name: host }] }, '/skills/0/name'],
-    [
-      'the name of an extension',
-      { capabilities: { extensions: [{ uri: endpoint }] } },
-      '/capabilities/extensions/0/uri',
-    ],
-    ['the id of a skill', { skills: [{ id: endpoint, name: 'S' }] }, '/skills/0/id'],
-    ["Shaman's supportUrl", { supportUrl: `https://${host}/help` }, '/supportUrl'],
-    ['an alias of SuperX', { protocol: 'a2a', icon_url: host, iconUrl: 'https://c.example' }, '/icon_url'],
-  ])('is rejected in %s', (_, fields, pointer) => {
-    expect(findErrors(makeCard(fields))).toStrictEqual([pointer])
+  it('is rejected in a name, an id and any other field', () => {
+    const rows: [fields: JsonObject, pointer: string][] = [
+      [{ routes: { [host]: true } }, `/routes/${host}`],
+      [{ skills: [{ name: host }] }, '/skills/0/name'],
+      [{ capabilities: { extensions: [{ uri: endpoint }] } }, '/capabilities/extensions/0/uri'],
+      [{ skills: [{ id: endpoint, name: 'S' }] }, '/skills/0/id'],
+      [{ supportUrl: `https://${host}/help` }, '/supportUrl'],
+      // An alias of SuperX.
+      [{ protocol: 'a2a', icon_url: host, iconUrl: 'https://c.example' }, '/icon_url'],
+    ]
+    expect(rows.map(([fields]) => [fields, ...findErrors(makeCard(fields))])).toEqual(rows)
   })
 
-  it.each([
-    'https://agents.example',
-    'https://my-weather.agents.example',
-    'https://weather.agents.example.org',
-    'http://db.internal, 10.0.0.5',
-  ])('is not found in %j', value => {
-    expect(serveField(value)).toBe(value)
-  })
-
-  it.each([
-    ['in a URL', `https://cdn.${host}/x`, `cdn.${host}`],
-    ['in a text', `See a.b.${host}.`, `a.b.${host}`],
-  ])('is found in a subdomain too: %s', (_, value, name) => {
-    const [error] = getCompileErrors(makeManifest(), makeCard({ 'x-field': value }))
-    expect([error?.pointer, error?.message]).toStrictEqual(['/x-field', expect.stringContaining(`host ${name}, `)])
-    expect(compileCard(makeManifest({ mayShow: [name] }), makeCard({ 'x-field': value }))).toHaveProperty('documents')
+  it('is not found in another host name, but in a subdomain', () => {
+    for (const value of [
+      'https://agents.example',
+      'https://my-weather.agents.example',
+      'https://weather.agents.example.org',
+      'http://db.internal, 10.0.0.5',
+    ])
+      expect(serveField(value)).toBe(value)
+    for (const [value, name] of [
+      [`https://cdn.${host}/x`, `cdn.${host}`],
+      [`See a.b.${host}.`, `a.b.${host}`],
+    ] as const) {
+      expect(getCompileErrors(makeManifest(), makeCard({ 'x-field': value }))).toMatchObject([
+        { pointer: '/x-field', message: expect.stringContaining(`host ${name}, `) },
+      ])
+      expect(serveField(value, {}, { mayShow: [name] })).toBe(value)
+    }
   })
 
   it('is not found in the name of this host, though it is a subdomain', () => {
@@ -158,26 +154,20 @@ describe('the host name of the agent', () => {
   })
 })
 
-describe('a complete card with the host of the agent in every link', () => {
+it('a complete card is served without the host name, where the manifest overrides the links that have no URL here', () => {
   const overridden = ['termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl', 'provider']
   const others = /^https:\/\/(?:id|e)\.example$/
-
-  it.each(Object.entries(completeCards))(
-    'is served without the host name, where the manifest overrides the links that have no URL here: %s',
-    (_, whole) => {
-      const text = JSON.stringify(whole).replaceAll(/https?:\/\/[^"/ ]+/g, url =>
-        others.test(url) ? url : `https://${host}`,
-      )
-      const fetched: JsonObject = JSON.parse(text)
-      const overrides = overridden
-        .filter(name => name in fetched)
-        .map(name => [name, getValue(JSON.parse(text.replaceAll(host, 'w.example')), `/${name}`)])
-      const { documents } = compileCard(
-        makeManifest({ url: `https://${host}` }, { card: Object.fromEntries(overrides) }),
-        fetched,
-      )
-      expect(Object.keys(documents)).toStrictEqual([...representationNames])
-      expect(JSON.stringify(documents)).not.toContain(host)
-    },
-  )
+  for (const [dialect, whole] of Object.entries(completeCards)) {
+    const text = JSON.stringify(whole).replaceAll(/https?:\/\/[^"/ ]+/g, url =>
+      others.test(url) ? url : `https://${host}`,
+    )
+    const fetched: JsonObject = JSON.parse(text)
+    const overrides = overridden
+      .filter(name => name in fetched)
+      .map(name => [name, getValue(JSON.parse(text.replaceAll(host, 'w.example')), `/${name}`)])
+    const manifest = makeManifest({ url: `https://${host}` }, { card: Object.fromEntries(overrides) })
+    const { documents } = compileCard(manifest, fetched)
+    expect(Object.keys(documents)).toStrictEqual([...representationNames])
+    expect(JSON.stringify(documents), dialect).not.toContain(host)
+  }
 })

@@ -11,8 +11,9 @@ const upstream = mcpUpstream
 const ownUrl = 'https://host.example/agents/weather/a2a'
 
 describe('a card from an MCP server', () => {
-  it.each(['gateway', 'direct', 'closed'])('is unchanged in the SuperX representation with the route %s', route => {
-    expect(compileCard({ upstream, route }, exa).documents.superx).toStrictEqual(exa)
+  it('is unchanged in the SuperX representation with any route', () => {
+    for (const route of ['gateway', 'direct', 'closed'])
+      expect(compileCard({ upstream, route }, exa).documents.superx).toStrictEqual(exa)
   })
 
   it("advertises this host's bridge in both versions and bindings of A2A, with its capabilities", () => {
@@ -35,86 +36,67 @@ describe('a card from an MCP server', () => {
     ])
   })
 
-  it.each(['direct', 'closed'])('advertises the MCP server itself with the route %s', route => {
-    const { card } = compileCard({ upstream, route }, exa)
-    expect([card.supportedInterfaces, card.capabilities.streaming]).toStrictEqual([
-      [{ url: upstream.mcp, protocolBinding: 'MCP', protocolVersion: '2024-11-05' }],
-      false,
-    ])
+  it('advertises the MCP server itself with another route than the gateway', () => {
+    const supportedInterfaces = [{ url: upstream.mcp, protocolBinding: 'MCP', protocolVersion: '2024-11-05' }]
+    for (const route of ['direct', 'closed'])
+      expect(compileCard({ upstream, route }, exa).card).toMatchObject({
+        supportedInterfaces,
+        capabilities: { streaming: false },
+      })
   })
 
-  it('has a skill for each tool', () => {
+  it('has a skill for each tool, and the modes of all tools as default modes', () => {
     const [search, contents] = exa.skills as JsonObject[]
-    const outputModes = ['text/plain', 'application/json']
-    expect(compileCard({ upstream }, exa).card.skills).toStrictEqual([
-      { ...search, tags: ['tool', 'mcp'], inputModes: ['application/json', 'text/plain'], outputModes },
-      {
-        ...contents,
-        id: 'get-contents',
-        tags: ['tool', 'mcp'],
-        inputModes: ['application/json', 'text/plain'],
-        outputModes,
-      },
-    ])
-  })
-
-  it('has the modes of all tools as default modes', () => {
-    const compileModes = (...tools: JsonObject[]) => {
-      const { defaultInputModes, defaultOutputModes } = compileCard({ upstream }, mcpServerCard(...tools)).card
-      return [defaultInputModes, defaultOutputModes]
-    }
-    expect([compileModes({ name: 'a' }), compileModes({ name: 'a', inputSchema: {} })]).toStrictEqual([
-      [
-        ['application/json', 'text/plain'],
-        ['text/plain', 'application/json'],
-      ],
-      [
-        ['application/json', 'text/plain'],
-        ['text/plain', 'application/json'],
-      ],
-    ])
-  })
-
-  it.each<[string, JsonObject, JsonObject]>([
-    ['Exa', exa, {}],
-    ['Exa, advertised directly', exa, { route: 'direct' }],
-    ['Exa, with an extended card', exa, { extended: { description: 'More' } }],
-    ['Exa, with an A2A endpoint of its own', exa, { upstream: { ...upstream, url: 'https://a2a.exa.example/rpc' } }],
-    ['a server without tools', mcpServerCard(), {}],
-    ['a server without metadata', { name: 'a', description: 'a', protocol: 'mcp', skills: [] }, {}],
-    [
-      'tools with unusual names',
-      mcpServerCard({ name: '天気' }, { name: '' }, { name: 'a\nb' }, { name: 'x', inputSchema: null }),
-      {},
-    ],
-  ])('is valid in 1.0 and 0.3: %s', (_, fetched, manifest) => {
-    const { documents } = compileCard({ upstream, ...manifest }, fetched)
-    expect([Object.keys(documents), versionErrors(documents), hybridErrors(documents)]).toStrictEqual([
-      [...representationNames],
-      [],
-      [],
-    ])
-  })
-
-  it.each<[title: string, card: JsonObject, output: JsonObject]>([
-    ['the owner declares none', {}, { union: [], first: undefined }],
-    [
-      'the owner declares those of one tool: they are enforced for that tool only',
-      { skills: [{ id: 'search', outputModes: ['image/png'] }] },
-      { union: [], first: ['image/png'] },
-    ],
-    [
-      'the owner declares those of the agent',
-      { defaultOutputModes: ['image/png'] },
-      { union: ['image/png', 'text/plain', 'application/json'], first: ['text/plain', 'application/json'] },
-    ],
-  ])('enforces no output modes that this host has assumed: %s', (_, card, { union, first }) => {
-    const { modes } = compileCard({ upstream, card }, exa).profile
-    expect([modes.union.output, modes.skills.search?.output, modes.union.input]).toStrictEqual([
-      union,
-      first,
+    const [inputModes, outputModes] = [
       ['application/json', 'text/plain'],
+      ['text/plain', 'application/json'],
+    ]
+    const { card } = compileCard({ upstream }, exa)
+    expect(card.skills).toStrictEqual([
+      { ...search, tags: ['tool', 'mcp'], inputModes, outputModes },
+      { ...contents, id: 'get-contents', tags: ['tool', 'mcp'], inputModes, outputModes },
     ])
+    for (const tool of [{ name: 'a' }, { name: 'a', inputSchema: {} }])
+      expect(compileCard({ upstream }, mcpServerCard(tool)).card).toMatchObject({
+        defaultInputModes: inputModes,
+        defaultOutputModes: outputModes,
+      })
+  })
+
+  it('is valid in 1.0 and 0.3', () => {
+    const odd = mcpServerCard({ name: '天気' }, { name: '' }, { name: 'a\nb' }, { name: 'x', inputSchema: null })
+    const rows: [fetched: JsonObject, manifest?: JsonObject][] = [
+      [exa],
+      [exa, { route: 'direct' }],
+      [exa, { extended: { description: 'More' } }],
+      [exa, { upstream: { ...upstream, url: 'https://a2a.exa.example/rpc' } }],
+      [mcpServerCard()],
+      [{ name: 'a', description: 'a', protocol: 'mcp', skills: [] }],
+      [odd],
+    ]
+    for (const [fetched, manifest] of rows) {
+      const { documents } = compileCard({ upstream, ...manifest }, fetched)
+      expect(Object.keys(documents)).toStrictEqual([...representationNames])
+      expect([...versionErrors(documents), ...hybridErrors(documents)]).toStrictEqual([])
+    }
+  })
+
+  it('enforces no output modes that this host has assumed', () => {
+    const rows: [card: JsonObject, union: string[], search: string[] | undefined][] = [
+      [{}, [], undefined],
+      // Those of one tool are enforced for that tool only.
+      [{ skills: [{ id: 'search', outputModes: ['image/png'] }] }, [], ['image/png']],
+      [
+        { defaultOutputModes: ['image/png'] },
+        ['image/png', 'text/plain', 'application/json'],
+        ['text/plain', 'application/json'],
+      ],
+    ]
+    for (const [card, union, search] of rows) {
+      const { modes } = compileCard({ upstream, card }, exa).profile
+      expect([card, modes.union.output, modes.skills.search?.output]).toStrictEqual([card, union, search])
+      expect(modes.union.input).toEqual(['application/json', 'text/plain'])
+    }
   })
 
   it('has in its profile what decides over a call: the default tool, the session and the resources', () => {
@@ -140,24 +122,18 @@ describe('a card from an MCP server', () => {
 })
 
 describe('a manifest over a card from an MCP server', () => {
-  it.each(['get_contents', 'get-contents'])('refers to a tool by its name or by the id of its skill: %s', id => {
-    const { card, documents, profile } = compileCard(
-      { upstream, card: { skills: [{ id, name: 'Contents', tags: ['web'], outputModes: ['image/png'] }] } },
-      exa,
-    )
+  it('refers to a tool by its name or by the id of its skill', () => {
     const [, raw] = exa.skills as JsonObject[]
-    expect([card.skills[1], (documents.superx.skills as Json[])[1], profile.mcp?.tools[1]]).toStrictEqual([
-      {
-        ...raw,
-        id: 'get-contents',
-        name: 'Contents',
-        tags: ['web'],
-        inputModes: ['application/json', 'text/plain'],
-        outputModes: ['image/png'],
-      },
-      { ...raw, name: 'Contents', tags: ['web'], outputModes: ['image/png'] },
-      { skillId: 'get-contents', name: 'get_contents', inputSchema: raw?.inputSchema },
-    ])
+    const changes = { name: 'Contents', tags: ['web'], outputModes: ['image/png'] }
+    for (const id of ['get_contents', 'get-contents']) {
+      const { card, documents, profile } = compileCard({ upstream, card: { skills: [{ id, ...changes }] } }, exa)
+      const inputModes = ['application/json', 'text/plain']
+      expect([card.skills[1], (documents.superx.skills as Json[])[1], profile.mcp?.tools[1]]).toStrictEqual([
+        { ...raw, ...changes, id: 'get-contents', inputModes },
+        { ...raw, ...changes },
+        { skillId: 'get-contents', name: 'get_contents', inputSchema: raw?.inputSchema },
+      ])
+    }
   })
 
   it('adds no skill without a tool, and reports that', () => {
@@ -204,10 +180,7 @@ describe('a manifest over a card from an MCP server', () => {
   it('cannot declare what the bridge does not support', () => {
     const card = { url: 'https://exa.example/mcp', capabilities: { pushNotifications: true } }
     expect(getCompileErrors({ upstream, card }, exa)).toStrictEqual([
-      {
-        pointer: '/card/url',
-        message: 'must be left out: this host calls the tools of the MCP server itself',
-      },
+      { pointer: '/card/url', message: 'must be left out: this host calls the tools of the MCP server itself' },
       {
         pointer: '/card/capabilities/pushNotifications',
         message: 'must be false: a tool call ends with its result, so there is nothing to notify of later',
@@ -220,23 +193,21 @@ describe('a manifest over a card from an MCP server', () => {
 })
 
 describe('the call profile of an MCP server', () => {
-  it.each(['gateway', 'direct'])('has the tools, and a target for each version, with the route %s', route => {
-    const { profile } = compileCard({ upstream: { ...upstream, secret: 'EXA' }, route }, exa)
+  it('has the tools, and a target for each version', () => {
     const [search, contents] = exa.skills as JsonObject[]
-    expect([profile.targets, profile.mcp, profile.secret]).toStrictEqual([
-      [
-        { binding: 'JSONRPC', version: '1.0', url: upstream.mcp },
-        { binding: 'JSONRPC', version: '0.3', url: upstream.mcp },
-      ],
-      {
-        url: upstream.mcp,
-        tools: [
-          { skillId: 'search', name: 'search', inputSchema: search?.inputSchema },
-          { skillId: 'get-contents', name: 'get_contents', inputSchema: contents?.inputSchema },
-        ],
-      },
-      'EXA',
-    ])
+    const tools = [
+      { skillId: 'search', name: 'search', inputSchema: search?.inputSchema },
+      { skillId: 'get-contents', name: 'get_contents', inputSchema: contents?.inputSchema },
+    ]
+    const targets = ['1.0', '0.3'].map(version => ({ binding: 'JSONRPC', version, url: upstream.mcp }))
+    for (const route of ['gateway', 'direct']) {
+      const { profile } = compileCard({ upstream: { ...upstream, secret: 'EXA' }, route }, exa)
+      expect([profile.targets, profile.mcp, profile.secret]).toStrictEqual([
+        targets,
+        { url: upstream.mcp, tools },
+        'EXA',
+      ])
+    }
   })
 
   it('has no tools where the manifest names an A2A endpoint', () => {

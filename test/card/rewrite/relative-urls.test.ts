@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { resolveInterfaceUrls } from '../../../src/card/rewrite/relative-urls.ts'
-import type { JsonObject } from '../../../src/json/json.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
 const base = 'https://a.example/agents/one/.well-known/agent-card.json'
@@ -8,38 +7,35 @@ const upstream = { card: base }
 const fetched = { name: 'A', description: 'B', url: '/a2a' }
 
 describe('a relative URL of an interface', () => {
-  it.each<[string, string]>([
-    ['/a2a', 'https://a.example/a2a'],
-    ['./a2a', 'https://a.example/agents/one/.well-known/a2a'],
-    ['../a2a?x=1', 'https://a.example/agents/one/a2a?x=1'],
-    ['//b.example/a2a', 'https://b.example/a2a'],
-  ])('of a fetched card is resolved against the address of the card: %s', (url, resolved) => {
-    const { direct, report, profile } = compileCard({ upstream }, { ...fetched, url })
-    expect([direct.supportedInterfaces[0]?.url, profile.targets[0]?.url]).toStrictEqual([resolved, resolved])
-    expect(report.converted).toStrictEqual([
-      { pointer: '/url', message: `relative, resolved against the address of the card: ${resolved}` },
-    ])
+  it('of a fetched card is resolved against the address of the card', () => {
+    const urls = {
+      '/a2a': 'https://a.example/a2a',
+      './a2a': 'https://a.example/agents/one/.well-known/a2a',
+      '../a2a?x=1': 'https://a.example/agents/one/a2a?x=1',
+      '//b.example/a2a': 'https://b.example/a2a',
+    }
+    for (const [url, resolved] of Object.entries(urls)) {
+      const { direct, report, profile } = compileCard({ upstream }, { ...fetched, url })
+      expect([direct.supportedInterfaces[0]?.url, profile.targets[0]?.url]).toStrictEqual([resolved, resolved])
+      expect(report.converted).toStrictEqual([
+        { pointer: '/url', message: `relative, resolved against the address of the card: ${resolved}` },
+      ])
+    }
   })
 
-  it.each<[string, JsonObject]>([
-    [
-      '/supportedInterfaces/0/url',
-      { supportedInterfaces: [{ url: '/x', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] },
-    ],
-    ['/additionalInterfaces/0/url', { additionalInterfaces: [{ url: '/x', transport: 'GRPC' }] }],
-    ['/interfaces/0/url', { interfaces: [{ url: '/x', transport: 'GRPC' }] }],
-  ])('is resolved in each list: %s', (pointer, fields) => {
-    const { direct, report } = compileCard({ upstream }, { ...fetched, url: 'https://a.example/a2a', ...fields })
-    expect(direct.supportedInterfaces.map(({ url }) => url)).toContain('https://a.example/x')
-    expect(report.converted.map(note => note.pointer)).toContain(pointer)
+  it('is resolved in each list of interfaces', () => {
+    for (const name of ['supportedInterfaces', 'additionalInterfaces', 'interfaces']) {
+      const fields = { [name]: [{ url: '/x', transport: 'GRPC', protocolVersion: '1.0' }] }
+      const { direct, report } = compileCard({ upstream }, { ...fetched, url: 'https://a.example/a2a', ...fields })
+      expect(direct.supportedInterfaces.map(({ url }) => url)).toContain('https://a.example/x')
+      expect(report.converted.map(note => note.pointer)).toContain(`/${name}/0/url`)
+    }
   })
 
-  it.each(['a2a', 'a.example/a2a', 'YOUR_URL', '/{{path}}', '/\\b.example', '/a b', ''])(
-    'is rejected where it may be something else: %s',
-    url => {
+  it('is rejected where it may be something else', () => {
+    for (const url of ['a2a', 'a.example/a2a', 'YOUR_URL', '/{{path}}', '/\\b.example', '/a b', ''])
       expect(getCompileErrors({ upstream }, { ...fetched, url }).map(({ pointer }) => pointer)).toStrictEqual(['/url'])
-    },
-  )
+  })
 
   it('is rejected in the card of a manifest, which has no address', () => {
     expect(getCompileErrors({ ...fetched })[0]?.message).toMatch(/^is relative/)

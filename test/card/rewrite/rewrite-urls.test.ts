@@ -14,58 +14,61 @@ import {
 } from '../../support/cards/gateway.ts'
 
 describe('a URL of the agent in a fetched card', () => {
-  it.each<[string, string, string]>([
-    ['the endpoint', endpoint, ownEndpoint],
-    ['with a trailing slash', `${endpoint}/`, ownEndpoint],
-    ['with its port', `https://${host}:443/a2a`, ownEndpoint],
-    ['in capitals', `HTTPS://${host.toUpperCase()}/a2a`, ownEndpoint],
-    ['with a trailing dot of the host', `https://${host}./a2a`, ownEndpoint],
-    ['with http', `http://${host}/a2a`, ownEndpoint],
-    ['with needless escapes', `https://${host}/a%32a`, ownEndpoint],
-    ['with a query', `${endpoint}?x=1#y`, `${ownEndpoint}?x=1#y`],
-    ['below the endpoint', `${endpoint}/v1/tasks?x=1`, `${ownEndpoint}/v1/tasks?x=1`],
-    ['with a dot segment', `https://${host}/x/../a2a/tasks`, `${ownEndpoint}/tasks`],
-    ['in a text', `Ask ${endpoint}, or ${endpoint}/v1.`, `Ask ${ownEndpoint}, or ${ownEndpoint}/v1.`],
-    ['in a text, twice and in brackets', `(${endpoint}) <${endpoint}/x>`, `(${ownEndpoint}) <${ownEndpoint}/x>`],
-    ['of its card', source, ownCardUrl],
-    ['of its card at the older path', `https://${host}/.well-known/agent.json`, ownCardUrl],
-    ['of its card below the endpoint', `${endpoint}/.well-known/agent-card.json`, ownCardUrl],
-  ])('is replaced by that of this host: %s', (_, url, expected) => {
-    expect(serveField(url)).toBe(expected)
-    expect(serveField({ deep: [{ url }] })).toStrictEqual({ deep: [{ url: expected }] })
+  it('is replaced by that of this host', () => {
+    const urls = {
+      [endpoint]: ownEndpoint,
+      [`${endpoint}/`]: ownEndpoint,
+      [`https://${host}:443/a2a`]: ownEndpoint,
+      [`HTTPS://${host.toUpperCase()}/a2a`]: ownEndpoint,
+      [`https://${host}./a2a`]: ownEndpoint,
+      [`http://${host}/a2a`]: ownEndpoint,
+      [`https://${host}/a%32a`]: ownEndpoint,
+      [`${endpoint}?x=1#y`]: `${ownEndpoint}?x=1#y`,
+      [`${endpoint}/v1/tasks?x=1`]: `${ownEndpoint}/v1/tasks?x=1`,
+      [`https://${host}/x/../a2a/tasks`]: `${ownEndpoint}/tasks`,
+      // In texts.
+      [`Ask ${endpoint}, or ${endpoint}/v1.`]: `Ask ${ownEndpoint}, or ${ownEndpoint}/v1.`,
+      [`(${endpoint}) <${endpoint}/x>`]: `(${ownEndpoint}) <${ownEndpoint}/x>`,
+      // Of its card, also at the older path and below the endpoint.
+      [source]: ownCardUrl,
+      [`https://${host}/.well-known/agent.json`]: ownCardUrl,
+      [`${endpoint}/.well-known/agent-card.json`]: ownCardUrl,
+    }
+    for (const [url, expected] of Object.entries(urls))
+      expect(serveField([url, { deep: [{ url }] }])).toStrictEqual([expected, { deep: [{ url: expected }] }])
   })
 
-  it.each<[string, string]>([
-    ['a path with the same beginning', `${endpoint}x`],
-    ['another path', `https://${host}/docs`],
-    ['the host alone', `https://${host}`],
-    ['another port', `https://${host}:8443/a2a`],
-    ['another protocol', `wss://${host}/a2a`],
-    ['the card of another agent', `https://${host}/agents/other/.well-known/agent-card.json`],
-    ['the query of another URL', `https://proxy.example/?u=${encodeURIComponent(endpoint)}`],
-    ['a text', `It runs on ${host}`],
-    ['a text, in capitals', `It runs on ${host.toUpperCase()}:8443`],
-  ])('is rejected where this host has no URL for it: %s', (_, value) => {
-    expect(findErrors(makeCard({ 'x-field': { deep: [value] } }))).toStrictEqual(['/x-field/deep/0'])
+  it('is rejected where this host has no URL for it', () => {
+    const values = [
+      `${endpoint}x`,
+      `https://${host}/docs`,
+      `https://${host}`,
+      `https://${host}:8443/a2a`,
+      `wss://${host}/a2a`,
+      `https://${host}/agents/other/.well-known/agent-card.json`,
+      `https://proxy.example/?u=${encodeURIComponent(endpoint)}`,
+      `It runs on ${host}`,
+      `It runs on ${host.toUpperCase()}:8443`,
+    ]
+    for (const value of values)
+      expect([value, ...findErrors(makeCard({ 'x-field': { deep: [value] } }))]).toEqual([value, '/x-field/deep/0'])
   })
 
-  it.each<[string, string, string, string]>([
-    ['a root URL', 'https://root.example', 'https://root.example/', ownEndpoint],
-    ['a root URL without a slash', 'https://root.example/', 'https://root.example', ownEndpoint],
-    ['a path with a slash', 'https://root.example/a2a/', 'https://root.example/a2a', ownEndpoint],
-    ['a query of its own', 'https://root.example/rpc?agent=1', 'https://root.example/rpc?agent=1', ownEndpoint],
-    ['a port', 'http://root.example:8080/a2a', 'http://ROOT.example:8080/a2a/x', `${ownEndpoint}/x`],
-    ['the longest of several', 'https://root.example/a', 'https://root.example/a/b/c', `${ownEndpoint}/c`],
-  ])('is replaced where the endpoint is %s', (_, url, value, expected) => {
-    const additionalInterfaces = [{ url: 'https://root.example/a/b', transport: 'HTTP+JSON' }]
-    expect(serveField(value, { url, additionalInterfaces })).toBe(expected)
-  })
-
-  it.each<[string, string, string]>([
-    ['a path below a root URL', 'https://root.example', 'https://root.example/docs'],
-    ['another query', 'https://root.example/rpc?agent=1', 'https://root.example/rpc?agent=2'],
-  ])('is rejected where the endpoint does not match: %s', (_, url, value) => {
-    expect(findErrors(makeCard({ url, 'x-field': value }))).toStrictEqual(['/x-field'])
+  it('is replaced for each form of an endpoint, the longest of several first', () => {
+    const root = 'https://root.example'
+    const additionalInterfaces = [{ url: `${root}/a/b`, transport: 'HTTP+JSON' }]
+    const rows: [url: string, value: string, expected: string][] = [
+      [root, `${root}/`, ownEndpoint],
+      [`${root}/`, root, ownEndpoint],
+      [`${root}/a2a/`, `${root}/a2a`, ownEndpoint],
+      [`${root}/rpc?agent=1`, `${root}/rpc?agent=1`, ownEndpoint],
+      ['http://root.example:8080/a2a', 'http://ROOT.example:8080/a2a/x', `${ownEndpoint}/x`],
+      [`${root}/a`, `${root}/a/b/c`, `${ownEndpoint}/c`],
+    ]
+    for (const [url, value, expected] of rows) expect(serveField(value, { url, additionalInterfaces })).toBe(expected)
+    // A path below a root URL, and another query.
+    expect(findErrors(makeCard({ url: root, 'x-field': `${root}/docs` }))).toEqual(['/x-field'])
+    expect(findErrors(makeCard({ url: `${root}/rpc?agent=1`, 'x-field': `${root}/rpc?agent=2` }))).toEqual(['/x-field'])
   })
 
   it('is replaced where the query of the card matches, and rejected where it does not', () => {

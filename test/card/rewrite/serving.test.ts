@@ -7,169 +7,160 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
 const upstream = 'https://internal.example'
+const own = 'https://host.example/agents/weather/a2a'
 const base = { name: 'A', description: 'B' }
+const bare = { ...base, url: upstream }
+const jsonrpc = (url: string, protocolVersion: string) => ({ url, protocolBinding: 'JSONRPC', protocolVersion })
 const cards: Record<string, JsonObject> = {
   '1.0': {
     ...base,
     supportedInterfaces: [
-      { url: `${upstream}/v1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'north' },
-      { url: `${upstream}/v1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'south' },
+      { ...jsonrpc(`${upstream}/v1`, '1.0'), tenant: 'north' },
+      { ...jsonrpc(`${upstream}/v1`, '1.0'), tenant: 'south' },
       { url: `${upstream}/grpc`, protocolBinding: 'GRPC', protocolVersion: '1.0' },
-      { url: `${upstream}/v0`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      jsonrpc(`${upstream}/v0`, '0.3'),
     ],
   },
   '0.3': {
-    ...base,
-    url: upstream,
+    ...bare,
     protocolVersion: '0.3.0',
     additionalInterfaces: [{ url: `${upstream}/r`, transport: 'HTTP+JSON' }],
   },
-  gopherhole: { ...base, url: upstream },
+  gopherhole: bare,
   superx: {
-    ...base,
+    ...bare,
     protocol: 'a2a',
-    url: upstream,
     additional_interfaces: [{ url: `${upstream}/x`, transport: 'GRPC' }],
     agentCard: { url: `${upstream}/.well-known/agent.json` },
   },
-  shaman: {
-    ...base,
-    url: upstream,
-    supportUrl: 'https://help.example',
-    interfaces: [{ url: upstream, transport: 'MCP' }],
-  },
-  telex: { ...base, url: upstream, supportedProtocols: ['a2a-v1'] },
-  '0.2': { ...base, url: upstream, protocolVersion: '0.2.5', preferredTransport: 'JSONRPC' },
+  shaman: { ...bare, supportUrl: 'https://help.example', interfaces: [{ url: upstream, transport: 'MCP' }] },
+  telex: { ...bare, supportedProtocols: ['a2a-v1'] },
+  '0.2': { ...bare, protocolVersion: '0.2.5', preferredTransport: 'JSONRPC' },
 }
 
 describe('route: gateway', () => {
-  it.each(Object.keys(cards))("hides the agent's URL in every representation of a %s card", dialect => {
-    const { documents, report } = compileCard({ card: cards[dialect] as Json, route: 'gateway' })
-    expect(Object.keys(documents)).toStrictEqual([...representationNames])
-    expect(JSON.stringify(documents)).not.toContain(upstream)
-    expect(JSON.stringify(documents)).toContain('https://host.example/agents/weather/a2a')
-    expect(JSON.stringify(report.dropped)).not.toContain('Interfaces')
+  it("hides the agent's URL in every representation of a card of each dialect", () => {
+    for (const card of Object.values(cards)) {
+      const { documents, report } = compileCard({ card, route: 'gateway' })
+      expect(Object.keys(documents)).toStrictEqual([...representationNames])
+      expect(JSON.stringify(documents)).not.toContain(upstream)
+      expect(JSON.stringify(documents)).toContain(own)
+      expect(JSON.stringify(report.dropped)).not.toContain('Interfaces')
+    }
   })
 
   it("lists each of the agent's bindings and versions once, with the URL of this host", () => {
-    const url = 'https://host.example/agents/weather/a2a'
     const { card } = compileCard({ card: cards['1.0'] as Json, route: 'gateway', bridge: 'off' })
-    expect(card.supportedInterfaces).toStrictEqual([
-      { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-      { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-    ])
+    expect(card.supportedInterfaces).toStrictEqual([jsonrpc(own, '1.0'), jsonrpc(own, '0.3')])
   })
 
-  it.each<[string, string, string[]]>([
-    ['1.0', 'all', ['JSONRPC 1.0', 'JSONRPC 0.3', 'HTTP+JSON 1.0', 'HTTP+JSON 0.3']],
-    ['1.0', 'versions', ['JSONRPC 1.0', 'JSONRPC 0.3']],
-    ['0.3', 'all', ['JSONRPC 0.3', 'HTTP+JSON 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0']],
-    ['0.3', 'versions', ['JSONRPC 0.3', 'HTTP+JSON 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0']],
-    ['0.3', 'bindings', ['JSONRPC 0.3', 'HTTP+JSON 0.3']],
-    ['gopherhole', 'all', ['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3']],
-    ['gopherhole', 'versions', ['JSONRPC 1.0', 'JSONRPC 0.3']],
-    ['gopherhole', 'bindings', ['JSONRPC 1.0', 'HTTP+JSON 1.0']],
-    ['gopherhole', 'off', ['JSONRPC 1.0']],
-    ['0.2', 'all', ['JSONRPC 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0', 'HTTP+JSON 0.3']],
-    ['0.2', 'off', ['JSONRPC 0.3']],
-  ])(
-    'lists what a %s card is translated from with `bridge: %s`, after the interfaces of the agent',
-    (dialect, bridge, expected) => {
+  it('lists what calls are translated from, after the interfaces of the agent', () => {
+    const rows: [dialect: string, bridge: string, ...interfaces: string[]][] = [
+      ['1.0', 'all', 'JSONRPC 1.0', 'JSONRPC 0.3', 'HTTP+JSON 1.0', 'HTTP+JSON 0.3'],
+      ['1.0', 'versions', 'JSONRPC 1.0', 'JSONRPC 0.3'],
+      ['0.3', 'all', 'JSONRPC 0.3', 'HTTP+JSON 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0'],
+      ['0.3', 'versions', 'JSONRPC 0.3', 'HTTP+JSON 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0'],
+      ['0.3', 'bindings', 'JSONRPC 0.3', 'HTTP+JSON 0.3'],
+      ['gopherhole', 'all', 'JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'],
+      ['gopherhole', 'versions', 'JSONRPC 1.0', 'JSONRPC 0.3'],
+      ['gopherhole', 'bindings', 'JSONRPC 1.0', 'HTTP+JSON 1.0'],
+      ['gopherhole', 'off', 'JSONRPC 1.0'],
+      ['0.2', 'all', 'JSONRPC 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0', 'HTTP+JSON 0.3'],
+      ['0.2', 'off', 'JSONRPC 0.3'],
+    ]
+    const listed = rows.map(([dialect, bridge]) => {
       const { card } = compileCard({ card: cards[dialect] as Json, route: 'gateway', bridge })
-      expect(card.supportedInterfaces.map(each => `${each.protocolBinding} ${each.protocolVersion}`)).toEqual(expected)
-    },
-  )
+      return [
+        dialect,
+        bridge,
+        ...card.supportedInterfaces.map(each => `${each.protocolBinding} ${each.protocolVersion}`),
+      ]
+    })
+    expect(listed).toEqual(rows)
+    for (const route of ['direct', 'closed']) {
+      const { card } = compileCard({ card: cards.gopherhole as Json, route, bridge: 'all' })
+      expect(card.supportedInterfaces.map(({ url }) => url)).toEqual([upstream])
+    }
+  })
 
-  it.each<[string, JsonObject]>([
-    ['0.2', {}],
-    ['telex', { protocolVersion: '0.2.5' }],
-    ['telex', { protocol_version: '0.2' }],
-  ])('has the same interfaces of 0.3 in the fields of either version: %s with %j', (name, version) => {
-    const card = { ...cards[name], ...version }
-    const { documents } = compileCard({ card, route: 'gateway' })
-    const url = 'https://host.example/agents/weather/a2a'
+  it('has the same interfaces of 0.3 in the fields of either version', () => {
     const fields = {
-      url,
+      url: own,
       preferredTransport: 'JSONRPC',
       protocolVersion: '0.3.0',
-      additionalInterfaces: [{ url, transport: 'HTTP+JSON' }],
+      additionalInterfaces: [{ url: own, transport: 'HTTP+JSON' }],
     }
-    expect(documents['agent-card.json']).toMatchObject({
-      ...fields,
-      supportedInterfaces: [
-        { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-        { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-        { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-        { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
-      ],
-    })
-    for (const dialect of ['0.3', 'shaman', 'superx', 'telex'] as const)
-      expect(documents[dialect]).toMatchObject(fields)
+    const rest = (protocolVersion: string) => ({ url: own, protocolBinding: 'HTTP+JSON', protocolVersion })
+    const supportedInterfaces = [jsonrpc(own, '0.3'), jsonrpc(own, '1.0'), rest('1.0'), rest('0.3')]
+    const telex = cards.telex as JsonObject
+    for (const card of [
+      cards['0.2'] as JsonObject,
+      { ...telex, protocolVersion: '0.2.5' },
+      { ...telex, protocol_version: '0.2' },
+    ]) {
+      const { documents } = compileCard({ card, route: 'gateway' })
+      expect(documents['agent-card.json']).toMatchObject({ ...fields, supportedInterfaces })
+      for (const dialect of ['0.3', 'shaman', 'superx', 'telex'] as const)
+        expect(documents[dialect]).toMatchObject(fields)
+    }
   })
 
-  it.each([
-    ['JSON-RPC', new JsonRpcTransportFactory()],
-    ['HTTP+JSON', new RestTransportFactory()],
-  ])('is found by the official client of 0.3 that has only %s, where the agent has 0.2', async (_, transport) => {
+  it('is found by the official client of 0.3 that has only one transport, where the agent has 0.2', async () => {
     const { documents } = compileCard({ card: cards['0.2'] as Json, route: 'gateway' })
-    const factory = new ClientFactory({ transports: [transport] })
-    for (const name of ['agent-card.json', '0.3'] as const)
-      await expect(factory.createFromAgentCard(documents[name] as unknown as V03Card)).resolves.toBeDefined()
+    for (const transport of [new JsonRpcTransportFactory(), new RestTransportFactory()])
+      for (const name of ['agent-card.json', '0.3'] as const) {
+        const factory = new ClientFactory({ transports: [transport] })
+        await expect(factory.createFromAgentCard(documents[name] as unknown as V03Card)).resolves.toBeDefined()
+      }
   })
 
-  it.each(['direct', 'closed'])('does not list what is not translated: `route: %s`', route => {
-    const { card } = compileCard({ card: cards.gopherhole as Json, route, bridge: 'all' })
-    expect(card.supportedInterfaces.map(({ url }) => url)).toEqual([upstream])
-  })
-
-  it.each<[string, JsonObject]>([
-    ['MCP', { ...base, protocol: 'mcp', protocolVersion: '2024-11-05', url: `${upstream}/mcp` }],
-    ['GRPC', { ...base, url: upstream, preferredTransport: 'GRPC' }],
-    ['an unknown version of A2A', { ...base, url: upstream, protocolVersion: '1.1' }],
-    ['v0.1', { ...base, url: upstream, protocolVersion: '0.1.0' }],
-  ])('is rejected for an agent that supports only %s', (_, card) => {
-    expect(getCompileErrors({ card, route: 'gateway' })).toStrictEqual([
-      {
-        pointer: '/route',
-        message:
-          'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3 or 1.0: add one, or use `route: direct`',
-      },
+  it('is rejected for an agent whose only interface this host cannot forward to', () => {
+    const message =
+      'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3 or 1.0: add one, or use `route: direct`'
+    for (const fields of [
+      { protocol: 'mcp', protocolVersion: '2024-11-05' },
+      { preferredTransport: 'GRPC' },
+      { protocolVersion: '1.1' },
+      { protocolVersion: '0.1.0' },
     ])
+      expect(getCompileErrors({ card: { ...bare, ...fields }, route: 'gateway' })).toStrictEqual([
+        { pointer: '/route', message },
+      ])
   })
 
   it('lists exactly the bindings and versions that this host can forward', () => {
-    const versions = ['1.1', '1.0', '0.4', '0.3', '0.2', '0.1', '2.0']
-    const { card, profile } = compileCard({
-      card: {
-        ...base,
-        supportedInterfaces: ['JSONRPC', 'HTTP+JSON', 'GRPC', 'MCP'].flatMap(protocolBinding =>
-          versions.map(protocolVersion => ({
-            url: `${upstream}/${protocolVersion}`,
-            protocolBinding,
-            protocolVersion,
-          })),
-        ),
-      },
-      route: 'gateway',
-    })
-    expect({
-      advertised: card.supportedInterfaces.map(({ protocolBinding, protocolVersion }) => [
+    const supportedInterfaces = ['JSONRPC', 'HTTP+JSON', 'GRPC', 'MCP'].flatMap(protocolBinding =>
+      ['1.1', '1.0', '0.4', '0.3', '0.2', '0.1', '2.0'].map(protocolVersion => ({
+        url: `${upstream}/${protocolVersion}`,
         protocolBinding,
         protocolVersion,
-      ]),
-      targets: profile.targets.map(({ binding, version, url }) => [binding, version, url]),
-    }).toStrictEqual({
-      advertised: ['JSONRPC', 'HTTP+JSON'].flatMap(binding => ['1.0', '0.3'].map(version => [binding, version])),
-      targets: ['JSONRPC', 'HTTP+JSON'].flatMap(binding =>
-        ['1.0', '0.3'].map(version => [binding, version, `${upstream}/${version}`]),
-      ),
-    })
+      })),
+    )
+    const { card, profile } = compileCard({ card: { ...base, supportedInterfaces }, route: 'gateway' })
+    expect(card.supportedInterfaces.map(each => `${each.protocolBinding} ${each.protocolVersion}`)).toEqual([
+      'JSONRPC 1.0',
+      'JSONRPC 0.3',
+      'HTTP+JSON 1.0',
+      'HTTP+JSON 0.3',
+    ])
+    expect(profile.targets.map(({ binding, version, url }) => `${binding} ${version} ${url}`)).toEqual([
+      `JSONRPC 1.0 ${upstream}/1.0`,
+      `JSONRPC 0.3 ${upstream}/0.3`,
+      `HTTP+JSON 1.0 ${upstream}/1.0`,
+      `HTTP+JSON 0.3 ${upstream}/0.3`,
+    ])
+  })
+
+  it('names the transport of this host in place of that of the agent, under any name', () => {
+    for (const word of [{ transport: 'http' }, { protocol: 'rest' }, { preferred_transport: 'http' }]) {
+      const { documents } = compileCard({ card: { ...cards.telex, ...word } as JsonObject, route: 'gateway' })
+      expect(documents.telex).toMatchObject({ url: own, preferredTransport: 'HTTP+JSON' })
+      expect(documents.telex).not.toHaveProperty(Object.keys(word).join())
+    }
   })
 
   it('ignores an empty tenant, which servers that use ProtoJSON write', () => {
-    const supportedInterfaces = [
-      { url: `${upstream}/v1`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
-    ]
+    const supportedInterfaces = [{ ...jsonrpc(`${upstream}/v1`, '1.0'), tenant: '' }]
     const { profile } = compileCard({ card: { ...base, supportedInterfaces } })
     expect(profile.targets).toEqual([{ binding: 'JSONRPC', version: '1.0', url: `${upstream}/v1` }])
   })
@@ -190,66 +181,55 @@ describe('route: gateway', () => {
     expect(documents.superx).toStrictEqual({
       ...base,
       protocol: 'a2a',
-      url: 'https://host.example/agents/weather/a2a',
+      url: own,
       agentCard: { url: 'https://host.example/agents/weather/.well-known/agent-card.json' },
       preferredTransport: 'JSONRPC',
     })
   })
-
-  it.each([
-    ['PUBLIC_URL', { publicUrl: 'https://cards.example/' }, ['a.example'], 'https://cards.example'],
-    ['the first host name', {}, ['*', 'a.example', 'b.example'], 'https://a.example'],
-    ['the registration request', { publicUrl: '' }, ['*'], 'https://request.example'],
-  ])('uses the origin of %s', (_, context, hosts, origin) => {
-    const manifest = { card: cards.gopherhole as Json, route: 'gateway', hosts }
-    expect(compile(manifest, { id: 'a', requestOrigin: 'https://request.example', ...context })).toMatchObject({
-      compiled: { origin, documents: { gopherhole: { url: `${origin}/agents/a/a2a` } } },
-    })
-  })
 })
 
-describe('the origin of an agent with host names', () => {
+it("the agent's URL is kept with another route", () => {
+  for (const route of ['direct', 'closed'])
+    expect(compileCard({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
+})
+
+describe('the origin of the URLs of a card', () => {
   const compileAt = (requestOrigin: string, hosts: string[], publicUrl?: string) => {
     const manifest = { card: cards.gopherhole as Json, route: 'gateway', hosts }
     return compile(manifest, { id: 'a', requestOrigin, publicUrl })
   }
 
-  it.each([
-    ['http://127.0.0.1:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
-    ['http://localhost:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
-    ['http://127.0.0.1:8787', ['localhost'], 'http://localhost:8787'],
-    ['http://[::1]:8787', ['*', 'agents.localhost'], 'http://agents.localhost:8787'],
-    ['http://192.168.0.7', ['192.168.0.7'], 'http://192.168.0.7'],
-    ['https://cards.example:8443', ['cards.example'], 'https://cards.example:8443'],
-    ['https://cards.example:8443', ['other.example'], 'https://other.example'],
-    ['http://127.0.0.1:8787', ['cards.example'], 'https://cards.example'],
-    ['http://cards.example', ['cards.example'], 'https://cards.example'],
-  ])('registered through %s with %j is %s', (requestOrigin, hosts, origin) => {
-    expect(compileAt(requestOrigin, hosts)).toMatchObject({
-      compiled: { origin, documents: { gopherhole: { url: `${origin}/agents/a/a2a` } } },
-    })
+  it('is PUBLIC_URL, a host name of the agent, or that of the registration', () => {
+    const rows: [requestOrigin: string, hosts: string[], origin: string, publicUrl?: string][] = [
+      ['https://request.example', ['a.example'], 'https://cards.example', 'https://cards.example/'],
+      ['https://request.example', ['*', 'a.example', 'b.example'], 'https://a.example'],
+      ['https://request.example', ['*'], 'https://request.example', ''],
+      // On this machine.
+      ['http://127.0.0.1:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
+      ['http://localhost:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
+      ['http://127.0.0.1:8787', ['localhost'], 'http://localhost:8787'],
+      ['http://[::1]:8787', ['*', 'agents.localhost'], 'http://agents.localhost:8787'],
+      ['http://192.168.0.7', ['192.168.0.7'], 'http://192.168.0.7'],
+      ['https://cards.example:8443', ['cards.example'], 'https://cards.example:8443'],
+      ['https://cards.example:8443', ['other.example'], 'https://other.example'],
+      ['http://127.0.0.1:8787', ['cards.example'], 'https://cards.example'],
+      ['http://cards.example', ['cards.example'], 'https://cards.example'],
+    ]
+    for (const [requestOrigin, hosts, origin, publicUrl] of rows)
+      expect(compileAt(requestOrigin, hosts, publicUrl)).toMatchObject({
+        compiled: { origin, documents: { gopherhole: { url: `${origin}/agents/a/a2a` } } },
+      })
   })
 
-  it.each(['127.0.0.1', '10.0.0.5', 'localhost', 'agents.localhost'])(
-    'is rejected with the reason if it is no public name, and the host is reached by one: %s',
-    name => {
+  it('is rejected with the reason if it is no public name, and the host is reached by one', () => {
+    for (const name of ['127.0.0.1', '10.0.0.5', 'localhost', 'agents.localhost']) {
+      const message = `begins with "${name}", which is no public host name: clients of cards.example could not use the URLs of the card. Begin with a host name of this host, or set PUBLIC_URL`
       expect(compileAt('https://cards.example', [name, 'cards.example'])).toEqual({
-        errors: [
-          {
-            pointer: '/hosts',
-            message: `begins with "${name}", which is no public host name: clients of cards.example could not use the URLs of the card. Begin with a host name of this host, or set PUBLIC_URL`,
-          },
-        ],
+        errors: [{ pointer: '/hosts', message }],
       })
       expect(compileAt('https://cards.example', ['cards.example', name])).toHaveProperty('compiled')
       expect(compileAt('https://cards.example', [name], 'https://cards.example')).toHaveProperty('compiled')
-    },
-  )
-})
-
-describe.each(['direct', 'closed'])('route: %s', route => {
-  it("keeps the agent's URL", () => {
-    expect(compileCard({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
+    }
   })
 })
 
@@ -266,80 +246,66 @@ const makeUrlError = (pointer: string) => ({
 const skill = { id: 's', name: 'S', description: 'Does it', tags: ['t'] }
 
 describe("the agent's URL in a card with `route: gateway`", () => {
-  it.each<[string, JsonObject, string]>([
-    ['the description', { description: `Ask me at ${agent}.` }, '/card/description'],
-    ['a text, as a host name', { description: 'Lives on Weather.Agents.Example, in Oslo' }, '/card/description'],
-    ['an example', { skills: [{ ...skill, examples: ['a', agent] }] }, '/card/skills/0/examples/1'],
-    ['an unknown field', { endpoint: { rpc: agent } }, '/card/endpoint/rpc'],
-    ['a list that is not of interfaces', { interfaces: [{ url: agent }] }, '/card/interfaces/0/url'],
-    ['the name of a member', { routes: { [agent]: true } }, '/card/routes/https:~1~1weather.agents.example~1a2a~1one'],
-    [
-      "an extension's parameters",
-      { capabilities: { extensions: [{ uri: 'urn:x', params: { at: [agent] } }] } },
-      '/card/capabilities/extensions/0/params/at/0',
-    ],
-    ['a link', { documentationUrl: agent }, '/card/documentationUrl'],
-    ['a link below the endpoint', { documentationUrl: `${agent}/docs` }, '/card/documentationUrl'],
-    ['a link with http', { iconUrl: agent.replace('https', 'http') }, '/card/iconUrl'],
-    ['the query of a link', { iconUrl: `https://proxy.example/?u=${encodeURIComponent(agent)}` }, '/card/iconUrl'],
-    ['a link of a skill', { skills: [{ ...skill, url: 'https://weather.agents.example/s' }] }, '/card/skills/0/url'],
-    [
-      'one of two spellings of a field',
-      { protocol: 'a2a', iconUrl: 'https://cdn.example/i', icon_url: agent },
-      '/card/icon_url',
-    ],
-    ["an agent card's other members", { agentCard: { url: agent, also: agent } }, '/card/agentCard/also'],
-    [
-      'an issuer below the endpoint',
-      { securitySchemes: { oidc: { type: 'openIdConnect', openIdConnectUrl: `${agent}/openid` } } },
-      '/card/securitySchemes/oidc/openIdConnectUrl',
-    ],
-    [
-      'the description of a scheme',
-      { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: agent } } },
-      '/card/securitySchemes/bearer/description',
-    ],
-  ])('is rejected in %s', (_, fields, pointer) => {
-    expect(getCompileErrors(makeManifest(fields))).toStrictEqual([makeUrlError(pointer)])
-    expect(compileCard({ ...makeManifest(fields), route: 'direct' })).toHaveProperty('documents')
+  it('is rejected in each field', () => {
+    const params = { at: [agent] }
+    const oidc = { type: 'openIdConnect', openIdConnectUrl: `${agent}/openid` }
+    const bearer = { type: 'http', scheme: 'bearer', description: agent }
+    const rows: [fields: JsonObject, pointer: string][] = [
+      [{ description: `Ask me at ${agent}.` }, '/card/description'],
+      [{ description: 'Lives on Weather.Agents.Example, in Oslo' }, '/card/description'],
+      [{ skills: [{ ...skill, examples: ['a', agent] }] }, '/card/skills/0/examples/1'],
+      [{ endpoint: { rpc: agent } }, '/card/endpoint/rpc'],
+      // A list that is not of interfaces.
+      [{ interfaces: [{ url: agent }] }, '/card/interfaces/0/url'],
+      [{ routes: { [agent]: true } }, '/card/routes/https:~1~1weather.agents.example~1a2a~1one'],
+      [{ capabilities: { extensions: [{ uri: 'urn:x', params }] } }, '/card/capabilities/extensions/0/params/at/0'],
+      // Links.
+      [{ documentationUrl: agent }, '/card/documentationUrl'],
+      [{ documentationUrl: `${agent}/docs` }, '/card/documentationUrl'],
+      [{ iconUrl: agent.replace('https', 'http') }, '/card/iconUrl'],
+      [{ iconUrl: `https://proxy.example/?u=${encodeURIComponent(agent)}` }, '/card/iconUrl'],
+      [{ skills: [{ ...skill, url: 'https://weather.agents.example/s' }] }, '/card/skills/0/url'],
+      [{ protocol: 'a2a', iconUrl: 'https://cdn.example/i', icon_url: agent }, '/card/icon_url'],
+      [{ agentCard: { url: agent, also: agent } }, '/card/agentCard/also'],
+      [{ securitySchemes: { oidc } }, '/card/securitySchemes/oidc/openIdConnectUrl'],
+      [{ securitySchemes: { bearer } }, '/card/securitySchemes/bearer/description'],
+    ]
+    for (const [fields, pointer] of rows) {
+      expect(getCompileErrors(makeManifest(fields))).toStrictEqual([makeUrlError(pointer)])
+      expect(compileCard({ ...makeManifest(fields), route: 'direct' })).toHaveProperty('documents')
+    }
   })
 
-  it.each<[string, JsonObject]>([
-    ['documentation', { documentationUrl: 'https://weather.agents.example/docs' }],
-    ['an icon', { iconUrl: 'https://weather.agents.example/a2a/one-icon.png' }],
-    ['the provider', { provider: { organization: 'W', url: 'https://weather.agents.example' } }],
-    [
-      'an issuer',
-      { securitySchemes: { o: { type: 'openIdConnect', openIdConnectUrl: 'https://weather.agents.example/openid' } } },
-    ],
-  ])('is not found in the URL of %s on the same host, which gets a warning', (_, fields) => {
-    const { report } = compileCard(makeManifest(fields))
-    expect(report.issues.filter(({ rule }) => rule === 'gateway-host')).toHaveLength(1)
-    const onOtherHost = JSON.parse(JSON.stringify(fields).replaceAll('weather.agents.example', 'www.example'))
-    expect(
-      compileCard(makeManifest(onOtherHost)).report.issues.filter(({ rule }) => rule === 'gateway-host'),
-    ).toStrictEqual([])
-  })
-
-  it.each<[string, JsonObject]>([
-    ['a subdomain', { supportUrl: 'https://help.weather.agents.example/' }],
-    ['a host name with the same end', { supportUrl: 'https://my-weather.agents.example/' }],
-    ['a host name with the same beginning', { supportUrl: 'https://weather.agents.example.org/' }],
-    ['the parent domain', { description: 'An agent of agents.example' }],
-  ])('is not found in %s', (_, fields) => {
-    expect(compileCard(makeManifest(fields))).toHaveProperty('documents')
-  })
-
-  it.each<[string, JsonObject]>([
-    ['url', { url: 'https://behind.example/a2a' }],
-    ['card', { card: 'https://behind.example/card.json' }],
-    ['mcp', { mcp: 'https://behind.example/mcp' }],
-  ])('is rejected on the host of upstream.%s in any link', (_, upstream) => {
+  it('is not found in a link to something else on the same host, which gets a warning', () => {
+    const host = 'https://weather.agents.example'
     for (const fields of [
-      { documentationUrl: 'https://behind.example/docs' },
-      { provider: { organization: 'W', url: 'https://behind.example' } },
+      { documentationUrl: `${host}/docs` },
+      { iconUrl: `${host}/a2a/one-icon.png` },
+      { provider: { organization: 'W', url: host } },
+      { securitySchemes: { o: { type: 'openIdConnect', openIdConnectUrl: `${host}/openid` } } },
+    ]) {
+      const findWarnings = (card: JsonObject) =>
+        compileCard(makeManifest(card)).report.issues.filter(({ rule }) => rule === 'gateway-host')
+      expect(findWarnings(fields)).toHaveLength(1)
+      expect(findWarnings(JSON.parse(JSON.stringify(fields).replaceAll(host, 'https://www.example')))).toEqual([])
+    }
+  })
+
+  it('is not found in another host name', () => {
+    for (const fields of [
+      { supportUrl: 'https://help.weather.agents.example/' },
+      { supportUrl: 'https://my-weather.agents.example/' },
+      { supportUrl: 'https://weather.agents.example.org/' },
+      { description: 'An agent of agents.example' },
     ])
-      expect(getCompileErrors(makeManifest(fields as JsonObject, { upstream }))).toHaveLength(1)
+      expect(compileCard(makeManifest(fields))).toHaveProperty('documents')
+  })
+
+  it('is rejected on the host of the upstream in any link', () => {
+    const host = 'https://behind.example'
+    for (const upstream of [{ url: `${host}/a2a` }, { card: `${host}/card.json` }, { mcp: `${host}/mcp` }])
+      for (const fields of [{ documentationUrl: `${host}/docs` }, { provider: { organization: 'W', url: host } }])
+        expect(getCompileErrors(makeManifest(fields, { upstream }))).toHaveLength(1)
   })
 
   it('is rejected in the overlay that contains it', () => {
@@ -361,18 +327,14 @@ describe("the agent's URL in a card with `route: gateway`", () => {
     ])
   })
 
-  it.each([
-    ['an internationalized name', 'https://bücher.example/a2a', 'ask XN--bcher-kva.example'],
-    ['an IPv6 address', 'http://[fd00::5]:8080/a2a', 'at [FD00::5] only'],
-  ])('is found as it is sent over the network, in any case: %s', (_, url, note) => {
-    expect(getCompileErrors({ card: { ...base, url, note }, route: 'gateway' })).toStrictEqual([
-      makeUrlError('/card/note'),
-    ])
-  })
-
-  it('is found without the trailing dot of the endpoint', () => {
-    const card = { ...base, url: 'https://weather.agents.example./a2a/one', note: 'ask weather.agents.example' }
-    expect(getCompileErrors({ card, route: 'gateway' })).toStrictEqual([makeUrlError('/card/note')])
+  it('is found as it is sent over the network, in any case, without the trailing dot of the endpoint', () => {
+    const notes = {
+      'https://bücher.example/a2a': 'ask XN--bcher-kva.example',
+      'http://[fd00::5]:8080/a2a': 'at [FD00::5] only',
+      'https://weather.agents.example./a2a/one': 'ask weather.agents.example',
+    }
+    for (const [url, note] of Object.entries(notes))
+      expect(getCompileErrors({ card: { ...base, url, note }, route: 'gateway' })).toEqual([makeUrlError('/card/note')])
   })
 
   it("is not found in this host's own URL of the agent, which may be below the endpoint", () => {

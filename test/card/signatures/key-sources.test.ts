@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resolveKeys } from '../../../src/card/signatures/index.ts'
+import { chooseKeys } from '../../../src/card/signatures/key-sources.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { didDocumentUrl } from '../../../src/net/did-web.ts'
 import { makeKey } from '../../support/cards/signed.ts'
@@ -17,23 +18,40 @@ const resolve = async (documents: Record<string, Json>, ...sources: (string | Js
 }
 
 describe('didDocumentUrl', () => {
-  it.each([
-    ['did:web:agent.example', 'https://agent.example/.well-known/did.json'],
-    ['did:web:agent.example%3A8443', 'https://agent.example:8443/.well-known/did.json'],
-    ['did:web:agent.example:agents:weather', 'https://agent.example/agents/weather/did.json'],
-  ])('maps %s to %s (did:web §3.2)', (did, url) => {
-    expect(didDocumentUrl(did)).toBe(url)
+  it('maps a DID of the method `web` to the URL of its document (did:web §3.2), and nothing else', () => {
+    const urls: Record<string, string | undefined> = {
+      'did:web:agent.example': 'https://agent.example/.well-known/did.json',
+      'did:web:agent.example%3A8443': 'https://agent.example:8443/.well-known/did.json',
+      'did:web:agent.example:agents:weather': 'https://agent.example/agents/weather/did.json',
+      'did:key:z6Mk': undefined,
+      'did:web:': undefined,
+      'did:web:agent.example#main': undefined,
+      'https://agent.example': undefined,
+      'did:web:a/b': undefined,
+      'did:web:user@a.example': undefined,
+    }
+    expect(Object.fromEntries(Object.keys(urls).map(did => [did, didDocumentUrl(did)]))).toEqual(urls)
   })
+})
 
-  it.each([
-    'did:key:z6Mk',
-    'did:web:',
-    'did:web:agent.example#main',
-    'https://agent.example',
-    'did:web:a/b',
-    'did:web:user@a.example',
-  ])('maps %s to no URL', text => {
-    expect(didDocumentUrl(text)).toBeUndefined()
+describe('chooseKeys', () => {
+  const signedBy = (...jkus: string[]): JsonObject => ({
+    signatures: jkus.map(jku => ({
+      protected: Buffer.from(JSON.stringify({ alg: 'ES256', kid, jku })).toString('base64url'),
+      signature: 'AAAA',
+    })),
+  })
+  const jwks = (name: string) => `https://agent.example/${name}.json`
+
+  it('takes the key sets that the signatures of either document point to', () => {
+    const served = { plain: signedBy(jwks('a')), current: signedBy(jwks('a'), jwks('b')) }
+    expect(chooseKeys(served, {})).toEqual({ trust: 'signer', sources: [jwks('a'), jwks('b')], unread: [] })
+    expect(chooseKeys({ plain: {}, current: signedBy(jwks('b')) }, { url: jwks('card') })).toEqual({
+      trust: 'origin',
+      sources: ['https://agent.example/.well-known/jwks.json', jwks('b')],
+      unread: [],
+    })
+    expect(chooseKeys(served, { given: [did] })).toEqual({ trust: 'given', sources: [did], unread: [] })
   })
 })
 
@@ -53,29 +71,24 @@ describe('resolveKeys', () => {
   })
 
   it('has the keys of the other sources if one cannot be read, and the reason', async () => {
-    expect(await resolve({}, jwk, set)).toEqual({
-      keys: [`${kid} manifest`],
-      errors: [`${set} returned status 404`],
-    })
+    expect(await resolve({}, jwk, set)).toEqual({ keys: [`${kid} manifest`], errors: [`${set} returned status 404`] })
   })
 
-  it.each<[string, JsonObject, string[]]>([
-    ['in the list of assertion methods', { assertionMethod: [method] }, [kid]],
-    ['that the list names by a relative id', { verificationMethod: [method], assertionMethod: ['#main'] }, [kid]],
-    ['where there is no such list', { verificationMethod: [method] }, [kid]],
-    ['not for other purposes', { verificationMethod: [method], assertionMethod: [], authentication: [method.id] }, []],
-    [
-      'by the fragment of its id, if it has no `kid`',
-      {
-        verificationMethod: [
-          { ...method, publicKeyJwk: { kty: 'EC', crv: 'P-256', x: jwk.x as Json, y: jwk.y as Json } },
-        ],
-      },
-      ['main'],
-    ],
-  ])('takes a key of a DID document %s', async (_, members, kids) => {
-    const { keys } = await resolve({ [document]: { id: did, ...members } }, did)
-    expect(keys).toEqual(kids.map(kid => `${kid} ${did}`))
+  it('takes the keys of a DID document that may make assertions', async () => {
+    const { kid: _, ...unnamed } = jwk
+    const rows: [JsonObject, string[]][] = [
+      [{ assertionMethod: [method] }, [kid]],
+      // A relative id; no list of assertion methods; other purposes only.
+      [{ verificationMethod: [method], assertionMethod: ['#main'] }, [kid]],
+      [{ verificationMethod: [method] }, [kid]],
+      [{ verificationMethod: [method], assertionMethod: [], authentication: [method.id] }, []],
+      // A key without a `kid` has the fragment of its id.
+      [{ verificationMethod: [{ ...method, publicKeyJwk: unnamed as JsonObject }] }, ['main']],
+    ]
+    for (const [members, kids] of rows) {
+      const { keys } = await resolve({ [document]: { id: did, ...members } }, did)
+      expect([members, keys]).toEqual([members, kids.map(kid => `${kid} ${did}`)])
+    }
   })
 
   it('rejects the document of another DID', async () => {
@@ -85,17 +98,10 @@ describe('resolveKeys', () => {
     })
   })
 
-  it.each([
-    ['modulus', { n: 'A'.repeat(684), e: 'AQAB' }],
-    ['exponent', { n: 'A'.repeat(683), e: 'A'.repeat(7) }],
-  ])('reads no RSA key with a %s that takes long to verify with', async (_, members) => {
-    expect(await resolve({}, { kty: 'RSA', n: 'A'.repeat(683), e: 'AQAB', kid: 'rsa' })).toEqual({
-      keys: ['rsa manifest'],
-      errors: [],
-    })
-    expect(await resolve({}, { kty: 'RSA', ...members })).toEqual({
-      keys: [],
-      errors: ['manifest has no public key for signatures'],
-    })
+  it('reads no RSA key with a modulus or an exponent that takes long to verify with', async () => {
+    const rsa = { kty: 'RSA', n: 'A'.repeat(683), e: 'AQAB', kid: 'rsa' }
+    expect(await resolve({}, rsa)).toEqual({ keys: ['rsa manifest'], errors: [] })
+    for (const members of [{ n: 'A'.repeat(684) }, { e: 'A'.repeat(7) }])
+      expect((await resolve({}, { ...rsa, ...members })).errors).toEqual(['manifest has no public key for signatures'])
   })
 })

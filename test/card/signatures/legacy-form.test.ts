@@ -1,242 +1,134 @@
 import { describe, expect, it } from 'vitest'
 import { listContradictions } from '../../../src/card/signatures/legacy-form.ts'
-import type { JsonObject } from '../../../src/json/json.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
 
-const interfaces = {
-  supportedInterfaces: [
-    { url: 'https://a.example', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-    { url: 'https://b.example', protocolBinding: 'GRPC', protocolVersion: '0.3' },
-  ],
-}
-const mirrors = {
-  supportedInterfaces: [
-    { url: 'https://a.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-    { url: 'https://b.example', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-    { url: 'https://c.example', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-  ],
-}
-const a = 'https://a.example'
-const b = 'https://b.example'
+const [a, b, c] = ['https://a.example', 'https://b.example', 'https://c.example']
+const jsonrpc = (url: string, protocolVersion: string) => ({ url, protocolBinding: 'JSONRPC', protocolVersion })
+const grpc = (url: string, protocolVersion: string) => ({ url, protocolBinding: 'GRPC', protocolVersion })
+const http = (url: string) => ({ url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' })
+
+const interfaces = { supportedInterfaces: [jsonrpc(a, '0.3'), grpc(b, '0.3')] }
+const mirrors = { supportedInterfaces: [http(a), http(b), jsonrpc(c, '0.3')] }
+const onlyV1 = { supportedInterfaces: [http(a), http(b)] }
 /** An agent of both versions: its hybrids have the URL and the transport of the second interface. */
-const mixed = {
-  supportedInterfaces: [
-    { url: a, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-    { url: b, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-  ],
-}
+const mixed = { supportedInterfaces: [jsonrpc(a, '1.0'), jsonrpc(b, '0.3')] }
+const older = { supportedInterfaces: [jsonrpc(a, '0.2'), jsonrpc(b, '0.3')] }
+const protoNames = { supported_interfaces: [{ url: a }] }
+const additional = (...items: Json[]) => ({ additionalInterfaces: items })
+
 const required = { securityRequirements: [{ schemes: { b: { list: ['x'] } } }, { schemes: { c: {} } }] }
 const wrapper = { httpAuthSecurityScheme: { scheme: 'bearer' } }
 const key = { apiKeySecurityScheme: { name: 'X', location: 'header' } }
+const bearer = { type: 'http', scheme: 'bearer' }
+const flows = (...names: string[]) => ({ flows: Object.fromEntries(names.map(name => [name, {}])) })
+const scheme = (members: JsonObject, name = 'a') => ({ securitySchemes: { [name]: members } })
 
 describe('listContradictions', () => {
-  it.each<[string, JsonObject, string]>([
-    ['another endpoint', { ...interfaces, url: 'https://c.example' }, '/url'],
-    ['an endpoint that is no text', { ...interfaces, url: ['https://a.example'] }, '/url'],
-    [
-      'another interface',
-      {
-        ...interfaces,
-        additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }, { url: 'https://c.example' }],
-      },
-      '/additionalInterfaces/1',
-    ],
-    [
-      'an interface without a transport, which readers take for JSONRPC',
-      { ...interfaces, additionalInterfaces: [{ url: 'https://b.example' }] },
-      '/additionalInterfaces/0',
-    ],
-    [
-      'an interface that is only a text',
-      { ...interfaces, additionalInterfaces: ['https://b.example'] },
-      '/additionalInterfaces/0',
-    ],
-    [
-      'a URL that is not the first one of its transport and version',
-      { ...mirrors, url: 'https://b.example', preferredTransport: 'HTTP+JSON', protocolVersion: '1.0' },
-      '/url',
-    ],
-    ['the URL of 1.0 with the version of 0.3', { ...mixed, url: a, protocolVersion: '0.3.0' }, '/url'],
-    ['the URL of 1.0 with its version, beside one of 0.3', { ...mixed, url: a, protocolVersion: '1.0' }, '/url'],
-    ['the URL of 1.0 without a version, beside one of 0.3', { ...mixed, url: a }, '/url'],
-    ['a version that no interface has', { ...mixed, url: b, protocolVersion: '1.1' }, '/protocolVersion'],
-    [
-      'the version of agent.json, with another transport',
-      { ...mixed, url: b, preferredTransport: 'GRPC', protocolVersion: '1.0' },
-      '/preferredTransport',
-    ],
-    [
-      'the version of agent.json, without the transport that it has',
-      {
-        supportedInterfaces: [mixed.supportedInterfaces[0] as JsonObject, { url: b, protocolBinding: 'GRPC' }],
-        url: b,
-        protocolVersion: '1.0',
-      },
-      '/url',
-    ],
-    [
-      'the version of another interface of 0.x',
-      {
-        supportedInterfaces: [
-          { url: a, protocolBinding: 'JSONRPC', protocolVersion: '0.2' },
-          { url: b, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-        ],
-        url: a,
-        protocolVersion: '0.3.0',
-      },
-      '/url',
-    ],
-    [
-      'an additional interface of 1.0 beside one of 0.3',
-      { ...mixed, url: b, additionalInterfaces: [{ url: a, transport: 'JSONRPC' }] },
-      '/additionalInterfaces/0',
-    ],
-    ['a version without a URL', { ...interfaces, protocolVersion: '1.0' }, '/protocolVersion'],
-    [
-      'another flag of the extended card',
-      { supportsAuthenticatedExtendedCard: false, capabilities: { extendedAgentCard: true } },
-      '/supportsAuthenticatedExtendedCard',
-    ],
-    [
-      'a type of a scheme that is none, beside a wrapper',
-      { securitySchemes: { a: { type: 'hmac', ...wrapper } } },
-      '/securitySchemes/a',
-    ],
-    [
-      'another scheme of HTTP',
-      { securitySchemes: { a: wrapper, b: { type: 'http', scheme: 'basic', ...wrapper } } },
-      '/securitySchemes/b',
-    ],
-    [
-      'another place of an API key',
-      { securitySchemes: { 'k/1': { type: 'apiKey', name: 'X', in: 'query', ...key } } },
-      '/securitySchemes/k~11',
-    ],
-    [
-      'a wrapper beside the type of another scheme',
-      { securitySchemes: { a: { type: 'http', scheme: 'bearer', ...key } } },
-      '/securitySchemes/a',
-    ],
-    ['two wrappers', { securitySchemes: { a: { ...key, ...wrapper } } }, '/securitySchemes/a'],
-    [
-      'a second wrapper under its name in the proto',
-      { security_schemes: { a: { ...key, http_auth_security_scheme: {} } } },
-      '/security_schemes/a',
-    ],
-    [
-      'a second flow',
-      { securitySchemes: { a: { oauth2SecurityScheme: { flows: { authorizationCode: {}, clientCredentials: {} } } } } },
-      '/securitySchemes/a',
-    ],
-    [
-      'a second flow in the form of 0.3',
-      { securitySchemes: { a: { type: 'oauth2', flows: { authorizationCode: {}, password: {} } } } },
-      '/securitySchemes/a',
-    ],
-    [
-      'another interface beside those under their name in the proto',
-      { supported_interfaces: [{ url: 'https://a.example' }], additionalInterfaces: [{ url: 'https://c.example' }] },
-      '/additionalInterfaces/0',
-    ],
-    ['other requirements', { ...required, security: [{ b: ['x'] }] }, '/security'],
-    ['no requirements', { ...required, security: [] }, '/security'],
-    ['other requirements of a skill', { skills: [{}, { ...required, security: [{}] }] }, '/skills/1/security'],
-    ['a field under two names', { ...interfaces, supported_interfaces: [] }, '/supported_interfaces'],
-    [
-      'a field of 0.3 and the name in the proto of what it is read into',
-      { url: 'https://a.example', supported_interfaces: [] },
-      '/supported_interfaces',
-    ],
-  ])('returns the place of %s', (_, card, pointer) => {
-    expect(listContradictions(card)).toEqual([pointer])
+  it('returns the place of each field that contradicts A2A 1.0', () => {
+    const rows: [card: JsonObject, pointer: string][] = [
+      [{ ...interfaces, url: c }, '/url'],
+      [{ ...interfaces, url: [a] }, '/url'],
+      [{ ...interfaces, ...additional({ url: b, transport: 'GRPC' }, { url: c }) }, '/additionalInterfaces/1'],
+      // Without a transport, readers take it for JSONRPC.
+      [{ ...interfaces, ...additional({ url: b }) }, '/additionalInterfaces/0'],
+      [{ ...interfaces, ...additional(b) }, '/additionalInterfaces/0'],
+      // Not the first URL of its transport and version.
+      [{ ...mirrors, url: b, preferredTransport: 'HTTP+JSON', protocolVersion: '1.0' }, '/url'],
+      [{ ...mixed, url: a, protocolVersion: '0.3.0' }, '/url'],
+      // The URL of 1.0 beside one of 0.3.
+      [{ ...mixed, url: a, protocolVersion: '1.0' }, '/url'],
+      [{ ...mixed, url: a }, '/url'],
+      [{ ...mixed, url: b, protocolVersion: '1.1' }, '/protocolVersion'],
+      // The version of agent.json with another transport, and without the transport that it has.
+      [{ ...mixed, url: b, preferredTransport: 'GRPC', protocolVersion: '1.0' }, '/preferredTransport'],
+      [{ supportedInterfaces: [jsonrpc(a, '1.0'), grpc(b, '0.3')], url: b, protocolVersion: '1.0' }, '/url'],
+      [{ ...older, url: a, protocolVersion: '0.3.0' }, '/url'],
+      [{ ...mixed, url: b, ...additional({ url: a, transport: 'JSONRPC' }) }, '/additionalInterfaces/0'],
+      [{ ...interfaces, protocolVersion: '1.0' }, '/protocolVersion'],
+      [
+        { supportsAuthenticatedExtendedCard: false, capabilities: { extendedAgentCard: true } },
+        '/supportsAuthenticatedExtendedCard',
+      ],
+      // Schemes: another type, value or wrapper beside the wrapper, and a second flow.
+      [scheme({ type: 'hmac', ...wrapper }), '/securitySchemes/a'],
+      [{ securitySchemes: { a: wrapper, b: { type: 'http', scheme: 'basic', ...wrapper } } }, '/securitySchemes/b'],
+      [scheme({ type: 'apiKey', name: 'X', in: 'query', ...key }, 'k/1'), '/securitySchemes/k~11'],
+      [scheme({ ...bearer, ...key }), '/securitySchemes/a'],
+      [scheme({ ...key, ...wrapper }), '/securitySchemes/a'],
+      [{ security_schemes: { a: { ...key, http_auth_security_scheme: {} } } }, '/security_schemes/a'],
+      [scheme({ oauth2SecurityScheme: flows('authorizationCode', 'clientCredentials') }), '/securitySchemes/a'],
+      [scheme({ type: 'oauth2', ...flows('authorizationCode', 'password') }), '/securitySchemes/a'],
+      [{ ...protoNames, ...additional({ url: c }) }, '/additionalInterfaces/0'],
+      // Requirements, also of skills.
+      [{ ...required, security: [{ b: ['x'] }] }, '/security'],
+      [{ ...required, security: [] }, '/security'],
+      [{ skills: [{}, { ...required, security: [{}] }] }, '/skills/1/security'],
+      // A field under two names, and a field of 0.3 beside the name in the proto of what it is read into.
+      [{ ...interfaces, supported_interfaces: [] }, '/supported_interfaces'],
+      [{ url: a, supported_interfaces: [] }, '/supported_interfaces'],
+    ]
+    for (const [card, pointer] of rows) expect([card, listContradictions(card)]).toEqual([card, [pointer]])
   })
 
-  it.each<[string, JsonObject]>([
-    ['is of 1.0 only', { ...interfaces, ...required, securitySchemes: { b: wrapper } }],
-    [
-      'is of 0.3 only',
-      { url: 'https://a.example', security: [{ b: [] }], securitySchemes: { b: { type: 'http', scheme: 'bearer' } } },
-    ],
-    [
-      'is of both, with the same endpoints',
-      {
-        ...interfaces,
-        url: 'https://a.example',
-        additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }],
-      },
-    ],
-    [
-      'has a URL without a transport, as cards of 1.0 do that have no other field of 0.3',
-      { supportedInterfaces: mirrors.supportedInterfaces.slice(0, 2), url: a, protocolVersion: '1.0' },
-    ],
-    [
-      'has the fields of agent-card.json',
-      { ...mixed, url: b, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' },
-    ],
-    ['has the fields of agent.json', { ...mixed, url: b, preferredTransport: 'JSONRPC', protocolVersion: '1.0' }],
-    ['lost its version, which is that of 0.3 by default', { ...mixed, url: b, preferredTransport: 'JSONRPC' }],
-    [
-      'has the first interface of 0.3, as SDKs write it beside one of 0.2',
-      {
-        supportedInterfaces: [
-          { url: a, protocolBinding: 'JSONRPC', protocolVersion: '0.2' },
-          { url: b, protocolBinding: 'GRPC', protocolVersion: '0.3' },
-        ],
-        url: b,
-        preferredTransport: 'GRPC',
-        protocolVersion: '0.3',
-      },
-    ],
-    [
-      'is of both, as a2a-js and a2a-python write it: with the interfaces of 0.3 only',
-      {
-        supportedInterfaces: [...mirrors.supportedInterfaces, { url: b, protocolBinding: 'GRPC' }],
-        url: 'https://c.example',
-        preferredTransport: 'JSONRPC',
-        protocolVersion: '0.3',
-        additionalInterfaces: [{ url: b, transport: 'GRPC' }],
-        capabilities: { extendedAgentCard: true },
-        supportsAuthenticatedExtendedCard: true,
-      },
-    ],
-    [
-      'is of 1.0, with all other interfaces as additional ones',
-      {
-        supportedInterfaces: mirrors.supportedInterfaces.slice(0, 2),
-        url: a,
-        preferredTransport: 'HTTP+JSON',
-        protocolVersion: '1.0',
-        additionalInterfaces: [{ url: b, transport: 'HTTP+JSON' }],
-      },
-    ],
-    [
-      'is of both, with the names of the proto',
-      {
-        supported_interfaces: [
-          { url: 'https://a.example', protocol_binding: 'HTTP+JSON', protocol_version: '1.0' },
-          { url: 'https://b.example', protocol_binding: 'GRPC' },
-        ],
-        protocol_version: '1.0',
-        additional_interfaces: [{ url: 'https://b.example', transport: 'GRPC' }],
-        capabilities: { extended_agent_card: true },
-        supports_authenticated_extended_card: true,
-      },
-    ],
-    ['has an `interfaces` that is no list of endpoints', { ...interfaces, interfaces: ['cli', 'web'] }],
-    ['is of both, with the same requirements', { ...required, security: [{ b: ['x'] }, { c: [] }] }],
-    [
-      'is of both, with the same schemes',
-      {
-        securitySchemes: {
-          a: { type: 'http', scheme: 'bearer', ...wrapper },
-          k: { type: 'apiKey', name: 'X', in: 'header', ...key },
+  it('returns nothing for a card without such fields', () => {
+    const cards: [string, JsonObject][] = [
+      ['of 1.0 only', { ...interfaces, ...required, securitySchemes: { b: wrapper } }],
+      ['of 0.3 only', { url: a, security: [{ b: [] }], securitySchemes: { b: bearer } }],
+      ['with the same endpoints', { ...interfaces, url: a, ...additional({ url: b, transport: 'GRPC' }) }],
+      ['of 1.0, with no other field of 0.3 than a URL', { ...onlyV1, url: a, protocolVersion: '1.0' }],
+      ['agent-card.json', { ...mixed, url: b, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' }],
+      ['agent.json', { ...mixed, url: b, preferredTransport: 'JSONRPC', protocolVersion: '1.0' }],
+      ['that lost its version: that of 0.3 by default', { ...mixed, url: b, preferredTransport: 'JSONRPC' }],
+      [
+        'with the first interface of 0.3, as SDKs write it beside one of 0.2',
+        {
+          supportedInterfaces: [jsonrpc(a, '0.2'), grpc(b, '0.3')],
+          url: b,
+          preferredTransport: 'GRPC',
+          protocolVersion: '0.3',
         },
-      },
-    ],
-    [
-      'has a field under its name in the proto only',
-      { supported_interfaces: [{ url: 'https://a.example' }], x_note: 1, url_: 2 },
-    ],
-  ])('returns nothing for a card that %s', (_, card) => {
-    expect(listContradictions(card)).toEqual([])
+      ],
+      [
+        'as a2a-js and a2a-python write it: with the interfaces of 0.3 only',
+        {
+          supportedInterfaces: [...mirrors.supportedInterfaces, { url: b, protocolBinding: 'GRPC' }],
+          url: c,
+          preferredTransport: 'JSONRPC',
+          protocolVersion: '0.3',
+          ...additional({ url: b, transport: 'GRPC' }),
+          capabilities: { extendedAgentCard: true },
+          supportsAuthenticatedExtendedCard: true,
+        },
+      ],
+      [
+        'of 1.0, with all other interfaces as additional ones',
+        {
+          ...onlyV1,
+          url: a,
+          preferredTransport: 'HTTP+JSON',
+          protocolVersion: '1.0',
+          ...additional({ url: b, transport: 'HTTP+JSON' }),
+        },
+      ],
+      [
+        'with the names of the proto',
+        {
+          supported_interfaces: [
+            { url: a, protocol_binding: 'HTTP+JSON', protocol_version: '1.0' },
+            { url: b, protocol_binding: 'GRPC' },
+          ],
+          protocol_version: '1.0',
+          additional_interfaces: [{ url: b, transport: 'GRPC' }],
+          capabilities: { extended_agent_card: true },
+          supports_authenticated_extended_card: true,
+        },
+      ],
+      ['whose `interfaces` is no list of endpoints', { ...interfaces, interfaces: ['cli', 'web'] }],
+      ['with the same requirements', { ...required, security: [{ b: ['x'] }, { c: [] }] }],
+      ['with the same schemes', scheme({ ...bearer, ...wrapper })],
+      ['with the same API key', scheme({ type: 'apiKey', name: 'X', in: 'header', ...key })],
+      ['with a name of the proto only', { ...protoNames, x_note: 1, url_: 2 }],
+    ]
+    for (const [name, card] of cards) expect([name, listContradictions(card)]).toEqual([name, []])
   })
 })

@@ -49,99 +49,85 @@ beforeAll(async () => {
         ]),
       ),
     )
-  tokenForOtherAgent = await issue({ scopes: ['read'], agents: ['weather'] })
+  tokenForOtherAgent = (await host.issue({ scopes: ['read'], agents: ['weather'] })).token
 })
 afterAll(async () => {
   await express.close()
 })
 
-const issue = async (request: JsonObject): Promise<string> => (await host.issue(request)).token
-
 /** Requests the first event of a stream, which throws the error of the call. */
 const firstEvent = (events: AsyncGenerator<string>): Promise<unknown> => events.next()
 
-type Row = {
-  title: string
-  agent: string
-  expected: string
-  /** The error code, for SDKs without a class for the error. */
-  code?: number
-  setup?: () => ConnectOptions
-  call: (session: Session) => Promise<unknown>
-}
+type Row = [
+  title: string,
+  agent: string,
+  expected: string,
+  call: (session: Session) => Promise<unknown>,
+  setup?: () => ConnectOptions,
+]
 
+const images = { acceptedOutputModes: ['image/png'] }
+const assumed = (assumedCapabilities: ConnectOptions['assumedCapabilities'] & object) => () => ({
+  token,
+  assumedCapabilities,
+})
+
+/** Calls that the gate refuses, and the error of the SDK. */
 const rows: Row[] = [
-  {
-    title: 'a stream of an agent that does not stream',
-    agent: 'non-streaming',
-    expected: 'UnsupportedOperation',
-    setup: () => ({ assumedCapabilities: { streaming: true } }),
-    call: ({ stream }) => firstEvent(stream('hello')),
-  },
-  {
-    title: 'resubscribing to a task of an agent that does not stream',
-    agent: 'non-streaming',
-    expected: 'UnsupportedOperation',
-    call: ({ resubscribe }) => firstEvent(resubscribe('some-task')),
-  },
-  {
-    title: 'removing a push configuration',
-    agent: 'plain',
-    expected: 'PushNotificationNotSupported',
-    call: ({ removePushConfig }) => removePushConfig('some-task'),
-  },
-  {
-    title: 'a message that asks for push notifications',
-    agent: 'plain',
-    expected: 'PushNotificationNotSupported',
-    call: ({ send }) => send('hello', { pushNotifications: true }),
-  },
-  {
-    title: 'a message that accepts only images',
-    agent: 'plain',
-    expected: 'ContentTypeNotSupported',
-    call: ({ send }) => send('hello', { acceptedOutputModes: ['image/png'] }),
-  },
-  {
-    title: 'a streaming message that accepts only images',
-    agent: 'plain',
-    expected: 'ContentTypeNotSupported',
-    call: ({ stream }) => firstEvent(stream('hello', { acceptedOutputModes: ['image/png'] })),
-  },
-  {
-    title: 'a message with an image',
-    agent: 'plain',
-    expected: 'ContentTypeNotSupported',
-    call: ({ send }) => send('hello', { withImage: true }),
-  },
-  {
-    title: 'a message without a required extension',
-    agent: 'extension',
-    expected: 'ExtensionSupportRequired',
-    code: -32008,
-    call: ({ send }) => send('hello'),
-  },
-  {
-    title: 'a streaming message without a required extension',
-    agent: 'extension',
-    expected: 'ExtensionSupportRequired',
-    code: -32008,
-    call: ({ stream }) => firstEvent(stream('hello')),
-  },
-  {
-    title: 'the extended card of an agent without one',
-    agent: 'unextended',
-    expected: 'UnsupportedOperation',
-    setup: () => ({ token, assumedCapabilities: { extendedAgentCard: true } }),
-    call: ({ extendedSkills }) => extendedSkills(),
-  },
-  {
-    title: 'an extended card that is declared but not configured',
-    agent: 'unconfigured',
-    expected: 'ExtendedAgentCardNotConfigured',
-    setup: () => ({ token }),
-    call: ({ extendedSkills }) => extendedSkills(),
-  },
+  [
+    'a stream',
+    'non-streaming',
+    'UnsupportedOperation',
+    ({ stream }) => firstEvent(stream('hello')),
+    assumed({ streaming: true }),
+  ],
+  [
+    'following a task',
+    'non-streaming',
+    'UnsupportedOperation',
+    ({ resubscribe }) => firstEvent(resubscribe('some-task')),
+  ],
+  [
+    'removing a push configuration',
+    'plain',
+    'PushNotificationNotSupported',
+    ({ removePushConfig }) => removePushConfig('some-task'),
+  ],
+  [
+    'a message that asks for push notifications',
+    'plain',
+    'PushNotificationNotSupported',
+    ({ send }) => send('hello', { pushNotifications: true }),
+  ],
+  ['a message that accepts only images', 'plain', 'ContentTypeNotSupported', ({ send }) => send('hello', images)],
+  [
+    'a stream that accepts only images',
+    'plain',
+    'ContentTypeNotSupported',
+    ({ stream }) => firstEvent(stream('hello', images)),
+  ],
+  ['a message with an image', 'plain', 'ContentTypeNotSupported', ({ send }) => send('hello', { withImage: true })],
+  ['a message without a required extension', 'extension', 'ExtensionSupportRequired', ({ send }) => send('hello')],
+  [
+    'a stream without a required extension',
+    'extension',
+    'ExtensionSupportRequired',
+    ({ stream }) => firstEvent(stream('hello')),
+  ],
+  [
+    'an extended card that is not declared',
+    'unextended',
+    'UnsupportedOperation',
+    ({ extendedSkills }) => extendedSkills(),
+    assumed({ extendedAgentCard: true }),
+  ],
+  [
+    'an extended card that is not configured',
+    'unconfigured',
+    'ExtendedAgentCardNotConfigured',
+    ({ extendedSkills }) => extendedSkills(),
+    assumed({}),
+  ],
 ]
 
 /**
@@ -159,39 +145,49 @@ describe.each(sdks)('an error of the host in $title', sdk => {
     sdk.connect(new URL(`/agents/${agent}/`, host.url).href, setup)
   const isSdk03 = sdk.version === '0.3' && !sdk.legacyCompat
 
-  it.each(rows)(
-    '$title is $expected, without a request to the agent',
-    async ({ agent, expected, code, setup, call }) => {
-      const connected = await connectTo(agentFor(sdk, agent), setup?.())
-      express.takeCalls()
-      expect(await errorOf(call(connected))).toBe(isSdk03 && code !== undefined ? `code ${code}` : expected)
-      expect(express.takeCalls()).toEqual([])
-    },
-  )
+  /** The name of an error in this SDK, which may have no class for it. */
+  const nameOf = (expected: string): string =>
+    isSdk03 && expected === 'ExtensionSupportRequired' ? 'code -32008' : expected
 
-  it.runIf(!sdk.legacyCompat).each(rows)(
-    '$title is $expected, without a request to the agent, if the call would be translated',
-    async ({ agent, expected, code, setup, call }) => {
-      const connected = await connectTo(translatedAgentFor(sdk, agent), setup?.())
+  /** Returns the error of each call, and what the agent was sent. */
+  const refusals = async (agentOf: (sdk: Sdk, agent: string) => string) => {
+    const results: [title: string, error: string, sent: string[]][] = []
+    for (const [title, agent, , call, setup] of rows) {
+      const connected = await connectTo(agentOf(sdk, agent), setup?.())
       express.takeCalls()
-      expect(await errorOf(call(connected))).toBe(isSdk03 && code !== undefined ? `code ${code}` : expected)
-      expect(express.takeCalls()).toEqual([])
-    },
-  )
+      results.push([title, await errorOf(call(connected)), express.takeCalls()])
+    }
+    return results
+  }
+  const expected = rows.map(([title, , error]) => [title, nameOf(error), []])
 
-  it.each([
-    ['', sdk.legacyCompat ? ['0.3'] : ['1.0', '0.3'], 'off'],
-    [', and whose calls were translated,', sdk.version === '1.0' || sdk.legacyCompat ? ['0.3'] : ['1.0'], 'all'],
-  ])('a call of an agent that no longer accepts calls%s is UnsupportedOperation', async (_, versions, bridge) => {
-    const put = (manifest: JsonObject) =>
-      host.put('errors-closed', echoManifestWith({ versions, origin: express.origin, manifest }))
-    await put({ bridge })
-    const { send } = await connectTo('errors-closed')
-    expect(await send('hello')).toMatchObject({ state: 'completed', text: 'hello' })
-    await put({ bridge, route: 'closed' })
-    express.takeCalls()
-    expect(await errorOf(send('hello'))).toBe('UnsupportedOperation')
-    expect(express.takeCalls()).toEqual([])
+  it('has a class of its own, without a request to the agent', async () => {
+    expect(await refusals(agentFor)).toEqual(expected)
+  })
+
+  if (!sdk.legacyCompat)
+    it('is the same if the call would be translated, and does not occur for others', async () => {
+      expect(await refusals(translatedAgentFor)).toEqual(expected)
+      const { send } = await connectTo(translatedAgentFor(sdk, 'plain'))
+      expect(await send('hello')).toMatchObject({ state: 'completed', text: 'hello' })
+      expect(express.takeCalls()).toHaveLength(1)
+    })
+
+  it('is UnsupportedOperation for an agent that no longer accepts calls, translated or not', async () => {
+    const other = sdk.version === '1.0' || sdk.legacyCompat ? ['0.3'] : ['1.0']
+    for (const [versions, bridge] of [
+      [sdk.legacyCompat ? ['0.3'] : ['1.0', '0.3'], 'off'],
+      [other, 'all'],
+    ] as const) {
+      const put = (manifest: JsonObject) =>
+        host.put('errors-closed', echoManifestWith({ versions, origin: express.origin, manifest }))
+      await put({ bridge })
+      const { send } = await connectTo('errors-closed')
+      expect(await send('hello')).toMatchObject({ state: 'completed', text: 'hello' })
+      await put({ bridge, route: 'closed' })
+      express.takeCalls()
+      expect([await errorOf(send('hello')), express.takeCalls()]).toEqual(['UnsupportedOperation', []])
+    }
   })
 
   it('does not occur with the required extension', async () => {
@@ -199,55 +195,35 @@ describe.each(sdks)('an error of the host in $title', sdk => {
     expect(await send('please')).toMatchObject({ state: 'completed', text: 'please' })
   })
 
-  it.runIf(!sdk.legacyCompat && !isSdk03)(
-    'a version that the agent does not speak, and that is not translated, is VersionNotSupported',
-    async () => {
-      const { send } = await connectTo('errors-plain-only-0')
+  if (!sdk.legacyCompat)
+    it('is about the version if the agent does not speak it, and calls are not translated', async () => {
       express.takeCalls()
-      expect(await errorOf(send('hello'))).toBe('VersionNotSupported')
+      // The card of an agent that can be called in 1.0 only leads a client of 0.3 to no call.
+      const call = isSdk03 ? connectTo('errors-plain-only-1') : (await connectTo('errors-plain-only-0')).send('hello')
+      expect(await errorOf(call)).toMatch(isSdk03 ? 'No compatible transport found' : /^VersionNotSupported$/)
       expect(express.takeCalls()).toEqual([])
-    },
-  )
-
-  it.runIf(isSdk03)('the card of an agent that can be called in 1.0 only leads the client to no call', async () => {
-    express.takeCalls()
-    expect(await errorOf(connectTo('errors-plain-only-1'))).toContain('No compatible transport found')
-    expect(express.takeCalls()).toEqual([])
-  })
-
-  it.runIf(!sdk.legacyCompat)(
-    'does not occur in a version that the agent does not speak, but is translated',
-    async () => {
-      const { send } = await connectTo(translatedAgentFor(sdk, 'plain'))
-      express.takeCalls()
-      expect(await send('hello')).toMatchObject({ state: 'completed', text: 'hello' })
-      expect(express.takeCalls()).toHaveLength(1)
-    },
-  )
+    })
 
   // No SDK has a class for these. 1.x over HTTP+JSON has the status, all others have the code.
   const untyped = (status: number) =>
     sdk.version === '1.0' && sdk.binding === 'HTTP+JSON' ? `HTTP ${status}` : 'code -32000'
-  it.each([
-    ['no token', 401, () => ({})],
-    ['an unknown token', 401, () => ({ token: `cc_${'a'.repeat(12)}_${'b'.repeat(32)}` })],
-    ['a token for another agent', 403, () => ({ token: tokenForOtherAgent })],
-  ])('the extended card with %s is HTTP %d', async (_, status, setup) => {
-    const { extendedSkills } = await connectTo(agentFor(sdk, 'plain'), setup())
-    express.takeCalls()
-    expect(await errorOf(extendedSkills())).toBe(untyped(status))
-    expect(express.takeCalls()).toEqual([])
+  it('is the status for an extended card that the token does not open', async () => {
+    for (const [token, status] of [
+      [undefined, 401],
+      [`cc_${'a'.repeat(12)}_${'b'.repeat(32)}`, 401],
+      [tokenForOtherAgent, 403],
+    ] as const) {
+      const { extendedSkills } = await connectTo(agentFor(sdk, 'plain'), token === undefined ? {} : { token })
+      express.takeCalls()
+      expect([await errorOf(extendedSkills()), express.takeCalls()]).toEqual([untyped(status), []])
+    }
   })
 
-  it.each([
-    ['reading an unknown task', 'TaskNotFound', ({ get }: Session) => get('no-such-task')],
-    [
-      'cancelling a finished task',
-      'TaskNotCancelable',
-      async ({ send, cancel }: Session) => cancel((await send('hello')).id),
-    ],
-  ])('an error of the agent is passed on: %s is %s', async (_, expected, call) => {
-    expect(await errorOf(call(await connectTo(agentFor(sdk, 'plain'))))).toBe(expected)
-    expect(express.takeCalls()).not.toEqual([])
+  it('is passed on from the agent', async () => {
+    const { get, send, cancel } = await connectTo(agentFor(sdk, 'plain'))
+    express.takeCalls()
+    expect(await errorOf(get('no-such-task'))).toBe('TaskNotFound')
+    expect(await errorOf(cancel((await send('hello')).id))).toBe('TaskNotCancelable')
+    expect(express.takeCalls()).toHaveLength(3)
   })
 })

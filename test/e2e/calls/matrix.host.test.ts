@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OwnHost, startHost, token } from '../../support/host.ts'
+import { sharedHost, token } from '../../support/host.ts'
+import { combine } from '../../support/matrix.ts'
 import { type ExpressAgent, echoManifestWith, register, startExpressAgent } from './agents.ts'
 import { sdks } from './sdks.ts'
+import type { Sdk, Session } from './session.ts'
 
 const securitySchemes = {
   bearer: { httpAuthSecurityScheme: { scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -17,11 +19,10 @@ const securitySchemes = {
   certificate: { mtlsSecurityScheme: { description: 'A client certificate' } },
 }
 
-let host: OwnHost
+const host = sharedHost('examples')
 let express: ExpressAgent
 beforeAll(async () => {
   express = await startExpressAgent()
-  host = await startHost({ ALLOWED_ORIGINS: express.origin }, { examples: ['echo-agent'] })
   // The compatibility of 1.x speaks 0.3 only if the card has nothing else.
   for (const [name, location] of [
     ['bound', {}],
@@ -32,85 +33,76 @@ beforeAll(async () => {
       ['-old', ['0.3'], { bridge: 'off' }],
     ] as const)
       await register(host, {
-        [name + suffix]: echoManifestWith({ ...location, versions, manifest }),
-        [`${name}${suffix}-secured`]: echoManifestWith({ ...location, versions, manifest, card: { securitySchemes } }),
+        [`matrix-${name}${suffix}`]: echoManifestWith({ ...location, versions, manifest }),
+        [`matrix-${name}${suffix}-secured`]: echoManifestWith({
+          ...{ ...location, versions, manifest },
+          card: { securitySchemes },
+        }),
       })
 })
-afterAll(async () => {
-  await host.close()
-  await express.close()
-})
+afterAll(() => express.close())
 
-describe.each([
-  ['the example agent behind a service binding', 'bound'],
-  ['an Express server of the SDK', 'express'],
-])('%s', (_, name) => {
-  describe.concurrent.each(sdks)('called by $title', ({ version, binding, legacyCompat, connect }) => {
-    const id = legacyCompat ? `${name}-old` : name
-    const connectTo = (token?: string, agent = id) =>
-      connect(new URL(`/agents/${agent}/`, host.url).href, token === undefined ? {} : { token })
-
-    it('finds only endpoints of this host in the card', async () => {
-      const { card } = await connectTo()
-      const patternOf = (transport: string) => new RegExp(`^${transport} 0?${version.replace('.', '\\.')}`)
-      expect(card.name).toBe('Echo Agent')
-      expect(card.skills).toEqual(['echo', 'stream', 'ask', 'slow'])
-      expect(card.endpoints.some(endpoint => patternOf(binding.replace('+', '\\+')).test(endpoint))).toBe(true)
-      if (legacyCompat) expect(card.endpoints.filter(endpoint => !endpoint.includes(' 0.3'))).toEqual([])
-      for (const endpoint of card.endpoints)
-        expect(endpoint).toMatch(new RegExp(` ${host.url.origin.replaceAll('.', '\\.')}/agents/${id}/a2a$`))
-    })
-
-    it('sends a message and gets the task', async () => {
-      const { send, get } = await connectTo()
-      const { id: task, ...sent } = await send('hello there')
-      expect(sent).toEqual({ state: 'completed', text: 'hello there', historyLength: 1 })
-      expect(await get(task)).toEqual({ id: task, ...sent })
-      expect(await get(task, 0)).toEqual({ id: task, ...sent, historyLength: 0 })
-    })
-
-    it('continues a task that requires input', async () => {
-      const { send } = await connectTo()
-      const { id: task, state } = await send('ask')
-      expect(state).toBe('input-required')
-      expect(await send('bread', { task })).toMatchObject({ id: task, state: 'completed', text: 'bread' })
-    })
-
-    it('streams a task', async () => {
-      const { stream } = await connectTo()
-      expect(await Array.fromAsync(stream('stream one two three'))).toEqual([
-        'submitted',
-        'working',
-        'one',
-        ' two',
-        ' three',
-        'completed',
-      ])
-    })
-
-    it('cancels a task and receives that from its resubscribed stream', async () => {
-      const { send, resubscribe, cancel } = await connectTo()
-      const { id: task } = await send('slow', { returnImmediately: true })
-      const events = resubscribe(task)
-      const states = [(await events.next()).value]
-      expect(await cancel(task)).toMatchObject({ id: task, state: 'canceled' })
-      for await (const event of events) states.push(event)
-      expect(states).toEqual(['working', 'canceled'])
-    })
-
-    it.runIf(version === '1.0')('lists its tasks', async () => {
-      // Behind a service binding, anonymous callers have no list.
-      const { send, list } = await connectTo(token)
-      const { id: task } = await send('listed')
-      expect(await list?.()).toContain(task)
-    })
-
-    it.each([
-      ['whose card names no security scheme', id],
-      ['whose card names every kind of security scheme', `${id}-secured`],
-    ])('reads the extended card, with a token, of an agent %s', async (_, agent) => {
-      const { extendedSkills } = await connectTo(token, agent)
+/** What an SDK does with an agent, by its title. */
+const operations: Record<string, (session: Session, sdk: Sdk, id: string) => Promise<void>> = {
+  'finds only endpoints of this host in the card': async ({ card }, { version, binding, legacyCompat }, id) => {
+    const versions = new RegExp(`^${binding.replace('+', '\\+')} 0?${version.replace('.', '\\.')}`)
+    expect(card.name).toBe('Echo Agent')
+    expect(card.skills).toEqual(['echo', 'stream', 'ask', 'slow'])
+    expect(card.endpoints.some(endpoint => versions.test(endpoint))).toBe(true)
+    if (legacyCompat) expect(card.endpoints.filter(endpoint => !endpoint.includes(' 0.3'))).toEqual([])
+    const others = card.endpoints.filter(endpoint => !endpoint.endsWith(` ${host.url.origin}/agents/${id}/a2a`))
+    expect(others).toEqual([])
+  },
+  'sends a message and gets the task': async ({ send, get }) => {
+    const { id: task, ...sent } = await send('hello there')
+    expect(sent).toEqual({ state: 'completed', text: 'hello there', historyLength: 1 })
+    expect(await get(task)).toEqual({ id: task, ...sent })
+    expect(await get(task, 0)).toEqual({ id: task, ...sent, historyLength: 0 })
+  },
+  'continues a task that requires input': async ({ send }) => {
+    const { id: task, state } = await send('ask')
+    expect(state).toBe('input-required')
+    expect(await send('bread', { task })).toMatchObject({ id: task, state: 'completed', text: 'bread' })
+  },
+  'streams a task': async ({ stream }) => {
+    const events = await Array.fromAsync(stream('stream one two'))
+    expect(events).toEqual(['submitted', 'working', 'one', ' two', 'completed'])
+  },
+  'cancels a task and receives that from its resubscribed stream': async ({ send, resubscribe, cancel }) => {
+    const { id: task } = await send('slow', { returnImmediately: true })
+    const events = resubscribe(task)
+    const states = [(await events.next()).value]
+    expect(await cancel(task)).toMatchObject({ id: task, state: 'canceled' })
+    for await (const event of events) states.push(event)
+    expect(states).toEqual(['working', 'canceled'])
+  },
+  'lists its tasks, if its version has lists': async (_, { version, connect }, id) => {
+    if (version !== '1.0') return
+    // Behind a service binding, anonymous callers have no list.
+    const { send, list } = await connect(baseOf(id), { token })
+    const { id: task } = await send('listed')
+    expect(await list?.()).toContain(task)
+  },
+  'reads the extended card with a token, whatever security schemes the card names': async (_, { connect }, id) => {
+    for (const agent of [id, `${id}-secured`]) {
+      const { extendedSkills } = await connect(baseOf(agent), { token })
       expect(await extendedSkills()).toEqual(['echo', 'stream', 'ask', 'slow', 'backwards'])
-    })
+    }
+  },
+}
+const baseOf = (id: string): string => new URL(`/agents/${id}/`, host.url).href
+
+// The example agent is behind a service binding; the same agent is an Express server of the SDK, too.
+describe.concurrent('an agent', () => {
+  const rows = combine(
+    sdks.map(({ title }) => title),
+    Object.keys(operations),
+    ['bound', 'express'] as const,
+  )
+  it.each(rows)('called by %s %s: %s', async (title, operation, name) => {
+    const sdk = sdks.find(each => each.title === title)
+    if (!sdk) throw new Error(title)
+    const id = `matrix-${name}${sdk.legacyCompat ? '-old' : ''}`
+    await operations[operation]?.(await sdk.connect(baseOf(id)), sdk, id)
   })
 })

@@ -34,16 +34,18 @@ describe.concurrent.each(sdks)('two callers of an agent that a secret of the hos
     return [first, second]
   }
 
-  it.each<[string, (session: Session, task: string) => Promise<unknown>]>([
-    ['read', ({ get }, task) => get(task)],
-    ['cancel', ({ cancel }, task) => cancel(task)],
-    ['continue', ({ send }, task) => send('mine', { task })],
-    ['continue, with a stream,', ({ stream }, task) => stream('mine', { task }).next()],
-    ['follow', ({ resubscribe }, task) => resubscribe(task).next()],
-  ])('cannot %s the task of the other', async (_, reach) => {
+  it('reach no task of the other', async () => {
     const [first, second] = await connect()
     const { id } = await first.send('ask')
-    expect(await errorOf(reach(second, id))).toBe('TaskNotFound')
+    const { get, cancel, send, stream, resubscribe } = second
+    const calls = [
+      get(id),
+      cancel(id),
+      send('mine', { task: id }),
+      stream('mine', { task: id }).next(),
+      resubscribe(id).next(),
+    ]
+    expect(await Promise.all(calls.map(errorOf))).toEqual(Array(5).fill('TaskNotFound'))
     expect(await first.get(id)).toMatchObject({ id, state: 'input-required' })
   })
 
@@ -57,15 +59,16 @@ describe.concurrent.each(sdks)('two callers of an agent that a secret of the hos
     expect(await first.send('bread', { task: asked.id })).toMatchObject({ id: asked.id, text: 'bread' })
   })
 
-  it.runIf(sdk.version === '1.0')('each list their own tasks, those of streams too', async () => {
-    const [first, second] = await connect()
-    const before = new Set(await second.list?.())
-    const { id } = await first.send('listed')
-    await Array.fromAsync(second.stream('stream one'))
-    const added = (await second.list?.())?.filter(task => !before.has(task))
-    expect(added).toHaveLength(1)
-    expect(added).not.toContain(id)
-    expect(await first.list?.()).toContain(id)
-    expect(await second.get(added?.[0] ?? '')).toMatchObject({ state: 'completed', text: 'one' })
-  })
+  if (sdk.version === '1.0')
+    it('each list their own tasks, those of streams too', async () => {
+      const [first, second] = await connect()
+      const before = new Set(await second.list?.())
+      const { id } = await first.send('listed')
+      await Array.fromAsync(second.stream('stream one'))
+      const added = (await second.list?.())?.filter(task => !before.has(task))
+      expect(added).toHaveLength(1)
+      expect(added).not.toContain(id)
+      expect(await first.list?.()).toContain(id)
+      expect(await second.get(added?.[0] ?? '')).toMatchObject({ state: 'completed', text: 'one' })
+    })
 })

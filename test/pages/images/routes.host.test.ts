@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { CARD_STYLE } from '../../../src/pages/images/card-image.ts'
 import { bilingualCard, minimalCard } from '../../support/cards/cards.ts'
 import { sharedHost, token } from '../../support/host.ts'
-import { startNodeHost } from '../../support/node-host.ts'
 import { parseSvg, textsOf } from './svg.ts'
 
 const host = sharedHost()
@@ -62,17 +61,19 @@ describe.each(pictures)('GET /agents/{id}/%s', file => {
     expect(new Set(texts)).toEqual(new Set([await (await host.fetch(path)).text()]))
   })
 
-  it.each([
-    ['304 for its entity tag', (etag: string) => etag, 304],
-    ['304 for a list with the weak form of its entity tag', (etag: string) => `"other", W/${etag}`, 304],
-    ['304 for *', () => '*', 304],
-    ['200 for another entity tag', () => '"other"', 200],
-  ])('returns %s in If-None-Match', async (_, header, status) => {
-    const etag = (await host.fetch(path)).headers.get('etag') ?? ''
-    const response = await host.fetch(path, { headers: { 'If-None-Match': header(etag) } })
-    expect([response.status, response.headers.get('etag')]).toEqual([status, etag])
-    expect(response.headers.get('cache-control')).toMatch(/^public, max-age=60/)
-    if (status === 304) expect([await response.text(), response.headers.get('content-type')]).toEqual(['', null])
+  it('returns 304 if If-None-Match has its entity tag', async () => {
+    for (const [name, header, status] of [
+      ['304 for its entity tag', (etag: string) => etag, 304],
+      ['304 for a list with the weak form of its entity tag', (etag: string) => `"other", W/${etag}`, 304],
+      ['304 for *', () => '*', 304],
+      ['200 for another entity tag', () => '"other"', 200],
+    ] as const) {
+      const etag = (await host.fetch(path)).headers.get('etag') ?? ''
+      const response = await host.fetch(path, { headers: { 'If-None-Match': header(etag) } })
+      expect([response.status, response.headers.get('etag')], name).toEqual([status, etag])
+      expect(response.headers.get('cache-control')).toMatch(/^public, max-age=60/)
+      if (status === 304) expect([await response.text(), response.headers.get('content-type')]).toEqual(['', null])
+    }
   })
 
   it('has another entity tag after a change that it shows', async () => {
@@ -111,13 +112,12 @@ describe.each(pictures)('GET /agents/{id}/%s', file => {
     )
   })
 
-  it.each(['.well-known', 'Pictured', 'a'.repeat(64), '%00', '%3Cscript%3E'])(
-    'returns 404 for %s, which is no id',
-    async id => {
+  it('returns 404 for what is no id', async () => {
+    for (const id of ['.well-known', 'Pictured', 'a'.repeat(64), '%00', '%3Cscript%3E']) {
       const response = await host.fetch(`/agents/${id}/${file}`)
-      expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
-    },
-  )
+      expect([response.status, response.headers.get('content-type')], id).toEqual([404, 'application/problem+json'])
+    }
+  })
 
   it('returns that of an internal agent to a caller that may read it, for no cache', async () => {
     const response = await host.fetch(`/agents/pictured-hidden/${file}`, { headers: bearer })
@@ -148,10 +148,10 @@ describe('the business card', () => {
   })
 
   it('leads to PUBLIC_URL where that is set', async () => {
-    const configured = await startNodeHost({ vars: { PUBLIC_URL: 'https://cards.example.com' } })
-    await configured.put('echo', minimalCard)
-    expect(await describeCard(await configured.fetch('/agents/echo/card.svg'))).toMatch(
-      /QR code: https:\/\/cards\.example\.com\/agents\/echo$/,
+    const configured = sharedHost('public')
+    await configured.put('pictured', minimalCard)
+    expect(await describeCard(await configured.fetch('/agents/pictured/card.svg'))).toMatch(
+      /QR code: https:\/\/cards\.example\.com\/agents\/pictured$/,
     )
   })
 

@@ -1,35 +1,53 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  cacheEnvelope,
+  cacheExtended,
+  cacheHealth,
+  cacheProfile,
+  getCachedDocument,
+  readDocument,
+  readExtended,
+  readProfile,
+} from '../../../src/registry/edge/cards.ts'
 import { encodeEnvelope } from '../../../src/registry/kv-format.ts'
 import { compileCard } from '../../support/cards/compile.ts'
 import { executionContext as ctx, type KvValue, kvWith } from '../../support/kv.ts'
 
 const representation = (text: string) => ({ etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) })
-const envelope = (seq: number, text: string) => ({
-  seq,
-  modified: 'Sat, 21 Nov 2026 00:00:00 GMT',
-  representations: { 'agent-card.json': representation(text), '1.0': representation(`${text} v1`) },
-})
-
+const withDocuments = (seq: number, representations: object) => ({ seq, modified: 'then', representations })
+const envelope = (seq: number, text: string) =>
+  withDocuments(seq, { 'agent-card.json': representation(text), '1.0': representation(`${text} v1`) })
 /** The envelope of a removed agent. */
-const tombstone = (seq: number) => ({ seq, modified: '', representations: {} })
+const tombstone = (seq: number) => withDocuments(seq, {})
 
-// Each test is an isolate of its own: modules are loaded anew, with empty caches.
-let edge: typeof import('../../../src/registry/edge/cards.ts')
-beforeEach(async () => {
+// The isolate remembers agents, so each test has its own.
+let id: string
+let key: string
+let tests = 0
+beforeEach(() => {
   vi.useFakeTimers()
-  vi.resetModules()
-  edge = await import('../../../src/registry/edge/cards.ts')
+  vi.spyOn(console, 'error').mockReturnValue()
+  id = `edge-${++tests}`
+  key = `card:${id}`
 })
 
-const read = async (env: Env, id = 'a', name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
-  const cached = edge.getCachedDocument(id, name)
-  const document = cached === undefined ? await edge.readDocument(id, name, env, ctx) : cached
+/** Starts with a stored value of the agent; `store` replaces it. */
+const kvOf = (value?: KvValue) => {
+  const kv = kvWith(value && { [key]: value })
+  return { ...kv, store: (next: KvValue) => Object.assign(kv.stored, { [key]: next }) }
+}
+const read = async (env: Env, name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
+  const cached = getCachedDocument(id, name)
+  const document = cached === undefined ? await readDocument(id, name, env, ctx) : cached
   return document?.body ? Buffer.from(document.body).toString() : null
 }
+/** Lets the cached value become so old that it is not served any more. */
+const expire = () => vi.advanceTimersByTime(30_001)
+const unavailable = new Error('KV is unavailable')
 
 describe('reads of documents', () => {
   it('read KV once for a thousand concurrent readers, and not again while the document is fresh', async () => {
-    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
+    const { get, env } = kvOf(envelope(1, 'one'))
     const all = Promise.all(Array.from({ length: 1000 }, () => read(env)))
     await vi.advanceTimersByTimeAsync(2)
     expect(new Set(await all)).toEqual(new Set(['one']))
@@ -38,21 +56,17 @@ describe('reads of documents', () => {
   })
 
   it('read KV once for an unknown agent until the cached absence is stale', async () => {
-    const { get, env } = kvWith()
+    const { get, env } = kvOf()
     for (let count = 0; count < 100; count++) expect(await read(env)).toBeNull()
-    expect(get).toHaveBeenCalledTimes(1)
-    vi.advanceTimersByTime(30_001)
+    expect(get.mock.calls).toEqual([[key, expect.anything()]])
+    expire()
     await read(env)
-    expect(get.mock.calls).toEqual([
-      ['card:a', expect.anything()],
-      ['card:a', expect.anything()],
-    ])
+    expect(get).toHaveBeenCalledTimes(2)
   })
 
   it('serve from memory and read KV once in the background when the document is 20 to 30 seconds old', async () => {
-    const { get, env, stored } = kvWith({ 'card:a': envelope(1, 'one') })
+    const { get, env } = kvOf(envelope(1, 'one'))
     await read(env)
-    stored['card:a'] = envelope(2, 'two')
     vi.advanceTimersByTime(19_999)
     expect([await read(env), get.mock.calls.length]).toEqual(['one', 1])
     vi.advanceTimersByTime(2)
@@ -64,100 +78,30 @@ describe('reads of documents', () => {
     expect([await read(env), get.mock.calls.length]).toEqual(['two', 2])
   })
 
-  it('keep serving the document when that background read fails', async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
-    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
+  it('keep serving the document when that background read fails, and while KV is unavailable', async () => {
+    const { get, env } = kvOf(envelope(1, 'one'))
     await read(env)
-    vi.advanceTimersByTime(20_001)
-    get.mockRejectedValueOnce(new Error('KV is unavailable'))
+    for (const [pause, reads] of [
+      [20_001, 2],
+      [30_001, 3],
+    ] as const) {
+      vi.advanceTimersByTime(pause)
+      get.mockRejectedValueOnce(unavailable)
+      expect(await read(env)).toBe('one')
+      await vi.advanceTimersByTimeAsync(0)
+      expect([await read(env), get.mock.calls.length]).toEqual(['one', reads])
+    }
+  })
+
+  it('fail with 503 when KV is unavailable and nothing is cached, and read KV again for the next request', async () => {
+    const { get, env } = kvOf(envelope(1, 'one'))
+    get.mockRejectedValueOnce(unavailable)
+    await expect(read(env)).rejects.toMatchObject({ status: 503, code: 'unavailable' })
     expect(await read(env)).toBe('one')
-    await vi.advanceTimersByTimeAsync(0)
-    expect([await read(env), get.mock.calls.length]).toEqual(['one', 2])
-  })
-
-  it('follow KV within 30 seconds, removals included', async () => {
-    const stored: Record<string, KvValue> = { 'card:a': envelope(1, 'one') }
-    const { env } = kvWith(stored)
-    await read(env)
-    stored['card:a'] = envelope(2, 'two')
-    expect(await read(env)).toBe('one')
-    vi.advanceTimersByTime(30_001)
-    expect(await read(env)).toBe('two')
-    stored['card:a'] = tombstone(3)
-    vi.advanceTimersByTime(30_001)
-    expect(await read(env)).toBeNull()
-  })
-
-  it('show a write at once, and no older revision that KV still returns', async () => {
-    const stored: Record<string, KvValue> = { 'card:a': envelope(1, 'one') }
-    const { env } = kvWith(stored)
-    await read(env)
-    edge.cacheEnvelope('a', envelope(2, 'two'))
-    expect([await read(env), await read(env, 'a', '1.0')]).toEqual(['two', 'two v1'])
-    vi.advanceTimersByTime(30_001)
-    expect(await read(env)).toBe('two')
-    stored['card:a'] = envelope(3, 'three')
-    vi.advanceTimersByTime(30_001)
-    expect(await read(env)).toBe('three')
-  })
-
-  it('return the health of a remote card from KV, and a change of it in this isolate at once', async () => {
-    const health = { checked: 5, ttl: 300, staleIfError: 3600 }
-    const { env } = kvWith({ 'card:a': { ...envelope(2, 'two'), source: health } })
-    await read(env)
-    const cachedHealth = () => edge.getCachedDocument('a', 'agent-card.json')?.source
-    const healths = [cachedHealth()]
-    edge.cacheHealth('a', 2, { seq: 3, health: { ...health, failing: 502 } })
-    healths.push(cachedHealth())
-    vi.advanceTimersByTime(30_001)
-    healths.push((await edge.readDocument('a', 'agent-card.json', env, ctx))?.source)
-    expect(healths).toEqual([health, { ...health, failing: 502 }, { ...health, failing: 502 }])
-  })
-
-  it('accept a newer card after its health has been cached on an older one', async () => {
-    const { env } = kvWith({ 'card:a': envelope(1, 'one') })
-    await read(env)
-    edge.cacheHealth('a', 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
-    edge.cacheEnvelope('a', envelope(2, 'two'))
-    expect(await read(env)).toBe('two')
-  })
-
-  it('distinguish an agent whose card was never fetched from an unknown agent', async () => {
-    const source = { checked: 0, ttl: 300, staleIfError: 3600, failing: 502 } as const
-    const { env } = kvWith({ 'card:a': { ...tombstone(1), source } })
-    const documents = [
-      await edge.readDocument('a', '1.0', env, ctx),
-      edge.getCachedDocument('a', '1.0'),
-      await edge.readDocument('b', '1.0', env, ctx),
-    ]
-    expect(documents).toEqual([{ source }, { source }, null])
-  })
-
-  it('ignore the late result of an older write', async () => {
-    const { env } = kvWith()
-    edge.cacheEnvelope('a', envelope(3, 'three'))
-    edge.cacheEnvelope('a', envelope(2, 'two'))
-    expect(await read(env)).toBe('three')
-  })
-
-  it('show a first registration before KV has it', async () => {
-    const { env } = kvWith()
-    edge.cacheEnvelope('a', envelope(1, 'one'))
-    vi.advanceTimersByTime(30_001)
-    expect(await read(env)).toBe('one')
-  })
-
-  it('show a removal at once, and for as long as KV still has the card', async () => {
-    const { env } = kvWith({ 'card:a': envelope(1, 'one') })
-    await read(env)
-    edge.cacheEnvelope('a', tombstone(2))
-    expect(await read(env)).toBeNull()
-    vi.advanceTimersByTime(30_001)
-    expect(await read(env)).toBeNull()
   })
 
   it('do not wait for a pending read that has timed out', async () => {
-    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
+    const { get, env } = kvOf(envelope(1, 'one'))
     get.mockReturnValueOnce(new Promise(() => undefined))
     void read(env)
     const waiting = read(env)
@@ -166,59 +110,101 @@ describe('reads of documents', () => {
     expect(get).toHaveBeenCalledTimes(2)
   })
 
-  it('keep serving the last known document while KV is unavailable', async () => {
-    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
+  it('follow KV within 30 seconds, removals included', async () => {
+    const { env, store } = kvOf(envelope(1, 'one'))
     await read(env)
-    vi.advanceTimersByTime(30_001)
-    vi.spyOn(console, 'error').mockReturnValue()
-    get.mockRejectedValueOnce(new Error('KV is unavailable'))
+    store(envelope(2, 'two'))
+    expect(await read(env)).toBe('one')
+    expire()
+    expect(await read(env)).toBe('two')
+    store(tombstone(3))
+    expire()
+    expect(await read(env)).toBeNull()
+  })
+
+  it('show a write at once, and no older revision that KV or a late write still has', async () => {
+    const { env, store } = kvOf(envelope(1, 'one'))
+    await read(env)
+    cacheEnvelope(id, envelope(3, 'three'))
+    cacheEnvelope(id, envelope(2, 'two'))
+    expect([await read(env), await read(env, '1.0')]).toEqual(['three', 'three v1'])
+    expire()
+    expect(await read(env)).toBe('three')
+    store(envelope(4, 'four'))
+    expire()
+    expect(await read(env)).toBe('four')
+    cacheEnvelope(id, tombstone(5))
+    expect(await read(env)).toBeNull()
+    expire()
+    expect(await read(env)).toBeNull()
+  })
+
+  it('show a first registration before KV has it', async () => {
+    const { env } = kvOf()
+    cacheEnvelope(id, envelope(1, 'one'))
+    expire()
     expect(await read(env)).toBe('one')
   })
 
-  it('fail with 503 when KV is unavailable and nothing is cached, and read KV again for the next request', async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
-    const { get, env } = kvWith({ 'card:a': envelope(1, 'one') })
-    get.mockRejectedValueOnce(new Error('KV is unavailable'))
-    await expect(read(env)).rejects.toMatchObject({ status: 503, code: 'unavailable' })
-    expect(await read(env)).toBe('one')
+  it('return the health of a remote card from KV, and a change of it in this isolate at once', async () => {
+    const health = { checked: 5, ttl: 300, staleIfError: 3600 }
+    const failing = { ...health, failing: 502 } as const
+    const { env } = kvOf({ ...envelope(2, 'two'), source: health })
+    await read(env)
+    const cachedHealth = () => getCachedDocument(id, 'agent-card.json')?.source
+    expect(cachedHealth()).toEqual(health)
+    cacheHealth(id, 2, { seq: 3, health: failing })
+    expect(cachedHealth()).toEqual(failing)
+    expire()
+    expect((await readDocument(id, 'agent-card.json', env, ctx))?.source).toEqual(failing)
+  })
+
+  it('accept a newer card after its health has been cached on an older one', async () => {
+    const { env } = kvOf(envelope(1, 'one'))
+    await read(env)
+    cacheHealth(id, 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
+    cacheEnvelope(id, envelope(2, 'two'))
+    expect(await read(env)).toBe('two')
+  })
+
+  it('distinguish an agent whose card was never fetched from an unknown agent', async () => {
+    const source = { checked: 0, ttl: 300, staleIfError: 3600, failing: 502 } as const
+    const { env } = kvOf({ ...tombstone(1), source })
+    expect(await readDocument(id, '1.0', env, ctx)).toEqual({ source })
+    expect(getCachedDocument(id, '1.0')).toEqual({ source })
+    expect(await readDocument(`no-${id}`, '1.0', env, ctx)).toBeNull()
   })
 })
 
 describe('readExtended', () => {
-  const extended = (seq: number, text: string) => ({
-    ...tombstone(seq),
-    representations: { '1.0': representation(text) },
-  })
+  const extended = (seq: number, text: string) => withDocuments(seq, { '1.0': representation(text) })
   const readTier = async (env: Env, tier: string) => {
-    const document = await edge.readExtended({ id: 'a', tier, name: '1.0' }, env, ctx)
+    const document = await readExtended({ id, tier, name: '1.0' }, env, ctx)
     return document && Buffer.from(document.body).toString()
   }
 
-  it('returns the card of the requested tier, read from KV once while it is fresh', async () => {
-    const { get, env } = kvWith({ 'extended:a:base': extended(1, 'base'), 'extended:a:gold': extended(1, 'gold') })
-    const tiers = ['base', 'gold', 'gold', 'silver', 'silver']
+  it('returns the card of the requested tier, read from KV once while it is fresh, and caches no public card', async () => {
+    const [base, gold, silver] = ['base', 'gold', 'silver'].map(tier => `extended:${id}:${tier}`) as [
+      string,
+      string,
+      string,
+    ]
+    const { get, env } = kvWith({ [base]: extended(1, 'base'), [gold]: extended(1, 'gold') })
     const texts: (string | null)[] = []
-    for (const tier of tiers) texts.push(await readTier(env, tier))
-    expect([texts, get.mock.calls.map(([key]) => key)]).toEqual([
-      ['base', 'gold', 'gold', null, null],
-      ['extended:a:base', 'extended:a:gold', 'extended:a:silver'],
-    ])
-  })
-
-  it('never adds to the cache of the public card', async () => {
-    const { env } = kvWith({ 'extended:a:base': extended(1, 'private') })
-    await readTier(env, 'base')
-    edge.cacheExtended('a', 'base', extended(2, 'private'))
-    expect(edge.getCachedDocument('a', '1.0')).toBeUndefined()
+    for (const tier of ['base', 'gold', 'gold', 'silver', 'silver']) texts.push(await readTier(env, tier))
+    expect(texts).toEqual(['base', 'gold', 'gold', null, null])
+    expect(get.mock.calls.map(([key]) => key)).toEqual([base, gold, silver])
+    cacheExtended(id, 'base', extended(2, 'private'))
+    expect(getCachedDocument(id, '1.0')).toBeUndefined()
   })
 
   it('shows a write at once, and no older revision that KV still returns', async () => {
-    const { env } = kvWith({ 'extended:a:base': extended(1, 'one') })
+    const { env } = kvWith({ [`extended:${id}:base`]: extended(1, 'one') })
     await readTier(env, 'base')
-    edge.cacheExtended('a', 'base', extended(2, 'two'))
-    vi.advanceTimersByTime(30_001)
+    cacheExtended(id, 'base', extended(2, 'two'))
+    expire()
     expect(await readTier(env, 'base')).toBe('two')
-    edge.cacheExtended('a', 'base', tombstone(3))
+    cacheExtended(id, 'base', tombstone(3))
     expect(await readTier(env, 'base')).toBeNull()
   })
 })
@@ -227,32 +213,31 @@ describe('readProfile', () => {
   const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
   const { profile } = compileCard(card)
   const document = (value: object) => representation(JSON.stringify(value))
-  const withDocuments = (seq: number, representations: object) => ({ ...tombstone(seq), representations })
 
   it('reads KV and parses the profile once while it is fresh', async () => {
-    const { get, env } = kvWith({ 'card:a': withDocuments(1, { '1.0': document(card), profile: document(profile) }) })
-    const first = await edge.readProfile('a', env, ctx)
+    const { get, env } = kvOf(withDocuments(1, { '1.0': document(card), profile: document(profile) }))
+    const first = await readProfile(id, env, ctx)
     expect(first).toEqual(profile)
-    expect(await edge.readProfile('a', env, ctx)).toBe(first)
+    expect(await readProfile(id, env, ctx)).toBe(first)
     expect(get).toHaveBeenCalledTimes(1)
   })
 
-  it.each<[string, Record<string, KvValue>]>([
-    ['an unknown agent', {}],
-    ['a removed agent', { 'card:a': withDocuments(2, {}) }],
-  ])('returns null for %s, and reads KV once', async (_, stored) => {
-    const { get, env } = kvWith(stored)
-    for (let count = 0; count < 10; count++) expect(await edge.readProfile('a', env, ctx)).toBeNull()
-    expect(get).toHaveBeenCalledTimes(1)
+  it('returns null for an unknown or removed agent, and reads KV once', async () => {
+    for (const value of [undefined, tombstone(2)]) {
+      id = key.replace('card:', value ? 'removed-' : 'unknown-')
+      const { get, env } = kvWith(value && { [`card:${id}`]: value })
+      for (let count = 0; count < 10; count++) expect(await readProfile(id, env, ctx)).toBeNull()
+      expect(get).toHaveBeenCalledTimes(1)
+    }
   })
 
   it('shows a write at once, and no older revision that KV still returns', async () => {
-    const { env } = kvWith({ 'card:a': withDocuments(1, { profile: document(profile) }) })
-    await edge.readProfile('a', env, ctx)
-    edge.cacheProfile('a', withDocuments(2, { profile: document({ ...profile, route: 'closed' }) }))
-    vi.advanceTimersByTime(30_001)
-    expect(await edge.readProfile('a', env, ctx)).toEqual({ ...profile, route: 'closed' })
-    edge.cacheProfile('a', withDocuments(3, {}))
-    expect(await edge.readProfile('a', env, ctx)).toBeNull()
+    const { env } = kvOf(withDocuments(1, { profile: document(profile) }))
+    await readProfile(id, env, ctx)
+    cacheProfile(id, withDocuments(2, { profile: document({ ...profile, route: 'closed' }) }))
+    expire()
+    expect(await readProfile(id, env, ctx)).toEqual({ ...profile, route: 'closed' })
+    cacheProfile(id, tombstone(3))
+    expect(await readProfile(id, env, ctx)).toBeNull()
   })
 })

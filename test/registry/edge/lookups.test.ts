@@ -1,137 +1,131 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  cacheHost,
+  cacheToken,
+  findAgentByHost,
+  findByName,
+  findHostOwner,
+  getCachedByName,
+  readToken,
+} from '../../../src/registry/edge/lookups.ts'
 import type { TokenRecord } from '../../../src/registry/token-record.ts'
 import { executionContext as ctx, kvWith } from '../../support/kv.ts'
 
-let lookups: typeof import('../../../src/registry/edge/lookups.ts')
-// Each test is an isolate of its own: modules are loaded anew, with empty caches.
-beforeEach(async () => {
+// The isolate remembers hashes and names, so each test has its own.
+let hash: string
+let claimed: string
+let free: string
+let tests = 0
+beforeEach(() => {
   vi.useFakeTimers()
-  vi.resetModules()
-  lookups = await import('../../../src/registry/edge/lookups.ts')
+  tests++
+  hash = `h${tests}`
+  claimed = `claimed-${tests}.example.com`
+  free = `free-${tests}.example.com`
 })
 
 describe('readToken', () => {
   const record = (expires: number | null = null): TokenRecord => ({
-    id: 'abc',
-    note: 'CI',
-    scopes: ['read'],
-    agents: ['*'],
-    tiers: [],
-    created: 0,
-    expires,
+    ...{ id: 'abc', note: 'CI', scopes: ['read'], agents: ['*'], tiers: [], created: 0, expires },
   })
-
   const issued = (expires: number | null = null) =>
-    kvWith({ 'token:h': { value: JSON.stringify(record(expires)), seq: 1 } })
+    kvWith({ [`token:${hash}`]: { value: JSON.stringify(record(expires)), seq: 1 } })
 
   it('reads KV once for a thousand concurrent requests, and not again while the token is fresh', async () => {
     const { getWithMetadata, env } = issued()
-    const all = Promise.all(Array.from({ length: 1000 }, () => lookups.readToken('h', env, ctx)))
+    const all = Promise.all(Array.from({ length: 1000 }, () => readToken(hash, env, ctx)))
     await vi.advanceTimersByTimeAsync(2)
     expect((await all).every(found => found?.id === 'abc')).toBe(true)
-    expect(await lookups.readToken('h', env, ctx)).toEqual(record())
+    expect(await readToken(hash, env, ctx)).toEqual(record())
     expect(getWithMetadata).toHaveBeenCalledTimes(1)
   })
 
-  it('reads KV once for an unknown token, however often it is tried', async () => {
+  it('reads KV once for an unknown token, which is known at once in the isolate that issues it', async () => {
     const { getWithMetadata, env } = kvWith({})
-    for (let count = 0; count < 100; count++) expect(await lookups.readToken('guess', env, ctx)).toBeNull()
+    for (let count = 0; count < 100; count++) expect(await readToken(hash, env, ctx)).toBeNull()
     expect(getWithMetadata).toHaveBeenCalledTimes(1)
+    cacheToken(hash, record(), 1)
+    expect(await readToken(hash, env, ctx)).toEqual(record())
   })
 
   it('returns a token until the millisecond that it expires, even while KV still has it', async () => {
     const { env } = issued(Date.now() + 10_000)
     vi.advanceTimersByTime(9_999)
-    expect(await lookups.readToken('h', env, ctx)).toMatchObject({ id: 'abc' })
+    expect(await readToken(hash, env, ctx)).toMatchObject({ id: 'abc' })
     vi.advanceTimersByTime(1)
-    expect(await lookups.readToken('h', env, ctx)).toBeNull()
-  })
-
-  it('returns a token at once in the isolate that issued it', async () => {
-    const { env } = kvWith({})
-    expect(await lookups.readToken('h', env, ctx)).toBeNull()
-    lookups.cacheToken('h', record(), 1)
-    expect(await lookups.readToken('h', env, ctx)).toEqual(record())
+    expect(await readToken(hash, env, ctx)).toBeNull()
   })
 
   it('returns null at once in the isolate that revoked the token, and for as long as KV still has it', async () => {
     const { env } = issued()
-    await lookups.readToken('h', env, ctx)
-    lookups.cacheToken('h', null, 2)
-    expect(await lookups.readToken('h', env, ctx)).toBeNull()
+    await readToken(hash, env, ctx)
+    cacheToken(hash, null, 2)
+    expect(await readToken(hash, env, ctx)).toBeNull()
     vi.advanceTimersByTime(30_001)
-    expect(await lookups.readToken('h', env, ctx)).toBeNull()
+    expect(await readToken(hash, env, ctx)).toBeNull()
   })
 
   it('returns null in other isolates within 30 seconds after KV has the revocation', async () => {
     const { env, stored } = issued()
-    await lookups.readToken('h', env, ctx)
-    stored['token:h'] = { value: '', seq: 2 }
+    await readToken(hash, env, ctx)
+    stored[`token:${hash}`] = { value: '', seq: 2 }
     vi.advanceTimersByTime(30_001)
-    expect(await lookups.readToken('h', env, ctx)).toBeNull()
+    expect(await readToken(hash, env, ctx)).toBeNull()
   })
 })
 
 describe('findAgentByHost', () => {
-  const claimed = 'a.example.com'
-  const free = 'b.example.com'
-
   it('returns the agent that claims the host name, else ROOT_AGENT, else the agent that claims "*"', async () => {
-    const { env } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 }, 'host:*': { value: 'root', seq: 1 } })
+    // Another test may have read that nobody claims it.
+    cacheHost('*', { value: 'root', seq: 1 })
+    const { env, getWithMetadata } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 } })
     const rooted = { ...env, ROOT_AGENT: 'configured' }
-    expect([
-      await lookups.findAgentByHost(claimed, rooted, ctx),
-      await lookups.findAgentByHost(free, rooted, ctx),
-      await lookups.findAgentByHost(free, env, ctx),
-    ]).toEqual(['own', 'configured', 'root'])
-  })
-
-  it('returns undefined when no agent claims the host name or "*", and ROOT_AGENT is not set', async () => {
-    expect(await lookups.findAgentByHost(free, kvWith({}).env, ctx)).toBeUndefined()
-  })
-
-  it('returns the same from memory as from KV', async () => {
-    const { env, getWithMetadata } = kvWith({
-      [`host:${claimed}`]: { value: 'own', seq: 1 },
-      'host:*': { value: 'root', seq: 1 },
-    })
-    const rooted = { ...env, ROOT_AGENT: 'configured' }
-    const resolveAll = async () => [
-      await lookups.findAgentByHost(claimed, env, ctx),
-      await lookups.findAgentByHost(free, env, ctx),
-      await lookups.findAgentByHost(free, rooted, ctx),
-    ]
-    const first = await resolveAll()
-    const reads = getWithMetadata.mock.calls.length
-    expect([first, await resolveAll(), getWithMetadata.mock.calls.length]).toEqual([
-      ['own', 'root', 'configured'],
-      first,
-      reads,
-    ])
+    for (let time = 0; time < 2; time++) {
+      expect([
+        await findAgentByHost(claimed, rooted, ctx),
+        await findAgentByHost(free, rooted, ctx),
+        await findAgentByHost(free, env, ctx),
+        await findHostOwner(claimed, env, ctx),
+        await findHostOwner(free, env, ctx),
+      ]).toEqual(['own', 'configured', 'root', 'own', undefined])
+      // From memory the second time.
+      expect(getWithMetadata.mock.calls.map(([key]) => key)).toEqual([`host:${claimed}`, `host:${free}`])
+    }
+    cacheHost('*', { value: null, seq: 2 })
+    expect(await findAgentByHost(free, env, ctx)).toBeUndefined()
   })
 
   it('reads KV once for a thousand concurrent requests', async () => {
     const { getWithMetadata, env } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 } })
-    const all = Promise.all(Array.from({ length: 1000 }, () => lookups.findAgentByHost(claimed, env, ctx)))
+    const all = Promise.all(Array.from({ length: 1000 }, () => findAgentByHost(claimed, env, ctx)))
     await vi.advanceTimersByTimeAsync(2)
-    await all
+    expect(new Set(await all)).toEqual(new Set(['own']))
     expect(getWithMetadata).toHaveBeenCalledTimes(1)
   })
 
-  it('shows a write at once, and no older claim that KV still returns', async () => {
-    const { env } = kvWith({ [`host:${claimed}`]: { value: 'old', seq: 1 } })
-    await lookups.findAgentByHost(claimed, env, ctx)
-    lookups.cacheHost(claimed, { value: 'new', seq: 2 })
-    vi.advanceTimersByTime(30_001)
-    expect(await lookups.findAgentByHost(claimed, env, ctx)).toBe('new')
-  })
-
-  it('keeps returning the last known agent while KV is unavailable', async () => {
-    const { getWithMetadata, env } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 } })
-    await lookups.findAgentByHost(claimed, env, ctx)
-    vi.advanceTimersByTime(30_001)
+  it('shows a write at once, and keeps it while KV has an older claim or is unavailable', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
+    const { getWithMetadata, env } = kvWith({ [`host:${claimed}`]: { value: 'old', seq: 1 } })
+    await findAgentByHost(claimed, env, ctx)
+    cacheHost(claimed, { value: 'new', seq: 2 })
+    vi.advanceTimersByTime(30_001)
+    expect(await findAgentByHost(claimed, env, ctx)).toBe('new')
+    vi.advanceTimersByTime(30_001)
     getWithMetadata.mockRejectedValueOnce(new Error('KV is unavailable'))
-    expect(await lookups.findAgentByHost(claimed, env, ctx)).toBe('own')
+    expect(await findAgentByHost(claimed, env, ctx)).toBe('new')
+  })
+})
+
+describe('findByName', () => {
+  it('asks the Registry once for a name in any case, and never for one that is too long', async () => {
+    const found = { public: 'weather', internal: [] }
+    const namedAgents = vi.fn(async () => found)
+    const env = { REGISTRY: { getByName: () => ({ namedAgents }) } } as unknown as Env
+    const name = `Weather ${tests}`
+    expect(getCachedByName(name)).toBeUndefined()
+    for (const each of [name, name.toUpperCase()]) expect(await findByName(each, env, ctx)).toEqual(found)
+    expect(namedAgents.mock.calls).toEqual([[name.toLowerCase()]])
+    expect(getCachedByName(name)).toEqual(found)
+    expect(getCachedByName('x'.repeat(10_000))).toEqual({ public: null, internal: [] })
   })
 })

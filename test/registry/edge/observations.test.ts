@@ -5,15 +5,16 @@ import {
   type Observations,
   type ObservedCall,
 } from '../../../src/card/model/observations.ts'
+import { observeCall, observeMediaTypes, sendObservations } from '../../../src/registry/edge/observations.ts'
 import { executionContext as ctx } from '../../support/kv.ts'
 
-let edge: typeof import('../../../src/registry/edge/observations.ts')
+// The isolate remembers agents, so each test has its own.
+let agent: string
+let tests = 0
 let sent: { id: string; observations: Observations }[]
 let fails: boolean
-// Each test is an isolate of its own: modules are loaded anew.
-beforeEach(async () => {
-  vi.resetModules()
-  edge = await import('../../../src/registry/edge/observations.ts')
+beforeEach(() => {
+  agent = `observed-${++tests}`
   vi.useFakeTimers({ now: 1_000_000 })
   sent = []
   fails = false
@@ -26,15 +27,12 @@ const recordObservations = async (id: string, observations: Observations): Promi
 const env = { REGISTRY: { getByName: () => ({ recordObservations }) } } as unknown as Env
 
 const answered: ObservedCall = {
-  operation: 'send',
-  protocol: 'JSONRPC 1.0',
-  outcome: 'answered',
-  protocolOutcome: 'answered',
+  ...{ operation: 'send', protocol: 'JSONRPC 1.0', outcome: 'answered', protocolOutcome: 'answered' },
 }
 const streamed: ObservedCall = { ...answered, operation: 'stream', streaming: 'answered' }
 
-const observe = (times = 1, call = answered, id = 'a'): void => {
-  for (let time = 0; time < times; time++) edge.observeCall(id, call, env, ctx)
+const observe = (times = 1, call = answered, id = agent): void => {
+  for (let time = 0; time < times; time++) observeCall(id, call, env, ctx)
 }
 const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
 const counts = () => sent.map(({ observations }) => observations.calls)
@@ -44,17 +42,9 @@ describe('what an isolate observes', () => {
     observe(100)
     expect(counts()).toEqual([])
     await pass(1)
-    expect(sent).toEqual([
-      {
-        id: 'a',
-        observations: {
-          ...createObservations(1_000_000),
-          calls: 100,
-          operations: { send: { answered: 100, refused: 0, failed: 0 } },
-          protocols: { 'JSONRPC 1.0': { answered: 100, refused: 0, failed: 0 } },
-        },
-      },
-    ])
+    const results = { answered: 100, refused: 0, failed: 0 }
+    const operations = { operations: { send: results }, protocols: { 'JSONRPC 1.0': results } }
+    expect(sent).toEqual([{ id: agent, observations: { ...createObservations(1_000_000), calls: 100, ...operations } }])
   })
 
   it('is then sent once a minute, and nothing is lost while calls go on', async () => {
@@ -63,7 +53,7 @@ describe('what an isolate observes', () => {
       await pass(1)
     }
     expect(sent.length).toBeLessThanOrEqual(6)
-    await edge.sendObservations('a', env)
+    await sendObservations(agent, env)
     const total = createObservations(0)
     for (const { observations } of sent) mergeObservations(total, observations)
     expect(total.calls).toBe(900)
@@ -78,32 +68,30 @@ describe('what an isolate observes', () => {
     observe(1, { ...answered, outcome: 'failed', protocolOutcome: 'failed', failure: 'timeout' })
     await pass(1)
     expect(counts()).toEqual([1, 4])
-    edge.observeMediaTypes('a', ['image/png'], env, ctx)
+    observeMediaTypes(agent, ['image/png'], env, ctx)
     await pass(1)
-    edge.observeMediaTypes('a', ['image/png', 'IMAGE/PNG; size=1'], env, ctx)
+    observeMediaTypes(agent, ['image/png', 'IMAGE/PNG; size=1'], env, ctx)
     await pass(1)
     expect(sent.map(({ observations }) => observations.mediaTypes)).toEqual([{}, {}, { 'image/png': 1 }])
   })
 
   it('is sent for each agent alone', async () => {
-    observe(2, answered, 'a')
-    observe(3, answered, 'b')
+    observe(2)
+    observe(3, answered, `other-${agent}`)
     await pass(1)
-    expect(sent.map(({ id, observations }) => [id, observations.calls])).toEqual([
-      ['a', 2],
-      ['b', 3],
-    ])
+    expect(sent.map(({ id }) => id)).toEqual([agent, `other-${agent}`])
+    expect(counts()).toEqual([2, 3])
   })
 
   it('is nothing for results without media types', async () => {
-    edge.observeMediaTypes('a', [], env, ctx)
-    await edge.sendObservations('a', env)
+    observeMediaTypes(agent, [], env, ctx)
+    await sendObservations(agent, env)
     expect(sent).toEqual([])
   })
 
   it('is not sent every second because an agent makes up media types', async () => {
     for (let second = 0; second < 600; second++) {
-      edge.observeMediaTypes('a', [`image/t${second}`], env, ctx)
+      observeMediaTypes(agent, [`image/t${second}`], env, ctx)
       await pass(1)
     }
     expect(sent.length).toBeLessThanOrEqual(220)
@@ -120,7 +108,9 @@ describe('what an isolate observes', () => {
     observe()
     await pass(1)
     expect(counts()).toEqual([2, 4])
-    expect(warn.mock.calls).toEqual([[expect.stringContaining('"event":"observations-lost","gen_ai.agent.id":"a"')]])
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining(`"event":"observations-lost","gen_ai.agent.id":"${agent}"`)],
+    ])
   })
 
   it('is sent by the next call if the request that was to send it was cancelled', async () => {
@@ -135,18 +125,18 @@ describe('what an isolate observes', () => {
 
   it('is sent at once on request, and not twice', async () => {
     observe(5)
-    await edge.sendObservations('a', env)
-    await edge.sendObservations('a', env)
-    await edge.sendObservations('unknown', env)
+    await sendObservations(agent, env)
+    await sendObservations(agent, env)
+    await sendObservations('unknown', env)
     await pass(120)
     expect(counts()).toEqual([5])
   })
 
   it('is of at most a thousand agents at a time', async () => {
     for (let agent = 0; agent <= 1000; agent++) observe(1, answered, `a${agent}`)
-    await edge.sendObservations('a0', env)
-    await edge.sendObservations('a1', env)
-    await edge.sendObservations('a1000', env)
+    await sendObservations('a0', env)
+    await sendObservations('a1', env)
+    await sendObservations('a1000', env)
     expect(sent.map(({ id }) => id)).toEqual(['a1', 'a1000'])
   })
 })

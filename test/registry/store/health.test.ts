@@ -21,33 +21,27 @@ const save = (id: string, checked: number | undefined, isFailing: boolean): void
 }
 
 describe('the state of the Registry', () => {
-  it('has nothing unpublished and no stale card in an empty Registry', () => {
-    expect(selectHealth(sql, now)).toEqual({ unpublished: 0, oldestStaleCard: null })
-  })
-
   it('counts the keys that could not be published, but not those that are being published', () => {
     for (const [key, attempts] of Object.entries({ waiting: 0, failed: 1, 'failed-often': 9 }))
       sql.exec('INSERT INTO outbox (key, version, attempts) VALUES (?, 1, ?)', key, attempts)
     expect(selectHealth(sql, now).unpublished).toBe(2)
   })
 
-  it.each<[title: string, checked: number | undefined, isFailing: boolean, expected: number | null]>([
-    ['a card that its upstream confirmed long ago, without a failure since', stale, false, null],
-    ['a card whose upstream fails, but that is not older than its ttl', fresh, true, null],
-    ['a stale card whose upstream fails', stale, true, stale],
-  ])('reports for %s', (_, checked, isFailing, expected) => {
-    save('a', checked, isFailing)
-    expect(selectHealth(sql, now).oldestStaleCard).toBe(expected)
-  })
-
-  it('reports the oldest of several stale cards', () => {
-    save('a', stale, true)
-    save('b', stale - 5000, true)
-    save('c', stale - 9000, false)
-    expect(selectHealth(sql, now).oldestStaleCard).toBe(stale - 5000)
+  it('reports the oldest card that is stale because its upstream fails', () => {
+    for (const [id, checked, isFailing, expected] of [
+      ['confirmed long ago, without a failure since', stale, false, null],
+      ['failing, but not older than its ttl', fresh, true, null],
+      ['stale', stale, true, stale],
+      ['older', stale - 5000, true, stale - 5000],
+      ['older, without a failure', stale - 9000, false, stale - 5000],
+    ] as const) {
+      save(id, checked, isFailing)
+      expect([id, selectHealth(sql, now).oldestStaleCard]).toEqual([id, expected])
+    }
   })
 
   it('reports since when the upstream of a card that was never fetched fails', () => {
+    expect(selectHealth(sql, now)).toEqual({ unpublished: 0, oldestStaleCard: null })
     save('a', undefined, true)
     sql.exec('UPDATE sources SET failing_since = 1234')
     expect(selectHealth(sql, now).oldestStaleCard).toBe(1234)

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { representationNames } from '../../../src/card/model/constants.ts'
-import type { Json } from '../../../src/json/json.ts'
 import { decodeEnvelope } from '../../../src/registry/kv-format.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { type OwnHost, startHost, token } from '../../support/host.ts'
+import { sharedHost, token } from '../../support/host.ts'
 
-let host: OwnHost
+const host = sharedHost()
 let kv: KVNamespace
 beforeAll(async () => {
-  host = await startHost()
   kv = (await host.env()).CARDS
 })
-afterAll(() => host.close())
 
 const bearer = { Authorization: `Bearer ${token}` }
-const put = async (id: string, document: Json) => {
-  const response = await host.put(id, document)
+const put = async (id: string, document: object = {}) => {
+  const response = await host.put(id, { card: minimalCard, ...document })
   expect(response.ok).toBe(true)
   return (await response.json()) as { seq: number; changed: boolean; etags: Record<string, string> }
 }
+const remove = (id: string) => host.fetch(`/agents/${id}`, { method: 'DELETE', headers: bearer })
 /** Reads the entry of a key: the names of its documents, their texts, and its seq. */
 const readEntry = async (key: string) => {
   const { value, metadata } = await kv.getWithMetadata<{ seq: number }>(key, 'arrayBuffer')
@@ -28,132 +26,103 @@ const readEntry = async (key: string) => {
   )
   return { text, names: Object.keys(text).sort(), seq: metadata?.seq }
 }
-const expiry = async (key: string) => (await kv.list({ prefix: key })).keys.find(({ name }) => name === key)?.expiration
-const everyName = [...representationNames, 'profile'].sort()
+const readProfile = async (id: string) => JSON.parse((await readEntry(`card:${id}`)).text.profile ?? '')
+/** Returns the days until a key expires; undefined for never. */
+const daysLeft = async (key: string) => {
+  const expiration = (await kv.list({ prefix: key })).keys.find(({ name }) => name === key)?.expiration
+  return expiration && Math.round((expiration - Date.now() / 1000) / 86_400)
+}
 
 describe('card:{id}', () => {
-  it('contains every representation and the call profile', async () => {
-    await put('whole', { card: minimalCard, upstream: { url: 'https://upstream.example/a2a', secret: 'UPSTREAM_KEY' } })
-    const { names, text } = await readEntry('card:whole')
-    expect(names).toEqual(everyName)
-    expect(JSON.parse(text.profile ?? '')).toMatchObject({
-      visibility: 'public',
-      targets: [{ url: 'https://upstream.example/a2a' }],
-      secret: 'UPSTREAM_KEY',
+  it('contains every representation and the call profile, and is written again when only the profile changes', async () => {
+    const upstream = { url: 'https://upstream.example/a2a', secret: 'UPSTREAM_KEY' }
+    await put('kv-whole', { upstream })
+    expect((await readEntry('card:kv-whole')).names).toEqual([...representationNames, 'profile'].sort())
+    expect(await readProfile('kv-whole')).toMatchObject({
+      ...{ visibility: 'public', targets: [{ url: 'https://upstream.example/a2a' }], secret: 'UPSTREAM_KEY' },
     })
-  })
-
-  it('is written again when only the profile changes', async () => {
-    await put('rerouted', { card: minimalCard })
-    expect(await put('rerouted', { card: minimalCard, route: 'closed' })).toMatchObject({ seq: 2, changed: true })
-    expect(JSON.parse((await readEntry('card:rerouted')).text.profile ?? '')).toMatchObject({ route: 'closed' })
+    expect(await put('kv-whole', { upstream, route: 'closed' })).toMatchObject({ seq: 2, changed: true })
+    expect(await readProfile('kv-whole')).toMatchObject({ route: 'closed' })
   })
 
   it('of an internal agent contains only the profile and never expires: the card is read from the Registry', async () => {
-    await put('inner', { card: minimalCard, visibility: 'internal' })
-    const { names, seq } = await readEntry('card:inner')
-    expect([names, seq, await expiry('card:inner')]).toEqual([['profile'], 1, undefined])
-    expect((await host.fetch('/agents/inner')).status).toBe(404)
-    expect((await host.fetch('/agents/inner', { headers: bearer })).status).toBe(200)
-  })
-
-  it('of a public agent loses its card when the agent becomes internal', async () => {
-    await put('hidden', { card: minimalCard })
-    await put('hidden', { card: minimalCard, visibility: 'internal' })
-    expect(await readEntry('card:hidden')).toMatchObject({ names: ['profile'], seq: 2 })
+    await put('kv-inner')
+    await put('kv-inner', { visibility: 'internal' })
+    expect(await readEntry('card:kv-inner')).toMatchObject({ names: ['profile'], seq: 2 })
+    expect(await daysLeft('card:kv-inner')).toBeUndefined()
+    expect((await host.fetch('/agents/kv-inner')).status).toBe(404)
+    expect((await host.fetch('/agents/kv-inner', { headers: bearer })).status).toBe(200)
   })
 
   it('of a removed agent is empty and expires after a month', async () => {
-    await put('removed-agent', { card: minimalCard, visibility: 'internal' })
-    await host.fetch('/agents/removed-agent', { method: 'DELETE', headers: bearer })
-    expect(await readEntry('card:removed-agent')).toMatchObject({ names: [], seq: 2 })
-    expect((await expiry('card:removed-agent')) ?? 0).toBeGreaterThan(Date.now() / 1000 + 29 * 86_400)
+    await put('kv-removed', { visibility: 'internal' })
+    await remove('kv-removed')
+    expect(await readEntry('card:kv-removed')).toMatchObject({ names: [], seq: 2 })
+    expect(await daysLeft('card:kv-removed')).toBe(30)
   })
 })
 
 describe('the call profile', () => {
   it('cannot be requested by a client, listed among the entity tags, or named in a precondition', async () => {
-    const { etags } = await put('private', { card: minimalCard, upstream: { secret: 'UPSTREAM_KEY' } })
+    const { etags } = await put('kv-private', { upstream: { secret: 'UPSTREAM_KEY' } })
     expect(etags).not.toHaveProperty('profile')
     for (const path of ['?dialect=profile', '?A2A-Version=profile', '/profile', '/.well-known/profile']) {
-      const response = await host.fetch(`/agents/private${path}`, { headers: bearer })
+      const response = await host.fetch(`/agents/kv-private${path}`, { headers: bearer })
       expect(await response.text()).not.toContain('UPSTREAM_KEY')
     }
-    const value = await kv.get('card:private', 'arrayBuffer')
+    const value = await kv.get('card:kv-private', 'arrayBuffer')
     const etag = (value && decodeEnvelope(value).representations.profile?.etag) ?? ''
-    expect((await host.put('private', minimalCard, { 'If-Match': etag })).status).toBe(412)
+    expect(etag).not.toBe('')
+    expect((await host.put('kv-private', minimalCard, { 'If-Match': etag })).status).toBe(412)
   })
 })
 
 describe('extended:{id}:{tier}', () => {
   const skill = (id: string) => ({ id, name: id, description: `Does ${id}`, tags: ['x'] })
   const manifest = {
-    card: minimalCard,
     extended: { skills: [skill('for-tokens')] },
     tiers: { silver: { skills: [skill('for-silver')] }, gold: { skills: [skill('for-gold')] } },
   }
   const overlaySkills = ['for-tokens', 'for-silver', 'for-gold']
-  /** Returns which skills of the overlays each document of an entry contains. */
+  const skillsOf = (text: string) => overlaySkills.filter(skill => text.includes(skill))
+  /** Returns which skills of the overlays the documents of an entry contain: all of them the same. */
   const skillsIn = async (key: string) => {
     const { text } = await readEntry(key)
-    return Object.values(text).map(document => overlaySkills.filter(skill => document.includes(skill)))
+    const [first = '', ...others] = Object.values(text).map(document => skillsOf(document).join())
+    expect(others).toEqual(others.map(() => first))
+    return first
   }
 
-  it.each([
-    ['base', ['for-tokens']],
-    ['silver', ['for-tokens', 'for-silver']],
-    ['gold', ['for-tokens', 'for-gold']],
-  ])('contains every representation of the card of tier %s, and nothing of another tier', async (tier, expected) => {
-    await put('tiered', manifest)
-    const key = `extended:tiered:${tier}`
-    expect([(await readEntry(key)).names, new Set((await skillsIn(key)).map(String))]).toEqual([
-      [...representationNames].sort(),
-      new Set([String(expected)]),
-    ])
+  it('contains every representation of the card of its tier, and no other entry or list has it', async () => {
+    for (const visibility of ['internal', 'public']) {
+      await put('kv-tiered', { ...manifest, visibility })
+      for (const [tier, skills] of Object.entries({
+        ...{ base: 'for-tokens', silver: 'for-tokens,for-silver', gold: 'for-tokens,for-gold' },
+      })) {
+        expect(await skillsIn(`extended:kv-tiered:${tier}`), tier).toBe(skills)
+        expect((await readEntry(`extended:kv-tiered:${tier}`)).names).toEqual([...representationNames].sort())
+      }
+      expect(await skillsIn('card:kv-tiered')).toBe('')
+    }
+    expect(await readProfile('kv-tiered')).toMatchObject({ extendedAgentCard: true, tiers: ['base', 'silver', 'gold'] })
+    const lists = ['/agents?limit=100', '/agents/kv-tiered'].map(async path => (await host.fetch(path)).text())
+    expect(skillsOf((await Promise.all(lists)).join())).toEqual([])
+    expect(await put('kv-tiered', { ...manifest, visibility: 'public' })).toMatchObject({ seq: 2, changed: false })
   })
 
-  it('is the only entry with the content of overlays: card:{id} and the lists have none', async () => {
-    await put('tiered', manifest)
-    expect((await skillsIn('card:tiered')).flat()).toEqual([])
-    expect(JSON.parse((await readEntry('card:tiered')).text.profile ?? '')).toMatchObject({
-      extendedAgentCard: true,
-      tiers: ['base', 'silver', 'gold'],
-    })
-    const lists = await Promise.all(['/agents', '/agents/tiered'].map(async path => (await host.fetch(path)).text()))
-    expect(overlaySkills.filter(skill => lists.join().includes(skill))).toEqual([])
-  })
-
-  it('exists for an internal agent too', async () => {
-    await put('inner-tiers', { ...manifest, visibility: 'internal' })
-    expect([(await readEntry('card:inner-tiers')).names, await skillsIn('extended:inner-tiers:gold')]).toEqual([
-      ['profile'],
-      representationNames.map(() => ['for-tokens', 'for-gold']),
-    ])
-  })
-
-  it('of a removed tier is empty and expires after a month; the other tiers are written with the new seq', async () => {
-    await put('fewer', manifest)
-    const { tiers: _, ...rest } = manifest
-    await put('fewer', { ...rest, tiers: { gold: {} } })
-    expect(await readEntry('extended:fewer:silver')).toMatchObject({ names: [], seq: 2 })
-    expect((await readEntry('extended:fewer:gold')).seq).toBe(2)
-    expect((await expiry('extended:fewer:silver')) ?? 0).toBeGreaterThan(Date.now() / 1000 + 29 * 86_400)
-  })
-
-  it('of a removed agent is empty', async () => {
-    await put('removed', manifest)
-    await host.fetch('/agents/removed', { method: 'DELETE', headers: bearer })
-    for (const tier of ['base', 'silver', 'gold'])
-      expect(await readEntry(`extended:removed:${tier}`)).toMatchObject({ names: [], seq: 2 })
-  })
-
-  it('is not written again when the same manifest is registered', async () => {
-    await put('same', manifest)
-    expect(await put('same', manifest)).toMatchObject({ seq: 1, changed: false })
+  it('of a removed tier or agent is empty and expires after a month; the other tiers have the new seq', async () => {
+    await put('kv-fewer', manifest)
+    await put('kv-fewer', { extended: manifest.extended, tiers: { gold: {} } })
+    expect(await readEntry('extended:kv-fewer:silver')).toMatchObject({ names: [], seq: 2 })
+    expect(await daysLeft('extended:kv-fewer:silver')).toBe(30)
+    expect(await readEntry('extended:kv-fewer:gold')).toMatchObject({ names: [...representationNames].sort(), seq: 2 })
+    await remove('kv-fewer')
+    for (const tier of ['base', 'gold'])
+      expect(await readEntry(`extended:kv-fewer:${tier}`), tier).toMatchObject({ names: [], seq: 3 })
   })
 
   it('does not exist for an agent without overlays', async () => {
-    await put('plain', { card: minimalCard })
-    expect((await kv.list({ prefix: 'extended:plain:' })).keys).toEqual([])
+    await put('kv-plain')
+    expect((await kv.list({ prefix: 'extended:kv-plain:' })).keys).toEqual([])
   })
 })

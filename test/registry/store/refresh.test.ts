@@ -25,10 +25,12 @@ const put = (id: string, text: string | undefined, record?: SourceRecord, more: 
   return { ...written.value, staleKeys: written.staleKeys }
 }
 /** Returns the revision and the check time that a refresh which begins now expects to find. */
-const currentState = (id: string) => ({
-  seq: sourceState(sql, id)?.seq ?? 0,
-  checked: sourceState(sql, id)?.checked ?? null,
-})
+const currentState = (id: string) => {
+  const { seq = 0, checked = null } = sourceState(sql, id) ?? {}
+  return { seq, checked }
+}
+/** Returns in how many seconds the card is due, without the random delay of a twentieth. */
+const dueIn = () => ((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050
 /** Records the result of a refresh, by default of one that begins now. Returns the stale keys, or why it is rejected. */
 const record = (id: string, result: RefreshWithoutCard, from: Expected = currentState(id)) => {
   const written = recordRefresh(sql, id, from, result)
@@ -38,6 +40,7 @@ const envelopeOf = (key: string): Envelope => {
   const { value } = buildEntry(sql, key)
   return decodeEnvelope((value as Uint8Array<ArrayBuffer>).slice().buffer)
 }
+const publish = (key: string, env: object) => publishKey({ sql } as DurableObjectStorage, key, env as Env)
 /** What is published of a public agent with a card. */
 const card = { names: ['1.0', 'agent-card.json', 'agent.json', 'profile'] }
 const readCardEntry = (id: string) => {
@@ -61,18 +64,10 @@ describe('an agent with a remote card', () => {
   it('is registered before its card is fetched: listed with internal agents only, and published with its failure if public', () => {
     put('open', undefined, { source, by: 'manifest', failure: failure(504) })
     put('inner', undefined, { source, by: 'manifest', failure: failure(504) }, { visibility: 'internal' })
-    expect([
-      readCardEntry('open'),
-      readCardEntry('inner'),
-      selectAgents(sql, { after: '', limit: 9, covered: [] }),
-      selectAgents(sql, { after: '', limit: 1, covered: ['*'] }),
-    ]).toMatchObject([
-      { names: ['profile'], source: { checked: 0, failing: 504 } },
-      { seq: 1, names: ['profile'] },
-      [],
-      [{ id: 'inner' }],
-    ])
-    expect(readCardEntry('inner')).not.toHaveProperty('source')
+    expect(readCardEntry('open')).toMatchObject({ names: ['profile'], source: { checked: 0, failing: 504 } })
+    expect(readCardEntry('inner')).toEqual({ seq: 1, names: ['profile'] })
+    expect(selectAgents(sql, { after: '', limit: 9, covered: [] })).toEqual([])
+    expect(selectAgents(sql, { after: '', limit: 1, covered: ['*'] })).toMatchObject([{ id: 'inner' }])
   })
 
   it('loses its source when its manifest contains the card, and when it is removed', () => {
@@ -80,10 +75,9 @@ describe('an agent with a remote card', () => {
     put('a', 'Own', undefined, { manifestEtag: '"own"' })
     put('b', 'One', fetched('One'))
     remove(sql, 'b', {}, 'admin')
-    expect([sourceState(sql, 'a'), readCardEntry('a'), sourceState(sql, 'b'), readCardEntry('b')]).toEqual([
-      null,
+    expect([sourceState(sql, 'a'), sourceState(sql, 'b')]).toEqual([null, null])
+    expect([readCardEntry('a'), readCardEntry('b')]).toEqual([
       { seq: 2, ...card },
-      null,
       { seq: 2, names: [] },
     ])
     expect(sql.exec('SELECT * FROM fetched').toArray()).toEqual([])
@@ -92,11 +86,9 @@ describe('an agent with a remote card', () => {
   it('gets a new check time but no new revision from an unchanged card', () => {
     put('a', 'One', fetched('One'))
     advanceSeconds(100)
-    const again = put('a', 'One', fetched('One'))
-    expect([again, sourceState(sql, 'a')]).toMatchObject([
-      { seq: 1, revised: false, staleKeys: ['refresh:a'], publishedHealth: { seq: 1 } },
-      { checked: start + 100_000 },
-    ])
+    const unrevised = { seq: 1, revised: false, staleKeys: ['refresh:a'], publishedHealth: { seq: 1 } }
+    expect(put('a', 'One', fetched('One'))).toMatchObject(unrevised)
+    expect(sourceState(sql, 'a')).toMatchObject({ checked: start + 100_000 })
   })
 
   it('gets a new revision from another fetched card, even when the served documents stay the same', () => {
@@ -110,15 +102,10 @@ describe('refreshBase', () => {
     put('a', 'One', fetched('One'))
     const { checked: _, ...record } = fetched('One')
     expect(refreshBase(sql, 'a')).toEqual({
-      manifest: '{}',
-      origin: 'https://host.example',
-      seq: 1,
-      due: start + 315_000,
+      ...{ manifest: '{}', origin: 'https://host.example', seq: 1, due: start + 315_000 },
       record: { ...record, checked: start },
     })
-  })
-
-  it('returns null for an agent without a source and for an unknown agent', () => {
+    // An agent without a source, and an unknown one.
     put('own', 'Own')
     expect([refreshBase(sql, 'own'), refreshBase(sql, 'nobody')]).toEqual([null, null])
   })
@@ -150,58 +137,44 @@ describe('the key refresh:{id}', () => {
   it('is published to the Durable Object as the time when the card is due, or null', async () => {
     const schedule = vi.fn(async () => undefined)
     const getByName = vi.fn(() => ({ schedule }))
-    const env = { REMOTE_CARDS: { getByName } } as unknown as Env
     put('a', 'One', fetched('One'))
-    await publishKey({ sql } as DurableObjectStorage, 'refresh:a', env)
+    await publish('refresh:a', { REMOTE_CARDS: { getByName } })
     remove(sql, 'a', {}, 'admin')
-    await publishKey({ sql } as DurableObjectStorage, 'refresh:a', env)
-    expect([getByName.mock.calls, schedule.mock.calls]).toEqual([
-      [['a'], ['a']],
-      [
-        ['a', start + 315_000],
-        ['a', null],
-      ],
-    ])
+    await publish('refresh:a', { REMOTE_CARDS: { getByName } })
+    expect(getByName.mock.calls).toEqual([['a'], ['a']])
+    expect(schedule.mock.calls.map(call => call.join())).toEqual([`a,${start + 315_000}`, 'a,'])
   })
 })
 
 describe('the key task-owners:{id}', () => {
-  it('of a removed agent clears the Durable Object that knows the owners of its tasks', async () => {
+  it('of a removed agent clears the object that knows the owners of its tasks, unless another one has the id', async () => {
     const clear = vi.fn(async () => undefined)
     const getByName = vi.fn(() => ({ clear }))
     put('a', 'One')
-    remove(sql, 'a', {}, 'admin')
-    await publishKey({ sql } as DurableObjectStorage, 'task-owners:a', { TASK_OWNERS: { getByName } } as unknown as Env)
-    expect([getByName.mock.calls, clear.mock.calls]).toEqual([[['a']], [[]]])
-  })
-
-  it('clears nothing once another agent has the id', async () => {
-    const clear = vi.fn(async () => undefined)
-    put('a', 'One')
-    await publishKey({ sql } as DurableObjectStorage, 'task-owners:a', {
-      TASK_OWNERS: { getByName: () => ({ clear }) },
-    } as unknown as Env)
+    await publish('task-owners:a', { TASK_OWNERS: { getByName } })
     expect(clear).not.toHaveBeenCalled()
+    remove(sql, 'a', {}, 'admin')
+    await publish('task-owners:a', { TASK_OWNERS: { getByName } })
+    expect([getByName.mock.calls, clear.mock.calls]).toEqual([[['a']], [[]]])
   })
 })
 
 describe('the next refresh', () => {
-  it.each([
-    [30, 3600],
-    [86_400, 86_400],
-  ])(
-    'is due a minute after a failure, then after twice as long each time: with a ttl of %i s, up to %i s',
-    (ttl, maxWait) => {
+  it('is due a minute after a failure, then after twice as long each time, up to an hour or the ttl', () => {
+    const untilAnHour = [60, 120, 240, 480, 960, 1920]
+    for (const [ttl, waits] of [
+      [30, [...untilAnHour, 3600, 3600, 3600]],
+      [86_400, [...untilAnHour, 3840, 7680, 15_360, 30_720, 61_440, 86_400, 86_400]],
+    ] as const) {
       put('a', 'One', fetched('One', { source: { ...source, ttl } }))
-      const waits = Array.from({ length: 13 }, () => {
+      for (const wait of waits) {
         record('a', { failure: failure() })
-        return ((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050
-      })
-      expect(waits).toEqual(waits.map((_, index) => Math.min(60 * 2 ** index, maxWait)))
+        expect([ttl, dueIn()]).toEqual([ttl, wait])
+      }
       record('a', { unchanged: true })
-      expect(((sourceState(sql, 'a')?.due ?? 0) - Date.now()) / 1050).toBe(ttl)
-    },
-  )
+      expect(dueIn()).toBe(ttl)
+    }
+  })
 
   it('is delayed by up to a tenth at random', () => {
     const dues = [0, 0.999].map(chance => {
@@ -257,31 +230,26 @@ describe('recordRefresh', () => {
   it('continues the count of failures when the same source is registered again, and restarts it with another source', () => {
     record('a', { failure: failure() })
     advanceSeconds(60)
-    const since = [source, { ...source, url: 'https://other.example/card' }].map(source => {
-      put('a', 'One', fetched('One', { source, checked: start, failure: failure() }))
-      const { due = 0, failing } = sourceState(sql, 'a') ?? {}
-      return [failing?.since, (due - Date.now()) / 1050]
-    })
-    expect(since).toEqual([
-      [start + 400_000, 120],
-      [start + 460_000, 60],
-    ])
+    for (const [url, since, due] of [
+      [source.url, start + 400_000, 120],
+      ['https://other.example/card', start + 460_000, 60],
+    ] as const) {
+      put('a', 'One', fetched('One', { source: { ...source, url }, checked: start, failure: failure() }))
+      expect([url, sourceState(sql, 'a')?.failing?.since, dueIn()]).toEqual([url, since, due])
+    }
   })
 
   it('changes nothing when the agent or its card has changed since the refresh began', () => {
     const began = currentState('a')
     put('a', 'Two', fetched('Two'))
-    const afterRevision = [
-      record('a', { failure: failure() }, began),
-      record('a', { unchanged: true }, began),
-      record('a', { pending: pendingCard('Three') }, began),
-    ]
+    const results = [{ failure: failure() }, { unchanged: true as const }, { pending: pendingCard('Three') }]
+    expect(results.map(result => record('a', result, began))).toEqual(['conflict', 'conflict', 'conflict'])
     const begunLater = currentState('a')
     advanceSeconds(1)
     put('a', 'Two', fetched('Two'))
     const before = sourceState(sql, 'a')
-    const afterCheck = record('a', { failure: failure() }, begunLater)
-    expect([afterRevision, afterCheck, sourceState(sql, 'a')]).toEqual([Array(3).fill('conflict'), 'conflict', before])
+    expect(record('a', { failure: failure() }, begunLater)).toBe('conflict')
+    expect(sourceState(sql, 'a')).toEqual(before)
     remove(sql, 'a', {}, 'admin')
     expect(record('a', { failure: failure() }, began)).toBe('conflict')
   })
@@ -355,18 +323,16 @@ describe('a pending card', () => {
     ])
   })
 
-  it('is replaced by a newer one from the source', () => {
-    record('a', { pending: pendingCard('Wide') })
-    record('a', { pending: pendingCard('Wider') })
-    expect(pendingEtag()).toBe('"Wider"')
-  })
-
-  it('stays pending while its source fails, until the source returns the served card again', () => {
-    record('a', { pending: pendingCard('Wide') })
-    record('a', { failure: failure() })
-    const meanwhile = pendingEtag()
+  it('is replaced by a newer one, and stays pending while its source fails, until it returns the served card', () => {
+    const etags = [{ pending: pendingCard('Wide') }, { pending: pendingCard('Wider') }, { failure: failure() }].map(
+      result => {
+        record('a', result)
+        return pendingEtag()
+      },
+    )
+    expect(etags).toEqual(['"Wide"', '"Wider"', '"Wider"'])
     record('a', { unchanged: true })
-    expect([meanwhile, pendingEtag()]).toEqual(['"Wide"', undefined])
+    expect(pendingEtag()).toBeUndefined()
   })
 
   it('may be stored by a registration', () => {
@@ -382,26 +348,20 @@ describe('a pending card', () => {
 })
 
 describe('the registration of a refreshed card', () => {
-  const refreshed = (text: string, from: Expected = currentState('a')) =>
-    register(
-      sql,
-      registration('a', text, { hosts: ['a.example'], expected: from, source: fetched(text, { by: 'fetch' }) }),
-      false,
-    )
+  const refreshed = (text: string, expected: Expected = currentState('a')) => {
+    const fetchedCard = { hosts: ['a.example'], expected, source: fetched(text, { by: 'fetch' }) }
+    return register(sql, registration('a', text, fetchedCard), false)
+  }
 
   it('makes a revision unless another has been made since the refresh began', () => {
     put('a', 'One', fetched('One'))
     const began = currentState('a')
     put('a', 'Two', fetched('Two'))
-    const late = refreshed('Three', began)
-    const made = refreshed('Three')
+    expect(refreshed('Three', began)).toEqual({ error: { outcome: 'conflict' } })
+    expect(refreshed('Three')).toMatchObject({ value: { seq: 3 } })
     const last = currentState('a')
     remove(sql, 'a', {}, 'admin')
-    expect([late, made, refreshed('Four', last)]).toMatchObject([
-      { error: { outcome: 'conflict' } },
-      { value: { seq: 3 } },
-      { error: { outcome: 'conflict' } },
-    ])
+    expect(refreshed('Four', last)).toEqual({ error: { outcome: 'conflict' } })
   })
 
   it('claims no host name, not even the root, and releases none', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Registration } from '../../../src/registry/records.ts'
-import { claimHosts } from '../../../src/registry/store/register.ts'
+import { claimHosts, register } from '../../../src/registry/store/register.ts'
 import type { Registry } from '../../../src/registry/store/registry.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { registration } from '../../support/registrations.ts'
@@ -18,14 +18,9 @@ const claim = (id: string, hosts: string[], mayClaim: boolean) =>
 const notOwned = (hostname: string) => ({ outcome: 'host-not-owned', hostname })
 
 describe('a writer without the right to claim host names', () => {
-  it('cannot claim the root that its agent became automatically', () => {
+  it('cannot claim the root that its agent, or another one, became automatically', () => {
     expect(claim('first', [], true)).toMatchObject({ hosts: ['*'], becameRoot: true })
-    expect(claim('first', ['*'], false)).toEqual(notOwned('*'))
-  })
-
-  it('cannot claim the root that another agent became automatically', () => {
-    claim('first', [], true)
-    expect(claim('second', ['*'], false)).toEqual(notOwned('*'))
+    for (const id of ['first', 'second']) expect(claim(id, ['*'], false)).toEqual(notOwned('*'))
   })
 
   it('cannot claim a free host name, and keeps the names that its agent has', () => {
@@ -43,6 +38,17 @@ describe('a writer with the right to claim host names', () => {
   })
 })
 
+describe('the keys of a registration that must be published', () => {
+  it('are those of the agent and of all its host names, also of those that it has already', () => {
+    const put = (text: string, hosts: string[]) => register(sql, registration('a', text, { hosts }), true)
+    put('One', ['a.example.com'])
+    const written = put('Two', ['a.example.com', 'b.example.com'])
+    expect('publishKeys' in written && [...new Set(written.publishKeys)].sort()).toEqual([
+      ...['card:a', 'host:*', 'host:a.example.com', 'host:b.example.com'],
+    ])
+  })
+})
+
 describe('the date of a change', () => {
   it('is in a later second than that of the change before, as `Last-Modified` has no fractions', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
@@ -57,14 +63,18 @@ describe('the date of a change', () => {
   })
 })
 
+const clear = vi.fn(async () => undefined)
+/** Starts a Registry whose removals have to clear the owners of tasks. */
+const startClearing = () => {
+  vi.spyOn(console, 'error').mockReturnValue()
+  clear.mockReset()
+  return startRegistry({ CARDS: { put: async () => undefined }, TASK_OWNERS: { getByName: () => ({ clear }) } })
+}
+
 describe('the owners of the tasks of a removed agent', () => {
-  const clear = vi.fn(async () => undefined)
   let registry: Registry
   beforeEach(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
-    clear.mockReset()
-    const env = { CARDS: { put: async () => undefined }, TASK_OWNERS: { getByName: () => ({ clear }) } }
-    registry = await startRegistry(env)
+    registry = await startClearing()
   })
   const put = () => registry.register(registration('a', 'text'), true)
 
@@ -90,19 +100,12 @@ describe('the owners of the tasks of a removed agent', () => {
 })
 
 describe('a batch of registrations', () => {
-  const clear = vi.fn(async () => undefined)
   const hosts = ['both.example.com']
   const [first, second] = ['a', 'b'].map(id => registration(id, 'text', { hosts }))
   let registry: Registry
   beforeEach(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
-    clear.mockReset()
-    registry = await startRegistry({
-      CARDS: { put: async () => undefined },
-      TASK_OWNERS: { getByName: () => ({ clear }) },
-    })
-    await registry.register(registration('a', 'text'), true)
-    await registry.register(registration('root', 'text'), true)
+    registry = await startClearing()
+    for (const id of ['a', 'root']) await registry.register(registration(id, 'text'), true)
   })
   /** Removes `a`, whose next registration has to wait until the owners of its tasks are cleared. */
   const removeUncleared = async () => {

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { type CompileContext, type Compiled, compile } from '../../../src/card/compile/index.ts'
 import type { CardError, Issue } from '../../../src/card/model/report.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
@@ -43,3 +44,11 @@ export const formatIssues = (issues: readonly Issue[]): string[] =>
 /** Returns the 1.0 representation of each tier's card. */
 export const compileTiers = (manifest: Json): Record<string, JsonObject> =>
   Object.fromEntries(compileCard(manifest).extended.map(({ tier, documents }) => [tier, documents['1.0']]))
+
+/** Fields of the clean card, and the issues with it when it has these, as `formatIssues` writes them. */
+type LintedFields = readonly [fields: Record<string, Json | undefined>, ...issues: string[]]
+
+/** Compares the linter's issues with those of each row. */
+export const expectIssues = (rows: readonly LintedFields[], manifest: JsonObject = {}): void => {
+  expect(rows.map(([fields]) => [fields, ...formatIssues(lintFields(fields, manifest))])).toEqual(rows)
+}

@@ -6,23 +6,27 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 const shared = join(import.meta.dirname, '../../../../shared')
 const read = (path: string): string => readFileSync(join(shared, path), 'utf8')
 
-/** Whether the folder with the reference schemas and the corpus is beside the project. */
+/** Whether the folder with the reference schemas and the published cards is beside the project. */
 export const hasReference = existsSync(join(shared, 'corpus/manifest.json'))
 
-/** The end of the title of each test that needs them: why it is skipped. */
-export const skipNotice = hasReference ? '' : ' (skipped: ../shared, with the schemas and the corpus, is missing)'
+/** The end of the title of each test that needs the schemas: why it is skipped. */
+export const skipNotice = hasReference ? '' : ' (skipped: ../shared, with the published schemas, is missing)'
 
-/** One file of the corpus: a document that was published as a card. */
+/** One file of the corpus: a document as people publish it as a card. */
 export type CorpusFile = { file: string; dialect: string; text: string }
 
-/** The corpus, empty if it is missing. */
-export const corpus: CorpusFile[] = hasReference
-  ? (JSON.parse(read('corpus/manifest.json')) as CorpusFile[]).map(({ file, dialect }) => ({
-      file,
-      dialect,
-      text: read(`corpus/${file}`),
-    }))
-  : []
+const readCorpus = (folder: string): CorpusFile[] =>
+  (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as CorpusFile[]).map(({ file, dialect }) => ({
+    file,
+    dialect,
+    text: readFileSync(join(folder, file), 'utf8'),
+  }))
+
+/** The corpus: documents of our own, of every kind that is published, and those from public repositories if they are there. */
+export const corpus: CorpusFile[] = [
+  ...readCorpus(join(import.meta.dirname, '../../fixtures/corpus')),
+  ...(hasReference ? readCorpus(join(shared, 'corpus')) : []),
+]
 
 const schemaFiles = { '1.0': 'a2a-v1.strict.schema.json', '0.3': 'a2a-v0.3.0.json' }
 

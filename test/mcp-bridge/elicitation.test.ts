@@ -97,31 +97,36 @@ describe('a question of a server', () => {
     expect(stateOf(await agent.read(task))).toBe('INPUT_REQUIRED')
   })
 
-  it.each<[title: string, part: JsonObject, answers: object[]]>([
-    ['data', { data: { city: 'Rome', days: 3 } }, accepted({ city: 'Rome', days: 3 })],
-    ['the result of MCP', { data: { action: 'accept', content: { city: 'Rome' } } }, accepted({ city: 'Rome' })],
-    ['JSON as text', { text: '{"city": "Rome"}' }, accepted({ city: 'Rome' })],
-    ['the text of the only required member', { text: ' Rome ' }, accepted({ city: 'Rome' })],
-    ['a refusal as data', { data: { action: 'decline' } }, [{ action: 'decline' }]],
-    ['a refusal as text', { text: 'Cancel' }, [{ action: 'cancel' }]],
-  ])('is answered by the next message of the task: %s', async (_, part, answers) => {
-    const task = await agent.callTool('ask')
-    const done = await agent.answer(task, part)
-    expect([done.id, stateOf(done), resultOf(done)]).toEqual([task.id, 'COMPLETED', answers])
+  it('is answered by the next message of the task', async () => {
+    const rows: [part: JsonObject, answers: object[]][] = [
+      [{ data: { city: 'Rome', days: 3 } }, accepted({ city: 'Rome', days: 3 })],
+      [{ text: ' Rome ' }, accepted({ city: 'Rome' })],
+      [{ data: { action: 'decline' } }, [{ action: 'decline' }]],
+      [{ text: 'Cancel' }, [{ action: 'cancel' }]],
+    ]
+    for (const [part, answers] of rows) {
+      const task = await agent.callTool('ask')
+      const done = await agent.answer(task, part)
+      expect([done.id, stateOf(done), resultOf(done)]).toEqual([task.id, 'COMPLETED', answers])
+    }
   })
 
-  it.each<[part: JsonObject, problem: string]>([
-    [{ data: { days: 3 } }, 'city is required.'],
-    [{ data: { city: 'X', days: 'three' } }, 'city must be at least 2 characters long.\ndays must be of type integer.'],
-    [{ data: { city: { name: 'Rome' } } }, 'Answer with data'],
-    [{ data: ['Rome'] }, 'Answer with data'],
-    [{ url: 'https://a.example/' }, 'Answer with data'],
-  ])('is repeated after an answer that it does not allow: %j', async (part, problem) => {
+  it('is repeated after an answer that it does not allow', async () => {
     const task = await agent.callTool('ask')
-    const again = await agent.answer(task, part)
-    expect(stateOf(again)).toBe('INPUT_REQUIRED')
-    expect(again.status.message?.parts[0]?.text).toContain(problem)
-    expect(again.status.message?.parts[0]?.text).toContain('Where to?')
+    const rows: [part: JsonObject, problem: string][] = [
+      [{ data: { days: 3 } }, 'city is required.'],
+      [
+        { data: { city: 'X', days: 'three' } },
+        'city must be at least 2 characters long.\ndays must be of type integer.',
+      ],
+      [{ url: 'https://a.example/' }, 'Answer with data'],
+    ]
+    for (const [part, problem] of rows) {
+      const again = await agent.answer(task, part)
+      const texts = [expect.stringContaining(problem), expect.stringContaining('Where to?')]
+      const text = again.status.message?.parts[0]?.text
+      expect([stateOf(again), text, text]).toEqual(['INPUT_REQUIRED', ...texts])
+    }
     expect(stateOf(await agent.answer(task, { data: { city: 'Rome' } }))).toBe('COMPLETED')
   })
 
@@ -246,6 +251,38 @@ describe('a question of a server', () => {
 })
 
 describe('the questions of one call', () => {
+  it('hide its progress while one is open', async () => {
+    const messages: unknown[] = []
+    const reporter = {
+      publishStatus: (state: string, message?: object) => void messages.push([state, JSON.stringify(message)]),
+      publishArtifact: () => undefined,
+      end: () => undefined,
+    }
+    const call: BoundTool['call'] = async ({ onElicitation, onProgress }) => {
+      onProgress({ progress: 1, message: 'before' })
+      const withdrawal = new AbortController()
+      const answer = onElicitation({ message: 'Where to?', requestedSchema }, withdrawal.signal)
+      await setImmediate()
+      onProgress({ progress: 2, message: 'meanwhile' })
+      withdrawal.abort()
+      await answer
+      onProgress({ progress: 3, message: 'after' })
+      return { result: { content: [] } }
+    }
+    const { signal } = new AbortController()
+    await new ToolRun(
+      { name: 'look', call },
+      { context: 'c', signal, reporter, background: reporter, onEnd: () => undefined },
+    ).start()
+    expect(messages).toEqual([
+      ['TASK_STATE_WORKING', expect.stringContaining('before')],
+      ['TASK_STATE_INPUT_REQUIRED', expect.stringContaining('Where to?')],
+      ['TASK_STATE_WORKING', expect.stringContaining('no longer open')],
+      ['TASK_STATE_WORKING', expect.stringContaining('after')],
+      ['TASK_STATE_COMPLETED', undefined],
+    ])
+  })
+
   it('are at most 50, however quickly the server withdraws them: each is stored', async () => {
     const states: string[] = []
     const reporter = {

@@ -1,9 +1,8 @@
-import type { ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { run } from '../../cli/cli.ts'
 import { isPut, problem, type Seen } from './fake-host.ts'
-import { card, type Ended, useFakeHost, Workspace, waitForEnd, waitForText } from './workspace.ts'
+import { card, useFakeHost, Workspace, waitForText } from './workspace.ts'
 
 const { host, env } = useFakeHost()
 
@@ -14,8 +13,13 @@ const many = () =>
     ...Object.fromEntries(ids.map(id => [`cards/${id}.json`, card(id)])),
   })
 
+/** Registers agents that no file describes. */
+const registerOld = () => {
+  for (const id of ids) host.register(`old-${id}`, { card: card(id), set: 'mine' })
+}
+
 /** Runs a command, and interrupts it when the host receives a request that matches. The host responds nevertheless. */
-const interruptAt = (matches: (seen: Seen) => boolean, workspace: Workspace, args: readonly string[] = []) => {
+const interruptAt = (matches: (seen: Seen) => boolean, workspace = many(), args: readonly string[] = []) => {
   const command = workspace.start(args, env)
   host.faults.unshift(seen => {
     if (matches(seen)) command.interrupt()
@@ -25,47 +29,39 @@ const interruptAt = (matches: (seen: Seen) => boolean, workspace: Workspace, arg
 }
 
 const isDelete = ({ method }: Seen): boolean => method === 'DELETE'
+const isGet = ({ method }: Seen): boolean => method === 'GET'
 
 describe('sync-card after Ctrl-C', () => {
-  it('completes the request under way, sends no other, and reports what was done (exit 130)', async () => {
-    const { code, stdout, stderr } = await interruptAt(isPut(), many())
+  it('completes the request under way, sends no other, reports what was done (130), and finishes when run again', async () => {
+    const workspace = many()
+    const { code, stdout, stderr } = await interruptAt(isPut(), workspace)
     expect({ code, writes: host.writes }).toEqual({ code: 130, writes: ['PUT /agents/agent-0'] })
     expect(stdout).toMatch(/^\+ created {3}agent-0 .*\nStopped: interrupted\.\n {2}not pushed: agent-1, /)
     expect(stdout).toMatch(/\n {2}not pushed: agent-1, .*agent-7\n[^✗]*: 1 created, 7 not pushed\n$/)
     expect(stderr).toBe('Stopping after the requests under way. Ctrl-C again stops at once.\n')
-  })
-
-  it('finishes when it is run again', async () => {
-    const workspace = many()
-    await interruptAt(isPut(), workspace)
     host.faults = []
-    const { code, stdout } = await workspace.run([], env)
-    expect({ code, agents: host.agents.size }).toEqual({ code: 0, agents: 8 })
-    expect(stdout).toContain('7 created, 1 unchanged')
+    const again = await workspace.run([], env)
+    expect([again.code, host.agents.size]).toEqual([0, 8])
+    expect(again.stdout).toContain('7 created, 1 unchanged')
   })
 
-  it('writes nothing if it was still comparing', async () => {
-    const { code, stdout } = await interruptAt(({ method }) => method === 'GET', many())
+  it('writes nothing if it was still comparing, and reports in a dry run what was not compared', async () => {
+    const { code, stdout } = await interruptAt(isGet)
     expect({ code, requests: host.seen.length }).toEqual({ code: 130, requests: 1 })
     expect(stdout).toMatch(/^Stopped: interrupted\.\n[^ ]*: 8 not pushed\n$/)
-  })
-
-  it('reports in a dry run what was not compared', async () => {
-    const { code, stdout } = await interruptAt(({ method }) => method === 'GET', many(), ['--dry-run'])
-    expect(stdout).toMatch(/\n {2}not compared: agent-1, .*: 1 to create, 7 not compared\n$/s)
-    expect(code).toBe(130)
+    const dry = await interruptAt(isGet, many(), ['--dry-run'])
+    expect(dry.stdout).toMatch(/\n {2}not compared: agent-1, .*: 1 to create, 7 not compared\n$/s)
+    expect(dry.code).toBe(130)
   })
 
   it('reports it in JSON', async () => {
     const { code, stdout } = await interruptAt(isPut(), many(), ['--json'])
     const { exitCode, interrupted, agents } = JSON.parse(stdout)
-    expect({ code, exitCode, interrupted, agents: agents.length }).toEqual({
-      ...{ code: 130, exitCode: 130, interrupted: true, agents: 8 },
-    })
+    expect([code, exitCode, interrupted, agents.length]).toEqual([130, 130, true, 8])
   })
 
   it('deletes nothing more during --prune', async () => {
-    for (const id of ids) host.register(`old-${id}`, { card: card(id), set: 'mine' })
+    registerOld()
     const { code, stdout } = await interruptAt(isDelete, many(), ['--prune', '--yes'])
     expect(stdout).toMatch(/^- deleted {3}old-agent-0\nStopped: interrupted\.\n {2}not deleted: old-agent-1, /m)
     expect(stdout).toContain('7 not deleted')
@@ -89,7 +85,7 @@ describe('sync-card after Ctrl-C', () => {
 
   it('does not wait for a retry', async () => {
     host.faults = [(seen, response) => isPut()(seen) && Boolean(problem(response, 503, 'busy', 'Busy.'))]
-    const { code, stdout } = await interruptAt(isPut(), many())
+    const { code, stdout } = await interruptAt(isPut())
     expect(stdout).toContain('Stopped: interrupted; the host responded with 503.\n')
     expect({ code, writes: host.writes.length }).toEqual({ code: 130, writes: 1 })
   })
@@ -103,61 +99,18 @@ describe('sync-card after Ctrl-C', () => {
   })
 
   it('succeeds if nothing was left to do', async () => {
-    const workspace = new Workspace({ 'cards/a.json': card('a') })
-    const { code, stdout } = await interruptAt(isPut(), workspace)
+    const { code, stdout } = await interruptAt(isPut(), new Workspace({ 'cards/a.json': card('a') }))
     expect(stdout).not.toContain('Stopped')
     expect(code).toBe(0)
   })
 
-  it('ends --watch between two requests (exit 130)', async () => {
-    const { code, stdout, stderr } = await interruptAt(isPut(), many(), ['--watch'])
-    expect(stdout).toContain('1 created, 7 not pushed')
-    expect(stderr).not.toContain('Watching')
-    expect(code).toBe(130)
-  })
-
-  it('ends --watch while it deletes (exit 130)', async () => {
-    for (const id of ids) host.register(`old-${id}`, { card: card(id), set: 'mine' })
-    const { code, stdout } = await interruptAt(isDelete, many(), ['--watch', '--prune', '--yes'])
-    expect(stdout).toContain('7 not deleted')
-    expect(code).toBe(130)
-  })
-})
-
-describe('the process of sync-card', () => {
-  /** Starts a process, waits until the host has a request without a response, and interrupts the process. */
-  const interruptProcess = async (): Promise<{
-    response: ServerResponse
-    interruptAgain: () => void
-    ended: Promise<Ended>
-  }> => {
-    const child = many().spawn('sync-card.ts', [], env)
-    const ended = waitForEnd(child)
-    const response = await new Promise<ServerResponse>(resolve => {
-      host.faults = [
-        (seen, response) => {
-          if (isPut()(seen)) resolve(response)
-          return isPut()(seen)
-        },
-      ]
-    })
-    const stopping = waitForText(child.stderr, 'Ctrl-C again stops at once.')
-    child.kill('SIGINT')
-    await stopping
-    return { response, interruptAgain: () => child.kill('SIGINT'), ended }
-  }
-
-  it('waits after SIGINT for the request under way, and ends with 130', async () => {
-    const { response, ended } = await interruptProcess()
-    problem(response, 422, 'invalid-card', 'Nothing was registered.')
-    const { code, stdout } = await ended
-    expect(stdout).toContain('1 refused, 7 not pushed')
-    expect(code).toBe(130)
-  })
-
-  it('ends at once after the second SIGINT', async () => {
-    const { interruptAgain, ended } = await interruptProcess()
-    interruptAgain()
-    expect(await ended).toMatchObject({ code: null, stdout: '' })
+  it('ends --watch between two requests, and while it deletes (exit 130)', async () => {
+    const pushing = await interruptAt(isPut(), many(), ['--watch'])
+    expect(pushing.stdout).toContain('1 created, 7 not pushed')
+    expect(pushing.stderr).not.toContain('Watching')
+    registerOld()
+    const deleting = await interruptAt(isDelete, many(), ['--watch', '--prune', '--yes'])
+    expect(deleting.stdout).toContain('7 not deleted')
+    expect([pushing.code, deleting.code]).toEqual([130, 130])
   })
 })
