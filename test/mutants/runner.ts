@@ -8,10 +8,8 @@ import { ACTIVE_MODULE } from './plugin.ts'
 
 export type Job = { mutant: number; files: string[] }
 
-/** The result of one file, or the end of a job. */
-export type JobMessage =
-  | { file: string; reached: number[]; failed: boolean; error?: string }
-  | { ended: true; failed: boolean }
+/** The result of a file; without one, the end of the job. */
+export type JobMessage = { file?: string; failed: boolean; error: string; reached: number[] }
 
 const root = join(import.meta.dirname, '../..')
 const { HOST_DIRECTORY = '' } = process.env
@@ -29,7 +27,7 @@ const vitest = await createVitest('test', {
         const [test] = module.children.allTests('failed')
         const [error] = [...(test?.result().errors ?? []), ...module.errors()]
         const { reached = [] } = module.meta()
-        send({ file: module.relativeModuleId, reached, failed: !module.ok(), error: error?.message ?? '' })
+        send({ file: module.relativeModuleId, failed: !module.ok(), error: error?.message ?? '', reached })
       },
     },
   ],
@@ -46,8 +44,9 @@ process.on('message', async ({ mutant, files }: Job) => {
   vitest.provide('mutant', mutant)
   writeFileSync(join(directory, ACTIVE_MODULE), `export default ${mutant}`)
   const found = files.flatMap(file => specifications.get(file) ?? [])
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(found)
-  send({ ended: true, failed: unhandledErrors.length > 0 || testModules.some(module => !module.ok()) })
+  const { unhandledErrors } = await vitest.runTestSpecifications(found)
+  const failed = unhandledErrors.length > 0
+  send({ failed, error: failed ? 'an error outside of a test' : '', reached: [] })
 })
 process.on('disconnect', () => process.exit())
-send({ ended: true, failed: false })
+send({ failed: false, error: '', reached: [] })

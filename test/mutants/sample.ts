@@ -31,7 +31,7 @@ export const pickSample = <Candidate extends LocatedMutant>(
   return picked
 }
 
-const rankOf = ({ path, kind, start, replacement }: LocatedMutant, seed: number): string =>
+const rankOf = ({ path, kind, start, end, replacement }: LocatedMutant, seed: number): string =>
   createHash('sha256')
-    .update(JSON.stringify([seed, path, kind, start, replacement]))
+    .update(JSON.stringify([seed, path, kind, start, end, replacement]))
     .digest('hex')

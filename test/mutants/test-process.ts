@@ -2,15 +2,18 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { Job, JobMessage } from './runner.ts'
 
-/** Starting may take this long. */
-const START_MS = 60_000
+/** How long a process may take to start, on a busy machine. */
+const START_MS = 30_000
 
 /** How a job is watched. */
 type JobOptions = {
   /** How long a file may take. */
   limitMs: (file: string) => number
-  onFile?: (file: string, reached: number[], milliseconds: number) => void
+  onPassed?: (file: string, reached: number[], milliseconds: number) => void
 }
+
+/** The file that ends a job. */
+export type Failure = { file: string; error: string; isTimeout: boolean }
 
 /** Runs jobs in a process of its own, which a test that never ends cannot stop. */
 export class TestProcess {
@@ -21,42 +24,38 @@ export class TestProcess {
     this.#env = env
   }
 
-  /** Runs test files until one fails or takes too long; returns it. */
-  async run(job: Job, { limitMs, onFile }: JobOptions): Promise<string | undefined> {
+  /** Runs test files until one fails, or takes too long. */
+  async run(job: Job, { limitMs, onPassed }: JobOptions): Promise<Failure | undefined> {
     this.#child ??= await start(this.#env)
     const child = this.#child
     const left = new Set(job.files)
-    const next = () => [...left][0] ?? ''
+    const current = () => [...left][0] ?? job.files.at(-1) ?? ''
     return new Promise(resolve => {
-      let failed: string | undefined
+      let failure: Failure | undefined
       let since = performance.now()
-      const stop = () => {
+      const stop = (isTimeout: boolean) => {
         this.stop()
-        resolve(failed ?? next())
+        resolve(failure ?? { file: current(), error: isTimeout ? 'took too long' : 'ended the process', isTimeout })
       }
-      let timer = setTimeout(stop, START_MS + limitMs(next()))
-      child.removeAllListeners().once('exit', stop)
-      child.on('message', (message: JobMessage) => {
+      let timer = setTimeout(stop, START_MS + limitMs(current()), true)
+      child.once('exit', () => stop(false))
+      child.on('message', ({ file, failed, error, reached }: JobMessage) => {
         clearTimeout(timer)
-        if ('ended' in message) {
-          if (message.failed) failed ??= next()
+        if (failed) failure ??= { file: file ?? current(), error, isTimeout: false }
+        if (file === undefined) {
           child.removeAllListeners()
-          return resolve(failed)
+          resolve(failure)
+          return
         }
-        if (message.failed) failed ??= message.file
-        if (message.failed) console.error(message.error)
-        else onFile?.(message.file, message.reached, performance.now() - since)
+        if (!failed) onPassed?.(file, reached, performance.now() - since)
+        left.delete(file)
         since = performance.now()
-        left.delete(message.file)
-        timer = setTimeout(stop, limitMs(next()))
+        timer = setTimeout(stop, limitMs(current()), true)
       })
       child.send(job)
     })
   }
 
-  get pid() {
-    return this.#child?.pid
-  }
   /** Ends the process with those that it has started, such as workerd. */
   stop(): void {
     const pid = this.#child?.removeAllListeners().pid
@@ -72,5 +71,5 @@ const start = async (env: NodeJS.ProcessEnv): Promise<ChildProcess> => {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   await new Promise((ready, failed) => child.once('message', ready).once('exit', failed))
-  return child
+  return child.removeAllListeners()
 }
