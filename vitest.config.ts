@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name,
           include: [`test/**/*.${name}.test.ts`],
-          setupFiles: [setup, 'test/support/host-setup.ts'],
+          setupFiles: name === 'host' || name === 'browser' ? [setup, 'test/support/host-setup.ts'] : setup,
         },
       })),
     ],

@@ -52,11 +52,7 @@ const errorOf = (error: CallError, version: WireVersion, binding: CallBinding): 
     : toRestError(error, version)
 
 /** The lines of the log about an agent, parsed. */
-const linesOf = (id: string): JsonObject[] =>
-  called.host
-    .logged()
-    .map(line => JSON.parse(line) as JsonObject)
-    .filter(line => line['gen_ai.agent.id'] === id)
+const linesOf = (id: string): JsonObject[] => called.host.events().filter(line => line['gen_ai.agent.id'] === id)
 const lastLineOf = (id: string) => linesOf(id).at(-1)
 
 describe.each(requests)('an agent that is called in %s', (_, version, binding) => {

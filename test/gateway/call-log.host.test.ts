@@ -42,14 +42,13 @@ beforeEach(() => called.agent.respond(answerCalls))
 /** Lists what the Worker has logged of the agents of this file, and of none. */
 const listLines = (from = 0): JsonObject[] =>
   called.host
-    .logged()
+    .events()
     .slice(from)
-    .map(line => JSON.parse(line) as JsonObject)
     .filter(({ 'gen_ai.agent.id': id = 'call-log' }) => String(id).startsWith('call-log'))
 
 /** Returns the lines that the Worker logs for a request, shortly after the response. */
 const captureLog = async (request: () => Promise<unknown>, count = 1): Promise<JsonObject[]> => {
-  const before = called.host.logged().length
+  const before = called.host.events().length
   await request()
   await expect.poll(() => listLines(before).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(count)
   return listLines(before)
@@ -236,7 +235,8 @@ describe('every log line', () => {
   ]
 
   it('contains no token, body or header of a request or response', async () => {
-    const before = called.host.logged().length
+    const before = called.host.events().length
+    const linesBefore = called.host.logged().length
     const error = { code: -32001, message: marker }
     const answers = [
       reply(
@@ -273,7 +273,7 @@ describe('every log line', () => {
     // The log may name the missing secret of `call-log-no-secret`, which its owner chose.
     const lines = called.host
       .logged()
-      .slice(before)
+      .slice(linesBefore)
       .map(line => line.replaceAll(missingSecret, '').toLowerCase())
     const secrets = [marker, reader.token, adminToken, 'the-hosts-own-secret']
     expect(lines.filter(line => secrets.some(secret => line.includes(secret.toLowerCase())))).toEqual([])

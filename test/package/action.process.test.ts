@@ -1,3 +1,6 @@
+// Starts the shared hosts, which other tests of processes do without.
+import '../support/host-setup.ts'
+
 import {
   copyFileSync,
   existsSync,

@@ -1,3 +1,6 @@
+// Starts the shared hosts, which other tests of processes do without.
+import '../support/host-setup.ts'
+
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

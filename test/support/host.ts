@@ -27,8 +27,10 @@ export type Host = {
   issue: (request: JsonObject) => Promise<IssuedToken>
   /** The bindings of the Worker. */
   env: () => Promise<Env>
-  /** The lines that all hosts of its runtime have logged since. */
+  /** The lines that all hosts of its runtime have logged since, with those of the runtime itself. */
   logged: () => string[]
+  /** The lines in JSON among them: what the Worker has logged. */
+  events: () => JsonObject[]
 }
 
 /** The members of the response to `POST /tokens` that tests read. */
@@ -83,6 +85,7 @@ const hostOf = <Name extends string>({ miniflare, urls, logs }: Runtime<Name>, n
     ...hostAt(urls[name]),
     env: () => miniflare.getBindings<Env>(name),
     logged: () => logs.slice(before),
+    events: () => logs.slice(before).flatMap(line => (line.startsWith('{') ? JSON.parse(line) : [])),
   }
 }
 
@@ -90,7 +93,7 @@ const hostOf = <Name extends string>({ miniflare, urls, logs }: Runtime<Name>, n
 export const startWorker = (source: string): Promise<Runtime> =>
   startWorkerRuntime(source, import.meta.dirname, inject('hostConfig'))
 
-const hostAt = (url: URL): Omit<Host, 'env' | 'logged'> => {
+const hostAt = (url: URL): Omit<Host, 'env' | 'logged' | 'events'> => {
   const send: Host['fetch'] = (path, init = {}) => {
     const target = new URL(path, url)
     if (target.origin === url.origin) return fetch(target, { redirect: 'manual', ...init })

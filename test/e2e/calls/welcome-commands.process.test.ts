@@ -1,3 +1,6 @@
+// Starts the shared hosts, which other tests of processes do without.
+import '../../support/host-setup.ts'
+
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
