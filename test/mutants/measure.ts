@@ -70,14 +70,13 @@ export const createMeasurement = (root: string, env: NodeJS.ProcessEnv) => {
   const limitMs = (file: string): number => SLOWER * (files.get(file)?.milliseconds ?? 0) + MARGIN_MS
 
   /**
-   * Returns the first failure of test files. One that only other files of the process or a busy machine explain does not
-   * repeat alone.
+   * Returns the first failure of test files. One that the files before it or a busy machine may explain must repeat alone.
    */
   const findFailure = async (mutant: number, given: string[], tests: TestProcess): Promise<Failure | undefined> => {
     let left = given
     while (left.length > 0) {
       const failure = await tests.run({ mutant, files: left }, { limitMs })
-      if (!failure || (failure.file === left[0] && !failure.isTimeout)) return failure
+      if (!failure || (failure.file === left[0] && !failure.error.includes('timed out'))) return failure
       const repeated = await tests.run({ mutant, files: [failure.file] }, { limitMs })
       if (repeated) return repeated
       left = left.slice(left.indexOf(failure.file) + 1)

@@ -8,8 +8,9 @@ export type SampledMutant = LocatedMutant & NumberedMutant
 /** The id of no mutant. */
 export const NO_MUTANT = -1
 
-/** The path at which an instrumented host lists the mutants that it has reached. */
+/** The path at which an instrumented host lists the mutants that it has reached, and a header of the list. */
 export const REACHED_PATH = '/__mutants'
+export const REACHED_HEADER = 'Reached-Mutants'
 
 /**
  * Instruments the modules of a sample. It has the form of plugins of Vite, for Vitest, and of Rolldown, for the Worker. What a module
@@ -42,7 +43,7 @@ export * from '${path}'
 const list = () => {
   const reached = [...__mutants.loaded, ...__mutants.called]
   __mutants.called.clear()
-  return Response.json(reached, { headers: { 'Cache-Control': 'no-store' } })
+  return Response.json(reached, { headers: { '${REACHED_HEADER}': 'yes' } })
 }
 const fetch = (request, ...rest) => request.url.endsWith('${REACHED_PATH}') ? list() : worker.fetch(request, ...rest)
 export default { fetch }`

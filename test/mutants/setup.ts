@@ -13,18 +13,23 @@ declare module 'vitest' {
   }
 }
 
-/** What a file reaches: while its modules are loaded, which is once if files share them, and in tests. */
-export type Reached = { loading: number; loaded: Set<number>; called: Set<number> }
+/** What was reached while modules were loaded, which is once where files share them, and since. */
+type Reached = { loading: number; loaded: Set<number>; called: Set<number> }
 
 const scope = globalThis as typeof globalThis & { __mutants?: Reached; __mutant?: (id: number) => boolean }
 const active = inject('mutant')
 const sharesModules = process.env.SHARED_MODULES === 'yes'
-// The run that records what is reached takes time for it.
+// Host tests share their runtime, which is a module. Only the run that records what is reached takes the time for this.
 if (active === NO_MUTANT && !sharesModules) vi.resetModules()
 const loaded = (sharesModules && scope.__mutants?.loaded) || new Set<number>()
 const reached: Reached = { loading: 0, loaded, called: new Set() }
 scope.__mutants = reached
 scope.__mutant = id => (reached.loading > 0 ? reached.loaded : reached.called).add(id) && id === active
+
+/** Adds what the hosts of a file have reached. */
+export const addReached = (ids: readonly number[]): void => {
+  for (const id of ids) reached.called.add(id)
+}
 
 // The same cases for each mutant.
 beforeAll(() => fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 1 }))

@@ -4,6 +4,7 @@ import type { Job, JobMessage } from './runner.ts'
 
 /** How long a process may take to start, on a busy machine. */
 const START_MS = 30_000
+const TICK_MS = 1000
 
 /** How a job is watched. */
 type JobOptions = {
@@ -13,7 +14,7 @@ type JobOptions = {
 }
 
 /** The file that ends a job. */
-export type Failure = { file: string; error: string; isTimeout: boolean }
+export type Failure = { file: string; error: string }
 
 /** Runs jobs in a process of its own, which a test that never ends cannot stop. */
 export class TestProcess {
@@ -33,16 +34,22 @@ export class TestProcess {
     return new Promise(resolve => {
       let failure: Failure | undefined
       let since = performance.now()
-      const stop = (isTimeout: boolean) => {
+      let remainingMs = START_MS + limitMs(current())
+      const stop = (error: string) => {
+        clearInterval(timer)
         this.stop()
-        resolve(failure ?? { file: current(), error: isTimeout ? 'took too long' : 'ended the process', isTimeout })
+        resolve(failure ?? { file: current(), error })
       }
-      let timer = setTimeout(stop, START_MS + limitMs(current()), true)
-      child.once('exit', () => stop(false))
+      // Counts, so that the time for which all processes are suspended does not matter.
+      const timer = setInterval(() => {
+        remainingMs -= TICK_MS
+        if (remainingMs < 0) stop('timed out')
+      }, TICK_MS)
+      child.once('exit', () => stop('ended the process'))
       child.on('message', ({ file, failed, error, reached }: JobMessage) => {
-        clearTimeout(timer)
-        if (failed) failure ??= { file: file ?? current(), error, isTimeout: false }
+        if (failed) failure ??= { file: file ?? current(), error }
         if (file === undefined) {
+          clearInterval(timer)
           child.removeAllListeners()
           resolve(failure)
           return
@@ -50,7 +57,7 @@ export class TestProcess {
         if (!failed) onPassed?.(file, reached, performance.now() - since)
         left.delete(file)
         since = performance.now()
-        timer = setTimeout(stop, limitMs(current()), true)
+        remainingMs = limitMs(current())
       })
       child.send(job)
     })
