@@ -4,7 +4,6 @@ import {
   cacheToken,
   findAgentByHost,
   findByName,
-  findHostOwner,
   getCachedByName,
   readToken,
 } from '../../../src/registry/edge/lookups.ts'
