@@ -227,7 +227,7 @@ describe('a host that has imported an export', { timeout: TIMEOUT_MS }, () => {
     )
     const others = [
       ...['/agents/agent-1/manifest', '/agents/agent-1/revisions', '/agents/agent-2/revisions', '/tokens'],
-      ...['/.well-known/agent-card.json', 'http://three.example.com/.well-known/agent-card.json'],
+      'http://three.example.com/.well-known/agent-card.json',
     ]
     const readHost = (host: AnyHost) =>
       Promise.all([

@@ -4,7 +4,6 @@ import {
   cacheToken,
   findAgentByHost,
   findByName,
-  findHostOwner,
   getCachedByName,
   readToken,
 } from '../../../src/registry/edge/lookups.ts'
@@ -76,7 +75,9 @@ describe('readToken', () => {
 
 describe('findAgentByHost', () => {
   it('returns the agent that claims the host name, else ROOT_AGENT, else the agent that claims "*"', async () => {
-    // Another test may have read that nobody claims it.
+    // Another file may have read who claims "*".
+    vi.resetModules()
+    const { cacheHost, findAgentByHost, findHostOwner } = await import('../../../src/registry/edge/lookups.ts')
     cacheHost('*', { value: 'root', seq: 1 })
     const { env, getWithMetadata } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 } })
     const rooted = { ...env, ROOT_AGENT: 'configured' }
