@@ -93,13 +93,17 @@ await measurement.measureAll(mutants, (mutant, measured) => {
 })
 if (values.json) writeFileSync(values.json, JSON.stringify(results, undefined, 2))
 
-const percent = (score: number): string => `${Math.floor(100 * score)} %`
+const printRow = (...cells: (string | number)[]): void =>
+  console.log(cells.map(cell => String(cell).padEnd(12)).join(''))
+
+console.log()
+printRow('group', 'mutants', 'killed', 'survived', 'not reached', 'score')
 const scores = names.map(group => {
   const ofGroup = results.filter(mutant => mutant.group === group)
   const countOf = (result: Measured['result']) => ofGroup.filter(mutant => mutant.result === result).length
-  const [killed, survived] = [countOf('killed'), countOf('survived')]
+  const [killed, survived, notReached] = [countOf('killed'), countOf('survived'), countOf('not reached')]
   const score = killed / (ofGroup.length || 1)
-  console.log([group.padEnd(12), ofGroup.length, killed, survived, countOf('not reached'), percent(score)].join('\t'))
+  printRow(group, ofGroup.length, killed, survived, notReached, `${Math.floor(100 * score)} %`)
   return score
 })
 console.log(seconds())
