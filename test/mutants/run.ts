@@ -67,7 +67,7 @@ const measurement = createMeasurement(root, {
 process.on('SIGINT', () => process.exit(130))
 process.on('exit', () => {
   measurement.stop()
-  rmSync(directory, { recursive: true })
+  rmSync(directory, { recursive: true, force: true })
 })
 
 const seconds = () => `${(performance.now() / 1000).toFixed()} s`
@@ -102,7 +102,7 @@ const scores = names.map(group => {
   const ofGroup = results.filter(mutant => mutant.group === group)
   const countOf = (result: Measured['result']) => ofGroup.filter(mutant => mutant.result === result).length
   const [killed, survived, notReached] = [countOf('killed'), countOf('survived'), countOf('not reached')]
-  const score = killed / (ofGroup.length || 1)
+  const score = ofGroup.length === 0 ? 1 : killed / ofGroup.length
   printRow(group, ofGroup.length, killed, survived, notReached, `${Math.floor(100 * score)} %`)
   return score
 })
