@@ -150,7 +150,7 @@ describe('sync-card show', () => {
   })
 })
 
-// process.process.test.ts opens one in a browser.
+// sync-card.process.test.ts opens one in a browser.
 describe('sync-card open', () => {
   it('prints the URL of the card with --print, or without a terminal, a display or a browser', async () => {
     const printed = { code: 0, stdout: `${cardUrl('weather')}\n`, stderr: '' }
