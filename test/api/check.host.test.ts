@@ -5,15 +5,15 @@ import { canonicalJson } from '../../src/json/canonical.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { type Host, token } from '../support/host.ts'
+import { token } from '../support/host.ts'
 import { scripted } from '../support/mcp-server.ts'
 import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
 import { html, json, type Responder, reply, stream } from '../support/upstream.ts'
 
 /** A host that signs receipts, and an agent behind it. */
-let called: CalledHost<Host>
+let called: CalledHost
 /** An agent behind a host that does not wait for it for long. */
-let slow: CalledHost<Host>
+let slow: CalledHost
 beforeAll(async () => {
   called = await useSharedHost('signing')
   slow = await useSharedHost('short-timeouts')
@@ -377,7 +377,7 @@ describe('POST /agents/{id}/check', () => {
 })
 
 describe('the agents of the official SDKs', () => {
-  let shared: CalledHost<Host>
+  let shared: CalledHost
   beforeAll(async () => {
     shared = await useSharedHost()
     shared.agent.listenWith(createOfficialAgents(shared.agent.origin))

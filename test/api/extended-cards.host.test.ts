@@ -5,13 +5,13 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { call, codeOf } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken, type Host } from '../support/host.ts'
+import { token as adminToken } from '../support/host.ts'
 
 /** A text of each tier that no lower tier contains. */
 const textOfTier = { public: 'Tells the weather', base: 'only-in-base', silver: 'only-in-silver', gold: 'only-in-gold' }
 const skill = (tier: string) => ({ id: tier, name: tier, description: `only-in-${tier}`, tags: [tier] })
 
-let called: CalledHost<Host>
+let called: CalledHost
 const tokens: Record<string, string> = {}
 beforeAll(async () => {
   called = await useSharedHost()

@@ -4,10 +4,10 @@ import { Workspace } from '../cli/workspace.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken, type Host } from '../support/host.ts'
+import { token as adminToken } from '../support/host.ts'
 import { json, reply, stream } from '../support/upstream.ts'
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
 })

@@ -20,7 +20,7 @@ import { json, type Responder, stream } from '../support/upstream.ts'
 const document: JsonObject = JSON.parse(JSON.stringify(createOpenApiDocument()))
 const contract = new Contract(document)
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   await emptyHost('signing')
   called = await useSharedHost('signing')

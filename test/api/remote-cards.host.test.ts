@@ -8,11 +8,11 @@ import { answerCalls, answerTo } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { type Host, token } from '../support/host.ts'
+import { token } from '../support/host.ts'
 import { withoutKeys } from '../support/registrations.ts'
 import { html, json, type Responder, reply } from '../support/upstream.ts'
 
-let called: CalledHost<Host>
+let called: CalledHost
 let card: JsonObject
 let source: string
 

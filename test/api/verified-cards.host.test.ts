@@ -3,13 +3,13 @@ import { type JsonObject, omit } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { makeKey, signAs } from '../support/cards/signed.ts'
-import { type Host, token } from '../support/host.ts'
+import { token } from '../support/host.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 import { json, reply } from '../support/upstream.ts'
 
 const author = await makeKey('author')
 const attacker = await makeKey('attacker')
-let called: CalledHost<Host>
+let called: CalledHost
 let card: JsonObject
 /** What the upstream publishes. */
 let published: JsonObject

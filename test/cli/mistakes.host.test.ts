@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
+import { findFreePort } from '../support/free-ports.ts'
 import { sharedHost, token } from '../support/host.ts'
 import { Workspace } from './workspace.ts'
 
@@ -34,14 +33,8 @@ const lint = async (files: Record<string, unknown>): Promise<string[][]> => {
   return Object.keys(files).map(file => lines.flatMap(([, name, at, text]) => (name === file ? [`${at} ${text}`] : [])))
 }
 
-/** Returns the URL of a port at which nothing listens any more. */
-const findDeadUrl = async (): Promise<string> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise(closed => server.close(closed))
-  return `http://127.0.0.1:${port}`
-}
+/** Returns a URL at which nothing listens. */
+const findDeadUrl = async (): Promise<string> => `http://127.0.0.1:${await findFreePort()}`
 
 /** The ids of agents that a mistake does not keep from being registered. */
 const registered: string[] = []

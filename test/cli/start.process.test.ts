@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkPort } from '../../cli/dev/dev-server.ts'
 import { EXAMPLE_WORKERS } from '../../cli/dev/samples.ts'
+import { findFreePort } from '../support/free-ports.ts'
 import { card, containing, Workspace, waitForEnd, waitForText } from './workspace.ts'
 
 /** Does what `wrangler dev` does to its surroundings: its own runtime, if it is watched, ignores the end of its parent. */
@@ -38,11 +39,7 @@ const listen = async () => {
   return { server, port: String((server.address() as AddressInfo).port) }
 }
 
-const freePort = async (): Promise<string> => {
-  const { server, port } = await listen()
-  await new Promise(done => server.close(done))
-  return port
-}
+const freePort = async (): Promise<string> => String(await findFreePort())
 
 /** Notices the end of the runtime by the connection that it keeps open: an ended process may still have its id. */
 const watchRuntime = async () => {

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, messageV03 } from '../support/calls.ts'
-import type { Host } from '../support/host.ts'
 import { json, stream } from '../support/upstream.ts'
 
 // The answers of agents in the field, as their servers write them: @voltagent/a2a-server 2.0.3 and @voltagent/server-hono,
@@ -103,7 +102,7 @@ const agents: Readonly<Record<string, Answers>> = {
 }
 const names = Object.keys(agents)
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   for (const name of names) {

@@ -3,13 +3,13 @@ import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, type Sent, useSharedHost } from '../support/called-host.ts'
 import { call, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { type Host, token } from '../support/host.ts'
+import { token } from '../support/host.ts'
 import { reply, stream } from '../support/upstream.ts'
 
 const prefer = { Prefer: 'server-timing' }
 const metricsOf = (headers: Headers) => headers.get('Server-Timing')?.replace(/\d+/g, '0')
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   const card = agentCard(called.agent.origin, { capabilities: { streaming: true } })

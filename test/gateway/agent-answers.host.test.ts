@@ -9,10 +9,9 @@ import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { parseEvents } from '../support/event-stream.ts'
-import type { Host } from '../support/host.ts'
 import { json, reply, stream } from '../support/upstream.ts'
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   const card = agentCard(called.agent.origin, { defaultOutputModes: ['text/plain', 'text/html'] })

@@ -3,13 +3,13 @@ import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { call, codeOf, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { type Host, token } from '../support/host.ts'
+import { token } from '../support/host.ts'
 
 /** What the agent responds to a call for its extended card; undefined for the card itself. */
 let refusal: ((id: Json) => { status: number; headers?: Record<string, string>; body: Json | string }) | undefined
 let extendedCard: JsonObject
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   const { origin } = called.agent

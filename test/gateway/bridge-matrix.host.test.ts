@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, nextAddress, useSharedHost } from '../support/called-host.ts'
-import type { Host } from '../support/host.ts'
 import { isNightly } from '../support/matrix.ts'
 import { agentKinds, agentPath, createOfficialAgents, extendedDescription } from '../support/sdk/agents.ts'
 import { createPushV03, errorNameOf, type OfficialClient, openClient, pushText } from '../support/sdk/clients.ts'
 
 /** Every operation of every official client against every kind of official agent. */
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   const { origin } = called.agent

@@ -8,11 +8,10 @@ import { type CalledHost, nextAddress, useSharedHost } from '../support/called-h
 import { call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { parseEvents } from '../support/event-stream.ts'
-import type { Host } from '../support/host.ts'
 import { combine } from '../support/matrix.ts'
 import { json, reply, stream } from '../support/upstream.ts'
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   for (const to of protocols)

@@ -6,7 +6,7 @@ import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, type Sent, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken, type Host } from '../support/host.ts'
+import { token as adminToken } from '../support/host.ts'
 import { combine } from '../support/matrix.ts'
 import { html, json, reply } from '../support/upstream.ts'
 
@@ -14,7 +14,7 @@ import { html, json, reply } from '../support/upstream.ts'
 const marker = 'zzmarkerzz'
 const missingSecret = `NO_${marker.toUpperCase()}`
 
-let called: CalledHost<Host>
+let called: CalledHost
 let reader: { token: string; id: string }
 beforeAll(async () => {
   called = await useSharedHost()

@@ -5,7 +5,7 @@ import { answerCalls, restAnswerTo } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken, type Host } from '../support/host.ts'
+import { token as adminToken } from '../support/host.ts'
 import { json } from '../support/upstream.ts'
 
 const secret = 'the-hosts-own-secret'
@@ -25,7 +25,7 @@ const misconfigured: Record<string, JsonObject> = {
   'no-fetcher': { service: 'AGENT_TOKEN' },
 }
 
-let called: CalledHost<Host>
+let called: CalledHost
 const tokens: Record<string, string> = { admin: adminToken }
 beforeAll(async () => {
   called = await useSharedHost()

@@ -8,7 +8,7 @@ import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken, type Host } from '../support/host.ts'
+import { token as adminToken } from '../support/host.ts'
 import { type IssuerServer, makeKey, startIssuer } from '../support/issuer.ts'
 import { upstreamPorts } from '../support/shared-hosts.ts'
 import type { makeSigningKey } from '../support/signing-key.ts'
@@ -20,7 +20,7 @@ const spellings = ['Calling-Card-Assertion', 'calling_card_assertion', 'CALLING-
 const hostOf = (id: string) => `${id}.example.com`
 const issuerOf = (id: string) => `https://${hostOf(id)}`
 
-let called: CalledHost<Host>
+let called: CalledHost
 let issuer: IssuerServer
 let signingKey: ReturnType<typeof makeSigningKey>
 let token: { id: string; token: string }

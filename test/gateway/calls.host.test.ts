@@ -4,9 +4,9 @@ import { answerCalls, restAnswerTo } from '../support/answers.ts'
 import { type CalledHost, type Sent, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken, type Host } from '../support/host.ts'
+import { token as adminToken } from '../support/host.ts'
 
-let called: CalledHost<Host>
+let called: CalledHost
 let reader: string
 beforeAll(async () => {
   called = await useSharedHost()

@@ -4,7 +4,6 @@ import { answerCalls, answerTo, numberedEvent } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
 import { html, reply, stream } from '../support/upstream.ts'
 
 const extension = 'https://extensions.example.com/politeness/v1'
@@ -14,7 +13,7 @@ type Family = (typeof families)[number]
 const sendWith = (configuration: JsonObject) => call('SendMessage', message({ configuration }))
 const sendV03With = (configuration: JsonObject) => call('message/send', messageV03({ configuration }))
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   const { origin } = called.agent

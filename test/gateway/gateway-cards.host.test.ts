@@ -6,7 +6,7 @@ import { answerCalls, answerTo, restAnswerTo } from '../support/answers.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { type Host, token } from '../support/host.ts'
+import { token } from '../support/host.ts'
 import { html, json, reply } from '../support/upstream.ts'
 
 const base = { name: 'Hidden Weather', description: 'Tells the weather of any place' }
@@ -45,7 +45,7 @@ const cards = (origin: string): Record<string, JsonObject> => ({
 })
 const ids = Object.keys(cards('')).map(name => `gateway-card-${name}`)
 
-let called: CalledHost<Host>
+let called: CalledHost
 const reports: JsonObject[] = []
 beforeAll(async () => {
   called = await useSharedHost()

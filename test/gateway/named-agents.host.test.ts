@@ -5,10 +5,9 @@ import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
 import { executionContext } from '../support/kv.ts'
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
 })

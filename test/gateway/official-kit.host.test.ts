@@ -3,11 +3,10 @@ import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, codeOf, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
 import { reply } from '../support/upstream.ts'
 
 /** What the mandatory category of a2aproject/a2a-tck for A2A 0.3 sends over JSON-RPC, and what it expects. */
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   const card = agentCard(called.agent.origin, { capabilities: { streaming: true, pushNotifications: false } })

@@ -4,13 +4,12 @@ import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
 
 /** The limits of the limited host for each minute. */
 const callLimit = 30
 const authLimit = 5
 
-let called: CalledHost<Host>
+let called: CalledHost
 beforeAll(async () => {
   called = await useSharedHost('limited')
   const card = agentCard(called.agent.origin)

@@ -7,13 +7,13 @@ import { MAX_TASK_ID_LENGTH } from '../../src/limits.ts'
 import { type CalledHost, type Received, type Sent, startCalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken, type Host, startHost } from '../support/host.ts'
+import { token as adminToken } from '../support/host.ts'
 import { json, stream } from '../support/upstream.ts'
 
 const agent = 'owned'
 const pushing = { capabilities: { streaming: true, pushNotifications: true } }
 
-let called: CalledHost<Host>
+let called: CalledHost
 let alice: string
 let bob: string
 beforeAll(async () => {
@@ -409,7 +409,7 @@ it('loses no owner when the host restarts', async () => {
   const storage = mkdtempSync(join(tmpdir(), 'calling-card-owners-'))
   const shared = called
   const startAgain = async () => {
-    called = await startCalledHost({ AGENT_TOKEN: 'secret' }, vars => startHost(vars, { storage }))
+    called = await startCalledHost({ AGENT_TOKEN: 'secret' }, { storage })
     await called.register(agent, { card: agentCard(called.agent.origin), upstream: { secret: 'AGENT_TOKEN' } })
   }
   try {

@@ -5,7 +5,6 @@ import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
 
 const env = { ADMIN_TOKEN: 'the-long-admin-token' }
 const traceId = '12345678901234567890123456789012'
@@ -82,7 +81,7 @@ it('passes tracestate as it is, because this host has no entry of its own', () =
 })
 
 describe('the trace of a call', () => {
-  let called: CalledHost<Host>
+  let called: CalledHost
   beforeAll(async () => {
     called = await useSharedHost()
     const card = agentCard(called.agent.origin, { capabilities: { streaming: true } })

@@ -7,11 +7,10 @@ import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import type { Host } from '../support/host.ts'
 import { html, json, reply } from '../support/upstream.ts'
 
-let called: CalledHost<Host>
-let shortTimeouts: CalledHost<Host>
+let called: CalledHost
+let shortTimeouts: CalledHost
 beforeAll(async () => {
   called = await useSharedHost()
   shortTimeouts = await useSharedHost('short-timeouts')
@@ -28,7 +27,7 @@ const send = (headers: Record<string, string> = {}, id = 'faults') =>
   called.send(`/agents/${id}/a2a`, { body: call(), headers })
 
 /** Expects that a host serves the next request after a fault of its agent. */
-const expectNextCall = async ({ agent, send }: CalledHost<Host>): Promise<void> => {
+const expectNextCall = async ({ agent, send }: CalledHost): Promise<void> => {
   agent.respond(answerCalls)
   expect((await send('/agents/faults/a2a', { body: call() })).body).toEqual(agentResponse)
 }

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SoakHost } from '../soak/host.ts'
-import { check, createTemporaryFolder, findFreePort, installPackages, startServer } from '../support/installed.ts'
+import { findFreePort } from '../support/free-ports.ts'
+import { check, createTemporaryFolder, installPackages, startServer } from '../support/installed.ts'
 
 const USAGE = `Usage: npm run mcp
 

@@ -6,14 +6,14 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { installCurl } from '../support/curl.ts'
-import { type Host, sharedHost, token } from '../support/host.ts'
+import { sharedHost, token } from '../support/host.ts'
 import { snippetIn } from '../support/html.ts'
 import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
 
 const run = promisify(execFile)
 const CHROMIUM = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-let called: CalledHost<Host>
+let called: CalledHost
 const standIn = installCurl()
 beforeAll(async () => {
   called = await useSharedHost('examples')

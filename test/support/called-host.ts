@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../src/json/json.ts'
 import {
   token as adminToken,
   type Host,
-  type OwnHost,
+  type StartOptions,
   sendRaw,
   sharedHost,
   startHost,
@@ -25,8 +25,8 @@ export type Sent = {
 export type Received = { status: number; headers: Headers; text: string; body: Json }
 
 /** A host and an agent behind it, whose responses a test sets. */
-export type CalledHost<AnyHost extends Host = OwnHost> = {
-  host: AnyHost
+export type CalledHost = {
+  host: Host
   agent: UpstreamServer
   /** Sends a request from the file's next client address. */
   send: (path: string, sent?: Sent) => Promise<Received>
@@ -40,12 +40,9 @@ export type CalledHost<AnyHost extends Host = OwnHost> = {
 }
 
 /** Starts an agent, and a host for one file that may call it. */
-export const startCalledHost = async (
-  vars: Record<string, string> = {},
-  start: (vars: Record<string, string>) => Promise<OwnHost> = startHost,
-): Promise<CalledHost> => {
+export const startCalledHost = async (vars: Record<string, string>, options: StartOptions): Promise<CalledHost> => {
   const agent = await startUpstream()
-  const host = await start({ ALLOWED_ORIGINS: agent.origin, ...vars })
+  const host = await startHost({ ALLOWED_ORIGINS: agent.origin, ...vars }, options)
   const close = async () => {
     await agent.close()
     await host.close()
@@ -54,7 +51,7 @@ export const startCalledHost = async (
 }
 
 /** Starts an agent that a shared host may call. */
-export const useSharedHost = async (name?: SharedHostName): Promise<CalledHost<Host>> => {
+export const useSharedHost = async (name?: SharedHostName): Promise<CalledHost> => {
   const agent = await startSharedUpstream()
   return { ...calling(sharedHost(name), agent), close: () => agent.close() }
 }
@@ -86,7 +83,7 @@ export const senderTo =
       }),
     )
 
-const calling = <AnyHost extends Host>(host: AnyHost, agent: UpstreamServer): Omit<CalledHost<AnyHost>, 'close'> => {
+const calling = (host: Host, agent: UpstreamServer): Omit<CalledHost, 'close'> => {
   const send = senderTo(host)
   return {
     host,

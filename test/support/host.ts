@@ -65,13 +65,13 @@ export const emptyHost = async (name: SharedHostName = 'empty'): Promise<Host> =
 /** Starts a server that the shared hosts may call. */
 export const startSharedUpstream = (): Promise<UpstreamServer> => startUpstream({ ports: upstreamPorts() })
 
-/**
- * Starts a host for one file, which costs as much as a hundred tests: prefer a shared one. With `storage`, a directory, its state
- * survives.
- */
+/** How a host of one file differs from production; with `storage`, a directory, its state survives. */
+export type StartOptions = HostOptions & { storage?: string }
+
+/** Starts a host for one file, which costs as much as a hundred tests: prefer a shared one. */
 export const startHost = async (
   vars: Record<string, string> = {},
-  { storage, ...options }: HostOptions & { storage?: string } = {},
+  { storage, ...options }: StartOptions = {},
 ): Promise<OwnHost> => {
   const config: HostConfig = inject('hostConfig')
   const runtime = await startHostRuntime(config, { [main]: { ...options, vars } }, storage)

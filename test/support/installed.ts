@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,14 +22,6 @@ export const installPackages = async (directory: string, packages: readonly stri
   mkdirSync(directory, { recursive: true })
   const options = ['--silent', '--no-save', '--ignore-scripts', '--legacy-peer-deps', '--prefix', directory]
   await promisify(execFile)('npm', ['install', ...options, ...packages])
-}
-
-export const findFreePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : 0
 }
 
 const listensAt = (port: number): Promise<boolean> =>

@@ -4,11 +4,10 @@ import { answerCalls } from './answers.ts'
 import { type CalledHost, type Received, useSharedHost } from './called-host.ts'
 import { agentResponse, call, type ExpectedError, expectJsonRpcError } from './calls.ts'
 import { agentCard } from './cards/cards.ts'
-import type { Host } from './host.ts'
 
 /** What a file of calls that the gate refuses works with. */
 type RefusedCalls = {
-  called: () => CalledHost<Host>
+  called: () => CalledHost
   path: string
   send: (body: Json | Uint8Array, headers?: Record<string, string>, target?: string) => Promise<Received>
   /** Returns the bodies that reached the agent in this test. */
@@ -22,7 +21,7 @@ type RefusedCalls = {
  * the host must serve a valid call.
  */
 export const useRefusedCalls = (id: string): RefusedCalls => {
-  let called: CalledHost<Host>
+  let called: CalledHost
   const path = `/agents/${id}/a2a`
   const send: RefusedCalls['send'] = (body, headers = {}, target = path) => called.send(target, { body, headers })
   const upstreamBodies = () => called.agent.requests.map(({ body }) => body)

@@ -71,7 +71,7 @@ export const startHostRuntime = async <Name extends string>(
   const started = [...new Set(options.flatMap(({ examples = [] }) => examples))]
   const workers = Object.entries<HostOptions>(hosts).map(([name, each]) => hostWorker(name, config, each))
   const others = started.map(name => exampleWorker(name, config.compatibilityDate))
-  const limiter = worker(rateLimiter, { 'rate-limit.js': await rateLimitModule() }, config)
+  const limiter = worker(rateLimiter, await testModule('rate-limit'), { compatibilityDate: config.compatibilityDate })
   return start([...(await Promise.all([...workers, ...others])), limiter], Object.keys(hosts) as Name[], storage)
 }
 
@@ -98,7 +98,7 @@ const hostWorker = async (
     ),
   }
   const modules: Record<string, string> = {
-    ...(faults && { 'faults.js': await faultsModule() }),
+    ...(faults && (await testModule('faults'))),
     ...(await builtModules(config.directory)),
   }
   return worker(name, modules, { ...config, env, ...(assets && { assets: join(config.directory, 'public') }) })
@@ -181,19 +181,13 @@ const start = async <Name extends string>(
 /** The Worker with the rate limits of all hosts. */
 const rateLimiter = 'rate-limiter'
 
-let rateLimitText: Promise<string> | undefined
+const testModules = new Map<string, Promise<string>>()
 
-const rateLimitModule = (): Promise<string> => {
-  rateLimitText ??= bundle(join(import.meta.dirname, 'workers/rate-limit.ts'))
-  return rateLimitText
-}
-
-let faultsText: Promise<string> | undefined
-
-/** Bundles the faults around the production build, which stays a module of its own. */
-const faultsModule = (): Promise<string> => {
-  faultsText ??= bundle(join(import.meta.dirname, 'workers/faults.ts'))
-  return faultsText
+/** Bundles a module of `workers/`, once. The production build, which `faults` imports, stays a module of its own. */
+const testModule = async (name: 'faults' | 'rate-limit'): Promise<Record<string, string>> => {
+  const text = testModules.get(name) ?? bundle(join(import.meta.dirname, `workers/${name}.ts`))
+  testModules.set(name, text)
+  return { [`${name}.js`]: await text }
 }
 
 /** Bundles a Worker into one module. */

@@ -1,5 +1,5 @@
-import { type AddressInfo, createServer } from 'node:net'
 import { inject } from 'vitest'
+import { findFreePorts } from './free-ports.ts'
 import { type HostOptions, type Runtime, startHostRuntime } from './runtime.ts'
 import { makeSigningKey } from './signing-key.ts'
 
@@ -45,13 +45,13 @@ export type SharedHostName = keyof typeof sharedHosts
 const secrets = { AGENT_TOKEN: 'the-hosts-own-secret', EMPTY_TOKEN: '' }
 
 let runtime: Runtime<SharedHostName> | undefined
-let unused: number[] = []
+let unusedPorts: number[] = []
 
 /** Starts the shared hosts, unless a file of this process has. */
 export const startSharedHosts = async (): Promise<void> => {
   if (runtime) return
-  unused = await findFreePorts(UPSTREAMS)
-  const ALLOWED_ORIGINS = unused.map(port => `http://127.0.0.1:${port}`).join(' ')
+  unusedPorts = await findFreePorts(UPSTREAMS)
+  const ALLOWED_ORIGINS = unusedPorts.map(port => `http://127.0.0.1:${port}`).join(' ')
   const hosts = Object.entries<HostOptions>(sharedHosts).map(([name, { vars, ...options }]) => [
     name,
     { rateLimits: unlimited, ...options, vars: { ALLOWED_ORIGINS, ...secrets, ...vars } },
@@ -70,18 +70,5 @@ export const sharedRuntime = (): Runtime<SharedHostName> => {
  * refresh of its card, may still call its port.
  */
 export function* upstreamPorts(): Generator<number> {
-  for (let port = unused.shift(); port !== undefined; port = unused.shift()) yield port
-}
-
-const findFreePorts = async (count: number): Promise<number[]> => {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
-      return server
-    }),
-  )
-  const ports = servers.map(server => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map(server => new Promise(closed => server.close(closed))))
-  return ports
+  for (let port = unusedPorts.shift(); port !== undefined; port = unusedPorts.shift()) yield port
 }

@@ -4,10 +4,10 @@ import { type CalledHost, type Received, useSharedHost } from '../../support/cal
 import { codeOf } from '../../support/calls.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { readSeed } from '../../support/cards/seeds.ts'
-import { token as admin, emptyHost, type Host } from '../../support/host.ts'
+import { token as admin, emptyHost } from '../../support/host.ts'
 import { json, reply } from '../../support/upstream.ts'
 
-let called: CalledHost<Host>
+let called: CalledHost
 const tokens: Record<string, string> = {}
 const seed = readSeed('superx-my-agent')
 /** The agent of SuperX's documentation, as lists have it. */

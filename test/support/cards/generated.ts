@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { isNightly } from '../matrix.ts'
 
 /** The number of cases that fast-check generates for each property. */
-export const numRuns = Number(process.env.FC_RUNS ?? (isNightly ? 1000 : 60))
+export const numRuns = isNightly ? 1000 : 60
 
 /** Any code point, lone surrogates included. fast-check's own unit `binary` takes seconds to initialize. */
 export const anyCharacter = fc
