@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { isNightly } from './test/support/matrix.ts'
 
 /** The projects whose files carry their name, as in `calls.host.test.ts`. All other files are unit tests. */
 const named = ['host', 'process', 'browser', 'nightly']
@@ -17,7 +18,8 @@ export default defineConfig({
     isolate: false,
     // A small machine has two cores, and some files mostly wait.
     maxWorkers: 3,
-    testTimeout: 20_000,
+    // A nightly run has many more cases of each property.
+    testTimeout: isNightly ? 120_000 : 20_000,
     hookTimeout: 60_000,
     projects: [
       {
