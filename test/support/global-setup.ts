@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { unstable_readConfig } from 'wrangler'
 import { buildWorker } from '../../build.ts'
-import { type HostConfig, token } from './runtime.ts'
+import { bundleWorkers, type HostConfig, token } from './runtime.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,7 +13,7 @@ declare module 'vitest' {
 /** Builds the Worker, unless only unit tests run. */
 export const setup = async ({ provide, vitest }: TestProject): Promise<void> => {
   if (vitest.projects.every(({ name }) => name === 'unit')) return
-  provide('hostConfig', readHostConfig())
+  provide('hostConfig', { ...readHostConfig(), bundles: await bundleWorkers() })
   await buildWorker(directory)
 }
 

@@ -24,6 +24,8 @@ export type HostConfig = {
   /** Whether Workers Cache is in front of each entrypoint, unless the entrypoint has a setting of its own. */
   cacheEnabled: boolean
   cachedByEntrypoint: Record<string, boolean>
+  /** The other Workers of a runtime, bundled, by their paths. Without them, each process bundles its own. */
+  bundles?: Record<string, string>
 }
 
 /** Where a host differs from the configuration that production has. */
@@ -70,8 +72,9 @@ export const startHostRuntime = async <Name extends string>(
   const options = Object.values<HostOptions>(hosts)
   const started = [...new Set(options.flatMap(({ examples = [] }) => examples))]
   const workers = Object.entries<HostOptions>(hosts).map(([name, each]) => hostWorker(name, config, each))
-  const others = started.map(name => exampleWorker(name, config.compatibilityDate))
-  const limiter = worker(rateLimiter, await testModule('rate-limit'), { compatibilityDate: config.compatibilityDate })
+  const others = started.map(name => exampleWorker(name, config))
+  const modules = { 'rate-limit.js': await bundleOf(rateLimitPath, config) }
+  const limiter = worker(rateLimiter, modules, { compatibilityDate: config.compatibilityDate })
   return start([...(await Promise.all([...workers, ...others])), limiter], Object.keys(hosts) as Name[], storage)
 }
 
@@ -98,7 +101,7 @@ const hostWorker = async (
     ),
   }
   const modules: Record<string, string> = {
-    ...(faults && (await testModule('faults'))),
+    ...(faults && { 'faults.js': await bundleOf(faultsPath, config) }),
     ...(await builtModules(config.directory)),
   }
   return worker(name, modules, { ...config, env, ...(assets && { assets: join(config.directory, 'public') }) })
@@ -157,8 +160,11 @@ const worker = (
   dev: { stripCfConnectingIp: false, unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] },
 })
 
-const exampleWorker = async (name: keyof typeof exampleWorkers, compatibilityDate: string): Promise<Worker> => {
-  const modules = { 'index.js': await bundle(join(root, 'examples', name, 'worker.ts')) }
+const examplePath = (name: string): string => join(root, 'examples', name, 'worker.ts')
+
+const exampleWorker = async (name: keyof typeof exampleWorkers, config: HostConfig): Promise<Worker> => {
+  const modules = { 'index.js': await bundleOf(examplePath(name), config) }
+  const { compatibilityDate } = config
   return worker(name, modules, { compatibilityDate, durableObjects: exampleWorkers[name].durableObjects })
 }
 
@@ -181,13 +187,16 @@ const start = async <Name extends string>(
 /** The Worker with the rate limits of all hosts. */
 const rateLimiter = 'rate-limiter'
 
-const testModules = new Map<string, Promise<string>>()
+const rateLimitPath = join(import.meta.dirname, 'workers/rate-limit.ts')
+/** Imports the production build, which stays a module of its own. */
+const faultsPath = join(import.meta.dirname, 'workers/faults.ts')
 
-/** Bundles a module of `workers/`, once. The production build, which `faults` imports, stays a module of its own. */
-const testModule = async (name: 'faults' | 'rate-limit'): Promise<Record<string, string>> => {
-  const text = testModules.get(name) ?? bundle(join(import.meta.dirname, `workers/${name}.ts`))
-  testModules.set(name, text)
-  return { [`${name}.js`]: await text }
+const bundleOf = async (path: string, { bundles }: HostConfig): Promise<string> => bundles?.[path] ?? bundle(path)
+
+/** Bundles every Worker that a runtime may start beside hosts, once for all processes. */
+export const bundleWorkers = async (): Promise<Record<string, string>> => {
+  const paths = [rateLimitPath, faultsPath, ...Object.keys(exampleWorkers).map(examplePath)]
+  return Object.fromEntries(await Promise.all(paths.map(async path => [path, await bundle(path)])))
 }
 
 /** Bundles a Worker into one module. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { History, type Write } from './history.ts'
+import { History, type Write } from '../../../tools/soak/history.ts'
 
 const write = (state: string | undefined, start: number, end: number, isAcknowledged = true): Write => ({
   state,

@@ -1,7 +1,8 @@
 import { cpSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { createVitest } from 'vitest/node'
-import { readHostConfig } from '../support/global-setup.ts'
+import { readHostConfig } from '../../test/support/global-setup.ts'
+import { bundleWorkers } from '../../test/support/runtime.ts'
 import { ACTIVE_MODULE } from './plugin.ts'
 
 // Runs test files with one mutant at a time, and keeps Vitest and its transformed modules in between. A program that run.ts starts.
@@ -33,7 +34,7 @@ const vitest = await createVitest('test', {
   ],
 })
 
-vitest.provide('hostConfig', { ...readHostConfig(), directory })
+vitest.provide('hostConfig', { ...readHostConfig(), directory, bundles: await bundleWorkers() })
 
 const specifications = new Map(
   (await vitest.globTestSpecifications()).map(found => [relative(root, found.moduleId), found]),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { orderTests } from './groups.ts'
+import { orderTests } from '../../../tools/mutants/groups.ts'
 
 it('orders tests by their distance to a module, then by what they reach', () => {
   const files = [

@@ -5,7 +5,7 @@ import { buildHost, type HostBundle } from '../../bench/bundle.ts'
 import { adminToken, hostWorker, originOf, portOf, type Server, startKv, startWorkerd } from '../../bench/servers.ts'
 import type { Binding } from '../../bench/workerd-config.ts'
 import { decodeEnvelope, type Envelope } from '../../src/registry/kv-format.ts'
-import { makeSigningKey } from '../support/signing-key.ts'
+import { makeSigningKey } from '../../test/support/signing-key.ts'
 
 /** The origin of the host's URLs in cards, which stays the same when its port changes. */
 export const publicUrl = 'https://cards.example.com'

@@ -1,7 +1,7 @@
 import { Miniflare } from 'miniflare'
 import { afterAll, inject } from 'vitest'
-import { main } from '../support/runtime.ts'
-import { sharedRuntime } from '../support/shared-hosts.ts'
+import { main } from '../../test/support/runtime.ts'
+import { sharedRuntime } from '../../test/support/shared-hosts.ts'
 import { NO_MUTANT, REACHED_HEADER, REACHED_PATH } from './plugin.ts'
 import { addReached } from './setup.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { agentCard } from '../support/cards/cards.ts'
-import type { UpstreamServer } from '../support/upstream.ts'
+import { agentCard } from '../../test/support/cards/cards.ts'
+import type { UpstreamServer } from '../../test/support/upstream.ts'
 import { History } from './history.ts'
 import type { SoakHost } from './host.ts'
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { findFreePort } from '../../test/support/free-ports.ts'
+import { check, createTemporaryFolder, installPackages, startServer } from '../../test/support/installed.ts'
 import { SoakHost } from '../soak/host.ts'
-import { findFreePort } from '../support/free-ports.ts'
-import { check, createTemporaryFolder, installPackages, startServer } from '../support/installed.ts'
 
 const USAGE = `Usage: npm run mcp
 

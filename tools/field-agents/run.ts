@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { a2a } from 'a2a-ai-provider'
 import { generateText, streamText } from 'ai'
-import { findFreePort } from '../support/free-ports.ts'
-import { readHostConfig } from '../support/global-setup.ts'
-import { check, createTemporaryFolder, installPackages, startServer } from '../support/installed.ts'
-import { main, startHostRuntime, token } from '../support/runtime.ts'
+import { findFreePort } from '../../test/support/free-ports.ts'
+import { readHostConfig } from '../../test/support/global-setup.ts'
+import { check, createTemporaryFolder, installPackages, startServer } from '../../test/support/installed.ts'
+import { main, startHostRuntime, token } from '../../test/support/runtime.ts'
 
 const USAGE = `Usage: npm run field, after npm run build
 

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, jsonEntries } from '../../src/json/json.ts'
-import { completeCards } from '../support/cards/complete.ts'
-import { hostilePieces, mapStrings, repeatTo, stringPaths } from '../support/hostile.ts'
-import { type RequestSample, requestSamples } from '../support/request-samples.ts'
+import { completeCards } from '../../test/support/cards/complete.ts'
+import { hostilePieces, mapStrings, repeatTo, stringPaths } from '../../test/support/hostile.ts'
+import { type RequestSample, requestSamples } from '../../test/support/request-samples.ts'
 
 /** A request as it is sent: `body` may be any bytes, and `cut` sends only a part of it before the connection ends. */
 export type FuzzRequest = {

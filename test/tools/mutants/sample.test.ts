@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { MutantKind } from './mutators.ts'
-import { pickSample } from './sample.ts'
+import type { MutantKind } from '../../../tools/mutants/mutators.ts'
+import { pickSample } from '../../../tools/mutants/sample.ts'
 
 /** Makes so many mutants of a kind in a file. */
 const mutantsOf = (path: string, kind: MutantKind, count: number) =>

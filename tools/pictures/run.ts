@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
-import { executablePath } from '../support/browser-path.ts'
-import { readHostConfig } from '../support/global-setup.ts'
-import { main, startHostRuntime, token } from '../support/runtime.ts'
+import { executablePath } from '../../test/support/browser-path.ts'
+import { readHostConfig } from '../../test/support/global-setup.ts'
+import { main, startHostRuntime, token } from '../../test/support/runtime.ts'
 
 const USAGE = `Usage: npm run pictures, after npm run build
 

@@ -6,7 +6,7 @@ import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
 import { MAX_REVISIONS } from '../../src/limits.ts'
 import type { Envelope, Representation, Representations } from '../../src/registry/kv-format.ts'
 import { prepareRegistration } from '../../src/registry/prepare.ts'
-import { withoutKeys } from '../support/registrations.ts'
+import { withoutKeys } from '../../test/support/registrations.ts'
 import { publicUrl, type SoakHost } from './host.ts'
 import type { Workload } from './workload.ts'
 

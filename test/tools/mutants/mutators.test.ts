@@ -1,7 +1,7 @@
 import { stripTypeScriptTypes } from 'node:module'
 import { describe, expect, it } from 'vitest'
-import { instrument } from './instrument.ts'
-import { findMutants } from './mutators.ts'
+import { instrument } from '../../../tools/mutants/instrument.ts'
+import { findMutants } from '../../../tools/mutants/mutators.ts'
 
 const changesOf = (source: string) =>
   findMutants(source).map(({ kind, original, replacement }) => `${kind}: ${original} → ${replacement}`)

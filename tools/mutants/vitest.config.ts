@@ -32,8 +32,8 @@ export default defineConfig({
     projects: (base.test?.projects ?? []).flatMap(project => {
       const { test } = project as UserWorkspaceConfig
       const ofMutants = {
-        unit: { setupFiles: ['test/mutants/setup.ts'], env: {} },
-        host: { setupFiles: ['test/mutants/setup.ts', 'test/mutants/host-setup.ts'], env: { SHARED_MODULES: 'yes' } },
+        unit: { setupFiles: ['tools/mutants/setup.ts'], env: {} },
+        host: { setupFiles: ['tools/mutants/setup.ts', 'test/mutants/host-setup.ts'], env: { SHARED_MODULES: 'yes' } },
       }[`${test?.name}`]
       if (!ofMutants) return []
       const setupFiles = [...ofMutants.setupFiles, ...[test?.setupFiles ?? []].flat()]
