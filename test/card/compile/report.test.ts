@@ -1,11 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, registration } from '../../support/cards/compile.ts'
-import { authoredCard } from '../../support/cards/generated.ts'
 import { getValue } from '../../support/cards/pointers.ts'
 import { corpus } from '../../support/cards/reference.ts'
 import { readSeed, readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
@@ -29,15 +27,6 @@ const isPresent = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 
 describe('the pointers of a report', () => {
-  it('resolve in generated cards, except those of defaults', () => {
-    fc.assert(
-      fc.property(authoredCard, generated => {
-        const authored = JSON.parse(JSON.stringify(generated))
-        expect(findWrongPointers(authored, authored)).toStrictEqual([])
-      }),
-    )
-  })
-
   it('resolve in the examples and in the corpus, except those of defaults', () => {
     for (const name of seedNames)
       expect([name, findWrongPointers(readSeedManifest(name), readSeed(name))]).toStrictEqual([name, []])
@@ -65,17 +54,6 @@ describe('report.filled', () => {
       { pointer: '/skills', message: `set to ${JSON.stringify([skill])}` },
     ])
   })
-
-  it('has defaults for the capabilities that the card does not set', () => {
-    const rows: [JsonObject, JsonObject][] = [
-      [{ supportedProtocols: [] }, { streaming: false, pushNotifications: false }],
-      // An MCP server neither streams nor pushes.
-      [{ protocol: 'mcp' }, { streaming: false, pushNotifications: false, multiTurn: false }],
-      [{ capabilities: { streaming: false } }, { streaming: false, pushNotifications: true }],
-    ]
-    for (const [fields, flags] of rows)
-      expect(compileCard({ ...card, ...fields }).card.capabilities).toMatchObject(flags)
-  })
 })
 
 describe('report.converted', () => {
@@ -91,7 +69,6 @@ describe('report.converted', () => {
     const short = { httpAuth: { scheme: 'bearer', bearer_format: 'JWT' } }
     const rows: [fields: JsonObject, canonical: JsonObject, ...converted: string[]][] = [
       [{ version: 2 }, { version: '2' }, '/version a number, read as text'],
-      [{ protocolVersion: 1 }, {}, '/protocolVersion a number, read as text'],
       [{ provider: 'ACME' }, { provider: { organization: 'ACME' } }, '/provider a name, read as the organization'],
       [
         { defaultInputModes: 'text' },
@@ -194,12 +171,6 @@ describe('report.converted', () => {
       const { report } = compileCard(JSON.parse(JSON.stringify({ ...card, ...fields })))
       expect(Object.fromEntries(report.converted.map(each => [each.pointer, each.message]))).toStrictEqual(converted)
     }
-  })
-
-  it('is empty for the forms of both versions in a hybrid', () => {
-    const fields = { supportedInterfaces: v1.supportedInterfaces, securitySchemes: { a: http, b: wrapped } }
-    const { converted } = compileCard({ ...card, ...fields, security: [{ a: [] }] }).report
-    expect(converted).toStrictEqual([])
   })
 
   it('adds no security requirement for authentication that is not required', () => {

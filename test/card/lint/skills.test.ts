@@ -21,7 +21,6 @@ describe('the linter on skills', () => {
     expectIssues([
       [{ skills: undefined }, 'skills-undeclared info /skills'],
       [{ skills: [] }, 'skills-undeclared info /skills'],
-      [{ skills: [cleanSkill] }],
       [
         { skills: ['code_review'] },
         'thin-description warning /skills/0',
@@ -38,20 +37,14 @@ describe('the linter on skills', () => {
     const rows: [members: Record<string, Json | undefined>, ...issues: string[]][] = [
       [{ id: 'get_contents' }, id],
       [{ id: 'getContents' }, id],
-      [{ id: 'get--contents' }, id],
-      [{ id: 'get contents' }, id],
-      [{ id: 'get/contents' }, id],
       [{ id: 'a'.repeat(65) }, id],
       [{ id: '3d-models-2' }],
       // The host adds an id.
       [{ id: undefined }],
       [{ tags: undefined }, tags],
-      [{ tags: [] }, tags],
-      [{ tags: ['general'] }],
       [{ examples: undefined }, examples],
       [{ examples: ['Review this'] }, examples],
       [{ examples: ['Review this', ' Review this'] }, examples],
-      [{ examples: ['a', 'b', 'c'] }],
     ]
     expectIssues(
       rows.map(([members, ...issues]) => [
@@ -68,21 +61,17 @@ describe('the linter on modes', () => {
     expectIssues([
       [{ defaultInputModes: undefined }, 'modes-undeclared info /defaultInputModes'],
       [{ defaultOutputModes: [] }, 'modes-undeclared info /defaultOutputModes'],
-      [{ defaultInputModes: ['image'] }, 'mode-media-type warning /defaultInputModes/0'],
       [{ defaultInputModes: ['text/plain', 'text'] }, 'mode-media-type warning /defaultInputModes/1'],
       [{ defaultInputModes: 'text' }, 'mode-media-type warning /defaultInputModes'],
       [{ defaultOutputModes: ['image/'] }, 'mode-media-type warning /defaultOutputModes/0'],
-      [{ defaultOutputModes: ['a/b/c'] }, 'mode-media-type warning /defaultOutputModes/0'],
       [{ defaultOutputModes: ['text/ plain'] }, 'mode-media-type warning /defaultOutputModes/0'],
       [{ defaultInputModes: ['text/plain; charset=utf-8', 'application/json;profile="a/b;c"'] }],
       [{ defaultInputModes: ['image/*', '*/*'] }],
-      [{ defaultInputModes: ['application/vnd.acme.v2+json'] }],
       [
         { skills: [{ ...cleanSkill, inputModes: ['image/png', 'file'], outputModes: 'text' }] },
         'mode-media-type warning /skills/0/inputModes/1',
         'mode-media-type warning /skills/0/outputModes',
       ],
-      [{ skills: [{ ...cleanSkill, inputModes: ['image/png'] }] }],
       // Under other names of the field.
       [
         { defaultInputModes: undefined, default_input_modes: ['text'] },
@@ -100,7 +89,6 @@ describe('the linter on modes', () => {
       ['text', 'the gate takes it for text/*,', true],
       ['Image', 'the gate takes it for image/*,', true],
       ['*', 'the gate takes it for */*,', true],
-      ['file', 'the gate matches it with the same word only', false],
       ['image/', 'the gate matches it with the same word only', false],
     ]
     for (const [mode, message, isRange] of rows) {

@@ -126,7 +126,6 @@ describe('the keys of verifySignatures', () => {
       [{ exp: seconds }, 'is not valid: the key has expired'],
       [{ nbf: seconds + 1 }, 'is not valid: the key is not valid yet'],
       [{ exp: String(seconds + 1) }, 'is not valid: the `exp` of the key is not a time'],
-      [{ exp: Number.POSITIVE_INFINITY }, 'is not valid: the `exp` of the key is not a time'],
       [{ nbf: null }, 'is not valid: the `nbf` of the key is not a time'],
       [{ alg: 'ES384' }, 'is not valid: the key is for ES384, not ES256'],
       // No point of the curve.
@@ -157,12 +156,10 @@ describe('readKeys', () => {
 
   it('has no key of a document without a public one for signatures', async () => {
     const documents: Json[] = [
-      null,
       { keys: [] },
       { kty: 'oct', k: 'AAAA' },
       { ...key.publicJwk, use: 'enc' },
       { ...key.publicJwk, key_ops: ['encrypt'] },
-      { ...key.publicJwk, key_ops: 'verify' },
       { kty: 'EC', crv: 'P-256' },
     ]
     const error = 'https://a.example/jwks.json has no public key for signatures'
