@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
-import { readSeed } from '../../support/cards/seeds.ts'
 
 const source = 'https://a.example/.well-known/agent-card.json'
 const upstream = { card: source }
@@ -24,21 +23,6 @@ const signed: JsonObject = {
 }
 
 describe('a fetched card', () => {
-  it('is read and served in its own dialect', () => {
-    const dialects = {
-      'superx-my-agent': 'superx',
-      'shaman-individual': 'shaman',
-      'gopherhole-complete': 'gopherhole',
-      'telex-etymo': 'telex',
-      'guide-code-review': '0.3',
-    } as const
-    for (const [name, dialect] of Object.entries(dialects)) {
-      const { report, documents } = compileCard({ upstream }, readSeed(name))
-      expect([report.dialect, documents[dialect]]).toMatchObject([dialect, { name: readSeed(name).name }])
-      expect(documents).toStrictEqual(compileCard(readSeed(name)).documents)
-    }
-  })
-
   it('is served like a card in the manifest, where the manifest has no card or an empty one', () => {
     const inManifest = compileCard(fetched)
     for (const document of [{ upstream }, { upstream, card: {} }]) {
@@ -154,12 +138,6 @@ describe('the signatures of a fetched card', () => {
   it('are kept where the manifest adds a field that the dialect cannot represent', () => {
     const { documents } = compileCard({ upstream, card: { 'x-note': 'mine' } }, signed)
     expect([documents['1.0'], documents.gopherhole.signatures]).toStrictEqual([signed, undefined])
-  })
-
-  it('are those of the manifest where it has signatures', () => {
-    const signatures = [{ protected: 'eyJhbGciOiJFUzI1NiJ9', signature: 'bWluZQ' }]
-    const { documents } = compileCard({ upstream, card: { description: 'C', signatures } }, signed)
-    expect(documents['1.0']).toStrictEqual({ ...signed, description: 'C', signatures })
   })
 })
 

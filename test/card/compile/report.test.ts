@@ -1,41 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
-import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { parseJson } from '../../../src/json/parse.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
-import { compileCard, registration } from '../../support/cards/compile.ts'
-import { getValue } from '../../support/cards/pointers.ts'
-import { corpus } from '../../support/cards/reference.ts'
-import { readSeed, readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
-
-/**
- * Returns the pointers of a report that are wrong: converted and dropped fields that the authored card does not have, and
- * defaults for fields that it has.
- */
-const findWrongPointers = (document: Json, authored: Json): string[] => {
-  const result = compile(document, registration)
-  if ('errors' in result) return []
-  const { converted, dropped, filled } = result.compiled.report
-  const pointers = [...converted.map(note => note.pointer), ...Object.values(dropped).flat()]
-  return [
-    ...pointers.filter(pointer => getValue(authored, pointer) === undefined),
-    ...filled.map(note => note.pointer).filter(pointer => isPresent(getValue(authored, pointer))),
-  ]
-}
-
-const isPresent = (value: Json | undefined): boolean =>
-  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
-
-describe('the pointers of a report', () => {
-  it('resolve in the examples and in the corpus, except those of defaults', () => {
-    for (const name of seedNames)
-      expect([name, findWrongPointers(readSeedManifest(name), readSeed(name))]).toStrictEqual([name, []])
-    for (const { file, text } of corpus) {
-      const parsed = parseJson(text)
-      if ('value' in parsed) expect([file, findWrongPointers(parsed.value, parsed.value)]).toStrictEqual([file, []])
-    }
-  })
-})
+import { compileCard } from '../../support/cards/compile.ts'
 
 describe('report.filled', () => {
   it("lists GopherHole's defaults, then those that A2A requires", () => {

@@ -159,10 +159,6 @@ const cases: Case[] = [
   ],
   [{}, ['cosmetic']],
   [
-    { skills: [{ ...skill, id: 'now' }, history] },
-    ['breaking', 'skill-removed /skills/0 skill `forecast` is removed', 'skill-added /skills/0 skill `now` is new'],
-  ],
-  [
     { capabilities: { ...base.capabilities, streaming: false, pushNotifications: true } },
     [
       'breaking',
@@ -323,17 +319,6 @@ describe('classifyChanges', () => {
       offer({ name: 'Z', skills: [history], capabilities: { ...base.capabilities, pushNotifications: true } }),
     )
     expect(changes.map(({ class: name }) => name)).toStrictEqual(['breaking', 'additive', 'cosmetic'])
-  })
-
-  it('is about the card that is served: a moved agent behind the gateway changes nothing for clients', () => {
-    const served = (address: string) =>
-      compileCard({ route: 'gateway', card: { ...base, ...interfaces({ ...rpc, url: address }) } } as JsonObject)
-    const [before, after] = [served('https://a.example/a2a'), served('https://b.example/a2a')]
-    expect(classifyChanges({ card: before.card }, { card: after.card })).toStrictEqual({
-      class: 'cosmetic',
-      changes: [],
-    })
-    expect(classifyChanges({ card: before.direct }, { card: after.direct }).class).toBe('breaking')
   })
 
   it('never repeats what looks like a secret', () => {

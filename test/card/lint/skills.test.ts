@@ -1,20 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { checkInputModes } from '../../../src/gateway/content-negotiation.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
+import { cleanSkill } from '../../support/cards/cards.ts'
 import { compileCard, expectIssues, lintFields } from '../../support/cards/compile.ts'
 import { mcpServerCard, mcpUpstream } from '../../support/cards/mcp.ts'
-
-/** A message with one part. */
-const textMessage = {
-  parts: [{ text: 'x' }],
-  ambiguousPart: undefined,
-  skillId: undefined,
-  acceptedOutputModes: undefined,
-  hasPushConfig: false,
-  isDoubtful: false,
-  callbackUrls: [],
-}
 
 describe('the linter on skills', () => {
   it('reports what a card does not say of its skills', () => {
@@ -85,20 +73,13 @@ describe('the linter on modes', () => {
   })
 
   it('says what the gate does with a mode', () => {
-    const rows: [mode: string, message: string, range: boolean][] = [
-      ['text', 'the gate takes it for text/*,', true],
-      ['Image', 'the gate takes it for image/*,', true],
-      ['*', 'the gate takes it for */*,', true],
-      ['image/', 'the gate matches it with the same word only', false],
+    const rows: [mode: string, message: string][] = [
+      ['text', 'the gate takes it for text/*,'],
+      ['Image', 'the gate takes it for image/*,'],
+      ['*', 'the gate takes it for */*,'],
+      ['image/', 'the gate matches it with the same word only'],
     ]
-    for (const [mode, message, isRange] of rows) {
-      expect(lintFields({ defaultInputModes: [mode] })[0]?.message).toContain(message)
-      const { defaults } = compileCard({ ...cleanCard, defaultInputModes: [mode] }).profile.modes
-      const accepts = (type: string) =>
-        checkInputModes({ ...textMessage, mediaTypes: [type] }, { defaults, union: defaults, skills: {} }) === undefined
-      const kind = mode === '*' ? 'video' : mode.toLowerCase().replace('/', '')
-      expect([mode, accepts(`${kind}/x-any`), accepts(mode)]).toStrictEqual([mode, isRange, true])
-    }
+    for (const [mode, message] of rows) expect(lintFields({ defaultInputModes: [mode] })[0]?.message).toContain(message)
   })
 })
 

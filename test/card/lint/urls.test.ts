@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
-import { expectIssues, lintFields } from '../../support/cards/compile.ts'
+import { expectIssues } from '../../support/cards/compile.ts'
 
 describe('the linter on endpoints', () => {
   const url = 'https://review.example.com/a2a'
@@ -29,13 +29,6 @@ describe('the linter on endpoints', () => {
       [{ url: 'https://my-agent.example.com/book-your-table' }],
       [{ url: 'https://yourmechanic.com/a2a' }],
     ])
-  })
-
-  it('proposes a gateway for a private address, except for gRPC, which it does not forward', () => {
-    const fields = { url: '0.0.0.0:50051', preferredTransport: 'GRPC', protocolVersion: '0.3.0' }
-    expect(lintFields(fields).find(({ rule }) => rule === 'private-url')?.message).toBe(
-      'is a local or private address that no client can reach: use a public one, `visibility: internal` or, unless it is for gRPC, `route: gateway`',
-    )
   })
 
   it('allows a private host in an internal card and behind the gateway', () => {

@@ -116,15 +116,6 @@ describe('the protocol version of a card', () => {
     }
   })
 
-  it('is a mark of Shaman with a "v" too, where skills have no ids', () => {
-    const card = {
-      ...shortCard,
-      protocolVersion: 'v0.3.0',
-      skills: [{ name: 'Talk', description: 'Talks', tags: ['a'] }],
-    }
-    expect(compileCard(card).report.dialect).toBe('shaman')
-  })
-
   it('is read for the endpoint that a manifest gives to an MCP server', () => {
     const document = { upstream: { mcp: 'https://a.example/mcp', url }, card: { protocolVersion: 'v0.3.0' } }
     const { card } = compileCard(document, { name: 'A', description: 'B' })

@@ -41,11 +41,6 @@ describe('the skill of a tool', () => {
     expect(rows.map(([tool]) => [tool, compileSkills({ name: 'a', ...tool })[0]?.tags])).toEqual(rows)
   })
 
-  it('accepts data and text: arguments may come as JSON text, and an answer to a question as any text', () => {
-    for (const inputSchema of [textToolSchema, { type: 'object' }, null])
-      expect(compileSkills({ name: 'a', inputSchema })[0]?.inputModes).toStrictEqual(['application/json', 'text/plain'])
-  })
-
   it('takes the text of a message for its only required string', () => {
     const rows: [JsonObject, string | undefined][] = [
       [textToolSchema, 'query'],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { representationNames } from '../../../src/card/model/constants.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 import { completeCards } from '../../support/cards/complete.ts'
@@ -148,22 +147,4 @@ it('a fetched card is served without its signatures, none of which is still vali
   const { documents, extended } = compileCard(makeManifest({}, { extended: {} }), fetched)
   expect(extended).toHaveLength(1)
   expect(JSON.stringify([documents, extended.map(each => each.documents)])).not.toContain('signatures')
-})
-
-it('a complete card is served without the host name, where the manifest overrides the links that have no URL here', () => {
-  const overridden = ['termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl', 'provider']
-  const others = /^https:\/\/(?:id|e)\.example$/
-  for (const [dialect, whole] of Object.entries(completeCards)) {
-    const text = JSON.stringify(whole).replaceAll(/https?:\/\/[^"/ ]+/g, url =>
-      others.test(url) ? url : `https://${host}`,
-    )
-    const fetched: JsonObject = JSON.parse(text)
-    const overrides = overridden
-      .filter(name => name in fetched)
-      .map(name => [name, getValue(JSON.parse(text.replaceAll(host, 'w.example')), `/${name}`)])
-    const manifest = makeManifest({ url: `https://${host}` }, { card: Object.fromEntries(overrides) })
-    const { documents } = compileCard(manifest, fetched)
-    expect(Object.keys(documents)).toStrictEqual([...representationNames])
-    expect(JSON.stringify(documents), dialect).not.toContain(host)
-  }
 })

@@ -110,18 +110,12 @@ describe('route: gateway', () => {
         protocolVersion,
       })),
     )
-    const { card, profile } = compileCard({ card: { ...base, supportedInterfaces }, route: 'gateway' })
+    const { card } = compileCard({ card: { ...base, supportedInterfaces }, route: 'gateway' })
     expect(card.supportedInterfaces.map(each => `${each.protocolBinding} ${each.protocolVersion}`)).toEqual([
       'JSONRPC 1.0',
       'JSONRPC 0.3',
       'HTTP+JSON 1.0',
       'HTTP+JSON 0.3',
-    ])
-    expect(profile.targets.map(({ binding, version, url }) => `${binding} ${version} ${url}`)).toEqual([
-      `JSONRPC 1.0 ${upstream}/1.0`,
-      `JSONRPC 0.3 ${upstream}/0.3`,
-      `HTTP+JSON 1.0 ${upstream}/1.0`,
-      `HTTP+JSON 0.3 ${upstream}/0.3`,
     ])
   })
 
@@ -160,11 +154,6 @@ describe('route: gateway', () => {
       preferredTransport: 'JSONRPC',
     })
   })
-})
-
-it("the agent's URL is kept with another route", () => {
-  for (const route of ['direct', 'closed'])
-    expect(compileCard({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
 })
 
 describe('the origin of the URLs of a card', () => {

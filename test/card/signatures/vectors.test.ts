@@ -9,7 +9,6 @@ const readVectors = <T>(name: string): T => JSON.parse(readFileSync(`test/fixtur
 
 type Vector = { id: string; signer: string; card: JsonObject }
 const interop = readVectors<{ key: JsonObject; canonical: string; accepted: Vector[]; rejected: Vector[] }>('interop')
-const golden = readVectors<{ key: JsonObject; card: JsonObject }>('golden')
 const tck = readVectors<{
   key: JsonObject
   canonical: { id: string; card: JsonObject; payload: string }[]
@@ -41,20 +40,6 @@ describe('the interop vectors of a2a-python: one card, signed by each SDK', () =
       const reason = 'is not valid for this card under any rule'
       expect([id, await verify(card, interop.key)]).toEqual([id, { results: [reason], sdks: [] }])
     }
-  })
-})
-
-describe('the golden card of an open pull request of a2a-go, signed by a2a-python with EdDSA', () => {
-  it('is accepted by this host and by the SDKs whose examples accept EdDSA', async () => {
-    expect(await verify(golden.card, golden.key)).toEqual({
-      results: ['wire'],
-      sdks: [
-        'a2a-js 1.3, on the JSON of the card',
-        'a2a-js 1.3, through its resolver',
-        'the rule of A2A 1.0 §8.4.1',
-        'a JWS library, on the served JSON',
-      ],
-    })
   })
 })
 

@@ -7,7 +7,7 @@ const shared = join(import.meta.dirname, '../../../../shared')
 export const hasReference = existsSync(join(shared, 'corpus/manifest.json'))
 
 /** One file of the corpus: a document as people publish it as a card. */
-export type CorpusFile = { file: string; dialect: string; text: string }
+type CorpusFile = { file: string; dialect: string; text: string }
 
 const readCorpus = (folder: string): CorpusFile[] =>
   (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as CorpusFile[]).map(({ file, dialect }) => ({
