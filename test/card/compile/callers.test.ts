@@ -23,7 +23,6 @@ describe('who may call an agent', () => {
       [{ card }, 'anyone'],
       [{ card: withIssuer, jwt }, 'anyone'],
       [{ card, upstream: secret }, 'tokens'],
-      [{ card, upstream: secret, extended: { description: 'More' } }, 'tokens'],
       [{ card, upstream: service }, 'tokens'],
       // An issuer without an audience, and with one.
       [{ card: withIssuer, upstream: secret }, 'tokens'],
@@ -53,7 +52,6 @@ describe('who may call an agent', () => {
   it('is rejected where it would admit every account of an issuer, or contradicts the card', () => {
     const required = { ...card, securitySchemes: { key: { type: 'http', scheme: 'bearer' } }, security: [{ key: [] }] }
     const rows: [manifest: JsonObject, message: string][] = [
-      [{ card: withIssuer, callers: 'issuer' }, 'needs `jwt.audience`'],
       [{ card: withIssuer, callers: 'issuer', jwt: {} }, 'needs `jwt.audience`'],
       [{ card, callers: 'everyone' }, 'must be anyone, tokens or issuer'],
       [
@@ -129,18 +127,6 @@ describe('the served card of a gateway whose callers need a token', () => {
       const { securitySchemes, securityRequirements } = serve(card, more)['1.0']
       expect([securitySchemes, securityRequirements]).toEqual([undefined, undefined])
     }
-  })
-
-  it('is the card of an MCP server, too', () => {
-    const { documents } = compileCard(
-      { upstream: { ...mcp, ...secret } },
-      {
-        name: 'Tools',
-        description: 'Tools',
-        tools: [{ name: 'search', description: 'Finds documents', inputSchema: { type: 'object' } }],
-      },
-    )
-    expect(documents['1.0'].securityRequirements).toEqual([requires('bearer')])
   })
 
   it('is reported', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { representationNames } from '../../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, compileTiers } from '../../support/cards/compile.ts'
@@ -12,8 +11,6 @@ describe('the tiers of a manifest', () => {
   it('are those that have overlays, in the order of the manifest, and the base', () => {
     const rows: [JsonObject, string[]][] = [
       [{}, []],
-      [{ tiers: {} }, []],
-      [{ extended: {} }, ['base']],
       [{ tiers: { gold: {} } }, ['base', 'gold']],
       [{ extended: {}, tiers: { silver: {}, gold: {} } }, ['base', 'silver', 'gold']],
     ]
@@ -44,17 +41,10 @@ describe('the tiers of a manifest', () => {
     const { card: publicCard, documents, extended } = compiled
     expect(extended[0]).toStrictEqual({ tier: 'base', card: publicCard, documents })
   })
-
-  it('have every representation of the public card', () => {
-    const { extended } = compileCard({ card, extended: { description: 'More' } })
-    expect(Object.entries(extended[0]?.documents ?? {}).map(([name, { description }]) => [name, description])).toEqual(
-      expect.arrayContaining(representationNames.map(name => [name, 'More'])),
-    )
-  })
 })
 
 it('a card that lists its capabilities by name keeps its protocol version with an extended card', () => {
-  for (const capabilities of [['streaming'], 'streaming', ['extendedAgentCard', 'streaming']]) {
+  for (const capabilities of [['streaming'], 'streaming']) {
     const listed = { ...card, capabilities }
     const extended = compileCard({ card: listed, extended: { description: 'More' } })
     expect(extended.card.supportedInterfaces).toStrictEqual(compileCard({ card: listed }).card.supportedInterfaces)
@@ -90,21 +80,6 @@ describe('securitySchemes of an agent with an extended card', () => {
       { authentication: { schemes: ['basic'] } },
     ].map(fields => Object.keys(compileCard({ card: { ...card, ...fields }, extended: {} }).card.securitySchemes ?? {}))
     expect(names).toStrictEqual([['key'], ['key'], ['basic']])
-  })
-
-  it('are missing where there is no extended card', () => {
-    expect(compileCard({ card }).card.securitySchemes).toBeUndefined()
-  })
-})
-
-describe('an extended card behind a gateway', () => {
-  it('has the URLs of this host in every representation', () => {
-    const { extended } = compileCard({ card, route: 'gateway', extended: { description: 'More' } })
-    const text = JSON.stringify(extended)
-    expect([text.includes('a.example'), text.includes('https://host.example/agents/weather/a2a')]).toEqual([
-      false,
-      true,
-    ])
   })
 })
 

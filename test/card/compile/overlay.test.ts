@@ -19,7 +19,6 @@ describe('a list of skills in an overlay', () => {
     const rows: [skills: Json[] | undefined, overlay: Json[], expected: Json[]][] = [
       [[talk], [history], [talk, history]],
       [[talk], [{ id: 'talk', name: 'Speak', examples: null }], [speak]],
-      [[talk], [], [talk]],
       // Bare names, as skills and as changes of them.
       [[talk], ['Talk'], [talk]],
       [[talk], ['Sing'], [talk, { id: 'sing', name: 'Sing', description: 'Sing', tags: ['general'] }]],
@@ -65,7 +64,6 @@ describe('the fields of an overlay', () => {
       ['0.3', basic, '/securitySchemes/x', { httpAuthSecurityScheme: { scheme: 'basic' } }],
       ['gopherhole', { supportedOutputModes: ['image/png'] }, '/defaultOutputModes', ['image/png']],
       ['shaman', { provider: { name: 'ACME Gold' } }, '/provider/organization', 'ACME Gold'],
-      ['1.0', { securityRequirements: [] }, '/securityRequirements', []],
     ]
     for (const [dialect, extended, pointer, expected] of rows) {
       const { extended: cards } = compileCard({ card: completeCards[dialect] as Json, extended })
@@ -94,21 +92,6 @@ describe('the fields of an overlay', () => {
     for (const [fields, extended, expected] of rows)
       expect(compileTiers({ card: { ...card, ...fields }, extended }).base).toMatchObject(expected)
   })
-
-  it('have their own names in errors', () => {
-    expect(
-      getCompileErrors({
-        card: { ...card, documentationUrl: 'https://d.example' },
-        extended: { documentation_url: 'https://<x>' },
-      }),
-    ).toStrictEqual([{ pointer: '/extended/documentation_url', message: 'must be a valid URL' }])
-  })
-
-  it('are preserved in the Shaman representation of a Shaman card', () => {
-    const extended = { additionalCapabilities: { debugMode: true }, rateLimits: { requestsPerMinute: 5 } }
-    const { extended: cards } = compileCard({ card: completeCards.shaman as Json, extended })
-    expect(cards[0]?.documents.shaman).toMatchObject(extended)
-  })
 })
 
 describe('an overlay', () => {
@@ -127,6 +110,7 @@ describe('an overlay', () => {
     const asPublic = 'must be false, as in the public card: the gate checks calls against that card'
     const gold = (overlay: JsonObject) => ({ tiers: { gold: overlay } })
     const rows: [manifest: JsonObject, pointer: string, message: string][] = [
+      [{ extended: { documentation_url: 'https://<x>' } }, '/extended/documentation_url', 'must be a valid URL'],
       [gold({ url: null }), '/tiers/gold/url', routing],
       [{ extended: { skills: null } }, '/extended/skills', list],
       [gold({ skills: talk }), '/tiers/gold/skills', list],
@@ -179,7 +163,7 @@ describe('an overlay with two names of one field', () => {
 
   it('is rejected if they are two spellings, whatever the card has', () => {
     const html = ['text/html']
-    const cards = [{}, { defaultInputModes: html }, { default_input_modes: html }, { supportedInputModes: html }]
+    const cards = [{}, { defaultInputModes: html }, { supportedInputModes: html }]
     for (const fields of cards)
       for (const overlay of [modes, Object.fromEntries(Object.entries(modes).reverse())]) {
         const manifest = { card: { ...card, ...fields }, extended: overlay, tiers: { gold: overlay } }

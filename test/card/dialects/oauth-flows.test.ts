@@ -97,10 +97,4 @@ describe('an OAuth scheme with two flows, which A2A 1.0 does not have', () => {
       [1, '/security/0/o'],
     ])
   })
-
-  it('keeps both where the gateway adds what its callers need', () => {
-    const { documents } = compileCard({ card: makeCard('shaman', ['o', 'k']), route: 'gateway', callers: 'tokens' })
-    for (const name of representationNames)
-      expect([name, acceptedBy(documents[name])]).toEqual([name, ['clientCredentials k', 'password k', 'bearer']])
-  })
 })

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { compile } from '../../../src/card/compile/index.ts'
 import { representationNames } from '../../../src/card/model/constants.ts'
-import { compileCard } from '../../support/cards/compile.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { compileCard, registration } from '../../support/cards/compile.ts'
+import { corpus } from '../../support/cards/reference.ts'
 import { readSeed, readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
 import { hybridErrors, versionErrors } from '../../support/schemas/index.ts'
 
@@ -28,6 +31,17 @@ it('a published example card is read in its dialect, and valid in 1.0 and 0.3', 
     'telex-etymo': 'telex',
     'guide-code-review': '0.3',
   })
+})
+
+it('a published card of the corpus is valid in 1.0 and 0.3 where it is accepted', () => {
+  const accepted = corpus.flatMap(({ file, text }) => {
+    const parsed = parseJson(text)
+    const result = 'value' in parsed ? compile(parsed.value, registration) : { errors: [] }
+    return 'errors' in result ? [] : [{ file, documents: result.compiled.documents }]
+  })
+  expect(accepted.length).toBeGreaterThanOrEqual(11)
+  for (const { file, documents } of accepted)
+    expect([file, ...versionErrors(documents), ...hybridErrors(documents)]).toStrictEqual([file])
 })
 
 describe('the representation of a published card in its own dialect', () => {

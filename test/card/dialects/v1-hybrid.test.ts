@@ -1,6 +1,3 @@
-import { AgentCard } from '@a2a-js/sdk'
-import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver } from '@a2a-js/sdk/client'
-import { A2AClient as V03Client, ClientFactory as V03ClientFactory } from 'a2a-sdk-v0.3/client'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { bilingualCard } from '../../support/cards/cards.ts'
@@ -33,9 +30,6 @@ const documentsOf = (card: JsonObject, manifest: JsonObject = {}) => compileCard
 const behindGateway = { route: 'gateway', upstream: { url: 'https://inner.example/a2a' } }
 const withoutBridge = { ...behindGateway, bridge: 'off' }
 
-/** Returns a `fetch` that responds with a document to every request. */
-const fetchWith = (document: JsonObject) => (async () => Response.json(document)) as unknown as typeof fetch
-
 describe('agent-card.json of an agent that speaks A2A 1.0 only', () => {
   const document = documentsOf(v1Card)['agent-card.json']
 
@@ -54,32 +48,6 @@ describe('agent-card.json of an agent that speaks A2A 1.0 only', () => {
     })
   })
 
-  it('leaves out what 1.0 does not allow', () => {
-    const provider = { organization: 'ACME' }
-    const schemes = { ...securitySchemes, odd: { type: 'odd' } }
-    const document = documentsOf({ ...v1Card, provider, securitySchemes: schemes })['agent-card.json']
-    expect([document.provider, document.securitySchemes]).toEqual([undefined, securitySchemes])
-    expect(schemaErrors('1.0', document)).toEqual([])
-  })
-
-  it('is read by the official SDK of 1.x as the card of 1.0 is, also without a version in the request', async () => {
-    const read = async (document: JsonObject) => {
-      const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchWith(document), legacyCompat: { enabled: true } })
-      return AgentCard.toJSON(await resolver.resolve('https://host.example/'))
-    }
-    expect(await read(document)).toEqual(await read(documentsOf(v1Card)['1.0']))
-    const cardResolver = new DefaultAgentCardResolver({ fetchImpl: fetchWith(document) })
-    const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { cardResolver })
-    const client = await new ClientFactory(options).createFromUrl('https://host.example/')
-    expect(client.protocolVersion).toBe('1.0')
-  })
-
-  it('makes the official SDK of 0.3 report an error before it calls the agent', async () => {
-    const card = document as unknown as Parameters<V03ClientFactory['createFromAgentCard']>[0]
-    await expect(new V03ClientFactory().createFromAgentCard(card)).rejects.toThrow('No compatible transport found')
-    expect(() => new V03Client(card)).toThrow("does not contain a valid 'url'")
-  })
-
   it('has the fields of v0.x at the path of GopherHole', () => {
     expect(fieldsForV0(documentsOf(v1Card)['agent.json'])).toEqual([
       'url',
@@ -89,11 +57,6 @@ describe('agent-card.json of an agent that speaks A2A 1.0 only', () => {
       'supportsAuthenticatedExtendedCard',
     ])
   })
-
-  it('is the same in every extended card', () => {
-    const { extended } = compileCard({ card: v1Card, extended: { description: 'More for callers with a token' } })
-    expect(extended.map(({ documents }) => fieldsForV0(documents['agent-card.json']))).toEqual([[]])
-  })
 })
 
 describe('the fields of v0.x in agent-card.json', () => {
@@ -102,18 +65,14 @@ describe('the fields of v0.x in agent-card.json', () => {
   const mcpCard = { name: 'Tools', description: 'Has tools', url, protocol: 'mcp', skills: [] }
 
   it('are there unless the agent speaks 1.0 only, in a card of 1.0 or behind a gateway without a bridge', () => {
-    const { protocolVersion: _, ...versionless } = gopherholeCard
     const rows: [card: JsonObject, manifest: JsonObject, expected: boolean][] = [
       [bilingualCard, {}, true],
-      [bilingualCard, behindGateway, true],
       [{ ...v1Card, supportedInterfaces: [v0Interface] }, {}, true],
       [{ ...mcpCard, protocolVersion: '2025-06-18' }, {}, true],
       // `url` is GopherHole's own field.
       [gopherholeCard, {}, true],
-      [versionless, {}, true],
       // The gateway translates calls of 0.3, or refuses them.
       [gopherholeCard, behindGateway, true],
-      [v1Card, behindGateway, true],
       [gopherholeCard, withoutBridge, false],
       [v1Card, withoutBridge, false],
       [v1Card, { route: 'closed' }, false],

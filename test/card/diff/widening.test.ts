@@ -1,11 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
 import { findWidenings } from '../../../src/card/diff/widening.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../../src/json/json.ts'
-import { compileCard, registration } from '../../support/cards/compile.ts'
-import { authoredCard, numRuns } from '../../support/cards/generated.ts'
-import { doubled, growthWhenDoubled, isFasterThan } from '../../support/cpu-time.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { compileCard } from '../../support/cards/compile.ts'
+import { isFasterThan } from '../../support/cpu-time.ts'
 
 const url = 'https://a.example/a2a'
 const oidc = { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/openid' }
@@ -50,11 +47,6 @@ describe('findWidenings', () => {
     const [evil, old] = ['https://b.example/a2a', 'http://a.example/a2a']
     const rows: Row[] = [
       [{}, { url: evil }, `/supportedInterfaces/0/url sends calls to a new address: ${evil}`],
-      [
-        {},
-        inclusive({ url: 'https://a.example:8443', transport: 'GRPC' }),
-        '/supportedInterfaces/1/url sends calls to a new address: https://a.example:8443/',
-      ],
       [{}, { url: old }, `/supportedInterfaces/0/url sends calls to a new address: ${old}`],
       [
         {},
@@ -71,11 +63,6 @@ describe('findWidenings', () => {
         {},
         inclusive({ url, transport: 'HTTP+JSON' }),
         `/supportedInterfaces/1/url sends calls to ${url} in a new way: HTTP+JSON 0.3`,
-      ],
-      [
-        {},
-        { supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] },
-        `/supportedInterfaces/0/url sends calls to ${url} in a new way: JSONRPC 1.0`,
       ],
       [
         { capabilities: { streaming: false, pushNotifications: false } },
@@ -98,16 +85,10 @@ describe('findWidenings', () => {
     const admin = withSkillSecurity([{ bearer: ['admin'], key: [] }])
     const rows: Row[] = [
       [{}, secured([]), `/securityRequirements ${without}`],
-      [{}, secured([{ bearer: ['read'], key: [] }, {}]), `/securityRequirements ${without}`],
       [
         {},
         secured([{ bearer: ['read'] }]),
         '/securityRequirements/0 lets callers in with bearer (read), which was not enough',
-      ],
-      [
-        {},
-        secured([{ bearer: [], key: [] }]),
-        '/securityRequirements/0 lets callers in with bearer and key, which was not enough',
       ],
       [
         {},
@@ -157,15 +138,9 @@ describe('findWidenings', () => {
         { securitySchemes: { bearer, key, z: { ...key, name: 'X-Session' } } },
         "/securitySchemes/z/apiKeySecurityScheme/name forwards the callers' header X-Session to the agent, which was not forwarded before",
       ],
-      // Another issuer, and a second one on the same host; one whose URL was only a token endpoint, and a first one.
-      [open({ oidc }), open({ oidc: issuer(evil) }), credentialsTo('oidc', evil)],
+      // A second issuer on the same host, one whose URL was only a token endpoint, and a first one.
       [open({ oidc }), open({ oidc, also: issuer(evil) }), credentialsTo('also', evil)],
       [open({ o: client }), open({ o: client, oidc: issuer(flow.tokenUrl) }), credentialsTo('oidc', flow.tokenUrl)],
-      [
-        open({ oidc }),
-        open({ oidc: issuer('https://evil.example/openid') }),
-        credentialsTo('oidc', 'https://evil.example/openid'),
-      ],
       [secured([]), open({ bearer, key, oidc }), credentialsTo('oidc', 'https://id.example/openid')],
     ]
     for (const [before, after, ...widenings] of rows) expect(listWidenings(before, after)).toStrictEqual(widenings)
@@ -174,18 +149,12 @@ describe('findWidenings', () => {
   it('does not report what narrows access, or is written in another way', () => {
     const rows: [before: object, after: object][] = [
       [{ url: 'http://a.example/a2a' }, {}],
-      [{ additionalInterfaces: [{ url: 'https://b.example', transport: 'GRPC' }] }, {}],
-      [secured([{ key: [] }]), {}],
       [{}, secured([{ bearer: ['write', 'read'], key: [] }])],
       [secured([]), {}],
-      [secured([{ bearer: ['read'], key: [] }, { key: [] }]), {}],
-      [{}, { skills: [{ id: 'n', name: 'N' }] }],
-      [{}, withSkillSecurity([{ bearer: ['read', 'admin'], key: [] }])],
       [{}, { securitySchemes: { bearer: { type: 'mutualTLS' }, key: bearer } }],
       [{}, { url: 'HTTPS://A.example:443/x/../a2a#top' }],
       [open({ oidc }), open({ oidc, login: oidc })],
       [{}, { securitySchemes: { bearer, key: { ...key, name: 'x-key' } } }],
-      [{}, { capabilities: { extensions: [{ uri: 'urn:x', required: true }] } }],
       // A renamed skill.
       [
         withSkillSecurity([{ bearer: ['admin'], key: [] }]),
@@ -197,99 +166,22 @@ describe('findWidenings', () => {
   })
 })
 
-/** Returns a copy with the members of every object, and every list of alternatives, in reverse order. */
-const reverseOrder = (value: Json, name = ''): Json => {
-  const unordered = /^(?:skills|security|securityRequirements)$/.test(name)
-  if (Array.isArray(value))
-    return unordered ? value.map(item => reverseOrder(item)).toReversed() : value.map(item => reverseOrder(item))
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(
-    jsonEntries(value)
-      .toReversed()
-      .map(([member, inner]) => [member, reverseOrder(inner, member)]),
+it('has limited time for skills that may be renamed: what is not compared counts as weaker', () => {
+  const list = <Item>(length: number, make: (index: number) => Item) => Array.from({ length }, (_, id) => make(id))
+  const [before, after] = ['old', 'new'].map(id =>
+    compileDirect({
+      skills: list(100, index => ({
+        ...base.skills[0],
+        id: `${id}${index}`,
+        security: list(100, scope => ({ bearer: [`${index}`, `${scope}`] })),
+      })),
+    }),
   )
-}
-
-const compileOptional = (card: JsonObject) => {
-  const result = compile(card, registration)
-  return 'errors' in result ? undefined : result.compiled.direct
-}
-
-describe('findWidenings of generated cards', () => {
-  it('returns none between a card and itself in another order', () => {
-    let compared = 0
-    fc.assert(
-      fc.property(authoredCard, generated => {
-        const authored: JsonObject = JSON.parse(JSON.stringify(generated))
-        const [card, other] = [compileOptional(authored), compileOptional(reverseOrder(authored) as JsonObject)]
-        if (!card || !other) return
-        compared++
-        expect([
-          findWidenings(card, card),
-          findWidenings(card, { ...card, ...(reverseOrder(card as Json) as object) }),
-        ]).toStrictEqual([[], []])
-      }),
-    )
-    expect(compared).toBeGreaterThan(numRuns / 6)
-  })
-
-  it('returns none if an alternative is removed', () => {
-    const names = fc.constantFrom('a', 'b', 'c')
-    const scopes = fc.uniqueArray(fc.constantFrom('x', 'y'), { maxLength: 2 })
-    const alternative = fc.dictionary(names, scopes, { minKeys: 1 })
-    const securitySchemes = { a: bearer, b: bearer, c: bearer }
-    fc.assert(
-      fc.property(fc.array(alternative, { minLength: 2, maxLength: 4 }), security => {
-        expect(
-          listWidenings({ securitySchemes, security }, { securitySchemes, security: security.slice(1) }),
-        ).toStrictEqual([])
-      }),
-    )
-  })
-})
-
-describe('the time to compare two cards', () => {
-  const list = <Item>(length: number, make: (index: number) => Item) =>
-    Array.from({ length }, (_, index) => make(index))
-
-  it('is linear in the number of URLs', async () => {
-    const plain = compileDirect({ security: [] })
-    const withIssuers = (count: number, host: string) => ({
-      ...plain,
-      securitySchemes: Object.fromEntries(
-        list(count, index => {
-          const openIdConnectUrl = `https://${host}/${index}`
-          return [`s${index}`, { openIdConnectSecurityScheme: { openIdConnectUrl } }]
-        }),
-      ),
-    })
-    const cards = new Map(
-      [400, 800].map(count => [count, [withIssuers(count, 'a.example'), withIssuers(count, 'b.example')] as const]),
-    )
-    const compare = (count: number) => {
-      const [before = plain, after = plain] = cards.get(count) ?? []
-      return findWidenings(before, after)
-    }
-    expect(compare(400)).toHaveLength(400)
-    expect(await growthWhenDoubled(400, 5, compare)).toBeLessThan(doubled)
-  })
-
-  it('is limited for skills that may be renamed: what is not compared counts as weaker', () => {
-    const [before, after] = ['old', 'new'].map(id =>
-      compileDirect({
-        skills: list(100, index => ({
-          ...base.skills[0],
-          id: `${id}${index}`,
-          security: list(100, scope => ({ bearer: [`${index}`, `${scope}`] })),
-        })),
-      }),
-    )
-    let widenings: ReturnType<typeof findWidenings> = []
-    const compare = () => {
-      widenings = before && after ? findWidenings(before, after) : []
-    }
-    expect(isFasterThan(1000, compare)).toBe(true)
-    const places = new Set(widenings.map(({ pointer }) => pointer.split('/').slice(0, 3).join('/')))
-    expect(after?.skills.filter((_, index) => !places.has(`/skills/${index}`))).toStrictEqual([])
-  })
+  let widenings: ReturnType<typeof findWidenings> = []
+  const compare = () => {
+    widenings = before && after ? findWidenings(before, after) : []
+  }
+  expect(isFasterThan(1000, compare)).toBe(true)
+  const places = new Set(widenings.map(({ pointer }) => pointer.split('/').slice(0, 3).join('/')))
+  expect(after?.skills.filter((_, index) => !places.has(`/skills/${index}`))).toStrictEqual([])
 })

@@ -25,10 +25,8 @@ describe('locate', () => {
       ['a.yaml', 'a: { b: 1 }\nversion: 1.10\n', '/version', { line: 2, column: 1 }],
       ['a.md', '---\nname: A\ntags:\n  - one\n---\nname: not this\n', '/tags/0', { line: 4, column: 5 }],
       ['a.md', '--- \nname: A\n---\t\nurl: not this\n', '/name', { line: 2, column: 1 }],
-      ['a.md', '---\r\nname: A\r\nurl: x\r\n---\r\n', '/url', { line: 3, column: 1 }],
       ['a.card', 'name: A', '/name', { line: 1, column: 1 }],
       ['a.json', '{}', '/missing', undefined],
-      ['a.json', '[]', '/0', undefined],
     ]
     for (const [file, text, pointer, position] of rows) expect(locate(file, text, pointer), text).toEqual(position)
   })
@@ -43,9 +41,6 @@ describe('YAML', () => {
   it('keeps the text of versions', () => {
     const rows: [text: string, value: object][] = [
       ['version: 1.10', { version: '1.10' }],
-      ['version: 2.0', { version: '2.0' }],
-      ['version: 1e3', { version: '1e3' }],
-      ['version: "1.10"', { version: '1.10' }],
       ['version: null', { version: null }],
       ['temperature: 1.10', { temperature: 1.1 }],
       ['{ "protocolVersion": 1.0 }', { protocolVersion: '1.0' }],
@@ -71,8 +66,6 @@ describe('an invalid file', () => {
   it('is reported with its position', () => {
     const rows: [file: string, text: string, line: number, column: number][] = [
       ['a.json', '{\n  "a": 1,\n}', 3, 1],
-      ['a.json', '{ "a": ', 1, 8],
-      ['a.yaml', 'a: 1\na: 2\n', 2, 1],
       ['a.yaml', 'a: *nowhere\n', 1, 4],
       ['a.md', '---\nname: A\n  bad: [\n---\n', 3, 3],
       ['a.md', '# no front matter', 1, 1],
@@ -84,7 +77,6 @@ describe('an invalid file', () => {
   it('is reported with what is missing in front matter', () => {
     const rows: [text: string, message: RegExp][] = [
       ['---\nname: A\n', /closing line of --- is missing/],
-      ['---\r\nname: A\r\n', /closing line of --- is missing/],
       ['----\nname: A\n', /has no front matter/],
     ]
     for (const [text, message] of rows)
@@ -104,16 +96,13 @@ describe('an invalid file', () => {
   it('is reported in terms of cards', () => {
     const rows: [text: string, line: number, column: number, message: string][] = [
       ['a: &a [*a]\n', 1, 8, cyclic('a')],
-      ['x: 1\na: &a { b: { c: *a } }\n', 2, 17, cyclic('a')],
       ['a: &a\n  <<: *a\n', 2, 7, cyclic('a')],
       ['a: &a [1]\nb: &a [*a]\n', 2, 8, cyclic('a')],
       ['a: *b\nb: &b 1\n', 1, 4, 'Alias *b has no anchor &b before it.'],
       ['a:\n  <<: 5\n', 2, 3, 'A merge key (<<) takes a map or a list of maps.'],
       ['a: &a [1]\nb: { <<: [*a] }\n', 2, 6, 'A merge key (<<) takes a map or a list of maps.'],
-      ['? [a]\n: 1\n', 1, 3, 'A key must be text.'],
       ['a: &a [1]\n*a : 1\n', 2, 1, 'A key must be text.'],
       ['oauth2: 1\noauth2: 1\n', 2, 1, 'The object already has the key "oauth2", in line 1.'],
-      ['a: 1\nb: { c: 1, c: 2 }\n', 2, 12, 'The object already has the key "c", in line 2.'],
       ['1: a\n"1": b\n', 2, 1, 'The object already has the key "1", in line 1.'],
       ['a: &a b\nb: 1\n*a : 2\n', 3, 1, 'The object already has the key "b", in line 2.'],
       ['a: 1\n---\nb: 2\n', 2, 1, 'The file has more than one document. Write each agent in a file of its own.'],
@@ -135,8 +124,6 @@ describe('an invalid file', () => {
   it('is reported once when it nests too deep', () => {
     const rows: [file: string, text: string, line: number][] = [
       ['a.yaml', `name: A\nb: ${deep}\n`, 2],
-      ['a.yaml', `name: A\nb: ${'['.repeat(20_000)}\n`, 2],
-      ['a.md', `---\nname: A\n\nb: ${deep}\n---\n`, 4],
       ['a.json', `{ "a":\n${deep} }`, 2],
     ]
     const message = 'The document nests deeper than 64 levels.'
@@ -147,9 +134,7 @@ describe('an invalid file', () => {
   it('is reported as empty', () => {
     const rows: [file: string, text: string, what?: string][] = [
       ['a.json', ''],
-      ['a.json', ' \n'],
       ['a.json', '\ufeff'],
-      ['a.yaml', ''],
       ['a.yaml', '# only this\n'],
       ['a.json', 'null'],
       ['a.md', '---\n---\nYou are helpful.\n', 'front matter'],
@@ -189,7 +174,6 @@ describe('an invalid file', () => {
       ['a.yaml', bomb('merge keys'), 3],
       ['a.yaml', `a: &a x\nb:\n${'  - *a\n'.repeat(101)}`, 103],
       ['a.md', `---\n${bomb('aliases')}\n---\n`, 4],
-      ['a.md', `---\n${bomb('merge keys')}\n---\n`, 4],
     ]
     const message = 'Too many alias expansions (limit 100). Inline some of them.'
     for (const [file, text, line] of rows)

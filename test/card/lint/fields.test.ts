@@ -8,10 +8,7 @@ describe('the linter on field names', () => {
     const url = 'https://review.example.com/b'
     const rows: [fields: Record<string, Json>, pointer: string, suggestion: string][] = [
       [{ IconURL: 'https://example.com/i.png' }, '/IconURL', 'iconUrl'],
-      [{ 'terms-of-service-url': 'x' }, '/terms-of-service-url', 'termsOfServiceUrl'],
       [{ documentatonUrl: 'x' }, '/documentatonUrl', 'documentationUrl'],
-      [{ documentionUrl: 'x' }, '/documentionUrl', 'documentationUrl'],
-      [{ provdier: 'x' }, '/provdier', 'provider'],
       [{ extensions: [] }, '/extensions', 'capabilities.extensions'],
       [{ inputModes: [] }, '/inputModes', 'defaultInputModes'],
       [
@@ -58,7 +55,6 @@ describe('the linter on field names', () => {
       [{ 'x-ai': {}, _note: 'x', $schema: 'https://example.com/card.json' }],
       [{ documentation_url: 'https://docs.example.com' }],
       [{ skills: [{ ...cleanSkill, inputSchema: {}, parameters: {} }] }],
-      [{ supportedProtocols: ['a2a-v1'], metadata: {}, supportsAuthenticatedExtendedCard: false, provider }],
       [{ provider: { ...provider, email: 'a@a.example', contactEmail: 'a@a.example' } }],
       [{ capabilities: { streaming: true, pushNotifications: false, contextWindow: 1 }, authentication: {} }],
       [
@@ -80,8 +76,6 @@ describe('the linter on field names', () => {
       [{ skills: [{ ...cleanSkill, outputSchema: {}, title: 'T', annotations: {} }] }],
       [{ ...bare, supportedInterfaces: [{ url, protocol: 'rest', protocolVersion: '1.0' }] }],
       [{ ...bare, protocolVersion: undefined, supported_interfaces: [snakeCase] }],
-      [{ preferredTransport: 'JSONRPC', preferred_transport: 'JSONRPC' }],
-      [{ preferredTransport: undefined, transport: 'http' }],
     ])
   })
 })

@@ -20,9 +20,7 @@ describe('the linter on capabilities', () => {
       [{ capabilities: { streaming: true } }],
       [{ capabilities: both }],
       [{ capabilities: none }],
-      [{ capabilities: { streaming: false, push_notifications: true } }],
       [{ capabilities: ['streaming'] }],
-      [{ capabilities: ['streaming', 'push_notifications'] }],
     ])
     /** The clean card without the marks of A2A 0.3. */
     const gopherhole = {
@@ -59,7 +57,7 @@ describe('the linter on versions', () => {
   it('reports a version that is not of Semantic Versioning', () => {
     expectIssues([
       ...[undefined, null, '1.0.0', '0.1.0-rc.1+build.5'].map((version): [Fields] => [{ version }]),
-      ...['1.0', 'v1.0.0', '1.0.0.0', '01.0.0', 'latest', 2].map((version): [Fields, string] => [
+      ...['1.0', 'v1.0.0', '1.0.0.0', '01.0.0', 2].map((version): [Fields, string] => [
         { version },
         'version-semver warning /version',
       ]),
@@ -97,7 +95,6 @@ describe('the linter on security', () => {
     }
     expectIssues([
       [{ security: [{ bearer: [] }, { oauth: [] }] }, 'scheme-undefined error /security/1/oauth'],
-      [{ security: [{ bearer: [], oauth: [] }] }, 'scheme-undefined error /security/0/oauth'],
       [{ security: { oauth: [] } }, 'scheme-undefined error /security/oauth'],
       [{ security: [{ toString: [] as never }] }, 'scheme-undefined error /security/0/toString'],
       [
@@ -106,8 +103,6 @@ describe('the linter on security', () => {
       ],
       [{ skills: [{ ...cleanSkill, security: [{ 'a/b': [] }] }] }, 'scheme-undefined error /skills/0/security/0/a~1b'],
       [{ skills: [{ ...cleanSkill, security: [{ bearer: ['read'] }] }] }],
-      [{ security: undefined }],
-      [{ security: [{}] }],
       // The canonical card splits a scheme that has several flows.
       [{ securitySchemes: { oauth: { type: 'oauth2', flows } }, security: [{ oauth: [] }] }],
     ])
@@ -117,8 +112,6 @@ describe('the linter on security', () => {
     const rows: [scheme: JsonObject, advice: string][] = [
       [{ type: 'bearer' }, 'write { "type": "http", "scheme": "bearer" }'],
       [{ type: 'Basic' }, 'write { "type": "http", "scheme": "basic" }'],
-      [{ scheme: 'bearer' }, 'write { "type": "http", "scheme": "bearer" }'],
-      [{ type: 'jwt' }, 'use apiKey, http, oauth2, openIdConnect or mutualTLS'],
       [{}, 'use apiKey, http, oauth2, openIdConnect or mutualTLS'],
     ]
     const security = [{ 'k/1': [] }]
@@ -137,10 +130,7 @@ describe('the linter on security', () => {
     const provider = { organization: 'Acme', url: 'https://acme.example' }
     expectIssues([
       [none, 'security-undeclared info /securitySchemes'],
-      [{ ...none, securitySchemes: {} }, 'security-undeclared info /securitySchemes'],
       [{ ...none, securitySchemes: { bearer } }],
-      // As in 0.2, and as in Telex.
-      [{ ...none, authentication: { schemes: ['bearer'] } }],
       [{ ...none, authentication: { required: false, methods: [] }, provider }],
     ])
   })
@@ -157,16 +147,11 @@ describe('the linter on words for transports', () => {
     const rows: [Fields, ...pointers: string[]][] = [
       [{ ...bare, transport: 'websocket' }, '/transport'],
       [{ ...bare, protocol: 'websocket' }, '/protocol'],
-      [{ ...bare, transport: ['rest'] }, '/transport'],
       [{ ...bare, transport: { type: 'http' } }, '/transport'],
-      [{ ...bare, protocol: { name: 'rest' } }, '/protocol'],
       [listed({ protocol: 'websocket' }), '/supportedInterfaces/0/protocol'],
-      [listed({ protocol: ['rest'] }), '/supportedInterfaces/0/protocol'],
       [{ ...bare, protocol: 'A2A' }],
       [{ ...bare, protocol: 'a2a/0.3' }],
-      [{ ...bare, protocol: 'MCP' }],
       [{ ...bare, protocol: 'mcp', transport: { type: 'http' } }],
-      [{ ...bare, protocol: 'rest' }],
       [{ preferredTransport: 'JSONRPC', protocol: 'acp' }],
       [{ ...listed({ protocolBinding: 'JSONRPC' }), protocol: 'acp' }],
     ]

@@ -35,14 +35,7 @@ describe('signature-unverifiable', () => {
         signed({ alg: 'ES256' }),
         /^\/signatures\/0: names no key: its protected header has no `kid`, so no client accepts it$/,
       ],
-      [signed({ alg: 'ES256', kid: 'a', typ: 'JWT' }), /its `typ` is not JOSE/],
       [signed({ alg: 'none', kid: 'a' }), /uses "none", which is none of ES256/],
-      [signed({ alg: 'ES256', kid: 'a', crit: ['b64'], b64: false }), /demands extensions/],
-      [{ signatures: [{ protected: 'AAAA', signature: 'AAAA' }] }, /not a JSON object in base64url/],
-      [
-        { signatures: [{ ...valid, signature: '!!' }] },
-        /^\/signatures\/0: has no `protected` and `signature` in base64url/,
-      ],
       // Some libraries write the payload, too.
       [{ signatures: [{ ...valid, payload: 'AAAA' }] }, /^\/signatures\/0\/payload: is no field of A2A/],
     ]

@@ -1,27 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { checkInputModes } from '../../../src/gateway/content-negotiation.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
+import { cleanSkill } from '../../support/cards/cards.ts'
 import { compileCard, expectIssues, lintFields } from '../../support/cards/compile.ts'
 import { mcpServerCard, mcpUpstream } from '../../support/cards/mcp.ts'
-
-/** A message with one part. */
-const textMessage = {
-  parts: [{ text: 'x' }],
-  ambiguousPart: undefined,
-  skillId: undefined,
-  acceptedOutputModes: undefined,
-  hasPushConfig: false,
-  isDoubtful: false,
-  callbackUrls: [],
-}
 
 describe('the linter on skills', () => {
   it('reports what a card does not say of its skills', () => {
     expectIssues([
       [{ skills: undefined }, 'skills-undeclared info /skills'],
       [{ skills: [] }, 'skills-undeclared info /skills'],
-      [{ skills: [cleanSkill] }],
       [
         { skills: ['code_review'] },
         'thin-description warning /skills/0',
@@ -38,20 +25,14 @@ describe('the linter on skills', () => {
     const rows: [members: Record<string, Json | undefined>, ...issues: string[]][] = [
       [{ id: 'get_contents' }, id],
       [{ id: 'getContents' }, id],
-      [{ id: 'get--contents' }, id],
-      [{ id: 'get contents' }, id],
-      [{ id: 'get/contents' }, id],
       [{ id: 'a'.repeat(65) }, id],
       [{ id: '3d-models-2' }],
       // The host adds an id.
       [{ id: undefined }],
       [{ tags: undefined }, tags],
-      [{ tags: [] }, tags],
-      [{ tags: ['general'] }],
       [{ examples: undefined }, examples],
       [{ examples: ['Review this'] }, examples],
       [{ examples: ['Review this', ' Review this'] }, examples],
-      [{ examples: ['a', 'b', 'c'] }],
     ]
     expectIssues(
       rows.map(([members, ...issues]) => [
@@ -68,21 +49,17 @@ describe('the linter on modes', () => {
     expectIssues([
       [{ defaultInputModes: undefined }, 'modes-undeclared info /defaultInputModes'],
       [{ defaultOutputModes: [] }, 'modes-undeclared info /defaultOutputModes'],
-      [{ defaultInputModes: ['image'] }, 'mode-media-type warning /defaultInputModes/0'],
       [{ defaultInputModes: ['text/plain', 'text'] }, 'mode-media-type warning /defaultInputModes/1'],
       [{ defaultInputModes: 'text' }, 'mode-media-type warning /defaultInputModes'],
       [{ defaultOutputModes: ['image/'] }, 'mode-media-type warning /defaultOutputModes/0'],
-      [{ defaultOutputModes: ['a/b/c'] }, 'mode-media-type warning /defaultOutputModes/0'],
       [{ defaultOutputModes: ['text/ plain'] }, 'mode-media-type warning /defaultOutputModes/0'],
       [{ defaultInputModes: ['text/plain; charset=utf-8', 'application/json;profile="a/b;c"'] }],
       [{ defaultInputModes: ['image/*', '*/*'] }],
-      [{ defaultInputModes: ['application/vnd.acme.v2+json'] }],
       [
         { skills: [{ ...cleanSkill, inputModes: ['image/png', 'file'], outputModes: 'text' }] },
         'mode-media-type warning /skills/0/inputModes/1',
         'mode-media-type warning /skills/0/outputModes',
       ],
-      [{ skills: [{ ...cleanSkill, inputModes: ['image/png'] }] }],
       // Under other names of the field.
       [
         { defaultInputModes: undefined, default_input_modes: ['text'] },
@@ -96,21 +73,13 @@ describe('the linter on modes', () => {
   })
 
   it('says what the gate does with a mode', () => {
-    const rows: [mode: string, message: string, range: boolean][] = [
-      ['text', 'the gate takes it for text/*,', true],
-      ['Image', 'the gate takes it for image/*,', true],
-      ['*', 'the gate takes it for */*,', true],
-      ['file', 'the gate matches it with the same word only', false],
-      ['image/', 'the gate matches it with the same word only', false],
+    const rows: [mode: string, message: string][] = [
+      ['text', 'the gate takes it for text/*,'],
+      ['Image', 'the gate takes it for image/*,'],
+      ['*', 'the gate takes it for */*,'],
+      ['image/', 'the gate matches it with the same word only'],
     ]
-    for (const [mode, message, isRange] of rows) {
-      expect(lintFields({ defaultInputModes: [mode] })[0]?.message).toContain(message)
-      const { defaults } = compileCard({ ...cleanCard, defaultInputModes: [mode] }).profile.modes
-      const accepts = (type: string) =>
-        checkInputModes({ ...textMessage, mediaTypes: [type] }, { defaults, union: defaults, skills: {} }) === undefined
-      const kind = mode === '*' ? 'video' : mode.toLowerCase().replace('/', '')
-      expect([mode, accepts(`${kind}/x-any`), accepts(mode)]).toStrictEqual([mode, isRange, true])
-    }
+    for (const [mode, message] of rows) expect(lintFields({ defaultInputModes: [mode] })[0]?.message).toContain(message)
   })
 })
 

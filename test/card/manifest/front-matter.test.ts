@@ -9,14 +9,7 @@ const internal = { manifest: { visibility: 'internal', card: { protocolVersion: 
 
 describe('an A2A card with a field that Shaman uses too', () => {
   it('is public and keeps it', () => {
-    for (const fields of [
-      { prompt: 'Which city?' },
-      { temperature: 21.5 },
-      { maxTokens: 4096 },
-      { tools: ['radar'] },
-      { model: 'GFS' },
-      { prompt: 'Which city?', temperature: 21.5 },
-    ]) {
+    for (const fields of [{ prompt: 'Which city?' }, { model: 'GFS' }, { prompt: 'Which city?', temperature: 21.5 }]) {
       const { manifest, documents } = compileCard({ ...card, ...fields } as JsonObject)
       expect([manifest.visibility, documents['agent-card.json']]).toMatchObject(['public', fields])
     }
@@ -62,7 +55,7 @@ describe("Shaman's front matter", () => {
       compileCard({ card: { ...readSeed('shaman-front-matter'), exposed }, upstream }).manifest.visibility
     expect([visibility(true), visibility(false)]).toEqual(['public', 'internal'])
     const message = 'must be true or false'
-    for (const exposed of ['false', 'no', 0, 1, null, [], {}]) {
+    for (const exposed of ['false', 0, null]) {
       const card = { ...readSeed('shaman-front-matter'), url: upstream.url, exposed }
       expect([getCompileErrors(card), getCompileErrors({ card })]).toStrictEqual([
         [{ pointer: '/exposed', message }],

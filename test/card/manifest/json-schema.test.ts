@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findCardFiles, loadManifests, readFile } from '../../../cli/manifests/index.ts'
 import { cardDescriptions, manifestDescriptions } from '../../../src/card/manifest/field-descriptions.ts'
@@ -8,7 +7,6 @@ import { createManifestSchema } from '../../../src/card/manifest/json-schema.ts'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
 import { knownFields } from '../../../src/card/read/field-names.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../../src/json/json.ts'
-import { webUrl } from '../../support/cards/generated.ts'
 
 const schema = createManifestSchema()
 // As strict as it can be: it also requires types, and that required members are described.
@@ -110,33 +108,6 @@ describe('createManifestSchema', () => {
       { card: remote, keys: { kty: 'OKP', crv: 'Ed25519', x: 'x', d: 'd' } },
     ])
       expect([upstream, validate({ card, upstream }), isRead({ card, upstream })]).toEqual([upstream, false, false])
-  })
-
-  it('rejects no document that the reader accepts', () => {
-    const fields = Object.keys(complete)
-    const value = fc.oneof(
-      fc.constantFrom(...others),
-      fc.jsonValue().map(any => any as Json),
-      webUrl,
-    )
-    const anyOf = (...names: string[]) =>
-      fc.record(Object.fromEntries(names.map(name => [name, value])), { requiredKeys: [] })
-    const documents = fc.tuple(
-      anyOf(...fields, 'name', 'url'),
-      fc.subarray(fields),
-      anyOf('url', 'card', 'mcp', 'ttl', 'service', 'mayShow'),
-    )
-    fc.assert(
-      fc.property(documents, ([random, valid, upstream]) => {
-        const chosen = Object.fromEntries(valid.map(name => [name, complete[name]]))
-        for (const document of [
-          { ...random, ...chosen },
-          { ...chosen, upstream },
-          { ...chosen, ...random },
-        ])
-          expect(isRead(document) && !validate(document)).toBe(false)
-      }),
-    )
   })
 
   const files = findCardFiles(['examples/cards', 'cards']).filter(file => !file.endsWith('agents.json'))

@@ -29,10 +29,8 @@ describe('undeclared capabilities', () => {
       ],
       'A2A 0.3': [
         { protocolVersion: '0.2.1' },
-        { protocol_version: 'v0.3' },
         { defaultInputModes: ['a/b'], protocolVersion: '1.0' },
         { defaultOutputModes: ['text/plain'] },
-        { default_output_modes: ['text/plain'] },
         { preferred_transport: 'JSONRPC' },
         { additionalInterfaces: [] },
         { authentication: { schemes: [] } },
@@ -47,7 +45,6 @@ describe('undeclared capabilities', () => {
       Telex: [
         { supportedProtocols: ['a2a-v1'] },
         { authentication: { required: false } },
-        { authentication: { methods: [] } },
         { capabilities: { contextWindow: 1 } },
       ].map(fields => ({ ...shortCard, ...fields })),
       SuperX: [{ ...shortCard, protocol: 'a2a' }],

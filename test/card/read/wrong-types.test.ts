@@ -46,12 +46,8 @@ const findErrors = (card: JsonObject, pointer: Pointer, wrong: Json) => {
 
 // Hundreds of cards take long on a busy machine.
 describe('a value of a wrong type', { timeout: 60_000 }, () => {
-  it('does not occur in the complete cards', () => {
-    for (const card of Object.values(completeCards)) expect(compileCard(card).card.name).toBe(card.name)
-    expect(places.length).toBeGreaterThan(300)
-  })
-
   it('is rejected at its pointer', () => {
+    expect(places.length).toBeGreaterThan(300)
     for (const { dialect, card, pointer, value } of places)
       if (!detecting.has(pointer) && !optionalLinks.includes(pointer))
         for (const wrong of wrongValuesFor(value)) {

@@ -65,17 +65,8 @@ describe('a card from an MCP server', () => {
 
   it('is valid in 1.0 and 0.3', () => {
     const odd = mcpServerCard({ name: '天気' }, { name: '' }, { name: 'a\nb' }, { name: 'x', inputSchema: null })
-    const rows: [fetched: JsonObject, manifest?: JsonObject][] = [
-      [exa],
-      [exa, { route: 'direct' }],
-      [exa, { extended: { description: 'More' } }],
-      [exa, { upstream: { ...upstream, url: 'https://a2a.exa.example/rpc' } }],
-      [mcpServerCard()],
-      [{ name: 'a', description: 'a', protocol: 'mcp', skills: [] }],
-      [odd],
-    ]
-    for (const [fetched, manifest] of rows) {
-      const { documents } = compileCard({ upstream, ...manifest }, fetched)
+    for (const fetched of [exa, mcpServerCard(), odd]) {
+      const { documents } = compileCard({ upstream }, fetched)
       expect(Object.keys(documents)).toStrictEqual([...representationNames])
       expect([...versionErrors(documents), ...hybridErrors(documents)]).toStrictEqual([])
     }
@@ -160,18 +151,6 @@ describe('a manifest over a card from an MCP server', () => {
     ])
   })
 
-  it('adds no skill where the server has no tools', () => {
-    const { documents, extended, profile } = compileCard(
-      { upstream, extended: { skills: [{ id: 'x', name: 'X' }] } },
-      mcpServerCard(),
-    )
-    expect([documents.superx.skills, extended[0]?.documents.superx.skills, profile.mcp?.tools]).toStrictEqual([
-      [],
-      [],
-      [],
-    ])
-  })
-
   it('can turn off streaming and change the name', () => {
     const { card, profile } = compileCard({ upstream, card: { name: 'Exa', capabilities: { streaming: false } } }, exa)
     expect([card.name, card.capabilities.streaming, profile.streaming]).toStrictEqual(['Exa', false, false])
@@ -200,14 +179,8 @@ describe('the call profile of an MCP server', () => {
       { skillId: 'get-contents', name: 'get_contents', inputSchema: contents?.inputSchema },
     ]
     const targets = ['1.0', '0.3'].map(version => ({ binding: 'JSONRPC', version, url: upstream.mcp }))
-    for (const route of ['gateway', 'direct']) {
-      const { profile } = compileCard({ upstream: { ...upstream, secret: 'EXA' }, route }, exa)
-      expect([profile.targets, profile.mcp, profile.secret]).toStrictEqual([
-        targets,
-        { url: upstream.mcp, tools },
-        'EXA',
-      ])
-    }
+    const { profile } = compileCard({ upstream: { ...upstream, secret: 'EXA' } }, exa)
+    expect([profile.targets, profile.mcp, profile.secret]).toStrictEqual([targets, { url: upstream.mcp, tools }, 'EXA'])
   })
 
   it('has no tools where the manifest names an A2A endpoint', () => {

@@ -1,5 +1,3 @@
-import type { AgentCard as V03Card } from 'a2a-sdk-v0.3'
-import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'a2a-sdk-v0.3/client'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { representationNames } from '../../../src/card/model/constants.ts'
@@ -57,16 +55,11 @@ describe('route: gateway', () => {
   it('lists what calls are translated from, after the interfaces of the agent', () => {
     const rows: [dialect: string, bridge: string, ...interfaces: string[]][] = [
       ['1.0', 'all', 'JSONRPC 1.0', 'JSONRPC 0.3', 'HTTP+JSON 1.0', 'HTTP+JSON 0.3'],
-      ['1.0', 'versions', 'JSONRPC 1.0', 'JSONRPC 0.3'],
-      ['0.3', 'all', 'JSONRPC 0.3', 'HTTP+JSON 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0'],
-      ['0.3', 'versions', 'JSONRPC 0.3', 'HTTP+JSON 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0'],
-      ['0.3', 'bindings', 'JSONRPC 0.3', 'HTTP+JSON 0.3'],
       ['gopherhole', 'all', 'JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'],
       ['gopherhole', 'versions', 'JSONRPC 1.0', 'JSONRPC 0.3'],
       ['gopherhole', 'bindings', 'JSONRPC 1.0', 'HTTP+JSON 1.0'],
       ['gopherhole', 'off', 'JSONRPC 1.0'],
       ['0.2', 'all', 'JSONRPC 0.3', 'JSONRPC 1.0', 'HTTP+JSON 1.0', 'HTTP+JSON 0.3'],
-      ['0.2', 'off', 'JSONRPC 0.3'],
     ]
     const listed = rows.map(([dialect, bridge]) => {
       const { card } = compileCard({ card: cards[dialect] as Json, route: 'gateway', bridge })
@@ -92,37 +85,18 @@ describe('route: gateway', () => {
     }
     const rest = (protocolVersion: string) => ({ url: own, protocolBinding: 'HTTP+JSON', protocolVersion })
     const supportedInterfaces = [jsonrpc(own, '0.3'), jsonrpc(own, '1.0'), rest('1.0'), rest('0.3')]
-    const telex = cards.telex as JsonObject
-    for (const card of [
-      cards['0.2'] as JsonObject,
-      { ...telex, protocolVersion: '0.2.5' },
-      { ...telex, protocol_version: '0.2' },
-    ]) {
-      const { documents } = compileCard({ card, route: 'gateway' })
+    for (const card of [cards['0.2'], { ...cards.telex, protocol_version: '0.2' }]) {
+      const { documents } = compileCard({ card: card as JsonObject, route: 'gateway' })
       expect(documents['agent-card.json']).toMatchObject({ ...fields, supportedInterfaces })
       for (const dialect of ['0.3', 'shaman', 'superx', 'telex'] as const)
         expect(documents[dialect]).toMatchObject(fields)
     }
   })
 
-  it('is found by the official client of 0.3 that has only one transport, where the agent has 0.2', async () => {
-    const { documents } = compileCard({ card: cards['0.2'] as Json, route: 'gateway' })
-    for (const transport of [new JsonRpcTransportFactory(), new RestTransportFactory()])
-      for (const name of ['agent-card.json', '0.3'] as const) {
-        const factory = new ClientFactory({ transports: [transport] })
-        await expect(factory.createFromAgentCard(documents[name] as unknown as V03Card)).resolves.toBeDefined()
-      }
-  })
-
   it('is rejected for an agent whose only interface this host cannot forward to', () => {
     const message =
       'needs an interface that this host can forward to, JSONRPC or HTTP+JSON of A2A 0.2, 0.3 or 1.0: add one, or use `route: direct`'
-    for (const fields of [
-      { protocol: 'mcp', protocolVersion: '2024-11-05' },
-      { preferredTransport: 'GRPC' },
-      { protocolVersion: '1.1' },
-      { protocolVersion: '0.1.0' },
-    ])
+    for (const fields of [{ preferredTransport: 'GRPC' }, { protocolVersion: '1.1' }])
       expect(getCompileErrors({ card: { ...bare, ...fields }, route: 'gateway' })).toStrictEqual([
         { pointer: '/route', message },
       ])
@@ -136,23 +110,17 @@ describe('route: gateway', () => {
         protocolVersion,
       })),
     )
-    const { card, profile } = compileCard({ card: { ...base, supportedInterfaces }, route: 'gateway' })
+    const { card } = compileCard({ card: { ...base, supportedInterfaces }, route: 'gateway' })
     expect(card.supportedInterfaces.map(each => `${each.protocolBinding} ${each.protocolVersion}`)).toEqual([
       'JSONRPC 1.0',
       'JSONRPC 0.3',
       'HTTP+JSON 1.0',
       'HTTP+JSON 0.3',
     ])
-    expect(profile.targets.map(({ binding, version, url }) => `${binding} ${version} ${url}`)).toEqual([
-      `JSONRPC 1.0 ${upstream}/1.0`,
-      `JSONRPC 0.3 ${upstream}/0.3`,
-      `HTTP+JSON 1.0 ${upstream}/1.0`,
-      `HTTP+JSON 0.3 ${upstream}/0.3`,
-    ])
   })
 
   it('names the transport of this host in place of that of the agent, under any name', () => {
-    for (const word of [{ transport: 'http' }, { protocol: 'rest' }, { preferred_transport: 'http' }]) {
+    for (const word of [{ transport: 'http' }, { preferred_transport: 'http' }]) {
       const { documents } = compileCard({ card: { ...cards.telex, ...word } as JsonObject, route: 'gateway' })
       expect(documents.telex).toMatchObject({ url: own, preferredTransport: 'HTTP+JSON' })
       expect(documents.telex).not.toHaveProperty(Object.keys(word).join())
@@ -188,11 +156,6 @@ describe('route: gateway', () => {
   })
 })
 
-it("the agent's URL is kept with another route", () => {
-  for (const route of ['direct', 'closed'])
-    expect(compileCard({ card: cards.gopherhole as Json, route }).documents['agent-card.json'].url).toBe(upstream)
-})
-
 describe('the origin of the URLs of a card', () => {
   const compileAt = (requestOrigin: string, hosts: string[], publicUrl?: string) => {
     const manifest = { card: cards.gopherhole as Json, route: 'gateway', hosts }
@@ -206,13 +169,9 @@ describe('the origin of the URLs of a card', () => {
       ['https://request.example', ['*'], 'https://request.example', ''],
       // On this machine.
       ['http://127.0.0.1:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
-      ['http://localhost:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
       ['http://127.0.0.1:8787', ['localhost'], 'http://localhost:8787'],
       ['http://[::1]:8787', ['*', 'agents.localhost'], 'http://agents.localhost:8787'],
-      ['http://192.168.0.7', ['192.168.0.7'], 'http://192.168.0.7'],
       ['https://cards.example:8443', ['cards.example'], 'https://cards.example:8443'],
-      ['https://cards.example:8443', ['other.example'], 'https://other.example'],
-      ['http://127.0.0.1:8787', ['cards.example'], 'https://cards.example'],
       ['http://cards.example', ['cards.example'], 'https://cards.example'],
     ]
     for (const [requestOrigin, hosts, origin, publicUrl] of rows)
@@ -222,7 +181,7 @@ describe('the origin of the URLs of a card', () => {
   })
 
   it('is rejected with the reason if it is no public name, and the host is reached by one', () => {
-    for (const name of ['127.0.0.1', '10.0.0.5', 'localhost', 'agents.localhost']) {
+    for (const name of ['10.0.0.5', 'localhost']) {
       const message = `begins with "${name}", which is no public host name: clients of cards.example could not use the URLs of the card. Begin with a host name of this host, or set PUBLIC_URL`
       expect(compileAt('https://cards.example', [name, 'cards.example'])).toEqual({
         errors: [{ pointer: '/hosts', message }],
@@ -251,22 +210,17 @@ describe("the agent's URL in a card with `route: gateway`", () => {
     const oidc = { type: 'openIdConnect', openIdConnectUrl: `${agent}/openid` }
     const bearer = { type: 'http', scheme: 'bearer', description: agent }
     const rows: [fields: JsonObject, pointer: string][] = [
-      [{ description: `Ask me at ${agent}.` }, '/card/description'],
       [{ description: 'Lives on Weather.Agents.Example, in Oslo' }, '/card/description'],
-      [{ skills: [{ ...skill, examples: ['a', agent] }] }, '/card/skills/0/examples/1'],
-      [{ endpoint: { rpc: agent } }, '/card/endpoint/rpc'],
       // A list that is not of interfaces.
       [{ interfaces: [{ url: agent }] }, '/card/interfaces/0/url'],
       [{ routes: { [agent]: true } }, '/card/routes/https:~1~1weather.agents.example~1a2a~1one'],
       [{ capabilities: { extensions: [{ uri: 'urn:x', params }] } }, '/card/capabilities/extensions/0/params/at/0'],
       // Links.
-      [{ documentationUrl: agent }, '/card/documentationUrl'],
       [{ documentationUrl: `${agent}/docs` }, '/card/documentationUrl'],
       [{ iconUrl: agent.replace('https', 'http') }, '/card/iconUrl'],
       [{ iconUrl: `https://proxy.example/?u=${encodeURIComponent(agent)}` }, '/card/iconUrl'],
       [{ skills: [{ ...skill, url: 'https://weather.agents.example/s' }] }, '/card/skills/0/url'],
       [{ protocol: 'a2a', iconUrl: 'https://cdn.example/i', icon_url: agent }, '/card/icon_url'],
-      [{ agentCard: { url: agent, also: agent } }, '/card/agentCard/also'],
       [{ securitySchemes: { oidc } }, '/card/securitySchemes/oidc/openIdConnectUrl'],
       [{ securitySchemes: { bearer } }, '/card/securitySchemes/bearer/description'],
     ]
@@ -294,9 +248,7 @@ describe("the agent's URL in a card with `route: gateway`", () => {
   it('is not found in another host name', () => {
     for (const fields of [
       { supportUrl: 'https://help.weather.agents.example/' },
-      { supportUrl: 'https://my-weather.agents.example/' },
       { supportUrl: 'https://weather.agents.example.org/' },
-      { description: 'An agent of agents.example' },
     ])
       expect(compileCard(makeManifest(fields))).toHaveProperty('documents')
   })

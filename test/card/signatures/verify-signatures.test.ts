@@ -1,11 +1,10 @@
-import { FlattenedSign, jwtVerify } from 'jose'
+import { FlattenedSign } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { readHeader, readKeys, signCard, verifySignatures } from '../../../src/card/signatures/index.ts'
+import { readKeys, signCard, verifySignatures } from '../../../src/card/signatures/index.ts'
 import { canonicalJson } from '../../../src/json/canonical.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { MAX_SIGNATURES, MAX_VERIFICATION_KEYS } from '../../../src/limits.ts'
 import { makeKey, makeSigner } from '../../support/cards/signed.ts'
-import { isFasterThan } from '../../support/cpu-time.ts'
 import { makeSigningKey } from '../../support/signing-key.ts'
 
 const [key, other] = await Promise.all([makeKey(), makeKey()])
@@ -28,22 +27,6 @@ const verify = async (signatures: Json, keys = [key.publicKey], now?: number) =>
 
 const encode = (header: Json): string => Buffer.from(JSON.stringify(header)).toString('base64url')
 const { kid } = key
-
-describe('signCard of a card with claims of JWTs', () => {
-  it('signs no text with a claim, which would be a JWT of the host for those who do not check `typ`', async () => {
-    for (const claim of ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti']) {
-      const claiming = { ...card, [claim]: 'https://host.example' }
-      const { document, rules } = await signCard(claiming, makeSigner(key))
-      expect([claim, rules]).toEqual([claim, ['proto', 'proto-ascii']])
-      const [first] = document.signatures as JsonObject[]
-      const payload = Buffer.from(canonicalJson(claiming)).toString('base64url')
-      await expect(jwtVerify(`${first?.protected}.${payload}.${first?.signature}`, key.publicJwk)).rejects.toThrow(
-        /verification failed/,
-      )
-      expect((await verifySignatures(document, [key.publicKey])).every(({ valid }) => valid)).toBe(true)
-    }
-  })
-})
 
 describe('verifySignatures', () => {
   it('names the rule, the key and the header of each valid signature', async () => {
@@ -80,19 +63,15 @@ describe('verifySignatures', () => {
   it('rejects any algorithm but that of the key', async () => {
     const rows: [Json, RegExp][] = [
       ['none', /^uses "none", which is none of ES256, ES384, ES512, EdDSA, Ed25519, RS256$/],
-      ['None', /^uses "None"/],
       ['HS256', /^uses "HS256"/],
-      ['RS1', /^uses "RS1"/],
-      ['', /^uses ""/],
       [['ES256'], /^has no algorithm$/],
       ['ES384', /^is not valid: the key is for ES256, not ES384$/],
     ]
-    const [first] = signed.signatures as JsonObject[]
+    const [{ signature = '' } = {}] = signed.signatures as JsonObject[]
     for (const [alg, reason] of rows)
-      for (const signature of ['', String(first?.signature)])
-        expect(await verify([{ protected: encode({ alg, kid, typ: 'JOSE' }), signature }])).toEqual([
-          expect.stringMatching(reason),
-        ])
+      expect(await verify([{ protected: encode({ alg, kid, typ: 'JOSE' }), signature }])).toEqual([
+        expect.stringMatching(reason),
+      ])
   })
 
   it('rejects an unprotected header with members of the protected one or `crit`, and ignores others', async () => {
@@ -119,30 +98,21 @@ describe('verifySignatures', () => {
     const invalid = 'is not valid for this card under any rule'
     const rows: [Json, string][] = [
       [null, none],
-      ['eyJ', none],
       [{}, none],
-      [{ signature: 'x' }, none],
       [{ protected: '%%%', signature: 'x' }, none],
       [{ protected: 'AAAA', signature: 'x' }, header],
       [{ protected: encode([]), signature: 'x' }, header],
       [{ protected: valid, signature: '%%%' }, none],
-      [{ protected: valid, signature: '' }, invalid],
       [{ protected: valid, signature: zeros }, invalid],
-      [{ protected: encode({ alg: 'ES256', kid, pad: 'x'.repeat(1e6) }), signature: zeros }, invalid],
-      [{ protected: valid, signature: 'A'.repeat(1e6) }, invalid],
     ]
     for (const [signature, reason] of rows) expect(await verify([signature])).toEqual([reason])
   })
 })
 
 describe('the keys of verifySignatures', () => {
-  it('rejects a signature of a swapped key', async () => {
-    const swapped = { ...other.publicKey, kid }
-    expect(await verifySignatures(signed, [swapped])).toMatchObject(Array(3).fill({ valid: false }))
-  })
-
-  it('rejects a `kid` that different keys have, and accepts one that the same key has twice', async () => {
+  it('rejects another key of the name, and a `kid` that different keys have; accepts one that the same key has twice', async () => {
     const collision = { ...other.publicKey, kid }
+    expect(await verifySignatures(signed, [collision])).toMatchObject(Array(3).fill({ valid: false }))
     const reason = 'names a key whose `kid` several keys have'
     expect(await verify(signed.signatures as Json, [key.publicKey, collision])).toEqual([reason, reason, reason])
     expect(await verify(signed.signatures as Json, [key.publicKey, key.publicKey])).toContain('wire')
@@ -156,7 +126,6 @@ describe('the keys of verifySignatures', () => {
       [{ exp: seconds }, 'is not valid: the key has expired'],
       [{ nbf: seconds + 1 }, 'is not valid: the key is not valid yet'],
       [{ exp: String(seconds + 1) }, 'is not valid: the `exp` of the key is not a time'],
-      [{ exp: Number.POSITIVE_INFINITY }, 'is not valid: the `exp` of the key is not a time'],
       [{ nbf: null }, 'is not valid: the `nbf` of the key is not a time'],
       [{ alg: 'ES384' }, 'is not valid: the key is for ES384, not ES256'],
       // No point of the curve.
@@ -187,12 +156,10 @@ describe('readKeys', () => {
 
   it('has no key of a document without a public one for signatures', async () => {
     const documents: Json[] = [
-      null,
       { keys: [] },
       { kty: 'oct', k: 'AAAA' },
       { ...key.publicJwk, use: 'enc' },
       { ...key.publicJwk, key_ops: ['encrypt'] },
-      { ...key.publicJwk, key_ops: 'verify' },
       { kty: 'EC', crv: 'P-256' },
     ]
     const error = 'https://a.example/jwks.json has no public key for signatures'
@@ -214,20 +181,16 @@ describe('the work of verifySignatures', () => {
     expect(results).toHaveLength(MAX_SIGNATURES)
     expect(results).not.toContain('wire')
   })
-
-  it('reads a header of 16 KiB of any text in linear time', () => {
-    const texts = ['"', '\\', '[', '{"a":', 'A', '=', '-'].map(piece => piece.repeat(16_384 / piece.length))
-    const slow = texts.filter(
-      text =>
-        !isFasterThan(20, () =>
-          [text, Buffer.from(text).toString('base64url')].map(each => readHeader({ protected: each, signature: each })),
-        ),
-    )
-    expect(slow).toEqual([])
-  })
 })
 
 describe('signCard', () => {
+  it('signs no text with a claim of JWTs, which would be a JWT of the host for those who do not check `typ`', async () => {
+    for (const claim of ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti']) {
+      const { rules } = await signCard({ ...card, [claim]: 'https://host.example' }, makeSigner(key))
+      expect([claim, rules]).toEqual([claim, ['proto', 'proto-ascii']])
+    }
+  })
+
   it('writes the header `alg`, `typ`, `kid` and `jku`, and nothing else', () => {
     const headers = (signed.signatures as JsonObject[]).map(signature =>
       JSON.parse(Buffer.from(String(signature.protected), 'base64url').toString()),
@@ -245,15 +208,8 @@ describe('signCard', () => {
     expect(await verifySignatures(result.document, [key.publicKey])).toMatchObject([{ valid: true, rule: 'wire' }])
   })
 
-  it('replaces all signatures that the card has', async () => {
-    expect((await signCard(signed, makeSigner(other))).document.signatures).toHaveLength(3)
-    expect(await verifySignatures((await signCard(signed, makeSigner(other))).document, [key.publicKey])).toMatchObject(
-      Array(3).fill({ valid: false }),
-    )
-  })
-
-  it('signs with each key in turn', async () => {
-    const { document, rules } = await signCard(card, { ...makeSigner(key), keys: [key, other] })
+  it('signs with each key in turn, in place of all signatures that the card has', async () => {
+    const { document, rules } = await signCard(signed, { ...makeSigner(key), keys: [key, other] })
     const kids = (await verifySignatures(document, [])).map(result => result.kid)
     expect(kids).toEqual([...Array(3).fill(kid), ...Array(3).fill(other.kid)])
     expect(rules).toEqual(['proto', 'wire', 'proto-ascii'])

@@ -32,50 +32,18 @@ export const webUrl = fc
   .map(([scheme, authority, segments]) => [`${scheme}://${authority}`, ...segments].join('/'))
 
 /** Unknown names, and names with a meaning in a dialect or in JavaScript. */
-const awkwardNames = [
-  'x-note',
-  'ünïcode',
-  'a/b~c',
+const awkwardNames: readonly string[] = [
   '',
-  '0',
-  'toString',
-  'valueOf',
-  'hasOwnProperty',
-  'length',
-  'name',
-  'organization',
-  'icon',
-  'protocol',
-  'transport',
-  'type',
-  'in',
-  'location',
-  'scheme',
-  'schemes',
-  'list',
-  'tags',
-  'flows',
-  'stateHistory',
-  'multiModal',
-  'contextWindow',
-  'supportUrl',
-  'agentCard',
-  'metadata',
-  'supportedInputModes',
-  'input_modes',
-  'icon_url',
-  'protocol_version',
-  'preferred_transport',
-  'interfaces',
-  'push_notifications',
-  'httpAuthSecurityScheme',
-  'examples',
-  'id',
-  'tenant',
-  'parameters',
-  'url_',
-  'params',
-] as const
+  ...'x-note ünïcode a/b~c 0 toString valueOf hasOwnProperty length name organization icon protocol transport type'.split(
+    ' ',
+  ),
+  ...'in location scheme schemes list tags flows stateHistory multiModal contextWindow supportUrl agentCard metadata supportedInputModes'.split(
+    ' ',
+  ),
+  ...'input_modes icon_url protocol_version preferred_transport interfaces push_notifications httpAuthSecurityScheme examples id tenant parameters url_ params'.split(
+    ' ',
+  ),
+]
 
 const line = fc.oneof(
   fc.constantFrom('Weather', 'Wetter für morgen', '天気予報', '☀️ agent', 'naïve "quoted" \\ text', 'a/b~c'),
@@ -174,53 +142,29 @@ const apiKey = {
   name: fc.stringMatching(/^[\w!#$%&'*+.^`|~-]+$/),
   location: fc.constantFrom('header', 'query', 'cookie'),
 }
+const wrapped = (wrapper: string, inner: fc.Arbitrary<JsonObject>) =>
+  object({ [wrapper]: inner }, [wrapper], unknown('httpAuthSecurityScheme'))
 const v1Scheme = fc.oneof(
-  object(
-    { apiKeySecurityScheme: object(apiKey, ['name', 'location'], unknown('name', 'location')) },
-    ['apiKeySecurityScheme'],
-    unknown('httpAuthSecurityScheme'),
-  ),
-  object(
-    { httpAuthSecurityScheme: object({ scheme: line, bearerFormat: line }, ['scheme'], unknown('scheme')) },
-    ['httpAuthSecurityScheme'],
-    unknown('httpAuthSecurityScheme'),
-  ),
-  object(
-    { oauth2SecurityScheme: object({ flows }, ['flows'], unknown('flows')) },
-    ['oauth2SecurityScheme'],
-    unknown('httpAuthSecurityScheme'),
-  ),
-  object(
-    { openIdConnectSecurityScheme: object({ openIdConnectUrl: url }, ['openIdConnectUrl'], unknown()) },
-    ['openIdConnectSecurityScheme'],
-    unknown('httpAuthSecurityScheme'),
-  ),
-  object({ mtlsSecurityScheme: described }, ['mtlsSecurityScheme'], unknown('httpAuthSecurityScheme')),
+  wrapped('apiKeySecurityScheme', object(apiKey, ['name', 'location'], unknown('name', 'location'))),
+  wrapped('httpAuthSecurityScheme', object({ scheme: line, bearerFormat: line }, ['scheme'], unknown('scheme'))),
+  wrapped('oauth2SecurityScheme', object({ flows }, ['flows'], unknown('flows'))),
+  wrapped('openIdConnectSecurityScheme', object({ openIdConnectUrl: url }, ['openIdConnectUrl'], unknown())),
+  wrapped('mtlsSecurityScheme', described),
   unknown('httpAuthSecurityScheme', 'type', 'scheme'),
 )
+const typed = (types: string[], fields: Record<string, fc.Arbitrary<Json>>, ...known: string[]) =>
+  object(
+    { type: fc.constantFrom(...types), ...fields },
+    ['type', ...Object.keys(fields)],
+    unknown('type', 'httpAuthSecurityScheme', ...known),
+  )
 const v0Scheme = fc.oneof(
-  object(
-    { type: fc.constant('apiKey'), name: apiKey.name, in: apiKey.location },
-    ['type', 'name', 'in'],
-    unknown('name', 'location', 'in', 'type', 'httpAuthSecurityScheme'),
-  ),
-  object(
-    { type: fc.constantFrom('http', 'httpAuth'), scheme: line },
-    ['type', 'scheme'],
-    unknown('type', 'scheme', 'httpAuthSecurityScheme'),
-  ),
-  object({ type: fc.constant('oauth2'), flows }, ['type', 'flows'], unknown('type', 'flows', 'httpAuthSecurityScheme')),
-  object(
-    { type: fc.constant('openIdConnect'), openIdConnectUrl: url },
-    ['type', 'openIdConnectUrl'],
-    unknown('type', 'httpAuthSecurityScheme'),
-  ),
-  object(
-    { type: fc.constant('mutualTLS') },
-    ['type'],
-    unknown('name', 'location', 'scheme', 'flows', 'in', 'type', 'httpAuthSecurityScheme'),
-  ),
-  object({ type: fc.constant('hmac') }, ['type'], unknown('type', 'scheme', 'httpAuthSecurityScheme')),
+  typed(['apiKey'], { name: apiKey.name, in: apiKey.location }, 'name', 'location', 'in'),
+  typed(['http', 'httpAuth'], { scheme: line }, 'scheme'),
+  typed(['oauth2'], { flows }, 'flows'),
+  typed(['openIdConnect'], { openIdConnectUrl: url }),
+  typed(['mutualTLS'], {}, 'name', 'location', 'scheme', 'flows', 'in'),
+  typed(['hmac'], {}, 'scheme'),
 )
 const schemes = fc.dictionary(fc.constantFrom(...schemeNames), fc.oneof(v1Scheme, v0Scheme), { maxKeys: 3 })
 
@@ -284,49 +228,23 @@ const shared = {
   }),
 }
 const others = unknown(
-  'name',
-  'protocol',
-  'icon',
-  'tags',
-  'protocol_version',
-  'preferred_transport',
-  'interfaces',
-  'icon_url',
-  'supportUrl',
-  'metadata',
-  'supportedInputModes',
-  'agentCard',
+  ...'name protocol icon tags protocol_version preferred_transport interfaces icon_url supportUrl metadata supportedInputModes agentCard'.split(
+    ' ',
+  ),
 )
+
+const ofV1 = { ...shared, supportedInterfaces: interfaces }
+const ofV0 = {
+  url,
+  preferredTransport: binding,
+  additionalInterfaces: additional,
+  protocolVersion: version,
+}
+const required = ['name', 'description']
 
 /** Generates cards as authors write them: of A2A 1.0, of 0.3 or with fields of both, and with unknown members on every level. */
 export const authoredCard: fc.Arbitrary<JsonObject> = fc.oneof(
-  object(
-    { ...shared, supportedInterfaces: interfaces, securityRequirements: v1Requirements },
-    ['name', 'description', 'supportedInterfaces'],
-    others,
-  ),
-  object(
-    {
-      ...shared,
-      url,
-      preferredTransport: binding,
-      additionalInterfaces: additional,
-      protocolVersion: version,
-      supportsAuthenticatedExtendedCard: fc.boolean(),
-    },
-    ['name', 'description', 'url'],
-    others,
-  ),
-  object(
-    {
-      ...shared,
-      supportedInterfaces: interfaces,
-      url,
-      preferredTransport: binding,
-      additionalInterfaces: additional,
-      protocolVersion: version,
-    },
-    ['name', 'description', 'supportedInterfaces', 'url'],
-    others,
-  ),
+  object({ ...ofV1, securityRequirements: v1Requirements }, [...required, 'supportedInterfaces'], others),
+  object({ ...shared, ...ofV0, supportsAuthenticatedExtendedCard: fc.boolean() }, [...required, 'url'], others),
+  object({ ...ofV1, ...ofV0 }, [...required, 'supportedInterfaces', 'url'], others),
 )

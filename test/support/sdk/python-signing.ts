@@ -81,7 +81,7 @@ const messages: Readonly<Record<string, Message>> = {
 }
 
 /** Returns what `MessageToDict(parse_agent_card(card))` does, without signatures. Throws where `ParseDict` does. */
-export const readAsPython = (card: JsonObject): JsonObject => {
+const readAsPython = (card: JsonObject): JsonObject => {
   const known = readCards.get(card)
   if (known) return known
   const { signatures: _, ...read } = readMessage('AgentCard', convertLegacyFields(structuredClone(card)))
