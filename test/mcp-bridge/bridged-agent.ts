@@ -6,13 +6,7 @@ import { startToolServer, type TestTool, type ToolServer } from '../support/mcp-
 import { upstreamPorts } from '../support/shared-hosts.ts'
 
 /** Options of a call: the version of A2A, the token of the caller, the id of the agent. */
-export type CallOptions = {
-  version?: WireVersion
-  token?: string | undefined
-  agent?: string
-  signal?: AbortSignal
-  id?: Json
-}
+type CallOptions = { version?: WireVersion; token?: string | undefined; agent?: string; signal?: AbortSignal }
 
 /** An agent of a shared host, which is an MCP server with the tools of a test. */
 export type BridgedAgent = {
@@ -35,7 +29,6 @@ export type Task = {
   contextId: string
   status: { state: string; message?: { parts: JsonObject[]; metadata?: JsonObject } }
   artifacts?: { name: string; parts: JsonObject[] }[]
-  history?: JsonObject[]
 }
 
 /** Starts the server, and registers the agent by a manifest without a card. */
@@ -50,11 +43,7 @@ export const startBridgedAgent = async (
   const registered = await host.put(id, { callers: 'anyone', upstream })
   if (registered.status !== 201) throw new Error(await registered.text())
 
-  const post = (
-    method: string,
-    params: JsonObject,
-    { version = '1.0', token, agent = id, signal, id: callId = 7 }: CallOptions,
-  ) =>
+  const post = (method: string, params: JsonObject, { version = '1.0', token, agent = id, signal }: CallOptions) =>
     host.fetch(`/agents/${agent}`, {
       method: 'POST',
       headers: {
@@ -62,7 +51,7 @@ export const startBridgedAgent = async (
         'A2A-Version': version,
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       },
-      body: JSON.stringify({ jsonrpc: '2.0', id: callId, method, params }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }),
       ...(signal && { signal }),
     })
   const call: BridgedAgent['call'] = async (method, params, options = {}) =>
@@ -100,15 +89,9 @@ const results = (responses: JsonObject[]): JsonObject[] =>
     return result as JsonObject
   })
 
-/** Returns the parameters of a message of A2A 1.0 with these parts; `more` has other fields of the message, and the configuration. */
+/** Returns the parameters of a message of A2A 1.0 with these parts. `more` has other fields, and the configuration. */
 export const message = (parts: Json, { metadata, configuration, ...more }: JsonObject = {}): JsonObject => ({
-  message: {
-    messageId: 'm',
-    role: 'ROLE_USER',
-    parts,
-    ...(metadata !== undefined && { metadata }),
-    ...more,
-  },
+  message: { messageId: 'm', role: 'ROLE_USER', parts, ...(metadata !== undefined && { metadata }), ...more },
   ...(configuration !== undefined && { configuration }),
 })
 

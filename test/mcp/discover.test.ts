@@ -93,8 +93,8 @@ describe('a server of the official library', () => {
   })
 })
 
-it('discovers a server of each version of MCP in that version', async () => {
-  for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+it('discovers a server of the oldest and of the newest version of MCP with `initialize` in that version', async () => {
+  for (const version of ['2024-11-05', '2025-11-25']) {
     expect(await discoverServer(scripted({ initialize: initialized({ tools: {} }, version) }))).toMatchObject({
       protocolVersion: version,
       tools: { items: [{ name: 'look' }] },
@@ -202,7 +202,6 @@ describe('a failing server', () => {
         scripted({ initialize: initialized({ tools: {} }, '1999-01-01') }),
         notReady('speaks MCP version "1999-01-01", which this host does not support'),
       ],
-      [() => new Response('oops', { status: 500 }), notReady('answered with HTTP 500')],
       [() => new Response('No', { status: 404 }), notReady('does not exist at this address (HTTP 404)')],
       [challenge(401), credentials(401)],
       [challenge(403), credentials(403)],
@@ -213,15 +212,10 @@ describe('a failing server', () => {
         scripted({ initialize: () => rpc({ error: longError }) }),
         { code: 'refused', message: `The MCP server answered with error -32603: ${'x'.repeat(1_000)}…` },
       ],
-      [
-        () => rpc({ error: { code: -32600, message: 'No' } }, 400),
-        { code: 'refused', message: 'The MCP server answered with error -32600: No' },
-      ],
       // Without its name.
       [scripted({ initialize: { protocolVersion: '2025-06-18', capabilities: {} } }), notReady(noResult)],
       [scripted({ 'tools/list': { tools: 'all' } }), notReady(noResult)],
       [scripted({ 'tools/list': { tools: [{ name: longText }] } }), tooLarge],
-      [scripted({ 'tools/list': () => endless({ method: 'notifications/x', params: { text: longText } }) }), tooLarge],
       [() => undefined, { code: 'unreachable' }],
     ]
     for (const [handle, failure] of rows)
@@ -237,12 +231,7 @@ describe('a failing server', () => {
   })
 
   it('times out when it does not complete a response', async () => {
-    const unfinished = () => new Response(new ReadableStream(), { headers: { 'Content-Type': 'application/json' } })
-    const scripts: Parameters<typeof scripted>[0][] = [
-      ...[{ initialize: never }, { 'notifications/initialized': never }, { 'tools/list': never }],
-      ...[{ 'tools/list': () => endless() }, { 'tools/list': unfinished }],
-    ]
-    for (const script of scripts)
+    for (const script of [{ 'notifications/initialized': never }, { 'tools/list': () => endless() }])
       expect(await discoverServer(scripted(script), { requestTimeoutMs: 50 })).toEqual(timeout)
   })
 
@@ -254,13 +243,5 @@ describe('a failing server', () => {
       },
     })
     expect(await discoverServer(slow, { timeoutMs: 100 })).toEqual(timeout)
-  })
-
-  it('may leave the event stream of a response open', async () => {
-    const open = scripted({
-      initialize: () => endless({ result: initialized() }),
-      'tools/list': () => endless({ id: 1, result: { tools: [{ name: 'look' }] } }),
-    })
-    expect(await discoverServer(open)).toMatchObject({ tools: { items: [{ name: 'look' }] } })
   })
 })
