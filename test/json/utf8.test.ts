@@ -1,7 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from '../../src/json/utf8.ts'
-import { anyCharacter } from '../support/cards/generated.ts'
 
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map(part => Buffer.from(part as never)))
 const mark = [0xef, 0xbb, 0xbf]
@@ -27,15 +25,5 @@ describe('decodeUtf8', () => {
       const message = `the byte ${byte} at offset ${offset}`
       expect({ title, ...decodeUtf8(input) }).toEqual({ title, message, offset, line, column })
     }
-  })
-
-  it('finds the first byte that breaks any text', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: anyCharacter }), fc.uint8Array(), (text, rest) => {
-        const valid = Buffer.from(text.replace(/^\ufeff/, ''))
-        const result = decodeUtf8(bytes([...valid], [0xff], [...rest]))
-        expect('offset' in result && result.offset).toBe(valid.byteLength)
-      }),
-    )
   })
 })
