@@ -105,36 +105,3 @@ describe.each(['JSONRPC', 'HTTP+JSON'] as const)('official clients over %s read 
     }
   })
 })
-
-describe('the paths that official clients request', () => {
-  const push = { taskId: 't', id: 'c', tenant: '', url: '', token: '', authentication: undefined }
-
-  it('are known in v1.0', async () => {
-    const client = await v1Clients['HTTP+JSON']({ kind: 'closed' })
-    const list = { tenant: '', contextId: '', status: 0, pageToken: '', statusTimestampAfter: undefined }
-    for (const call of [
-      () => client.sendMessage(send),
-      () => client.getTask({ id: 't', tenant: '', historyLength: 2 }),
-      () => client.listTasks({ ...list, pageSize: 5, historyLength: 1, includeArtifacts: true }),
-      () => client.cancelTask({ id: 't', tenant: '', metadata: undefined }),
-      () => client.createTaskPushNotificationConfig(push),
-      () => client.listTaskPushNotificationConfig({ taskId: 't', tenant: '', pageSize: 0, pageToken: '' }),
-      () => client.getTaskPushNotificationConfig({ taskId: 't', id: 'c', tenant: '' }),
-      () => client.deleteTaskPushNotificationConfig({ taskId: 't', id: 'c', tenant: '' }),
-    ])
-      expect(await errorNames(call)).toStrictEqual(['UnsupportedOperationError'])
-  })
-
-  it('are known in v0.3', async () => {
-    const client = v03Clients['HTTP+JSON']({ kind: 'closed' })
-    for (const call of [
-      () => client.getTask({ id: 't', historyLength: 2 }),
-      () => client.cancelTask({ id: 't' }),
-      () => client.setTaskPushNotificationConfig({ taskId: 't', pushNotificationConfig: { url: 'https://a.example' } }),
-      () => client.listTaskPushNotificationConfig({ id: 't' }),
-      () => client.getTaskPushNotificationConfig({ id: 't', pushNotificationConfigId: 'c' }),
-      () => client.deleteTaskPushNotificationConfig({ id: 't', pushNotificationConfigId: 'c' }),
-    ])
-      expect(await errorNames(call)).toStrictEqual(['UnsupportedOperationError'])
-  })
-})

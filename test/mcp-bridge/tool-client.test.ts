@@ -273,29 +273,6 @@ describe('the sessions of an agent', () => {
     await vi.waitFor(() => expect(open.size).toBe(32))
     expect(['s1', 's2', 's3', 's4', 's5'].filter(id => open.has(id))).toEqual(['s1', 's2', 's5'])
   })
-
-  it('are closed when they were unused for five minutes, but not while a tool runs', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
-    const called = Promise.withResolvers<void>()
-    const ended = Promise.withResolvers<object>()
-    let calls = 0
-    const { client, open } = sessionServer({
-      'tools/call': () => {
-        if (++calls === 1) return result
-        called.resolve()
-        return ended.promise
-      },
-    })
-    await callLook(client, 5, alice)
-    const running = callLook(client, 5, bob)
-    await called.promise
-    expect([client.closeIdle(1_299_999), open.size]).toEqual([1_300_000, 2])
-    expect(client.closeIdle(1_300_000)).toBeUndefined()
-    await vi.waitFor(() => expect([...open]).toEqual(['s2']))
-    ended.resolve(result)
-    expect(await running).toEqual({ result })
-    expect(client.closeIdle(0)).toBe(Date.now() + 300_000)
-  })
 })
 
 describe('a resource', () => {

@@ -33,49 +33,12 @@ export const webUrl = fc
 
 /** Unknown names, and names with a meaning in a dialect or in JavaScript. */
 const awkwardNames = [
-  'x-note',
-  'ünïcode',
-  'a/b~c',
   '',
-  '0',
-  'toString',
-  'valueOf',
-  'hasOwnProperty',
-  'length',
-  'name',
-  'organization',
-  'icon',
-  'protocol',
-  'transport',
-  'type',
-  'in',
-  'location',
-  'scheme',
-  'schemes',
-  'list',
-  'tags',
-  'flows',
-  'stateHistory',
-  'multiModal',
-  'contextWindow',
-  'supportUrl',
-  'agentCard',
-  'metadata',
-  'supportedInputModes',
-  'input_modes',
-  'icon_url',
-  'protocol_version',
-  'preferred_transport',
-  'interfaces',
-  'push_notifications',
-  'httpAuthSecurityScheme',
-  'examples',
-  'id',
-  'tenant',
-  'parameters',
-  'url_',
-  'params',
-] as const
+  ...`x-note ünïcode a/b~c 0 toString valueOf hasOwnProperty length name organization icon protocol transport type in
+    location scheme schemes list tags flows stateHistory multiModal contextWindow supportUrl agentCard metadata
+    supportedInputModes input_modes icon_url protocol_version preferred_transport interfaces push_notifications
+    httpAuthSecurityScheme examples id tenant parameters url_ params`.split(/\s+/),
+]
 
 const line = fc.oneof(
   fc.constantFrom('Weather', 'Wetter für morgen', '天気予報', '☀️ agent', 'naïve "quoted" \\ text', 'a/b~c'),
