@@ -206,6 +206,7 @@ describe('a call in another protocol', () => {
       configuration: { taskPushNotificationConfig },
     })
     const pushField = 'configuration.taskPushNotificationConfig'
+    const longId = { id: 'a'.repeat(MAX_TRANSLATED_PATH_LENGTH) }
     const longQuery = { id: 't', other: '%'.repeat(MAX_TRANSLATED_PATH_LENGTH / 3) }
     const misread = ['..', '.', 'a:cancel', 'a/pushNotificationConfigs', 'a\\b', 'tasks/a', '\ud800']
     const rows: [OperationName, JsonObject, Protocol, field: string, description?: string][] = [
@@ -225,22 +226,10 @@ describe('a call in another protocol', () => {
       ['createPushConfig', {}, v03, 'taskId', 'must be the id of a task'],
       ['deletePushConfig', { id: 't' }, v03, 'pushNotificationConfigId', 'must be the id of a push configuration'],
       ['getPushConfig', { taskId: 't' }, v1, 'id', 'must be the id of a push configuration'],
-      [
-        'cancel',
-        { id: 'a'.repeat(MAX_TRANSLATED_PATH_LENGTH) },
-        v1,
-        'params',
-        'must fit into 16384 characters of a path and query',
-      ],
+      ['cancel', longId, v1, 'params', 'must fit into 16384 characters of a path and query'],
       ['getTask', longQuery, v1, 'params'],
-      ...misread.map((id): (typeof rows)[number] => [
-        'getTask',
-        { id },
-        v1,
-        'id',
-        'must be an id that a path can have',
-      ]),
     ]
+    for (const id of misread) rows.push(['getTask', { id }, v1, 'id', 'must be an id that a path can have'])
     for (const [operation, params, from, field, description = expect.any(String)] of rows) {
       const to: Protocol = { binding: 'HTTP+JSON', version: from.version === '1.0' ? '0.3' : '1.0' }
       const request = translateRequest(callOf(operation, params, from), to)

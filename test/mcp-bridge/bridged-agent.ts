@@ -1,4 +1,3 @@
-import { createParser } from 'eventsource-parser'
 import type { WireVersion } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type Host, sharedHost } from '../support/host.ts'
@@ -14,8 +13,8 @@ export type BridgedAgent = {
   server: ToolServer
   /** Makes a call and returns the JSON-RPC response. */
   call: (method: string, params: JsonObject, options?: CallOptions) => Promise<JsonObject>
-  /** Makes a streaming call and yields its results; throws the error of a failed call. */
-  stream: (method: string, params: JsonObject, options?: CallOptions) => AsyncGenerator<JsonObject>
+  /** Makes a streaming call and returns the results of all its events; throws the error of a failed call. */
+  stream: (method: string, params: JsonObject, options?: CallOptions) => Promise<JsonObject[]>
   /** Sends a message with these parts and returns the task. */
   send: (parts: Json, more?: JsonObject, options?: CallOptions) => Promise<Task>
   /** Issues a token that may read all agents. */
@@ -61,18 +60,14 @@ export const startBridgedAgent = async (
     host,
     server,
     call,
-    stream: async function* (method, params, options = {}) {
-      const response = await post(method, params, options)
-      const received: JsonObject[] = []
-      const parser = createParser({ onEvent: ({ data }) => received.push(JSON.parse(data)) })
-      if (!/event-stream/.test(response.headers.get('Content-Type') ?? ''))
-        received.push((await response.json()) as JsonObject)
-      else
-        for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-          parser.feed(new TextDecoder().decode(chunk))
-          yield* results(received.splice(0))
-        }
-      yield* results(received)
+    stream: async (method, params, options = {}) => {
+      const text = await (await post(method, params, options)).text()
+      const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)
+      return (events.length > 0 ? events : [text]).map(each => {
+        const { result, error } = JSON.parse(each)
+        if (error) throw new Error(JSON.stringify(error))
+        return result
+      })
     },
     send: async (parts, more = {}, options = {}) => {
       const response = await call('SendMessage', message(parts, more), options)
@@ -82,12 +77,6 @@ export const startBridgedAgent = async (
     close: () => server.close(),
   }
 }
-
-const results = (responses: JsonObject[]): JsonObject[] =>
-  responses.map(({ result, error }) => {
-    if (error) throw new Error(JSON.stringify(error))
-    return result as JsonObject
-  })
 
 /** Returns the parameters of a message of A2A 1.0 with these parts. `more` has other fields, and the configuration. */
 export const message = (parts: Json, { metadata, configuration, ...more }: JsonObject = {}): JsonObject => ({

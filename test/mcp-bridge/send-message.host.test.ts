@@ -102,7 +102,7 @@ describe('a message', () => {
       data: [{ reason: 'INVALID_PARAMS' }, { fieldViolations: [{ field }] }],
     })
     const params = message0([{ kind: 'data', data: { skillId: 'x' } }])
-    await expect(agent.stream('message/stream', params, { version: '0.3' }).next()).rejects.toThrow('-32602')
+    await expect(agent.stream('message/stream', params, { version: '0.3' })).rejects.toThrow('-32602')
     expect(agent.server.takeRequests().methods).toEqual([])
   })
 })

@@ -104,14 +104,6 @@ describe('list', () => {
     })
   })
 
-  it('returns the tasks that match', () => {
-    expect(ids({ state: 'TASK_STATE_FAILED' })).toEqual(['b'])
-    expect(ids({ context: 'c' })).toEqual(['c', 'b', 'a'])
-    expect(ids({ context: 'x' })).toEqual([])
-    expect(ids({ changedAfter: 1 })).toEqual(['c', 'b'])
-    expect(ids({ owner: 'bob' })).toEqual(['d'])
-  })
-
   it('returns artifacts only when they are requested', () => {
     const listArtifacts = (withArtifacts: boolean) =>
       table.list({ owner: 'alice', withArtifacts, limit: 9 }).tasks.map(task => task.artifacts)

@@ -58,8 +58,14 @@ const summarize = (event: JsonObject): string => {
 
 describe('a task', () => {
   it('has its progress, its artifact and its completion in its stream', async () => {
-    const events = await Array.fromAsync(agent.stream('SendStreamingMessage', message(say('steps'))), summarize)
-    expect(events).toEqual(['WORKING', 'WORKING 1', 'WORKING Nearly (100 %)', 'artifact steps', 'COMPLETED'])
+    const events = await agent.stream('SendStreamingMessage', message(say('steps')))
+    expect(events.map(summarize)).toEqual([
+      'WORKING',
+      'WORKING 1',
+      'WORKING Nearly (100 %)',
+      'artifact steps',
+      'COMPLETED',
+    ])
   })
 
   it('runs on when the caller disconnects', async () => {

@@ -93,16 +93,6 @@ describe('a server of the official library', () => {
   })
 })
 
-it('discovers a server of the oldest and of the newest version of MCP with `initialize` in that version', async () => {
-  for (const version of ['2024-11-05', '2025-11-25']) {
-    expect(await discoverServer(scripted({ initialize: initialized({ tools: {} }, version) }))).toMatchObject({
-      protocolVersion: version,
-      tools: { items: [{ name: 'look' }] },
-    })
-    expect(server.requests.at(-1)?.headers['mcp-protocol-version']).toBe(version)
-  }
-})
-
 it('returns unknown capabilities unchanged', async () => {
   const capabilities = { tools: { listChanged: true, more: 1 }, sampling: {} }
   expect(await discoverServer(scripted({ initialize: initialized(capabilities) }))).toMatchObject({ capabilities })

@@ -247,18 +247,8 @@ const shared = {
   }),
 }
 const others = unknown(
-  'name',
-  'protocol',
-  'icon',
-  'tags',
-  'protocol_version',
-  'preferred_transport',
-  'interfaces',
-  'icon_url',
-  'supportUrl',
-  'metadata',
-  'supportedInputModes',
-  'agentCard',
+  ...`name protocol icon tags protocol_version preferred_transport interfaces icon_url supportUrl metadata
+    supportedInputModes agentCard`.split(/\s+/),
 )
 
 /** Generates cards as authors write them: of A2A 1.0, of 0.3 or with fields of both, and with unknown members on every level. */
