@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/a2a/error-catalogue.ts'
 import { describeError, errorResponse, toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
-import type { CallError } from '../../src/a2a/errors.ts'
+import { type CallError, invalidParam } from '../../src/a2a/errors.ts'
 
 const info = (reason: string, domain: string, metadata?: Record<string, string>) => ({
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
@@ -184,6 +184,7 @@ describe('error details', () => {
     ])
     for (const error of errors) expect(JSON.stringify(error).length).toBeLessThan(25_000)
     expect(JSON.stringify(errors)).not.toMatch(/\\ud[89a-f]/i)
+    expect(invalidParam('f'.repeat(200), 'is wrong').detail).toBe(`\`${'f'.repeat(100)}\` is wrong.`)
   })
 })
 

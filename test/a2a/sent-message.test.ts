@@ -10,22 +10,15 @@ const v03: Protocol = { binding: 'JSONRPC', version: '0.3' }
 const restV03: Protocol = { binding: 'HTTP+JSON', version: '0.3' }
 
 const message = (more: JsonObject = {}): JsonObject => ({
-  messageId: 'm',
-  role: 'ROLE_USER',
-  parts: [{ text: 'a' }],
+  ...{ messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'a' }] },
   ...more,
 })
 const messageV03 = (more: JsonObject = {}): JsonObject => ({
-  kind: 'message',
-  messageId: 'm',
-  role: 'user',
-  parts: [{ kind: 'text', text: 'a' }],
+  ...{ kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'a' }] },
   ...more,
 })
 const messageRestV03 = (more: JsonObject = {}): JsonObject => ({
-  messageId: 'm',
-  role: 'ROLE_USER',
-  content: [{ text: 'a' }],
+  ...{ messageId: 'm', role: 'ROLE_USER', content: [{ text: 'a' }] },
   ...more,
 })
 const raw = (more: JsonObject): JsonObject => message({ parts: [{ text: 'a' }, { raw: 'AA==', ...more }] })

@@ -117,6 +117,20 @@ describe('McpAgent', () => {
     ])
   })
 
+  it('logs that its card cannot be refreshed when the tools have changed', async () => {
+    await callTool('answer')
+    const logged = expect.stringContaining('"event":"refresh-failed","gen_ai.agent.id":"tools"')
+    await until(async () => {
+      await server.announce()
+      expect(console.error).toHaveBeenCalledWith(logged)
+    })
+  })
+
+  it('calls a tool without arguments if they are no object', async () => {
+    const { result } = await callTool('answer', { tool: { name: 'answer', arguments: '[1]' } })
+    expect(result).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } })
+  })
+
   it('reports an upstream that cannot be called without the details', async () => {
     const rows: [upstream: BridgeCall['upstream'], reason: string][] = [
       [{ url: 'http://127.0.0.1:1/mcp' }, 'AGENT_UNREACHABLE'],

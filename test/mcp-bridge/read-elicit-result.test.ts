@@ -67,6 +67,7 @@ it('reads the answer of a message', () => {
     ['the only required one of several members', asking({ a: {}, b: {} }, ['b']), [{ text: 'x' }], { b: 'x' }],
     ['a question without members with no', asking({}), [{ text: 'No' }], 'decline'],
     ['a URL', link, [{ text: 'ok' }], 'accept'],
+    ['a URL with data', link, [{ data: { action: 'accept' } }], 'accept'],
     ['a URL that is refused', link, [{ text: 'decline' }], 'decline'],
     ['a cancellation in another case', two, [{ text: ' CANCEL ' }], 'cancel'],
     ['data among texts', two, [{ text: 'Here:' }, { data: { city: 'Rome' } }], { city: 'Rome' }],
