@@ -1,8 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJsonLossless, parseJsonRpcRequest } from '../../src/a2a/jsonrpc.ts'
 import type { Json } from '../../src/json/json.ts'
-import { growth, linear } from '../support/cpu-time.ts'
 
 const parseText = (text: string) => {
   const parsed = parseJsonLossless(text)
@@ -20,20 +18,15 @@ const notARequest = (detail: string, id: Json, method = '') => ({
 })
 
 describe('parseJsonRpcRequest, for a valid request', () => {
-  it('returns id, method and parameters', () => {
-    expect(parseJsonRpcRequest(request({ params: { a: 1 }, more: true }))).toStrictEqual({
-      id: 1,
-      method: 'message/send',
-      params: { a: 1 },
-    })
-  })
-
-  it('defaults to empty parameters', () => {
-    expect(parseJsonRpcRequest(request({ params: undefined }))).toStrictEqual({
-      id: 1,
-      method: 'message/send',
-      params: {},
-    })
+  it('returns id, method and parameters, which are empty by default', () => {
+    const parsed = [{ params: { a: 1 }, more: true }, { params: undefined }].map(each =>
+      parseJsonRpcRequest(request(each)),
+    )
+    const call = { id: 1, method: 'message/send' }
+    expect(parsed).toStrictEqual([
+      { ...call, params: { a: 1 } },
+      { ...call, params: {} },
+    ])
   })
 
   it('keeps the id, also one of unusual form', () => {
@@ -43,11 +36,6 @@ describe('parseJsonRpcRequest, for a valid request', () => {
       const parsed = JSON.stringify(parseText(`{"jsonrpc":"2.0","id":${id},"method":"a"}`))
       expect(parsed).toBe(`{"id":${id},"method":"a","params":{}}`)
     }
-  })
-
-  it('keeps the last of duplicate members', () => {
-    const text = '{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b","params":{"a":1},"params":{"b":2}}'
-    expect(parseText(text)).toStrictEqual({ id: 2, method: 'b', params: { b: 2 } })
   })
 })
 
@@ -95,17 +83,6 @@ describe('parseJsonRpcRequest, for an invalid request', () => {
   })
 })
 
-it('never throws, and returns the id of the request or null', () => {
-  const member = fc.oneof(fc.constant(undefined), fc.jsonValue())
-  fc.assert(
-    fc.property(fc.record({ jsonrpc: fc.constant('2.0'), id: member, method: member, params: member }), value => {
-      const request: Json = JSON.parse(JSON.stringify(value))
-      const { id } = parseJsonRpcRequest(request)
-      expect([null, (request as { id?: Json }).id]).toContainEqual(id)
-    }),
-  )
-})
-
 /** Returns `text` parsed and serialized again, as it is forwarded. */
 const roundTrip = (text: string): string => {
   const parsed = parseJsonLossless(text)
@@ -132,12 +109,9 @@ describe('numbers of parseJsonLossless', () => {
     expect(roundTrip('\uFEFF { "a" :\n\t1.0 , "b" : [ -0 ] }')).toBe('{"a":1.0,"b":[-0]}')
   })
 
-  it('in strings stay strings', () => {
+  it('in strings stay strings, and those that a double represents are plain numbers', () => {
     const text = '{"a":"x:12345678901234567890","b":":1.0","c":"[-0]"}'
     expect(parseJsonLossless(text)).toStrictEqual({ value: JSON.parse(text) })
-  })
-
-  it('that a double represents are plain numbers, also next to others', () => {
     expect(parseJsonLossless('{"a":1,"b":1.0,"c":2.5}')).toMatchObject({ value: { a: 1, c: 2.5 } })
   })
 
@@ -150,58 +124,18 @@ describe('numbers of parseJsonLossless', () => {
   })
 })
 
-describe('more than 100,000 numbers that JavaScript would write in another way', () => {
-  it('are rejected', () => {
-    const numbers = (count: number) => `[${Array(count).fill('-0').join()}]`
-    expect('value' in parseJsonLossless(numbers(100_000))).toBe(true)
-    expect(parseJsonLossless(numbers(100_001))).toStrictEqual({
-      kind: 'not-a-request',
-      detail: 'More than 100000 numbers are written as JavaScript does not write them, such as 1.0 for 1.',
-    })
+it('rejects more than 100,000 numbers that JavaScript would write in another way', () => {
+  const numbers = (count: number) => `[${Array(count).fill('-0').join()}]`
+  expect('value' in parseJsonLossless(numbers(100_000))).toBe(true)
+  expect(parseJsonLossless(numbers(100_001))).toStrictEqual({
+    kind: 'not-a-request',
+    detail: 'More than 100000 numbers are written as JavaScript does not write them, such as 1.0 for 1.',
   })
 })
 
-describe('a text that parseJsonLossless returns', () => {
-  it('has the value of the original', () => {
-    fc.assert(
-      fc.property(fc.json({ maxDepth: 8 }), text => {
-        expect(JSON.parse(roundTrip(text))).toStrictEqual(JSON.parse(text, (_, value) => (value === 0 ? 0 : value)))
-      }),
-    )
-  })
-
-  it('has every number in its original form', () => {
-    const digits = (maxLength: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxLength}}$`))
-    const number = fc
-      .tuple(
-        fc.constantFrom('', '-'),
-        fc.oneof(
-          fc.constant('0'),
-          digits(30).map(text => text.replace(/^0*/, '') || '0'),
-        ),
-        fc.oneof(
-          fc.constant(''),
-          digits(30).map(text => `.${text}`),
-        ),
-        fc.oneof(
-          fc.constant(''),
-          digits(3).map(text => `e${text}`),
-          digits(3).map(text => `E-${text}`),
-        ),
-      )
-      .map(parts => parts.join(''))
-    fc.assert(
-      fc.property(fc.array(number, { maxLength: 5 }), numbers => {
-        const text = `{"list":[${numbers.join(',')}],"text":"${numbers.join(':')}"}`
-        expect(roundTrip(text)).toBe(text)
-      }),
-    )
-  })
-
-  it('keeps the last of duplicate members, and a member called __proto__', () => {
-    expect(roundTrip('{"method":"a","method":"b"}')).toBe('{"method":"b"}')
-    expect(roundTrip('{"__proto__":{"a":1.0}}')).toBe('{"__proto__":{"a":1.0}}')
-  })
+it('parseJsonLossless keeps the last of duplicate members, and a member called __proto__', () => {
+  expect(roundTrip('{"method":"a","method":"b"}')).toBe('{"method":"b"}')
+  expect(roundTrip('{"__proto__":{"a":1.0}}')).toBe('{"__proto__":{"a":1.0}}')
 })
 
 describe('a text that parseJsonLossless rejects', () => {
@@ -211,10 +145,7 @@ describe('a text that parseJsonLossless rejects', () => {
       ['', empty],
       [' \n', empty],
       ['<html>', /^This is HTML or XML, not JSON\./],
-      ...['{"jsonrpc":"2.0",', '{"a":01}', '{"a":NaN}', '{"a":1.}', 'message=hello'].map((text): [string, RegExp] => [
-        text,
-        noJson,
-      ]),
+      ['{"jsonrpc":"2.0",', noJson],
       ['---\njsonrpc: 2.0', /^This is not JSON\. (?!.*sync-card)/],
     ]
     for (const [text, detail] of rows)
@@ -227,15 +158,5 @@ describe('a text that parseJsonLossless rejects', () => {
       kind: 'not-a-request',
       detail: 'The document nests deeper than 64 levels.',
     })
-  })
-
-  it('is read in linear time, whatever a megabyte of it is', () => {
-    const texts = [
-      (size: number) => `[${' '.repeat(size)}]`,
-      (size: number) => `"${':'.repeat(size)}"`,
-      (size: number) => `":${'1.'.repeat(size / 2)}"`,
-      (size: number) => `":0.${'0'.repeat(size)}1"`,
-    ]
-    for (const textOf of texts) expect(growth(100_000, size => parseJsonLossless(textOf(size)))).toBeLessThan(linear)
   })
 })

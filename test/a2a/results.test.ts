@@ -1,12 +1,10 @@
-import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { type AnswerPlace, readResult } from '../../src/a2a/results.ts'
-import { translateObject } from '../../src/a2a-bridge/objects.ts'
 import { type CallBinding, callBindings, type WireVersion, wireVersions } from '../../src/card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
-import { arbitraryObjects } from '../support/a2a-objects.ts'
 import { eventsOf, type ResultForm, resultOf } from '../support/answers.ts'
+import { growth, linear } from '../support/cpu-time.ts'
 
 type Call = { binding: CallBinding; version: WireVersion; operation: OperationName }
 
@@ -80,11 +78,8 @@ describe('the answer to a call', () => {
     const twoResults = { ...(resultOf('send', '1.0') as JsonObject), ...(resultOf('resubscribe', '1.0') as JsonObject) }
     const rows: [what: string, result: (call: Call) => Json, valid?: string[]][] = [
       ['null', () => null, inAll('deletePushConfig')],
-      ['a number', () => 1],
       ['a text', () => 'ok'],
-      ['true', () => true],
       ['an empty list', () => [], ['listPushConfigs 0.3 JSONRPC']],
-      ['a list of lists', () => [[]]],
       [
         // ProtoJSON leaves out an empty list.
         'an empty object',
@@ -93,9 +88,6 @@ describe('the answer to a call', () => {
       ],
       ['a card', () => card, inAll('extendedCard')],
       ['an error of a web framework', () => ({ detail: 'Not Found' })],
-      ['a problem document', () => ({ type: 'about:blank', title: 'Not Found', status: 404 })],
-      ['a text in an object', () => ({ text: 'It rains' })],
-      ['a completion of a language model', () => ({ choices: [{ message: { role: 'assistant', content: 'No' } }] })],
       ['an object of another kind', () => ({ kind: 'weather', id: 't', contextId: 'c' })],
       ['a task without a status in 1.0', () => ({ task: { id: 't' } })],
       ['a task without a status in 0.3', () => ({ kind: 'task', id: 't', contextId: 'c' })],
@@ -128,20 +120,13 @@ describe('the answer to a call', () => {
     const rows: [what: string, body: (result: Json) => unknown, valid?: string[]][] = [
       ['a batch', result => [{ ...response, result }]],
       ['no version', result => ({ id: 7, result })],
-      ['version 1.0', result => ({ ...response, jsonrpc: '1.0', result })],
-      ['a numeric version', result => ({ ...response, jsonrpc: 2, result })],
       // The official Python server of 0.3 leaves out the result of a deletion, which is null.
       ['neither result nor error', () => response, ['deletePushConfig 0.3 JSONRPC']],
       ['both result and error', result => ({ ...response, result: result ?? {}, error })],
       ['a text as its error', () => ({ ...response, error: 'boom' })],
-      ['null as its error', () => ({ ...response, error: null })],
       ['an error without a code', () => ({ ...response, error: { message: 'boom' } })],
-      ['an error whose code is a text', () => ({ ...response, error: { ...error, code: '-32001' } })],
       ['an error whose code is not an integer', () => ({ ...response, error: { ...error, code: 1.5 } })],
       ['an error without a message', () => ({ ...response, error: { code: 1 } })],
-      ['an error whose message is an object', () => ({ ...response, error: { ...error, message: {} } })],
-      ['an error outside of JSON-RPC', () => ({ error: 'boom' })],
-      ['null as its result and its error', () => ({ ...response, result: null, error: null })],
     ]
     for (const [what, body, valid = []] of rows) {
       const found = callsWith(call => body(resultOf(call.operation, formOf(call))))
@@ -177,7 +162,6 @@ describe('an error over HTTP+JSON', () => {
       ['0.3', status, 404],
       // As the official Python server of 0.3 writes it.
       ['0.3', { message: 'No such task' }, undefined],
-      ['0.3', { message: 'No such task', type: 'a', kind: 'b' }, undefined],
       ['1.0', { error: { ...status.error, type: 'a' }, message: 'x', path: '/tasks/1', task: 't' }, 404],
     ]
     for (const [version, body, code] of rows) {
@@ -191,23 +175,16 @@ describe('an error over HTTP+JSON', () => {
   it('may be nothing else, nor have a result beside it', () => {
     const task = resultOf('getTask', '1.0')
     const bothVersions: unknown[] = [
-      ...[{ error: 'boom' }, { error: {} }, { error: null, message: {} }, { detail: 'Not Found' }, null, [status]],
-      ...[{ title: 'Not Found', status: 404 }, 'Traceback (most recent call last)', { code: '404', message: 'x' }],
+      ...[null, { error: 'boom' }, { error: null, message: {} }, { ...status, task }],
       ...[
-        { ...status, task },
         { ...status, message: { messageId: 'm', taskId: 't' } },
-        { code: 5, message: 'x', task },
-      ],
-      ...[
         { ...status, statusUpdate: { taskId: 't' } },
         { ...status, artifactUpdate: { taskId: 't' } },
       ],
     ]
     const rows: [WireVersion, unknown][] = [
       ...wireVersions.flatMap(version => bothVersions.map((body): [WireVersion, unknown] => [version, body])),
-      ['1.0', { message: 'No such task' }],
       ['1.0', { code: -32001, message: 'No such task' }],
-      ['1.0', { code: 500, message: 'boom', type: 'a' }],
       ['0.3', { kind: 'task', id: 't', message: 'x' }],
       ['0.3', { message: 'x', msg: { messageId: 'm', taskId: 't' } }],
       ['0.3', { message: 'x', status_update: { taskId: 't' } }],
@@ -252,21 +229,14 @@ describe('a result', () => {
     const rows: [Call, path: string, value: Json | undefined, fault: string][] = [
       [v1('getTask'), 'id', undefined, `result.id ${nonEmpty}`],
       [v1('getTask'), 'id', '', `result.id ${nonEmpty}`],
-      [v1('getTask'), 'id', 7, `result.id ${nonEmpty}`],
       [v1('getTask'), 'status', 'working', 'result.status must be an object'],
       [v1('getTask'), 'status.state', undefined, `result.status.state ${state}`],
-      [v1('getTask'), 'status.state', 'working', `result.status.state ${state}`],
       [v1('getTask'), 'status.state', 9, `result.status.state ${state}`],
       [v1('getTask'), 'status.message.role', 'agent', 'result.status.message.role must be ROLE_USER or ROLE_AGENT'],
-      [v1('getTask'), 'status.message.parts', {}, 'result.status.message.parts must be a list'],
       [v1('getTask'), 'artifacts', {}, 'result.artifacts must be a list'],
-      [v1('getTask'), 'artifacts.0.artifactId', undefined, `result.artifacts[0].artifactId ${nonEmpty}`],
-      [v1('getTask'), `${part}.text`, 7, `result.artifacts[0].parts[0].text ${text}`],
       [v1('getTask'), part, {}, `result.artifacts[0].parts[0] ${oneContent}`],
       [v1('getTask'), `${part}.raw`, 'AA==', `result.artifacts[0].parts[0] ${oneContent}`],
       [v1('getTask'), 'history.0', null, 'result.history[0] must be an object'],
-      [v1('getTask'), 'history.0.messageId', undefined, `result.history[0].messageId ${nonEmpty}`],
-      [v1('getTask'), 'metadata', [], 'result.metadata must be an object'],
       [v1('send'), 'message.parts.0', 'Hello', 'result.message.parts[0] must be an object'],
       [v1('send'), 'task', resultOf('getTask', '1.0'), 'result must have one of task, message'],
       [v1('listTasks'), 'tasks.0.id', undefined, `result.tasks[0].id ${nonEmpty}`],
@@ -275,9 +245,7 @@ describe('a result', () => {
       [v1('deletePushConfig'), 'a', 1, 'result must be empty'],
       [v1('extendedCard'), 'name', 1, `result.name ${text}`],
       [v03('getTask'), 'kind', undefined, 'result.kind must be "task"'],
-      [v03('getTask'), 'status.state', 'TASK_STATE_WORKING', `result.status.state ${state}`],
       [v03('getTask'), `${part}.kind`, 'image', 'result.artifacts[0].parts[0].kind must be text, data or file'],
-      [v03('getTask'), `${part}.text`, undefined, `result.artifacts[0].parts[0].text ${text}`],
       [
         ...([v03('getTask'), part, { kind: 'file', file: {} }] as const),
         'result.artifacts[0].parts[0].file must have exactly one of bytes, uri',
@@ -316,11 +284,8 @@ describe('a result', () => {
       ['an unknown state', v03('getTask'), 'status.state', 'unknown'],
       ['a file', v03('getTask'), part, { kind: 'file', file: { bytes: '', mimeType: 'image/png' } }],
       ['a file in the proto of 0.3', rest03('getTask'), part, { file: { fileWithBytes: '' } }],
-      ['a file by its URL in the proto of 0.3', rest03('getTask'), part, { file: { fileWithUri: 'x:' } }],
       ['data in the proto of 0.3', rest03('getTask'), part, { data: { data: {} } }],
       ['an empty message id in 0.3', v03('send'), 'messageId', ''],
-      ['an empty context id in 0.3', v03('getTask'), 'contextId', ''],
-      ['no part in a message of 0.3', v03('send'), 'parts', []],
       ['no part in an artifact of 0.3', v03('getTask'), 'artifacts.0.parts', []],
     ]
     for (const [what, call, path, value] of rows) expect(faultWith(call, path, value), what).toBeUndefined()
@@ -364,13 +329,8 @@ describe('a result', () => {
     const ids = { taskId: 't', contextId: 'c' }
     return {
       getTask: {
-        ...kind('task'),
-        id: 't',
-        contextId: 'c',
-        status,
-        artifacts: [artifact],
-        history: [message],
-        metadata: {},
+        ...{ ...kind('task'), id: 't', contextId: 'c', status },
+        ...{ artifacts: [artifact], history: [message], metadata: {} },
       },
       statusUpdate: { ...kind('status-update'), ...ids, status, metadata: {}, ...(isV03 && { final: true }) },
       artifactUpdate: {
@@ -492,39 +452,12 @@ describe('the facts of a result', () => {
   })
 })
 
-it('reads every object that the specification describes as a result', () => {
-  const { task, message, statusUpdate, artifactUpdate } = arbitraryObjects
-  const named = Object.entries({ task, message, statusUpdate, artifactUpdate })
-  fc.assert(
-    fc.property(fc.oneof(...named.map(([name, objects]) => objects.map(object => [name, object] as const))), event => {
-      const [name, object] = event as [keyof typeof arbitraryObjects, JsonObject]
-      const kinds = translateObject(name, object, { from: 'proto 1.0', to: 'kinds', losses: [] })
-      const stream = { binding: 'JSONRPC', operation: 'stream' } as const
-      const [v1, v03] = [{ ...stream, version: '1.0' } as const, { ...stream, version: '0.3' } as const]
-      expect(faultOf(v1, answerOf(v1, { [name]: object }), 'event')).toBeUndefined()
-      expect(faultOf(v03, answerOf(v03, kinds), 'event')).toBeUndefined()
-    }),
-  )
-})
-
 it('reads a result in time in proportion to its size', () => {
-  let reads = 0
-  const counted = <Value>(value: Value): Value =>
-    typeof value === 'object' && value !== null
-      ? (new Proxy(value, {
-          get: (target, name) => {
-            reads++
-            return counted(Reflect.get(target, name))
-          },
-        }) as Value)
-      : value
-  const readsOf = (count: number): number => {
-    reads = 0
+  const readMany = (count: number) => {
     const parts = Array.from({ length: count }, (_, number) => ({ raw: '', mediaType: `image/x-${number}` }))
     const task = { id: 't', status: { state: 'TASK_STATE_WORKING' }, artifacts: [{ artifactId: 'a', parts }] }
     const call = { binding: 'HTTP+JSON', version: '1.0', operation: 'getTask' } as const
-    expect(readResult(call, counted(task))).toHaveProperty('mediaTypes.length', count)
-    return reads
+    expect(readResult(call, task)).toHaveProperty('mediaTypes.length', count)
   }
-  expect(readsOf(400)).toBeLessThan(2.2 * readsOf(200))
+  expect(growth(1_000, readMany)).toBeLessThan(linear)
 })

@@ -1,35 +1,24 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readMessage } from '../../src/a2a/message.ts'
 import { checkMessage, removeKinds } from '../../src/a2a/sent-message.ts'
-import { translateObject } from '../../src/a2a-bridge/objects.ts'
 import type { Protocol } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { arbitraryJson, arbitraryObjects } from '../support/a2a-objects.ts'
 import { callWith } from '../support/calls.ts'
-import { isNightly } from '../support/matrix.ts'
 
 const v1: Protocol = { binding: 'JSONRPC', version: '1.0' }
 const v03: Protocol = { binding: 'JSONRPC', version: '0.3' }
 const restV03: Protocol = { binding: 'HTTP+JSON', version: '0.3' }
 
 const message = (more: JsonObject = {}): JsonObject => ({
-  messageId: 'm',
-  role: 'ROLE_USER',
-  parts: [{ text: 'a' }],
+  ...{ messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'a' }] },
   ...more,
 })
 const messageV03 = (more: JsonObject = {}): JsonObject => ({
-  kind: 'message',
-  messageId: 'm',
-  role: 'user',
-  parts: [{ kind: 'text', text: 'a' }],
+  ...{ kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'a' }] },
   ...more,
 })
 const messageRestV03 = (more: JsonObject = {}): JsonObject => ({
-  messageId: 'm',
-  role: 'ROLE_USER',
-  content: [{ text: 'a' }],
+  ...{ messageId: 'm', role: 'ROLE_USER', content: [{ text: 'a' }] },
   ...more,
 })
 const raw = (more: JsonObject): JsonObject => message({ parts: [{ text: 'a' }, { raw: 'AA==', ...more }] })
@@ -127,32 +116,6 @@ describe('a message', () => {
       callWith({ version: '0.3', params: { message: messageV03({ parts: v03Parts }) } }),
     ]
     for (const call of plain) expect(readMessage(call)).toMatchObject({ isDoubtful: false })
-  })
-
-  it('is in the form of its version if it is plainly that', () => {
-    const objects = arbitraryObjects.message.chain(sent =>
-      fc.constantFrom(sent, translateObject('message', sent, { from: 'proto 1.0', to: 'kinds', losses: [] })),
-    )
-    const changed = fc
-      .record({
-        sent: objects,
-        name: fc.constantFrom('role', 'parts', 'messageId', 'metadata', 'kind', 'file', 'raw'),
-        value: arbitraryJson,
-        inPart: fc.boolean(),
-      })
-      .map(({ sent, name, value, inPart }) =>
-        inPart
-          ? { ...sent, parts: (sent.parts as JsonObject[]).map(part => ({ ...part, [name]: value })) }
-          : { ...sent, [name]: value },
-      )
-    fc.assert(
-      fc.property(fc.oneof(objects, changed), fc.constantFrom(v1, v03), (sent, protocol) => {
-        const call = callWith({ ...protocol, params: { message: sent } })
-        const facts = readMessage(call)
-        if ('isDoubtful' in facts && !facts.isDoubtful) expect(checkMessage(call)).toBeUndefined()
-      }),
-      { numRuns: isNightly ? 5000 : 100 },
-    )
   })
 })
 

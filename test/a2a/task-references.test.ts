@@ -46,16 +46,8 @@ describe('a call about a task', () => {
 
   it('is refused if a resource name is not that of one task', () => {
     const names = [
-      ...[
-        'tasks/own/tasks/t',
-        'tenants/x/tasks/t',
-        '/tasks/t',
-        'Tasks/t',
-        'tasks/',
-        'tasks/own/t',
-        'own/t',
-        ['tasks/t'],
-      ],
+      ...['tasks/own/tasks/t', 'tenants/x/tasks/t', '/tasks/t', 'Tasks/t', 'tasks/', 'tasks/own/t', 'own/t'],
+      ['tasks/t'],
     ]
     for (const name of names)
       for (const operation of ['getTask', 'createPushConfig', 'listTasks'] as const)

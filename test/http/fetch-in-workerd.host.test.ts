@@ -3,20 +3,17 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startWorker } from '../support/host.ts'
 import type { Runtime } from '../support/runtime.ts'
-import { html, json, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
+import { json, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 import type { Settings } from '../support/workers/fetching.ts'
 
 let worker: Runtime
 let upstream: UpstreamServer
-let otherUpstream: UpstreamServer
 beforeAll(async () => {
   worker = await startWorker("export { Fetching as default, Upstream } from './workers/fetching.ts'")
   upstream = await startUpstream()
-  otherUpstream = await startUpstream()
 })
 afterAll(async () => {
   upstream.close()
-  otherUpstream.close()
   await worker.close()
 })
 
@@ -26,8 +23,8 @@ const get = async (settings: Partial<Settings> = {}): Promise<unknown> => {
 }
 
 /** Sends a body without end, as fast as it is read. */
-const endless = (headers: Record<string, string>) => (response: ServerResponse) => {
-  response.writeHead(200, headers)
+const endless = (response: ServerResponse) => {
+  response.writeHead(200, json)
   const chunk = Buffer.alloc(64 * 1024, ' ')
   const write = () => {
     while (!response.destroyed && response.write(chunk));
@@ -48,8 +45,6 @@ describe.each([
   ['a service binding', { service: true }],
 ] as const)('fetchText in workerd over %s', (_, settings) => {
   it.each([
-    ['an uncompressed body', reply(200, json, '{"a":"ü"}')],
-    ['a body with a byte order mark', reply(200, json, '\ufeff{"a":"ü"}')],
     ['a gzip body', reply(200, { ...json, 'Content-Encoding': 'gzip' }, gzipSync('{"a":"ü"}'))],
     ['a Brotli body', reply(200, { ...json, 'Content-Encoding': 'br' }, brotliCompressSync('{"a":"ü"}'))],
   ])('returns %s', async (_, respond) => {
@@ -62,31 +57,14 @@ describe.each([
     expect(await get(settings)).toEqual({ failed: 'too-large', detail: 'more than 1048576 bytes' })
   })
 
-  it.each([
-    ['a body without end', endless(json), { failed: 'too-large', detail: 'more than 1048576 bytes' }],
-    ['HTML without end', endless(html), { failed: 'type', type: 'text/html', detail: 'text/html' }],
-    [
-      'an error without end',
-      (response: ServerResponse) => void response.writeHead(500, json).write('{'),
-      { failed: 'status', status: 500, detail: '500' },
-    ],
-  ])('closes the connection of %s', async (_, respond, failure) => {
-    upstream.respond(respond)
-    expect(await get(settings)).toEqual(failure)
+  it('closes the connection of a body without end', async () => {
+    upstream.respond(endless)
+    expect(await get(settings)).toEqual({ failed: 'too-large', detail: 'more than 1048576 bytes' })
     await upstream.disconnected()
   })
 
   it.each([
     ['never responds', () => undefined],
-    ['stops within the body', (response: ServerResponse) => void response.writeHead(200, json).write('{')],
-    [
-      'sends one byte at a time',
-      (response: ServerResponse) => {
-        response.writeHead(200, json)
-        const drip = setInterval(() => response.write(' '), 10)
-        response.on('close', () => clearInterval(drip))
-      },
-    ],
     [
       'sends one byte of gzip at a time',
       (response: ServerResponse) => {
@@ -103,33 +81,8 @@ describe.each([
     await upstream.disconnected()
   })
 
-  it.each([
-    ['closes the connection', (response: ServerResponse) => void response.destroy()],
-    [
-      'interrupts the body',
-      (response: ServerResponse) => void response.writeHead(200, json).write('{', () => response.destroy()),
-    ],
-    ['sends an invalid gzip body', reply(200, { ...json, 'Content-Encoding': 'gzip' }, 'no gzip')],
-  ])('returns "unreachable" if the upstream %s', async (_, respond) => {
-    upstream.respond(respond)
+  it('returns "unreachable" if the upstream interrupts the body', async () => {
+    upstream.respond(response => void response.writeHead(200, json).write('{', () => response.destroy()))
     expect(await get(settings)).toMatchObject({ failed: 'unreachable' })
   })
-
-  it('follows a redirect within the origin, with the credentials', async () => {
-    upstream.respond((response, { url }) =>
-      url === '/2' ? reply(200, json, '{}')(response) : reply(308, { Location: '/2' }, '')(response),
-    )
-    expect([await get(settings), upstream.requests.map(({ path, headers }) => [path, headers.authorization])]).toEqual([
-      { content: '{}', redirected: true },
-      [
-        ['/card', 'Bearer s3cret'],
-        ['/2', 'Bearer s3cret'],
-      ],
-    ])
-  })
-})
-
-it('fetchText in workerd checks the URL of each redirect', async () => {
-  upstream.respond(reply(302, { Location: `${otherUpstream.origin}/secrets` }, ''))
-  expect([await get(), otherUpstream.requests]).toEqual([{ failed: 'blocked', detail: 'not https' }, []])
 })

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FetchOptions, fetchText } from '../../src/http/fetch-resource.ts'
 import { isJsonType } from '../../src/http/media-type.ts'
@@ -12,25 +11,13 @@ afterAll(() => server.close())
 
 const get = (options: Partial<FetchOptions> = {}) =>
   fetchText(`${server.origin}/a`, { accepts: isJsonType, allowedOrigins: server.origin, ...options })
-const gzip = { ...json, 'Content-Encoding': 'gzip' }
-const begin: Responder = response => void response.writeHead(200, json).write('{"keys":')
 
 describe('fetchText', () => {
-  it('returns a complete text of an accepted type, decompressed and without a byte order mark', async () => {
+  it('returns a complete text of an accepted type, without a byte order mark', async () => {
     for (const [title, respond, content] of [
       ['a body', reply(200, json, '{"keys":[]}'), '{"keys":[]}'],
-      ['any JSON media type', reply(200, { 'Content-Type': 'application/jwk-set+json; charset=utf-8' }, '1'), '1'],
       ['a byte order mark', reply(200, json, '\ufeff{}'), '{}'],
       ['an empty body', reply(200, json, ''), ''],
-      ['a compressed body', reply(200, gzip, gzipSync('{}')), '{}'],
-      [
-        'a character that is split between chunks',
-        response => {
-          response.writeHead(200, json).write(Buffer.from('"ü"').subarray(0, 2))
-          setImmediate(() => response.end(Buffer.from('"ü"').subarray(2)))
-        },
-        '"ü"',
-      ],
     ] as [string, Responder, string][]) {
       server.respond(respond)
       expect({ title, ...(await get()) }).toMatchObject({ title, content, redirected: false })
@@ -53,14 +40,10 @@ describe('fetchText', () => {
       ['no media type', reply(200, {}, '{}'), { failed: 'type', type: '' }],
       ['invalid UTF-8', reply(200, json, Buffer.from([0x22, 0xff, 0x22])), { failed: 'not-text' }],
       ['endless redirects', reply(302, { Location: '?' }, ''), { failed: 'redirect' }],
-      ['404', reply(404, json, '{}'), { failed: 'status', status: 404 }],
       ['206', reply(206, json, '{}'), { failed: 'status', status: 206 }],
       ['an unconditional 304', reply(304, {}, ''), { failed: 'status', status: 304 }],
       ['a large body', reply(200, json, `"${'x'.repeat(99)}"`), { failed: 'too-large', detail: 'more than 100 bytes' }],
-      ['a decompression bomb', reply(200, gzip, gzipSync(' '.repeat(1_000_000))), { failed: 'too-large' }],
       ['no response', () => undefined, { failed: 'timeout', detail: 'more than 0.1 s' }, atOnce],
-      ['an endless body', begin, { failed: 'timeout' }, atOnce],
-      ['a closed connection', response => void response.destroy(), { failed: 'unreachable' }],
       [
         'an interrupted body',
         response => {
@@ -97,13 +80,9 @@ describe('fetchText', () => {
     }
   })
 
-  it('makes no request for a blocked URL, and returns "unreachable" if nothing listens', async () => {
+  it('makes no request for a blocked URL', async () => {
     server.respond(reply(200, json, '{}'))
     expect(await get({ allowedOrigins: '' })).toEqual({ failed: 'blocked', detail: 'not https' })
     expect(server.requests).toEqual([])
-    const closed = 'http://127.0.0.1:9'
-    expect(await fetchText(closed, { accepts: isJsonType, allowedOrigins: closed })).toMatchObject({
-      failed: 'unreachable',
-    })
   })
 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { blockReason, safeFetch } from '../../src/http/safe-fetch.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
@@ -77,20 +76,6 @@ describe('blockReason', () => {
     expect(inLists).toHaveLength(123)
     for (const [address, reason] of [...inLists, ...blockedAsWritten])
       expect([address, blockReason(address)]).toEqual([address, reason])
-  })
-
-  it('blocks IPv4 addresses in every notation', () => {
-    const part = (value: number) =>
-      fc.constantFrom(`${value}`, `0${value.toString(8)}`, `0x${value.toString(16)}`, `0X00${value.toString(16)}`)
-    const address = fc.tuple(fc.nat(2 ** 32 - 1), fc.integer({ min: 1, max: 4 })).chain(([number, parts]) => {
-      const bytes = [24, 16, 8].slice(0, parts - 1).map(shift => (number >>> shift) & 255)
-      const rest = number % 2 ** (8 * (5 - parts))
-      return fc.tuple(...[...bytes, rest].map(part), fc.constantFrom('', '.')).map(texts => {
-        const dot = texts.pop()
-        return texts.join('.') + dot
-      })
-    })
-    fc.assert(fc.property(address, host => blockReason(`https://${host}/`) === 'an IP address'))
   })
 
   it('returns undefined for a URL of an allowed origin', () => {

@@ -20,7 +20,6 @@ describe('parseJson', () => {
       ['', /^The body is empty; expected a card or a manifest as JSON\./],
       ['<!doctype html>', /^This is HTML or XML, not JSON\./],
       ['{"a":1,}', /^This is not JSON\. .+/],
-      ['', /^The body is empty; expected a call as JSON\.$/, 'a call'],
       ['---\nname: A', /^This is not JSON\. /, 'a call'],
     ] as [string, RegExp, string?][])
       expect(parseJson(text, what)).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(message) })
@@ -62,8 +61,6 @@ describe('a mistake in JSON', () => {
   it('quotes no word of the text, which may be a secret', () => {
     for (const text of [
       '{"password": hunter2}',
-      '{"name": "a", "description": "b", "password": hunter2, "url": "https://a.example.com/a2a", "skills": []}',
-      'hunter2',
       '{"a": "b" "password": "hunter2"}',
       '{"password": "hunter2" "a"}',
       '{"password": "hunter2',

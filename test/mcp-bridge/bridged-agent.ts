@@ -1,4 +1,3 @@
-import { createParser } from 'eventsource-parser'
 import type { WireVersion } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type Host, sharedHost } from '../support/host.ts'
@@ -6,13 +5,7 @@ import { startToolServer, type TestTool, type ToolServer } from '../support/mcp-
 import { upstreamPorts } from '../support/shared-hosts.ts'
 
 /** Options of a call: the version of A2A, the token of the caller, the id of the agent. */
-export type CallOptions = {
-  version?: WireVersion
-  token?: string | undefined
-  agent?: string
-  signal?: AbortSignal
-  id?: Json
-}
+type CallOptions = { version?: WireVersion; token?: string | undefined; agent?: string; signal?: AbortSignal }
 
 /** An agent of a shared host, which is an MCP server with the tools of a test. */
 export type BridgedAgent = {
@@ -20,8 +13,8 @@ export type BridgedAgent = {
   server: ToolServer
   /** Makes a call and returns the JSON-RPC response. */
   call: (method: string, params: JsonObject, options?: CallOptions) => Promise<JsonObject>
-  /** Makes a streaming call and yields its results; throws the error of a failed call. */
-  stream: (method: string, params: JsonObject, options?: CallOptions) => AsyncGenerator<JsonObject>
+  /** Makes a streaming call and returns the results of all its events; throws the error of a failed call. */
+  stream: (method: string, params: JsonObject, options?: CallOptions) => Promise<JsonObject[]>
   /** Sends a message with these parts and returns the task. */
   send: (parts: Json, more?: JsonObject, options?: CallOptions) => Promise<Task>
   /** Issues a token that may read all agents. */
@@ -35,7 +28,6 @@ export type Task = {
   contextId: string
   status: { state: string; message?: { parts: JsonObject[]; metadata?: JsonObject } }
   artifacts?: { name: string; parts: JsonObject[] }[]
-  history?: JsonObject[]
 }
 
 /** Starts the server, and registers the agent by a manifest without a card. */
@@ -50,11 +42,7 @@ export const startBridgedAgent = async (
   const registered = await host.put(id, { callers: 'anyone', upstream })
   if (registered.status !== 201) throw new Error(await registered.text())
 
-  const post = (
-    method: string,
-    params: JsonObject,
-    { version = '1.0', token, agent = id, signal, id: callId = 7 }: CallOptions,
-  ) =>
+  const post = (method: string, params: JsonObject, { version = '1.0', token, agent = id, signal }: CallOptions) =>
     host.fetch(`/agents/${agent}`, {
       method: 'POST',
       headers: {
@@ -62,7 +50,7 @@ export const startBridgedAgent = async (
         'A2A-Version': version,
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       },
-      body: JSON.stringify({ jsonrpc: '2.0', id: callId, method, params }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }),
       ...(signal && { signal }),
     })
   const call: BridgedAgent['call'] = async (method, params, options = {}) =>
@@ -72,18 +60,14 @@ export const startBridgedAgent = async (
     host,
     server,
     call,
-    stream: async function* (method, params, options = {}) {
-      const response = await post(method, params, options)
-      const received: JsonObject[] = []
-      const parser = createParser({ onEvent: ({ data }) => received.push(JSON.parse(data)) })
-      if (!/event-stream/.test(response.headers.get('Content-Type') ?? ''))
-        received.push((await response.json()) as JsonObject)
-      else
-        for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-          parser.feed(new TextDecoder().decode(chunk))
-          yield* results(received.splice(0))
-        }
-      yield* results(received)
+    stream: async (method, params, options = {}) => {
+      const text = await (await post(method, params, options)).text()
+      const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)
+      return (events.length > 0 ? events : [text]).map(each => {
+        const { result, error } = JSON.parse(each)
+        if (error) throw new Error(JSON.stringify(error))
+        return result
+      })
     },
     send: async (parts, more = {}, options = {}) => {
       const response = await call('SendMessage', message(parts, more), options)
@@ -94,21 +78,9 @@ export const startBridgedAgent = async (
   }
 }
 
-const results = (responses: JsonObject[]): JsonObject[] =>
-  responses.map(({ result, error }) => {
-    if (error) throw new Error(JSON.stringify(error))
-    return result as JsonObject
-  })
-
-/** Returns the parameters of a message of A2A 1.0 with these parts; `more` has other fields of the message, and the configuration. */
+/** Returns the parameters of a message of A2A 1.0 with these parts. `more` has other fields, and the configuration. */
 export const message = (parts: Json, { metadata, configuration, ...more }: JsonObject = {}): JsonObject => ({
-  message: {
-    messageId: 'm',
-    role: 'ROLE_USER',
-    parts,
-    ...(metadata !== undefined && { metadata }),
-    ...more,
-  },
+  message: { messageId: 'm', role: 'ROLE_USER', parts, ...(metadata !== undefined && { metadata }), ...more },
   ...(configuration !== undefined && { configuration }),
 })
 

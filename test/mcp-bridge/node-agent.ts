@@ -46,11 +46,8 @@ export const bridgeRequest = (
 }
 
 /** Starts the server and the object. */
-export const startNodeAgent = async (
-  tools: Record<string, TestTool>,
-  resources?: Record<string, string>,
-): Promise<NodeAgent> => {
-  const server = await startToolServer(tools, resources)
+export const startNodeAgent = async (tools: Record<string, TestTool>): Promise<NodeAgent> => {
+  const server = await startToolServer(tools)
   const ctx = { storage: openStorage().storage, waitUntil: () => undefined }
   const agent = new McpAgent(ctx as never, { ALLOWED_ORIGINS: server.origin } as Env)
   const fetch = (method: string, params: JsonObject, more: Partial<BridgeCall>): Promise<Response> =>

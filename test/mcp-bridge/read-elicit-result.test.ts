@@ -25,16 +25,13 @@ describe('a text as the answer to a question for one member', () => {
   it('is a value of its schema', () => {
     const rows: [text: string, schema: JsonObject, value: Json][] = [
       ['Rome', { type: 'string' }, 'Rome'],
-      ['7', { type: 'string' }, '7'],
       ['7', { type: 'integer' }, 7],
       ['-1.5', { type: 'number' }, -1.5],
       ['Yes', { type: 'boolean' }, true],
       ['\u{1f600}', { type: 'string', maxLength: 1, format: 'email', pattern: '^a$' }, '\u{1f600}'],
-      ['false', { type: 'boolean' }, false],
       ['GREEN', { type: 'string', enum: ['red', 'green'] }, 'green'],
       ['Cats', { type: 'string', enum: ['pet-1', 'pet-2'], enumNames: ['Dogs', 'Cats'] }, 'pet-2'],
       ['batman', hero, 'hero-2'],
-      ['hero-1', hero, 'hero-1'],
       ['tuna', { type: 'array', items: { anyOf: [{ const: 'fish-1', title: 'Tuna' }] } }, ['fish-1']],
       ['Guitar, drums', { type: 'array', items: { type: 'string', enum: ['Guitar', 'Drums'] } }, ['Guitar', 'Drums']],
     ]
@@ -44,11 +41,9 @@ describe('a text as the answer to a question for one member', () => {
 
   it('is no other value', () => {
     const rows: [text: string, schema: JsonObject, description: string][] = [
-      ['seven', { type: 'integer' }, 'it must be of type integer.'],
       ['1.5', { type: 'integer' }, 'it must be of type integer.'],
       ['perhaps', { type: 'boolean' }, 'it must be of type boolean.'],
       ['blue', { type: 'string', enum: ['red'] }, 'it must be one of ["red"].'],
-      ['robin', hero, 'it must be one of ["hero-1","hero-2"].'],
       ['Guitar, Flute', { type: 'array', items: { enum: ['Guitar'] } }, 'it must be one of ["Guitar"].'],
       ['\u{1f600}', { type: 'string', minLength: 2 }, 'it must be at least 2 characters long.'],
       ['Rome', { type: 'string', maxLength: 3 }, 'it must be at most 3 characters long.'],
@@ -70,10 +65,9 @@ it('reads the answer of a message', () => {
   const [manyValues, tooMany] = [100, 101].map(count => [{ text: Array(count).fill('a').join() }])
   const rows: [title: string, elicitation: Elicitation, parts: Json[] | undefined, expected: unknown][] = [
     ['the only required one of several members', asking({ a: {}, b: {} }, ['b']), [{ text: 'x' }], { b: 'x' }],
-    ['a question without members', asking({}), [{ text: 'fine' }], {}],
     ['a question without members with no', asking({}), [{ text: 'No' }], 'decline'],
-    ['a URL with no', link, [{ text: 'no' }], 'decline'],
     ['a URL', link, [{ text: 'ok' }], 'accept'],
+    ['a URL with data', link, [{ data: { action: 'accept' } }], 'accept'],
     ['a URL that is refused', link, [{ text: 'decline' }], 'decline'],
     ['a cancellation in another case', two, [{ text: ' CANCEL ' }], 'cancel'],
     ['data among texts', two, [{ text: 'Here:' }, { data: { city: 'Rome' } }], { city: 'Rome' }],
@@ -89,8 +83,6 @@ it('reads the answer of a message', () => {
     ['content that is not an object', two, accept(7), problem],
     ['a member that is an object', two, [{ data: { city: { name: 'Rome' } } }], problem],
     ['data that is no object', two, [{ data: ['Rome'] }], problem],
-    ['a file', two, [{ url: 'https://a.example/' }], problem],
-    ['nothing', two, [], problem],
     ['a hundred values in one text', asking({ a: { type: 'array' } }), manyValues, { a: Array(100).fill('a') }],
     ['one more', asking({ a: { type: 'array' } }), tooMany, { problem: 'a must be of type array.' }],
     ['names of inherited members', inherited, [{ data: {} }], { problem: 'constructor is required.' }],
@@ -119,6 +111,10 @@ describe('a question', () => {
 
   it('has the problem with the last answer before it', () => {
     expect(elicitationMessage(asking({}), 'No.').parts[0]?.text).toBe('No.\n\nWhat?')
+    expect(elicitationMessage({ message: 'Open', url: 'https://a.example/' }).parts).toEqual([
+      { text: 'Open', mediaType: 'text/plain' },
+      { url: 'https://a.example/' },
+    ])
     expect(readElicitResult({ parts: [] }, asking({}))).toEqual({
       problem: 'Answer with data, such as {"action": "accept", "content": {…}}, or with "decline" or "cancel".',
     })

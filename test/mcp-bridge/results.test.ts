@@ -107,26 +107,12 @@ describe('the outcome of a call', () => {
       [{ result: failed }, 'No such place.', 'TOOL_FAILED'],
       [{ result: { isError: true, content: [] } }, 'The tool failed without a message.', 'TOOL_FAILED'],
       [{ refused: 'Nobody is at home' }, 'Nobody is at home', 'MCP_SERVER_REFUSED'],
-      [{ notReady: 'HTTP 500' }, "The tool's server is not ready. Try again later.", 'MCP_SERVER_NOT_READY'],
       [
         { notReady: 'HTTP 500', quote: 'down' },
         ...(["The tool's server is not ready. Try again later. It wrote: down", 'MCP_SERVER_NOT_READY'] as const),
       ],
       [{ invalid: 'Too deep.' }, 'Too deep.', 'INVALID_AGENT_RESPONSE'],
-      [
-        { failure: { kind: 'response-too-large', maxBytes: 1048576 } },
-        ...(["The agent's response is larger than 1048576 bytes, the limit of this host."] as const),
-        'INVALID_AGENT_RESPONSE',
-      ],
       [{ failure: { kind: 'timeout', seconds: 1 } }, 'The agent did not respond within 1 seconds.', 'AGENT_TIMEOUT'],
-      [
-        { failure: { kind: 'unreachable' }, detail: 'DNS' },
-        ...(['The agent could not be reached. Try again later.', 'AGENT_UNREACHABLE'] as const),
-      ],
-      [
-        { failure: { kind: 'broken-off' } },
-        ...(['The connection to the agent was lost before its stream ended.', 'AGENT_BROKE_OFF'] as const),
-      ],
     ]
     for (const [outcome, text, reason] of rows)
       expect(failureMessage(outcome), text).toMatchObject({ parts: [asText(text)], metadata: { reason } })

@@ -32,8 +32,9 @@ const ids = (query: Partial<Parameters<TaskTable['list']>[0]> = {}) =>
   table.list({ owner: 'alice', withArtifacts: false, limit: 300, ...query }).tasks.map(({ id }) => id)
 
 describe('a stored task', () => {
-  it('is loaded as it was saved', () => {
-    const more = { artifacts: [{ artifactId: 'a', parts: [{ text: 'made' }] }], history: [{ messageId: 'm' }] }
+  it('is loaded as it was saved, though longer than the largest value of the database, in any script', () => {
+    const text = '𝄞ü'.repeat(700_000)
+    const more = { artifacts: [{ artifactId: 'a', parts: [{ text }] }], history: [{ messageId: text }] }
     save('t', 1, more)
     expect(table.load('t', 'alice')).toEqual({
       id: 't',
@@ -43,25 +44,13 @@ describe('a stored task', () => {
     })
   })
 
-  it('may be longer than the largest value of the database, in any script', () => {
-    const text = '𝄞ü'.repeat(700_000)
-    save('t', 1, { artifacts: [{ text }], history: [{ text }] })
-    expect(table.load('t', 'alice')).toMatchObject({ artifacts: [{ text }], history: [{ text }] })
-  })
-
-  it('keeps no text of its earlier versions, nor after its deletion', () => {
+  it('is replaced when it is saved again, and keeps no text of earlier versions, nor after its deletion', () => {
     const pieces = () => storage.sql.exec('SELECT task FROM pieces').toArray().length
     save('t', 1, { artifacts: [{ text: 'x'.repeat(2_000_000) }] })
     save('t', 2, { artifacts: [] })
-    expect(pieces()).toBe(2)
+    expect([table.load('t', 'alice')?.artifacts, ids(), pieces()]).toEqual([[], ['t'], 2])
     table.deleteExpired(2 + DAY_MS)
     expect(pieces()).toBe(0)
-  })
-
-  it('is replaced when it is saved again', () => {
-    save('t', 1, { artifacts: [{ text: 'x'.repeat(2_000_000) }] })
-    save('t', 2, { artifacts: [] })
-    expect([table.load('t', 'alice')?.artifacts, ids()]).toEqual([[], ['t']])
   })
 
   it('is visible to its owner only', () => {
@@ -110,21 +99,9 @@ describe('list', () => {
     ])
     expect(table.list({ ...query, ...(last && { after: last }) })).toMatchObject({
       tasks: [{ id: 'a' }],
+      total: 3,
       last: undefined,
     })
-  })
-
-  it('counts the tasks of all pages, even past the last page', () => {
-    const after = { changed: 1, id: 'a' }
-    expect(table.list({ owner: 'alice', withArtifacts: false, limit: 2, after })).toEqual({ tasks: [], total: 3 })
-  })
-
-  it('returns the tasks that match', () => {
-    expect(ids({ state: 'TASK_STATE_FAILED' })).toEqual(['b'])
-    expect(ids({ context: 'c' })).toEqual(['c', 'b', 'a'])
-    expect(ids({ context: 'x' })).toEqual([])
-    expect(ids({ changedAfter: 1 })).toEqual(['c', 'b'])
-    expect(ids({ owner: 'bob' })).toEqual(['d'])
   })
 
   it('returns artifacts only when they are requested', () => {

@@ -35,7 +35,6 @@ const events = (...data: object[]): Response =>
   new Response(data.map(message => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`).join(''), {
     headers: { 'Content-Type': 'text/event-stream' },
   })
-const pings = (count: number) => Array.from({ length: count }, (_, id) => ({ id: `p${id}`, method: 'ping' }))
 const tools = [{ name: 'look', inputSchema: { type: 'object' } }]
 
 describe('discovery', () => {
@@ -54,14 +53,6 @@ describe('discovery', () => {
 
   const discoverServer = (script: Script) =>
     discover('https://mcp.example.com/mcp', serverOf(script), { ...discoveryLimits, maxSessionBytes: 50_000 })
-
-  it('responds to requests of the server', async () => {
-    const result = events(...pings(3), { id: 1, result: { tools } })
-    expect(await discoverServer({ 'tools/list': () => result })).toMatchObject({
-      discovered: { tools: { items: tools } },
-    })
-    expect(countOf('response')).toBe(3)
-  })
 
   it('fails when all pages together are too large', async () => {
     const page = ({ cursor = 0 }) => ({

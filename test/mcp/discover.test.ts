@@ -1,4 +1,4 @@
-import { createMcpHandler, McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToolServer } from '../../examples/mcp-server/tools.ts'
 import { discover, discoveryLimits } from '../../src/mcp/discover.ts'
@@ -27,22 +27,6 @@ const respondWith = (body: string, type: string) => () => new Response(body, { h
 const openingMethods = ['initialize', 'notifications/initialized']
 const listMethods = ['tools/list', 'resources/list', 'prompts/list']
 
-/** A server of the official library with sessions, which notes the ids of the closed ones. */
-const sessionServer = (closed: string[] = []): FetchHandler => {
-  const open = new Map<string, WebStandardStreamableHTTPServerTransport>()
-  return async request => {
-    const session = open.get(request.headers.get('Mcp-Session-Id') ?? '')
-    if (session) return session.handleRequest(request)
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: id => void open.set(id, transport),
-      onsessionclosed: id => void closed.push(id),
-    })
-    await createToolServer().connect(transport)
-    return transport.handleRequest(request)
-  }
-}
-
 describe('a server of the official library', () => {
   it('is discovered with its tools, resources and prompts', async () => {
     const discovery = await discoverServer(request => createMcpHandler(createToolServer).fetch(request))
@@ -61,14 +45,6 @@ describe('a server of the official library', () => {
       'draw_pattern',
     ])
     expect(methods()).toEqual([...openingMethods, ...listMethods])
-  })
-
-  it('has its session closed at the end', async () => {
-    const closed: string[] = []
-    const discovery = await discoverServer(sessionServer(closed))
-    expect('tools' in discovery && discovery.tools.items.length).toBe(5)
-    expect(methods()).toEqual([...openingMethods, ...listMethods, 'DELETE'])
-    expect(closed).toEqual([server.requests.at(-1)?.headers['mcp-session-id']])
   })
 
   it('is discovered without `initialize` when its versions do not have it', async () => {
@@ -91,16 +67,6 @@ describe('a server of the official library', () => {
     })
     expect(methods()).toEqual(openingMethods)
   })
-})
-
-it('discovers a server of each version of MCP in that version', async () => {
-  for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-    expect(await discoverServer(scripted({ initialize: initialized({ tools: {} }, version) }))).toMatchObject({
-      protocolVersion: version,
-      tools: { items: [{ name: 'look' }] },
-    })
-    expect(server.requests.at(-1)?.headers['mcp-protocol-version']).toBe(version)
-  }
 })
 
 it('returns unknown capabilities unchanged', async () => {
@@ -170,6 +136,7 @@ describe('a session that the server drops', () => {
   it('is opened again once', async () => {
     expect(await discoverServer(droppingServer(1))).toMatchObject({ tools: { items: [] } })
     expect(methods()).toEqual([...openingMethods, 'tools/list', 'DELETE', ...openingMethods, 'tools/list', 'DELETE'])
+    expect(server.requests.at(-1)?.headers['mcp-session-id']).toBe('s1')
   })
 
   it('fails the discovery when it is dropped again', async () => {
@@ -202,7 +169,6 @@ describe('a failing server', () => {
         scripted({ initialize: initialized({ tools: {} }, '1999-01-01') }),
         notReady('speaks MCP version "1999-01-01", which this host does not support'),
       ],
-      [() => new Response('oops', { status: 500 }), notReady('answered with HTTP 500')],
       [() => new Response('No', { status: 404 }), notReady('does not exist at this address (HTTP 404)')],
       [challenge(401), credentials(401)],
       [challenge(403), credentials(403)],
@@ -213,15 +179,10 @@ describe('a failing server', () => {
         scripted({ initialize: () => rpc({ error: longError }) }),
         { code: 'refused', message: `The MCP server answered with error -32603: ${'x'.repeat(1_000)}…` },
       ],
-      [
-        () => rpc({ error: { code: -32600, message: 'No' } }, 400),
-        { code: 'refused', message: 'The MCP server answered with error -32600: No' },
-      ],
       // Without its name.
       [scripted({ initialize: { protocolVersion: '2025-06-18', capabilities: {} } }), notReady(noResult)],
       [scripted({ 'tools/list': { tools: 'all' } }), notReady(noResult)],
       [scripted({ 'tools/list': { tools: [{ name: longText }] } }), tooLarge],
-      [scripted({ 'tools/list': () => endless({ method: 'notifications/x', params: { text: longText } }) }), tooLarge],
       [() => undefined, { code: 'unreachable' }],
     ]
     for (const [handle, failure] of rows)
@@ -237,12 +198,7 @@ describe('a failing server', () => {
   })
 
   it('times out when it does not complete a response', async () => {
-    const unfinished = () => new Response(new ReadableStream(), { headers: { 'Content-Type': 'application/json' } })
-    const scripts: Parameters<typeof scripted>[0][] = [
-      ...[{ initialize: never }, { 'notifications/initialized': never }, { 'tools/list': never }],
-      ...[{ 'tools/list': () => endless() }, { 'tools/list': unfinished }],
-    ]
-    for (const script of scripts)
+    for (const script of [{ 'notifications/initialized': never }, { 'tools/list': () => endless() }])
       expect(await discoverServer(scripted(script), { requestTimeoutMs: 50 })).toEqual(timeout)
   })
 
@@ -254,13 +210,5 @@ describe('a failing server', () => {
       },
     })
     expect(await discoverServer(slow, { timeoutMs: 100 })).toEqual(timeout)
-  })
-
-  it('may leave the event stream of a response open', async () => {
-    const open = scripted({
-      initialize: () => endless({ result: initialized() }),
-      'tools/list': () => endless({ id: 1, result: { tools: [{ name: 'look' }] } }),
-    })
-    expect(await discoverServer(open)).toMatchObject({ tools: { items: [{ name: 'look' }] } })
   })
 })

@@ -37,6 +37,7 @@ describe('toMcpError', () => {
       [400, 'Session not found', { code: 'session-lost', status: 400, quote: 'Session not found' }],
       [400, JSON.stringify({ error: noSession }), { code: 'session-lost', quote: noSession.message }],
       [400, '{"error":{"code":-32600,"message":"No"}}', refused],
+      [400, 'Bad JSON', { code: 'not-ready', quote: 'Bad JSON' }],
       [500, '{"error":"database is away"}', { code: 'not-ready', quote: 'database is away' }],
       [503, '{"message":"warming up"}', { code: 'not-ready', quote: 'warming up' }],
       [502, 'one\n\ttwo ', { code: 'not-ready', quote: 'one two' }],

@@ -195,14 +195,6 @@ describe('the limits of a card', () => {
     expect(skillsOf(tool(name), tool(name)).notes).toEqual(omits('2: another tool has the same name'))
   })
 
-  it('keep at most a hundred notes and one that counts the others', () => {
-    const { notes } = skillsOf(...Array.from({ length: 400 }, () => 1))
-    expect([notes.length, notes.at(-1)]).toEqual([
-      101,
-      { pointer: '/skills', message: 'omits tool 101: it has no name (one of 300 more)' },
-    ])
-  })
-
   it('exclude resources with file URLs', () => {
     const { card, notes } = cardOf({ resources: { items: [{ uri: 'file:///etc/passwd', name: 'x' }] } })
     expect([card.resources, notes]).toEqual([

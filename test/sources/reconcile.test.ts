@@ -30,16 +30,8 @@ const reconcileCards = (
   const source = sourceOf(document)
   const known = { source, by: 'manifest', card: JSON.stringify(before) } as const
   const origins = { requestOrigin: 'https://h.example' }
-  const agent = {
-    id: 'a',
-    document,
-    manifest: parseManifest(document),
-    origins,
-    source,
-    known,
-    by: 'manifest',
-  } as const
-  return reconcile({ ...agent, ...more }, { card: after, validators: {} })
+  const agent = { id: 'a', document, manifest: parseManifest(document), origins, source, known } as const
+  return reconcile({ ...agent, by: 'manifest', ...more }, { card: after, validators: {} })
 }
 
 const pinned = { upstream: { card: url, pin: true } }
@@ -81,17 +73,15 @@ describe('a pinned card', () => {
   })
 })
 
-describe('a card', () => {
-  it('is pinned when its manifest says so, or by default when it is fetched with a secret or a binding', () => {
-    for (const [upstream, expected] of [
-      [{ pin: true }, true],
-      [{}, false],
-      [{ secret: 'WEATHER_TOKEN' }, true],
-      [{ service: 'WEATHER' }, true],
-      [{ secret: 'WEATHER_TOKEN', pin: false }, false],
-    ] as const)
-      expect([upstream, sourceOf({ upstream: { card: url, ...upstream } }).pin]).toEqual([upstream, expected])
-  })
+it('pins a card when its manifest says so, or by default when it is fetched with a secret or a binding', () => {
+  for (const [upstream, expected] of [
+    [{ pin: true }, true],
+    [{}, false],
+    [{ secret: 'WEATHER_TOKEN' }, true],
+    [{ service: 'WEATHER' }, true],
+    [{ secret: 'WEATHER_TOKEN', pin: false }, false],
+  ] as const)
+    expect([upstream, sourceOf({ upstream: { card: url, ...upstream } }).pin]).toEqual([upstream, expected])
 })
 
 describe('an error', () => {

@@ -6,8 +6,7 @@ import type { Validators } from '../../src/registry/records.ts'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
 import { makeKey, signAs } from '../support/cards/signed.ts'
 import { envWith, sourceAt } from '../support/registrations.ts'
-import { json, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
-import { invalidCard, unreachable } from './fetch-failures.ts'
+import { html, json, type Responder, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let agent: UpstreamServer
 let otherServer: UpstreamServer
@@ -25,6 +24,17 @@ beforeEach(() => {
   logLines = []
   vi.spyOn(console, 'error').mockImplementation(line => void logLines.push(JSON.parse(line)))
 })
+
+/** The result of a fetch whose upstream cannot be reached, for whatever reason. */
+const unreachable = {
+  failure: {
+    ...{ status: 502, code: 'unreachable' },
+    message:
+      "The card's address cannot be reached. Check that it is correct, public and https; the log of this host has the reason.",
+  },
+}
+const unreadable = (message: string) => ({ failure: { ...unreachable.failure, message } })
+const timeout = { failure: { status: 504, code: 'timeout', message: "The card's address did not respond in time." } }
 
 const card = { name: 'Weather', description: 'Tells it', skills: [] }
 const path = '/.well-known/agent-card.json?key=hidden'
@@ -46,17 +56,10 @@ describe('fetchUpstreamCard', () => {
     expect(logLines).toEqual([])
   })
 
-  it('returns members such as `__proto__` as data, which validation rejects later', async () => {
-    agent.respond(reply(200, json, '{"__proto__":{"polluted":true},"constructor":1}'))
-    const fetched = await get()
-    expect('card' in fetched && Object.getOwnPropertyNames(fetched.card)).toEqual(['__proto__', 'constructor'])
-    expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
-  })
-
   it('resolves the relative URLs of a card that it was redirected to, whose signatures then do not apply', async () => {
     agent.respond(reply(302, { Location: `${otherServer.origin}/cards/weather.json` }, ''))
     const relative = { ...card, url: '/a2a', signatures: [{ protected: 'e30', signature: 'c2ln' }] }
-    otherServer.respond(reply(200, json, JSON.stringify(relative)))
+    otherServer.respond(reply(200, { ...json, ETag: '"1"' }, JSON.stringify(relative)))
     const url = `${otherServer.origin}/a2a`
     expect(await get()).toEqual({
       card: { ...card, url },
@@ -74,15 +77,6 @@ describe('fetchUpstreamCard', () => {
     const headers = { accept: 'application/json', 'a2a-version': '1.0' }
     const userAgent = 'CallingCard (+https://cards.example.com)'
     expect(agent.requests).toMatchObject([{ method: 'GET', path, headers: { ...headers, 'user-agent': userAgent } }])
-  })
-
-  it('returns a changed card with its new validators', async () => {
-    let count = 0
-    agent.respond(response => reply(200, { ...json, ETag: `"${++count}"` }, `{"count":${count}}`)(response))
-    expect([await get(), await get({}, { etag: '"1"' })]).toEqual([
-      { card: { count: 1 }, validators: { etag: '"1"' } },
-      { card: { count: 2 }, validators: { etag: '"2"' } },
-    ])
   })
 })
 
@@ -155,67 +149,15 @@ describe('a conditional request', () => {
     ] as const)
       expect([known, await get({}, known)]).toEqual([known, expected])
   })
-
-  it('fails on a 304 to a request without validators', async () => {
-    agent.respond(reply(304, {}, ''))
-    expect(await get()).toEqual({
-      failure: { ...unreachable.failure, message: "The card's address responded with HTTP 304." },
-    })
-  })
-
-  it('sends no validators to another origin', async () => {
-    otherServer.respond((response, { headers }) => respondConditionally(response, headers as never))
-    agent.respond(reply(302, { Location: `${otherServer.origin}/card` }, ''))
-    expect([await get({}, { etag: 'W/"1"' }), otherServer.requests[0]?.headers['if-none-match']]).toEqual([
-      { card: {}, validators: {} },
-      undefined,
-    ])
-  })
-})
-
-describe('a secret', () => {
-  it('is sent as a bearer token', async () => {
-    agent.respond(reply(200, json, '{}'))
-    await get({ secret: 'TOKEN' })
-    expect(agent.requests[0]?.headers.authorization).toBe('Bearer s3cret')
-  })
-
-  it('is not sent to another origin, nor after a redirect back from it', async () => {
-    agent.respond((response, { url }) =>
-      url === '/back'
-        ? reply(200, json, '{}')(response)
-        : reply(307, { Location: `${otherServer.origin}/` }, '')(response),
-    )
-    otherServer.respond(reply(307, { Location: `${agent.origin}/back` }, ''))
-    expect(await get({ secret: 'TOKEN' })).toEqual({ card: {}, validators: {} })
-    expect(
-      [...agent.requests, ...otherServer.requests].map(({ path, headers }) => [path, headers.authorization]),
-    ).toEqual([
-      [path, 'Bearer s3cret'],
-      ['/back', undefined],
-      ['/', undefined],
-    ])
-  })
-
-  it('is reported when it is missing or invalid', async () => {
-    agent.respond(reply(200, json, '{}'))
-    for (const secret of ['NONE', 'ALLOWED_ORIGINS', 'ADMIN_TOKEN', 'LINES']) {
-      const message =
-        secret === 'LINES'
-          ? 'The secret "LINES" is empty, or contains characters that no header can carry.'
-          : `This Worker has no secret "${secret}". Run \`npx wrangler secret put ${secret}\`.`
-      const fetched = await get({ secret }, undefined, undefined, { LINES: 'a\r\nHost: b', ADMIN_TOKEN: 'admin' })
-      expect(fetched).toEqual({ failure: { status: 502, code: 'unreachable', message } })
-    }
-    expect(agent.requests).toEqual([])
-  })
 })
 
 describe('redirects', () => {
   it('are limited', async () => {
     agent.respond((response, { url = '' }) => reply(302, { Location: `${url}a` }, '')(response))
-    const failure = { ...unreachable.failure, message: "The card's address redirects more than 3 times." }
-    expect([await get(), agent.requests.length]).toEqual([{ failure }, 4])
+    expect([await get(), agent.requests.length]).toEqual([
+      unreadable("The card's address redirects more than 3 times."),
+      4,
+    ])
   })
 
   it('to private addresses are reported as unreachable', async () => {
@@ -231,12 +173,7 @@ describe('redirects', () => {
 })
 
 describe('the origin of this host', () => {
-  const own = {
-    failure: {
-      ...unreachable.failure,
-      message: "The card's address is this host itself. Name the one where the agent publishes its card.",
-    },
-  }
+  const own = unreadable("The card's address is this host itself. Name the one where the agent publishes its card.")
 
   it('is not requested, whichever of its origins a manifest names', async () => {
     agent.respond(reply(200, json, '{}'))
@@ -256,21 +193,15 @@ describe('the origin of this host', () => {
 })
 
 describe('a service binding', () => {
-  const serviceWith = (respond: (request: Request) => Response) => {
-    const requests: Request[] = []
-    const fetcher = {
-      fetch: async (url: string, init: RequestInit) => {
-        const request = new Request(url, init)
-        requests.push(request)
-        return respond(request)
-      },
-    }
-    return { requests, bindings: { WEATHER: fetcher } }
-  }
   const url = 'http://weather.internal/card'
 
   it('receives the request in place of the network, whatever the address', async () => {
-    const { requests, bindings } = serviceWith(() => Response.json(card, { headers: { ETag: '"1"' } }))
+    const requests: Request[] = []
+    const fetch = async (url: string, init: RequestInit) => {
+      requests.push(new Request(url, init))
+      return Response.json(card, { headers: { ETag: '"1"' } })
+    }
+    const bindings = { WEATHER: { fetch } }
     const fetched = await get({ url, service: 'WEATHER', secret: 'TOKEN' }, { etag: '"0"' }, undefined, bindings)
     expect([fetched, requests.map(({ url, method }) => `${method} ${url}`)]).toEqual([
       { card, validators: { etag: '"1"' } },
@@ -283,33 +214,80 @@ describe('a service binding', () => {
     ]).toEqual(['Bearer s3cret', '"0"', 'manual'])
   })
 
-  it('receives redirects to its own origin only', async () => {
-    const { requests, bindings } = serviceWith(({ url: requested }) =>
-      requested === url ? Response.redirect('http://weather.internal/2') : Response.redirect('http://other.internal/'),
-    )
-    expect([await get({ url, service: 'WEATHER' }, undefined, undefined, bindings), requests.length]).toEqual([
-      unreachable,
-      2,
-    ])
-  })
-
-  it('has the same limits', async () => {
-    const headers = { ...json, 'Content-Length': '2' }
-    const { bindings } = serviceWith(() => new Response(' '.repeat(2_000_000), { headers }))
-    const fetched = await get({ url, service: 'WEATHER' }, undefined, undefined, bindings)
-    expect(fetched).toEqual(invalidCard('The card has more than 1048576 bytes.'))
-  })
-
-  it('is reported as unreachable when it throws', async () => {
-    const { bindings } = serviceWith(() => {
-      throw new Error('crashed')
-    })
-    expect(await get({ url, service: 'WEATHER' }, undefined, undefined, bindings)).toEqual(unreachable)
-  })
-
   it('is reported when it does not exist', async () => {
-    expect(await get({ url, service: 'NONE' })).toEqual({
-      failure: { status: 502, code: 'unreachable', message: 'This Worker has no service binding "NONE".' },
-    })
+    expect(await get({ url, service: 'NONE' })).toEqual(unreadable('This Worker has no service binding "NONE".'))
   })
+})
+
+describe('a response that is not a card', () => {
+  it('is reported as invalid, and logged with its server', async () => {
+    const responded = (what: string) => `The card's address responded with ${what}`
+    const notJson = /responded with invalid JSON\. This is not JSON\./
+    const empty = /responded with invalid JSON\. The body is empty; expected an Agent Card as JSON\.$/
+    const of = (what: string) => responded(`${what}; an Agent Card is a JSON object.`)
+    const twice =
+      'ambiguous JSON. /provider/url is in its object twice, for the second time in line 2: remove one of the two.'
+    const body = (text: string | Buffer) => reply(200, json, text)
+    const text = reply(200, { 'Content-Type': 'text/plain' }, '{}')
+    const noType = "The card's address responded without a Content-Type; a card is application/json."
+    for (const [title, respond, message] of [
+      ['an HTML page', reply(200, html, '<!doctype html>'), responded('an HTML page; a card is application/json.')],
+      ['text', text, responded('text/plain; a card is application/json.')],
+      ['no type', reply(200, {}, '{}'), noType],
+      ['an empty body', body(''), empty],
+      ['a name twice in one object', body('{"name":"A",\n"provider":{"url":1,"url":2}}'), responded(twice)],
+      ['a list', body('[{}]'), of('a list')],
+      ['null', body('null'), of('null')],
+      ['a string', body('"card"'), of('a string')],
+      ['truncated JSON', body('{"name":"Weat'), notJson],
+      ['Latin-1', body(Buffer.from('{"name":"Bücher"}', 'latin1')), 'The card is not UTF-8 text.'],
+      ['a large body', body(' '.repeat(1_048_577)), 'The card has more than 1048576 bytes.'],
+    ] as [string, Responder, string | RegExp][]) {
+      agent.respond(respond)
+      logLines = []
+      const expected = typeof message === 'string' ? message : expect.stringMatching(message)
+      const failure = { status: 502, code: 'invalid-card', message: expected }
+      expect({ title, ...(await get()) }).toEqual({ title, failure })
+      expect(logLines, title).toMatchObject([
+        { event: 'card-unread', 'server.address': '127.0.0.1', 'server.port': Number(new URL(agent.origin).port) },
+      ])
+    }
+  })
+
+  it('is reported with its status, unless the network sends it', async () => {
+    const ofAgent = [204, 206, 404, 500, 504]
+    const ofNetwork = [520, 521, 523, 525, 526, 530]
+    for (const status of [...ofAgent, ...ofNetwork, 522, 524]) {
+      agent.respond(reply(status, json, status === 204 ? '' : '{"name":"a"}'))
+      const network = ofNetwork.includes(status) ? unreachable : timeout
+      const expected = unreadable(`The card's address responded with HTTP ${status}.`)
+      expect([status, await get()]).toEqual([status, ofAgent.includes(status) ? expected : network])
+    }
+  })
+
+  it('is none after 10 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const reached = Promise.withResolvers<void>()
+    agent.respond(() => reached.resolve())
+    const fetched = get()
+    await reached.promise
+    await vi.advanceTimersByTimeAsync(9_999)
+    expect(await Promise.race([fetched, 'waiting'])).toBe('waiting')
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await fetched).toEqual(timeout)
+  })
+})
+
+it('reports an unreachable upstream with one message for each reason, and logs it without its query and password', async () => {
+  for (const url of [
+    'http://127.0.0.1:9/card?key=hidden',
+    'https://vault.internal/?key=hidden',
+    'https://me:hidden@agent.example.com/',
+    'https://',
+  ]) {
+    logLines = []
+    const env = envWith({ ALLOWED_ORIGINS: 'http://127.0.0.1:9' })
+    expect([url, await fetchUpstreamCard(sourceAt(url), {}, env)]).toEqual([url, unreachable])
+    expect([logLines.length, JSON.stringify(logLines).includes('hidden')], url).toEqual([1, false])
+  }
 })

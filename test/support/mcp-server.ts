@@ -1,11 +1,5 @@
-import {
-  createMcpHandler,
-  Server,
-  type ServerContext,
-  WebStandardStreamableHTTPServerTransport,
-} from '@modelcontextprotocol/server'
-import { createToolServer } from '../../examples/mcp-server/tools.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import { Server, type ServerContext, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
+import type { JsonObject } from '../../src/json/json.ts'
 import { type FetchHandler, type ListenOptions, type ReceivedRequest, startUpstream } from './upstream.ts'
 
 /** Returns the MCP method of a request, or its HTTP method where its body is no JSON-RPC call. */
@@ -70,33 +64,16 @@ export type TestTool = {
   run: (given: JsonObject, context: ServerContext) => Promise<JsonObject> | JsonObject
 }
 
-/**
- * An MCP server of the official library over HTTP, with the tools of a test and a session for each client. It validates
- * no arguments; the example server at `/tool-box` does.
- */
+/** An MCP server of the official library over HTTP, with the tools of a test and a session for each client. */
 export type ToolServer = {
   url: string
   origin: string
   /** The methods that were requested since the last look, and the Authorization of each. */
   takeRequests: () => { methods: string[]; credentials: (string | undefined)[] }
-  /** The tools that were called since the last look, and their arguments. */
-  takeCalls: () => [tool: string, given: Json][]
   tools: Record<string, TestTool>
   /** Notifies all clients that the tools have changed. */
   announce: () => Promise<void>
-  /** Drops all sessions, as a server does that restarts. With 400, it answers as the examples of the official library do. */
-  dropSessions: (status?: 400 | 404) => void
-  /** How many sessions are open. */
-  countSessions: () => number
-  /** Responses to calls of a tool in place of the server's, given the call's id; without a response, the connection is cut. */
-  overrides: Map<string, (id: number) => Response | undefined>
   close: () => Promise<void>
-}
-
-/** How a server answers a request in a session that it does not know. */
-const unknownSession = {
-  400: () => rpc({ error: { code: -32000, message: 'Bad Request: No valid session ID provided' }, id: null }, 400),
-  404: () => new Response('no such session', { status: 404 }),
 }
 
 /** Starts a server with these tools, and with resources that are texts by their URIs. */
@@ -105,11 +82,8 @@ export const startToolServer = async (
   resources?: Record<string, string>,
   options: ListenOptions = {},
 ): Promise<ToolServer> => {
-  let lostStatus: keyof typeof unknownSession = 404
   const upstream = await startUpstream(options)
   const sessions = new Map<string, { server: Server; transport: WebStandardStreamableHTTPServerTransport }>()
-  const overrides: ToolServer['overrides'] = new Map()
-  const calls: [string, Json][] = []
   const toolServer: ToolServer = {
     url: `${upstream.origin}/mcp`,
     origin: upstream.origin,
@@ -117,26 +91,17 @@ export const startToolServer = async (
       const requests = upstream.requests.splice(0)
       return { methods: requests.map(mcpMethod), credentials: requests.map(({ headers }) => headers.authorization) }
     },
-    takeCalls: () => calls.splice(0),
     tools,
     announce: async () => {
       for (const { server } of sessions.values()) await server.sendToolListChanged()
     },
-    dropSessions: (status = 404) => {
-      lostStatus = status
-      sessions.clear()
-    },
-    countSessions: () => sessions.size,
-    overrides,
     close: () => upstream.close(),
   }
 
   const openSession = async (): Promise<WebStandardStreamableHTTPServerTransport> => {
     const server = new Server(
       { name: 'Tools', version: '1.2.0' },
-      {
-        capabilities: { tools: { listChanged: true }, ...(resources && { resources: {} }) },
-      },
+      { capabilities: { tools: { listChanged: true }, ...(resources && { resources: {} }) } },
     )
     if (resources) {
       const uris = Object.keys(resources).filter(uri => !uri.endsWith('hidden'))
@@ -153,7 +118,6 @@ export const startToolServer = async (
       })),
     }))
     server.setRequestHandler('tools/call', async ({ params }, context) => {
-      calls.push([params.name, (params.arguments ?? {}) as Json])
       const tool = toolServer.tools[params.name]
       if (!tool) throw new Error(`no tool ${params.name}`)
       return (await tool.run((params.arguments ?? {}) as JsonObject, context)) as never
@@ -167,17 +131,11 @@ export const startToolServer = async (
     return transport
   }
 
-  const toolBox = createMcpHandler(createToolServer)
   upstream.serve(async request => {
-    if (new URL(request.url).pathname === '/tool-box') return toolBox.fetch(request)
-    const text = await request.clone().text()
-    const [, name = ''] = /"name":"([\w-]+)"/.exec(text.includes('"tools/call"') ? text : '') ?? []
-    const override = overrides.get(name)
-    if (override) return override(JSON.parse(text).id)
     const id = request.headers.get('Mcp-Session-Id')
     if (id === null) return (await openSession()).handleRequest(request)
     const session = sessions.get(id)
-    return session ? session.transport.handleRequest(request) : unknownSession[lostStatus]()
+    return session ? session.transport.handleRequest(request) : new Response('no such session', { status: 404 })
   })
   return toolServer
 }

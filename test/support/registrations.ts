@@ -5,14 +5,14 @@ import type { Registration, SourceFailure, SourceRecord } from '../../src/regist
 import { noSearchFields } from '../../src/registry/search-fields.ts'
 import type { Signing } from '../../src/signing/card-signer.ts'
 
+/** The source of a card on another host, with `changes`. */
+export const sourceAt = (url: string, changes: Partial<Source> = {}): Source => ({
+  ...{ kind: 'card', url, ttl: 300, staleIfError: 86_400, pin: false },
+  ...changes,
+})
+
 /** The source of an upstream card. */
-export const source: Source = {
-  kind: 'card',
-  url: 'https://upstream.example/card',
-  ttl: 300,
-  staleIfError: 3600,
-  pin: false,
-}
+export const source = sourceAt('https://upstream.example/card', { staleIfError: 3600 })
 
 /** How cards are signed at a host without keys. */
 export const withoutKeys: Signing = { signers: '', unsigned: 'There is no key.' }
@@ -67,16 +67,6 @@ export const failure = (status: SourceFailure['status'] = 502, message = 'No.'):
   status,
   code: 'unreachable',
   message,
-})
-
-/** The source of a card on another host, with `changes`. */
-export const sourceAt = (url: string, changes: Partial<Source> = {}): Source => ({
-  kind: 'card',
-  url,
-  ttl: 300,
-  staleIfError: 86_400,
-  pin: false,
-  ...changes,
 })
 
 /** The part of the Worker's environment that fetching a card needs. */

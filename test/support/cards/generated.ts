@@ -32,17 +32,12 @@ export const webUrl = fc
   .map(([scheme, authority, segments]) => [`${scheme}://${authority}`, ...segments].join('/'))
 
 /** Unknown names, and names with a meaning in a dialect or in JavaScript. */
-const awkwardNames: readonly string[] = [
+const awkwardNames = [
   '',
-  ...'x-note ünïcode a/b~c 0 toString valueOf hasOwnProperty length name organization icon protocol transport type'.split(
-    ' ',
-  ),
-  ...'in location scheme schemes list tags flows stateHistory multiModal contextWindow supportUrl agentCard metadata supportedInputModes'.split(
-    ' ',
-  ),
-  ...'input_modes icon_url protocol_version preferred_transport interfaces push_notifications httpAuthSecurityScheme examples id tenant parameters url_ params'.split(
-    ' ',
-  ),
+  ...`x-note ünïcode a/b~c 0 toString valueOf hasOwnProperty length name organization icon protocol transport type in
+    location scheme schemes list tags flows stateHistory multiModal contextWindow supportUrl agentCard metadata
+    supportedInputModes input_modes icon_url protocol_version preferred_transport interfaces push_notifications
+    httpAuthSecurityScheme examples id tenant parameters url_ params`.split(/\s+/),
 ]
 
 const line = fc.oneof(
@@ -228,9 +223,8 @@ const shared = {
   }),
 }
 const others = unknown(
-  ...'name protocol icon tags protocol_version preferred_transport interfaces icon_url supportUrl metadata supportedInputModes agentCard'.split(
-    ' ',
-  ),
+  ...`name protocol icon tags protocol_version preferred_transport interfaces icon_url supportUrl metadata
+    supportedInputModes agentCard`.split(/\s+/),
 )
 
 const ofV1 = { ...shared, supportedInterfaces: interfaces }

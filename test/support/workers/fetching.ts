@@ -9,7 +9,6 @@ export type Settings = {
   /** Fetches through a service binding. */
   service?: boolean
   timeoutSeconds?: number
-  maxBytes?: number
 }
 
 /** A Worker behind a service binding: passes every request on. */
@@ -28,7 +27,6 @@ export class Fetching extends WorkerEntrypoint {
     const result = await fetchText(url, {
       accepts: isJsonType,
       allowedOrigins: new URL(url).origin,
-      credentials: { Authorization: 'Bearer s3cret' },
       ...(service && { fetch: (to, init) => fetchService(upstream, to, init) }),
       ...options,
     })
