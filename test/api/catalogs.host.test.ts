@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { getCatalog } from '../../src/api/catalogs/index.ts'
 import { resolveSite } from '../../src/api/catalogs/site.ts'
 import { senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { sharedHost } from '../support/host.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { token } from '../support/runtime.ts'
 import { catalogErrors } from '../support/schemas/catalogs.ts'
@@ -72,27 +70,10 @@ describe('each catalog', () => {
         etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
       })
       expect([status, (await get(`${path}//`)).text], path).toEqual([200, text])
+      const again = await get(path, { 'If-None-Match': headers.get('etag') ?? '' })
+      expect([again.status, again.text, again.headers.get('content-type')], path).toEqual([304, '', null])
     }
-  })
-
-  it('returns 304 for its entity tag', async () => {
-    for (const path of paths) {
-      const etag = (await get(path)).headers.get('ETag') ?? ''
-      const { status, headers, text } = await get(path, { 'If-None-Match': etag })
-      const type = headers.get('Content-Type')
-      expect([path, status, headers.get('ETag'), type, text]).toEqual([path, 304, etag, null, ''])
-    }
-  })
-
-  it('answers HEAD with the headers of GET, in the runtime too', async () => {
-    for (const path of paths) {
-      const sendTo = senderTo(sharedHost())
-      const [head, got] = [await sendTo(path, { method: 'HEAD' }), await sendTo(path, { method: 'GET' })]
-      expect([head.status, got.status, head.text]).toEqual([200, 200, ''])
-      for (const name of ['Content-Type', 'Cache-Control', 'Cache-Tag', 'Vary'])
-        expect(head.headers.get(name)).toBe(got.headers.get(name))
-      expect(head.headers.get('Link')).toContain(links)
-    }
+    for (const path of ['/', '/agents']) expect((await get(path)).headers.get('link')).toContain(links)
   })
 
   it('never has an internal agent, whatever the token, and is private to a caller with one', async () => {
@@ -109,11 +90,9 @@ describe('each catalog', () => {
       const [badLimit, badCursor] =
         path === '/sitemap.xml' ? ['unknown-query', 'unknown-query'] : ['bad-limit', 'bad-cursor']
       for (const [query, code] of [
-        ['limit=0', badLimit],
         ['limit=501', badLimit],
         ['cursor=..%2F', badCursor],
         ['owner=secret', 'unknown-query'],
-        ['origin=https://evil.example', 'unknown-query'],
       ])
         expect(await get(`${path}?${query}`), path).toMatchObject({ status: 400, body: { code } })
     }
@@ -140,12 +119,8 @@ describe('GET /.well-known/ai-catalog.json', () => {
       updatedAt: expect.any(String),
       tags: ['weather', 'archive'],
     })
-  })
-
-  it('cuts long descriptions off', async () => {
-    const { entries } = await getManifest(path)
-    expect(entries[0]?.description).toMatch(/^One\n\n# (long )+long…$/)
-    expect(entries[0]?.description?.length).toBeLessThanOrEqual(1000)
+    expect(catalog.entries[0]?.description).toMatch(/^One\n\n# (long )+long…$/)
+    expect(catalog.entries[0]?.description?.length).toBeLessThanOrEqual(1000)
   })
 
   it('has pages, each with an entry and a link for the next', async () => {
@@ -260,23 +235,6 @@ describe('GET /robots.txt', () => {
     expect(await response.text()).toBe(
       `User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\nSitemap: ${origin}/sitemap.xml\n`,
     )
-  })
-})
-
-describe('GET /agents', () => {
-  it('leads to the catalogs', async () => {
-    expect((await host.fetch('/agents')).headers.get('Link')).toBe(links)
-  })
-})
-
-describe('a catalog past the rate limit', () => {
-  it('returns 429 without reading the cache or the Registry', async () => {
-    const env = { PUBLIC_URL: '', CALL_LIMIT: { limit: async () => ({ success: false }) } } as unknown as Env
-    const request = new Request(`${origin}/llms.txt`, { headers: { 'CF-Connecting-IP': '192.0.2.77' } })
-    await expect(getCatalog(request, env, {} as ExecutionContext, {})).rejects.toMatchObject({
-      status: 429,
-      code: 'too-many-requests',
-    })
   })
 })
 

@@ -68,15 +68,13 @@ describe('the health of a host', () => {
       return read({ EVENTS, WEBHOOK_URL: 'https://hooks.example.com/', WEBHOOK_SECRET: key, ...variables })
     }
 
-    it('is ok while its receiver accepts what it is sent', async () => {
+    it('is ok while its receiver accepts what it is sent, and degraded while it fails', async () => {
       const { body } = await readWith(async () => ({ pending: 2, failingSince: null }))
       expect(body).toEqual({ ...ok, webhook: { pending: 2, failingSince: null } })
-    })
-
-    it('is degraded while its receiver fails', async () => {
-      const { body } = await readWith(async () => ({ pending: 5, failingSince: 0 }))
+      vi.advanceTimersByTime(60_000)
+      const failing = await readWith(async () => ({ pending: 5, failingSince: 0 }))
       const webhook = { pending: 5, failingSince: '1970-01-01T00:00:00.000Z' }
-      expect(body).toEqual({ ...ok, status: 'degraded', webhook })
+      expect(failing.body).toEqual({ ...ok, status: 'degraded', webhook })
     })
 
     it('is degraded while the state of the webhook is unknown, and the Registry reachable', async () => {
@@ -87,7 +85,7 @@ describe('the health of a host', () => {
       })
     })
 
-    it.each(['', 'whsec_c2hvcnQ=', key.replace('whsec_', '')])('is degraded without a valid key: %j', async secret => {
+    it.each(['', 'whsec_c2hvcnQ='])('is degraded without a valid key: %j', async secret => {
       const { body } = await readWith(async () => null, { WEBHOOK_SECRET: secret })
       expect(body).toEqual({ ...ok, status: 'degraded', missing: ['WEBHOOK_SECRET'] })
     })

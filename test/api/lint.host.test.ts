@@ -6,10 +6,8 @@ import { sharedHost } from '../support/host.ts'
 import { startNodeHost } from '../support/node-host.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
-/** The requests to /lint per minute that the limited host accepts from one address. */
-const limit = 5
-
 const host = sharedHost()
+/** Accepts five requests to /lint per minute from one address. */
 const limitedHost = sharedHost('limited')
 
 /** A host of either kind. */
@@ -82,13 +80,10 @@ describe('POST /lint', () => {
   it('accepts the id that PUT accepts', async () => {
     const id = 'vendor-manager'
     const rows: [document: JsonObject, valid: boolean][] = [
-      // A field of a bare card.
+      // A field of a bare card, and that of a manifest.
       [{ ...minimalCard, id: 'Vendor Manager' }, true],
-      [{ ...minimalCard, id: 5 }, true],
-      // That of a manifest.
       [{ id, card: minimalCard }, true],
       [{ id: 'Vendor Manager', card: minimalCard }, false],
-      [{ id: 5, card: minimalCard }, false],
     ]
     for (const [document, valid] of rows) {
       expect((await host.put(id, document)).ok).toBe(valid)
@@ -97,25 +92,12 @@ describe('POST /lint', () => {
     }
   })
 
-  it('rejects a body that is not JSON', async () => {
-    const response = await lint('<html>')
-    expect([response.status, response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
-      ...[400, 'application/problem+json', 'no-store'],
-    ])
-    const problem = { status: 400, code: 'not-json', detail: expect.stringContaining('HTML') }
-    expect(await response.json()).toMatchObject(problem)
-  })
-
   it('limits the requests from one address or IPv6 network', async () => {
     const card = JSON.stringify(minimalCard)
-    const statuses: number[] = []
-    for (let count = 0; count < limit; count++)
-      statuses.push((await lint(card, `2001:db8::${count}`, limitedHost)).status)
-    expect(statuses).toEqual([200, 200, 200, 200, 200])
+    for (let count = 0; count < 5; count++)
+      expect((await lint(card, `2001:db8::${count}`, limitedHost)).status).toBe(200)
     const rejected = await lint(card, '2001:db8::6', limitedHost)
-    expect([rejected.status, rejected.headers.get('retry-after'), rejected.headers.get('cache-control')]).toEqual([
-      ...[429, '60', 'no-store'],
-    ])
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '60'])
     expect(await rejected.json()).toMatchObject({ status: 429, code: 'too-many-requests' })
     // Another network has a limit of its own.
     expect((await lint(card, '2001:db8:0:1::1', limitedHost)).status).toBe(200)

@@ -284,18 +284,6 @@ describe('the feed', () => {
     expect(work).toEqual({ queries: 3, parsed: 0, serialized: 5, sent: 1300 })
   })
 
-  it('does nothing on a write for streams that nobody reads', async () => {
-    await record('a')
-    await connectMany(200, 0)
-    await vi.runAllTimersAsync()
-    for (const hibernate of [() => undefined, wake]) {
-      hibernate()
-      resetWork()
-      await record('b')
-      expect(work).toMatchObject({ queries: 3, parsed: 0, sent: 0 })
-    }
-  })
-
   it('replays a page for one stream at a time, behind new changes and the requests of others', async () => {
     await record(...Array.from({ length: 300 }, () => 'a'))
     const live = await connect({ caller: 'live' })

@@ -217,16 +217,4 @@ describe('the queue of the webhook', () => {
     const detail = expect.stringContaining('Invalid')
     expect(logged).toMatchObject([{ event: 'webhook-failed', 'calling_card.detail': detail }])
   })
-
-  it('delivers what is pending to another URL at once', async () => {
-    store(1)
-    answers = [status(500)]
-    await queue.deliver()
-    env.WEBHOOK_URL = 'https://other.example.com/'
-    expect(store(2)).toBe(true)
-    await queue.deliver()
-    expect(sent.slice(1).map(({ url, body }) => `${url} ${body.data.agent}`)).toEqual([
-      ...['https://other.example.com/ a1', 'https://other.example.com/ a2'],
-    ])
-  })
 })

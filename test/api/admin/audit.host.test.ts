@@ -1,12 +1,10 @@
 import { compactVerify, importJWK, type JWK } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MAX_RECORDED_REFUSALS } from '../../../src/limits.ts'
 import { type AuditEntry, findChainBreak } from '../../../src/registry/audit/chain.ts'
 import { senderTo } from '../../support/called-host.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { sharedHost, token } from '../../support/host.ts'
 import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
-import { makeSigningKey } from '../../support/signing-key.ts'
 
 type Page = {
   entries: AuditEntry[]
@@ -91,18 +89,6 @@ describe('GET /audit', () => {
     })
   })
 
-  it('signs it with the current key during a rotation, and publishes the others', async () => {
-    const now = Math.floor(Date.now() / 1000)
-    const [previous, current] = [makeSigningKey(), { ...makeSigningKey(), nbf: now - 60 }]
-    const vars = { SIGNING_KEY: JSON.stringify(current), SIGNING_KEY_2: JSON.stringify(previous) }
-    const rotating = await startNodeHost({ vars })
-    await rotating.put('audit-rotating', minimalCard)
-    const { head } = await read('', rotating)
-    const { keys } = (await (await rotating.fetch('/.well-known/jwks.json')).json()) as { keys: JWK[] }
-    const { protectedHeader } = await compactVerify(head?.signature ?? '', await importJWK({ ...keys[0] }, 'ES256'))
-    expect([protectedHeader.kid, ...keys.map(({ x }) => x)]).toEqual([keys[0]?.kid, current.x, previous.x])
-  })
-
   it('has no head and no signature on a host without entries and without a key', async () => {
     expect(await read('', unsigned)).toEqual({ entries: [], head: null })
     await unsigned.put('audit-unsigned', minimalCard)
@@ -120,10 +106,6 @@ describe('GET /audit', () => {
       ['until=2027-02-30', 'bad-filter'],
       ['cursor=x', 'bad-cursor'],
       ['cursor=0', 'bad-cursor'],
-      ['limit=0', 'bad-limit'],
-      ['limit=-1', 'bad-limit'],
-      ['limit=1000000000', 'bad-limit'],
-      ['kind=x', 'unknown-query'],
     ])
       expect(await send(`/audit?${query}`, { method: 'GET', token })).toMatchObject({ status: 400, body: { code } })
   })
@@ -132,12 +114,5 @@ describe('GET /audit', () => {
     const { token: writer } = await host.issue({ scopes: ['read', 'write'] })
     expect((await send('/audit', { method: 'GET' })).status).toBe(401)
     expect((await send('/audit', { method: 'GET', token: writer })).status).toBe(403)
-  })
-
-  it('does not grow without end from refusals', async () => {
-    const { id, token: writer } = await host.issue({ scopes: ['write'], agents: ['mine-*'] })
-    for (let count = 0; count < MAX_RECORDED_REFUSALS + 5; count++)
-      expect((await send('/agents/other', { method: 'DELETE', token: writer })).status).toBe(403)
-    expect((await read(`actor=${id}&limit=100`)).entries).toHaveLength(MAX_RECORDED_REFUSALS)
   })
 })

@@ -55,15 +55,6 @@ describe('reads of documents', () => {
     expect(get).toHaveBeenCalledTimes(1)
   })
 
-  it('read KV once for an unknown agent until the cached absence is stale', async () => {
-    const { get, env } = kvOf()
-    for (let count = 0; count < 100; count++) expect(await read(env)).toBeNull()
-    expect(get.mock.calls).toEqual([[key, expect.anything()]])
-    expire()
-    await read(env)
-    expect(get).toHaveBeenCalledTimes(2)
-  })
-
   it('serve from memory and read KV once in the background when the document is 20 to 30 seconds old', async () => {
     const { get, env } = kvOf(envelope(1, 'one'))
     await read(env)
@@ -110,18 +101,6 @@ describe('reads of documents', () => {
     expect(get).toHaveBeenCalledTimes(2)
   })
 
-  it('follow KV within 30 seconds, removals included', async () => {
-    const { env, store } = kvOf(envelope(1, 'one'))
-    await read(env)
-    store(envelope(2, 'two'))
-    expect(await read(env)).toBe('one')
-    expire()
-    expect(await read(env)).toBe('two')
-    store(tombstone(3))
-    expire()
-    expect(await read(env)).toBeNull()
-  })
-
   it('show a write at once, and no older revision that KV or a late write still has', async () => {
     const { env, store } = kvOf(envelope(1, 'one'))
     await read(env)
@@ -137,13 +116,6 @@ describe('reads of documents', () => {
     expect(await read(env)).toBeNull()
     expire()
     expect(await read(env)).toBeNull()
-  })
-
-  it('show a first registration before KV has it', async () => {
-    const { env } = kvOf()
-    cacheEnvelope(id, envelope(1, 'one'))
-    expire()
-    expect(await read(env)).toBe('one')
   })
 
   it('return the health of a remote card from KV, and a change of it in this isolate at once', async () => {

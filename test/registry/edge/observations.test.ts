@@ -75,14 +75,6 @@ describe('what an isolate observes', () => {
     expect(sent.map(({ observations }) => observations.mediaTypes)).toEqual([{}, {}, { 'image/png': 1 }])
   })
 
-  it('is sent for each agent alone', async () => {
-    observe(2)
-    observe(3, answered, `other-${agent}`)
-    await pass(1)
-    expect(sent.map(({ id }) => id)).toEqual([agent, `other-${agent}`])
-    expect(counts()).toEqual([2, 3])
-  })
-
   it('is nothing for results without media types', async () => {
     observeMediaTypes(agent, [], env, ctx)
     await sendObservations(agent, env)

@@ -69,11 +69,6 @@ describe('a list of a set', () => {
     expect(list({ set: 'c', covered: ['*'] })).toEqual([])
   })
 
-  it('has pages', () => {
-    expect(list({ set: 'a', covered: ['*'], limit: 2 })).toEqual(['a-1', 'a-2'])
-    expect(list({ set: 'a', covered: ['*'], limit: 2, after: 'a-2' })).toEqual(['b-2'])
-  })
-
   it('follows an agent that moves to another set, leaves all, or is removed', () => {
     put('a-1', { set: 'b', manifestEtag: '"2"' })
     put('b-2', { manifestEtag: '"2"' })

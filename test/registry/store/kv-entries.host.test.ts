@@ -120,9 +120,4 @@ describe('extended:{id}:{tier}', () => {
     for (const tier of ['base', 'gold'])
       expect(await readEntry(`extended:kv-fewer:${tier}`), tier).toMatchObject({ names: [], seq: 3 })
   })
-
-  it('does not exist for an agent without overlays', async () => {
-    await put('kv-plain')
-    expect((await kv.list({ prefix: 'extended:kv-plain:' })).keys).toEqual([])
-  })
 })

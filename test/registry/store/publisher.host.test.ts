@@ -41,24 +41,6 @@ describe('a failed write to KV', () => {
     }, 15_000)
   })
 
-  it('of an extended card is retried too, after several failures', async () => {
-    await put('extended', { extended: { name: 'One' } })
-    // Once for each of the two keys of the agent, and once for each when they are retried.
-    expect(await put('extended', { extended: { name: 'Two' } }, 4)).toMatchObject({ seq: 2, published: false })
-    for (let time = 0; time < 2; time++) await registry.retry()
-    expect(await readEntry('extended:extended:base')).toMatchObject({
-      ...{ metadata: { seq: 2 }, value: expect.stringContaining('"Two"') },
-    })
-  })
-
-  it('is retried with the newest revision, never with an older one', async () => {
-    await put('newest')
-    expect(await put('newest', named('Two'), 1)).toMatchObject({ published: false })
-    expect(await put('newest', named('Three'))).toMatchObject({ seq: 3, published: true })
-    await registry.retry()
-    expect((await readEntry('card:newest')).metadata).toMatchObject({ seq: 3 })
-  })
-
   it('is retried when the same manifest is registered again', async () => {
     expect(await put('again', {}, 1)).toMatchObject({ published: false })
     expect(await put('again')).toMatchObject({ seq: 1, changed: false, published: true })

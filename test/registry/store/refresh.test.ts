@@ -56,11 +56,6 @@ const pendingCard = (text: string) => ({
 })
 
 describe('an agent with a remote card', () => {
-  it('is published with the health of its card', () => {
-    put('a', 'One', fetched('One'))
-    expect(readCardEntry('a')).toEqual({ seq: 1, ...card, source: { checked: start, ttl: 300, staleIfError: 3600 } })
-  })
-
   it('is registered before its card is fetched: listed with internal agents only, and published with its failure if public', () => {
     put('open', undefined, { source, by: 'manifest', failure: failure(504) })
     put('inner', undefined, { source, by: 'manifest', failure: failure(504) }, { visibility: 'internal' })

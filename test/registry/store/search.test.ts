@@ -53,13 +53,6 @@ describe('the index', () => {
     for (const table of ['search_documents', 'search', 'internal_search'])
       expect(sql.exec(`SELECT COUNT(*) AS count FROM ${table}`).one()).toEqual({ count: 0 })
   })
-
-  it('has no agent twice that is registered again after its removal', () => {
-    put('a', 'Weather')
-    remove(sql, 'a', {}, 'admin')
-    put('a', 'Weather')
-    expect(ids('weather')).toEqual(['a'])
-  })
 })
 
 describe('a search', () => {
