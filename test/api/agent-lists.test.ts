@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { LIST_FORMATS, listResponse } from '../../src/api/agents/lists.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { token } from '../support/runtime.ts'
@@ -59,25 +58,7 @@ describe('GET /agents', () => {
   })
 })
 
-describe.each(['/agents', '/.well-known/a2a/agents'] as const)('GET %s past the rate limit', path => {
-  it('returns 429 without reading the cache or the Registry', async () => {
-    const keys: string[] = []
-    const limit = async ({ key }: { key: string }) => {
-      keys.push(key)
-      return { success: false }
-    }
-    const env = { CALL_LIMIT: { limit } } as unknown as Env
-    const request = new Request(`https://cards.example.com${path}`, { headers: { 'CF-Connecting-IP': '192.0.2.1' } })
-    await expect(listResponse(path, true, { request, env, ctx: {} as ExecutionContext })).rejects.toMatchObject({
-      status: 429,
-      code: 'too-many-requests',
-      headers: { 'Retry-After': '60' },
-    })
-    expect(keys).toEqual(['192.0.2.1'])
-  })
-})
-
-it('counts the lists of a token against the rate limit, those of a set too', async () => {
+it('counts the lists of an address or a token against the rate limit, those of a set too', async () => {
   const limited = await startNodeHost()
   const body = JSON.stringify({ scopes: ['read'] })
   const admin = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
@@ -86,22 +67,8 @@ it('counts the lists of a token against the rate limit, those of a set too', asy
   Object.assign(limited.env, { CALL_LIMIT: { limit: async () => ({ success: false }) } })
   for (const path of ['/agents', '/agents?set=a', '/.well-known/a2a/agents'])
     expect((await limited.fetch(path, { headers })).status, path).toBe(429)
-})
-
-describe('LIST_FORMATS', () => {
-  it('formats a page for this host, for Shaman and for SuperX', () => {
-    const [origin, url] = ['https://cards.example.com', 'https://tools.example.com']
-    const agent = {
-      ...{ id: 'tool-box', origin, visibility: 'public', name: 'Tool Box', description: 'Has tools', version: '1.0.0' },
-      ...{ url, protocol: 'mcp', shaman: { url: `${url}/rest`, preferredTransport: 'HTTP+JSON' } },
-    }
-    const { id, name, description, version, protocol, shaman } = agent
-    const card = 'https://cards.example.com/agents/tool-box/.well-known/agent-card.json'
-    const cursor = id
-    expect(Object.values(LIST_FORMATS).map(format => format({ agents: [agent], cursor }))).toEqual([
-      { agents: [{ id, name, description, version, url, card }], cursor },
-      { protocolVersion: '0.3.0', agents: [{ name, description, version, ...shaman }], cursor },
-      { agents: [{ id, name: id, description, version, url, protocol, agentCard: { url: card } }], cursor },
-    ])
-  })
+  for (const path of ['/agents', '/.well-known/a2a/agents', '/llms.txt']) {
+    const refused = await limited.fetch(path, { headers: { 'CF-Connecting-IP': '192.0.2.1' } })
+    expect([refused.status, refused.headers.get('retry-after')], path).toEqual([429, '60'])
+  }
 })

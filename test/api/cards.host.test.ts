@@ -4,7 +4,6 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { senderTo } from '../support/called-host.ts'
 import { bilingualCard, minimalCard } from '../support/cards/cards.ts'
 import { sharedHost, token } from '../support/host.ts'
-import { startNodeHost } from '../support/node-host.ts'
 
 const host = sharedHost()
 const send = senderTo(host)
@@ -85,11 +84,6 @@ describe('the representation of a card', () => {
     }
   })
 
-  it('differs between the two well-known paths only in protocolVersion', async () => {
-    const [current, legacy] = [await get(path), await get('/agents/card-bilingual/.well-known/agent.json')]
-    expect(legacy.body).toEqual({ ...(current.body as JsonObject), protocolVersion: '1.0' })
-  })
-
   it('is rejected for an unknown dialect, with the list of dialects', async () => {
     const detail = expect.stringContaining('hybrid, 1.0, superx, telex, shaman, 0.3, gopherhole')
     const body = { code: 'unknown-dialect', detail }
@@ -138,22 +132,12 @@ describe('an internal agent', () => {
   })
 })
 
-it('stores no public card in shared caches that was requested with credentials', async () => {
-  for (const authorization of [`Bearer ${token}`, 'Bearer wrong', 'Basic eDp5']) {
-    const { status, headers } = await get('/agents/card-minimal', { Authorization: authorization })
-    expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
-  }
-})
-
 describe('an unknown path', () => {
   it('gets 404 with a hint', async () => {
     for (const [path, code, detail] of [
       ['/agents/card-unknown', 'agent-not-found', 'GET /agents lists'],
       ['/agents/CARD-MINIMAL', 'agent-not-found', 'Ids are lower case'],
-      ['/agents/card-mini%6dal', 'agent-not-found', 'GET /agents lists'],
       ['/agents/.well-known/agent-card.json', 'agent-not-found', 'ends in a slash'],
-      ['/agents/.well-known/agent.json', 'agent-not-found', 'ends in a slash'],
-      [`/agents/${'a'.repeat(64)}`, 'agent-not-found', 'GET /agents lists'],
       ['/', 'not-found', '/agents/{id}/.well-known/agent-card.json'],
       ['/.well-known/agents.json', 'not-found', 'GET /agents'],
     ] as const) {
@@ -163,18 +147,5 @@ describe('an unknown path', () => {
         expect.objectContaining({ status: 404, code, detail: expect.stringContaining(detail) }),
       ])
     }
-  })
-})
-
-it('serves the agent of ROOT_AGENT under any host name, with the addresses of PUBLIC_URL', async () => {
-  const publicUrl = 'https://cards.example.com'
-  const configured = await startNodeHost({ vars: { ROOT_AGENT: 'card-second', PUBLIC_URL: `${publicUrl}/` } })
-  await configured.put('card-first', minimalCard)
-  const { urls } = await configured.put('card-second', { ...minimalCard, name: 'Second' })
-  const { body } = await senderTo(configured)('/.well-known/agent-card.json', { method: 'GET' })
-  expect(body).toMatchObject({ name: 'Second' })
-  expect(urls).toEqual({
-    card: `${publicUrl}/agents/card-second/.well-known/agent-card.json`,
-    agent: `${publicUrl}/agents/card-second`,
   })
 })

@@ -135,10 +135,6 @@ describe('the health of a host', () => {
     const later = await read()
     expect(requests).toBe(1)
     expect(new Set([...first, later].map(({ status }) => status)).size).toBe(1)
-  })
-
-  it('is read from the Registry again after half a minute', async () => {
-    await read()
     health = fail
     await vi.advanceTimersByTimeAsync(30_001)
     expect([(await read()).status, requests]).toEqual([503, 2])

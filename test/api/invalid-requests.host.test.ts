@@ -108,12 +108,6 @@ it('rejects a method that a path does not allow with 405 and Allow', async () =>
   }
 })
 
-it('rejects If-None-Match with an entity tag in a PUT request', async () => {
-  const headers = { 'If-None-Match': '"x"' }
-  const response = await send('/agents/invalid-requests', { method: 'PUT', token, headers, body: minimalCard })
-  await expectProblem('If-None-Match', response, 400, 'bad-condition', 'If-None-Match: *')
-})
-
 it('rejects limits and cursors that no list gave, and parameters that a list does not have', async () => {
   const lists = ['/agents?', '/agents?q=agent&', '/agents?tag=general&', '/tokens?', '/audit?']
   const rows = [

@@ -35,11 +35,6 @@ describe('the event of a change', () => {
       '12\nid: 9\nevent: changed\ndata: {"agent":"weather","seq":4,"class":"additive","time":"2026-11-22T00:00:00.000Z"}\n\n',
     )
   })
-
-  it('is read as it is written', () => {
-    expect(readPage('12\nid: 9\nevent: changed\n\n')).toEqual({ last: 12, events: 'id: 9\nevent: changed\n\n' })
-    expect(readPage('12\n')).toEqual({ last: 12, events: '' })
-  })
 })
 
 describe('the table of changes', () => {
@@ -63,11 +58,6 @@ describe('the table of changes', () => {
     table.append([change({ number: 5, id: 'other' })])
     expect(table.after(1, 2).map(({ number }) => number)).toEqual([2, 3])
     expect(table.after(1, 10, 'odd').map(({ number }) => number)).toEqual([3, 5])
-  })
-
-  it('is empty at first', () => {
-    const table = fill([])
-    expect([table.floor(), table.newest(), table.after(0, 1)]).toEqual([0, 0, []])
   })
 
   it('knows which agents it has changes of, and which of them everybody may see', () => {

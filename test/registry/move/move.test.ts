@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { createObservations } from '../../../src/card/model/observations.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
@@ -239,14 +239,10 @@ describe('an export of any cards', () => {
     })
     const cards = [...Object.values(completeCards), ...published, ...fc.sample(authoredCard, numRuns)]
     const tiers = { extended: { description: 'More' }, tiers: { gold: { description: 'Gold' } } }
-    const tool = { skillId: 'a', name: 'a', inputSchema: {} }
     const mcp = { card: {}, upstream: mcpUpstream, gate: { tasks: 'owner' } }
     const manifests: [JsonObject, JsonObject?][] = [
-      ...cards.map((card): [JsonObject] => [card]),
-      ...['gateway', 'closed', 'direct'].flatMap(route =>
-        cards.slice(0, 5).map((card): [JsonObject] => [{ card, route, ...tiers }]),
-      ),
-      [mcp, mcpServerCard({ ...tool, id: 'a', description: 'A' })],
+      ...cards.map((card, index): [JsonObject] => [index % 4 === 0 ? { card, route: 'gateway', ...tiers } : card]),
+      [mcp, mcpServerCard({ skillId: 'a', name: 'a', inputSchema: {}, id: 'a', description: 'A' })],
     ]
     let count = 0
     for (const [document, fetched] of manifests) {
@@ -386,15 +382,6 @@ describe('an import', () => {
     expect(readTable(target, 'hosts')).toHaveLength(2)
     const edited = edit(text, ofTable('tokens'), row => Object.assign(row, { record: '{}' }))
     expect(importLines(openTables(), edited, false)).toMatchObject({ outcome: 'invalid' })
-  })
-
-  it('looks only once for what a line replaces, if that is nothing', () => {
-    const target = openTables()
-    const staging = new Staging(target)
-    const exec = vi.spyOn(target, 'exec')
-    const header = exportLines(sql).split('\n', 1)[0]
-    expect(staging.add(`${header}\n${'{"replace":"a"}\n'.repeat(1000)}`)).toBeUndefined()
-    expect(exec).toHaveBeenCalledTimes(1000)
   })
 
   it('keeps the indexes of the tables, whether it ends or is given up', () => {

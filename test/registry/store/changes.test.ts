@@ -77,20 +77,4 @@ describe('a write', () => {
     )
     expect(staleKeys).toEqual([['events:'], [], ['events:'], ['events:']])
   })
-
-  it('that changes nothing, or is rejected, records no change', () => {
-    put('One')
-    put('One')
-    put('Two', { expected: { ifMatch: ['"other"'] } })
-    remove(sql, 'b', {}, 'admin')
-    expect(readChanges()).toHaveLength(1)
-  })
-
-  it('records its author with the revision, the one that removes the agent included', () => {
-    put('One', { actor: 'abcdefghijkl' })
-    put('Two', { actor: 'host' })
-    remove(sql, 'a', {}, 'admin')
-    const authors = sql.exec('SELECT author FROM revisions ORDER BY seq').toArray()
-    expect(authors).toEqual([{ author: 'abcdefghijkl' }, { author: 'host' }, { author: 'admin' }])
-  })
 })

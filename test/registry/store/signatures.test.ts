@@ -55,16 +55,6 @@ describe('a Registry whose keys change', () => {
     expect(await roles()).toEqual({ current: coming, previous: old })
   })
 
-  it('keeps the alarm of an outbox that an earlier object has left', async () => {
-    await host.put('news', minimalCard)
-    await host.deploy({ SIGNING_KEY_2: secretOf(second, start + 600_000) })
-    await host.deploy({})
-    await advance(2000)
-    expect(await getKeys()).toMatchObject({ unsigned: 0 })
-    await advance(600_000)
-    expect((await getKeys()).unsigned).toBe(0)
-  })
-
   it('signs what was registered with the keys of just before a minute later', async () => {
     await host.deploy({ SIGNING_KEY_2: secretOf(second, start + 600_000) })
     await advance(600_000)
@@ -77,19 +67,6 @@ describe('a Registry whose keys change', () => {
     expect((await getKeys()).unsigned).toBe(0)
     await advance(31_000)
     expect(await signersOf('late')).toHaveLength(2)
-  })
-
-  it('removes the signatures of a key that is deleted, and counts the agents until then', async () => {
-    const { current: old } = await roles()
-    await host.deploy({ SIGNING_KEY_2: secretOf(second, start - 60_000) })
-    await advance(1000)
-    await host.deploy({ SIGNING_KEY: undefined })
-    const { current = '' } = await roles()
-    expect(current).not.toBe(old)
-    expect((await getKeys()).unsigned).toBe(1)
-    await advance(1000)
-    await advance(31_000)
-    expect([await signersOf(), (await getKeys()).unsigned]).toEqual([[current], 0])
   })
 
   it('removes a signature by a key that is gone, and adds none to a card without any, if a manifest is not valid now', async () => {
