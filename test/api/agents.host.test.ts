@@ -158,31 +158,22 @@ describe('the host names of an agent', () => {
   })
 })
 
-describe('authentication', () => {
-  it('is required for every write and for the manifest: without, they get 401 and change nothing', async () => {
-    await put('reg-locked', minimalCard)
-    const rows: [authorization: string | undefined, code: string, detail: string][] = [
-      [undefined, 'no-token', 'Authorization: Bearer'],
-      ['Bearer wrong', 'bad-token', 'unknown, expired or revoked'],
-      [`Basic ${token}`, 'bad-token', 'not sent as `Authorization: Bearer'],
-    ]
-    for (const [authorization, code, detail] of rows)
-      for (const [method, path] of [
-        ['PUT', '/agents/reg-never'],
-        ['DELETE', '/agents/reg-locked'],
-        ['GET', '/agents/reg-locked/manifest'],
-      ] as const) {
-        const { status, headers, body } = await send(path, {
-          method,
-          headers: { ...(authorization !== undefined && { Authorization: authorization }) },
-          ...(method === 'PUT' && { body: minimalCard }),
-        })
-        expect([authorization, status, headers.get('www-authenticate'), body]).toEqual([
-          ...[authorization, 401, expect.stringMatching(/^Bearer realm="calling-card"/)],
-          expect.objectContaining({ code, detail: expect.stringContaining(detail) }),
-        ])
-      }
-    expect((await get('/agents/reg-never')).status).toBe(404)
-    expect((await get('/agents/reg-locked')).status).toBe(200)
-  })
+it('every write and the manifest need a token: without, they get 401 and change nothing', async () => {
+  await put('reg-locked', minimalCard)
+  for (const [authorization, code] of [
+    ['', 'no-token'],
+    ['Bearer wrong', 'bad-token'],
+    [`Basic ${token}`, 'bad-token'],
+  ] as const)
+    for (const [method, path] of [
+      ['PUT', '/agents/reg-never'],
+      ['DELETE', '/agents/reg-locked'],
+      ['GET', '/agents/reg-locked/manifest'],
+    ] as const) {
+      const headers = { ...(authorization && { Authorization: authorization }) }
+      const { status, body } = await send(path, { method, headers, ...(method === 'PUT' && { body: minimalCard }) })
+      expect([authorization, method, status, body]).toMatchObject([authorization, method, 401, { code }])
+    }
+  expect((await get('/agents/reg-never')).status).toBe(404)
+  expect((await get('/agents/reg-locked')).status).toBe(200)
 })

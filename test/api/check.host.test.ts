@@ -417,9 +417,7 @@ describe('GET /agents/{id}/receipt', () => {
     expect(protectedHeader).toEqual({ alg: 'ES256', kid: expect.any(String), typ: 'calling-card-receipt+jws', jku })
     const changed = { ...receipt, summary: { ...receipt.summary, failed: 1 } }
     await expect(verify(changed)).rejects.toThrow('verification failed')
-  })
-
-  it('can be cached as a card can', async () => {
+    // It can be cached as a card can.
     const { headers } = await getReceipt('receipt-signed')
     expect([headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([
       'public, max-age=60, stale-while-revalidate=86400',

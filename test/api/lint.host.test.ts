@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
-import { nextAddress } from '../support/called-host.ts'
+import { nextAddress, senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost } from '../support/host.ts'
 import { startNodeHost } from '../support/node-host.ts'
@@ -45,14 +45,10 @@ describe('POST /lint', () => {
   })
 
   it('also returns what each client would get, if it is asked to', async () => {
-    const read = async (query: string) => {
-      const body = JSON.stringify(minimalCard)
-      const headers = { 'Content-Type': 'application/json', 'CF-Connecting-IP': nextAddress() }
-      return (await host.fetch(`/lint${query}`, { method: 'POST', headers, body })).json()
-    }
+    const read = (query: string) => senderTo(host)(`/lint${query}`, { body: minimalCard })
     const shown = { representations: { '1.0': { name: 'My Agent' }, 'agent-card.json': { name: 'My Agent' } } }
-    expect(await read('?representations=true')).toMatchObject(shown)
-    expect(await read('?representations=false')).not.toHaveProperty('representations')
+    expect((await read('?representations=true')).body).toMatchObject(shown)
+    expect((await read('?representations=false')).body).not.toHaveProperty('representations')
   })
 
   it('lists the errors of an invalid card', async () => {

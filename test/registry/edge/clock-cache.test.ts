@@ -30,12 +30,6 @@ describe('ClockCache', () => {
     expect(cachedOf(cache, 'bcd')).toBe('d')
   })
 
-  it('counts a key once, however often it is set', () => {
-    const cache = cacheOf('a', 'a', 'a')
-    cache.set('b', { size: 40 })
-    expect(cachedOf(cache, 'ab')).toBe('ab')
-  })
-
   it('evicts the oldest item that has not been read since', () => {
     const cache = cacheOf('a', 'b')
     cache.get('a')

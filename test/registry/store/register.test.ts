@@ -114,14 +114,6 @@ describe('a batch of registrations', () => {
   }
   const registerBoth = () => registry.registerAll([first, second] as Registration[], true, false)
 
-  it('is registered in its order, whichever of them has to wait', async () => {
-    await removeUncleared()
-    expect(await registerBoth()).toMatchObject([
-      { outcome: 'registered', hosts },
-      { outcome: 'host-taken', hostname: 'both.example.com', owner: 'a' },
-    ])
-  })
-
   it('ends after the first that has to be repeated, so that the next ones get nothing that it claims', async () => {
     await removeUncleared()
     clear.mockRejectedValueOnce(new Error('down'))

@@ -61,9 +61,7 @@ describe('a search', () => {
     put('b', 'Traffic', { description: 'Forecast of traffic', tags: ['city'] })
     for (const q of ['forecast', 'FORECAST cit']) expect(ids(q).sort()).toEqual(['a', 'b'])
     expect([ids('forecast cities'), ids('recast')]).toEqual([['a'], []])
-  })
-
-  it('takes only its last four words for beginnings', () => {
+    // Only its last four words are taken for beginnings.
     put('a', 'Weather', { description: 'Forecasts for large cities of Europe' })
     expect([ids('weather fore larg citi euro'), ids('weat forecasts for larg citi euro')]).toEqual([['a'], []])
   })

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { WriteResult } from '../../../src/registry/records.ts'
 import { buildEntry } from '../../../src/registry/store/kv-entries.ts'
 import type { Registry } from '../../../src/registry/store/registry.ts'
@@ -84,20 +84,17 @@ describe('the limit of tokens', () => {
   const maxTokens = 10_000
   const outcomeOf = (result: WriteResult<{ outcome: string }, { outcome: string }>): string =>
     'error' in result ? result.error.outcome : result.value.outcome
-  let sql: SqlStorage
+  const sql = openSql()
   const issue = (id: string, expires?: number) => outcomeOf(issueToken(sql, record(id, expires), id, 'admin'))
   const revoke = (id: string) => outcomeOf(revokeToken(sql, id, 'admin'))
-  beforeAll(() => {
-    sql = openSql()
+
+  it('is not reached while expired tokens can be deleted, and rejects another token until one is revoked', () => {
     createTables(sql)
     sql.exec(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
         INSERT INTO tokens (id, hash, expires, record) SELECT 't' || i, 'h' || i, NULL, '{}' FROM n`,
       maxTokens - 1,
     )
-  })
-
-  it('is not reached while expired tokens can be deleted, and rejects another token until one is revoked', () => {
     expect([issue('old', Date.now() - 1), issue('new'), revoke('old')]).toEqual(['issued', 'issued', 'unknown'])
     expect(issue('more')).toBe('too-many-tokens')
     expect([revoke('t1'), issue('more')]).toEqual(['revoked', 'issued'])
