@@ -37,7 +37,7 @@ describe('GET /agents', () => {
     ])
   })
 
-  it('is cacheable, with a tag by which a write purges it, and varies by the credentials and what clients accept', async () => {
+  it('is cacheable, with a tag by which a write purges it, and varies by credentials and Accept', async () => {
     const { headers } = await host.fetch('/agents')
     expect([headers.get('cache-control'), headers.get('cache-tag')]).toEqual([
       'public, max-age=60, stale-while-revalidate=86400',

@@ -70,36 +70,32 @@ describe('PUT /agents/{id}', () => {
   })
 })
 
-describe('PUT /agents/{id} with a precondition', () => {
-  it('evaluates it, and explains why it failed', async () => {
-    const { etags } = (await put('reg-there', minimalCard)).body
-    const changed = { ...minimalCard, description: 'Changed' }
-    for (const [id, headers, detail] of [
-      ['reg-there', { 'If-None-Match': '*' }, 'exists already. To replace it, send If-Match with the ETag of'],
-      ['reg-there', { 'If-Match': '"x"' }, 'has changed since you read it. Read it again'],
-      ['reg-absent', { 'If-Match': '*' }, 'exists to replace. Register it without If-Match.'],
-    ] as const)
-      expect(await put(id, changed, headers)).toMatchObject({
-        ...{ status: 412, body: { detail: expect.stringContaining(`"${id}" ${detail}`) } },
-      })
-    expect((await get('/agents/reg-there')).body).toMatchObject({ description: 'Does something useful' })
-    for (const tag of [etags.manifest, etags['agent-card.json']])
-      expect((await put('reg-there', minimalCard, { 'If-Match': `"x", ${tag}` })).status).toBe(200)
-  })
+it('PUT /agents/{id} with a precondition evaluates it, and explains why it failed', async () => {
+  const { etags } = (await put('reg-there', minimalCard)).body
+  const changed = { ...minimalCard, description: 'Changed' }
+  for (const [id, headers, detail] of [
+    ['reg-there', { 'If-None-Match': '*' }, 'exists already. To replace it, send If-Match with the ETag of'],
+    ['reg-there', { 'If-Match': '"x"' }, 'has changed since you read it. Read it again'],
+    ['reg-absent', { 'If-Match': '*' }, 'exists to replace. Register it without If-Match.'],
+  ] as const)
+    expect(await put(id, changed, headers)).toMatchObject({
+      ...{ status: 412, body: { detail: expect.stringContaining(`"${id}" ${detail}`) } },
+    })
+  expect((await get('/agents/reg-there')).body).toMatchObject({ description: 'Does something useful' })
+  for (const tag of [etags.manifest, etags['agent-card.json']])
+    expect((await put('reg-there', minimalCard, { 'If-Match': `"x", ${tag}` })).status).toBe(200)
 })
 
-describe('GET /agents/{id}/manifest', () => {
-  it('returns the manifest exactly as registered, with its entity tag, and 404 for an unknown agent', async () => {
-    const card = { ...minimalCard, 'x-team': 'ünïcode' }
-    const manifest = { card, visibility: 'internal', hosts: ['manifest.example.com'] }
-    const { etags } = (await put('reg-manifest', manifest)).body
-    const { status, headers, body } = await send('/agents/reg-manifest/manifest', { method: 'GET', token })
-    expect([status, headers.get('etag'), headers.get('cache-control'), body]).toEqual([
-      ...[200, etags.manifest, 'private, no-store', manifest],
-    ])
-    expect(Date.parse(headers.get('last-modified') ?? '')).toBeCloseTo(Date.now(), -5)
-    expect((await send('/agents/reg-unknown/manifest', { method: 'GET', token })).status).toBe(404)
-  })
+it('GET /agents/{id}/manifest returns the manifest as registered, with its entity tag, or 404', async () => {
+  const card = { ...minimalCard, 'x-team': 'ünïcode' }
+  const manifest = { card, visibility: 'internal', hosts: ['manifest.example.com'] }
+  const { etags } = (await put('reg-manifest', manifest)).body
+  const { status, headers, body } = await send('/agents/reg-manifest/manifest', { method: 'GET', token })
+  expect([status, headers.get('etag'), headers.get('cache-control'), body]).toEqual([
+    ...[200, etags.manifest, 'private, no-store', manifest],
+  ])
+  expect(Date.parse(headers.get('last-modified') ?? '')).toBeCloseTo(Date.now(), -5)
+  expect((await send('/agents/reg-unknown/manifest', { method: 'GET', token })).status).toBe(404)
 })
 
 describe('DELETE /agents/{id}', () => {

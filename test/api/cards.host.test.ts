@@ -132,20 +132,18 @@ describe('an internal agent', () => {
   })
 })
 
-describe('an unknown path', () => {
-  it('gets 404 with a hint', async () => {
-    for (const [path, code, detail] of [
-      ['/agents/card-unknown', 'agent-not-found', 'GET /agents lists'],
-      ['/agents/CARD-MINIMAL', 'agent-not-found', 'Ids are lower case'],
-      ['/agents/.well-known/agent-card.json', 'agent-not-found', 'ends in a slash'],
-      ['/', 'not-found', '/agents/{id}/.well-known/agent-card.json'],
-      ['/.well-known/agents.json', 'not-found', 'GET /agents'],
-    ] as const) {
-      const { status, headers, text } = await get(path)
-      expect([status, headers.get('content-type'), JSON.parse(text)], path).toEqual([
-        ...[404, 'application/problem+json'],
-        expect.objectContaining({ status: 404, code, detail: expect.stringContaining(detail) }),
-      ])
-    }
-  })
+it('an unknown path gets 404 with a hint', async () => {
+  for (const [path, code, detail] of [
+    ['/agents/card-unknown', 'agent-not-found', 'GET /agents lists'],
+    ['/agents/CARD-MINIMAL', 'agent-not-found', 'Ids are lower case'],
+    ['/agents/.well-known/agent-card.json', 'agent-not-found', 'ends in a slash'],
+    ['/', 'not-found', '/agents/{id}/.well-known/agent-card.json'],
+    ['/.well-known/agents.json', 'not-found', 'GET /agents'],
+  ] as const) {
+    const { status, headers, text } = await get(path)
+    expect([status, headers.get('content-type'), JSON.parse(text)], path).toEqual([
+      ...[404, 'application/problem+json'],
+      expect.objectContaining({ status: 404, code, detail: expect.stringContaining(detail) }),
+    ])
+  }
 })

@@ -136,23 +136,20 @@ describe('GET /.well-known/ai-catalog.json', () => {
   })
 })
 
-describe('GET /.well-known/ard.json', () => {
+it('GET /.well-known/ard.json is an ARD manifest of the public agents and of the search', async () => {
   const path = '/.well-known/ard.json'
-
-  it('is an ARD manifest of the public agents and of the search, in the form of its schema', async () => {
-    const response = await host.fetch(path)
-    expect(response.headers.get('Content-Type')).toBe('application/json')
-    const manifest = (await response.json()) as Manifest
-    expect(catalogErrors('ARD manifest', manifest)).toEqual([])
-    expect(cardIds(manifest)).toEqual(['a', 'b', 'weather'])
-    expect(manifest.entries.at(-1)).toMatchObject({ type: 'application/ai-registry+json', url: `${origin}/ard/` })
-    // ARD indexes an agent by its skills, and its examples if there are two.
-    const { entries } = manifest
-    expect(entries[0]).not.toHaveProperty('representativeQueries')
-    expect(entries[1]).toMatchObject({
-      capabilities: ['forecast', 'history'],
-      representativeQueries: ['Will it rain in Bern?', 'How warm is it?'],
-    })
+  const response = await host.fetch(path)
+  expect(response.headers.get('Content-Type')).toBe('application/json')
+  const manifest = (await response.json()) as Manifest
+  expect(catalogErrors('ARD manifest', manifest)).toEqual([])
+  expect(cardIds(manifest)).toEqual(['a', 'b', 'weather'])
+  expect(manifest.entries.at(-1)).toMatchObject({ type: 'application/ai-registry+json', url: `${origin}/ard/` })
+  // ARD indexes an agent by its skills, and its examples if there are two.
+  const { entries } = manifest
+  expect(entries[0]).not.toHaveProperty('representativeQueries')
+  expect(entries[1]).toMatchObject({
+    capabilities: ['forecast', 'history'],
+    representativeQueries: ['Will it rain in Bern?', 'How warm is it?'],
   })
 })
 
@@ -221,25 +218,20 @@ describe('GET /llms.txt', () => {
   })
 })
 
-describe('GET /robots.txt', () => {
-  it('lets crawlers read everything, names the ARD manifest, and has no pages', async () => {
-    const response = await host.fetch('/robots.txt?limit=1')
-    expect(response.headers.get('Link')).toBe(links)
-    expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
-    expect(await response.text()).toBe(
-      `User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\nSitemap: ${origin}/sitemap.xml\n`,
-    )
-  })
+it('GET /robots.txt lets crawlers read everything, names the ARD manifest, and has no pages', async () => {
+  const response = await host.fetch('/robots.txt?limit=1')
+  expect(response.headers.get('Link')).toBe(links)
+  expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
+  expect(await response.text()).toBe(
+    `User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\nSitemap: ${origin}/sitemap.xml\n`,
+  )
 })
 
-describe('the catalogs of a host name', () => {
+it('the catalogs of a host name list the agent that claims the name, and nothing else', async () => {
   const path = '/.well-known/ai-catalog.json'
-
-  it('list the agent that claims the name, and nothing else', async () => {
-    const catalog = await getManifest(`https://weather.example.com${path}`)
-    expect(catalog.entries.map(({ url }) => url)).toEqual([`${origin}/agents/weather/.well-known/agent-card.json`])
-    expect(catalog.host).toMatchObject({ identifier: 'weather.example.com' })
-  })
+  const catalog = await getManifest(`https://weather.example.com${path}`)
+  expect(catalog.entries.map(({ url }) => url)).toEqual([`${origin}/agents/weather/.well-known/agent-card.json`])
+  expect(catalog.host).toMatchObject({ identifier: 'weather.example.com' })
 })
 
 describe('the origin of the links of a catalog', () => {

@@ -378,21 +378,19 @@ describe('the agents of the official SDKs', () => {
   })
 })
 
-describe('the rate limit', () => {
-  it('counts the calls of a check, and ends it', async () => {
-    const limited = await useSharedHost('limited')
-    limited.agent.respond(behave())
-    await limited.register('check-limited', { card: cardOf({}, {}, limited.agent) })
-    const { token: writer } = await limited.issue({ scopes: ['write'] })
-    const run = () => limited.send('/agents/check-limited/check', { token: writer })
-    let response = await run()
-    for (let checks = 1; response.status === 200 && checks < 5; checks++) response = await run()
-    expect([response.status, response.body]).toMatchObject([429, { code: 'too-many-requests' }])
-    const { body } = await limited.send('/agents/check-limited/receipt', { method: 'GET' })
-    const reasons = (body as ServedReceipt).receipt.tests.map(({ reason }) => reason)
-    expect(reasons).toContain('A rate limit refused the request.')
-    await limited.close()
-  })
+it('the rate limit counts the calls of a check, and ends it', async () => {
+  const limited = await useSharedHost('limited')
+  limited.agent.respond(behave())
+  await limited.register('check-limited', { card: cardOf({}, {}, limited.agent) })
+  const { token: writer } = await limited.issue({ scopes: ['write'] })
+  const run = () => limited.send('/agents/check-limited/check', { token: writer })
+  let response = await run()
+  for (let checks = 1; response.status === 200 && checks < 5; checks++) response = await run()
+  expect([response.status, response.body]).toMatchObject([429, { code: 'too-many-requests' }])
+  const { body } = await limited.send('/agents/check-limited/receipt', { method: 'GET' })
+  const reasons = (body as ServedReceipt).receipt.tests.map(({ reason }) => reason)
+  expect(reasons).toContain('A rate limit refused the request.')
+  await limited.close()
 })
 
 describe('GET /agents/{id}/receipt', () => {

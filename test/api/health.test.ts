@@ -113,14 +113,12 @@ describe('the health of a host', () => {
 
   it('is 503 if the Registry does not respond within 4 seconds', async () => {
     health = () => new Promise(() => undefined)
-    const reading = read()
-    await vi.advanceTimersByTimeAsync(3999)
     const settled = vi.fn()
-    void reading.then(settled)
-    await vi.advanceTimersByTimeAsync(0)
+    void read().then(settled)
+    await vi.advanceTimersByTimeAsync(3999)
     expect(settled).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(1)
-    expect(await reading).toEqual({ status: 503, body: unreachable, retryAfter: '10' })
+    expect(settled).toHaveBeenCalledWith({ status: 503, body: unreachable, retryAfter: '10' })
   })
 
   it.each([

@@ -23,23 +23,21 @@ const expectProblem = async (what: string, response: Received, status: number, c
   expect(served.body, what).toMatchObject(minimalCard)
 }
 
-describe('PUT /agents/{id} with a secret', () => {
-  it('rejects it without repeating it, and registers it where it is allowed', async () => {
-    const secret = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
-    const card = { ...minimalCard, description: secret }
-    const rows: [document: JsonObject, pointer: string, allowed: JsonObject, place: string][] = [
-      [{ card }, '/card/description', { card }, '/card/description'],
-      [card, '/description', { card }, '/card/description'],
-    ]
-    for (const [document, pointer, manifest, place] of rows) {
-      const response = await put(JSON.stringify(document))
-      await expectProblem(pointer, response, 422, 'secret-in-card', `Nothing was registered. ${pointer}`)
-      expect(response.body).toMatchObject({ errors: [{ pointer, message: expect.stringContaining('revoke it') }] })
-      expect(response.text).not.toContain(secret)
-      const allowed = await put(JSON.stringify({ ...manifest, allowSecrets: [place] }), undefined, 'allowed-secret')
-      expect([[200, 201].includes(allowed.status), allowed.text]).toEqual([true, expect.not.stringContaining(secret)])
-    }
-  })
+it('PUT /agents/{id} rejects a secret without repeating it, and registers it where it is allowed', async () => {
+  const secret = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+  const card = { ...minimalCard, description: secret }
+  const rows: [document: JsonObject, pointer: string, allowed: JsonObject, place: string][] = [
+    [{ card }, '/card/description', { card }, '/card/description'],
+    [card, '/description', { card }, '/card/description'],
+  ]
+  for (const [document, pointer, manifest, place] of rows) {
+    const response = await put(JSON.stringify(document))
+    await expectProblem(pointer, response, 422, 'secret-in-card', `Nothing was registered. ${pointer}`)
+    expect(response.body).toMatchObject({ errors: [{ pointer, message: expect.stringContaining('revoke it') }] })
+    expect(response.text).not.toContain(secret)
+    const allowed = await put(JSON.stringify({ ...manifest, allowSecrets: [place] }), undefined, 'allowed-secret')
+    expect([[200, 201].includes(allowed.status), allowed.text]).toEqual([true, expect.not.stringContaining(secret)])
+  }
 })
 
 describe('PUT /agents/{id} with a body that is not a card', () => {
@@ -69,24 +67,22 @@ describe('PUT /agents/{id} with a body that is not a card', () => {
   })
 })
 
-describe('PUT /agents/{id} with an invalid card', () => {
-  it('rejects it with the JSON pointer of each mistake and the reason', async () => {
-    const proto = '{"name":"x","description":"y","url":"https://x.example","__proto__":{"admin":true}}'
-    const rows: [body: string, pointer: string, message: string][] = [
-      [proto, '/__proto__', 'not allowed as a name'],
-      [withCard({ url: 'javascript:alert(1)' }), '/url', 'http'],
-      [withCard({ url: 'https://user:pass@x.example' }), '/url', 'user name or password'],
-      [JSON.stringify({ name: 'x', description: 'y' }), '/url', '`upstream.url`'],
-      [JSON.stringify({ card: minimalCard, vissibility: 'internal' }), '/vissibility', 'not a known field here'],
-      [JSON.stringify({ id: 'other', card: minimalCard }), '/id', 'is registered as "invalid-requests"'],
-    ]
-    for (const [body, pointer, message] of rows) {
-      const response = await put(body)
-      const error = { pointer, message: expect.stringContaining(message) }
-      expect((response.body as JsonObject).errors, body).toContainEqual(error)
-      await expectProblem(body, response, 422, 'invalid-card', 'Nothing was registered')
-    }
-  })
+it('PUT /agents/{id} rejects an invalid card with the JSON pointer of each mistake and the reason', async () => {
+  const proto = '{"name":"x","description":"y","url":"https://x.example","__proto__":{"admin":true}}'
+  const rows: [body: string, pointer: string, message: string][] = [
+    [proto, '/__proto__', 'not allowed as a name'],
+    [withCard({ url: 'javascript:alert(1)' }), '/url', 'http'],
+    [withCard({ url: 'https://user:pass@x.example' }), '/url', 'user name or password'],
+    [JSON.stringify({ name: 'x', description: 'y' }), '/url', '`upstream.url`'],
+    [JSON.stringify({ card: minimalCard, vissibility: 'internal' }), '/vissibility', 'not a known field here'],
+    [JSON.stringify({ id: 'other', card: minimalCard }), '/id', 'is registered as "invalid-requests"'],
+  ]
+  for (const [body, pointer, message] of rows) {
+    const response = await put(body)
+    const error = { pointer, message: expect.stringContaining(message) }
+    expect((response.body as JsonObject).errors, body).toContainEqual(error)
+    await expectProblem(body, response, 422, 'invalid-card', 'Nothing was registered')
+  }
 })
 
 it('rejects an invalid agent id', async () => {

@@ -58,20 +58,18 @@ describe('the alarm of an object', () => {
   })
 })
 
-describe('the alarm of the Registry', () => {
-  it('publishes at most 500 keys, and is set again for the rest', async () => {
-    const { sql } = state.storage
-    createTables(sql)
-    const put = vi.fn(async () => undefined)
-    const publisher = await Publisher.create(state.storage, { CARDS: { put } } as never)
-    publisher.enqueue(Array.from({ length: 501 }, (_, index) => `token:${index}`))
-    expect(state.alarm).toBeGreaterThan(Date.now() + 900)
-    publisher.clearAlarm()
-    state.alarm = null
-    await publisher.retry()
-    expect(put).toHaveBeenCalledTimes(500)
-    expect(state.alarm).toBeLessThanOrEqual(Date.now())
-    await publisher.retry()
-    expect(put).toHaveBeenCalledTimes(501)
-  })
+it('the alarm of the Registry publishes at most 500 keys, and is set again for the rest', async () => {
+  const { sql } = state.storage
+  createTables(sql)
+  const put = vi.fn(async () => undefined)
+  const publisher = await Publisher.create(state.storage, { CARDS: { put } } as never)
+  publisher.enqueue(Array.from({ length: 501 }, (_, index) => `token:${index}`))
+  expect(state.alarm).toBeGreaterThan(Date.now() + 900)
+  publisher.clearAlarm()
+  state.alarm = null
+  await publisher.retry()
+  expect(put).toHaveBeenCalledTimes(500)
+  expect(state.alarm).toBeLessThanOrEqual(Date.now())
+  await publisher.retry()
+  expect(put).toHaveBeenCalledTimes(501)
 })

@@ -43,23 +43,21 @@ const allNames = ['Bilingual', 'CustomerSupport', 'Internal Agent']
 /** Returns the names of the agents of this file: the internal host may have others. */
 const names = ({ body }: { body: Body }) => body.agents.map(({ name }) => name).filter(name => allNames.includes(name))
 
-describe('GET /.well-known/a2a/agents', () => {
-  it('lists the exposed agents without a token, as in the documentation', async () => {
-    const { status, body, headers } = await get(listPath)
-    const description = 'Handles customer inquiries and support requests'
-    const bilingual = { name: 'Bilingual', description: 'Speaks v0.3 and v1.0', version: '2.0.0' }
-    expect([status, body]).toEqual([
-      200,
-      {
-        protocolVersion: '0.3.0',
-        agents: [
-          { ...bilingual, url: 'https://bilingual.example.com/v0', preferredTransport: 'JSONRPC' },
-          { name: 'CustomerSupport', description, version: '1.0.0', ...upstream, preferredTransport: 'JSONRPC' },
-        ],
-      },
-    ])
-    expect(headers.get('cache-control')).toMatch(/^public, /)
-  })
+it('GET /.well-known/a2a/agents lists the exposed agents without a token', async () => {
+  const { status, body, headers } = await get(listPath)
+  const description = 'Handles customer inquiries and support requests'
+  const bilingual = { name: 'Bilingual', description: 'Speaks v0.3 and v1.0', version: '2.0.0' }
+  expect([status, body]).toEqual([
+    200,
+    {
+      protocolVersion: '0.3.0',
+      agents: [
+        { ...bilingual, url: 'https://bilingual.example.com/v0', preferredTransport: 'JSONRPC' },
+        { name: 'CustomerSupport', description, version: '1.0.0', ...upstream, preferredTransport: 'JSONRPC' },
+      ],
+    },
+  ])
+  expect(headers.get('cache-control')).toMatch(/^public, /)
 })
 
 describe('GET /a2a/v1/agents/{name}', () => {
@@ -120,21 +118,19 @@ describe('ROLE=internal', () => {
   })
 })
 
-describe('deploymentRole', () => {
-  it('reads ROLE, and logs an error if it is invalid, once and not with each request', () => {
-    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    for (const [ROLE, role, errors] of [
-      [undefined, 'public', 0],
-      ['public', 'public', 0],
-      ['internal', 'internal', 0],
-      [' internal ', 'internal', 0],
-      ['open', 'internal', 1],
-      ['open', 'internal', 0],
-    ] as const) {
-      error.mockClear()
-      expect([ROLE, deploymentRole(ROLE === undefined ? {} : { ROLE }), error.mock.calls.length]).toEqual([
-        ...[ROLE, role, errors],
-      ])
-    }
-  })
+it('deploymentRole reads ROLE, and logs an error if it is invalid, once and not with each request', () => {
+  const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  for (const [ROLE, role, errors] of [
+    [undefined, 'public', 0],
+    ['public', 'public', 0],
+    ['internal', 'internal', 0],
+    [' internal ', 'internal', 0],
+    ['open', 'internal', 1],
+    ['open', 'internal', 0],
+  ] as const) {
+    error.mockClear()
+    expect([ROLE, deploymentRole(ROLE === undefined ? {} : { ROLE }), error.mock.calls.length]).toEqual([
+      ...[ROLE, role, errors],
+    ])
+  }
 })

@@ -30,18 +30,16 @@ describe('ClockCache', () => {
     expect(cachedOf(cache, 'bcd')).toBe('d')
   })
 
-  it('evicts the oldest item that has not been read since', () => {
-    const cache = cacheOf('a', 'b')
-    cache.get('a')
-    cache.set('c', { size: 40 })
-    expect(cachedOf(cache, 'abc')).toBe('ac')
-  })
-
-  it('evicts an item for a new one even when all have been read', () => {
-    const cache = cacheOf('a', 'b')
-    cachedOf(cache, 'ab')
-    cache.set('c', { size: 40 })
-    expect(cachedOf(cache, 'abc')).toBe('bc')
+  it('evicts the oldest item that has not been read since, or the oldest of all', () => {
+    for (const [read, left] of [
+      ['a', 'ac'],
+      ['ab', 'bc'],
+    ] as const) {
+      const cache = cacheOf('a', 'b')
+      cachedOf(cache, read)
+      cache.set('c', { size: 40 })
+      expect(cachedOf(cache, 'abc')).toBe(left)
+    }
   })
 
   it('keeps an item that is read again and again, however many others are added', () => {

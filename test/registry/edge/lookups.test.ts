@@ -57,40 +57,36 @@ describe('readToken', () => {
   })
 })
 
-describe('findAgentByHost', () => {
-  it('returns the agent that claims the host name, else ROOT_AGENT, else the agent that claims "*"', async () => {
-    // Another file may have read who claims "*".
-    vi.resetModules()
-    const { cacheHost, findAgentByHost, findHostOwner } = await import('../../../src/registry/edge/lookups.ts')
-    cacheHost('*', { value: 'root', seq: 1 })
-    const { env, getWithMetadata } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 } })
-    const rooted = { ...env, ROOT_AGENT: 'configured' }
-    for (let time = 0; time < 2; time++) {
-      expect([
-        await findAgentByHost(claimed, rooted, ctx),
-        await findAgentByHost(free, rooted, ctx),
-        await findAgentByHost(free, env, ctx),
-        await findHostOwner(claimed, env, ctx),
-        await findHostOwner(free, env, ctx),
-      ]).toEqual(['own', 'configured', 'root', 'own', undefined])
-      // From memory the second time.
-      expect(getWithMetadata.mock.calls.map(([key]) => key)).toEqual([`host:${claimed}`, `host:${free}`])
-    }
-    cacheHost('*', { value: null, seq: 2 })
-    expect(await findAgentByHost(free, env, ctx)).toBeUndefined()
-  })
+it('findAgentByHost returns the agent of the host name, else ROOT_AGENT, else the agent that claims "*"', async () => {
+  // Another file may have read who claims "*".
+  vi.resetModules()
+  const { cacheHost, findAgentByHost, findHostOwner } = await import('../../../src/registry/edge/lookups.ts')
+  cacheHost('*', { value: 'root', seq: 1 })
+  const { env, getWithMetadata } = kvWith({ [`host:${claimed}`]: { value: 'own', seq: 1 } })
+  const rooted = { ...env, ROOT_AGENT: 'configured' }
+  for (let time = 0; time < 2; time++) {
+    expect([
+      await findAgentByHost(claimed, rooted, ctx),
+      await findAgentByHost(free, rooted, ctx),
+      await findAgentByHost(free, env, ctx),
+      await findHostOwner(claimed, env, ctx),
+      await findHostOwner(free, env, ctx),
+    ]).toEqual(['own', 'configured', 'root', 'own', undefined])
+    // From memory the second time.
+    expect(getWithMetadata.mock.calls.map(([key]) => key)).toEqual([`host:${claimed}`, `host:${free}`])
+  }
+  cacheHost('*', { value: null, seq: 2 })
+  expect(await findAgentByHost(free, env, ctx)).toBeUndefined()
 })
 
-describe('findByName', () => {
-  it('asks the Registry once for a name in any case, and never for one that is too long', async () => {
-    const found = { public: 'weather', internal: [] }
-    const namedAgents = vi.fn(async () => found)
-    const env = { REGISTRY: { getByName: () => ({ namedAgents }) } } as unknown as Env
-    const name = `Weather ${tests}`
-    expect(getCachedByName(name)).toBeUndefined()
-    for (const each of [name, name.toUpperCase()]) expect(await findByName(each, env, ctx)).toEqual(found)
-    expect(namedAgents.mock.calls).toEqual([[name.toLowerCase()]])
-    expect(getCachedByName(name)).toEqual(found)
-    expect(getCachedByName('x'.repeat(10_000))).toEqual({ public: null, internal: [] })
-  })
+it('findByName asks the Registry once for a name in any case, and never for one that is too long', async () => {
+  const found = { public: 'weather', internal: [] }
+  const namedAgents = vi.fn(async () => found)
+  const env = { REGISTRY: { getByName: () => ({ namedAgents }) } } as unknown as Env
+  const name = `Weather ${tests}`
+  expect(getCachedByName(name)).toBeUndefined()
+  for (const each of [name, name.toUpperCase()]) expect(await findByName(each, env, ctx)).toEqual(found)
+  expect(namedAgents.mock.calls).toEqual([[name.toLowerCase()]])
+  expect(getCachedByName(name)).toEqual(found)
+  expect(getCachedByName('x'.repeat(10_000))).toEqual({ public: null, internal: [] })
 })

@@ -230,32 +230,30 @@ describe('an export', () => {
   })
 })
 
-describe('an export of any cards', () => {
-  it('is imported', async () => {
-    const [source, target] = [openTables(), openTables()]
-    const published = corpus.flatMap(({ text }) => {
-      const parsed = parseJson(text)
-      return 'value' in parsed && isJsonObject(parsed.value) ? [parsed.value] : []
-    })
-    const cards = [...Object.values(completeCards), ...published, ...fc.sample(authoredCard, numRuns)]
-    const tiers = { extended: { description: 'More' }, tiers: { gold: { description: 'Gold' } } }
-    const mcp = { card: {}, upstream: mcpUpstream, gate: { tasks: 'owner' } }
-    const manifests: [JsonObject, JsonObject?][] = [
-      ...cards.map((card, index): [JsonObject] => [index % 4 === 0 ? { card, route: 'gateway', ...tiers } : card]),
-      [mcp, mcpServerCard({ skillId: 'a', name: 'a', inputSchema: {}, id: 'a', description: 'A' })],
-    ]
-    let count = 0
-    for (const [document, fetched] of manifests) {
-      const id = `agent-${count}`
-      const result = compile(document, { id, requestOrigin: 'http://127.0.0.1:8787', ...(fetched && { fetched }) })
-      if ('errors' in result) continue
-      const prepared = { id, document, compiled: result.compiled, signing: withoutKeys }
-      put(source, { ...(await prepareRegistration(prepared, { actor: 'admin', expected: {} })), hosts: [] })
-      count++
-    }
-    expect(count).toBeGreaterThan(80)
-    expect(importLines(target, exportLines(source))).toMatchObject({ outcome: 'imported', agents: count })
+it('an export of any cards is imported', async () => {
+  const [source, target] = [openTables(), openTables()]
+  const published = corpus.flatMap(({ text }) => {
+    const parsed = parseJson(text)
+    return 'value' in parsed && isJsonObject(parsed.value) ? [parsed.value] : []
   })
+  const cards = [...Object.values(completeCards), ...published, ...fc.sample(authoredCard, numRuns)]
+  const tiers = { extended: { description: 'More' }, tiers: { gold: { description: 'Gold' } } }
+  const mcp = { card: {}, upstream: mcpUpstream, gate: { tasks: 'owner' } }
+  const manifests: [JsonObject, JsonObject?][] = [
+    ...cards.map((card, index): [JsonObject] => [index % 4 === 0 ? { card, route: 'gateway', ...tiers } : card]),
+    [mcp, mcpServerCard({ skillId: 'a', name: 'a', inputSchema: {}, id: 'a', description: 'A' })],
+  ]
+  let count = 0
+  for (const [document, fetched] of manifests) {
+    const id = `agent-${count}`
+    const result = compile(document, { id, requestOrigin: 'http://127.0.0.1:8787', ...(fetched && { fetched }) })
+    if ('errors' in result) continue
+    const prepared = { id, document, compiled: result.compiled, signing: withoutKeys }
+    put(source, { ...(await prepareRegistration(prepared, { actor: 'admin', expected: {} })), hosts: [] })
+    count++
+  }
+  expect(count).toBeGreaterThan(80)
+  expect(importLines(target, exportLines(source))).toMatchObject({ outcome: 'imported', agents: count })
 })
 
 describe('an import', () => {

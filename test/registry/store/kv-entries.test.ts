@@ -39,7 +39,7 @@ it('the call profile can be neither requested by a client nor named in a precond
   expect([headers['If-Match'].length, status]).toEqual([66, 412])
 })
 
-it('the entry of a tier is empty and expires once the tier or the agent is removed; the others have the new seq', async () => {
+it('the entry of a removed tier or agent is empty and expires; those of other tiers have the new seq', async () => {
   const extended = { description: 'for-tokens' }
   const documents = [...representationNames].sort()
   await put('kv-fewer', { extended, tiers: { silver: { description: 'for-silver' }, gold: {} } })

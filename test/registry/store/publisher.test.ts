@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 const named = (name: string) => ({ card: { ...minimalCard, name } })
 
-it('reports a failed write to KV, and serves the card where it was registered until the alarm publishes it', async () => {
+it('reports a failed write to KV, and serves the card where it was registered until it is published', async () => {
   kv.failures = 2
   const manifest = { card: minimalCard, hosts: ['heals.example.com'] }
   expect(await host.put('heals', manifest)).toMatchObject({ seq: 1, published: false })

@@ -93,18 +93,16 @@ describe('an agent with a remote card', () => {
   })
 })
 
-describe('refreshBase', () => {
-  it('returns the manifest, the newest revision and the stored source', () => {
-    put('a', 'One', fetched('One'))
-    const { checked: _, ...record } = fetched('One')
-    expect(refreshBase(sql, 'a')).toEqual({
-      ...{ manifest: '{}', origin: 'https://host.example', seq: 1, due: start + 315_000 },
-      record: { ...record, checked: start },
-    })
-    // An agent without a source, and an unknown one.
-    put('own', 'Own')
-    expect([refreshBase(sql, 'own'), refreshBase(sql, 'nobody')]).toEqual([null, null])
+it('refreshBase returns the manifest, the newest revision and the stored source', () => {
+  put('a', 'One', fetched('One'))
+  const { checked: _, ...record } = fetched('One')
+  expect(refreshBase(sql, 'a')).toEqual({
+    ...{ manifest: '{}', origin: 'https://host.example', seq: 1, due: start + 315_000 },
+    record: { ...record, checked: start },
   })
+  // An agent without a source, and an unknown one.
+  put('own', 'Own')
+  expect([refreshBase(sql, 'own'), refreshBase(sql, 'nobody')]).toEqual([null, null])
 })
 
 describe('the key refresh:{id}', () => {

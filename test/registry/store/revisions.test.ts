@@ -51,22 +51,19 @@ describe('selectRevisions', () => {
   })
 })
 
-describe('serializeDrift', () => {
+it('serializeDrift keeps a small drift whole, and omits values or the last changes of a large one', () => {
   const large = (count: number, pointer: string): Drift =>
     Array.from({ length: count }, () => ({ op: 'replace' as const, pointer, before: 'x'.repeat(4000), after: 1 }))
-
-  it('keeps a small drift whole, and omits the values, or the last changes, of one that is too large', () => {
-    const store = (drift: Drift) => {
-      const text = serializeDrift(drift)
-      expect(text.length).toBeLessThanOrEqual(64 * 1024)
-      return JSON.parse(text) as Drift
-    }
-    expect(store(drift)).toEqual(drift)
-    const omitted = { op: 'replace', pointer: '/a', omitted: ['before', 'after'] }
-    expect(store(large(50, '/a'))).toEqual(Array(50).fill(omitted))
-    const cut = store([...large(50, `/${'b'.repeat(4000)}`), { op: 'more', pointer: '', count: 7 }])
-    expect([cut.length, cut.at(-1)]).toEqual([17, { op: 'more', pointer: '', count: 41 }])
-  })
+  const store = (drift: Drift) => {
+    const text = serializeDrift(drift)
+    expect(text.length).toBeLessThanOrEqual(64 * 1024)
+    return JSON.parse(text) as Drift
+  }
+  expect(store(drift)).toEqual(drift)
+  const omitted = { op: 'replace', pointer: '/a', omitted: ['before', 'after'] }
+  expect(store(large(50, '/a'))).toEqual(Array(50).fill(omitted))
+  const cut = store([...large(50, `/${'b'.repeat(4000)}`), { op: 'more', pointer: '', count: 7 }])
+  expect([cut.length, cut.at(-1)]).toEqual([17, { op: 'more', pointer: '', count: 41 }])
 })
 
 describe('selectRevision', () => {
@@ -99,15 +96,13 @@ describe('selectRevision', () => {
   })
 })
 
-describe('selectLatestRevision', () => {
-  it('returns the newest one, also without a card, and nothing for a removed agent', () => {
-    const cards = [registration('a', 'One', { card: 'One' }), registration('a', undefined)].map(each => {
-      register(sql, each, true)
-      return selectLatestRevision(sql, 'a')
-    })
-    remove(sql, 'a', {}, 'admin')
-    expect(cards).toMatchObject([{ seq: 1, card: 'One' }, { seq: 2 }])
-    expect(cards[1]).not.toHaveProperty('card')
-    expect(selectLatestRevision(sql, 'a')).toBeNull()
+it('selectLatestRevision returns the newest one, also without a card, and nothing for a removed agent', () => {
+  const cards = [registration('a', 'One', { card: 'One' }), registration('a', undefined)].map(each => {
+    register(sql, each, true)
+    return selectLatestRevision(sql, 'a')
   })
+  remove(sql, 'a', {}, 'admin')
+  expect(cards).toMatchObject([{ seq: 1, card: 'One' }, { seq: 2 }])
+  expect(cards[1]).not.toHaveProperty('card')
+  expect(selectLatestRevision(sql, 'a')).toBeNull()
 })
