@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { LIST_FORMATS, listResponse } from '../../src/api/agents/lists.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { token } from '../support/runtime.ts'
@@ -38,16 +37,12 @@ describe('GET /agents', () => {
     ])
   })
 
-  it('is cacheable, with a tag by which a write purges it', async () => {
+  it('is cacheable, with a tag by which a write purges it, and varies by credentials and Accept', async () => {
     const { headers } = await host.fetch('/agents')
     expect([headers.get('cache-control'), headers.get('cache-tag')]).toEqual([
       'public, max-age=60, stale-while-revalidate=86400',
       'agents',
     ])
-  })
-
-  it('returns 304 for its entity tag, and varies by Authorization and, as browsers get a page, by Accept', async () => {
-    const { headers } = await host.fetch('/agents')
     const again = await host.fetch('/agents', { headers: { 'If-None-Match': headers.get('etag') ?? '' } })
     expect([again.status, again.headers.get('vary')]).toEqual([304, 'Authorization, Accept'])
   })
@@ -61,44 +56,9 @@ describe('GET /agents', () => {
       'Authorization, Accept',
     ])
   })
-
-  it('rejects invalid pages and unknown parameters', async () => {
-    for (const [query, code] of [
-      ['limit=0', 'bad-limit'],
-      ['limit=101', 'bad-limit'],
-      ['limit=ten', 'bad-limit'],
-      ['cursor=..%2F', 'bad-cursor'],
-      ['colour=red', 'unknown-query'],
-    ] as const) {
-      const response = await host.fetch(`/agents?${query}`)
-      expect([response.status, await response.json()]).toMatchObject([400, { code }])
-    }
-  })
-
-  it('returns 401 for an unknown token', async () => {
-    expect((await host.fetch('/agents', { headers: { Authorization: 'Bearer wrong' } })).status).toBe(401)
-  })
 })
 
-describe.each(['/agents', '/.well-known/a2a/agents'] as const)('GET %s past the rate limit', path => {
-  it('returns 429 without reading the cache or the Registry', async () => {
-    const keys: string[] = []
-    const limit = async ({ key }: { key: string }) => {
-      keys.push(key)
-      return { success: false }
-    }
-    const env = { CALL_LIMIT: { limit } } as unknown as Env
-    const request = new Request(`https://cards.example.com${path}`, { headers: { 'CF-Connecting-IP': '192.0.2.1' } })
-    await expect(listResponse(path, true, { request, env, ctx: {} as ExecutionContext })).rejects.toMatchObject({
-      status: 429,
-      code: 'too-many-requests',
-      headers: { 'Retry-After': '60' },
-    })
-    expect(keys).toEqual(['192.0.2.1'])
-  })
-})
-
-it('counts the lists of a token against the rate limit, those of a set too', async () => {
+it('counts the lists of an address or a token against the rate limit, those of a set too', async () => {
   const limited = await startNodeHost()
   const body = JSON.stringify({ scopes: ['read'] })
   const admin = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
@@ -107,22 +67,8 @@ it('counts the lists of a token against the rate limit, those of a set too', asy
   Object.assign(limited.env, { CALL_LIMIT: { limit: async () => ({ success: false }) } })
   for (const path of ['/agents', '/agents?set=a', '/.well-known/a2a/agents'])
     expect((await limited.fetch(path, { headers })).status, path).toBe(429)
-})
-
-describe('LIST_FORMATS', () => {
-  it('formats a page for this host, for Shaman and for SuperX', () => {
-    const [origin, url] = ['https://cards.example.com', 'https://tools.example.com']
-    const agent = {
-      ...{ id: 'tool-box', origin, visibility: 'public', name: 'Tool Box', description: 'Has tools', version: '1.0.0' },
-      ...{ url, protocol: 'mcp', shaman: { url: `${url}/rest`, preferredTransport: 'HTTP+JSON' } },
-    }
-    const { id, name, description, version, protocol, shaman } = agent
-    const card = 'https://cards.example.com/agents/tool-box/.well-known/agent-card.json'
-    const cursor = id
-    expect(Object.values(LIST_FORMATS).map(format => format({ agents: [agent], cursor }))).toEqual([
-      { agents: [{ id, name, description, version, url, card }], cursor },
-      { protocolVersion: '0.3.0', agents: [{ name, description, version, ...shaman }], cursor },
-      { agents: [{ id, name: id, description, version, url, protocol, agentCard: { url: card } }], cursor },
-    ])
-  })
+  for (const path of ['/agents', '/.well-known/a2a/agents', '/llms.txt']) {
+    const refused = await limited.fetch(path, { headers: { 'CF-Connecting-IP': '192.0.2.1' } })
+    expect([refused.status, refused.headers.get('retry-after')], path).toEqual([429, '60'])
+  }
 })

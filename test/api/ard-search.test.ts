@@ -85,17 +85,6 @@ describe('POST /ard/search', () => {
     expect(second.results[0]?.score).toBeLessThan(100)
   })
 
-  it('is at /search too', async () => {
-    const body = JSON.stringify({ query: { text: 'flight' } })
-    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
-    const [short, long] = [await host.fetch('/search', init), await host.fetch('/ard/search', init)]
-    expect([short.status, await short.text()]).toEqual([200, await long.text()])
-  })
-
-  it('finds nothing without an error', async () => {
-    expect(await search('zzz')).toEqual({ results: [], referrals: [] })
-  })
-
   it('rejects invalid requests in the form of ARD, with the reason', async () => {
     const query = { text: 'a' }
     const withFilter = (filter: unknown) => ({ query: { ...query, filter } })
@@ -130,11 +119,6 @@ describe('POST /ard/search', () => {
     const query = { '@context': 'https://schema.org', text: 'booking', filter }
     for (const federation of ['auto', 'referrals', 'none'])
       expect((await post({ query, federation, pageSize: 100, pageToken: '' })).status).toBe(200)
-  })
-
-  it('takes a text for words, not for the syntax of the index', async () => {
-    for (const text of ['NEAR(a b)', '"flight', 'name:flight', 'flight*', 'flight AND', '-flight', "flight'; --"])
-      expect((await post({ query: { text } })).status, text).toBe(200)
   })
 })
 
@@ -185,38 +169,5 @@ describe('GET /ard/agents', () => {
   it('rejects other pages and parameters', async () => {
     for (const query of ['pageSize=0', 'pageSize=101', 'pageToken=../', 'filter=a', 'limit=1'])
       await expectError(await host.fetch(`/ard/agents?${query}`), 400, 'INVALID_ARGUMENT')
-  })
-})
-
-/**
- * What `conformance/bin/conformance-test` of ARD 0.91 requests of a publisher and of a registry, and what it checks.
- */
-describe("ARD's conformance test", () => {
-  const json = async (response: Response) => (await response.json()) as Record<string, unknown>
-  const post = (url: string, body: object) =>
-    host.fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
-
-  it('passes, from the root of the host to the registry that it leads to', async () => {
-    const root = await host.fetch('/')
-    const path = /<([^>]+)>; rel="ard"/.exec(root.headers.get('Link') ?? '')?.[1] ?? ''
-    expect([root.status, path]).toEqual([404, '/.well-known/ard.json'])
-    const manifest = await json(await host.fetch(path))
-    expect(catalogErrors('ARD manifest', manifest)).toEqual([])
-    const entries = manifest.entries as { type: string; url: string }[]
-    const registries = entries.filter(({ type }) => type === 'application/ai-registry+json')
-    expect(registries.map(({ url }) => url)).toEqual([`${origin}/ard/`])
-
-    const base = registries[0]?.url.replace(/\/$/, '') ?? ''
-    const query = { text: 'weather forecast tools', filter: { type: ['application/mcp-server-card+json'] } }
-    const found = await post(`${base}/search`, { query, federation: 'none', pageSize: 2 })
-    expect([found.status, (await json(found)).results]).toEqual([200, []])
-    const entry = await json(await host.fetch(`${base}/agents/urn%3Aair%3Ahost.example%3Aagent%3Aflights`))
-    expect(entry).not.toHaveProperty('score')
-    expect(entry).not.toHaveProperty('source')
-    const explored = await post(`${base}/explore`, {
-      query: { text: 'weather' },
-      resultType: { facets: [{ field: 'type' }] },
-    })
-    expect([404, 501]).toContain(explored.status)
   })
 })

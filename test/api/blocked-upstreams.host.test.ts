@@ -19,11 +19,8 @@ describe('an agent behind the gateway whose address this host does not call', ()
   it('is registered with a warning, which names what allows it', async () => {
     for (const [name, url, message] of [
       ['local', 'http://localhost:9000/a2a', toFile('http://localhost:9000')],
-      ['local', 'https://agent.example.com:8443/', toFile('https://agent.example.com:8443')],
-      ['standard', 'http://localhost:9000/a2a', unreachable],
       ['standard', 'http://10.0.0.1/', unreachable],
       ['standard', 'https://agent.example.com:8443/', toConfiguration('https://agent.example.com:8443')],
-      ['standard', 'http://agent.example.com/', toConfiguration('http://agent.example.com')],
     ] as const) {
       const host = sharedHost(name)
       const warning = { rule: 'blocked-upstream', severity: 'warning', message }

@@ -155,19 +155,13 @@ describe('POST /agents/{id}/check', () => {
     }
   })
 
-  it('sends no message to an agent that takes no text, or is an MCP server whose tools must be named', async () => {
+  it('sends no message to an agent that takes no text', async () => {
     called.agent.respond(behave())
     await register('check-unsent', {}, { card: cardOf({}, { defaultInputModes: ['image/*'] }) })
     expect(find(await check('check-unsent', { send: true }), 'gate', 'message')).toMatchObject({
       ...{ result: 'skipped', reason: 'The card accepts no text.' },
     })
     expect(methods().filter(method => SENDING.test(method))).toEqual([])
-    called.agent.serve(scripted())
-    await called.register('check-unsent-mcp', { upstream: { mcp: `${called.agent.origin}/mcp` } })
-    expect(find(await check('check-unsent-mcp', { send: true }), 'gate', 'message')).toMatchObject({
-      ...{ result: 'skipped', reason: 'A message must name a tool of the MCP server, and this one names none.' },
-    })
-    expect(methods()).not.toContain('tools/call')
   })
 
   it('fails an answer with media types that the card does not declare', async () => {
@@ -196,7 +190,6 @@ describe('POST /agents/{id}/check', () => {
       ['an endless line of an event', reply(200, stream, `data: ${text.repeat(30_000)}`), tooLong],
       ['a redirect', redirect, 'answered with a redirect, which is not followed'],
       ['no text', reply(200, json, Buffer.from([0xff, 0xfe])), 'answered with bytes that are no UTF-8 text'],
-      ['an error', reply(500, json, JSON.stringify({ text })), 'HTTP 500, application/json: the id of another call'],
     ]
     await register('check-wrong')
     for (const [what, responder, happened] of rows) {
@@ -261,14 +254,30 @@ describe('POST /agents/{id}/check', () => {
     )
   })
 
-  it('does not count an agent as failed that needs credentials which its manifest does not name', async () => {
-    called.agent.respond(reply(401, json, '{}'))
-    await register('check-protected')
-    const receipt = await check('check-protected')
-    const reason = 'The agent needs credentials, and its manifest names no secret for it.'
-    const skipped = { result: 'skipped', happened: 'HTTP 401', reason }
-    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject(skipped)
-    expect(receipt.summary.failed).toBe(0)
+  it('skips what it need not or cannot test, with the reason, and sends no message for it', async () => {
+    const anyOutput = { defaultOutputModes: ['*/*'] }
+    const credentials = 'The agent needs credentials, and its manifest names no secret for it.'
+    const closed = 'error -32004 UNSUPPORTED_OPERATION, HTTP 200, application/json'
+    type Row = [manifest: JsonObject, through: 'gate' | 'direct', id: string, expected: object, responder?: Responder]
+    const rows: Row[] = [
+      [{}, 'direct', 'unknown-task', { happened: 'HTTP 401', reason: credentials }, reply(401, json, '{}')],
+      [{ route: 'closed' }, 'gate', 'closed', { result: 'passed', happened: closed }],
+      [{ route: 'closed' }, 'gate', 'unknown-task', { reason: 'The manifest has `route: closed`.' }],
+      [{ route: 'closed' }, 'direct', 'unknown-task', { result: 'passed' }],
+      [{ gate: { modes: 'off' } }, 'gate', 'output-modes', { reason: 'The manifest has `gate.modes: off`.' }],
+      [{ card: cardOf({}, anyOutput) }, 'gate', 'output-modes', { reason: 'The card accepts any media type.' }],
+      // The gate would forward it to the caller of an extended card.
+      [{ extended: anyOutput }, 'gate', 'output-modes', { happened: 'the gate let it pass' }],
+    ]
+    called.agent.requests.length = 0
+    for (const [manifest, through, id, expected, responder = behave()] of rows) {
+      called.agent.respond(responder)
+      await register('check-skips', {}, manifest)
+      const receipt = await check('check-skips')
+      expect(find(receipt, through, id), JSON.stringify(manifest)).toMatchObject({ result: 'skipped', ...expected })
+      expect(receipt.summary.failed, JSON.stringify(manifest)).toBe(0)
+    }
+    expect(methods().filter(method => SENDING.test(method))).toEqual([])
   })
 
   it('calls an agent whose callers need a token with that of the check, and without it expects a refusal', async () => {
@@ -288,46 +297,14 @@ describe('POST /agents/{id}/check', () => {
     const card = { name: 'Tools', description: 'Has tools' }
     await called.register('check-mcp', { card, upstream: { mcp: `${called.agent.origin}/mcp` } })
     called.agent.requests.length = 0
-    const receipt = await check('check-mcp')
+    const receipt = await check('check-mcp', { send: true })
     expect(receipt.summary.failed).toBe(0)
+    const reason = 'A message must name a tool of the MCP server, and this one names none.'
+    expect(find(receipt, 'gate', 'message')).toMatchObject({ result: 'skipped', reason })
     const direct = receipt.tests.filter(({ through }) => through === 'direct')
     expect(direct).toMatchObject([{ id: 'direct', result: 'skipped' }])
     expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: 'passed' })
     expect(methods()).not.toContain('tools/call')
-  })
-
-  it('tests that a closed agent is refused, and calls it directly', async () => {
-    called.agent.respond(behave())
-    await register('check-closed', {}, { route: 'closed' })
-    const receipt = await check('check-closed')
-    const happened = 'error -32004 UNSUPPORTED_OPERATION, HTTP 200, application/json'
-    expect(find(receipt, 'gate', 'closed')).toMatchObject({ result: 'passed', happened })
-    const reason = 'The manifest has `route: closed`.'
-    expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: 'skipped', reason })
-    expect(find(receipt, 'direct', 'unknown-task')).toMatchObject({ result: 'passed' })
-  })
-
-  it('sends no message where the gate does not check modes, only warns, or accepts any output', async () => {
-    const anyOutput = { card: cardOf({}, { defaultOutputModes: ['*/*'] }) }
-    called.agent.respond(behave())
-    for (const [changes, reason] of [
-      [{ gate: { modes: 'off' } }, 'The manifest has `gate.modes: off`.'],
-      [{ gate: { modes: 'warn' } }, 'The manifest has `gate.modes: warn`.'],
-      [anyOutput, 'The card accepts any media type.'],
-    ] as const) {
-      await register('check-any', {}, changes)
-      expect(find(await check('check-any'), 'gate', 'output-modes')).toMatchObject({ result: 'skipped', reason })
-    }
-    expect(methods().filter(method => SENDING.test(method))).toEqual([])
-  })
-
-  it('sends no message even where the gate would forward it to the caller of an extended card', async () => {
-    called.agent.respond(behave())
-    await register('check-extended', {}, { extended: { defaultOutputModes: ['*/*'] } })
-    called.agent.requests.length = 0
-    const skipped = { result: 'skipped', happened: 'the gate let it pass' }
-    expect(find(await check('check-extended'), 'gate', 'output-modes')).toMatchObject(skipped)
-    expect(methods().filter(method => SENDING.test(method))).toEqual([])
   })
 
   it('fetches the card where the manifest says, with the condition that it has changed', async () => {
@@ -401,21 +378,19 @@ describe('the agents of the official SDKs', () => {
   })
 })
 
-describe('the rate limit', () => {
-  it('counts the calls of a check, and ends it', async () => {
-    const limited = await useSharedHost('limited')
-    limited.agent.respond(behave())
-    await limited.register('check-limited', { card: cardOf({}, {}, limited.agent) })
-    const { token: writer } = await limited.issue({ scopes: ['write'] })
-    const run = () => limited.send('/agents/check-limited/check', { token: writer })
-    let response = await run()
-    for (let checks = 1; response.status === 200 && checks < 5; checks++) response = await run()
-    expect([response.status, response.body]).toMatchObject([429, { code: 'too-many-requests' }])
-    const { body } = await limited.send('/agents/check-limited/receipt', { method: 'GET' })
-    const reasons = (body as ServedReceipt).receipt.tests.map(({ reason }) => reason)
-    expect(reasons).toContain('A rate limit refused the request.')
-    await limited.close()
-  })
+it('the rate limit counts the calls of a check, and ends it', async () => {
+  const limited = await useSharedHost('limited')
+  limited.agent.respond(behave())
+  await limited.register('check-limited', { card: cardOf({}, {}, limited.agent) })
+  const { token: writer } = await limited.issue({ scopes: ['write'] })
+  const run = () => limited.send('/agents/check-limited/check', { token: writer })
+  let response = await run()
+  for (let checks = 1; response.status === 200 && checks < 5; checks++) response = await run()
+  expect([response.status, response.body]).toMatchObject([429, { code: 'too-many-requests' }])
+  const { body } = await limited.send('/agents/check-limited/receipt', { method: 'GET' })
+  const reasons = (body as ServedReceipt).receipt.tests.map(({ reason }) => reason)
+  expect(reasons).toContain('A rate limit refused the request.')
+  await limited.close()
 })
 
 describe('GET /agents/{id}/receipt', () => {
@@ -440,9 +415,7 @@ describe('GET /agents/{id}/receipt', () => {
     expect(protectedHeader).toEqual({ alg: 'ES256', kid: expect.any(String), typ: 'calling-card-receipt+jws', jku })
     const changed = { ...receipt, summary: { ...receipt.summary, failed: 1 } }
     await expect(verify(changed)).rejects.toThrow('verification failed')
-  })
-
-  it('can be cached as a card can', async () => {
+    // It can be cached as a card can.
     const { headers } = await getReceipt('receipt-signed')
     expect([headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual([
       'public, max-age=60, stale-while-revalidate=86400',
@@ -454,27 +427,20 @@ describe('GET /agents/{id}/receipt', () => {
     expect((await getReceipt('receipt-signed', token)).headers.get('cache-control')).toBe('private, no-store')
   })
 
-  it('reports that the card has changed since', async () => {
-    called.agent.respond(behave())
-    await register('receipt-old')
-    const { card } = await check('receipt-old')
-    await register('receipt-old', {}, { card: cardOf({}, { version: '3.0.0' }) })
-    const { body } = await getReceipt('receipt-old')
-    expect(body).toMatchObject({ current: false, receipt: { card: { version: '2.0.0', etag: card.etag } } })
-  })
-
-  it('is shown by the page and the badge of the agent', async () => {
+  it('is shown by the page and the badge of the agent, also once the card has changed', async () => {
     called.agent.respond(behave())
     await register('receipt-shown')
     const badge = () => called.send('/agents/receipt-shown/badge.svg?show=receipt', { method: 'GET' })
     expect((await badge()).text).toContain('not tested')
-    const { summary } = await check('receipt-shown')
+    const { summary, card } = await check('receipt-shown')
     expect((await badge()).text).toContain(`${summary.passed} passed today`)
     expect((await called.send('/agents/receipt-shown/badge.svg', { method: 'GET' })).text).not.toContain('passed')
     const page = await called.send('/agents/receipt-shown', { method: 'GET', headers: { Accept: 'text/html' } })
     expect(page.text).toContain(`${summary.passed} passed, 0 failed, 1 skipped.</p>`)
     await register('receipt-shown', {}, { card: cardOf({}, { version: '3.0.0' }) })
     expect((await badge()).text).toContain(`${summary.passed} passed, older card`)
+    const current = { current: false, receipt: { card: { version: '2.0.0', etag: card.etag } } }
+    expect((await getReceipt('receipt-shown')).body).toMatchObject(current)
   })
 
   it('is gone when the agent is removed, and not there for the next one with its id', async () => {

@@ -68,15 +68,13 @@ describe('the health of a host', () => {
       return read({ EVENTS, WEBHOOK_URL: 'https://hooks.example.com/', WEBHOOK_SECRET: key, ...variables })
     }
 
-    it('is ok while its receiver accepts what it is sent', async () => {
+    it('is ok while its receiver accepts what it is sent, and degraded while it fails', async () => {
       const { body } = await readWith(async () => ({ pending: 2, failingSince: null }))
       expect(body).toEqual({ ...ok, webhook: { pending: 2, failingSince: null } })
-    })
-
-    it('is degraded while its receiver fails', async () => {
-      const { body } = await readWith(async () => ({ pending: 5, failingSince: 0 }))
+      vi.advanceTimersByTime(60_000)
+      const failing = await readWith(async () => ({ pending: 5, failingSince: 0 }))
       const webhook = { pending: 5, failingSince: '1970-01-01T00:00:00.000Z' }
-      expect(body).toEqual({ ...ok, status: 'degraded', webhook })
+      expect(failing.body).toEqual({ ...ok, status: 'degraded', webhook })
     })
 
     it('is degraded while the state of the webhook is unknown, and the Registry reachable', async () => {
@@ -87,7 +85,7 @@ describe('the health of a host', () => {
       })
     })
 
-    it.each(['', 'whsec_c2hvcnQ=', key.replace('whsec_', '')])('is degraded without a valid key: %j', async secret => {
+    it.each(['', 'whsec_c2hvcnQ='])('is degraded without a valid key: %j', async secret => {
       const { body } = await readWith(async () => null, { WEBHOOK_SECRET: secret })
       expect(body).toEqual({ ...ok, status: 'degraded', missing: ['WEBHOOK_SECRET'] })
     })
@@ -115,14 +113,12 @@ describe('the health of a host', () => {
 
   it('is 503 if the Registry does not respond within 4 seconds', async () => {
     health = () => new Promise(() => undefined)
-    const reading = read()
-    await vi.advanceTimersByTimeAsync(3999)
     const settled = vi.fn()
-    void reading.then(settled)
-    await vi.advanceTimersByTimeAsync(0)
+    void read().then(settled)
+    await vi.advanceTimersByTimeAsync(3999)
     expect(settled).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(1)
-    expect(await reading).toEqual({ status: 503, body: unreachable, retryAfter: '10' })
+    expect(settled).toHaveBeenCalledWith({ status: 503, body: unreachable, retryAfter: '10' })
   })
 
   it.each([
@@ -137,10 +133,6 @@ describe('the health of a host', () => {
     const later = await read()
     expect(requests).toBe(1)
     expect(new Set([...first, later].map(({ status }) => status)).size).toBe(1)
-  })
-
-  it('is read from the Registry again after half a minute', async () => {
-    await read()
     health = fail
     await vi.advanceTimersByTimeAsync(30_001)
     expect([(await read()).status, requests]).toEqual([503, 2])

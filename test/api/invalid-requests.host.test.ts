@@ -23,50 +23,35 @@ const expectProblem = async (what: string, response: Received, status: number, c
   expect(served.body, what).toMatchObject(minimalCard)
 }
 
-describe('PUT /agents/{id} with a secret', () => {
-  it('rejects it without repeating it, and registers it where it is allowed', async () => {
-    const secret = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
-    const card = { ...minimalCard, description: secret }
-    const rows: [document: JsonObject, pointer: string, allowed: JsonObject, place: string][] = [
-      [{ card }, '/card/description', { card }, '/card/description'],
-      [card, '/description', { card }, '/card/description'],
-      ...(['extended', 'tiers/gold'] as const).map((part): [JsonObject, string, JsonObject, string] => {
-        const overlay = { description: secret }
-        const more: JsonObject = part === 'extended' ? { extended: overlay } : { tiers: { gold: overlay } }
-        const document = { card: minimalCard, ...more }
-        return [document, `/${part}/description`, document, `/${part}/description`]
-      }),
-    ]
-    for (const [document, pointer, manifest, place] of rows) {
-      const response = await put(JSON.stringify(document))
-      await expectProblem(pointer, response, 422, 'secret-in-card', `Nothing was registered. ${pointer}`)
-      expect(response.body).toMatchObject({ errors: [{ pointer, message: expect.stringContaining('revoke it') }] })
-      expect(response.text).not.toContain(secret)
-      const allowed = await put(JSON.stringify({ ...manifest, allowSecrets: [place] }), undefined, 'allowed-secret')
-      expect([[200, 201].includes(allowed.status), allowed.text]).toEqual([true, expect.not.stringContaining(secret)])
-    }
-  })
+it('PUT /agents/{id} rejects a secret without repeating it, and registers it where it is allowed', async () => {
+  const secret = `sk-proj-${'aB3dE6gH9jK2mN5pQ8sT'}`
+  const card = { ...minimalCard, description: secret }
+  const rows: [document: JsonObject, pointer: string, allowed: JsonObject, place: string][] = [
+    [{ card }, '/card/description', { card }, '/card/description'],
+    [card, '/description', { card }, '/card/description'],
+  ]
+  for (const [document, pointer, manifest, place] of rows) {
+    const response = await put(JSON.stringify(document))
+    await expectProblem(pointer, response, 422, 'secret-in-card', `Nothing was registered. ${pointer}`)
+    expect(response.body).toMatchObject({ errors: [{ pointer, message: expect.stringContaining('revoke it') }] })
+    expect(response.text).not.toContain(secret)
+    const allowed = await put(JSON.stringify({ ...manifest, allowSecrets: [place] }), undefined, 'allowed-secret')
+    expect([[200, 201].includes(allowed.status), allowed.text]).toEqual([true, expect.not.stringContaining(secret)])
+  }
 })
 
 describe('PUT /agents/{id} with a body that is not a card', () => {
   it('rejects it', async () => {
     const longName = 'a'.repeat(999)
-    const halfCharacter = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from('"}')])
     const rows: [what: string, body: string | Uint8Array, status: number, code: string, detail: string][] = [
       ['an empty body', '', 400, 'not-json', 'The body is empty'],
       ['HTML', '<!doctype html><p>hi', 400, 'not-json', 'HTML or XML'],
       ['YAML', '---\nname: x\n', 400, 'not-json', 'sync-card converts it'],
-      ['truncated JSON', '{"name": "x"', 400, 'not-json', 'This is not JSON'],
-      ['NaN', '{"version": NaN}', 400, 'not-json', 'This is not JSON'],
       ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 400, 'not-json', 'the byte 0xFF at offset 1, in line 1.'],
-      ['a character without its last byte', halfCharacter, 400, 'not-json', 'the byte 0xF0 at offset 9'],
       ['a long name twice', `{"${longName}":1,"${longName}":2}`, 422, 'duplicate-name', `/${'a'.repeat(199)} is`],
       ['a name twice', '{"name":"a",\n"name":"b"}', 422, 'duplicate-name', '/name is in its object twice'],
       ['65 levels of nesting', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, 422, 'too-deep', '64 levels'],
-      ['100,000 levels of nesting', '['.repeat(100_000), 422, 'too-deep', '64 levels'],
       ['null', 'null', 422, 'invalid-card', 'JSON object'],
-      ['an array', '[]', 422, 'invalid-card', 'JSON object'],
-      ['a string', '"card"', 422, 'invalid-card', 'JSON object'],
       ['an empty object', '{}', 422, 'invalid-card', 'is missing'],
       ['300 KiB', withCard({ filler: 'x'.repeat(300 * 1024) }), 413, 'too-large', '256 KiB'],
     ]
@@ -75,64 +60,29 @@ describe('PUT /agents/{id} with a body that is not a card', () => {
   })
 
   it('rejects other media types', async () => {
-    for (const type of ['text/plain', 'application/yaml', 'multipart/form-data; boundary=x', 'application/jsonp']) {
+    for (const type of ['text/plain', 'application/jsonp']) {
       const response = await put(JSON.stringify(minimalCard), type)
       await expectProblem(type, response, 415, 'unsupported-media-type', 'application/json')
     }
   })
-
-  it('limits a streamed body of unknown length by the bytes that arrive', async () => {
-    // Only the last byte exceeds the limit, so that no data is in flight when the response arrives.
-    const chunks = [' '.repeat(256 * 1024), ' ']
-    const body = new ReadableStream({
-      pull(controller) {
-        const chunk = chunks.shift()
-        if (chunk === undefined) controller.close()
-        else controller.enqueue(new TextEncoder().encode(chunk))
-      },
-    })
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-    const init = { method: 'PUT', headers, body, duplex: 'half' } as RequestInit
-    const response = await host.fetch('/agents/invalid-requests', init)
-    expect([response.status, await response.json()]).toMatchObject([413, { code: 'too-large' }])
-  })
-
-  it('keeps a replacement character that was sent', async () => {
-    const description = 'Shows \ufffd where a font has no letter'
-    await put(withCard({ description }), undefined, 'replacement-character')
-    expect((await send('/agents/replacement-character', { method: 'GET' })).body).toMatchObject({ description })
-  })
 })
 
-describe('PUT /agents/{id} with an invalid card', () => {
-  it('rejects it with the JSON pointer of each mistake and the reason', async () => {
-    const skill = { id: 'a', name: 'A', description: 'Does a', tags: ['a'] }
-    const proto = '{"name":"x","description":"y","url":"https://x.example","__proto__":{"admin":true}}'
-    const erc8004 = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
-    const rows: [body: string, pointer: string, message: string][] = [
-      [proto, '/__proto__', 'not allowed as a name'],
-      [withCard({ capabilities: { constructor: {} } }), '/capabilities/constructor', 'not allowed as a name'],
-      [withCard({ skills: [skill, skill] }), '/skills/1/id', 'give each skill its own id'],
-      [withCard({ url: 'javascript:alert(1)' }), '/url', 'http'],
-      [withCard({ iconUrl: 'data:text/html,x' }), '/iconUrl', 'http'],
-      [withCard({ documentationUrl: 'file:///etc/passwd' }), '/documentationUrl', 'http'],
-      [withCard({ url: 'https://user:pass@x.example' }), '/url', 'user name or password'],
-      [withCard({ name: 'x\r\nSet-Cookie: a=b' }), '/name', 'one line'],
-      [withCard({ description: 'x\0y' }), '/description', 'NUL'],
-      [withCard({ url: 'https://x.example/\r\nX: y' }), '/url', 'absolute URL'],
-      [JSON.stringify({ name: 'x', description: 'y' }), '/url', '`upstream.url`'],
-      [JSON.stringify({ card: minimalCard, vissibility: 'internal' }), '/vissibility', 'not a known field here'],
-      [JSON.stringify({ card: { ...minimalCard, name: 7 } }), '/card/name', 'must be a string'],
-      [JSON.stringify({ id: 'other', card: minimalCard }), '/id', 'is registered as "invalid-requests"'],
-      [withCard({ type: erc8004 }), '/type', 'ERC-8004'],
-    ]
-    for (const [body, pointer, message] of rows) {
-      const response = await put(body)
-      const error = { pointer, message: expect.stringContaining(message) }
-      expect((response.body as JsonObject).errors, body).toContainEqual(error)
-      await expectProblem(body, response, 422, 'invalid-card', 'Nothing was registered')
-    }
-  })
+it('PUT /agents/{id} rejects an invalid card with the JSON pointer of each mistake and the reason', async () => {
+  const proto = '{"name":"x","description":"y","url":"https://x.example","__proto__":{"admin":true}}'
+  const rows: [body: string, pointer: string, message: string][] = [
+    [proto, '/__proto__', 'not allowed as a name'],
+    [withCard({ url: 'javascript:alert(1)' }), '/url', 'http'],
+    [withCard({ url: 'https://user:pass@x.example' }), '/url', 'user name or password'],
+    [JSON.stringify({ name: 'x', description: 'y' }), '/url', '`upstream.url`'],
+    [JSON.stringify({ card: minimalCard, vissibility: 'internal' }), '/vissibility', 'not a known field here'],
+    [JSON.stringify({ id: 'other', card: minimalCard }), '/id', 'is registered as "invalid-requests"'],
+  ]
+  for (const [body, pointer, message] of rows) {
+    const response = await put(body)
+    const error = { pointer, message: expect.stringContaining(message) }
+    expect((response.body as JsonObject).errors, body).toContainEqual(error)
+    await expectProblem(body, response, 422, 'invalid-card', 'Nothing was registered')
+  }
 })
 
 it('rejects an invalid agent id', async () => {
@@ -146,9 +96,7 @@ it('rejects an invalid agent id', async () => {
 it('rejects a method that a path does not allow with 405 and Allow', async () => {
   for (const [method, path, allow] of [
     ['PATCH', '/agents/invalid-requests', 'POST, GET, HEAD, PUT, DELETE, OPTIONS'],
-    ['DELETE', '/agents', 'GET, HEAD, OPTIONS'],
     ['POST', '/.well-known/agent-card.json', 'GET, HEAD, OPTIONS'],
-    ['PUT', '/lint', 'GET, HEAD, POST, OPTIONS'],
   ] as const) {
     const response = await send(path, { method })
     expect(response.headers.get('allow')).toBe(allow)
@@ -156,26 +104,16 @@ it('rejects a method that a path does not allow with 405 and Allow', async () =>
   }
 })
 
-it('rejects If-None-Match with an entity tag in a PUT request', async () => {
-  const headers = { 'If-None-Match': '"x"' }
-  const response = await send('/agents/invalid-requests', { method: 'PUT', token, headers, body: minimalCard })
-  await expectProblem('If-None-Match', response, 400, 'bad-condition', 'If-None-Match: *')
-})
-
 it('rejects limits and cursors that no list gave, and parameters that a list does not have', async () => {
-  const internal = ['/agents?', '/agents?q=agent&', '/agents?tag=general&', '/tokens?', '/audit?']
-  const open = ['/.well-known/a2a/agents?', '/.well-known/ai-catalog.json?', '/.well-known/ard.json?', '/llms.txt?']
-  const limits = ['limit=0', 'limit=-1', 'limit=1e9', 'limit=1000000000', 'limit=', 'limit=1.5', 'limit=0x10']
-  const cursors = ['cursor=..%2F..', 'cursor=%00', "cursor=1'--", `cursor=${'9'.repeat(500)}`, 'cursor=a.1.2']
+  const lists = ['/agents?', '/agents?q=agent&', '/agents?tag=general&', '/tokens?', '/audit?']
   const rows = [
-    ...limits.map(query => [query, 'bad-limit']),
-    ...cursors.map(query => [query, 'bad-cursor']),
+    ...['limit=0', 'limit=101', 'limit=1e9', 'limit='].map(query => [query, 'bad-limit']),
+    ...['cursor=..%2F..', "cursor=1'--", `cursor=${'9'.repeat(500)}`].map(query => [query, 'bad-cursor']),
     ['colour=red', 'unknown-query'],
   ]
-  for (const list of [...internal, '/agents/invalid-requests/revisions?', ...open])
+  for (const list of [...lists, '/agents/invalid-requests/revisions?', '/.well-known/a2a/agents?'])
     for (const [query, code] of rows) {
-      const as = open.includes(list) ? undefined : token
-      const { status, body } = await send(`${list}${query}`, { method: 'GET', token: as })
+      const { status, body } = await send(`${list}${query}`, { method: 'GET', token })
       expect([list, query, status, (body as JsonObject).code]).toEqual([list, query, 400, code])
     }
 })

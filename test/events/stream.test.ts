@@ -87,13 +87,6 @@ describe('an event stream', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('ends when the other end closes', async () => {
-    const { read } = await open()
-    socket.dispatchEvent(new Event('close'))
-    expect(await read()).toBeUndefined()
-    expect(vi.getTimerCount()).toBe(0)
-  })
-
   it('ends when its first request to the other end fails', async () => {
     socket.send = () => {
       throw new TypeError('closed')

@@ -1,12 +1,10 @@
 import { compactVerify, importJWK, type JWK } from 'jose'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { MAX_RECORDED_REFUSALS } from '../../../src/limits.ts'
+import { describe, expect, it } from 'vitest'
 import { type AuditEntry, findChainBreak } from '../../../src/registry/audit/chain.ts'
 import { senderTo } from '../../support/called-host.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { sharedHost, token } from '../../support/host.ts'
-import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
-import { makeSigningKey } from '../../support/signing-key.ts'
+import { startNodeHost } from '../../support/node-host.ts'
 
 type Page = {
   entries: AuditEntry[]
@@ -16,11 +14,6 @@ type Page = {
 
 const host = sharedHost('signing')
 const send = senderTo(host)
-/** A host without entries and without a key. */
-let unsigned: NodeHost
-beforeAll(async () => {
-  unsigned = await startNodeHost()
-})
 
 const read = async (query = '', from: Parameters<typeof senderTo>[0] = host): Promise<Page> => {
   const { status, headers, body } = await senderTo(from)(`/audit?${query}`, { method: 'GET', token })
@@ -65,12 +58,15 @@ describe('GET /audit', () => {
     expect(JSON.stringify(entries)).not.toContain(writer.token.slice(16))
   })
 
-  it('is paged and filtered', async () => {
+  it('is paged and filtered, and has no signature on a host without a key', async () => {
     const paged = await startNodeHost()
+    expect(await read('', paged)).toEqual({ entries: [], head: null })
     for (const name of ['A', 'B', 'C', 'D']) await paged.put('audited', { ...minimalCard, name })
     await senderTo(paged)('/agents/audited', { method: 'DELETE' })
     const numbers = async (query: string) => (await read(query, paged)).entries.map(({ number }) => number)
-    const { cursor } = await read('limit=2', paged)
+    const { cursor, head } = await read('limit=2', paged)
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+    expect(head).toEqual({ number: 5, time: expect.any(String), hash })
     expect(await numbers(`limit=2&cursor=${cursor}`)).toEqual([3, 2])
     expect(await numbers('what=write-refused&actor=anonymous&agent=audited')).toEqual([5])
     expect(await numbers('since=2020-01-01&until=2020-02-01')).toEqual([])
@@ -91,26 +87,6 @@ describe('GET /audit', () => {
     })
   })
 
-  it('signs it with the current key during a rotation, and publishes the others', async () => {
-    const now = Math.floor(Date.now() / 1000)
-    const [previous, current] = [makeSigningKey(), { ...makeSigningKey(), nbf: now - 60 }]
-    const vars = { SIGNING_KEY: JSON.stringify(current), SIGNING_KEY_2: JSON.stringify(previous) }
-    const rotating = await startNodeHost({ vars })
-    await rotating.put('audit-rotating', minimalCard)
-    const { head } = await read('', rotating)
-    const { keys } = (await (await rotating.fetch('/.well-known/jwks.json')).json()) as { keys: JWK[] }
-    const { protectedHeader } = await compactVerify(head?.signature ?? '', await importJWK({ ...keys[0] }, 'ES256'))
-    expect([protectedHeader.kid, ...keys.map(({ x }) => x)]).toEqual([keys[0]?.kid, current.x, previous.x])
-  })
-
-  it('has no head and no signature on a host without entries and without a key', async () => {
-    expect(await read('', unsigned)).toEqual({ entries: [], head: null })
-    await unsigned.put('audit-unsigned', minimalCard)
-    expect((await read('', unsigned)).head).toEqual({
-      ...{ number: 1, time: expect.any(String), hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
-    })
-  })
-
   it('rejects invalid filters and pages', async () => {
     for (const [query, code] of [
       ['what=nothing', 'bad-filter'],
@@ -120,10 +96,6 @@ describe('GET /audit', () => {
       ['until=2027-02-30', 'bad-filter'],
       ['cursor=x', 'bad-cursor'],
       ['cursor=0', 'bad-cursor'],
-      ['limit=0', 'bad-limit'],
-      ['limit=-1', 'bad-limit'],
-      ['limit=1000000000', 'bad-limit'],
-      ['kind=x', 'unknown-query'],
     ])
       expect(await send(`/audit?${query}`, { method: 'GET', token })).toMatchObject({ status: 400, body: { code } })
   })
@@ -132,12 +104,5 @@ describe('GET /audit', () => {
     const { token: writer } = await host.issue({ scopes: ['read', 'write'] })
     expect((await send('/audit', { method: 'GET' })).status).toBe(401)
     expect((await send('/audit', { method: 'GET', token: writer })).status).toBe(403)
-  })
-
-  it('does not grow without end from refusals', async () => {
-    const { id, token: writer } = await host.issue({ scopes: ['write'], agents: ['mine-*'] })
-    for (let count = 0; count < MAX_RECORDED_REFUSALS + 5; count++)
-      expect((await send('/agents/other', { method: 'DELETE', token: writer })).status).toBe(403)
-    expect((await read(`actor=${id}&limit=100`)).entries).toHaveLength(MAX_RECORDED_REFUSALS)
   })
 })

@@ -3,21 +3,17 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
-import type { AuditEntry } from '../../../src/registry/audit/chain.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import type { ImportStep } from '../../../src/registry/store/imports.ts'
 import { register } from '../../../src/registry/store/register.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { namesOf, readEvents } from '../../support/event-stream.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
 import { withoutKeys } from '../../support/registrations.ts'
 
 const auth = { Authorization: `Bearer ${token}` }
 const AGENTS = 12
-/** Agents besides those, for a test with many: `MOVE_AGENTS=5000 npx vitest run test/api/admin/move.host.test.ts`. */
-const MORE_AGENTS = Number(process.env.MOVE_AGENTS ?? 20)
-const TIMEOUT_MS = 60_000 + 100 * MORE_AGENTS
+const TIMEOUT_MS = 60_000
 /** A host with agents, and one that imports them, which must be empty: no file before may have used it. */
 let source: NodeHost
 let target: OwnHost
@@ -35,8 +31,6 @@ beforeAll(async () => {
       ...(index % 7 === 0 && { extended: { description: 'More' } }),
       ...(index === 3 && { hosts: ['three.example.com'] }),
     })
-  for (let index = 0; index < MORE_AGENTS; index++)
-    await source.put(`small-${index}`, { ...minimalCard, name: `Small ${index}` })
   await source.put('agent-1', { ...minimalCard, name: 'Second' })
   await source.fetch('/agents/agent-2', { method: 'DELETE', headers: auth })
   const issued = await source.fetch('/tokens', {
@@ -79,51 +73,12 @@ describe('GET /export', () => {
   })
 })
 
-describe('an import into a Registry that is unreachable', () => {
-  /**
-   * Imports all agents into a host whose Registry cannot be reached from a step on, and not for any step after that.
-   */
-  const importUntil = async (last: ImportStep['step']) => {
-    vi.spyOn(console, 'error').mockReturnValue()
-    const host = await startNodeHost()
-    let isReachable = true
-    const registry = new Proxy(host.registry, {
-      get: (target, name) => (step: ImportStep) => {
-        if (!isReachable) throw Object.assign(new Error('Network connection lost.'), { retryable: true })
-        isReachable = step.step !== last
-        return Reflect.get(target, name).call(target, step)
-      },
-    })
-    Object.assign(host.env, { REGISTRY: { getByName: () => registry } })
-    const response = await host.fetch('/import', { method: 'POST', headers: auth, body: text })
-    return { status: response.status, agents: await host.registry.list({ after: '', limit: 9, covered: ['*'] }) }
-  }
-
-  it('has succeeded once it is committed', async () => {
-    const { status, agents } = await importUntil('commit')
-    expect([status, agents.length]).toEqual([201, 9])
-  })
-
-  it('returns 503 before that, and imports nothing', async () => {
-    expect(await importUntil('stage')).toEqual({ status: 503, agents: [] })
-  })
-})
-
-describe('an import with ?tokens=false', () => {
-  it('brings everything but the tokens', async () => {
-    const host = await startNodeHost()
-    const importWith = (query: string) => host.fetch(`/import${query}`, { method: 'POST', headers: auth, body: text })
-    for (const query of ['?tokens=no', '?token=false']) {
-      const refused = await importWith(query)
-      expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'unknown-query' }])
-    }
-    const response = await importWith('?tokens=false')
-    expect([response.status, await response.json()]).toEqual([
-      201,
-      { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 0 },
-    ])
-    expect(await host.registry.tokens('', 9)).toEqual([])
-  })
+it('imports everything but the tokens with ?tokens=false', async () => {
+  const host = await startNodeHost()
+  const importWith = (query: string) => host.fetch(`/import${query}`, { method: 'POST', headers: auth, body: text })
+  expect((await importWith('?tokens=no')).status).toBe(400)
+  expect(await (await importWith('?tokens=false')).json()).toEqual({ agents: 11, revisions: 14, tokens: 0 })
+  expect(await host.registry.tokens('', 9)).toEqual([])
 })
 
 it('sends the lines of an import to the Registry a thousand at a time, so that other requests get their turn', async () => {
@@ -141,27 +96,25 @@ it('sends the lines of an import to the Registry a thousand at a time, so that o
   expect([response.status, steps]).toEqual([201, [1000, 1000, 501]])
 })
 
-describe('the export of an agent with 200 revisions', () => {
-  it('is imported, although it becomes more than 100 times as large when it is decompressed', async () => {
-    const [host, copy] = [await startNodeHost(), await startNodeHost()]
-    const description = 'This agent does one thing for people. '.repeat(200)
-    const prepare = async (version: string) => {
-      const document = { ...minimalCard, description, version }
-      const result = compile(document, { id: 'often', requestOrigin: 'https://host.example' })
-      if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-      const prepared = { id: 'often', document, compiled: result.compiled, signing: withoutKeys }
-      return prepareRegistration(prepared, { actor: 'admin', expected: {} })
-    }
-    const versions = [await prepare('1.0.0'), await prepare('2.0.0')]
-    for (let seq = 0; seq < 100; seq++)
-      for (const version of versions) expect(register(host.storage.sql, version, true)).not.toHaveProperty('error')
-    const bytes = await (await host.fetch('/export', { headers: auth })).arrayBuffer()
-    const body = gzipSync(bytes, { level: 9 })
-    expect(bytes.byteLength).toBeGreaterThan(1024 * 1024 + 100 * body.byteLength)
-    const headers = { ...auth, 'Content-Encoding': 'gzip' }
-    const response = await copy.fetch('/import', { method: 'POST', headers, body })
-    expect([response.status, await response.json()]).toEqual([201, { agents: 1, revisions: 200, tokens: 0 }])
-  })
+it('the export of 200 revisions is imported, although it expands to more than 100 times its size', async () => {
+  const [host, copy] = [await startNodeHost(), await startNodeHost()]
+  const description = 'This agent does one thing for people. '.repeat(200)
+  const prepare = async (version: string) => {
+    const document = { ...minimalCard, description, version }
+    const result = compile(document, { id: 'often', requestOrigin: 'https://host.example' })
+    if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+    const prepared = { id: 'often', document, compiled: result.compiled, signing: withoutKeys }
+    return prepareRegistration(prepared, { actor: 'admin', expected: {} })
+  }
+  const versions = [await prepare('1.0.0'), await prepare('2.0.0')]
+  for (let seq = 0; seq < 100; seq++)
+    for (const version of versions) expect(register(host.storage.sql, version, true)).not.toHaveProperty('error')
+  const bytes = await (await host.fetch('/export', { headers: auth })).arrayBuffer()
+  const body = gzipSync(bytes, { level: 9 })
+  expect(bytes.byteLength).toBeGreaterThan(1024 * 1024 + 100 * body.byteLength)
+  const headers = { ...auth, 'Content-Encoding': 'gzip' }
+  const response = await copy.fetch('/import', { method: 'POST', headers, body })
+  expect([response.status, await response.json()]).toEqual([201, { agents: 1, revisions: 200, tokens: 0 }])
 })
 
 describe('POST /import', { timeout: TIMEOUT_MS }, () => {
@@ -173,8 +126,6 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
     const rows: [what: string, BodyInit | null, Record<string, string>, number, string][] = [
       ['nothing', null, {}, 422, 'invalid-import'],
       ['no export', 'hello\n', {}, 422, 'invalid-import'],
-      ['a truncated file', text.slice(0, -1000), {}, 422, 'invalid-import'],
-      ['a file without its last line', content(), {}, 422, 'invalid-import'],
       ['a file without its last line break', text.slice(0, -1), {}, 422, 'invalid-import'],
       ['an edited file', text.replace('Agent 4', 'Agent X'), {}, 422, 'invalid-import'],
       ['lines after the last one', `${text}${text}`, {}, 422, 'invalid-import'],
@@ -182,11 +133,8 @@ describe('POST /import', { timeout: TIMEOUT_MS }, () => {
       ['a line that was left out', seal(withoutLine), {}, 422, 'invalid-import'],
       ['a newer version', seal(content().replace('"version":1', '"version":9')), {}, 422, 'export-too-new'],
       ['broken compression', text, gzip, 422, 'invalid-import'],
-      ['truncated compression', gzipSync(text).subarray(0, -100), gzip, 422, 'invalid-import'],
       ['a line without end', 'x'.repeat(MAX_IMPORT_LINE_BYTES + 1024 * 1024), {}, 413, 'too-large'],
-      ['much from a few bytes', gzipSync('x'.repeat(2 * MAX_IMPORT_LINE_BYTES)), gzip, 413, 'too-large'],
       ['lines that become 800 times as many bytes', gzipSync(bomb), gzip, 413, 'too-large'],
-      ['an early mistake in a large file', `{}\n${' \n'.repeat(2 * 1024 * 1024)}`, {}, 422, 'invalid-import'],
       ['another compression', text, { 'Content-Encoding': 'br' }, 415, 'unsupported-encoding'],
     ]
     for (const [what, body, headers, status, code] of rows) {
@@ -206,24 +154,19 @@ describe('a host that has imported an export', { timeout: TIMEOUT_MS }, () => {
     // Until it is published, a card is unknown, and the host remembers that for a while. The removed agent has no entry.
     const { CARDS } = await target.env()
     const names = async () => (await CARDS.list({ prefix: 'card:' })).keys.filter(({ name }) => name !== 'card:agent-2')
-    const count = AGENTS + MORE_AGENTS - 1
-    await vi.waitFor(async () => expect(await names()).toHaveLength(count), { timeout: TIMEOUT_MS, interval: 100 })
+    await vi.waitFor(async () => expect(await names()).toHaveLength(11), { timeout: TIMEOUT_MS, interval: 100 })
   }, TIMEOUT_MS)
 
   it('has the same cards, entity tags, manifests, tokens and history, byte for byte', async () => {
-    const counts = { agents: AGENTS + MORE_AGENTS - 1, revisions: AGENTS + MORE_AGENTS + 2, tokens: 1 }
-    expect(imported).toEqual([201, counts])
+    expect(imported).toEqual([201, { agents: 11, revisions: 14, tokens: 1 }])
     const asReader = { Authorization: `Bearer ${reader}` }
     const read = async (host: AnyHost, path: string, init: RequestInit) => {
       const response = await host.fetch(path, init)
       const [etag, modified] = [response.headers.get('ETag'), response.headers.get('Last-Modified')]
       return { path, status: response.status, etag, modified, body: await response.text() }
     }
-    const ids = Array.from({ length: AGENTS + MORE_AGENTS }, (_, index) =>
-      index < AGENTS ? `agent-${index}` : `small-${index - AGENTS}`,
-    )
-    const paths = ids.flatMap(id =>
-      ['1.0', '0.3', 'superx'].map(dialect => `/agents/${id}/.well-known/agent-card.json?dialect=${dialect}`),
+    const paths = Array.from({ length: AGENTS }, (_, index) => index).flatMap(index =>
+      ['1.0', '0.3', 'superx'].map(dialect => `/agents/agent-${index}/.well-known/agent-card.json?dialect=${dialect}`),
     )
     const others = [
       ...['/agents/agent-1/manifest', '/agents/agent-1/revisions', '/agents/agent-2/revisions', '/tokens'],
@@ -232,49 +175,14 @@ describe('a host that has imported an export', { timeout: TIMEOUT_MS }, () => {
     const readHost = (host: AnyHost) =>
       Promise.all([
         ...paths.map(path => read(host, path, { headers: asReader })),
-        ...paths.slice(0, 30).map(path => read(host, path, {})),
+        ...paths.map(path => read(host, path, {})),
         ...others.map(path => read(host, path, { headers: auth })),
       ])
     const expected = await readHost(source)
     const missing = expected.filter(({ status }) => status !== 200).map(({ path }) => path.split('/')[2])
-    // The first and the last are internal: not without a token.
-    expect([...new Set(missing)].toSorted()).toEqual(['agent-0', 'agent-2', 'agent-5'])
+    // The others are internal: not without a token.
+    expect([...new Set(missing)].toSorted()).toEqual(['agent-0', 'agent-10', 'agent-2', 'agent-5'])
     await vi.waitFor(async () => expect(await readHost(target)).toEqual(expected), { timeout: 10_000, interval: 100 })
-    const search = async (host: AnyHost) => {
-      const response = await host.fetch('/agents?q=small&limit=100&facets=tag', { headers: auth })
-      const { agents, facets } = (await response.json()) as { agents: { id: string }[]; facets: object }
-      return { ids: agents.map(({ id }) => id).sort(), facets }
-    }
-    const found = await search(source)
-    expect(found.ids).toHaveLength(MORE_AGENTS)
-    expect(await search(target)).toEqual(found)
-  })
-
-  it('exports the same, but for the end of its audit', async () => {
-    const [copy, original] = [await (await target.fetch('/export', { headers: auth })).text(), content()]
-    const [, ...lines] = copy.trimEnd().split('\n').slice(0, -1)
-    expect(lines.pop()).toContain('registry-imported')
-    expect(lines.join('\n') === original.slice(original.indexOf('\n') + 1, -1)).toBe(true)
-  })
-
-  it('has the changes before it, so that streams of events resume', async () => {
-    const changes = AGENTS + MORE_AGENTS + 2
-    const stream = readEvents(await target.fetch(`/events?lastEventId=${changes - 2}`), ['agent-1', 'agent-2'])
-    const events = await stream.take(2)
-    expect([namesOf(events), events.map(({ id }) => id)]).toEqual([
-      ['changed agent-1 2', 'removed agent-2 2'],
-      [changes - 1, changes],
-    ])
-    await stream.close()
-  })
-
-  it('has the import at the end of its audit', async () => {
-    const read = async (host: AnyHost) =>
-      ((await (await host.fetch('/audit?limit=3', { headers: auth })).json()) as { entries: AuditEntry[] }).entries
-    const [newest, before] = await read(target)
-    const details = { agents: AGENTS + MORE_AGENTS - 1 }
-    expect(newest).toMatchObject({ what: 'registry-imported', actor: 'admin', details })
-    expect((await read(source)).map(({ hash }) => hash)).toContain(before?.hash)
   })
 
   it('refuses another import, because it is not empty', async () => {

@@ -95,9 +95,7 @@ describe('agents/list with includeCard', () => {
   })
 })
 
-describe('agents/get', () => {
-  it('finds no agent by a name of more than 200 characters, without looking it up', async () => {
-    for (const named of ['a'.repeat(201), '\u0301\u0316'.repeat(256 * 1024)])
-      expect(await getAgent({ id: named }, makeContext())).toEqual({ error: { kind: 'unknown-agent', agent: named } })
-  })
+it('agents/get finds no agent by a name of more than 200 characters, without looking it up', async () => {
+  for (const named of ['a'.repeat(201), '\u0301\u0316'.repeat(256 * 1024)])
+    expect(await getAgent({ id: named }, makeContext())).toEqual({ error: { kind: 'unknown-agent', agent: named } })
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { findChainBreak, NO_ENTRY_HASH, sealEntry } from '../../../src/registry/audit/chain.ts'
 
 const time = '2027-01-01T00:00:00.000Z'
@@ -9,26 +9,22 @@ const first = sealEntry({
 })
 const second = sealEntry({ number: 2, time, actor: 'host', what: 'agent-changed', previous: first.hash })
 
-describe('sealEntry', () => {
-  it('adds the SHA-256 of the entry as docs/audit.md defines it', () => {
-    const text = `{"actor":"admin","agent":"weather","details":{"class":"additive","manifest":"\\"é\\""},"number":1,"previous":"${'0'.repeat(64)}","seq":1,"time":"${time}","what":"agent-registered"}`
-    expect(first.hash).toBe(createHash('sha256').update(text).digest('hex'))
-  })
+it('sealEntry adds the SHA-256 of the entry as docs/audit.md defines it', () => {
+  const text = `{"actor":"admin","agent":"weather","details":{"class":"additive","manifest":"\\"é\\""},"number":1,"previous":"${'0'.repeat(64)}","seq":1,"time":"${time}","what":"agent-registered"}`
+  expect(first.hash).toBe(createHash('sha256').update(text).digest('hex'))
 })
 
-describe('findChainBreak', () => {
-  it('finds nothing in a chain, and whatever breaks it', () => {
-    const early = { ...second, time: '2026-12-31T23:59:59.999Z' }
-    for (const [entry, before, message] of [
-      [first, undefined, undefined],
-      [second, first, undefined],
-      [{ ...second, actor: 'admin' }, first, 'its hash is not that of its content'],
-      [{ ...second, note: 1 }, first, 'its hash is not that of its content'],
-      [second, { ...first, hash: 'f'.repeat(64) }, 'it names another entry before it'],
-      [sealEntry({ ...second, number: 3 }), first, 'its number does not follow 1'],
-      [sealEntry(early), first, 'its time is before that of the entry before it'],
-      [second, undefined, 'its number does not follow 0'],
-    ] as const)
-      expect(findChainBreak(entry, before)).toBe(message)
-  })
+it('findChainBreak finds nothing in a chain, and whatever breaks it', () => {
+  const early = { ...second, time: '2026-12-31T23:59:59.999Z' }
+  for (const [entry, before, message] of [
+    [first, undefined, undefined],
+    [second, first, undefined],
+    [{ ...second, actor: 'admin' }, first, 'its hash is not that of its content'],
+    [{ ...second, note: 1 }, first, 'its hash is not that of its content'],
+    [second, { ...first, hash: 'f'.repeat(64) }, 'it names another entry before it'],
+    [sealEntry({ ...second, number: 3 }), first, 'its number does not follow 1'],
+    [sealEntry(early), first, 'its time is before that of the entry before it'],
+    [second, undefined, 'its number does not follow 0'],
+  ] as const)
+    expect(findChainBreak(entry, before)).toBe(message)
 })

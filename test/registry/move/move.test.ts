@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
 import { createObservations } from '../../../src/card/model/observations.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
@@ -230,43 +230,30 @@ describe('an export', () => {
   })
 })
 
-describe('an export of any cards', () => {
-  it('is imported', async () => {
-    const [source, target] = [openTables(), openTables()]
-    const published = corpus.flatMap(({ text }) => {
-      const parsed = parseJson(text)
-      return 'value' in parsed && isJsonObject(parsed.value) ? [parsed.value] : []
-    })
-    const cards = [...Object.values(completeCards), ...published, ...fc.sample(authoredCard, numRuns)]
-    const tiers = { extended: { description: 'More' }, tiers: { gold: { description: 'Gold' } } }
-    const tool = { skillId: 'a', name: 'a', inputSchema: {} }
-    const mcp = { card: {}, upstream: mcpUpstream, gate: { tasks: 'owner' } }
-    const service = {
-      upstream: { service: 'AGENT', identity: 'header' },
-      route: 'gateway',
-      callers: 'tokens',
-      set: 'own',
-    }
-    const manifests: [JsonObject, JsonObject?][] = [
-      ...cards.map((card): [JsonObject] => [card]),
-      ...['gateway', 'closed', 'direct'].flatMap(route =>
-        cards.slice(0, 5).map((card): [JsonObject] => [{ card, route, ...tiers }]),
-      ),
-      [mcp, mcpServerCard({ ...tool, id: 'a', description: 'A' })],
-      [{ card: minimalCard, ...service }],
-    ]
-    let count = 0
-    for (const [document, fetched] of manifests) {
-      const id = `agent-${count}`
-      const result = compile(document, { id, requestOrigin: 'http://127.0.0.1:8787', ...(fetched && { fetched }) })
-      if ('errors' in result) continue
-      const prepared = { id, document, compiled: result.compiled, signing: withoutKeys }
-      put(source, { ...(await prepareRegistration(prepared, { actor: 'admin', expected: {} })), hosts: [] })
-      count++
-    }
-    expect(count).toBeGreaterThan(80)
-    expect(importLines(target, exportLines(source))).toMatchObject({ outcome: 'imported', agents: count })
+it('an export of any cards is imported', async () => {
+  const [source, target] = [openTables(), openTables()]
+  const published = corpus.flatMap(({ text }) => {
+    const parsed = parseJson(text)
+    return 'value' in parsed && isJsonObject(parsed.value) ? [parsed.value] : []
   })
+  const cards = [...Object.values(completeCards), ...published, ...fc.sample(authoredCard, numRuns)]
+  const tiers = { extended: { description: 'More' }, tiers: { gold: { description: 'Gold' } } }
+  const mcp = { card: {}, upstream: mcpUpstream, gate: { tasks: 'owner' } }
+  const manifests: [JsonObject, JsonObject?][] = [
+    ...cards.map((card, index): [JsonObject] => [index % 4 === 0 ? { card, route: 'gateway', ...tiers } : card]),
+    [mcp, mcpServerCard({ skillId: 'a', name: 'a', inputSchema: {}, id: 'a', description: 'A' })],
+  ]
+  let count = 0
+  for (const [document, fetched] of manifests) {
+    const id = `agent-${count}`
+    const result = compile(document, { id, requestOrigin: 'http://127.0.0.1:8787', ...(fetched && { fetched }) })
+    if ('errors' in result) continue
+    const prepared = { id, document, compiled: result.compiled, signing: withoutKeys }
+    put(source, { ...(await prepareRegistration(prepared, { actor: 'admin', expected: {} })), hosts: [] })
+    count++
+  }
+  expect(count).toBeGreaterThan(80)
+  expect(importLines(target, exportLines(source))).toMatchObject({ outcome: 'imported', agents: count })
 })
 
 describe('an import', () => {
@@ -298,9 +285,7 @@ describe('an import', () => {
       edit(text, ofTable(table), row => Object.assign(row, change))
     const resealed = (change: object) => (text: string) =>
       withAudit(text, reseal(auditOf(sql).map(entry => ({ ...entry, ...change }))))
-    const [other, exported] = [openTables(), exportLines(sql)]
-    put(other, first)
-    put(other, remote)
+    const exported = exportLines(sql)
     const token = exported.split('\n').find(line => line.includes('"table":"tokens"'))
     const time = /entry of the audit, does not fit: \/time must be a time such as 2027-01-31T12:00:00.000Z/
     for (const [title, change, message] of [
@@ -313,10 +298,8 @@ describe('an import', () => {
       ['another manifest', editRow('revisions', { manifest: '{}' }), /no entry for/],
       ['an edited audit', editRow('audit', { actor: 'x' }), /its hash is not/],
       ['no audit', text => withAudit(text, []), /no entry for revision 1 of agent "a"/],
-      ['an audit that was cut off', text => withAudit(text, auditOf(sql).slice(0, 3)), /no entry for/],
       ['an audit sealed again without an agent', resealed({ agent: 'b' }), /no entry for/],
       ['an audit sealed again with other times', resealed({ time: '2027-01-01' }), time],
-      ['the audit of another host', text => withAudit(text, auditOf(other)), /no entry for/],
       ['two equal hashes', text => `${text}${token?.replaceAll(tokenId, 'abcdefgh2222')}\n`, /have the same hash/],
     ] as [string, (text: string) => string, RegExp][]) {
       const target = openTables()
@@ -329,7 +312,6 @@ describe('an import', () => {
   /** A change of a row and what is wrong with it. */
   type Defect = [table: ExportedTable, change: JsonObject, message: RegExp]
   const RELATIVE = 'is relative: it must be absolute, such as https://agent.example.com/a2a'
-  const time = /must be a whole number from 0 to 6911049599000/
   const defects: Defect[] = [
     ['agents', { more: 1 }, /column more: is not a known column/],
     ['agents', { seq: '1' }, /column seq: must be a whole number from 1 to/],
@@ -337,17 +319,13 @@ describe('an import', () => {
     ['agents', { id: 'a:b' }, /column id: must be the id of an agent/],
     ['agents', { visibility: 'secret' }, /column visibility: must be public or internal/],
     ['agents', { set_name: 'A B' }, /column set_name: must be 1 to 63 lower-case letters/],
-    ['agents', { origin: 'nowhere' }, /column origin: is relative: it must be absolute/],
-    ['agents', { modified: 8.7e15 }, time],
-    ['agents', { modified: -1 }, time],
+    ['agents', { modified: 8.7e15 }, /must be a whole number from 0 to 6911049599000/],
     ['agents', { manifest_etag: '"a' }, /column manifest_etag: must be an entity tag/],
     ['agents', { manifest_etag: `"${'0'.repeat(64)}"` }, /newest revision of agent "a" is missing/],
     ['agents', { seq: 9 }, /newest revision of agent "a" is missing/],
     ['agents', { summary: '{' }, /column summary: must be JSON/],
     ['agents', { summary: '{}' }, /column summary: \/name is missing/],
     ['agents', { search_fields: '{"provider":"","tags":"a"}' }, /column search_fields: \/skillIds is missing/],
-    ['revisions', { created: 1e18 }, time],
-    ['revisions', { origin: 'nowhere' }, /column origin: is relative/],
     ['revisions', { origin: null }, /must have a manifest and an origin, unless it is a removal/],
     ['revisions', { made_by: 'me' }, /column made_by: must be manifest, fetch or removal/],
     ['revisions', { class: 'bad' }, /column class: must be breaking, additive or cosmetic/],
@@ -355,37 +333,28 @@ describe('an import', () => {
     ['revisions', { drift: '5' }, /column drift: must be a list/],
     ['revision_cards', { tier: 'A' }, /column tier: must be the name of a tier/],
     ['revision_cards', { card: '{}' }, /column card: \/name is missing/],
-    ['representations', { names: '5' }, /column names: must be a list/],
     ['representations', { names: '["2.0"]' }, /column names: \/0 must be the name of a document/],
     ['extended', { tier: '' }, /column tier: must be the name of a tier/],
     ['extended', { names: '["profile"]' }, /column names: \/0 must be the name of a document/],
     ['card_signatures', { signatures: '[]' }, /column signatures: must be an object/],
-    ['card_signatures', { resigned: 8.7e15 }, time],
     ['sources', { source: '{"kind":"card"}' }, /column source: \/url is missing/],
-    ['sources', { checked: 8.7e15 }, time],
-    ['sources', { due: 8.7e15 }, time],
-    ['sources', { failing_since: -1 }, time],
     ['sources', { failure: '{"status":500}' }, /column failure: \/status must be 502, 503 or 504/],
     ['sources', { failures: -1 }, /column failures: must be a whole number from 0 to/],
     ['fetched', { name: 'other' }, /column name: must be served or pending/],
     ['fetched', { name: 'pending' }, /must have the review of a pending card/],
-    ['fetched', { card: '5' }, /column card: must be an object/],
     ['fetched', { validators: '{"etag":"a\\nb"}' }, /column validators: \/etag must be the value of a header/],
     ['fetched', { review: '{"verification":{}}' }, /column review: \/verification\/at is missing/],
     ['hosts', { hostname: 'A' }, /column hostname: must be a host name in lower case/],
     ['hosts', { automatic: 2 }, /column automatic: must be 0 or 1/],
     ['hosts', { id: 'other' }, /table hosts has agent "other", which is not in the table agents/],
     ['observations', { counts: '5' }, /column counts: must be an object/],
-    ['observations', { day: 1.5 }, /column day: must be a whole number from 0 to/],
     ['receipts', { receipt: '{"receipt":{}}' }, /column receipt: \/receipt\/agent is missing/],
     ['tokens', { record: '{}' }, /column record: \/id is missing/],
     ['tokens', { id: 'other' }, /column id: must be the id of a token/],
     ['tokens', { id: 'abcdefgh2222' }, /must have a record with its id and expires/],
     ['tokens', { hash: 'h' }, /column hash: must be a SHA-256 in hexadecimal/],
-    ['tokens', { expires: 8.7e15 }, time],
     ['tokens', { expires: 1 }, /must have a record with its id and expires/],
     ['changes', { kind: 'gone' }, /column kind: must be registered, changed or removed/],
-    ['changes', { at: 8.7e15 }, time],
   ]
 
   it('with a value that no write could have stored is refused, with the line, the column and what is expected', () => {
@@ -403,16 +372,6 @@ describe('an import', () => {
     expect(TABLES.flatMap(table => readTable(target, table))).toEqual([])
   })
 
-  it('refuses a revision with an API key whose name no header can have', () => {
-    const apiKeySecurityScheme = { location: 'header', name: 'x y' }
-    const edited = edit(exportLines(sql), ofTable('revision_cards'), row => {
-      row.card = JSON.stringify({ ...JSON.parse(String(row.card)), securitySchemes: { k: { apiKeySecurityScheme } } })
-    })
-    expect(importLines(openTables(), edited)).toMatchObject({
-      ...{ outcome: 'invalid', message: expect.stringContaining('is not a name that an HTTP header can have') },
-    })
-  })
-
   it('without tokens brings all but them, and checks them all the same', () => {
     const [text, target] = [exportLines(sql), openTables()]
     expect(importLines(target, text, false)).toEqual({ outcome: 'imported', agents: 2, revisions: 5, tokens: 0 })
@@ -420,22 +379,6 @@ describe('an import', () => {
     expect(readTable(target, 'hosts')).toHaveLength(2)
     const edited = edit(text, ofTable('tokens'), row => Object.assign(row, { record: '{}' }))
     expect(importLines(openTables(), edited, false)).toMatchObject({ outcome: 'invalid' })
-  })
-
-  it('that was cut off leaves nothing when the object starts again', () => {
-    const target = openTables()
-    expect(new Staging(target).add(exportLines(sql))).toBeUndefined()
-    createTables(target)
-    expect(target.exec("SELECT name FROM sqlite_master WHERE name GLOB 'staged_*'").toArray()).toEqual([])
-  })
-
-  it('looks only once for what a line replaces, if that is nothing', () => {
-    const target = openTables()
-    const staging = new Staging(target)
-    const exec = vi.spyOn(target, 'exec')
-    const header = exportLines(sql).split('\n', 1)[0]
-    expect(staging.add(`${header}\n${'{"replace":"a"}\n'.repeat(1000)}`)).toBeUndefined()
-    expect(exec).toHaveBeenCalledTimes(1000)
   })
 
   it('keeps the indexes of the tables, whether it ends or is given up', () => {

@@ -19,25 +19,18 @@ const put = (
   register(sql, registration('a', text, { manifestEtag: `"${text}"`, ...more }), true)
 const readChanges = () => sql.exec('SELECT number, id, seq, kind, class FROM changes ORDER BY number').toArray()
 
-describe('the changes after a number', () => {
-  it('are in order, with a limit', () => {
-    for (const text of ['One', 'Two', 'Three', 'Four']) put(text)
-    expect(selectChanges(sql, 1, 2).map(({ number }) => number)).toEqual([2, 3])
-  })
-
-  it('are the newest 10,000: each write deletes the oldest', () => {
-    put('One')
-    sql.exec(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-      INSERT INTO changes (number, id, seq, kind, at) SELECT i, 'b', 1, 'changed', 0 FROM n`)
-    const range = () => sql.exec('SELECT MIN(number) AS first, COUNT(*) AS count FROM changes').one()
-    const before = range()
-    put('Two')
-    put('Three')
-    expect(before).toEqual({ first: 1, count: 10_000 })
-    expect(range()).toEqual({ first: 3, count: 10_000 })
-    // What the change is for everybody does not depend on those that are deleted.
-    expect(selectChanges(sql, 10_000, 2).map(({ publicKind }) => publicKind)).toEqual(['changed', 'changed'])
-  })
+it('the changes after a number are the newest 10,000: each write deletes the oldest', () => {
+  put('One')
+  sql.exec(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+    INSERT INTO changes (number, id, seq, kind, at) SELECT i, 'b', 1, 'changed', 0 FROM n`)
+  const range = () => sql.exec('SELECT MIN(number) AS first, COUNT(*) AS count FROM changes').one()
+  const before = range()
+  put('Two')
+  put('Three')
+  expect(before).toEqual({ first: 1, count: 10_000 })
+  expect(range()).toEqual({ first: 3, count: 10_000 })
+  // What the change is for everybody does not depend on those that are deleted.
+  expect(selectChanges(sql, 10_000, 2).map(({ publicKind }) => publicKind)).toEqual(['changed', 'changed'])
 })
 
 describe('a write', () => {
@@ -76,21 +69,5 @@ describe('a write', () => {
       'value' in result ? result.staleKeys.filter(key => key === 'events:') : [],
     )
     expect(staleKeys).toEqual([['events:'], [], ['events:'], ['events:']])
-  })
-
-  it('that changes nothing, or is rejected, records no change', () => {
-    put('One')
-    put('One')
-    put('Two', { expected: { ifMatch: ['"other"'] } })
-    remove(sql, 'b', {}, 'admin')
-    expect(readChanges()).toHaveLength(1)
-  })
-
-  it('records its author with the revision, the one that removes the agent included', () => {
-    put('One', { actor: 'abcdefghijkl' })
-    put('Two', { actor: 'host' })
-    remove(sql, 'a', {}, 'admin')
-    const authors = sql.exec('SELECT author FROM revisions ORDER BY seq').toArray()
-    expect(authors).toEqual([{ author: 'abcdefghijkl' }, { author: 'host' }, { author: 'admin' }])
   })
 })

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { selectHealth } from '../../../src/registry/store/health.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { saveSource } from '../../../src/registry/tables/sources.ts'
@@ -45,13 +45,5 @@ describe('the state of the Registry', () => {
     save('a', undefined, true)
     sql.exec('UPDATE sources SET failing_since = 1234')
     expect(selectHealth(sql, now).oldestStaleCard).toBe(1234)
-  })
-
-  it('reads the failing sources only, however many others there are', () => {
-    const exec = vi.spyOn(sql, 'exec')
-    selectHealth(sql, now)
-    const [query = ''] = exec.mock.calls.map(([query]) => query).filter(query => query.includes('sources'))
-    const plan = sql.exec<{ detail: string }>(`EXPLAIN QUERY PLAN ${query}`, now).toArray()
-    expect(plan.map(({ detail }) => detail)).toContainEqual(expect.stringContaining('INDEX failing_sources'))
   })
 })

@@ -40,26 +40,17 @@ const toQuery = (q: string | undefined, query: Partial<SearchQuery> = {}): Searc
 const find = (q: string | undefined, query: Partial<SearchQuery> = {}) => search(sql, toQuery(q, query))
 const ids = (q: string | undefined, query: Partial<SearchQuery> = {}) => find(q, query).agents.map(({ id }) => id)
 
-describe('the index', () => {
-  it('follows a registration, a change and a removal', () => {
-    const texts = { text: 'Says whether it rains', provider: 'Example' }
-    put('a', 'Weather', { tags: ['rain'], skillNames: ['Forecast'], ...texts })
-    for (const q of ['weather', 'rain', 'forecast', 'whether', 'example']) expect(ids(q)).toEqual(['a'])
-    put('a', 'Traffic', { tags: ['road'] })
-    expect([ids('weather'), ids('rain'), ids('traffic'), ids('road')]).toEqual([[], [], ['a'], ['a']])
-    expect(ids(undefined, { filters: [{ name: 'tag', values: ['rain'] }] })).toEqual([])
-    remove(sql, 'a', {}, 'admin')
-    expect(ids('traffic')).toEqual([])
-    for (const table of ['search_documents', 'search', 'internal_search'])
-      expect(sql.exec(`SELECT COUNT(*) AS count FROM ${table}`).one()).toEqual({ count: 0 })
-  })
-
-  it('has no agent twice that is registered again after its removal', () => {
-    put('a', 'Weather')
-    remove(sql, 'a', {}, 'admin')
-    put('a', 'Weather')
-    expect(ids('weather')).toEqual(['a'])
-  })
+it('the index follows a registration, a change and a removal', () => {
+  const texts = { text: 'Says whether it rains', provider: 'Example' }
+  put('a', 'Weather', { tags: ['rain'], skillNames: ['Forecast'], ...texts })
+  for (const q of ['weather', 'rain', 'forecast', 'whether', 'example']) expect(ids(q)).toEqual(['a'])
+  put('a', 'Traffic', { tags: ['road'] })
+  expect([ids('weather'), ids('rain'), ids('traffic'), ids('road')]).toEqual([[], [], ['a'], ['a']])
+  expect(ids(undefined, { filters: [{ name: 'tag', values: ['rain'] }] })).toEqual([])
+  remove(sql, 'a', {}, 'admin')
+  expect(ids('traffic')).toEqual([])
+  for (const table of ['search_documents', 'search', 'internal_search'])
+    expect(sql.exec(`SELECT COUNT(*) AS count FROM ${table}`).one()).toEqual({ count: 0 })
 })
 
 describe('a search', () => {
@@ -68,9 +59,7 @@ describe('a search', () => {
     put('b', 'Traffic', { description: 'Forecast of traffic', tags: ['city'] })
     for (const q of ['forecast', 'FORECAST cit']) expect(ids(q).sort()).toEqual(['a', 'b'])
     expect([ids('forecast cities'), ids('recast')]).toEqual([['a'], []])
-  })
-
-  it('takes only its last four words for beginnings', () => {
+    // Only its last four words are taken for beginnings.
     put('a', 'Weather', { description: 'Forecasts for large cities of Europe' })
     expect([ids('weather fore larg citi euro'), ids('weat forecasts for larg citi euro')]).toEqual([['a'], []])
   })
@@ -166,16 +155,14 @@ describe('a search', () => {
   })
 })
 
-describe('`signed`', () => {
-  it('is true for signatures of the author or of this host, whose keys change without a registration', () => {
-    const signed = () => find(undefined).agents.flatMap(({ id, signed }) => (signed ? [id] : []))
-    put('a', 'By its author', { signed: true })
-    put('b', 'By the host')
-    saveSigning(sql, 'b', { signers: '', signatures: {} })
-    expect(signed()).toEqual(['a'])
-    saveSigning(sql, 'b', { signers: 'k1', signatures: { digest: 'signature' } })
-    expect(signed()).toEqual(['a', 'b'])
-  })
+it('`signed` is true for signatures of the author or of this host, whose keys change without a registration', () => {
+  const signed = () => find(undefined).agents.flatMap(({ id, signed }) => (signed ? [id] : []))
+  put('a', 'By its author', { signed: true })
+  put('b', 'By the host')
+  saveSigning(sql, 'b', { signers: '', signatures: {} })
+  expect(signed()).toEqual(['a'])
+  saveSigning(sql, 'b', { signers: 'k1', signatures: { digest: 'signature' } })
+  expect(signed()).toEqual(['a', 'b'])
 })
 
 describe('a search for what most agents have', () => {

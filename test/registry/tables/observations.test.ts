@@ -48,9 +48,7 @@ describe('stored observations', () => {
     recordObservations(sql, 'a', observed(now + DAY_MS, 10), now + DAY_MS)
     const counts = [0, 1, 29, 30, 31].map(days => callsOf(now + days * DAY_MS))
     expect(counts).toEqual([11, 11, 11, 10, undefined])
-  })
-
-  it('are deleted when they are too old to be returned', () => {
+    // Those that are too old are deleted.
     for (const day of [0, 1, 30, 31]) recordObservations(sql, 'a', observed(now, 1), now + day * DAY_MS)
     expect(sql.exec('SELECT COUNT(*) AS rows FROM observations').one()).toEqual({ rows: 2 })
   })
