@@ -153,13 +153,6 @@ describe('the signatures of an author', () => {
     }
   })
 
-  it('give way to those of this host where another document is served', async () => {
-    const host = await start()
-    await host.put(id, signed)
-    expect(await verify(host, await read(host, id))).toEqual(['proto', 'wire'])
-    expect(signaturesOf(await read(host, id, '?dialect=1.0'))).toEqual([author])
-  })
-
   it('stay where they are when the keys of the host change', async () => {
     const host = await start()
     await host.put(id, signed)
@@ -207,43 +200,5 @@ describe('when the keys of a host change', () => {
     expect(await verify(host, before)).toEqual(
       Array(3).fill(`names the key "${await kidOf(first)}", which is not among the trusted keys`),
     )
-  })
-
-  it('the signatures of a key that stays are not made again', async () => {
-    const host = await start()
-    await host.put(id, card)
-    const before = signaturesOf(await read(host, id))
-    await changeKeys(host, { SIGNING_KEY_2: at(second, now - 1000) })
-    await changeKeys(host, { SIGNING_KEY_2: '' })
-    expect(signaturesOf(await read(host, id))).toEqual(before)
-  })
-
-  it('nothing is signed without a key, and the documents are again what they were', async () => {
-    const host = await start({ SIGNING_KEY: '' })
-    await host.put(id, { card, extended: { description: 'For callers with a token' } })
-    const before = await read(host, id)
-    await changeKeys(host, { SIGNING_KEY: secret(first) })
-    await changeKeys(host, { SIGNING_KEY: '' })
-    expect(await read(host, id)).toMatchObject({ etag: before.etag, document: before.document })
-  })
-
-  it('no revision is made, and the next one follows the documents that were published', async () => {
-    const host = await start()
-    await host.put(id, card)
-    await changeKeys(host, { SIGNING_KEY: secret(second) })
-    const { metadata } = await host.env.CARDS.getWithMetadata<{ seq: number }>(`card:${id}`)
-    expect([metadata?.seq, (await host.registry.revisions(id, 1000, 10)).map(({ seq }) => seq)]).toEqual([2, [1]])
-    expect(await host.put(id, card)).toMatchObject({ seq: 1, changed: false })
-    expect(await host.put(id, { ...card, version: '3.0.0' })).toMatchObject({ seq: 3, changed: true })
-    expect(await verify(host, await read(host, id))).toEqual(['proto', 'wire', 'proto-ascii'])
-  })
-
-  it('an agent that is removed meanwhile stays removed', async () => {
-    const host = await start()
-    await host.put(id, card)
-    Object.assign(host.env, { SIGNING_KEY: secret(second) })
-    await host.fetch(`/agents/${id}`, { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } })
-    await changeKeys(host, {})
-    expect((await host.fetch(`/agents/${id}/.well-known/agent-card.json`)).status).toBe(404)
   })
 })
