@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { Workspace } from '../cli/workspace.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -99,22 +98,6 @@ describe('GET /agents/{id}/observed', () => {
     })
   })
 
-  it('counts an answer that is not A2A as a failure, whether it passes or not', async () => {
-    await register('observed-warned', {}, { responses: 'warn' })
-    await register('observed-withheld')
-    for (const [id, status] of [
-      ['observed-warned', 200],
-      ['observed-withheld', 502],
-    ] as const) {
-      called.agent.respond(answer({}))
-      expect((await called.send(`/agents/${id}/a2a`, { body: call() })).status).toBe(status)
-      called.agent.respond(reply(200, stream, 'data: {"jsonrpc":"2.0","id":7}\n\n'))
-      await callTimes(1, id, call('SendStreamingMessage'))
-      const failures = { 'invalid-response': 2 }
-      expect(await observed(id)).toMatchObject({ calls: 2, failures, streaming: all('failed', 1), proposals: [] })
-    }
-  })
-
   it('counts a stream that breaks off before its first event as a failure', async () => {
     await register('observed-broken')
     called.agent.respond(response => {
@@ -175,18 +158,5 @@ describe('GET /agents/{id}/observed', () => {
     expect((await observed('observed-dialect')).proposals).toMatchObject([
       { pointer: '/supportedOutputModes', seen: { 'image/gif': 1 }, change: { path: '/defaultOutputModes' } },
     ])
-  })
-
-  it('is what sync-card lint --observed reports', async () => {
-    const manifest = { card: agentCard(called.agent.origin), route: 'gateway' }
-    const workspace = new Workspace({ 'observed-lint.json': manifest })
-    await called.register('observed-lint', manifest)
-    called.agent.respond(answer(result(image)))
-    await callTimes(1, 'observed-lint', call())
-    const url = called.host.url.href
-    const args = ['lint', 'observed-lint.json', '--observed', '--url', url, '--token', adminToken]
-    const { stdout, code } = await workspace.run(args)
-    expect(stdout).toContain('/card/defaultOutputModes do not include what the agent produced: image/png (in 1 result)')
-    expect(code).toBe(0)
   })
 })

@@ -97,19 +97,6 @@ describe('PUT /agents/{id} with upstream.card', () => {
     expect((await get('rc-with-secret', '?dialect=1.0')).body).toMatchObject({ description: secret })
   })
 
-  it('stays in its set, whether a card was fetched or not', async () => {
-    const idsInSet = async () => {
-      const { body } = await called.send('/agents?set=set-of-remote-cards', { method: 'GET', token })
-      return (body as { agents: { id: string }[] }).agents.map(({ id }) => id)
-    }
-    fail()
-    await put('rc-in-a-set', { set: 'set-of-remote-cards' })
-    const before = await idsInSet()
-    serve(card)
-    expect((await refresh('rc-in-a-set')).body).toMatchObject({ outcome: 'refreshed' })
-    expect([before, await idsInSet()]).toEqual([['rc-in-a-set'], ['rc-in-a-set']])
-  })
-
   it('rejects URLs that this host does not call, with the same reason for each', async () => {
     const reason = /^is not an address that this host calls: it calls public host names over https\. /
     for (const url of ['http://169.254.169.254/latest/meta-data', 'http://cards.example.com/']) {

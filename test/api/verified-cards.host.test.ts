@@ -83,25 +83,6 @@ describe('a remote card whose manifest names keys', () => {
     expect(await getCard('stopped')).toMatchObject({ description: 'Tells lies' })
   })
 
-  it('waits for its owner if only its key is not trusted any more', async () => {
-    published = await signAs(card, author)
-    await put('revoked', { keys: `${called.agent.origin}/.well-known/jwks.json` })
-    keySet = { keys: [attacker.publicJwk] }
-    expect(await refresh('revoked')).toMatchObject({ outcome: 'pending' })
-    keySet = { keys: [author.publicJwk] }
-    expect(await refresh('revoked')).toMatchObject({ outcome: 'unchanged' })
-    expect((await getSource('revoked')).state).toBe('fresh')
-  })
-
-  it('stays served while its keys cannot be read, as while its upstream fails', async () => {
-    published = await signAs(card, author)
-    await put('keyless', { keys: `${called.agent.origin}/.well-known/jwks.json` })
-    keySet = undefined
-    expect(await refresh('keyless')).toMatchObject({ status: 502, code: 'upstream-unreachable' })
-    expect(await getSource('keyless')).toMatchObject({ state: 'stale', verification: { verified: true } })
-    expect((await getCard('keyless')).status).toBe(200)
-  })
-
   it('is verified again as if it were the first when the manifest names other keys', async () => {
     published = await signAs(card, author)
     await put('rekeyed')
@@ -119,24 +100,6 @@ describe('a remote card whose manifest names keys', () => {
     const { source: ignored } = await put('policy-off', { keys: author.publicJwk, verify: 'off' })
     expect([ignored.state, 'verify' in ignored, 'notes' in ignored]).toEqual(['fresh', false, false])
     expect([(await getCard('policy-warn')).status, (await getCard('policy-off')).status]).toEqual([200, 200])
-  })
-})
-
-describe('a remote card that is trusted on first use', () => {
-  it('waits for its owner if it is signed with another key, who accepts that key with it', async () => {
-    published = await signAs(card, author)
-    expect((await put('first', { keys: 'first-use' })).source.verification).toMatchObject({ verified: true })
-    keySet = { keys: [author.publicJwk, attacker.publicJwk] }
-    published = await signAs({ ...card, description: 'Signed anew' }, attacker)
-    const { outcome, pending } = await refresh('first')
-    expect([outcome, pending?.widens]).toEqual([
-      'pending',
-      [{ pointer: '/signatures', message: expect.stringMatching(/^are by another key than before: [\w-]{43}$/) }],
-    ])
-    expect((await refresh('first', pending?.etag)).outcome).toBe('refreshed')
-    expect((await refresh('first')).outcome).toBe('unchanged')
-    published = await signAs(card, author)
-    expect((await refresh('first')).outcome).toBe('pending')
   })
 })
 

@@ -82,10 +82,6 @@ describe('agents/list with includeCard', () => {
     expect([reads.max, reads.total]).toEqual([4, 8])
   })
 
-  it('returns null for an unavailable card', async () => {
-    expect(await listCards([...storeCards([9]), 'unknown'])).toEqual({ count: 2, hasCards: false, cursor: 'the-last' })
-  })
-
   it('refreshes no remote card, regardless of its age', async () => {
     const ids = storeCards([9, 9], 3600)
     expect((await listCards(ids)).hasCards).toBe(true)
