@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
-import { call, messageV03 } from '../support/calls.ts'
+import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
 import { json, reply, stream } from '../support/upstream.ts'
@@ -76,6 +76,17 @@ describe('GET /agents/{id}/observed', () => {
         },
       ],
     })
+  })
+
+  it('shows an agent that refuses the push notifications which its card declares', async () => {
+    await register('observed-less', { capabilities: { pushNotifications: true } })
+    const taskPushNotificationConfig = { url: 'https://client.example.com/callback' }
+    called.agent.respond(answer(error(-32003)))
+    await callTimes(3, 'observed-less', call('SendMessage', message({ configuration: { taskPushNotificationConfig } })))
+    const { errorRate, failures, proposals } = await observed('observed-less')
+    expect([errorRate, failures]).toEqual([1, { '-32003': 3 }])
+    const change = { op: 'add', path: '/capabilities/pushNotifications', value: false }
+    expect(proposals).toMatchObject([{ rule: 'observed-push-notifications', change }])
   })
 
   it('counts failures by kind, and tasks that do not exist as answers in the protocol', async () => {

@@ -60,6 +60,7 @@ describe('GET /agents?q=', () => {
       ['q=ubersetzer', ['german']],
       ['q=forec wea', ['weather']],
       ['name=agent weather', ['weather']],
+      ['name=forecasts', []],
       ['tag=RAIN', ['weather', 'chinese']],
       ['skill=forecast', ['weather']],
       ['capability=streaming&provider=example', ['weather']],

@@ -72,6 +72,14 @@ describe('the AI Catalog of a host with a key', () => {
       const { status } = await host.fetch(path, { headers: { 'If-None-Match': known } })
       expect(status, known).toBe(304)
     }
+    // With another key, and for another page.
+    const other = await (await startSigningHost({ PUBLIC_URL: origin })).fetch(path)
+    for (const { headers } of [other, await host.fetch(`${path}?limit=1`)]) expect(headers.get('ETag')).not.toBe(etag)
+  })
+
+  it('is not signed if the key is invalid', async () => {
+    const catalog = await read(path, await startNodeHost({ vars: { SIGNING_KEY: '{}', PUBLIC_URL: origin } }))
+    expect([catalog.host.identifier, catalog.signature]).toEqual(['cards.example.com', undefined])
   })
 
   it('is not signed under a name that its client made up', async () => {

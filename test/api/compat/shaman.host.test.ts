@@ -159,6 +159,7 @@ describe('deploymentRole', () => {
   it('reads ROLE, and logs an error if it is invalid, once and not with each request', () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     for (const [ROLE, role, errors] of [
+      [undefined, 'public', 0],
       ['', 'public', 0],
       ['public', 'public', 0],
       ['internal', 'internal', 0],
@@ -168,7 +169,9 @@ describe('deploymentRole', () => {
       ['open', 'internal', 0],
     ] as const) {
       error.mockClear()
-      expect([ROLE, deploymentRole({ ROLE }), error.mock.calls.length]).toEqual([...[ROLE, role, errors]])
+      expect([ROLE, deploymentRole(ROLE === undefined ? {} : { ROLE }), error.mock.calls.length]).toEqual([
+        ...[ROLE, role, errors],
+      ])
     }
   })
 })

@@ -151,6 +151,16 @@ describe('agents/refreshCard', () => {
     expect(again).toMatchObject({ refreshed: true, outcome: 'unchanged', card })
   })
 
+  it('returns what a card widens that its owner must accept', async () => {
+    serve(remoteCard())
+    await registerRemote('sx-pinned', { pin: true })
+    serve(remoteCard({ url: 'https://other.example.com/a2a', iconUrl: 'https://other.example.com/icon.png' }))
+    expect(getResult(await refreshCard({ id: 'sx-pinned' }))).toMatchObject({
+      ...{ refreshed: false, outcome: 'pending', card: { name: 'Remote' } },
+      pending: { etag: expect.any(String), widens: [expect.anything()], drift: expect.any(Array) },
+    })
+  })
+
   it('reports to the owner why the card could not be fetched', async () => {
     serve(remoteCard())
     await registerRemote('sx-failing')
@@ -185,11 +195,12 @@ describe('agents/refreshCard', () => {
     })
   })
 
-  it('is rejected without permission, which is in the audit', async () => {
+  it('is rejected without permission, which is in the audit, unlike an error of other methods', async () => {
     const noToken = { actor: 'anonymous', details: { code: 'no-token', status: 401 } }
     const forbidden = { details: { code: 'forbidden', status: 403 } }
     const notFound = { details: { code: 'agent-not-found', status: 404 } }
     const scope = 'scope="write"'
+    const newestEntry = async () => (await called.send('/audit?limit=1', { method: 'GET', token: admin })).body
     const rows: [string | undefined, id: string, number, code: number, challenge: string | undefined, entry: object][] =
       [
         [undefined, 'sx-plain', 401, -32000, 'realm', noToken],
@@ -202,9 +213,11 @@ describe('agents/refreshCard', () => {
       const response = await rpc('agents/refreshCard', { id }, name && tokens[name])
       expect([name, id, response.status, codeOf(response.body)]).toEqual([name, id, status, code])
       if (challenge !== undefined) expect(challengeOf(response)).toContain(challenge)
-      const { body } = await called.send('/audit?limit=1', { method: 'GET', token: admin })
-      expect(body).toMatchObject({ entries: [{ what: 'write-refused', ...entry }] })
+      expect(await newestEntry()).toMatchObject({ entries: [{ what: 'write-refused', ...entry }] })
     }
+    const before = await newestEntry()
+    await rpc('agents/get', { id: 'nobody' })
+    expect(await newestEntry()).toEqual(before)
   })
 })
 
