@@ -50,26 +50,18 @@ const notUtf8 = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
 const chunked = 'Transfer-Encoding: chunked'
 const uploads: [string, string, (string | Buffer)[], End][] = [
   ['a chunk without a size', chunked, ['zzz\r\n', json], 'waits'],
-  ['a second chunk without a size', chunked, ['5\r\n{"a":\r\n', 'XYZ\r\n'], 'waits'],
-  ['a chunk without an end', chunked, ['5\r\n{"a":1}garbage'], 'waits'],
   ['a chunk of more bytes than a number can count', chunked, ['FFFFFFFFFFFFFFFFFF\r\n', json], 'waits'],
-  ['half a chunk', chunked, ['fff\r\n', json], 'closes'],
   ['half a chunk, and a reset', chunked, ['fff\r\n', json], 'resets'],
   ['fewer bytes than Content-Length', 'Content-Length: 5000', [json], 'closes'],
-  ['fewer bytes than Content-Length, and a reset', 'Content-Length: 5000', [json], 'resets'],
-  ['a part of a body that is too large, and a reset', 'Content-Length: 50000000', [json], 'resets'],
   ['more bytes than Content-Length', 'Content-Length: 5', [json], 'waits'],
   ['a negative Content-Length', 'Content-Length: -5', [json], 'waits'],
   ['two Content-Lengths', 'Content-Length: 5\r\nContent-Length: 6', [json], 'waits'],
   ['no UTF-8', 'Content-Length: 4', [notUtf8], 'waits'],
-  ['no UTF-8, in chunks', chunked, ['4\r\n', notUtf8, '\r\n0\r\n\r\n'], 'waits'],
   ['nothing after 100-continue', 'Expect: 100-continue\r\nContent-Length: 50', [], 'resets'],
 ]
 const endpoints = [
   ['PUT', '/agents/malformed'],
   ['POST', '/lint'],
-  ['POST', '/tokens'],
-  ['POST', '/agents/malformed'],
   ['POST', '/agents/malformed/a2a/message:send'],
   ['POST', '/a2a'],
   ['POST', '/rpc'],
@@ -85,7 +77,8 @@ it('answers a malformed or aborted upload with 400 or not at all, which is no fa
 
 describe('a request without a valid URL', () => {
   it('is answered with 400 where the URL matters', async () => {
-    for (const name of ['exa mple', 'a:b:c', '[::1', 'a%zz']) {
+    expect(await sendParts([head('GET', '*', 'X: 1')], 'waits')).toBe('HTTP/1.1 400 Bad Request')
+    for (const name of ['exa mple', '[::1']) {
       const get = (path: string) => sendParts([head('GET', path, 'X: 1', name)], 'waits')
       const upload = ([method, path]: (typeof endpoints)[number]) =>
         sendParts([head(method, path, `Content-Length: ${json.length}`, name), json], 'waits')
@@ -94,10 +87,5 @@ describe('a request without a valid URL', () => {
       for (const line of await Promise.all(endpoints.map(upload))) expect(line).toMatch(/^HTTP\/1\.1 (?:200|4\d\d) /)
       expect(faults(), name).toEqual([])
     }
-  })
-
-  it('is answered with 400: GET *', async () => {
-    expect(await sendParts([head('GET', '*', 'X: 1')], 'waits')).toBe('HTTP/1.1 400 Bad Request')
-    expect(faults()).toEqual([])
   })
 })

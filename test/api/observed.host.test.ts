@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { Workspace } from '../cli/workspace.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -79,46 +78,15 @@ describe('GET /agents/{id}/observed', () => {
     })
   })
 
-  it('shows an agent that refuses what its card declares', async () => {
-    await register('observed-less', { capabilities: { streaming: true, pushNotifications: true } })
+  it('shows an agent that refuses the push notifications which its card declares', async () => {
+    await register('observed-less', { capabilities: { pushNotifications: true } })
     const taskPushNotificationConfig = { url: 'https://client.example.com/callback' }
-    const withPush = call('SendMessage', message({ configuration: { taskPushNotificationConfig } }))
-    called.agent.respond(answer(error(-32004)))
-    await callTimes(3, 'observed-less', call('SendStreamingMessage'))
     called.agent.respond(answer(error(-32003)))
-    await callTimes(3, 'observed-less', withPush)
-    called.agent.respond(answer(error(-32601)))
-    await callTimes(3, 'observed-less', call('message/send', messageV03()), { 'A2A-Version': '0.3' })
-    const { calls, errorRate, failures, proposals } = await observed('observed-less')
-    expect([calls, errorRate, failures]).toEqual([9, 1, { '-32004': 3, '-32003': 3, '-32601': 3 }])
-    const add = (path: string) => ({ op: 'add', path, value: false })
-    expect(proposals).toMatchObject([
-      { rule: 'observed-streaming', change: add('/capabilities/streaming') },
-      { rule: 'observed-push-notifications', change: add('/capabilities/pushNotifications') },
-      { rule: 'observed-interface', change: { op: 'remove', path: '/supportedInterfaces/1' } },
-    ])
-    const pointers = ['/capabilities/streaming', '/capabilities/pushNotifications', '/supportedInterfaces/1']
-    expect(proposals.map(({ pointer }) => pointer)).toEqual(pointers)
-  })
-
-  it('takes the error in the first event of a stream for the answer to the call', async () => {
-    await register('observed-event')
-    called.agent.respond(reply(200, stream, `data: ${JSON.stringify({ jsonrpc: '2.0', id: 7, ...error(-32601) })}\n\n`))
-    await callTimes(3, 'observed-event', call('SendStreamingMessage'))
-    const streaming = all('refused', 3)
-    const failures = { '-32601': 3 }
-    expect(await observed('observed-event')).toMatchObject({ streaming, operations: { stream: streaming }, failures })
-  })
-
-  it('proposes no media type that an extended card declares', async () => {
-    const skill = { id: 'map', name: 'Map', description: 'Draws a map of the weather', tags: ['map'] }
-    await called.register('observed-extended', {
-      card: agentCard(called.agent.origin),
-      extended: { skills: [{ ...skill, outputModes: ['image/png'] }] },
-    })
-    called.agent.respond(answer(result(image)))
-    await callTimes(1, 'observed-extended', call())
-    expect(await observed('observed-extended')).toMatchObject({ mediaTypes: { 'image/png': 1 }, proposals: [] })
+    await callTimes(3, 'observed-less', call('SendMessage', message({ configuration: { taskPushNotificationConfig } })))
+    const { errorRate, failures, proposals } = await observed('observed-less')
+    expect([errorRate, failures]).toEqual([1, { '-32003': 3 }])
+    const change = { op: 'add', path: '/capabilities/pushNotifications', value: false }
+    expect(proposals).toMatchObject([{ rule: 'observed-push-notifications', change }])
   })
 
   it('counts failures by kind, and tasks that do not exist as answers in the protocol', async () => {
@@ -141,22 +109,6 @@ describe('GET /agents/{id}/observed', () => {
     })
   })
 
-  it('counts an answer that is not A2A as a failure, whether it passes or not', async () => {
-    await register('observed-warned', {}, { responses: 'warn' })
-    await register('observed-withheld')
-    for (const [id, status] of [
-      ['observed-warned', 200],
-      ['observed-withheld', 502],
-    ] as const) {
-      called.agent.respond(answer({}))
-      expect((await called.send(`/agents/${id}/a2a`, { body: call() })).status).toBe(status)
-      called.agent.respond(reply(200, stream, 'data: {"jsonrpc":"2.0","id":7}\n\n'))
-      await callTimes(1, id, call('SendStreamingMessage'))
-      const failures = { 'invalid-response': 2 }
-      expect(await observed(id)).toMatchObject({ calls: 2, failures, streaming: all('failed', 1), proposals: [] })
-    }
-  })
-
   it('counts a stream that breaks off before its first event as a failure', async () => {
     await register('observed-broken')
     called.agent.respond(response => {
@@ -165,23 +117,6 @@ describe('GET /agents/{id}/observed', () => {
     })
     await callTimes(1, 'observed-broken', call('SendStreamingMessage'))
     expect(await observed('observed-broken')).toMatchObject({ calls: 1, failures: { 'broken-off': 1 } })
-  })
-
-  it('shows only the status of answers with gate.responses off', async () => {
-    await register('observed-unread', {}, { responses: 'off' })
-    called.agent.respond(answer(result(image)))
-    await callTimes(1, 'observed-unread', call())
-    called.agent.respond(reply(200, stream, event(image)))
-    await callTimes(1, 'observed-unread', call('SendStreamingMessage'))
-    const streaming = all('answered', 1)
-    expect(await observed('observed-unread')).toMatchObject({ calls: 2, streaming, mediaTypes: {}, proposals: [] })
-  })
-
-  it('has nothing of calls that were not forwarded', async () => {
-    await register('observed-refused', { capabilities: { streaming: false } })
-    await callTimes(3, 'observed-refused', call('SendStreamingMessage'))
-    await callTimes(3, 'observed-refused', call('NoSuchMethod'))
-    expect(await observed('observed-refused')).toMatchObject({ calls: 0 })
   })
 
   it('has nothing that a caller or an agent wrote, except for valid media types', async () => {
@@ -203,28 +138,6 @@ describe('GET /agents/{id}/observed', () => {
     expect(JSON.stringify(rest)).not.toContain('secret')
   })
 
-  it('points into the card as it is written, whatever its dialect', async () => {
-    const { origin } = called.agent
-    const card = {
-      name: 'A',
-      description: 'Answers questions',
-      url: `${origin}/a2a`,
-      supportedOutputModes: ['text/plain'],
-    }
-    await called.register('observed-dialect', {
-      ...{ card: { ...card, capabilities: { streaming: false } }, gate: { capabilities: 'off' } },
-    })
-    called.agent.respond(reply(200, stream, event({ text: 'Rain' })))
-    await callTimes(1, 'observed-dialect', call('SendStreamingMessage'))
-    called.agent.respond(answer(result(image)))
-    await callTimes(1, 'observed-dialect', call())
-    const { proposals } = await observed('observed-dialect')
-    expect(proposals.map(({ pointer, change }) => [pointer, (change as JsonObject).path])).toEqual([
-      ['/capabilities/streaming', '/capabilities/streaming'],
-      ['/supportedOutputModes', '/defaultOutputModes'],
-    ])
-  })
-
   it('counts what an agent answers in place of a stream, also where it is translated', async () => {
     await called.register('observed-translated', { card: agentCard(called.agent.origin), route: 'gateway' })
     const version = { 'A2A-Version': '0.3' }
@@ -236,44 +149,25 @@ describe('GET /agents/{id}/observed', () => {
     expect(await observed('observed-translated')).toMatchObject({ calls: 3, streaming, failures: { '-32004': 2 } })
   })
 
-  it('starts anew when the agent is removed', async () => {
-    await register('observed-removed')
-    called.agent.respond(answer(result({ text: 'Rain' })))
-    await callTimes(2, 'observed-removed', call())
-    expect(await observed('observed-removed')).toMatchObject({ calls: 2 })
-    await called.send('/agents/observed-removed', { method: 'DELETE', token: adminToken })
-    expect((await read('observed-removed')).status).toBe(404)
-    await register('observed-removed')
-    expect(await observed('observed-removed')).toMatchObject({ calls: 0 })
-  })
-
   it('requires the scope write for the agent, known or not', async () => {
-    await register('observed-scopes')
     const reader = await called.issue({ scopes: ['read'] })
-    const other = await called.issue({ scopes: ['read', 'write'], agents: ['other'] })
-    const writer = await called.issue({ scopes: ['write'], agents: ['observed-*'] })
-    const statuses = async (token?: string) =>
-      Promise.all(
-        ['observed-scopes', 'observed-unknown'].map(
-          async id => (await called.send(`/agents/${id}/observed`, { method: 'GET', token })).status,
-        ),
-      )
-    expect(await statuses()).toEqual([401, 401])
-    expect(await statuses(reader.token)).toEqual([403, 403])
-    expect(await statuses(other.token)).toEqual([403, 403])
-    expect(await statuses(writer.token)).toEqual([200, 404])
+    for (const id of ['observed-secret', 'observed-unknown']) expect((await read(id, reader.token)).status).toBe(403)
   })
 
-  it('is what sync-card lint --observed reports', async () => {
-    const manifest = { card: agentCard(called.agent.origin), route: 'gateway' }
-    const workspace = new Workspace({ 'observed-lint.json': manifest })
-    await called.register('observed-lint', manifest)
-    called.agent.respond(answer(result(image)))
-    await callTimes(1, 'observed-lint', call())
-    const url = called.host.url.href
-    const args = ['lint', 'observed-lint.json', '--observed', '--url', url, '--token', adminToken]
-    const { stdout, code } = await workspace.run(args)
-    expect(stdout).toContain('/card/defaultOutputModes do not include what the agent produced: image/png (in 1 result)')
-    expect(code).toBe(0)
+  it('points into the card as it is written, and knows what its extended card declares', async () => {
+    const { origin } = called.agent
+    const fields = { name: 'A', description: 'Answers questions', url: `${origin}/a2a` }
+    const skill = { id: 'map', name: 'Map', description: 'Draws a map of the weather', tags: ['map'] }
+    await called.register('observed-dialect', {
+      card: { ...fields, supportedOutputModes: ['text/plain'] },
+      extended: { skills: [{ ...skill, outputModes: ['image/png'] }] },
+    })
+    for (const part of [image, { raw: 'AA==', mediaType: 'image/gif' }]) {
+      called.agent.respond(answer(result(part)))
+      await callTimes(1, 'observed-dialect', call())
+    }
+    expect((await observed('observed-dialect')).proposals).toMatchObject([
+      { pointer: '/supportedOutputModes', seen: { 'image/gif': 1 }, change: { path: '/defaultOutputModes' } },
+    ])
   })
 })

@@ -45,58 +45,27 @@ describe('upstream.secret and upstream.service', () => {
 
   it('cannot be redirected with the scope write', async () => {
     await host.put('secret-redirected', manifest(secret))
-    for (const upstream of [
-      { ...secret, url: 'https://evil.example.com/a2a' },
-      { ...secret, secret: 'OTHER_TOKEN' },
-      { ...secret, service: 'OTHER' },
-      { ...secret, card: 'https://evil.example.com/card.json' },
-      // The URL of the card in place of `upstream.url`.
-      { secret: 'AGENT_TOKEN' },
-      { ...secret, agentName: 'Other' },
-    ])
+    // Without `upstream.url`, it is the URL of the card.
+    for (const upstream of [{ ...secret, url: 'https://evil.example.com/a2a' }, { secret: 'AGENT_TOKEN' }])
       expect(await put('secret-redirected', manifest(upstream)), JSON.stringify(upstream)).toMatchObject(
         forbidden('is not what is registered now'),
       )
   })
 
-  it('cannot be redirected with the scope write, to another URL or tenant of the card', async () => {
+  it('cannot be redirected with the scope write, to another URL of the card', async () => {
     const withCard = (card: object) => manifest({ secret: 'AGENT_TOKEN' }, card)
-    const withTenant = (tenant: string) =>
-      withCard({ supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant }] })
     await host.put('secret-card-url', withCard({}))
     const redirected = withCard({ url: 'https://evil.example.com/a2a' })
     expect(await put('secret-card-url', redirected)).toMatchObject(forbidden('a different address'))
     expect(await put('secret-card-url', withCard({ version: '2.0.0' }))).toMatchObject(accepted)
-    await host.put('secret-tenanted', withTenant('one'))
-    expect(await put('secret-tenanted', withTenant('two'))).toMatchObject(forbidden('a different address'))
   })
 
   it('cannot be opened to other callers with the scope write', async () => {
-    const schemes = {
-      login: { type: 'openIdConnect', openIdConnectUrl: 'https://login.example.com/.well-known/openid-configuration' },
-      key: { type: 'apiKey', in: 'header', name: 'X-Key' },
-    }
-    const closed = manifest(secret, { securitySchemes: schemes, security: [{ key: [] }] })
-    const withSchemes = (changes: object) => ({
-      card: { ...closed.card, securitySchemes: { ...schemes, ...changes } } as JsonObject,
-    })
-    const evil = 'https://evil.example.com'
-    const rows: [field: string, change: JsonObject][] = [
-      ['card.securitySchemes', withSchemes({ key: { ...schemes.key, name: 'Y' } })],
-      ['card.securitySchemes', withSchemes({ login: { ...schemes.login, openIdConnectUrl: evil } })],
-      ['jwt', { jwt: { audience: evil } }],
-      ['visibility', { visibility: 'internal' }],
-      ['route', { route: 'closed' }],
-      ['gate', { gate: { modes: 'off' } }],
-    ]
+    const closed = manifest(secret, { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } })
     await host.put('secret-guarded', closed)
-    for (const [field, change] of rows) {
-      const reason = `upstream.secret would be available to other callers: ${field} has changed`
-      const { status, detail } = await put('secret-guarded', { ...closed, ...change })
-      expect([status, detail]).toEqual([403, expect.stringMatching(`^${reason}.*scope \`admin\``)])
-    }
-    const described = { ...closed, card: { ...closed.card, description: 'Another description' } }
-    expect(await put('secret-guarded', described)).toMatchObject(accepted)
+    const { status, detail } = await put('secret-guarded', { ...closed, gate: { modes: 'off' } })
+    const reason = 'upstream.secret would be available to other callers: gate has changed'
+    expect([status, detail]).toEqual([403, expect.stringMatching(`^${reason}.*scope \`admin\``)])
   })
 
   it('are reported where the host does not have them', async () => {
@@ -119,45 +88,6 @@ describe('upstream.secret and upstream.service', () => {
     const message =
       'cannot be sent. This Worker has no secret "NO_SUCH_TOKEN". Write NO_SUCH_TOKEN=… into .dev.vars, and restart `npm start`.'
     expect(report.issues[0]).toMatchObject({ rule: 'missing-binding', message })
-  })
-
-  it('cannot be opened to anyone with the scope write, but to fewer callers', async () => {
-    const guarded = manifest(secret, { security: [] })
-    await host.put('secret-callers', guarded)
-    const opened = 'upstream.secret would be available to other callers: callers would be anyone.'
-    expect(await put('secret-callers', { ...guarded, callers: 'anyone' })).toMatchObject(forbidden(opened))
-    expect((await host.put('secret-callers', { ...guarded, callers: 'anyone' })).status).toBe(200)
-    expect(await put('secret-callers', { ...guarded, callers: 'tokens' })).toMatchObject(accepted)
-    expect(await put('secret-callers', { ...guarded, callers: 'anyone' })).toMatchObject(forbidden(opened))
-  })
-
-  it('cannot be used for other calls with the scope write', async () => {
-    const form = (protocolBinding: string, protocolVersion: string) => ({ url, protocolBinding, protocolVersion })
-    const current = form('JSONRPC', '1.0')
-    const declared = { streaming: false, pushNotifications: false, extensions: [{ uri: 'urn:a', required: true }] }
-    const rows: [reason: string, interfaces: object[], capabilities: object][] = [
-      ['the interface HTTP+JSON 1.0 is new', [current, form('HTTP+JSON', '1.0')], {}],
-      ['the interface JSONRPC 0.3 is new', [current, form('JSONRPC', '0.3')], {}],
-      ['card.capabilities.streaming is new', [current], { streaming: true }],
-      ['card.capabilities.pushNotifications is new', [current], { pushNotifications: true }],
-      [
-        'an extension of card.capabilities.extensions is no longer required',
-        [current],
-        { extensions: [{ uri: 'urn:a', required: false }] },
-      ],
-    ]
-    for (const [index, [reason, supportedInterfaces, changes]] of rows.entries()) {
-      const manifestOf = (supportedInterfaces: object[], capabilities: object) =>
-        manifest({ secret: 'AGENT_TOKEN' }, { url: undefined, supportedInterfaces, capabilities })
-      const id = `secret-other-calls-${index}`
-      await host.put(id, manifestOf([current], declared))
-      const changed = manifestOf(supportedInterfaces, { ...declared, ...changes })
-      expect(await put(id, changed)).toMatchObject(
-        forbidden(`upstream.secret would be used for other calls: ${reason}`),
-      )
-      expect((await host.put(id, changed)).status).toBe(200)
-      expect(await put(id, changed)).toMatchObject(accepted)
-    }
   })
 
   it('do not hide that a precondition failed: 412', async () => {
@@ -222,10 +152,9 @@ describe('the host names of an agent', () => {
   })
 
   it('can only be added by an administrator, whether free or taken', async () => {
-    const [taken, secret] = ['taken.hosted.example.com', 'secret.hosted.example.com']
-    await host.put('hosted-internal', { ...manifestWith(secret), visibility: 'internal' })
-    await host.put('hosted-public', manifestWith(taken))
-    for (const name of ['free.hosted.example.com', taken, secret, '127.0.0.1', '*'])
+    const taken = 'taken.hosted.example.com'
+    await host.put('hosted-internal', { ...manifestWith(taken), visibility: 'internal' })
+    for (const name of ['free.hosted.example.com', taken, '*'])
       expect(await put('hosted-new', manifestWith(name))).toEqual(refused(name, 'hosted-new'))
     expect((await host.fetch('/agents/hosted-new')).status).toBe(404)
   })

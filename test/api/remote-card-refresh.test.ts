@@ -31,12 +31,6 @@ it.each<[string, RemoteDocument]>([
   expect(refreshes).toEqual([`due-${state}`])
 })
 
-it('does not refresh a fresh remote card', () => {
-  const source = { ...overdue, checked: Date.now() }
-  serveRemoteCard('fresh', { ...card, source }, { request, env, ctx })
-  expect(refreshes).toEqual([])
-})
-
 it('does not refresh a card for another Calling Card host, so that two hosts cannot refresh each other endlessly', () => {
   const fromHost = new Request('https://host.example/agents/a', { headers: { 'User-Agent': userAgent() } })
   serveRemoteCard('chained', { ...card, source: overdue }, { request: fromHost, env, ctx })

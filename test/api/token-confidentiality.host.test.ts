@@ -8,9 +8,6 @@ import { type IssuerServer, startIssuer } from '../support/issuer.ts'
 import { upstreamPorts } from '../support/shared-hosts.ts'
 import type { UpstreamServer } from '../support/upstream.ts'
 
-/** The failed attempts per minute that the limited host accepts from one address. */
-const authLimit = 5
-
 const host = sharedHost('limited')
 let agent: UpstreamServer
 let issuer: IssuerServer
@@ -58,11 +55,7 @@ describe('a token of this host', () => {
   const forms: [string, (secret: string) => string][] = [
     ['alone', secret => secret],
     ['as a bearer token', secret => `Bearer ${secret}`],
-    ['with another scheme', secret => `Token ${secret}`],
-    ['after a colon', secret => `Bearer: ${secret}`],
-    ['as a parameter', secret => `ApiKey key="${secret}"`],
     ['as a password', secret => `Basic ${btoa(`user:${secret}`)}`],
-    ['twice', secret => `${secret}, ${secret}`],
   ]
 
   it('never reaches an agent, in whatever form it is sent', async () => {
@@ -78,17 +71,6 @@ describe('a token of this host', () => {
         }
       }
   })
-
-  it("does not stop the agent's own credentials", async () => {
-    for (const headers of [
-      { 'x-api-key': 'theirs' },
-      { authorization: 'Basic dTpw' },
-      { authorization: 'Bearer e.e.cc_' },
-    ]) {
-      expect((await send('confidential', headers)).status).toBe(200)
-      expect(agent.requests.at(-1)?.headers).toMatchObject(headers)
-    }
-  })
 })
 
 describe('the card of an internal agent', () => {
@@ -99,31 +81,4 @@ describe('the card of an internal agent', () => {
       expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
     }
   })
-
-  it.each(['confidential-hidden', 'confidential-hidden-more', 'unknown'])(
-    'cannot be distinguished from an unknown agent by the number of accepted attempts: %s',
-    async id => {
-      const clientAddress = nextAddress()
-      const attempts: Record<string, string>[] = [
-        { Authorization: 'Bearer cc_x' },
-        { Authorization: 'Bearer theirs', 'X-API-Key': 'cc_x' },
-        { 'X-API-Key': 'cc_x' },
-        { Authorization: `Bearer ${await issuer.sign({ aud: 'weather-api', exp: 1 })}` },
-      ]
-      // All but the API key alone count as attempts, as for an unknown agent. A new minute may begin during the test.
-      const maxRounds = 5
-      const sendWith = (headers: Record<string, string>, round: number) =>
-        round % 2 ? getCard(id, headers) : send(id, headers)
-      let rounds = 0
-      for (let limited = false; !limited && rounds < maxRounds; rounds++)
-        for (const headers of attempts) {
-          const { status } = await sendWith({ ...headers, 'CF-Connecting-IP': clientAddress }, rounds)
-          if (status === 429) limited = true
-          // JSON-RPC reports an unknown agent with HTTP 200.
-          else expect(status).toBe(rounds % 2 ? 404 : 200)
-        }
-      expect(rounds).toBeGreaterThan(authLimit / 3)
-      expect(rounds).toBeLessThan(maxRounds)
-    },
-  )
 })

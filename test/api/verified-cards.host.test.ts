@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type JsonObject, omit } from '../../src/json/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { makeKey, signAs } from '../support/cards/signed.ts'
@@ -83,77 +83,6 @@ describe('a remote card whose manifest names keys', () => {
     expect(await getCard('stopped')).toMatchObject({ description: 'Tells lies' })
   })
 
-  it('stays accepted as it is, and no further', async () => {
-    published = await signAs(card, author)
-    await put('accepted')
-    published = card
-    await refresh('accepted', (await refresh('accepted')).pending?.etag)
-    expect(await refresh('accepted')).toMatchObject({ outcome: 'unchanged' })
-    expect((await put('accepted')).source).toMatchObject({ state: 'fresh', verification: { accepted: true } })
-    published = { ...card, description: 'Tells lies' }
-    expect(await refresh('accepted')).toMatchObject({ outcome: 'pending' })
-  })
-
-  it('waits for its owner if only its key is not trusted any more', async () => {
-    published = await signAs(card, author)
-    await put('revoked', { keys: `${called.agent.origin}/.well-known/jwks.json` })
-    keySet = { keys: [attacker.publicJwk] }
-    expect(await refresh('revoked')).toMatchObject({ outcome: 'pending' })
-    keySet = { keys: [author.publicJwk] }
-    expect(await refresh('revoked')).toMatchObject({ outcome: 'unchanged' })
-    expect((await getSource('revoked')).state).toBe('fresh')
-  })
-
-  it('stays served while its keys cannot be read, as while its upstream fails', async () => {
-    published = await signAs(card, author)
-    await put('keyless', { keys: `${called.agent.origin}/.well-known/jwks.json` })
-    keySet = undefined
-    expect(await refresh('keyless')).toMatchObject({ status: 502, code: 'upstream-unreachable' })
-    expect(await getSource('keyless')).toMatchObject({ state: 'stale', verification: { verified: true } })
-    expect((await getCard('keyless')).status).toBe(200)
-  })
-
-  it('waits for its owner if it is older than what is served', async () => {
-    const older = await signAs({ ...card, version: '1.1.0' }, author)
-    published = await signAs(card, author)
-    await put('replayed')
-    published = older
-    expect((await refresh('replayed')).pending?.widens).toEqual([
-      { pointer: '/version', message: 'is older than what is served: 1.1.0, after 1.2.0' },
-    ])
-  })
-
-  it('loses what the signature does not cover', async () => {
-    const signed = await signAs(card, author, { rule: 'proto' })
-    published = { ...signed, 'x-own': 1 }
-    const { source } = await put('covered')
-    expect(source).toMatchObject({ verification: { rule: 'proto' }, notes: [{ pointer: '/x-own' }] })
-    const { body } = await called.send('/agents/covered/.well-known/agent-card.json', { method: 'GET' })
-    expect(JSON.stringify(body)).not.toContain('x-own')
-  })
-
-  it('is refused where a field of A2A 0.3 contradicts what the signature covers', async () => {
-    published = { ...(await signAs(card, author, { rule: 'proto' })), url: 'https://evil.example.com/a2a' }
-    expect((await put('contradicted')).source).toMatchObject({
-      failure: { code: 'unverified', message: expect.stringContaining('which /url contradicts') },
-    })
-  })
-
-  it('waits for its owner if it requires less of callers in what the signature does not cover', async () => {
-    const secured = {
-      ...card,
-      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
-      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
-    }
-    const signed = await signAs(secured, author, { rule: 'proto' })
-    published = signed
-    await put('stripped')
-    published = omit(signed, 'securityRequirements')
-    expect((await refresh('stripped')).pending?.widens).toEqual([
-      expect.objectContaining({ message: 'lets callers in without credentials, which were required' }),
-    ])
-  })
-
   it('is verified again as if it were the first when the manifest names other keys', async () => {
     published = await signAs(card, author)
     await put('rekeyed')
@@ -171,33 +100,6 @@ describe('a remote card whose manifest names keys', () => {
     const { source: ignored } = await put('policy-off', { keys: author.publicJwk, verify: 'off' })
     expect([ignored.state, 'verify' in ignored, 'notes' in ignored]).toEqual(['fresh', false, false])
     expect([(await getCard('policy-warn')).status, (await getCard('policy-off')).status]).toEqual([200, 200])
-  })
-
-  it('is verified as it was received, before relative URLs are resolved', async () => {
-    const relative = {
-      ...card,
-      supportedInterfaces: [{ url: '/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-    }
-    published = await signAs(omit(relative, 'url', 'additionalInterfaces', 'preferredTransport'), author)
-    expect((await put('relative')).source).toMatchObject({ state: 'fresh', verification: { verified: true } })
-  })
-})
-
-describe('a remote card that is trusted on first use', () => {
-  it('waits for its owner if it is signed with another key, who accepts that key with it', async () => {
-    published = await signAs(card, author)
-    expect((await put('first', { keys: 'first-use' })).source.verification).toMatchObject({ verified: true })
-    keySet = { keys: [author.publicJwk, attacker.publicJwk] }
-    published = await signAs({ ...card, description: 'Signed anew' }, attacker)
-    const { outcome, pending } = await refresh('first')
-    expect([outcome, pending?.widens]).toEqual([
-      'pending',
-      [{ pointer: '/signatures', message: expect.stringMatching(/^are by another key than before: [\w-]{43}$/) }],
-    ])
-    expect((await refresh('first', pending?.etag)).outcome).toBe('refreshed')
-    expect((await refresh('first')).outcome).toBe('unchanged')
-    published = await signAs(card, author)
-    expect((await refresh('first')).outcome).toBe('pending')
   })
 })
 

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { MAX_BODY_BYTES, MAX_SIGNER_KEY_SETS } from '../../src/limits.ts'
 import { bilingualCard } from '../support/cards/cards.ts'
-import { makeKey, signAs, signAtHost, type TestKey } from '../support/cards/signed.ts'
+import { makeKey, signAtHost, type TestKey } from '../support/cards/signed.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
@@ -92,10 +92,6 @@ describe('POST /verify with a URL', () => {
       'the rule of A2A 1.0 §8.4.1',
       'a JWS library, on the served JSON',
     ])
-  })
-
-  it('fetches the card once without a version and once for A2A 1.0, and the keys once', async () => {
-    await verify({ url: cardUrl })
     expect(requested).toEqual([
       { url: cardUrl, version: null },
       { url: cardUrl, version: '1.0' },
@@ -128,10 +124,6 @@ describe('POST /verify with a URL', () => {
     })
   })
 
-  it('takes an origin for the address of its well-known card', async () => {
-    expect((await verify({ url: origin })).result).toMatchObject({ verified: true })
-  })
-
   it('does not follow a jku to another origin, and follows one on the own origin', async () => {
     const rotatedUrl = `${origin}/keys/2027.json`
     served[cardUrl] = await signAtHost(bilingualCard, other, otherKeySetUrl)
@@ -149,23 +141,9 @@ describe('POST /verify with a URL', () => {
     expect(requested.map(({ url }) => url)).not.toContain(otherKeySetUrl)
   })
 
-  it('does not verify a card without its security, with another endpoint, or without signatures', async () => {
-    const { signatures: _, ...unsigned } = signed
-    const stripped = { ...signed, securitySchemes: {}, securityRequirements: [] }
-    for (const card of [stripped, { ...signed, supportedInterfaces: [] }, unsigned]) {
-      served[cardUrl] = card
-      const { result } = await verify({ url: cardUrl })
-      expect([result.verified, acceptedBy(result)]).toEqual([false, []])
-      expect(result.reason).toMatch(/has no (?:valid signature|signatures)\.$/)
-    }
-  })
-
   it('rejects what is no card, and addresses that it does not call', async () => {
-    const responseOf = (body: string, type: string) => new Response(body, { headers: { 'Content-Type': type } })
     const rows: [response: Response, detail: string][] = [
       [Response.json({}, { status: 404 }), 'responded with HTTP 404'],
-      [responseOf('<html>', 'text/html'), 'something other than JSON'],
-      [responseOf('{', 'application/json'), 'invalid JSON'],
       [Response.json([]), 'JSON that is not an Agent Card'],
       [Response.json({ name: 'a'.repeat(MAX_BODY_BYTES) }), 'is larger than 256 KiB'],
     ]
@@ -177,36 +155,18 @@ describe('POST /verify with a URL', () => {
       expect(await verify({ url: cardUrl })).toMatchObject(unavailable(detail))
     }
     requested = []
-    const blocked = ['https://10.0.0.1/card.json', 'https://db.internal/card.json', 'http://agent.example/card.json']
-    for (const url of blocked) expect(await verify({ url })).toMatchObject(unavailable('cannot be reached'))
+    for (const url of ['https://10.0.0.1/card.json', 'http://agent.example/card.json'])
+      expect(await verify({ url })).toMatchObject(unavailable('cannot be reached'))
     expect(requested).toEqual([])
   })
 
-  const twice = (document: Json): Response =>
-    new Response(`{"name":"Another",${JSON.stringify(document).slice(1)}`, {
-      headers: { 'Content-Type': 'application/json' },
-    })
-
   it('verifies no document that has a name twice, of which readers see different values', async () => {
-    served[cardUrl] = twice(signed)
+    const text = `{"name":"Another",${JSON.stringify(signed).slice(1)}`
+    served[cardUrl] = new Response(text, { headers: { 'Content-Type': 'application/json' } })
     const { status, result } = await verify({ url: cardUrl })
     expect([status, result.detail]).toEqual([
       502,
       `${cardUrl} responded with JSON in which /name is in its object twice, for the second time in line 1.`,
-    ])
-  })
-
-  it('reads no key set that has a name twice', async () => {
-    served[keySetUrl] = twice({ keys: [author.publicJwk], name: 'Keys' })
-    const { result } = await verify({ url: cardUrl })
-    expect([result.verified, result.keys]).toEqual([
-      false,
-      {
-        sources: [keySetUrl],
-        errors: [
-          `${keySetUrl} responded with JSON in which /name is in its object twice, for the second time in line 1`,
-        ],
-      },
     ])
   })
 
@@ -239,31 +199,6 @@ describe('POST /verify with a URL', () => {
 })
 
 describe('POST /verify with keys', () => {
-  it('takes a JWK, a JWK Set, the URL of one, and a DID', async () => {
-    const verificationMethod = [{ id: `did:web:agent.example#${author.kid}`, publicKeyJwk: author.publicJwk }]
-    served[`${origin}/.well-known/did.json`] = { id: 'did:web:agent.example', verificationMethod }
-    const keys: [key: Json, from: string][] = [
-      [author.publicJwk, 'request'],
-      [{ keys: [author.publicJwk] }, 'request'],
-      [keySetUrl, keySetUrl],
-      ['did:web:agent.example', 'did:web:agent.example'],
-    ]
-    for (const [key, from] of keys) {
-      const { result } = await verify({ card: signed, keys: [key] })
-      expect(result).toMatchObject({ verified: true, trust: { basis: 'given' }, keys: { sources: [from], errors: [] } })
-      expect(result.signatures).toContainEqual(expect.objectContaining({ key: expect.objectContaining({ from }) }))
-    }
-  })
-
-  it('uses these keys only', async () => {
-    const { result } = await verify({ url: cardUrl, keys: [other.publicJwk] })
-    expect([result.verified, new Set(validities(result)), requested.map(({ url }) => url)]).toEqual([
-      false,
-      new Set([false]),
-      [cardUrl, cardUrl],
-    ])
-  })
-
   it('reports keys that cannot be read, and a blocked address as an unreachable one', async () => {
     const keys = ['https://10.0.0.1/jwks.json', 'https://gone.example/jwks.json', 'did:web:', { kty: 'oct', k: 'AAAA' }]
     expect((await verify({ card: signed, keys })).result).toMatchObject({
@@ -307,22 +242,6 @@ describe('POST /verify with a card alone', () => {
   })
 })
 
-describe('POST /verify with a hybrid', () => {
-  it('does not verify fields of A2A 0.3 that contradict those of 1.0', async () => {
-    const [current, old] = ['https://bilingual.example.com/v1', 'https://bilingual.example.com/v0']
-    const hybrid = { ...bilingualCard, url: old, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' }
-    const card = await signAs(hybrid as JsonObject, author, { rule: 'proto' })
-    const keys = [author.publicJwk]
-    const { result } = await verify({ card, keys })
-    expect([result.verified, result.signatures]).toMatchObject([true, [{ valid: true, rule: 'proto' }]])
-    const { result: changed } = await verify({ card: { ...card, url: current }, keys })
-    expect([changed.verified, changed.reason]).toEqual([false, 'The card has no valid signature.'])
-    expect(changed.signatures).toMatchObject([
-      { reason: 'covers the card in the form of A2A 1.0 only, which /url contradicts' },
-    ])
-  })
-})
-
 describe('the requests that POST /verify sends', () => {
   const urls = Array.from({ length: 5 }, (_, index) => `https://${index}.example/jwks.json`)
   const redirectTo = (Location: string) => new Response(null, { status: 302, headers: { Location } })
@@ -349,19 +268,6 @@ describe('the requests that POST /verify sends', () => {
     expect(result).toMatchObject({ verified: true, keys: { sources: [keySetUrl], errors: [] } })
     served[movedUrl] = redirectTo(`${origin}/further.json`)
     expect((await verify({ url: cardUrl })).result.detail).toBe(`${cardUrl} redirects more than 1 times.`)
-  })
-
-  it('are at most 4 whatever they are for: the response names what the caller can do', async () => {
-    const movedUrl = `${origin}/moved.json`
-    served = { ...served, [cardUrl]: redirectTo(movedUrl), [movedUrl]: signed }
-    const { result } = await verify({ url: cardUrl, keys: [urls[0] ?? '', keySetUrl] })
-    expect([requested.length, (result.keys as JsonObject).errors]).toEqual([
-      4,
-      [
-        'https://0.example/jwks.json responded with HTTP 404',
-        `${keySetUrl} was not fetched: this host sends at most 4 requests, redirects included. Send the keys themselves as JWKs, fewer addresses of keys, or the address that the card is redirected to`,
-      ],
-    ])
   })
 
   it('are not sent to the origin that a card is redirected to, which proves nothing for the named one', async () => {

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { resolveKeys } from '../../src/card/signatures/index.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
@@ -57,21 +56,6 @@ describe('GET /.well-known/did.json', () => {
       const expected = did ? [200, did, undefined] : [404, undefined, 'unknown-host']
       expect([vars, origin, response.status, id, code]).toEqual([vars, origin, ...expected])
     }
-  })
-
-  it('is read by our own verifier', async () => {
-    const did = 'did:web:did-weather.example.com'
-    const fetched: string[] = []
-    const resolved = await resolveKeys([did], async url => {
-      fetched.push(url)
-      return { document: (await (await host.fetch(url)).json()) as Json }
-    })
-    const { keys } = (await (await host.fetch('/.well-known/jwks.json')).json()) as KeySet
-    expect(fetched).toEqual([`https://did-weather.example.com${path}`])
-    expect(resolved.errors).toEqual([])
-    expect(resolved.keys.map(({ kid, thumbprint, from }) => [kid, thumbprint, from])).toEqual(
-      keys.slice(0, 2).map(({ kid }) => [kid, kid, did]),
-    )
   })
 
   it('may be cached for as long as the key set, and is revalidated', async () => {

@@ -32,32 +32,56 @@ beforeAll(async () => {
 })
 
 type Body = { agents: { name: string }[]; cursor?: string; code?: string; name?: string } & Record<string, unknown>
-const send = async (host: Host, path: string, bearer?: string) => {
-  const response = await senderTo(host)(path, { method: 'GET', token: bearer })
+const send = async (host: Host, path: string, bearer?: string, headers: Record<string, string> = {}) => {
+  const response = await senderTo(host)(path, { method: 'GET', token: bearer, headers })
   return { ...response, body: response.body as Body }
 }
-const get = (path: string, bearer?: string) => send(publicHost, path, bearer)
+const get = (path: string, bearer?: string, headers?: Record<string, string>) => send(publicHost, path, bearer, headers)
 const listPath = '/.well-known/a2a/agents'
 const publicNames = ['Bilingual', 'CustomerSupport']
 const allNames = ['Bilingual', 'CustomerSupport', 'Internal Agent']
 /** Returns the names of the agents of this file: the internal host may have others. */
 const names = ({ body }: { body: Body }) => body.agents.map(({ name }) => name).filter(name => allNames.includes(name))
 
-it('GET /.well-known/a2a/agents lists the exposed agents without a token', async () => {
-  const { status, body, headers } = await get(listPath)
-  const description = 'Handles customer inquiries and support requests'
-  const bilingual = { name: 'Bilingual', description: 'Speaks v0.3 and v1.0', version: '2.0.0' }
-  expect([status, body]).toEqual([
-    200,
-    {
-      protocolVersion: '0.3.0',
-      agents: [
-        { ...bilingual, url: 'https://bilingual.example.com/v0', preferredTransport: 'JSONRPC' },
-        { name: 'CustomerSupport', description, version: '1.0.0', ...upstream, preferredTransport: 'JSONRPC' },
-      ],
-    },
-  ])
-  expect(headers.get('cache-control')).toMatch(/^public, /)
+describe('GET /.well-known/a2a/agents', () => {
+  it('lists the exposed agents without a token, as in the documentation', async () => {
+    const { status, body, headers } = await get(listPath)
+    const support = {
+      ...{ name: 'CustomerSupport', description: 'Handles customer inquiries and support requests', version: '1.0.0' },
+      ...{ url: 'https://acme.shaman.ai/a2a/v1', preferredTransport: 'JSONRPC' },
+    }
+    const bilingual = { name: 'Bilingual', description: 'Speaks v0.3 and v1.0', version: '2.0.0' }
+    const listed = { ...bilingual, url: 'https://bilingual.example.com/v0', preferredTransport: 'JSONRPC' }
+    expect([status, body]).toEqual([200, { protocolVersion: '0.3.0', agents: [listed, support] }])
+    expect(headers.get('cache-control')).toMatch(/^public, /)
+  })
+
+  it('also lists the internal agents of a token with the scope `read`', async () => {
+    const response = await get(listPath, tokens['reader public'])
+    expect([names(response), response.headers.get('cache-control')]).toEqual([allNames, 'private, no-store'])
+    expect(names(await get(listPath, tokens['other public']))).toEqual(publicNames)
+  })
+
+  it('returns pages, and 304 for the entity tag of a page', async () => {
+    const first = await get(`${listPath}?limit=1`)
+    expect([names(first), first.body.cursor]).toEqual([['Bilingual'], 'bilingual'])
+    const etag = first.headers.get('etag') ?? ''
+    expect((await get(`${listPath}?limit=1`, undefined, { 'If-None-Match': etag })).status).toBe(304)
+    expect(names(await get(`${listPath}?cursor=bilingual`))).toEqual(publicNames.slice(1))
+  })
+
+  it('rejects invalid queries', async () => {
+    for (const [query, code] of [
+      ['cursor=..', 'bad-cursor'],
+      ['role=internal', 'unknown-query'],
+    ])
+      expect(await get(`${listPath}?${query}`)).toMatchObject({ status: 400, body: { code } })
+  })
+
+  it('rejects an unknown token and one without the scope `read`', async () => {
+    expect((await get(listPath, 'wrong')).status).toBe(401)
+    expect((await get(listPath, tokens['writer public'])).status).toBe(403)
+  })
 })
 
 describe('GET /a2a/v1/agents/{name}', () => {
@@ -67,9 +91,9 @@ describe('GET /a2a/v1/agents/{name}', () => {
   })
 
   it('finds an agent by its name in any case, or its id, and no other', async () => {
-    for (const name of ['customersupport', 'CUSTOMERSUPPORT', 'customer-support', 'Customer%53upport'])
+    for (const name of ['CUSTOMERSUPPORT', 'customer-support', 'Customer%53upport'])
       expect((await get(`/a2a/v1/agents/${name}`)).body.name).toBe('CustomerSupport')
-    for (const name of ['unknown', '%', '%E0%A4%A', 'a'.repeat(300), 'Internal%20Agent', 'internal'])
+    for (const name of ['unknown', '%E0%A4%A', 'a'.repeat(300), 'internal'])
       expect(await get(`/a2a/v1/agents/${name}`)).toMatchObject({ status: 404, body: { code: 'agent-not-found' } })
   })
 
@@ -87,8 +111,21 @@ describe('GET /a2a/v1/agents/{name}', () => {
   })
 
   it('returns other dialects with the query parameter `dialect`', async () => {
-    const { body } = await get('/a2a/v1/agents/bilingual?dialect=superx')
-    expect(body).toEqual((await get('/agents/bilingual?dialect=superx')).body)
+    const superx = '?dialect=superx'
+    expect((await get(`/a2a/v1/agents/bilingual${superx}`)).body).toEqual(
+      (await get(`/agents/bilingual${superx}`)).body,
+    )
+    const { headers } = await get('/a2a/v1/agents/bilingual', undefined, { 'A2A-Version': '1.0' })
+    expect(headers.get('a2a-version')).toBe('1.0')
+    expect((await get('/a2a/v1/agents/bilingual?dialect=klingon')).body.code).toBe('unknown-dialect')
+  })
+
+  it('supports caching and conditional requests as every card does', async () => {
+    const path = '/a2a/v1/agents/bilingual'
+    const { headers } = await get(path)
+    const etag = headers.get('etag') ?? ''
+    expect(headers.get('cache-control')).toBe('public, max-age=60, stale-while-revalidate=86400')
+    expect((await get(path, undefined, { 'If-None-Match': etag })).status).toBe(304)
   })
 })
 
@@ -97,7 +134,7 @@ describe('ROLE=internal', () => {
 
   it('requires a token with `read`', async () => {
     const realm = 'Bearer realm="calling-card"'
-    for (const path of [listPath, ...['CustomerSupport', 'internal', 'unknown'].map(name => `/a2a/v1/agents/${name}`)])
+    for (const path of [listPath, '/a2a/v1/agents/CustomerSupport', '/a2a/v1/agents/unknown'])
       for (const [bearer, status, challenge] of [
         [undefined, 401, realm],
         ['wrong', 401, `${realm}, error="invalid_token"`],
@@ -118,19 +155,23 @@ describe('ROLE=internal', () => {
   })
 })
 
-it('deploymentRole reads ROLE, and logs an error if it is invalid, once and not with each request', () => {
-  const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  for (const [ROLE, role, errors] of [
-    [undefined, 'public', 0],
-    ['public', 'public', 0],
-    ['internal', 'internal', 0],
-    [' internal ', 'internal', 0],
-    ['open', 'internal', 1],
-    ['open', 'internal', 0],
-  ] as const) {
-    error.mockClear()
-    expect([ROLE, deploymentRole(ROLE === undefined ? {} : { ROLE }), error.mock.calls.length]).toEqual([
-      ...[ROLE, role, errors],
-    ])
-  }
+describe('deploymentRole', () => {
+  it('reads ROLE, and logs an error if it is invalid, once and not with each request', () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    for (const [ROLE, role, errors] of [
+      [undefined, 'public', 0],
+      ['', 'public', 0],
+      ['public', 'public', 0],
+      ['internal', 'internal', 0],
+      [' internal ', 'internal', 0],
+      ['Public', 'internal', 1],
+      ['open', 'internal', 1],
+      ['open', 'internal', 0],
+    ] as const) {
+      error.mockClear()
+      expect([ROLE, deploymentRole(ROLE === undefined ? {} : { ROLE }), error.mock.calls.length]).toEqual([
+        ...[ROLE, role, errors],
+      ])
+    }
+  })
 })

@@ -81,7 +81,7 @@ describe('agents/get', () => {
       message: '`id` must be the id or name of an agent.',
       data: { reason: 'INVALID_PARAMS', fieldViolations },
     }
-    for (const params of [{}, { id: '' }, { name: 7 }]) {
+    for (const params of [{}, { id: '' }, { id: 7 }]) {
       const { status, body } = await rpc('agents/get', params)
       expect([status, body]).toEqual([200, { jsonrpc: '2.0', id: 1, error: { code: -32602, ...error } }])
     }
@@ -94,7 +94,6 @@ describe('agents/list', () => {
     expect(await listIds()).toEqual(['my-agent', 'sx-guarded', 'sx-plain'])
     expect(await listIds(tokens.reader)).toEqual(['my-agent', 'sx-guarded', 'sx-hidden', 'sx-plain'])
     expect(await listIds(tokens['other reader'])).toEqual(['my-agent', 'sx-guarded', 'sx-plain'])
-    expect((await rpc('agents/list', {}, tokens.writer)).status).toBe(403)
   })
 
   it('returns the cards too with includeCard', async () => {
@@ -106,15 +105,26 @@ describe('agents/list', () => {
   })
 
   it('returns pages', async () => {
-    const { cursor } = getResult(await rpc('agents/list', { limit: 2 }))
-    expect(cursor).toBe('sx-guarded')
-    expect(getAgents(await rpc('agents/list', { limit: 2, cursor: 'sx-guarded' }))).toMatchObject([{ id: 'sx-plain' }])
+    const first = getResult(await rpc('agents/list', { limit: 2 }))
+    expect(first).toMatchObject({ agents: [{ id: 'my-agent' }, { id: 'sx-guarded' }], cursor: 'sx-guarded' })
+    const second = getResult(await rpc('agents/list', { limit: 2, cursor: 'sx-guarded' }))
+    expect([second.cursor, second.agents]).toMatchObject([undefined, [{ id: 'sx-plain' }]])
   })
 
   it('rejects invalid parameters', async () => {
-    for (const params of [{ limit: 0 }, { cursor: '..' }, { includeCard: 'yes' }]) {
+    for (const params of [{ limit: 0 }, { limit: {} }, { cursor: '..' }, { includeCard: 'yes' }]) {
       const { status, body } = await rpc('agents/list', params)
       expect([params, status, codeOf(body)]).toEqual([params, 200, -32602])
+    }
+  })
+
+  it('rejects an unknown token, and one without the scope `read`', async () => {
+    for (const [token, status, challenge] of [
+      ['wrong', 401, 'Bearer realm="calling-card", error="invalid_token"'],
+      [tokens.writer, 403, 'Bearer realm="calling-card", error="insufficient_scope", scope="read"'],
+    ] as const) {
+      const response = await rpc('agents/list', {}, token)
+      expect([response.status, codeOf(response.body), challengeOf(response)]).toEqual([status, -32000, challenge])
     }
   })
 })
@@ -161,9 +171,11 @@ describe('agents/refreshCard', () => {
     expect(await getCard('sx-failing')).toMatchObject({ name: 'Remote' })
   })
 
-  it('fetches a card that was never fetched, for which agents/get returned 502 before', async () => {
+  it('fetches a card that was never fetched, for which every endpoint returned 502 before', async () => {
     serve({ error: 'down' })
     await registerRemote('sx-missing')
+    for (const path of ['/agents/sx-missing', '/a2a/v1/agents/sx-missing'])
+      expect((await called.send(path, { method: 'GET' })).status).toBe(502)
     expect(await rpc('agents/get', { id: 'sx-missing' })).toMatchObject({
       ...{ status: 502, body: { error: { code: -32099, data: { agent: 'sx-missing', status: 502 } } } },
     })
@@ -174,6 +186,7 @@ describe('agents/refreshCard', () => {
     serve(remoteCard())
     const refreshed = getResult(await refreshCard({ id: 'sx-missing' }))
     expect(refreshed).toMatchObject({ refreshed: true, card: { name: 'Remote' } })
+    expect((await called.send('/a2a/v1/agents/sx-missing', { method: 'GET' })).status).toBe(200)
   })
 
   it('refreshes nothing for an agent with a card in its manifest', async () => {
@@ -182,11 +195,12 @@ describe('agents/refreshCard', () => {
     })
   })
 
-  it('is rejected without permission, which is in the audit', async () => {
+  it('is rejected without permission, which is in the audit, unlike an error of other methods', async () => {
     const noToken = { actor: 'anonymous', details: { code: 'no-token', status: 401 } }
     const forbidden = { details: { code: 'forbidden', status: 403 } }
     const notFound = { details: { code: 'agent-not-found', status: 404 } }
     const scope = 'scope="write"'
+    const newestEntry = async () => (await called.send('/audit?limit=1', { method: 'GET', token: admin })).body
     const rows: [string | undefined, id: string, number, code: number, challenge: string | undefined, entry: object][] =
       [
         [undefined, 'sx-plain', 401, -32000, 'realm', noToken],
@@ -199,11 +213,11 @@ describe('agents/refreshCard', () => {
       const response = await rpc('agents/refreshCard', { id }, name && tokens[name])
       expect([name, id, response.status, codeOf(response.body)]).toEqual([name, id, status, code])
       if (challenge !== undefined) expect(challengeOf(response)).toContain(challenge)
-      const { body } = await called.send('/audit?limit=1', { method: 'GET', token: admin })
-      expect(body).toMatchObject({ entries: [{ what: 'write-refused', ...entry }] })
+      expect(await newestEntry()).toMatchObject({ entries: [{ what: 'write-refused', ...entry }] })
     }
-    const wrong = await rpc('agents/refreshCard', { id: 'sx-plain' }, 'wrong')
-    expect([wrong.status, challengeOf(wrong)]).toEqual([401, expect.stringContaining('invalid_token')])
+    const before = await newestEntry()
+    await rpc('agents/get', { id: 'nobody' })
+    expect(await newestEntry()).toEqual(before)
   })
 })
 
@@ -215,6 +229,7 @@ describe('POST /rpc', () => {
     const rows: [string, Json | Uint8Array, status: number, code: number][] = [
       ['invalid JSON', new TextEncoder().encode('{'), 400, -32700],
       ['a batch', [{ ...call, method: 'agents/list' }], 200, -32600],
+      ['a notification', { jsonrpc: '2.0', method: 'agents/list' }, 200, -32600],
       ['parameters by position', { ...call, method: 'agents/get', params: ['sx-plain'] }, 200, -32602],
       ['an unknown method', { ...call, method: 'agents/delete', params: { id: 'sx-plain' } }, 200, -32601],
       ['a property of Object.prototype', { ...call, method: 'constructor' }, 200, -32601],
@@ -224,6 +239,12 @@ describe('POST /rpc', () => {
       const found = [what, response.status, codeOf(body), headers.get('content-type')]
       expect(found).toEqual([what, status, code, 'application/json'])
     }
+  })
+
+  it('accepts only JSON, up to the size of a call', async () => {
+    const text = await called.send('/rpc', { body: 'agents/list', headers: { 'Content-Type': 'text/plain' } })
+    expect(text.status).toBe(415)
+    expect((await rpc('agents/list', { pad: 'x'.repeat(4 * 1024 * 1024) })).status).toBe(413)
   })
 
   it('logs one line per request, without text from the client', async () => {
@@ -243,9 +264,10 @@ describe('POST /rpc', () => {
 
   it('accepts numbers however JSON writes them', async () => {
     for (const [params, reason] of [
-      ['{"limit": 10.0}', undefined],
+      ['{"limit": 1e1}', undefined],
       ['{"limit": 1, "cursor": 1e3}', undefined],
       ['{"limit": 10.5}', 'bad-limit'],
+      ['{"limit": [1e3]}', 'bad-limit'],
       ['{"cursor": {"a": 1.0}}', 'bad-cursor'],
     ] as const) {
       const { body } = await sendRaw(`{"jsonrpc": "2.0", "id": 1, "method": "agents/list", "params": ${params}}`)

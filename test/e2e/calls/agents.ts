@@ -18,7 +18,7 @@ const backwards = {
 }
 
 /** Returns the manifest of the example agent, with an extended card. */
-export const echoManifest = (): JsonObject => ({ ...sampleManifest('echo'), extended: { skills: [backwards] } })
+const echoManifest = (): JsonObject => ({ ...sampleManifest('echo'), extended: { skills: [backwards] } })
 
 type Interface = { url: string; protocolBinding: string; protocolVersion: string }
 

@@ -11,8 +11,6 @@ import {
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
-  ServiceParameters,
-  withA2AExtensions,
 } from 'a2a-sdk-v0.3/client'
 import { fetchWith, type MessageOptions, type Sdk, type Session, type TaskSummary } from './session.ts'
 
@@ -21,20 +19,14 @@ export const sdk0 = (binding: Sdk['binding']): Sdk => ({
   title: `SDK 0.3.x over ${binding}`,
   version: '0.3',
   binding,
-  connect: async (baseUrl, { token, extensions, assumedCapabilities } = {}): Promise<Session> => {
+  connect: async (baseUrl, { token } = {}): Promise<Session> => {
     const fetchImpl = fetchWith(token)
     const card = await new DefaultAgentCardResolver({ fetchImpl }).resolve(baseUrl)
     const factory = new ClientFactory({
       transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
       preferredTransports: [binding],
     })
-    const { streaming = card.capabilities.streaming, extendedAgentCard } = assumedCapabilities ?? {}
-    const client = await factory.createFromAgentCard({
-      ...card,
-      capabilities: { ...card.capabilities, ...(streaming !== undefined && { streaming }) },
-      ...(extendedAgentCard !== undefined && { supportsAuthenticatedExtendedCard: extendedAgentCard }),
-    })
-    const request = extensions ? { serviceParameters: ServiceParameters.create(withA2AExtensions(...extensions)) } : {}
+    const client = await factory.createFromAgentCard(card)
     return {
       card: {
         name: card.name,
@@ -44,38 +36,32 @@ export const sdk0 = (binding: Sdk['binding']): Sdk => ({
         ].map(({ transport, url }) => `${transport} ${card.protocolVersion} ${url}`),
         skills: card.skills.map(({ id }) => id),
       },
-      send: async (text, extras) => summarizeTask(await client.sendMessage(messageOf(text, extras), request)),
-      stream: (text, extras) => summarizeEvents(client.sendMessageStream(messageOf(text, extras), request)),
+      send: async (text, extras) => summarizeTask(await client.sendMessage(messageOf(text, extras))),
+      stream: (text, extras) => summarizeEvents(client.sendMessageStream(messageOf(text, extras))),
       get: async (id, historyLength) =>
-        summarizeTask(await client.getTask({ id, ...(historyLength !== undefined && { historyLength }) }, request)),
-      cancel: async id => summarizeTask(await client.cancelTask({ id }, request)),
-      resubscribe: id => summarizeEvents(client.resubscribeTask({ id }, request)),
-      removePushConfig: id => client.deleteTaskPushNotificationConfig({ id, pushNotificationConfigId: 'c' }, request),
-      extendedSkills: async () => (await client.getAgentCard(request)).skills.map(({ id }) => id),
+        summarizeTask(await client.getTask({ id, ...(historyLength !== undefined && { historyLength }) })),
+      cancel: async id => summarizeTask(await client.cancelTask({ id })),
+      resubscribe: id => summarizeEvents(client.resubscribeTask({ id })),
+      removePushConfig: id => client.deleteTaskPushNotificationConfig({ id, pushNotificationConfigId: 'c' }),
+      extendedSkills: async () => (await client.getAgentCard()).skills.map(({ id }) => id),
     }
   },
 })
 
 const messageOf = (
   text: string,
-  { task, acceptedOutputModes, returnImmediately, withImage, pushNotifications }: MessageOptions = {},
+  { task, acceptedOutputModes, returnImmediately }: MessageOptions = {},
 ): MessageSendParams => ({
   message: {
     kind: 'message',
     messageId: crypto.randomUUID(),
     role: 'user',
     ...(task !== undefined && { taskId: task }),
-    parts: [
-      { kind: 'text', text },
-      ...(withImage
-        ? [{ kind: 'file' as const, file: { bytes: 'iVBORw0KGgo=', mimeType: 'image/png', name: 'a.png' } }]
-        : []),
-    ],
+    parts: [{ kind: 'text', text }],
   },
   configuration: {
     ...(acceptedOutputModes && { acceptedOutputModes }),
     ...(returnImmediately && { blocking: false }),
-    ...(pushNotifications && { pushNotificationConfig: { id: 'c', url: 'https://hook.example.com/' } }),
   },
 })
 

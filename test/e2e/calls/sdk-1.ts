@@ -1,18 +1,9 @@
-import {
-  AgentCard,
-  type Message,
-  SendMessageRequest,
-  type StreamResponse,
-  type Task,
-  taskStateToJSON,
-} from '@a2a-js/sdk'
+import { type Message, SendMessageRequest, type StreamResponse, type Task, taskStateToJSON } from '@a2a-js/sdk'
 import {
   ClientFactory,
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
-  ServiceParameters,
-  withA2AExtensions,
 } from '@a2a-js/sdk/client'
 import { fetchWith, type MessageOptions, type Sdk, type Session, type TaskSummary } from './session.ts'
 
@@ -22,7 +13,7 @@ export const sdk1 = (binding: Sdk['binding'], legacyCompat = false): Sdk => ({
   version: legacyCompat ? '0.3' : '1.0',
   binding,
   ...(legacyCompat && { legacyCompat }),
-  connect: async (baseUrl, { token, extensions, assumedCapabilities } = {}): Promise<Session> => {
+  connect: async (baseUrl, { token } = {}): Promise<Session> => {
     const options = { fetchImpl: fetchWith(token), legacyCompat: { enabled: legacyCompat } }
     const cardResolver = new DefaultAgentCardResolver(options)
     const factory = new ClientFactory({
@@ -31,11 +22,7 @@ export const sdk1 = (binding: Sdk['binding'], legacyCompat = false): Sdk => ({
       preferredTransports: [binding],
     })
     const card = await cardResolver.resolve(baseUrl)
-    const client = await factory.createFromAgentCard({
-      ...card,
-      capabilities: { ...AgentCard.fromJSON(card).capabilities, ...assumedCapabilities } as never,
-    })
-    const request = extensions ? { serviceParameters: ServiceParameters.create(withA2AExtensions(...extensions)) } : {}
+    const client = await factory.createFromAgentCard(card)
     const reference = (id: string) => ({ id, tenant: '' })
     return {
       card: {
@@ -45,18 +32,16 @@ export const sdk1 = (binding: Sdk['binding'], legacyCompat = false): Sdk => ({
         ),
         skills: card.skills.map(({ id }) => id),
       },
-      send: async (text, extras) => summarizeTask(await client.sendMessage(messageOf(text, extras), request)),
-      stream: (text, extras) => summarizeEvents(client.sendMessageStream(messageOf(text, extras), request)),
-      get: async (task, historyLength) =>
-        summarizeTask(await client.getTask({ ...reference(task), historyLength }, request)),
-      cancel: async task =>
-        summarizeTask(await client.cancelTask({ ...reference(task), metadata: undefined }, request)),
-      resubscribe: task => summarizeEvents(client.resubscribeTask(reference(task), request)),
-      removePushConfig: taskId => client.deleteTaskPushNotificationConfig({ id: 'c', taskId, tenant: '' }, request),
-      extendedSkills: async () => (await client.getAgentCard(request)).skills.map(({ id }) => id),
+      send: async (text, extras) => summarizeTask(await client.sendMessage(messageOf(text, extras))),
+      stream: (text, extras) => summarizeEvents(client.sendMessageStream(messageOf(text, extras))),
+      get: async (task, historyLength) => summarizeTask(await client.getTask({ ...reference(task), historyLength })),
+      cancel: async task => summarizeTask(await client.cancelTask({ ...reference(task), metadata: undefined })),
+      resubscribe: task => summarizeEvents(client.resubscribeTask(reference(task))),
+      removePushConfig: taskId => client.deleteTaskPushNotificationConfig({ id: 'c', taskId, tenant: '' }),
+      extendedSkills: async () => (await client.getAgentCard()).skills.map(({ id }) => id),
       ...(!legacyCompat && {
         list: async () => {
-          const { tasks } = await client.listTasks({ ...unfiltered, pageSize: 100 }, request)
+          const { tasks } = await client.listTasks({ ...unfiltered, pageSize: 100 })
           return tasks.map(({ id }) => id)
         },
       }),
@@ -75,21 +60,17 @@ const unfiltered = {
   includeArtifacts: undefined,
 }
 
-const messageOf = (
-  text: string,
-  { task, acceptedOutputModes, returnImmediately, withImage, pushNotifications }: MessageOptions = {},
-) =>
+const messageOf = (text: string, { task, acceptedOutputModes, returnImmediately }: MessageOptions = {}) =>
   SendMessageRequest.fromJSON({
     message: {
       messageId: crypto.randomUUID(),
       role: 'ROLE_USER',
       taskId: task,
-      parts: [{ text }, ...(withImage ? [{ raw: 'iVBORw0KGgo=', mediaType: 'image/png', filename: 'a.png' }] : [])],
+      parts: [{ text }],
     },
     configuration: {
       acceptedOutputModes,
       returnImmediately: returnImmediately,
-      taskPushNotificationConfig: pushNotifications ? { id: 'c', url: 'https://hook.example.com/' } : undefined,
     },
   })
 

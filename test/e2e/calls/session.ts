@@ -8,10 +8,6 @@ export type MessageOptions = {
   acceptedOutputModes?: string[]
   /** Returns before the task ends. */
   returnImmediately?: boolean
-  /** Sends an image with the text. */
-  withImage?: boolean
-  /** Asks for push notifications. */
-  pushNotifications?: boolean
 }
 
 /** A client of an SDK that is connected to one agent. Its methods throw the errors of the SDK. */
@@ -32,12 +28,7 @@ export type Session = {
 }
 
 /** Options of a client. */
-export type ConnectOptions = {
-  token?: string
-  extensions?: string[]
-  /** Capabilities that the client assumes despite the card, like a client with an older card. */
-  assumedCapabilities?: { streaming?: boolean; extendedAgentCard?: boolean }
-}
+export type ConnectOptions = { token?: string }
 
 /** An SDK with a binding and the version of A2A that it speaks. */
 export type Sdk = {
