@@ -6,7 +6,7 @@ import { run as runCommand } from '../../cli/cli.ts'
 import { problem } from './fake-host.ts'
 import { card, containing, matching, readFrom, useFakeHost, Workspace } from './workspace.ts'
 
-const { host, env, renew, run } = useFakeHost(host => {
+const { host, env, run } = useFakeHost(host => {
   host.register('weather', { card: card('weather'), set: 'team' })
   host.register('tides', { card: card('tides'), visibility: 'internal' })
 })
@@ -35,16 +35,6 @@ describe('sync-card list', () => {
     expect(await sync('list')).toMatchObject({ code: 0, stdout: lines.join(''), stderr: '' })
   })
 
-  it('lists them in a table with a head for people', async () => {
-    const { stdout } = await runOnTerminal('list', { NO_COLOR: '1' })
-    expect(stdout.split('\n').map(line => line.split(/ {2,}/).slice(0, 5))).toEqual([
-      ['id', 'name', 'version', 'visibility', 'set'],
-      ['tides', 'tides', '1', 'internal', '-'],
-      ['weather', 'weather', '1', 'public', 'team'],
-      [''],
-    ])
-  })
-
   it('prints one JSON object with --json', async () => {
     const weather = { id: 'weather', name: 'weather', version: '1', visibility: 'public', set: 'team' }
     expect(JSON.parse((await sync('list --json --only weather')).stdout)).toEqual({
@@ -54,7 +44,6 @@ describe('sync-card list', () => {
 
   it('narrows the list to globs and a set', async () => {
     const rows: Record<string, string[]> = {
-      '--only we*': ['weather'],
       '--only we* --only tides': ['tides', 'weather'],
       '--set team': ['weather'],
       '--set team --only t*': [],
@@ -86,10 +75,6 @@ describe('sync-card list', () => {
     })
     expect(host.seen.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
-
-  it('rejects what is not the name of a set (exit 2)', async () => {
-    expect(await sync('list --set a&cursor=x')).toMatchObject({ code: 2, stderr: containing('is not') })
-  })
 })
 
 describe('sync-card show', () => {
@@ -102,15 +87,6 @@ describe('sync-card show', () => {
   it('prints the manifest in YAML, or in JSON', async () => {
     expect((await sync('show weather --manifest')).stdout).toMatch(/^card:\n {2}name: weather\n/)
     expect(JSON.parse((await sync('show weather --manifest --json')).stdout)).toMatchObject({ set: 'team' })
-  })
-
-  it('prints no control characters', async () => {
-    host.register('odd', { card: { name: 'A\u009b31m\u007fB' } })
-    for (const args of ['show odd --manifest', 'show odd --manifest --json']) {
-      const { stdout } = await sync(args)
-      expect(stdout).not.toMatch(/[\u007f-\u009f]/)
-      expect(stdout).toContain('"A\\u009b31m\\u007fB"')
-    }
   })
 
   it('suggests an id that exists (exit 3)', async () => {
@@ -142,7 +118,7 @@ describe('sync-card show', () => {
       'show ../tokens': '"../tokens" is not the id of an agent',
       'show a --dialect 2.0': 'Allowed choices are hybrid, 1.0',
       'show a --dialect 1.0 --manifest': 'cannot be used with',
-      show: "missing required argument 'id'",
+      'list --set a&cursor=x': '"a&cursor=x" is not the name of a set',
     }
     for (const [args, message] of Object.entries(rows))
       expect(await sync(args)).toMatchObject({ code: 2, stderr: containing(message) })
@@ -157,9 +133,6 @@ describe('sync-card open', () => {
     for (const args of ['open weather --print', 'open weather']) expect(await sync(args)).toMatchObject(printed)
     for (const variables of [{ PATH: '' }, { PATH: '/nowhere', DISPLAY: ':0' }])
       expect(await runOnTerminal('open weather', variables)).toEqual(printed)
-  })
-
-  it('prints the URL of the root card', async () => {
     host.rootAgent = 'weather'
     expect((await sync('open')).stdout).toBe(`${host.url}/.well-known/agent-card.json\n`)
   })
@@ -188,19 +161,16 @@ describe('sync-card open', () => {
 })
 
 describe('sync-card tasks clear', () => {
-  it('has the host forget whose the tasks of each agent are', async () => {
-    const lines = ['weather', 'tides'].map(id => `cleared ${id}; it can use its ids again in 2 minutes\n`)
-    expect(await sync('tasks clear weather tides')).toMatchObject({
-      ...{ code: 0, stdout: lines.join(''), stderr: '' },
-      writes: ['DELETE /agents/weather/tasks', 'DELETE /agents/tides/tasks'],
-    })
-  })
-
-  it('reports an unknown agent and one that the token may not write, and clears the others (exit 3)', async () => {
+  it('has the host forget whose the tasks of each agent are that exists and that the token may write (exit 3)', async () => {
     host.scope = 'w*'
-    const { code, stdout, stderr } = await sync('tasks clear wether tides weather --json')
-    expect([code, JSON.parse(stdout)]).toEqual([3, { cleared: ['weather'] }])
+    const { code, stdout, stderr, writes } = await sync('tasks clear wether tides weather')
+    expect([code, stdout]).toEqual([3, 'cleared weather; it can use its ids again in 2 minutes\n'])
     expect(stderr).toMatch(/wether.*\n.*tides: The token cannot write tides \(SYNC_CARD_TOKEN in the environment\)\.$/m)
+    expect(writes).toEqual([
+      'DELETE /agents/wether/tasks',
+      'DELETE /agents/tides/tasks',
+      'DELETE /agents/weather/tasks',
+    ])
   })
 })
 
@@ -262,10 +232,6 @@ describe('sync-card remove', () => {
 
   it('is suggested for delete and rm (exit 2)', async () => {
     for (const word of ['delete', 'rm'])
-      for (const args of [`${word} weather`, `help ${word}`]) {
-        renew()
-        const stderr = matching(new RegExp(`^sync-card: "${word}" is .* Did you mean "remove"\\?`))
-        expect(await sync(args)).toMatchObject({ code: 2, stderr, writes: [] })
-      }
+      expect(await sync(word)).toMatchObject({ code: 2, stderr: containing('Did you mean "remove"?'), writes: [] })
   })
 })

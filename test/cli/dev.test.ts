@@ -67,12 +67,6 @@ describe('welcome', () => {
     expect(stdout).toMatch(/^a {2}/)
   })
 
-  it('reports an invalid sample', async () => {
-    const stdout = await runWelcome({ 'examples/cards/a.json': '{', 'cards/b.json': card('b') })
-    expect(stdout).toMatch(/✗ invalid {3}examples\/cards\/a\.json/)
-    expect(host.writes).toEqual(['PUT /agents/b'])
-  })
-
   it('shows no call of a sample whose card is internal, or whose id a card has', async () => {
     const internal = { card: card('echo'), visibility: 'internal' }
     for (const files of [
@@ -83,18 +77,6 @@ describe('welcome', () => {
       expect(stdout).toContain('echo  ')
       expect(stdout).not.toContain('SendMessage')
     }
-  })
-
-  it('shows no root card if the hostname has no agent', async () => {
-    const stdout = await runWelcome({ 'cards/a.json': card('a') })
-    expect(stdout).not.toMatch(/\d\/\.well-known\/agent/)
-    expect(stdout).toMatch(/agents\/a\?dialect=gopherhole/)
-  })
-
-  it('reports invalid cards, and sends the others', async () => {
-    const stdout = await runWelcome({ 'cards/a.json': card('a'), 'cards/b.json': '{' })
-    expect(stdout).toMatch(/✗ invalid {3}cards\/b\.json\n/)
-    expect(host.writes).toEqual(['PUT /agents/a'])
   })
 
   it('reports an agent that the host cannot call, also if it is unchanged', async () => {
@@ -198,11 +180,6 @@ required = ["ADMIN_TOKEN","LOCAL_ORIGINS","SIGNING_KEY","WEATHER_TOKEN"]
     const services = '[[services]]\nbinding = \'ECHO\'\nservice = "calling-card-example-echo"\n'
     const { text } = write({ ...examples, 'wrangler.toml': services })
     expect(text.match(/^binding = .*$/gm)).toEqual(["binding = 'ECHO'", 'binding = "TOOLS"'])
-  })
-
-  it('adds no binding where there are no examples', () => {
-    const { configs, text } = write({ 'wrangler.toml': '' })
-    expect({ configs, services: text.match(/services/g) }).toEqual({ configs: ['made.toml'], services: null })
   })
 })
 
