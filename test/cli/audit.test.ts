@@ -91,29 +91,21 @@ describe('sync-card audit', () => {
 describe('sync-card audit verify', () => {
   const head = () => `${entries.at(-1)?.number}:${entries.at(-1)?.hash}`
 
-  it('prints the newest entry of a chain that is whole', async () => {
+  it('prints the newest entry of a chain that is whole, or that there is none', async () => {
     const { code, stdout, stderr } = await run('verify')
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${head()}\n` })
     expect(stderr).toContain('not signed, because this host has no key to sign with (npx sync-card keys create)')
-  })
-
-  it('reports an audit without entries', async () => {
     entries = []
     expect(await run('verify')).toMatchObject({ code: 0, stdout: 'The audit has no entries.\n' })
   })
 
   it('names the first entry that does not fit (exit 1)', async () => {
     const whole = entries
-    const withSecond = (change: (entry: AuditEntry) => AuditEntry) =>
-      whole.map(entry => (entry.number === 2 ? change(entry) : entry))
-    const resealed = withSecond(entry => sealEntry({ ...entry, actor: 'admin' }))
     const rows: [tampered: AuditEntry[], message: string][] = [
       [
-        withSecond(entry => ({ ...entry, actor: 'admin' })),
+        whole.map(entry => (entry.number > 1 ? { ...entry, actor: 'x' } : entry)),
         'Entry 2 does not fit: its hash is not that of its content.',
       ],
-      [resealed, 'Entry 3 does not fit: it names another entry before it.'],
-      [whole.filter(({ number }) => number !== 2), 'Entry 3 does not fit: its number does not follow 1.'],
       [whole.slice(1), 'Entry 2 does not fit: its number does not follow 0.'],
     ]
     for (const [tampered, message] of rows) {

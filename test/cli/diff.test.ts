@@ -50,11 +50,6 @@ describe('sync-card diff', () => {
     expect(await run(own, 'diff')).toMatchObject({ code: 0, stdout: `${host.url}: 1 unchanged\n` })
   })
 
-  it('compares only the files and agents that are chosen', async () => {
-    const codes = { 'cards/same.json': 0, '--only s*': 0, '--only c*': 1 }
-    for (const [args, code] of Object.entries(codes)) expect((await run(files, `diff ${args}`)).code, args).toBe(code)
-  })
-
   it('prints a JSON Patch for each agent with --json or --format=json', async () => {
     const patch = [{ op: 'replace', path: '/card/version', value: '2.0.0' }]
     const agents = [

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
-import { card, containing, useFakeHost, Workspace } from './workspace.ts'
+import { card, Workspace } from './workspace.ts'
 
 /** The example of Shaman's documentation. */
 const partner = {
@@ -56,15 +56,9 @@ describe('an entry of agents.json', () => {
     const rows: [entry: object, known: object][] = [
       [{ url: partner.url }, unnamed],
       [
-        { ...partner, agentCard: { description: 'D' } },
-        { name: 'PartnerAgent', description: 'D' },
+        { ...partner, sla: 'gold', version: '1', agentCard: { version: '2', url: 'https://old.partner.com' } },
+        { name: 'PartnerAgent', sla: 'gold', version: '2' },
       ],
-      [
-        { ...partner, sla: 'gold', agentCard: {} },
-        { name: 'PartnerAgent', sla: 'gold' },
-      ],
-      [{ ...partner, version: '1', agentCard: { version: '2' } }, { version: '2' }],
-      [{ ...partner, agentCard: { url: 'https://old.partner.com' } }, { url: partner.url }],
     ]
     for (const [entry, known] of rows)
       expect(manifestOf(entry)?.card).toMatchObject({ protocolVersion: '0.3.0', url: partner.url, ...known })
@@ -87,7 +81,6 @@ describe('agents.json', () => {
         $schema: 'https://shaman.ai/agents.json',
         NoUrl: { agentName: 'A' },
         NoObject: ['https://partner.com'],
-        NoHttp: { ...partner, url: 'ftp://partner.com' },
         NoName: { ...partner, agentName: 7 },
         BadCard: { ...partner, agentCard: { ...partner.agentCard, capabilities: 7 } },
         NoCard: { ...partner, agentCard: 'DataProcessor' },
@@ -99,11 +92,10 @@ describe('agents.json', () => {
       ['agents.json#/$schema', [['/$schema', 15]]],
       ['agents.json#/NoUrl', [['/NoUrl/url', 16]]],
       ['agents.json#/NoObject', [['/NoObject', 19]]],
-      ['agents.json#/NoHttp', [['/NoHttp/url', 23]]],
-      ['agents.json#/NoName', [['/NoName/agentName', 37]]],
-      ['agents.json#/BadCard', [['/BadCard/agentCard/capabilities', 55]]],
-      ['agents.json#/NoCard', [['/NoCard/agentCard', 61]]],
-      ['agents.json#/日本', [['/日本', 63]]],
+      ['agents.json#/NoName', [['/NoName/agentName', 24]]],
+      ['agents.json#/BadCard', [['/BadCard/agentCard/capabilities', 42]]],
+      ['agents.json#/NoCard', [['/NoCard/agentCard', 48]]],
+      ['agents.json#/日本', [['/日本', 50]]],
     ])
   })
 
@@ -137,24 +129,11 @@ describe('agents.json', () => {
   })
 })
 
-describe('sync-card with agents.json', () => {
-  const { host, run } = useFakeHost()
-
-  it('registers each entry, and finds no difference the next time', async () => {
-    const workspace = new Workspace({ 'cards/agents.json': { PartnerAgent: partner, 'Other Partner': partner } })
-    expect(await run(workspace, '')).toMatchObject({
-      stdout: containing('+ created   partner-agent (cards/agents.json#/PartnerAgent)'),
-    })
-    expect([...host.agents.keys()].sort()).toEqual(['other-partner', 'partner-agent'])
-    expect(await run(workspace, '--check')).toMatchObject({ code: 0, stdout: containing('2 unchanged') })
-  })
-
-  it('lists each entry as a file in lint', async () => {
-    const workspace = new Workspace({ 'cards/agents.json': { A: partner, B: { agentName: 'B' } } })
-    const { files } = JSON.parse((await run(workspace, 'lint --format json')).stdout)
-    expect(files).toMatchObject([
-      { file: 'cards/agents.json#/A', valid: true },
-      { file: 'cards/agents.json#/B', valid: false },
-    ])
-  })
+it('sync-card lint lists each entry of agents.json as a file', async () => {
+  const workspace = new Workspace({ 'cards/agents.json': { A: partner, B: { agentName: 'B' } } })
+  const { files } = JSON.parse((await workspace.run(['lint', '--format', 'json'])).stdout)
+  expect(files).toMatchObject([
+    { file: 'cards/agents.json#/A', valid: true },
+    { file: 'cards/agents.json#/B', valid: false },
+  ])
 })

@@ -52,16 +52,6 @@ const manifest = {
   description: `${hostile}\n${hostile}`,
   [hostile]: [hostile, { [hostile]: hostile }],
 }
-const test = { id: hostile, title: hostile, through: 'gate', protocol: hostile, claimed: hostile, happened: hostile }
-const noKeys = { 'GET /.well-known/jwks.json': { keys: [] } }
-const receipt = {
-  ...{ agent: hostile, card: { version: hostile, etag: hostile }, checked: hostile, host: hostile, send: false },
-  summary: { passed: 1, failed: 1, skipped: 0 },
-  tests: [
-    { ...test, result: 'passed' },
-    { ...test, result: 'failed', reason: hostile },
-  ],
-}
 const files = { 'cards/a.json': card('a') }
 
 /** A command, what the host responds with, and the owner's files. The text of a command may be on stderr. */
@@ -72,7 +62,6 @@ const listed = {
 }
 const rows: Row[] = [
   ['list', { 'GET /agents': listed }],
-  ['check a', { 'POST /agents/a/check': { receipt, unsigned: hostile, current: true }, ...noKeys }],
   [
     '--force',
     {

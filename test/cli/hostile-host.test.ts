@@ -48,7 +48,7 @@ describe('a host that redirects to another', () => {
 
   it('has no command follow it with the token (exit 4)', async () => {
     const workspace = new Workspace({ 'export.ndjson': wholeExport })
-    for (const [command, status] of Object.entries({ list: 301, export: 303, 'import export.ndjson': 307 })) {
+    for (const [command, status] of Object.entries({ export: 303, 'import export.ndjson': 307 })) {
       const redirect = (_: unknown, response: ServerResponse): boolean =>
         Boolean(response.writeHead(status, { Location: `${other.url}/agents` }).end())
       host.faults = [redirect]

@@ -101,8 +101,6 @@ describe('sync-card.yaml of a hostile repository', () => {
   it('is rejected (exit 2)', async () => {
     const invalidUrl = '/hosts/prod/url must be the URL of a host'
     const withDefault = (name: string) => `default: ${name}\nhosts: { a: { url: "https://b.example" } }`
-    /** Each name is a list of nine aliases of the name before. */
-    const bomb = [...'bcdefghi'].map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index]}, `.repeat(9)}]`)
     const rows: [text: string, message: string][] = [
       ['hosts: { prod: { url: "https://a\\e[2J.example" } }', invalidUrl],
       ['hosts: { prod: { url: "https://a:hidden@b.example" } }', invalidUrl],
@@ -110,8 +108,6 @@ describe('sync-card.yaml of a hostile repository', () => {
       [withDefault('"\\e[2J"'), '/default names no host'],
       // Every object has it.
       [withDefault('constructor'), '/default names no host'],
-      [`a: &a [x, x]\n${bomb.join('\n')}\n`, 'sync-card.yaml:'],
-      [`hosts: ${'['.repeat(5000)}`, 'nests deeper than'],
     ]
     for (const [text, message] of rows) {
       const { code, stdout, stderr } = await run({ 'sync-card.yaml': text }, 'whoami', { env: { ADMIN_TOKEN: 'x' } })

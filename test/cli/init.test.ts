@@ -296,32 +296,18 @@ describe('sync-card init in a terminal', () => {
 
   it('proposes an address, and callers with a token for one that only the host reaches', async () => {
     const described = `Weather\n${answers.description}\n`
+    const path = 'https://weather.example.com'
     const rows: [typed: string, url: string, callers: string, manifest: object][] = [
-      [
-        `local\n${described}`,
-        '(http://localhost:9000/) ',
-        '(tokens) ',
-        { callers: 'tokens', card: { supportedInterfaces: [{ url: 'http://localhost:9000/' }] } },
-      ],
-      [
-        `mcp\n${described}`,
-        '(https://weather.example.com/mcp) ',
-        '(anyone) ',
-        { upstream: { mcp: 'https://weather.example.com/mcp' } },
-      ],
+      [`local\n${described}`, 'http://localhost:9000/', 'tokens', { callers: 'tokens' }],
+      [`mcp\n${described}`, `${path}/mcp`, 'anyone', { upstream: { mcp: `${path}/mcp` } }],
       // Somebody else's card has a description.
-      [
-        'card\nWeather\n',
-        '(https://weather.example.com/.well-known/agent-card.json) ',
-        '(anyone) ',
-        { upstream: { card: 'https://weather.example.com/.well-known/agent-card.json' } },
-      ],
+      ['card\nWeather\n', `${path}/.well-known/agent-card.json`, 'anyone', { upstream: { card: containing(path) } }],
     ]
     for (const [typed, url, callers, manifest] of rows) {
       const workspace = new Workspace()
       const { code, stderr } = await init(workspace, [], `${typed}\n\n\n`)
-      expect([code, stderr]).toEqual([0, containing(`What is its URL? ${url}`)])
-      expect(stderr).toContain(`an OpenID Connect issuer (its URL)? ${callers}`)
+      expect([code, stderr]).toEqual([0, containing(`What is its URL? (${url}) `)])
+      expect(stderr).toContain(`an OpenID Connect issuer (its URL)? (${callers}) `)
       expect(stderr.includes('What does it do')).toBe(!typed.startsWith('card'))
       expect(parse(read(workspace, 'cards/weather.yaml'))).toMatchObject(manifest)
     }

@@ -26,18 +26,13 @@ const interruptAt = (matches: (seen: Seen) => boolean, workspace = many(), args:
 const isDelete = ({ method }: Seen): boolean => method === 'DELETE'
 
 describe('sync-card after Ctrl-C', () => {
-  it('completes the request under way, sends no other, reports what was done (130), and finishes when run again', async () => {
-    const workspace = many()
-    const { code, stdout, stderr } = await interruptAt(isPut(), workspace)
+  it('completes the request under way, sends no other, and reports what was done (130)', async () => {
+    const { code, stdout, stderr } = await interruptAt(isPut())
     expect({ code, writes: host.writes }).toEqual({ code: 130, writes: ['PUT /agents/agent-0'] })
     expect(stdout).toMatch(
       /^\+ created {3}agent-0 .*\nStopped: interrupted\.\n {2}not pushed: agent-1, .*agent-7\n[^✗]*: 1 created, 7 not pushed\n$/,
     )
     expect(stderr).toBe('Stopping after the requests under way. Ctrl-C again stops at once.\n')
-    host.faults = []
-    const again = await workspace.run([], env)
-    expect([again.code, host.agents.size]).toEqual([0, 8])
-    expect(again.stdout).toContain('7 created, 1 unchanged')
   })
 
   it('writes nothing if it was still comparing, and reports what was not compared', async () => {

@@ -84,11 +84,9 @@ describe('sync-card keys', () => {
 
   it('reports that the host does not get the change (exit 1)', async () => {
     const late = 'has not changed its keys within 2 minutes. Is it the Worker that wrangler has changed?'
-    await forEachHost(['rotate', 'retire'], async command => {
-      have({ SIGNING_KEY: now - 9 * DAY, ...(command === 'retire' && { SIGNING_KEY_2: now - 8 * DAY }) })
-      await detach()
-      expect(await host.run([command])).toMatchObject({ code: 1, stdout: '', stderr: containing(late) })
-    })
+    have({ SIGNING_KEY: now - 9 * DAY })
+    await detach()
+    expect(await host.run(['rotate'])).toMatchObject({ code: 1, stdout: '', stderr: containing(late) })
   })
 
   it('does nothing with a Worker for a host on this machine, which wrangler does not deploy to (exit 2)', async () => {
@@ -191,14 +189,12 @@ describe('sync-card keys rotate', () => {
 
 describe('sync-card keys retire', () => {
   it('deletes the previous key once no cache needs it', async () => {
-    await forEachHost([[], ['previous']], async words => {
-      const times = { SIGNING_KEY: now - 9 * DAY, SIGNING_KEY_2: now - 8 * DAY }
-      const { SIGNING_KEY: old, SIGNING_KEY_2: current } = have(times)
-      const { code, stdout } = await host.run(['retire', ...words, '--', '--name', 'cards'])
-      expect([code, host.calls]).toEqual([0, [['secret', 'delete', 'SIGNING_KEY', '--name', 'cards']]])
-      expect(stdout).toBe(`Retired ${old}: SIGNING_KEY is free for the next key.\n`)
-      expect(await host.roles()).toEqual({ current })
-    })
+    const times = { SIGNING_KEY: now - 9 * DAY, SIGNING_KEY_2: now - 8 * DAY }
+    const { SIGNING_KEY: old, SIGNING_KEY_2: current } = have(times)
+    const { code, stdout } = await host.run(['retire', '--', '--name', 'cards'])
+    expect([code, host.calls]).toEqual([0, [['secret', 'delete', 'SIGNING_KEY', '--name', 'cards']]])
+    expect(stdout).toBe(`Retired ${old}: SIGNING_KEY is free for the next key.\n`)
+    expect(await host.roles()).toEqual({ current })
   })
 
   it('deletes the next key, which has signed nothing', async () => {
@@ -323,12 +319,9 @@ describe('sync-card keys list', () => {
     const soon = 'npx sync-card keys retire, from 2026-11-27 12:01 UTC on (in 25 hours)'
     expect(await nextOf({ SIGNING_KEY: now - DAY })).toContain('sync-card keys rotate replaces it')
     expect(await nextOf({ SIGNING_KEY: now - DAY, SIGNING_KEY_2: now - MINUTE })).toContain(soon)
-    expect(await nextOf({ SIGNING_KEY: now - 9 * DAY, SIGNING_KEY_2: now - 8 * DAY })).toContain(
-      'npx sync-card keys retire\n',
-    )
+    expect(await nextOf({ SIGNING_KEY: now - 9 * DAY, SIGNING_KEY_2: now - 8 * DAY })).toMatch(/keys retire$/m)
     const local = await nextOf({ SIGNING_KEY: now - DAY }, LOCAL)
-    expect(local).toContain('current')
-    expect(local).not.toContain('rotate')
+    expect(local).toMatch(/^current .* -$/m)
   })
 
   it('prints what the host has reported with --json', async () => {

@@ -45,15 +45,6 @@ describe('the example MCP server', () => {
     // A row is a byte that names its filter and one bit a pixel.
     expect(inflateSync(file.subarray(41, 41 + length)).length).toBe(32 * (1 + 32 / 8))
   })
-
-  it('has a resource and a prompt', async () => {
-    const { resources } = await client.listResources()
-    const { contents } = await client.readResource({ uri: resources[0]?.uri ?? '' })
-    expect(contents).toEqual([{ uri: 'example:rhyme', mimeType: 'text/plain', text: 'One, two, buckle my shoe.' }])
-    const { prompts } = await client.listPrompts()
-    const { messages } = await client.getPrompt({ name: prompts[0]?.name ?? '' })
-    expect(messages).toMatchObject([{ role: 'user', content: { type: 'text' } }])
-  })
 })
 
 describe('examples/cards/tool-box.yaml', () => {
