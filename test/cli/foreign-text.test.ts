@@ -51,6 +51,7 @@ const manifest = {
   set: hostile,
   description: `${hostile}\n${hostile}`,
   [hostile]: [hostile, { [hostile]: hostile }],
+  unquoted: 'A\u009b31mB',
 }
 const files = { 'cards/a.json': card('a') }
 

@@ -69,12 +69,13 @@ describe('sync-card history', () => {
     const removal = { seq: 3, created: expect.any(String), by: 'removal', author: 'admin' }
     expect(json).toEqual({ id: 'past-list', revisions: [removal] })
   })
+})
 
-  it('exits with 3 for an unknown agent, and with 2 for what is no id or number', async () => {
-    expect(await run('history past-never')).toMatchObject({ code: 3, stderr: containing('No agent') })
-    expect((await run('history Past')).code).toBe(2)
-    expect((await run('history past-list --limit 0')).code).toBe(2)
-  })
+it('rejects an unknown agent (exit 3), and what is no id, number or option of a comparison of revisions (exit 2)', async () => {
+  expect(await run('history past-never')).toMatchObject({ code: 3, stderr: containing('No agent') })
+  const revisions = ['--prune', '--only a', '--allow-secret /a', '--format markdown'].map(each => `diff a 1 2 ${each}`)
+  for (const args of ['history Past', 'history past-list --limit 0', 'rollback past-list x', ...revisions])
+    expect((await run(args)).code, args).toBe(2)
 })
 
 describe('sync-card diff ID SEQ', () => {
@@ -96,11 +97,6 @@ describe('sync-card diff ID SEQ', () => {
     })
     expect((await run('diff past-diff 2')).stdout).toBe(stdout)
     expect((await run('diff past-diff 1 9')).code).toBe(3)
-  })
-
-  it('rejects options of the comparison with files', async () => {
-    for (const option of ['--prune', '--only a', '--allow-secret /a', '--format markdown'])
-      expect((await run(`diff past-diff 1 2 ${option}`)).code).toBe(2)
   })
 
   it('compares files for any other arguments', async () => {
