@@ -53,20 +53,4 @@ done`
     const found = stdout.split('\n').map(line => line.split('|').sort().join('|'))
     expect(Object.fromEntries(lines.map((line, index) => [line, found[index]]))).toEqual(suggested)
   })
-
-  it.runIf(isInstalled('fish'))('completes in fish', async () => {
-    const suggested = {
-      'sync-card token ': ['create', 'help', 'list', 'revoke'],
-      'sync-card lint --format ': ['json', 'sarif', 'text'],
-      'sync-card lint --obs': ['--observed'],
-    }
-    for (const [line, suggestions] of Object.entries(suggested)) {
-      const script = `${await scriptFor('fish')}\ncomplete -C '${line}'`
-      const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' })
-      expect(
-        stdout.split('\n').flatMap(each => each.split('\t')[0] || []),
-        line,
-      ).toEqual(suggestions)
-    }
-  })
 })

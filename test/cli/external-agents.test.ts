@@ -128,12 +128,3 @@ describe('agents.json', () => {
     expect(drafts.map(({ id }) => id)).toEqual(['b', 'c', 'a'])
   })
 })
-
-it('sync-card lint lists each entry of agents.json as a file', async () => {
-  const workspace = new Workspace({ 'cards/agents.json': { A: partner, B: { agentName: 'B' } } })
-  const { files } = JSON.parse((await workspace.run(['lint', '--format', 'json'])).stdout)
-  expect(files).toMatchObject([
-    { file: 'cards/agents.json#/A', valid: true },
-    { file: 'cards/agents.json#/B', valid: false },
-  ])
-})

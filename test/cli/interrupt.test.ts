@@ -4,7 +4,7 @@ import { run } from '../../cli/cli.ts'
 import { isPut, problem, type Seen } from './fake-host.ts'
 import { card, containing, useFakeHost, Workspace, waitForText } from './workspace.ts'
 
-const { host, env } = useFakeHost()
+const { host, env, renew } = useFakeHost()
 
 const ids = Array.from({ length: 8 }, (_, index) => `agent-${index}`)
 const many = () =>
@@ -36,9 +36,12 @@ describe('sync-card after Ctrl-C', () => {
   })
 
   it('writes nothing if it was still comparing, and reports what was not compared', async () => {
-    const { code, stdout } = await interruptAt(({ method }) => method === 'GET', many(), ['--dry-run'])
-    expect({ code, requests: host.seen.length }).toEqual({ code: 130, requests: 1 })
-    expect(stdout).toMatch(/\n {2}not compared: agent-1, .*: 1 to create, 7 not compared\n$/s)
+    for (const args of ['--dry-run', 'diff']) {
+      renew()
+      const { code, stdout } = await interruptAt(({ method }) => method === 'GET', many(), [args])
+      expect({ code, requests: host.seen.length }).toEqual({ code: 130, requests: 1 })
+      expect(stdout).toMatch(/\n {2}not compared: agent-1, .*: 1 to create, 7 not compared\n$/s)
+    }
   })
 
   it('reports it in JSON', async () => {

@@ -5,16 +5,9 @@ import { parseEnv } from 'node:util'
 import { parse } from 'yaml'
 
 /** A step of a composite action, as far as `action.yml` uses them. */
-type Step = {
-  name: string
-  id?: string
-  if?: string
-  uses?: string
-  with?: Record<string, string>
-  shell?: string
-  env?: Record<string, string>
-  run?: string
-}
+type Step = { name: string; with?: Record<string, string>; env?: Record<string, string> } & Partial<
+  Record<'id' | 'if' | 'uses' | 'run', string>
+>
 
 export type Action = {
   inputs: Record<string, { description: string; default?: string }>
