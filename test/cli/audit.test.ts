@@ -1,4 +1,4 @@
-import { importJWK, type JWK, SignJWT } from 'jose'
+import { importJWK, SignJWT } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AUDIT_HEAD_TYPE, type AuditEntry, NO_ENTRY_HASH, sealEntry } from '../../src/registry/audit/chain.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
@@ -24,8 +24,8 @@ const append = (chain: AuditEntry[], more: Partial<AuditEntry> = {}): AuditEntry
     ...more,
   }),
 ]
-const sign = async (claims: object, typ = AUDIT_HEAD_TYPE, signer: JWK = key) =>
-  new SignJWT({ ...claims }).setProtectedHeader({ alg: 'ES256', typ, kid: 'k' }).sign(await importJWK(signer, 'ES256'))
+const sign = async (claims: object, typ = AUDIT_HEAD_TYPE) =>
+  new SignJWT({ ...claims }).setProtectedHeader({ alg: 'ES256', typ, kid: 'k' }).sign(await importJWK(key, 'ES256'))
 
 beforeEach(() => {
   entries = append(append(append(append([]), { actor: 'abcdefghijkl' })), { what: 'agent-removed' })
@@ -80,7 +80,6 @@ describe('sync-card audit', () => {
   it('rejects wrong usage and filters', async () => {
     const rows: [args: string, code: number, message: string][] = [
       ['--limit 0', 2, 'from 1 to 999999'],
-      ['--what agent-change', 2, 'Did you mean "agent-changed"?'],
       ['--agent A', 3, 'agent must be an id.'],
       ['verify --seen 3', 2, 'what `npx sync-card audit verify` printed'],
     ]
@@ -92,29 +91,22 @@ describe('sync-card audit', () => {
 describe('sync-card audit verify', () => {
   const head = () => `${entries.at(-1)?.number}:${entries.at(-1)?.hash}`
 
-  it('prints the newest entry of a chain that is whole', async () => {
+  it('prints the newest entry of a chain that is whole, or that there is none', async () => {
     const { code, stdout, stderr } = await run('verify')
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${head()}\n` })
     expect(stderr).toContain('not signed, because this host has no key to sign with (npx sync-card keys create)')
-  })
-
-  it('reports an audit without entries', async () => {
     entries = []
     expect(await run('verify')).toMatchObject({ code: 0, stdout: 'The audit has no entries.\n' })
   })
 
   it('names the first entry that does not fit (exit 1)', async () => {
     const whole = entries
-    const withSecond = (change: (entry: AuditEntry) => AuditEntry) =>
-      whole.map(entry => (entry.number === 2 ? change(entry) : entry))
-    const resealed = withSecond(entry => sealEntry({ ...entry, actor: 'admin' }))
-    const notItsContent = 'Entry 2 does not fit: its hash is not that of its content.'
     const rows: [tampered: AuditEntry[], message: string][] = [
-      [withSecond(entry => ({ ...entry, actor: 'admin' })), notItsContent],
-      [resealed, 'Entry 3 does not fit: it names another entry before it.'],
-      [whole.filter(({ number }) => number !== 2), 'Entry 3 does not fit: its number does not follow 1.'],
+      [
+        whole.map(entry => (entry.number > 1 ? { ...entry, actor: 'x' } : entry)),
+        'Entry 2 does not fit: its hash is not that of its content.',
+      ],
       [whole.slice(1), 'Entry 2 does not fit: its number does not follow 0.'],
-      [whole.map(entry => (entry.number > 1 ? { ...entry, seq: 9 } : entry)), notItsContent],
     ]
     for (const [tampered, message] of rows) {
       entries = tampered
@@ -131,33 +123,24 @@ describe('sync-card audit verify', () => {
     expect((await run(`verify --seen ${seen}`)).stderr).toContain('Entry 4 does not fit: it was seen before, and is')
   })
 
-  it('verifies the signature with the keys of the host', async () => {
-    keys = [publicKey]
-    const { number, hash } = entries.at(-1) ?? {}
-    signature = await sign({ number, hash })
-    expect(await run('verify')).toMatchObject({ code: 0, stderr: containing('signed by this host') })
-    const json = await run('verify --json')
-    expect(JSON.parse(json.stdout)).toMatchObject({ valid: true, entries: 4, isSigned: true })
-  })
-
-  it('accepts a signature of the previous key while the host publishes it', async () => {
+  it('verifies the signature with the keys of the host, the previous one included', async () => {
     const { x, y } = makeSigningKey()
     const { number, hash } = entries.at(-1) ?? {}
     signature = await sign({ number, hash })
     keys = [{ ...publicKey, x, y, kid: 'next' }, publicKey]
     expect(await run('verify')).toMatchObject({ code: 0, stderr: containing('signed by this host') })
+    const { stdout } = await run('verify --json')
+    expect(JSON.parse(stdout)).toMatchObject({ valid: true, entries: 4, isSigned: true })
     keys = keys.slice(0, 1)
     expect(await run('verify')).toMatchObject({ code: 1, stderr: containing('is not valid') })
   })
 
-  it('rejects a signature that is missing, of another entry, purpose or key, or none', async () => {
+  it('rejects a signature that is missing, or of another entry or purpose', async () => {
     const claims = { number: 4, hash: entries[3]?.hash }
     const rows: [signature: string | undefined, message: string][] = [
       [undefined, 'is not signed, although the host publishes keys'],
       [await sign({ number: 4, hash: 'f'.repeat(64) }), 'is not valid'],
       [await sign(claims, 'JWT'), 'is not valid'],
-      [await sign(claims, AUDIT_HEAD_TYPE, makeSigningKey()), 'is not valid'],
-      ['x', 'is not valid'],
     ]
     keys = [publicKey]
     for (const [given, message] of rows) {

@@ -1,18 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { matching, Workspace } from './workspace.ts'
 
 const minimal = { name: 'Mine', description: 'Does something useful', url: 'https://mine.example.com' }
 
 describe('sync-card convert', () => {
-  it('writes one card in another dialect to stdout', async () => {
-    const { code, stdout } = await new Workspace({ 'mine.json': minimal }).run(['convert', 'mine.json', '--to', '1.0'])
-    const supportedInterfaces = [{ url: minimal.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'Mine', supportedInterfaces })
-    expect(code).toBe(0)
-  })
-
   it('writes several cards into a folder, and reports the fields that the dialect does not have', async () => {
     const workspace = new Workspace({
       'cards/a.json': { ...minimal, termsOfServiceUrl: 'https://mine.example.com/terms' },
@@ -27,25 +20,11 @@ describe('sync-card convert', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   })
 
-  it('converts all samples that need no host, and reports the others (exit 3)', async () => {
-    const workspace = new Workspace({ 'bad.json': '{' })
-    const args = ['convert', resolve('examples/cards'), 'bad.json', '--to', '0.3', '--out', 'out']
-    const { code, stdout, stderr } = await workspace.run(args)
-    expect(readdirSync(join(workspace.folder, 'out'))).toEqual(
-      ['code-review', 'customer-support', 'echo', 'etymo', 'invoice-reader', 'order-processor']
-        .concat(['partner-agent', 'research-assistant', 'smallest', 'weather'])
-        .map(id => `${id}.json`),
-    )
-    for (const name of ['relay', 'tool-box'])
-      expect(stderr).toMatch(new RegExp(`${name}\\.yaml:\\d+:1 error /upstream .*only the host can fetch`))
-    expect(stderr).toContain('bad.json:1:2 error')
-    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
-  })
-
-  it('names the host of --url in the URLs of the gateway', async () => {
+  it('writes one card to stdout, with the host of --url in the URLs of the gateway', async () => {
     const workspace = new Workspace({ 'mine.json': { card: minimal, route: 'gateway' } })
     const args = ['convert', 'mine.json', '--to', 'gopherhole', '--url', 'https://cards.example.com/']
-    expect(JSON.parse((await workspace.run(args)).stdout).url).toMatch(/^https:\/\/cards\.example\.com\/agents\/mine/)
+    const { code, stdout } = await workspace.run(args)
+    expect([code, JSON.parse(stdout).url]).toEqual([0, matching(/^https:\/\/cards\.example\.com\/agents\/mine/)])
   })
 
   it('writes the only card that needs no host to stdout', async () => {
@@ -66,7 +45,6 @@ describe('sync-card convert', () => {
   it('rejects wrong usage (exit 2)', async () => {
     const workspace = new Workspace({ 'cards/a.json': minimal, 'cards/b.json': minimal })
     const messages = {
-      'cards/a.json --to klingon': /Allowed choices are/,
       'cards/a.json': /required option/,
       'cards --to 0.3': /name a folder with --out/,
       'cards --to 0.3 --out cards/a.json': /^sync-card: Cannot write cards\/a\.json\/a\.json: EEXIST/,

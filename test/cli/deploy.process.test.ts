@@ -71,14 +71,4 @@ describe('npm run deploy', () => {
       expect({ code, requests: host.seen }, signal).toEqual({ code: 1, requests: [] })
     }
   })
-
-  it('reports wrong usage without a stack (exit 2)', async () => {
-    const { calls, ended } = start({ '.env': 'ADMIN_TOKEN=fifteen-letters' }, [])
-    expect(await ended).toMatchObject({
-      code: 2,
-      stderr:
-        'npm run deploy: ADMIN_TOKEN must be at least 16 characters. Remove it from the environment and .env to have a random one generated.\n',
-    })
-    expect(calls()).toEqual([])
-  })
 })

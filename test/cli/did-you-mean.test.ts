@@ -8,12 +8,11 @@ describe('didYouMean', () => {
 
   it('suggests a similar name, or nothing', () => {
     const similar = {
-      ...{ visiblity: 'visibility', Visibility: 'visibility', rout: 'route', sett: 'set', host: 'hosts' },
-      ...{ '1': '1.0', '0.30': '0.3', gopher: 'gopherhole' },
+      ...{ visiblity: 'visibility', Visibility: 'visibility', sett: 'set', '1': '1.0', gopher: 'gopherhole' },
     }
     for (const [unknown, name] of Object.entries(similar))
       expect(didYouMean(unknown, known)).toBe(` Did you mean "${name}"?`)
-    for (const unknown of ['klingon', 'x', 'zzt', '', 'description', 'v'.repeat(100_000)])
+    for (const unknown of ['x', 'zzt', '', 'description', 'v'.repeat(100_000)])
       expect(didYouMean(unknown, known)).toBe('')
   })
 })
@@ -37,7 +36,6 @@ it('finds the misspelt name of a missing field, or none', () => {
   expect(found('/card/skills/1/tags', { card: { skills: [{}, { tag: [] }] } })).toBe(did('"tag" for "tags"'))
   expect(found('/card/name', { card: { crad: {}, visibility: 'public' } })).toBe(did('"crad" for "card"'))
   expect(found('/card/description', { card: { name: 'A', url: 'x' } })).toBe('is missing')
-  expect(found('/card/description', {})).toBe('is missing')
   expect(found('/card/name', { card: { name: 1, nam: 'A' } }, 'must be a string')).toBe('must be a string')
 })
 
@@ -46,14 +44,11 @@ it('sync-card suggests what was meant', async () => {
     'cards/a.json': { visiblity: 'internal', gate: { capabilites: 'off' }, card: card('a') },
     'typo/c.yaml': 'name: C\ndescripton: Forecasts rain\nurl: https://c.example.com\n',
     'more/b.json': card('b'),
-    'more/defaults.yaml': 'visiblity: internal\n',
   })
   const rows: [args: string, message: RegExp][] = [
     ['lint typo', /c\.yaml:1:1 error \/description is missing\. Did you write "descripton"/],
     ['lint cards', /\/gate\/capabilites .* Did you mean "capabilities"\?/],
-    ['lint more', /defaults\.yaml:1:1 error \/visiblity .* Did you mean "visibility"\?/],
     ['convert more --to 0.4', /'0\.4' is invalid\. Did you mean "0\.3"\? Allowed choices are agent-card\.json, /],
-    ['lint --format sarf', /Did you mean "sarif"\? Allowed choices are text, json, sarif\./],
     ['lnt', /"lnt" is neither a file nor a command\. Did you mean "lint"\? The commands are \w+,/],
     ['crads', /Did you mean "cards"\?/],
   ]

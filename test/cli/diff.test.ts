@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { card, containing, useFakeHost, Workspace } from './workspace.ts'
 
-const { host, env, run } = useFakeHost(host => {
+const { host, run } = useFakeHost(host => {
   host.register('same', { set: 'mine', card: card('same') })
   host.register('changed', { set: 'mine', card: card('changed', { version: '1.0.0' }) })
   host.register('gone', { set: 'mine', card: card('gone') })
@@ -40,7 +40,6 @@ describe('sync-card diff', () => {
       const manifest = { compatibility, card: card('changed', { version, skills }) }
       const workspace = new Workspace({ ...files, 'cards/changed.json': manifest })
       expect(await run(workspace, 'diff --only changed')).toMatchObject({ code, stdout: containing(line) })
-      expect((await run(workspace, '--check --only changed')).stdout).toContain(line)
     }
   })
 
@@ -49,11 +48,6 @@ describe('sync-card diff', () => {
     host.register('same', { set: 'mine', card: thin })
     const own = { 'cards/defaults.yaml': { set: 'mine' }, 'cards/same.json': thin }
     expect(await run(own, 'diff')).toMatchObject({ code: 0, stdout: `${host.url}: 1 unchanged\n` })
-  })
-
-  it('compares only the files and agents that are chosen', async () => {
-    const codes = { 'cards/same.json': 0, '--only s*': 0, '--only c*': 1 }
-    for (const [args, code] of Object.entries(codes)) expect((await run(files, `diff ${args}`)).code, args).toBe(code)
   })
 
   it('prints a JSON Patch for each agent with --json or --format=json', async () => {
@@ -68,27 +62,6 @@ describe('sync-card diff', () => {
       const { code, stdout } = await run(files, `diff --prune ${flag}`)
       expect([code, JSON.parse(stdout)]).toEqual([1, { url: host.url, exitCode: 1, agents }])
     }
-  })
-
-  it('reports invalid files (exit 3) and a host that cannot be used (exit 4)', async () => {
-    const workspace = new Workspace({ ...files, 'cards/bad.json': '{' })
-    expect(await run(workspace, 'diff')).toMatchObject({ code: 3, stdout: containing('✗ invalid') })
-    expect(await run(workspace, 'diff', { env: { ...env, SYNC_CARD_TOKEN: 'wrong' } })).toMatchObject({
-      ...{ code: 4, stdout: containing('Stopped: the host rejects the token (401)') },
-    })
-  })
-
-  it('stops between two requests on Ctrl-C (exit 130)', async () => {
-    const running = new Workspace(files).start(['diff'], env)
-    host.faults = [
-      () => {
-        running.interrupt()
-        return false
-      },
-    ]
-    const { code, stdout } = await running.ended
-    expect(stdout).toContain('Stopped: interrupted.')
-    expect({ code, requests: host.seen.length }).toEqual({ code: 130, requests: 1 })
   })
 
   it('rejects --prune of single files (exit 2)', async () => {
@@ -145,7 +118,7 @@ describe('sync-card diff --format markdown', () => {
   })
 
   it('keeps the name of a file within its cell', async () => {
-    const names = ['a|b`c`.json', '<img src=x>.json', 'x\n# y.json', '[a](javascript:alert(1)).json']
+    const names = ['a|b`c`.json', 'x\n# y<img>.json']
     for (const name of names) {
       const text = await markdown({ 'cards/defaults.yaml': { set: 'mine' }, [`cards/${name}`]: '{' })
       const rows = text.split('\n').filter(line => line.startsWith('|'))
@@ -156,32 +129,18 @@ describe('sync-card diff --format markdown', () => {
     }
   })
 
-  it('fits into a comment, whatever differs', async () => {
-    const many = Object.fromEntries(
-      Array.from({ length: 120 }, (_, index) => {
-        const note = `${index} ${'long '.repeat(200)}`
-        return [`cards/a${index}.json`, { set: 'mine', card: card('a', { note }) }]
-      }),
-    )
-    for (const name of Object.keys(many)) host.register(name.slice(6, -5), { set: 'mine', card: card('b') })
-    const text = await markdown(many)
+  it('fits into a comment, however long paths and differences are, and shows the small ones', async () => {
+    const folder = Array.from({ length: 12 }, (_, index) => `${index}`.repeat(100)).join('/')
+    const ids = Array.from({ length: 119 }, (_, index) => `a${index}`)
+    for (const id of [...ids, 'small']) host.register(id, { set: 'mine', card: card('b') })
+    const note = 'long '.repeat(900)
+    const many = ids.map(id => [`cards/${folder}/${id}.json`, { set: 'mine', card: card('b', { note }) }])
+    const small = { set: 'mine', card: card('b', { note: 'small change' }) }
+    const text = await markdown({ ...Object.fromEntries(many), 'cards/small.json': small })
     expect(text.length).toBeLessThan(65_536)
     expect(text).toContain('| | and 20 more | |')
+    expect(text).toContain('small change')
     expect(text).toMatch(/^\d+ more differences too long for a comment\.$/m)
     expect(text).toContain('120 to update.')
-  })
-
-  it('fits into a comment with long paths, and shows small differences beside one that is too long', async () => {
-    const folder = Array.from({ length: 12 }, (_, index) => `${index}`.repeat(100)).join('/')
-    const many = Object.fromEntries(
-      Array.from({ length: 99 }, (_, index) => [`cards/${folder}/b${index}.json`, { card: card('b') }]),
-    )
-    const long = { set: 'mine', card: card('changed', { notes: Array(90).fill('long '.repeat(180)) }) }
-    host.register('small', { set: 'mine', card: card('small') })
-    const small = { set: 'mine', card: card('small', { note: 'small change' }) }
-    const text = await markdown({ ...many, 'cards/changed.json': long, 'cards/small.json': small })
-    expect(text.length).toBeLessThan(65_536)
-    expect(text).toContain('small change')
-    expect(text).toMatch(/^1 more difference too long for a comment\.$/m)
   })
 })

@@ -4,9 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { run as runCommand } from '../../cli/cli.ts'
 import { isUneditedStarter, starterCard } from '../../cli/manifests/starter.ts'
-import { card, containing, matching, readFrom, useFakeHost, Workspace } from './workspace.ts'
-
-const { run } = useFakeHost()
+import { card, containing, matching, readFrom, Workspace } from './workspace.ts'
 
 const answers = {
   name: 'Weather',
@@ -30,15 +28,6 @@ const lint = async (workspace: Workspace): Promise<unknown[]> => {
   ])
 }
 
-/** Expects that init rejects these arguments, and writes nothing (exit 2). */
-const expectRejections = async (rows: readonly (readonly [args: readonly string[], reason: string])[]) => {
-  for (const [args, reason] of rows) {
-    const workspace = new Workspace()
-    expect(await init(workspace, args)).toMatchObject({ code: 2, stdout: '', stderr: containing(reason) })
-    expect(readdirSync(workspace.folder)).toEqual([])
-  }
-}
-
 describe('sync-card init with flags', () => {
   it('writes a commented card and the set of the folder, and says what comes next', async () => {
     const workspace = new Workspace({ 'Rain Team/notes.txt': '' })
@@ -50,21 +39,11 @@ describe('sync-card init with flags', () => {
       stdout:
         '+ created cards/weather.yaml\n+ created cards/defaults.yaml: the set rain-team; another owner of the same host needs another name\n',
     })
-    expect(stderr).toContain('npx sync-card lint')
     expect(stderr).toMatch(
-      /\nIt goes to http:\/\/127\.0\.0\.1:8787\. For another host, write its SYNC_CARD_URL and SYNC_CARD_TOKEN into \.env\.\n$/,
+      /\nThen check it with npx sync-card lint, and publish it with npx sync-card\.\nIt goes to http:\/\/127\.0\.0\.1:8787\. For another host, write its SYNC_CARD_URL and SYNC_CARD_TOKEN into \.env\.\n$/,
     )
     expect(read(workspace, 'Rain Team/cards/weather.yaml')).toBe(starterCard(answers))
     expect(parse(read(workspace, 'Rain Team/cards/defaults.yaml'))).toEqual({ set: 'rain-team' })
-    expect(readdirSync(join(workspace.folder, 'Rain Team')).sort()).toEqual(['cards', 'notes.txt'])
-  })
-
-  it('writes a card that lints clean and is unchanged once it is pushed', async () => {
-    const workspace = new Workspace()
-    await run(workspace, ['init', ...flags])
-    expect(await lint(workspace)).toEqual([])
-    const action = async () => JSON.parse((await run(workspace, '--json')).stdout).agents[0].action
-    expect([await action(), await action()]).toEqual(['created', 'unchanged'])
   })
 
   it('names the schema of the host that it would talk to, or that --host names', async () => {
@@ -72,8 +51,7 @@ describe('sync-card init with flags', () => {
     const workspace = new Workspace({ '.env': 'SYNC_CARD_URL=https://cards.example.com/' })
     const { stderr } = await init(workspace)
     expect(stderr).toMatch(/\nIt goes to https:\/\/cards\.example\.com\.\n$/)
-    const [first] = read(workspace, 'cards/weather.yaml').split('\n')
-    expect(first).toBe(`${schema}https://cards.example.com/schema/manifest.json`)
+    expect(read(workspace, 'cards/weather.yaml')).toContain(`${schema}https://cards.example.com/schema/manifest.json\n`)
     const other = new Workspace({ 'sync-card.yaml': { hosts: { prod: { url: 'https://prod.example.com' } } } })
     await init(other, [...flags, '--host', 'prod'])
     expect(read(other, 'cards/weather.yaml')).toContain(`${schema}https://prod.example.com/schema/manifest.json\n`)
@@ -92,32 +70,30 @@ describe('sync-card init with flags', () => {
     }
   })
 
-  it('rejects a value or an id that is not valid, says why, and writes nothing (exit 2)', async () => {
-    const isNoId = 'is not an id: use lower-case letters, digits and hyphens, such as'
-    await expectRejections([
+  it('rejects a value or an id that is not valid, or is missing without a terminal, and writes nothing (exit 2)', async () => {
+    const named = flags.slice(0, 4)
+    const rows: [args: string[], reason: string][] = [
       [flagsWith({ name: ' ' }), '--name must not be empty.'],
-      [flagsWith({ name: 'two\nlines' }), '--name must be one line, without control characters.'],
-      [flagsWith({ description: '' }), '--description must not be empty.'],
       [flagsWith({ description: 'Weather' }), '--description is too vague for routing'],
       [flagsWith({ url: 'weather.example.org' }), '--url is relative: it must be absolute'],
-      [flagsWith({ url: 'ftp://weather.example.org/' }), '--url must be an absolute URL with http or https'],
-      [flagsWith({ url: 'https://user:pass@w.example.org/' }), '--url must not contain a user name or password'],
-      [flagsWith({ url: 'https://w.example.org/.well-known/agent-card.json' }), '--url is the URL of a card'],
-      [['../escape', ...flags], `"../escape" ${isNoId} escape.`],
-      [['Weather', ...flags], `"Weather" ${isNoId} weather.`],
+      [[...flags, '--secret', 'sk-123456'], '--secret must be the name of a Worker secret, in capital'],
+      [[...flags, '--callers', 'everyone'], '--callers must be anyone, tokens, or the URL of an OpenID'],
+      [[...named, '--mcp', 'localhost:9001'], '--mcp must be an absolute URL with http or https'],
+      [[...flags, '--mcp', 'http://localhost:1'], '--url, --mcp and --card exclude each other'],
+      [
+        ['../escape', ...flags],
+        '"../escape" is not an id: use lower-case letters, digits and hyphens, such as escape.',
+      ],
       [['defaults', ...flags], 'cards/defaults.yaml would not be read as a card'],
       [['readme', ...flags], 'cards/readme.yaml would not be read as a card'],
-    ])
-  })
-
-  it('says which flags to add without a terminal (exit 2)', async () => {
-    const missing = (names: string) => `sync-card: No terminal: pass ${names}. --mcp or --card may replace --url.\n`
-    await expectRejections([
-      [[], missing('--name, --description and --url')],
-      [['--name', 'Weather'], missing('--description and --url')],
-      [flags.slice(0, 4), missing('--url')],
-      [flags.slice(0, 2).concat(flags.slice(4)), 'sync-card: No terminal: pass --description.\n'],
-    ])
+      [[], 'No terminal: pass --name, --description and --url. --mcp or --card may replace --url.\n'],
+      [[...flags.slice(0, 2), ...flags.slice(4)], 'No terminal: pass --description.\n'],
+    ]
+    for (const [args, reason] of rows) {
+      const workspace = new Workspace()
+      expect(await init(workspace, args)).toMatchObject({ code: 2, stdout: '', stderr: containing(reason) })
+      expect(readdirSync(workspace.folder)).toEqual([])
+    }
   })
 })
 
@@ -141,7 +117,7 @@ describe('sync-card init for an agent that clients call through the host', () =>
   const call = (host: string, token = '-H "Authorization: Bearer $CALLER_TOKEN" ') =>
     `  curl ${token}${host}/agents/stock -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}}'`
 
-  it('writes the manifest, and prints each command until the first call, on this machine', async () => {
+  it('writes the manifest, and prints each command until the first call, on this machine and at a deployed host', async () => {
     expect(await start([...local, ...secret])).toMatchObject({
       ...{ hosting: withSecret, findings: [] },
       card: { supportedInterfaces: [{ url: 'http://localhost:9000/' }] },
@@ -157,9 +133,6 @@ describe('sync-card init for an agent that clients call through the host', () =>
         call('http://127.0.0.1:8787'),
       ],
     })
-  })
-
-  it('does the same for a deployed host', async () => {
     expect(await start([...remote, ...secret], { env: deployed })).toMatchObject({
       ...{ hosting: withSecret, findings: [] },
       steps: [
@@ -247,24 +220,13 @@ describe('sync-card init for an agent that clients call through the host', () =>
       'https://cards.example.org cannot reach http://localhost:9000/: give it a public https address, such as that of a tunnel, or use --host local and npm start.',
     )
   })
-
-  it('rejects a mistake (exit 2)', async () => {
-    const named = ['stock', ...flags.slice(0, 4)]
-    await expectRejections([
-      [[...named, ...remote, '--secret', 'sk-123456'], '--secret must be the name of a Worker secret, in capital'],
-      [[...named, ...remote, '--secret', 'PUBLIC_URL'], '--secret must not be PUBLIC_URL, which belongs to the host'],
-      [[...named, ...remote, '--callers', 'everyone'], '--callers must be anyone, tokens, or the URL of an OpenID'],
-      [[...named, '--mcp', 'localhost:9001'], '--mcp must be an absolute URL with http or https'],
-      [[...named, ...remote, '--mcp', 'http://localhost:1'], '--url, --mcp and --card exclude each other'],
-    ])
-  })
 })
 
 describe('sync-card init in a folder with files', () => {
   it('does not overwrite a file of the same name or a card of the same id, and names it (exit 2)', async () => {
     const rows: [file: string, content: unknown][] = [
       ['cards/weather.yaml', 'mine'],
-      ['cards/weather.json', card('weather')],
+
       ['cards/other.yaml', { id: 'weather', card: card('weather') }],
     ]
     for (const [file, content] of rows) {
@@ -334,32 +296,18 @@ describe('sync-card init in a terminal', () => {
 
   it('proposes an address, and callers with a token for one that only the host reaches', async () => {
     const described = `Weather\n${answers.description}\n`
+    const path = 'https://weather.example.com'
     const rows: [typed: string, url: string, callers: string, manifest: object][] = [
-      [
-        `local\n${described}`,
-        '(http://localhost:9000/) ',
-        '(tokens) ',
-        { callers: 'tokens', card: { supportedInterfaces: [{ url: 'http://localhost:9000/' }] } },
-      ],
-      [
-        `mcp\n${described}`,
-        '(https://weather.example.com/mcp) ',
-        '(anyone) ',
-        { upstream: { mcp: 'https://weather.example.com/mcp' } },
-      ],
+      [`local\n${described}`, 'http://localhost:9000/', 'tokens', { callers: 'tokens' }],
+      [`mcp\n${described}`, `${path}/mcp`, 'anyone', { upstream: { mcp: `${path}/mcp` } }],
       // Somebody else's card has a description.
-      [
-        'card\nWeather\n',
-        '(https://weather.example.com/.well-known/agent-card.json) ',
-        '(anyone) ',
-        { upstream: { card: 'https://weather.example.com/.well-known/agent-card.json' } },
-      ],
+      ['card\nWeather\n', `${path}/.well-known/agent-card.json`, 'anyone', { upstream: { card: containing(path) } }],
     ]
     for (const [typed, url, callers, manifest] of rows) {
       const workspace = new Workspace()
       const { code, stderr } = await init(workspace, [], `${typed}\n\n\n`)
-      expect([code, stderr]).toEqual([0, containing(`What is its URL? ${url}`)])
-      expect(stderr).toContain(`an OpenID Connect issuer (its URL)? ${callers}`)
+      expect([code, stderr]).toEqual([0, containing(`What is its URL? (${url}) `)])
+      expect(stderr).toContain(`an OpenID Connect issuer (its URL)? (${callers}) `)
       expect(stderr.includes('What does it do')).toBe(!typed.startsWith('card'))
       expect(parse(read(workspace, 'cards/weather.yaml'))).toMatchObject(manifest)
     }

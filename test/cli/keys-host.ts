@@ -119,13 +119,6 @@ export class KeysHost {
     return (await response.json()) as HostKeys
   }
 
-  /** Issues a token with a scope. */
-  async issue(scope: string): Promise<string> {
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-    const response = await this.fetch('/tokens', { method: 'POST', headers, body: JSON.stringify({ scopes: [scope] }) })
-    return ((await response.json()) as { token: string }).token
-  }
-
   /** Returns the kid of each role. */
   async roles(): Promise<Record<string, string>> {
     return Object.fromEntries((await this.keys()).keys.map(({ role, kid }) => [role, kid]))

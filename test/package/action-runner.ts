@@ -1,19 +1,13 @@
 import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { parse } from 'yaml'
 
 /** A step of a composite action, as far as `action.yml` uses them. */
-type Step = {
-  name: string
-  id?: string
-  if?: string
-  uses?: string
-  with?: Record<string, string>
-  shell?: string
-  env?: Record<string, string>
-  run?: string
-}
+type Step = { name: string; with?: Record<string, string>; env?: Record<string, string> } & Partial<
+  Record<'id' | 'if' | 'uses' | 'run', string>
+>
 
 export type Action = {
   inputs: Record<string, { description: string; default?: string }>
@@ -155,7 +149,7 @@ export class ActionRunner {
         GITHUB_OUTPUT: output,
       })
       result.log += run.log
-      for (const [name, value] of readOutputs(output)) contexts.set(`steps.${step.id}.outputs.${name}`, value)
+      for (const [name, value] of readOutputs(output)) contexts.set(`steps.${step.id}.outputs.${name}`, `${value}`)
       if (run.code !== 0) {
         result.failed = step.name
         break
@@ -208,10 +202,5 @@ const isTrue = (condition: string, contexts: ReadonlyMap<string, string>): boole
     return ((contexts.get(name) ?? '') === text) === (operator === '==')
   })
 
-const readOutputs = (file: string): [name: string, value: string][] =>
-  !existsSync(file)
-    ? []
-    : readFileSync(file, 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
+const readOutputs = (file: string): [name: string, value: string | undefined][] =>
+  existsSync(file) ? Object.entries(parseEnv(readFileSync(file, 'utf8'))) : []
