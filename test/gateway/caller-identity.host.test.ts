@@ -35,9 +35,13 @@ beforeAll(async () => {
   }
   const card = agentCard(called.agent.origin, { securitySchemes })
   const upstream = { identity: 'header' }
-  const tiered = { extended: { description: 'Extended' }, tiers: { partner: {}, staff: {} } }
+  const tiered = {
+    extended: { description: 'Extended' },
+    tiers: { partner: { description: 'Of partners' }, staff: {} },
+  }
+  const jwt = { audience: 'weather-api', tiers: { partner: { scope: 'cards:partner' } } }
   for (const [id, manifest] of Object.entries<JsonObject>({
-    'identity-weather': { upstream, ...tiered, jwt: { audience: 'weather-api' } },
+    'identity-weather': { upstream, ...tiered, jwt },
     'identity-other': { upstream },
     'identity-none': {},
     'identity-internal': { upstream, visibility: 'internal' },
@@ -85,6 +89,35 @@ const loadSnippet = async ({ at = endpoint(), agent = 'identity-weather', issuer
   return snippet.verifyCaller as (headers: Headers) => Promise<JWTPayload>
 }
 const endpoint = (path = 'rpc-1') => `${called.agent.origin}/${path}`
+
+describe('the extended card of a caller', () => {
+  const fetchCard = async (headers: Record<string, string>) => {
+    const body = call('GetExtendedAgentCard', {})
+    const response = await called.send('/agents/identity-weather/a2a', { body, headers })
+    return [response.status, (response.body as { result?: JsonObject }).result?.description]
+  }
+  const sign = (claims: object) => issuer.sign({ aud: 'weather-api', ...claims })
+
+  it('is that of its JWT, also for concurrent callers before any key is cached', async () => {
+    const tokens = await Promise.all(Array.from({ length: 12 }, (_, index) => sign({ sub: `caller ${index}` })))
+    const cards = await Promise.all(tokens.map(each => fetchCard(bearer(each))))
+    expect(cards).toEqual(tokens.map(() => [200, 'Extended']))
+    expect(issuer.paths.length).toBeLessThan(5)
+    expect(await fetchCard(bearer(await sign({ scope: 'openid cards:partner' })))).toEqual([200, 'Of partners'])
+    expect(await fetchCard(bearer(await sign({ exp: 1 })))).toEqual([401, undefined])
+  })
+
+  it("is that of its token in the header of the agent's API key, and in no other", async () => {
+    const { token: writer } = await called.issue({ scopes: ['write'], tiers: ['partner'] })
+    for (const [headers, expected] of [
+      [{ 'X-Weather-Key': token.token }, [200, 'Of partners']],
+      [{ 'X-Weather-Key': writer }, [403, undefined]],
+      [{ 'X-Weather-Key': "the agent's own" }, [401, undefined]],
+      [{ 'X-API-Key': token.token }, [401, undefined]],
+    ] as [Record<string, string>, unknown[]][])
+      expect(await fetchCard(headers)).toEqual(expected)
+  })
+})
 
 describe('an agent with `upstream.identity`', () => {
   it('verifies who calls as docs/identity.md shows', async () => {

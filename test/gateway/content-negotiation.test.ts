@@ -255,14 +255,6 @@ describe('the media types of parts', () => {
     }
   })
 
-  it('are compared with the modes of the skill', () => {
-    const profile = profileFor({ input: [text] }, { listen: { input: ['audio/wav'] }, chart: {} })
-    const verdictOf = (skillId: string | null) =>
-      evaluatePolicy(callWith({ params: { message: { parts: [f10('audio/wav')], metadata: { skillId } } } }), profile)
-    for (const skill of [null, 'listen', 'dance']) expect(verdictOf(skill), `${skill}`).toStrictEqual(passes)
-    expect(verdictOf('chart')).toStrictEqual({ kind: 'input-modes', offered: ['audio/wav'], accepted: [text] })
-  })
-
   it('are not compared if there are two messages, because each may name a skill', () => {
     const params = { message: { parts: [] }, request: { content: [], metadata: { skillId: 'listen' } } }
     const description = 'is another name of `message`, which is also present: send one of them'

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dialectNames } from '../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { answerCalls, answerTo, restAnswerTo } from '../support/answers.ts'
+import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -120,38 +120,6 @@ describe("a gateway agent's address", () => {
   })
 })
 
-type Interface = { url: string; binding: string; version: string }
-
-/** Returns the interfaces that a document declares in the form of its version. */
-const interfacesOf = (card: {
-  url?: string
-  preferredTransport?: string
-  protocolVersion?: string
-  supportedInterfaces?: { url: string; protocolBinding: string; protocolVersion: string }[]
-  additionalInterfaces?: { url: string; transport: string }[]
-}): Interface[] => {
-  const { url, preferredTransport: binding, protocolVersion: version = '0.3' } = card
-  return [
-    ...(card.supportedInterfaces ?? []).map(({ protocolBinding, protocolVersion, url }) => ({
-      ...{ url, binding: protocolBinding, version: protocolVersion },
-    })),
-    ...(url === undefined || binding === undefined ? [] : [{ url, binding, version }]),
-    ...(card.additionalInterfaces ?? []).map(({ url, transport }) => ({ url, binding: transport, version })),
-  ]
-}
-
-/** Sends a message to an interface in the form of its binding and version. */
-const sendBy = async ({ url, binding, version }: Interface): Promise<[Received, expected: Json]> => {
-  const isV03 = version.startsWith('0.')
-  const below = `${isV03 ? 'v1/' : ''}message:send`
-  const params = isV03 ? messageV03() : message()
-  const headers = { 'A2A-Version': isV03 ? '0.3' : '1.0' }
-  if (binding === 'HTTP+JSON')
-    return [await called.send(`${url}/${below}`, { headers, body: params }), restAnswerTo('POST', below)]
-  const body = call(isV03 ? 'message/send' : 'SendMessage', params)
-  return [await called.send(url, { headers, body }), answerTo(body)]
-}
-
 describe('the tenant of an interface', () => {
   it('replaces the tenant of the caller, and is not sent to another interface', async () => {
     const params = message({ tenant: 'south' })
@@ -163,24 +131,4 @@ describe('the tenant of an interface', () => {
     expect(overRest).toEqual(['/rest/a%2Fb/message:send', message({ tenant: 'a/b' })])
     expect(v03).toEqual(['/nought', call('message/send', messageV03())])
   })
-})
-
-it('serves every interface of a gateway card', async () => {
-  for (const [document, expected] of [
-    ['?dialect=1.0', ['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3']],
-    ['?dialect=0.3', ['JSONRPC 0.3', 'HTTP+JSON 0.3']],
-  ] as const) {
-    const { body } = await called.send(`/agents/gateway-card-1-0${document}`, { method: 'GET' })
-    const interfaces = interfacesOf(body as never)
-    expect(new Set(interfaces.map(({ binding, version }) => `${binding} ${version.slice(0, 3)}`))).toEqual(
-      new Set(expected),
-    )
-    for (const each of interfaces) {
-      const [{ status, body: answer }, expected] = await sendBy(each)
-      const sent = called.agent.requests.splice(0).length
-      expect([each.url, status, answer, sent]).toEqual([
-        ...[`${called.host.url.origin}/agents/gateway-card-1-0/a2a`, 200, expected, 1],
-      ])
-    }
-  }
 })

@@ -87,19 +87,6 @@ describe('a task that a caller has started', () => {
     expect(requests).toEqual(['record', ...Array(6).fill('use')])
   })
 
-  it('is refused to the message of another caller that continues it or its context, or refers to it', async () => {
-    for (const more of [{ taskId: 'a1' }, { contextId: 'context of a1' }, { referenceTaskIds: ['a1'] }]) {
-      expect(await check('token:b', { params: message(more) })).toEqual({ kind: 'task-not-found' })
-      expect(await check('token:a', { params: message(more) })).toHaveProperty('call')
-    }
-  })
-
-  it('is not shown to another caller, whatever the agent answers', async () => {
-    const { inspect } = permitted(await check('token:b', {}))
-    expect(await inspect(facts([{ id: 'b1' }, { id: 'a1' }]))).toMatchObject({ kind: 'foreign-task' })
-    expect(await get('token:b', 'b1')).toEqual({ kind: 'task-not-found' })
-  })
-
   it('is asked for in the Durable Object again after a minute, because it may have been cleared', async () => {
     vi.useFakeTimers({ now: Date.now() + 60_001 })
     await get('token:a', 'a1')
