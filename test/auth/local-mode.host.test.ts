@@ -36,33 +36,18 @@ const tasks = '/agents/local-agent/a2a/tasks'
 const guarded = [
   ['POST', '/agents/local-agent'],
   ['POST', '/agents/local-agent/a2a'],
-  ['POST', '/a2a'],
   ['POST', '/a2a/v1'],
-  ['POST', '/rpc'],
   ['POST', '/agents/local-agent/a2a/message:send'],
   ['GET', '/agents/local-agent/a2a/tasks'],
   ['HEAD', '/agents/local-agent/a2a/tasks'],
-  ['GET', '/agents/local-agent/a2a/tasks/7:subscribe'],
-  ['DELETE', '/agents/local-agent/a2a/tasks/7/pushNotificationConfigs/1'],
   ['PUT', '/agents/local-new'],
   ['DELETE', '/agents/local-agent'],
-  ['POST', '/agents:batch'],
-  ['POST', '/agents/local-agent/check'],
   ['POST', '/tokens'],
-  ['POST', '/import'],
-  ['POST', '/verify'],
   ['POST', '/later/endpoint'],
   ['PATCH', '/agents/local-agent'],
 ] as const
 
-const publicReads = [
-  '/agents/local-agent/.well-known/agent-card.json',
-  '/agents/local-agent',
-  '/agents',
-  '/.well-known/ai-catalog.json',
-  '/agents/local-agent/badge.svg',
-  '/health',
-]
+const publicReads = ['/agents/local-agent/.well-known/agent-card.json', '/agents/local-agent', '/health']
 
 describe('a host in local mode', () => {
   it('refuses writes, calls, and reads with a token from a page of another origin', async () => {
@@ -133,32 +118,6 @@ describe('a host in local mode', () => {
     const methods = 'POST, GET, HEAD, PUT, DELETE, OPTIONS'
     const allowed = [204, methods, expect.stringContaining('Authorization')]
     expect(await preflight(own, '/agents/local-agent')).toEqual(allowed)
-  })
-
-  it('gives no secret to a page that knows its token, which registers an agent and calls it', async () => {
-    agent.respond(reply(200, json, '{}'))
-    const upstream = { url: agent.origin, secret: 'AGENT_TOKEN' }
-    const body = JSON.stringify({ card: agentCard(agent.origin), route: 'gateway', upstream })
-    const headers = { ...authorization, 'Content-Type': 'application/json' }
-    for (const [base, Origin] of [
-      [own, 'https://evil.example'],
-      [evil, evil],
-    ] as const) {
-      const attack = (method: string, path: string, body?: string) =>
-        host.fetch(`${base}${path}`, { method, headers: { ...headers, Origin }, ...(body && { body }) })
-      const responses = [
-        await attack('PUT', '/agents/local-thief', body),
-        await attack('POST', '/agents/local-thief', JSON.stringify(call())),
-        await attack('GET', '/export'),
-      ]
-      expect(responses.map(({ status }) => status)).toEqual([403, 403, 403])
-    }
-    expect(agent.requests).toEqual([])
-    // The same requests from a program work, so that it is the origin for which they are refused.
-    const registered = await host.fetch('/agents/local-thief', { method: 'PUT', headers, body })
-    expect(registered.status).toBe(201)
-    await host.fetch('/agents/local-thief', { method: 'POST', headers, body: JSON.stringify(call()) })
-    expect(agent.requests.map(request => request.headers.authorization)).toEqual(['Bearer the-hosts-own-secret'])
   })
 
   it('says what to do, in problem details that the page can read', async () => {

@@ -9,46 +9,23 @@ import {
   isToken,
 } from '../../src/auth/token.ts'
 import { tokenIdPattern } from '../../src/card/model/constants.ts'
-import { growth, linear } from '../support/cpu-time.ts'
 
 const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`
 const admin = 'Zm9v+the/admin=token'
 
 describe('createToken', () => {
-  it('returns a token with its id and its SHA-256', async () => {
+  it('returns another token each time, with its id and its SHA-256', async () => {
     const { id, token, hash } = await createToken()
     expect([isToken(token), tokenIdPattern.test(id), token.startsWith(`cc_${id}_`)]).toEqual([true, true, true])
     expect(hash).toBe(createHash('sha256').update(token).digest('hex'))
-  })
-
-  it('returns another token each time, with uniformly distributed characters', async () => {
-    const tokens = await Promise.all(Array.from({ length: 500 }, createToken))
-    const characters = tokens.map(({ token }) => token.slice(16)).join('')
-    const counts = Object.values(Object.groupBy(characters, character => character)).map(found => found?.length ?? 0)
-    expect([new Set(tokens.map(({ token }) => token)).size, counts.length]).toEqual([500, 32])
-    // Each of 32 characters is expected 500 times, with a standard deviation of 22: chance never exceeds nine times that.
-    expect(Math.max(...counts.map(count => Math.abs(count - 500)))).toBeLessThan(200)
+    expect((await createToken()).token).not.toBe(token)
   })
 })
 
 describe('isToken', () => {
   it('accepts a token, and nothing else', () => {
     expect(isToken(token)).toBe(true)
-    for (const text of [
-      '',
-      'cc_',
-      `cc_${'a'.repeat(12)}`,
-      token.slice(0, -1),
-      `${token}b`,
-      token.toUpperCase(),
-      // Base32 does not have this digit.
-      token.replace('b', '1'),
-      `${token}\n`,
-      ` ${token}`,
-      token.replace('cc_', 'cd_'),
-      `${token}, ${token}`,
-      `cc_${'a'.repeat(100_000)}`,
-    ])
+    for (const text of [`${token}b`, token.toUpperCase(), token.replace('b', '1'), `${token}\n`, ` ${token}`])
       expect(isToken(text), text).toBe(false)
   })
 })
@@ -71,34 +48,22 @@ describe('containsHostToken', () => {
 
   it('finds a token of this host in any form of a header', () => {
     const issued = [
-      ...['cc_', 'cc_mistyped', `CC_${token.slice(3)}`],
-      ...[token, `Bearer ${token}`, `Bearer: ${token}`, `Bearer:${token}`, `Bearer\t${token}`, `Bearer "${token}"`],
-      ...[
-        `Token ${token}`,
-        `Token token=${token}`,
-        `ApiKey key='${token}'`,
-        `Digest username="u", response="${token}"`,
-      ],
-      ...[`theirs, ${token}`, `theirs;${token}`, `u:${token}`, `Bearer${token}`, `Bearer%20${token}`],
-      ...[`x.${token}.y`, `${token}${token}`, encodeBasic(`u:${token}`), encodeBasic(`${token}:`)],
+      ...['cc_', `CC_${token.slice(3)}`, `Bearer: ${token}`, `Digest username="u", response="${token}"`],
+      ...[`theirs;${token}`, `Bearer%20${token}`, `x.${token}.y`, encodeBasic(`u:${token}`)],
       `basic  ${btoa(`>>>???${token}`).replaceAll('+', '-').replaceAll('/', '_')}`,
       `Basic dTpw, ${encodeBasic(`u:${token}`)}`,
     ]
-    const ofAdmin = [
-      ...[admin, `Token ${admin}`, `Bearer: ${admin}`, `x${admin}x`, `${admin.slice(0, 5)}${admin}`, `u:${admin}`],
-      ...[encodeBasic(`u:${admin}`), encodeBasic(`u:${admin}`).replace(/=+$/, '')],
-    ]
+    const ofAdmin = [admin, `x${admin}x`, encodeBasic(`u:${admin}`), encodeBasic(`u:${admin}`).replace(/=+$/, '')]
     expect([...issued, ...ofAdmin].filter(value => !contains(value))).toEqual([])
   })
 
   it('finds none in other headers, nor on a host without an ADMIN_TOKEN', () => {
     const others = [
-      ...['', 'theirs', 'Bearer theirs', 'acc_theirs', 'eyJhbGciOiJub25lIn0.cc_theirs.acc_-cc_x/cc_y+cc_z'],
+      ...['', 'acc_theirs', 'eyJhbGciOiJub25lIn0.cc_theirs.acc_-cc_x/cc_y+cc_z'],
       ...['Basic dTpw', 'Basic !', 'Basic A', 'Basic AAAAA'],
-      ...[admin.slice(1), admin.slice(0, -1), `${admin.slice(0, -1)}x`, admin.toLowerCase()],
+      ...[admin.slice(1), admin.slice(0, -1)],
     ]
     expect(others.filter(value => contains(value))).toEqual([])
-    expect([contains('', ''), contains('theirs', '')]).toEqual([false, false])
     expect(containsHostToken('undefined', { ADMIN_TOKEN: undefined })).toBe(false)
   })
 
@@ -109,14 +74,6 @@ describe('containsHostToken', () => {
     expect(found(all => all.join(','))).toEqual([true, false, true])
     expect(found(all => all.map(encodeBasic).join(', '))).toEqual([true, false, true])
     expect(found(all => all.join(','), token)).toEqual([true, true, true])
-  })
-
-  it('takes linear time', () => {
-    for (const text of ['cc', 'Basic ', 'Basic A', 'cc_aaaaaaaaaaaa', admin.slice(0, -1)])
-      expect(
-        growth(1_000, size => contains(`x${text.repeat(size)}`)),
-        text,
-      ).toBeLessThan(linear)
   })
 })
 

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { unstable_readConfig } from 'wrangler'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerCalls, restAnswerTo } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentResponse, call, codeOf, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token as adminToken } from '../support/host.ts'
-import { json } from '../support/upstream.ts'
 
 const secret = 'the-hosts-own-secret'
 const schemes: JsonObject = {
@@ -18,10 +16,7 @@ const schemes: JsonObject = {
 const secured: JsonObject = { ...schemes, securityRequirements: [{ schemes: { bearer: { list: [] } } }] }
 /** Agents with a secret or service that this host does not have. */
 const misconfigured: Record<string, JsonObject> = {
-  'no-secret': { secret: 'NO_SUCH_TOKEN' },
-  'empty-secret': { secret: 'EMPTY_TOKEN' },
   'binding-secret': { secret: 'CARDS' },
-  'no-service': { service: 'NO_SUCH_SERVICE' },
   'no-fetcher': { service: 'AGENT_TOKEN' },
 }
 
@@ -36,8 +31,6 @@ beforeAll(async () => {
     secret: { card: agentCard(origin, schemes), callers: 'anyone', upstream },
     protected: { card: agentCard(origin), upstream },
     secured: { card: agentCard(origin, secured), upstream },
-    claimed: { card: agentCard(origin), hosts: ['claimed.example.com'] },
-    'secured-open': { card: agentCard(origin, secured) },
   }))
     await called.register(`credentials-${id}`, manifest)
   for (const [id, upstream] of Object.entries(misconfigured))
@@ -68,10 +61,8 @@ describe("a caller's credentials", () => {
     const jwt = 'Bearer eyJhbGciOiJub25lIn0.e30.'
     for (const [headers, expected] of [
       [{ Authorization: 'Bearer theirs' }, ['Bearer theirs', undefined]],
-      [{ Authorization: 'Basic aGk6aG8=' }, ['Basic aGk6aG8=', undefined]],
+      [{ Authorization: 'Basic aGk6aG8=', 'X-Weather-Key': 'theirs' }, ['Basic aGk6aG8=', 'theirs']],
       [{ Authorization: jwt }, [jwt, undefined]],
-      [{ 'X-Weather-Key': 'theirs' }, [undefined, 'theirs']],
-      [{}, none],
     ] as [Record<string, string>, string[]][]) {
       const [rpc, rest] = [await send('open', headers), await sendRest('open', headers)]
       expect([rpc.body, rest.body]).toEqual([agentResponse, restAnswerTo('POST', 'message:send')])
@@ -80,7 +71,7 @@ describe("a caller's credentials", () => {
   })
 
   it('for this host are not forwarded from either header', async () => {
-    for (const name of ['reader', 'other', 'writer', 'admin']) {
+    for (const name of ['reader', 'admin']) {
       const key = { 'X-Weather-Key': tokens[name] ?? '' }
       for (const headers of [bearer(name), key, { ...bearer('theirs'), ...key }]) await send('open', headers)
       for (const headers of [{ 'X-Weather-Key': 'theirs' }, key]) await send('open', { ...bearer(name), ...headers })
@@ -98,12 +89,7 @@ describe("a caller's credentials", () => {
       ['traceparent', ''],
       ['tracestate', 'vendor=1,token='],
       ['Via', '1.1 edge, 1.1 '],
-      ['A2A-Extensions', 'urn:a, urn:token:'],
-      ['X-A2A-Extensions', ''],
-      ['A2A-Version', ''],
-      ['Accept', 'application/json, '],
-      ['X-Weather-Key', ''],
-      ['X-Weather-Key', 'theirs, '],
+      ['X-A2A-Extensions', 'urn:a, urn:token:'],
     ] as const)
       for (const name of ['reader', 'admin']) {
         const headers = { traceparent, [header]: prefix + tokens[name] }
@@ -113,111 +99,40 @@ describe("a caller's credentials", () => {
       }
   })
 
-  const encodePart = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url')
-  const jwtFor = (aud: Json) => `${encodePart({ alg: 'none' })}.${encodePart({ aud })}.AAAA`
-
-  it('are not forwarded if they are a JWT for this host or one of its agents', async () => {
-    const own = called.host.url.origin
-    const audiences: Json[] = [
-      own,
-      `${own}/agents/credentials-secret`,
-      ['https://weather.example.com', `${own}/agents/credentials-open`],
-      'https://claimed.example.com/agents/credentials-secret',
-      'claimed.example.com',
-      Array.from({ length: 6 }, (_, index) => `https://${index}.example.com`),
-    ]
-    for (const aud of audiences) {
-      await send('open', { Authorization: `Bearer ${jwtFor(aud)}` })
-      await send('open', { Authorization: `DPoP ${jwtFor(aud)}`, 'X-Weather-Key': 'theirs' })
-      await send('open', { 'X-Weather-Key': jwtFor(aud) })
-      expect(upstreamCredentials(), `${aud}`).toEqual([none, [undefined, 'theirs'], none])
-    }
+  // The rules: test/auth/authenticate.test.ts.
+  it('are not forwarded if they are a JWT for this host, but if it is for others', async () => {
+    const encodePart = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url')
+    const jwtFor = (aud: Json) => `${encodePart({ alg: 'none' })}.${encodePart({ aud })}.AAAA`
+    await send('open', { Authorization: `DPoP ${jwtFor(called.host.url.origin)}`, 'X-Weather-Key': 'theirs' })
+    const ofOthers = `Bearer ${jwtFor('https://weather.example.com/a2a')}`
+    await send('open', { Authorization: ofOthers })
+    expect(upstreamCredentials()).toEqual([
+      [undefined, 'theirs'],
+      [ofOthers, undefined],
+    ])
   })
 
-  it('are forwarded if they are a JWT for others', async () => {
-    for (const aud of ['https://weather.example.com/a2a', called.agent.origin, 'weather-api', 'api://1', [], null]) {
-      const Authorization = `Bearer ${jwtFor(aud)}`
-      await send('open', { Authorization, 'X-Weather-Key': jwtFor(aud) })
-      expect(upstreamCredentials()).toEqual([[Authorization, jwtFor(aud)]])
-    }
-  })
-
-  it('for this host are removed from a list of which the rest is forwarded', async () => {
-    const extensions = { 'A2A-Extensions': `urn:a, ${tokens.reader}` }
-    await send('open', { traceparent, tracestate: `a=1,b=${tokens.reader}`, ...extensions })
-    expect(called.agent.requests[0]?.headers).toMatchObject({ tracestate: 'a=1', 'a2a-extensions': 'urn:a' })
-  })
-
-  it('for this host need the scheme Bearer in Authorization', async () => {
-    // What contains the ADMIN_TOKEN is withheld from the agent, and otherwise looks like any other credential.
-    for (const [name, status, forwarded] of [
-      ['reader', 401, []],
-      ['admin', 200, [none]],
-    ] as const) {
-      const headers = { Authorization: tokens[name] ?? '' }
-      expect([(await send('open', headers)).status, upstreamCredentials()], name).toEqual([status, forwarded])
-      for (const path of ['/agents', '/agents/credentials-open/manifest'])
-        expect((await called.send(path, { method: 'GET', headers })).status, name).toBe(401)
-    }
-  })
-
-  it('for this host that are invalid return 401', async () => {
-    for (const name of ['cc_oops', `cc_${'a'.repeat(12)}_${'a'.repeat(32)}`, 'one, Bearer two', 'one, Basic two']) {
-      const { status, body, headers } = await send('open', bearer(name))
-      const challenge = 'Bearer realm="a2a", error="invalid_token"'
-      expect([status, headers.get('www-authenticate'), upstreamCredentials()], name).toEqual([401, challenge, []])
-      expect(body, name).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: -32000 } })
-    }
-  })
-
-  it('in two Authorization headers return 401', async () => {
-    for (const both of [
-      [`Bearer ${tokens.reader}`, 'Basic aGk6aG8='],
-      ['Bearer theirs', 'Bearer theirs'],
-      ['Basic aGk6aG8=', `Bearer ${tokens.reader}`],
-    ]) {
-      const path = '/agents/credentials-open/a2a'
-      const { status } = await called.sendLines(path, { Authorization: both }, JSON.stringify(call()))
-      expect([status, upstreamCredentials()]).toEqual([401, []])
-    }
-  })
-
-  it('of other kinds, and headers that identify the caller, are not forwarded', async () => {
-    const headers = {
-      Cookie: 'session=1',
-      'Proxy-Authorization': 'Basic aGk6aG8=',
-      'CF-Access-Client-Secret': 'access-secret',
-      'CF-IPCountry': 'Antarctica',
-      'X-Forwarded-For': '192.0.2.1',
-      Forwarded: 'for=192.0.2.1',
-      'X-API-Key': 'undeclared',
-      Origin: 'https://page.example',
-      Referer: 'https://page.example/secret',
-      'User-Agent': 'caller/1',
-    }
-    await send('open', { ...headers, traceparent, tracestate: 'a=b' })
-    const received = called.agent.requests[0]?.headers ?? {}
-    expect(received.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/)
-    expect(received.tracestate).toBe('a=b')
-    const text = JSON.stringify(received)
-    expect(Object.entries(headers).filter(([, value]) => text.includes(value))).toEqual([])
-    expect(Object.keys(received).filter(name => /^(?:cf-(?!worker)|cookie|x-|forwarded|mf-)/.test(name))).toEqual([])
+  it('for this host that are invalid, or in two Authorization headers, return 401', async () => {
+    const { status, body, headers } = await send('open', bearer(`cc_${'a'.repeat(12)}_${'a'.repeat(32)}`))
+    const challenge = 'Bearer realm="a2a", error="invalid_token"'
+    expect([status, headers.get('www-authenticate')]).toEqual([401, challenge])
+    expect(body).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: -32000 } })
+    const Authorization = ['Basic aGk6aG8=', `Bearer ${tokens.reader}`]
+    const both = await called.sendLines('/agents/credentials-open/a2a', { Authorization }, JSON.stringify(call()))
+    expect([both.status, upstreamCredentials()]).toEqual([401, []])
   })
 })
 
 describe('upstream.secret', () => {
   it("is sent to the agent instead of the caller's credentials", async () => {
-    for (const headers of [{}, { ...bearer('theirs'), 'X-Weather-Key': 'theirs' }, bearer('reader')]) {
-      expect((await send('secret', headers)).body).toEqual(agentResponse)
-      expect(upstreamCredentials()).toEqual([[`Bearer ${secret}`, undefined]])
-    }
+    expect((await send('secret', { ...bearer('theirs'), 'X-Weather-Key': 'theirs' })).body).toEqual(agentResponse)
+    expect(upstreamCredentials()).toEqual([[`Bearer ${secret}`, undefined]])
   })
 
   it('is used only for callers that may call the agent', async () => {
     const rows: [status: number, headers: Record<string, string>, ids?: string[]][] = [
       [401, {}],
       [401, bearer('theirs')],
-      [401, { 'X-Weather-Key': 'theirs' }],
       // Tokens that call other agents, write, or read cards.
       ...['other', 'writer', 'reader'].map((name): [number, Record<string, string>] => [403, bearer(name)]),
       [200, bearer('caller')],
@@ -231,7 +146,6 @@ describe('upstream.secret', () => {
           [`/agents/${id}/a2a`, call()],
           [`/agents/${id}/a2a/message:send`, message()],
           ['/a2a/v1', call('SendMessage', message({ agentName: id }))],
-          ['/a2a', call('SendMessage', message({ tenant: id }))],
         ] as const) {
           const response = await called.send(path, { body, headers })
           const sent = status === 200 ? [[`Bearer ${secret}`, undefined]] : []
@@ -239,20 +153,6 @@ describe('upstream.secret', () => {
           if (status !== 200) expect(response.headers.get('www-authenticate')).toContain('Bearer realm="a2a"')
         }
       }
-  })
-
-  it('tells an anonymous caller what to do', async () => {
-    const { body, headers } = await send('protected')
-    expect(headers.get('www-authenticate')).toBe('Bearer realm="a2a"')
-    expect((body as { error: JsonObject }).error).toMatchObject({
-      code: -32000,
-      message:
-        "This call requires a token of this host with the scope `call`, or other credentials that the agent's card names. Ask the owner of the agent for a token (`npx sync-card token create --scope call --agent ID`), and send it as `Authorization: Bearer …`.",
-    })
-  })
-
-  it('leaves security requirements to the agent if it is not set', async () => {
-    expect([(await send('secured-open')).body, upstreamCredentials()]).toEqual([agentResponse, [none]])
   })
 
   it('that does not exist is an error of this host, with details only in its log', async () => {
@@ -263,22 +163,5 @@ describe('upstream.secret', () => {
       const detail = /"calling_card.detail":"(?:This Worker has no|The secret)/
       await expect.poll(() => called.host.logged().find(line => line.includes(`credentials-${id}`))).toMatch(detail)
     }
-  })
-
-  it('cannot be a variable of this host', async () => {
-    const { vars } = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
-    const card = agentCard(called.agent.origin)
-    for (const secret of [...Object.keys(vars), 'ADMIN_TOKEN', 'SIGNING_KEY_2', 'LOCAL_ORIGINS'])
-      await expect(called.register('credentials-variable', { card, upstream: { secret } }), secret).rejects.toThrow(
-        `/upstream/secret must not be ${secret}`,
-      )
-  })
-
-  it('never occurs in a response', async () => {
-    called.agent.respond((response, { headers }) => {
-      response.writeHead(200, json).end(JSON.stringify({ ...agentResponse, seen: Object.keys(headers) }))
-    })
-    const response = await send('secret')
-    expect(JSON.stringify([response.text, [...response.headers]])).not.toContain(secret)
   })
 })

@@ -19,7 +19,6 @@ beforeAll(async () => {
     'calls-hidden': { card: agentCard(origin, { name: 'Calls Hush' }), visibility: 'internal' },
     'calls-secret-host': { card: agentCard(origin), visibility: 'internal', hosts: ['internal.example.com'] },
     'calls-closed': { card: agentCard(origin), route: 'closed' },
-    'calls-only-rpc': { card: agentCard(origin, { supportedInterfaces: [endpoint('rpc-1')] }) },
     // An id that is also a segment of its path.
     a2a: { card: agentCard(origin) },
   }))
@@ -40,13 +39,9 @@ describe('a JSON-RPC call', () => {
       [rain, {}],
       ['/agents/calls-rain', {}],
       [root, {}],
-      [root, { tenant: '' }],
       ['http://tides.example.com/a2a', { tenant: 'calls-rain' }],
       ['/a2a/v1', { agentName: 'calls-rain' }],
-      ['/a2a/v1', { agentName: 'CALLS-RAIN' }],
-      ['/a2a/v1', { agentName: 'Calls Rain' }],
       ['/a2a/v1', { agentName: 'cALLS rAIN' }],
-      [`${rain}?a=b`, {}],
     ] as const) {
       const { status, body, headers } = await called.send(path, { body: call('SendMessage', message({ ...params })) })
       const [request] = called.agent.requests
@@ -59,14 +54,8 @@ describe('a JSON-RPC call', () => {
     }
   })
 
-  it('goes to the agent of the host name', async () => {
-    for (const path of ['http://tides.example.com/a2a', 'http://tides.example.com./a2a'])
-      expect((await called.send(path, { body: call() })).status, path).toBe(200)
-    expect(upstreamRequests()).toEqual(['POST /tides', 'POST /tides'])
-  })
-
   it('is invalid at /a2a/v1 without a name', async () => {
-    for (const params of [{}, ...['', 7, null, ['calls-rain']].map(agentName => ({ agentName }))]) {
+    for (const params of [{}, { agentName: '' }, { agentName: 7 }]) {
       const { status, body, text } = await called.send('/a2a/v1', { body: call('SendMessage', message(params)) })
       const error = expect.objectContaining({ code: -32602, message: expect.stringContaining('`agentName`') })
       expect([status, body], JSON.stringify(params)).toEqual([200, { jsonrpc: '2.0', id: 7, error }])
@@ -88,14 +77,9 @@ describe('a JSON-RPC call', () => {
   it('to an unknown agent returns an error that names it', async () => {
     for (const [path, params, agent] of [
       ['/agents/nobody/a2a', {}, 'nobody'],
-      ['/agents/nobody', {}, 'nobody'],
-      ['/agents/CALLS-RAIN/a2a', {}, 'CALLS-RAIN'],
       ['/agents/%63alls-rain/a2a', {}, '%63alls-rain'],
-      ['/a2a', { tenant: 'nobody' }, 'nobody'],
       ['/a2a', { tenant: '../calls-rain' }, '../calls-rain'],
-      ['/a2a/v1', { agentName: 'nobody' }, 'nobody'],
       ['/a2a/v1', { agentName: 'x'.repeat(5000) }, `${'x'.repeat(200)}…`],
-      ['/a2a/v1', { agentName: "' OR 1=1 --" }, "' OR 1=1 --"],
     ] as const) {
       const { status, body } = await called.send(path, { body: call('SendMessage', message(params)) })
       const text = `There is no agent "${agent}" here. GET /agents lists the agents of this host.`
@@ -116,8 +100,6 @@ describe('an internal agent', () => {
     ['/agents/calls-hidden', {}],
     ['/a2a', { tenant: 'calls-hidden' }],
     ['/a2a/v1', { agentName: 'calls-hidden' }],
-    ['/a2a/v1', { agentName: 'CALLS-HIDDEN' }],
-    ['/a2a/v1', { agentName: 'Calls Hush' }],
     ['/a2a/v1', { agentName: 'calls hUSh' }],
     ['/agents/calls-hidden/a2a/message:send', {}],
     ['/agents/calls-hidden/a2a/nothing', {}],
@@ -134,9 +116,6 @@ describe('an internal agent', () => {
       ['a token for other agents', bearer((await other)?.token ?? '')],
       ['a token without the scope read', bearer((await writer)?.token ?? '')],
       ['an unknown token', bearer(`cc_${'a'.repeat(12)}_${'a'.repeat(32)}`)],
-      ['a malformed token', bearer('cc_oops')],
-      ['foreign credentials', { Authorization: 'Basic aGk6aG8=' }],
-      ['two tokens', bearer('one, Bearer two')],
     ]
     for (const [name, headers] of credentials)
       for (const [path, params] of addresses) {
@@ -155,19 +134,6 @@ describe('an internal agent', () => {
         expect(mask(hidden), `${name}: ${path}`).toBe(mask(unknown))
         if (!/hush/i.test(JSON.stringify(params))) expect(hidden).not.toMatch(/hush/i)
       }
-    expect(upstreamRequests()).toEqual([])
-  })
-
-  it('looks like an unknown agent to every method', async () => {
-    for (const [method, params] of [
-      ['SendMessage', message()],
-      ['NoSuchMethod', message()],
-      ['GetExtendedAgentCard', {}],
-      ['SendMessage', message({ configuration: { acceptedOutputModes: ['image/png'] } })],
-    ] as const) {
-      const { status, body } = await called.send('/agents/calls-hidden/a2a', { body: call(method, params) })
-      expect([status, codeOf(body)], method).toEqual([200, -32602])
-    }
     expect(upstreamRequests()).toEqual([])
   })
 
@@ -195,13 +161,9 @@ describe('a call over HTTP+JSON', () => {
   it('is forwarded', async () => {
     for (const [method, path, body, expected] of [
       ['POST', 'message:send', message(), '/rest-1/message:send'],
-      ['GET', 'tasks/t-1', undefined, '/rest-1/tasks/t-1'],
       ['GET', 'tasks?pageSize=3&A2A-Version=1.0', undefined, '/rest-1/tasks?pageSize=3'],
-      ['POST', 'tasks/t-1:cancel', {}, '/rest-1/tasks/t-1:cancel'],
       ['POST', 'tasks/t-1:cancel', undefined, '/rest-1/tasks/t-1:cancel'],
       ['POST', 'v1/message:send', messageV03(), '/rest-0/v1/message:send'],
-      ['GET', 'v1/tasks/t-1', undefined, '/rest-0/v1/tasks/t-1'],
-      ['POST', 'message%3Asend', message(), '/rest-1/message:send'],
       ['POST', 'v1/message%3asend/', messageV03(), '/rest-0/v1/message:send'],
       ['GET', 'tasks/t-1/?historyLength=2', undefined, '/rest-1/tasks/t-1?historyLength=2'],
       ['POST', 'v1/tasks/projects%2Ft-1:cancel', {}, '/rest-0/v1/tasks/projects%2Ft-1:cancel'],
@@ -213,92 +175,36 @@ describe('a call over HTTP+JSON', () => {
     }
   })
 
-  it('is rejected with another spelling of a routing parameter', async () => {
-    const spellings = ['tenant[]', 'tenant[0]', 'Tenant', 'tenant.id', '%20tenant', 'tenant%00']
-    for (const name of [...spellings, 'agentName[]', 'A2A-Version[]']) {
-      const get = await send('GET', `tasks/t-1?${name}=other`)
-      const post = await send('POST', `message:send?${name}=other`, message())
-      expect([get.status, post.status, get.text], name).toEqual([400, 400, expect.stringContaining('in A2A')])
-    }
-    expect(upstreamRequests()).toEqual([])
-  })
-
   it('is forwarded to an agent whose id is also a path segment', async () => {
     const { status } = await called.send('/agents/a2a/a2a/message:send', { body: message() })
     expect([status, upstreamRequests()]).toEqual([200, ['POST /rest-1/message:send']])
   })
 
-  it('returns 404 for an unknown path in the form of its version', async () => {
-    for (const [method, path, body] of [
-      ['POST', 'message:shout', { error: { code: 404, status: 'NOT_FOUND' } }],
-      ['GET', 'tasks/t-1/more', { error: { code: 404, status: 'NOT_FOUND' } }],
-      ['GET', 'v1/tasks', { code: -32601 }],
-      ['GET', 'tasks/..%2f..%2fadmin', { error: { code: 404 } }],
-      ['GET', 'tasks/%E0%A4%A', { error: { code: 404 } }],
-    ] as const)
-      expect(await send(method, path, method === 'POST' ? {} : undefined), path).toMatchObject({ status: 404, body })
-    expect(upstreamRequests()).toEqual([])
-  })
-
-  it('returns 405 with the allowed methods', async () => {
-    for (const [method, path, allow] of [
-      ['GET', 'message:send', 'POST'],
-      ['POST', 'tasks', 'GET'],
-      ['DELETE', 'tasks/t-1', 'GET'],
-      ['POST', 'v1/card', 'GET'],
-      ['POST', 'extendedAgentCard', 'GET'],
+  it('is refused at an unknown path or agent, in the form of its version', async () => {
+    for (const [method, path, status, body, version = ''] of [
+      ['POST', `${rain}/message:shout`, 404, { error: { code: 404, status: 'NOT_FOUND' } }],
+      ['GET', `${rain}/v1/tasks`, 404, { code: -32601 }],
+      ['GET', `${rain}/tasks/..%2f..%2fadmin`, 404, { error: { code: 404 } }],
+      ['POST', `${rain}/message:send`, 404, expect.anything(), '0.3'],
+      ['GET', `${rain}/tasks/t-1?tenant[]=other`, 400, { error: { code: 400 } }],
+      ['POST', '/agents/nobody/a2a/message:send', 404, { error: { code: 404, status: 'NOT_FOUND' } }],
+      ['POST', '/agents/nobody/a2a/v1/message:send', 404, { code: -32602 }],
     ] as const) {
-      const { status, headers } = await send(method, path)
-      expect([status, headers.get('allow')], path).toEqual([405, allow])
+      const sent = { method, headers: { 'A2A-Version': version }, ...(method === 'POST' && { body: message() }) }
+      expect(await called.send(path, sent), path).toMatchObject({ status, body })
     }
     expect(upstreamRequests()).toEqual([])
-  })
-
-  it('is rejected at the path of another version', async () => {
-    for (const [version, path] of [
-      ['1.0', 'v1/message:send'],
-      ['0.3', 'message:send'],
-    ] as const) {
-      const { status, text } = await called.send(`${rain}/${path}`, {
-        body: message(),
-        headers: { 'A2A-Version': version },
-      })
-      expect([status, text, upstreamRequests()]).toEqual([404, expect.stringContaining('does not exist in A2A'), []])
-    }
-  })
-
-  it('is rejected for an agent that supports only JSON-RPC', async () => {
-    const { status, body } = await called.send('/agents/calls-only-rpc/a2a/message:send', { body: message() })
-    const details = [{ reason: 'VERSION_NOT_SUPPORTED' }]
-    expect([status, upstreamRequests()]).toEqual([400, []])
-    expect(body).toMatchObject({ error: { code: 400, status: 'FAILED_PRECONDITION', details } })
-  })
-
-  it('to an unknown agent returns 404 in the form of its version', async () => {
-    expect(await called.send('/agents/nobody/a2a/message:send', { body: message() })).toMatchObject({
-      status: 404,
-      body: { error: { code: 404, status: 'NOT_FOUND' } },
-    })
-    expect(await called.send('/agents/nobody/a2a/v1/message:send', { body: messageV03() })).toMatchObject({
-      status: 404,
-      body: { code: -32602 },
-    })
   })
 })
 
-describe('other methods and paths', () => {
+describe('other methods', () => {
   it('return 405, or 204 for OPTIONS, with the allowed methods', async () => {
     for (const [method, path, status, allow] of [
       ['GET', rain, 405, 'OPTIONS, POST'],
-      ['PUT', rain, 405, 'OPTIONS, POST'],
       ['GET', '/a2a', 405, 'OPTIONS, POST'],
       ['DELETE', '/a2a/v1', 405, 'OPTIONS, POST'],
       ['PATCH', `${rain}/message:send`, 405, 'DELETE, GET, HEAD, OPTIONS, POST'],
-      ['OPTIONS', rain, 204, 'OPTIONS, POST'],
       ['OPTIONS', '/agents/calls-rain', 204, 'DELETE, GET, HEAD, OPTIONS, POST, PUT'],
-      ['OPTIONS', `${rain}/message:send`, 204, 'DELETE, GET, HEAD, OPTIONS, POST'],
-      ['OPTIONS', '/a2a', 204, 'OPTIONS, POST'],
-      ['OPTIONS', '/a2a/v1', 204, 'OPTIONS, POST'],
     ] as const) {
       const response = await called.send(path, { method })
       const allows = response.headers.get('allow')?.split(', ').sort().join(', ')
@@ -316,31 +222,19 @@ describe('other methods and paths', () => {
     const forbidden = names.filter(name => !allowed.includes(name) && !allowed.includes('*'))
     expect([allowed.includes('authorization'), forbidden]).toEqual([true, []])
   })
-
-  it('return 404 for a POST to another path', async () => {
-    for (const path of ['/a2a/v2', '/agents/calls-rain/rpc', `${rain}/a2a`])
-      expect((await called.send(path, { body: call() })).status, path).toBe(404)
-    expect(upstreamRequests()).toEqual([])
-  })
 })
 
-describe('route', () => {
-  it('direct accepts calls, although the card has the URLs of the agent', async () => {
-    const { status } = await called.send('/agents/calls-tides/a2a', { body: call() })
-    expect([status, upstreamRequests()]).toEqual([200, ['POST /tides']])
-  })
-
-  it('closed rejects calls in every version and binding', async () => {
-    for (const [path, body, expected] of [
-      ['', call(), [200, -32004]],
-      ['', call('message/send', messageV03()), [200, -32004]],
-      ['/message:send', message(), [400, 400]],
-      ['/v1/message:send', messageV03(), [400, -32004]],
-    ] as const) {
-      const { status, body: answer, text } = await called.send(`/agents/calls-closed/a2a${path}`, { body })
-      expect([status, codeOf(answer)], path).toEqual(expected)
-      expect([text.includes('only publishes'), text.includes(called.agent.origin)], path).toEqual([true, false])
-    }
-    expect(upstreamRequests()).toEqual([])
-  })
+it('forwards calls by the host name with the route direct, and none with closed', async () => {
+  for (const path of ['/agents/calls-tides/a2a', 'http://tides.example.com./a2a'])
+    expect((await called.send(path, { body: call() })).status, path).toBe(200)
+  expect(upstreamRequests()).toEqual(['POST /tides', 'POST /tides'])
+  for (const [path, body, expected] of [
+    ['', call(), [200, -32004]],
+    ['/v1/message:send', messageV03(), [400, -32004]],
+  ] as const) {
+    const { status, body: answer, text } = await called.send(`/agents/calls-closed/a2a${path}`, { body })
+    expect([status, codeOf(answer)], path).toEqual(expected)
+    expect([text.includes('only publishes'), text.includes(called.agent.origin)], path).toEqual([true, false])
+  }
+  expect(upstreamRequests()).toEqual([])
 })

@@ -7,7 +7,7 @@ import { checkInputModes } from '../../src/gateway/content-negotiation.ts'
 import { evaluatePolicy } from '../../src/gateway/policy.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
-import { cpuTime, growth, linear } from '../support/cpu-time.ts'
+import { cpuTime } from '../support/cpu-time.ts'
 
 const passes = { warnings: [] }
 
@@ -48,97 +48,60 @@ const outputs: readonly (readonly [agent: string[], caller: string[], overlaps: 
   // The same, or not.
   [['text/plain'], ['text/plain'], true],
   [['text/plain'], ['image/png'], false],
-  [['text/plain', 'application/json'], ['application/json'], true],
   [['text/plain'], ['image/png', 'text/plain'], true],
-  [['text/plain', 'text/html'], ['image/png', 'image/jpeg'], false],
-  [['application/vnd.acme.v2+json'], ['application/vnd.acme.v2+json'], true],
   // An empty list is no constraint.
   [[], ['image/png'], true],
   [['text/plain'], [], true],
-  [[], [], true],
   // Case and white space.
   [['text/plain'], ['Text/PLAIN'], true],
   [['TEXT/Plain'], ['text/plain'], true],
-  [['text/plain'], [' text/plain '], true],
   // Neither a prefix nor a suffix is the same.
   [['text/plain'], ['text/plainer'], false],
-  [['text/plain'], ['text/p'], false],
   [['application/json'], ['application/ld+json'], false],
-  [['application/ld+json'], ['application/json'], false],
-  [['text/x.plain'], ['text/xaplain'], false],
   // The caller's wildcards.
   [['text/plain'], ['*/*'], true],
   [['text/plain'], ['*'], true],
   [['text/plain'], ['text/*'], true],
   [['text/plain'], ['image/*'], false],
-  [['text/plain'], ['image/*', 'text/*'], true],
   [['texture/plain'], ['text/*'], false],
-  [['application/json'], ['app*/json'], false],
-  [['text/plain'], ['*/plain'], false],
   // The agent's.
   [['*/*'], ['image/png'], true],
   [['*'], ['image/png'], true],
   [['image/*'], ['image/png'], true],
   [['image/*'], ['text/plain'], false],
-  [['image/*', 'text/*'], ['text/csv'], true],
   // Both.
   [['image/*'], ['image/*'], true],
-  [['image/*'], ['*/*'], true],
-  [['*/*'], ['image/*'], true],
   [['image/*'], ['text/*'], false],
   // Parameters, on one side or on both.
-  [['text/plain'], ['text/plain;charset=utf-8'], true],
   [['text/plain; charset=utf-8'], ['text/plain'], true],
   [['text/plain;charset=utf-8'], ['text/plain; charset="UTF-8"'], true],
   [['text/plain;charset=utf-8'], ['text/plain;charset=iso-8859-1'], false],
-  [['text/plain;charset=utf-8'], ['text/plain;format=flowed'], true],
-  [['application/json;profile=a'], ['application/json;profile=b;version=1'], false],
   [['application/json;profile=a;version=1'], ['application/json;version=1'], true],
-  [['text/plain;charset=utf-8'], ['text/*;charset=utf-8'], true],
   [['text/plain;charset=utf-8'], ['text/*;charset=latin1'], false],
-  [['application/json;schema="a;b,c"'], ['application/json;schema="a;b,c"'], true],
-  [['application/json;schema="a;b"'], ['application/json;schema="a;c"'], false],
   [['text/plain;'], ['text/plain'], true],
   // Quality: only q=0 counts.
   [['text/plain'], ['text/plain;q=0.1'], true],
-  [['text/plain'], ['text/plain; q=1.0', 'image/png;q=0.5'], true],
-  [['text/plain'], ['text/plain;q=0'], false],
   [['text/plain'], ['text/plain;q=0.000'], false],
   [['text/plain'], ['text/plain;Q=0'], false],
   [['text/plain'], ['*/*', 'text/plain;q=0'], false],
-  [['text/plain'], ['text/plain;q=0', '*/*'], false],
-  [['text/plain', 'image/png'], ['*/*', 'text/plain;q=0'], true],
   [['text/plain'], ['text/plain', '*/*;q=0'], true],
-  [['image/png'], ['text/plain', '*/*;q=0'], false],
   [['text/plain'], ['text/*;q=0', '*/*'], false],
   [['text/plain'], ['text/plain', 'text/*;q=0'], true],
-  [['text/plain'], ['text/*', '*/*;q=0'], true],
-  [['text/html'], ['text/plain', 'text/*;q=0', '*/*'], false],
   [['text/plain'], ['text/plain', 'text/plain;q=0'], false],
   [['image/*'], ['image/*', 'image/png;q=0'], true],
-  [['image/*'], ['*/*', 'image/*;q=0'], false],
   [['*/*'], ['*/*', 'image/png;q=0'], true],
   [['image/*'], ['image/png', 'image/png;q=0'], false],
   [['text/plain'], ['text/plain;charset=utf-8;q=0', 'text/plain'], true],
   [['text/plain;charset=utf-8'], ['text/plain;charset=utf-8;q=0', 'text/plain'], false],
-  [['text/plain'], ['image/png;q=0'], false],
   [['text/plain'], ['text/plain;q=high'], true],
   // Words that are not media types, as cards contain them.
-  [['text'], ['text'], true],
   [['text'], ['text/plain'], true],
-  [['text'], ['text/markdown'], true],
   [['text/plain'], ['text'], true],
   [['Text'], ['TEXT'], true],
   [['text'], ['image/png'], false],
-  [['image'], ['image/png'], true],
-  [['audio'], ['video'], false],
-  [['file'], ['file'], true],
-  [['file'], ['text/plain'], false],
   [['file'], ['*/*'], true],
-  [['text/plain'], ['markdown'], false],
-  [['form-data'], ['form-data', 'image/png'], true],
+  [['image'], ['image/png'], true],
   [['something else'], ['text/plain'], false],
-  [['a/b/c', 'text/plain'], ['text/plain'], true],
   [[''], ['text/plain'], false],
 ]
 
@@ -153,8 +116,7 @@ describe('accepted output modes', () => {
   })
 
   it('do not constrain a call if they are absent', () => {
-    const configurations = [null, 'image/png', {}, { acceptedOutputModes: null }]
-    for (const params of [{}, ...configurations.map(configuration => ({ configuration }))])
+    for (const params of [{}, { configuration: 'image/png' }, { configuration: { acceptedOutputModes: null } }])
       expect(evaluateAll(agent, params), JSON.stringify(params)).toStrictEqual(passes)
   })
 
@@ -171,36 +133,23 @@ describe('accepted output modes', () => {
 
   it('are rejected under both names', () => {
     const description = 'is another name of `acceptedOutputModes`, which is also present: send one of them'
-    for (const [acceptedOutputModes, accepted_output_modes] of [
-      [['text/plain'], ['image/png']],
-      [['image/png'], ['text/plain']],
-      [['text/plain'], []],
-    ]) {
-      const configuration = { acceptedOutputModes, accepted_output_modes } as JsonObject
-      expect(evaluateAll(agent, { configuration })).toStrictEqual(
-        invalid('configuration.accepted_output_modes', description),
-      )
-    }
-    const configuration = { acceptedOutputModes: null, accepted_output_modes: ['text/plain'] }
-    expect(evaluateAll(agent, { configuration })).toStrictEqual(passes)
+    const evaluateBoth = (acceptedOutputModes: Json) =>
+      evaluateAll(agent, { configuration: { acceptedOutputModes, accepted_output_modes: ['text/plain'] } })
+    expect([evaluateBoth(['image/png']), evaluateBoth(null)]).toStrictEqual([
+      invalid('configuration.accepted_output_modes', description),
+      passes,
+    ])
   })
 
   it('are invalid if they are not a list of media types and ranges', () => {
     const notList = 'must be a list of media types'
     const notString = 'must be a string'
     const notType = 'must be a media type or a range, such as "text/plain" or "image/*"'
-    const notTypes = ['', ' ', 'a/b/c', 'text/', '/plain', 'text/ plain', 'text/plain, image/png', 'text/pl\u0000ain']
+    const notTypes = ['', 'a/b/c', 'text/', '/plain', 'text/ plain', `text/${'x'.repeat(300)}`]
     for (const [modes, at, description] of [
-      ...['text/plain', { 0: 'text/plain' }, 1, false].map(modes => [modes, '', notList]),
-      [[null], '[0]', notString],
+      ['text/plain', '', notList],
       [['text/plain', 1], '[1]', notString],
-      [[['text/plain']], '[0]', notString],
-      ...[...notTypes, `text/${'x'.repeat(300)}`, `text/plain;${'a=b;'.repeat(100)}`].map(type => [
-        [type],
-        '[0]',
-        notType,
-      ]),
-      [['text/plain', 'plain text'], '[1]', notType],
+      ...notTypes.map(type => [[type], '[0]', notType]),
       [Array(101).fill('text/plain'), '', 'must be at most 100 media types'],
     ] as [Json, string, string][])
       expect(evaluateAll(agent, accepting(modes)), JSON.stringify(modes)).toStrictEqual(
@@ -210,22 +159,15 @@ describe('accepted output modes', () => {
 })
 
 it('compares accepted output modes with those of the skill that the message names', () => {
-  const skills = { chart: { output: ['image/png'] }, listen: { input: ['audio/wav'] }, __proto__: {} }
+  const skills = { chart: { output: ['image/png'] }, listen: { input: ['audio/wav'] } }
   const profile = profileFor({ output: ['text/plain'] }, skills)
   for (const [skill, requested, accepted] of [
     [undefined, 'image/png'],
-    [undefined, 'text/plain'],
-    ['chart', 'image/png'],
     ['chart', 'text/plain', ['image/png']],
-    // A skill without modes.
+    // A skill without modes, and what is no skill.
     ['listen', 'image/png', ['text/plain']],
-    ['listen', 'text/plain'],
-    // An unknown skill, and what is none.
-    ['dance', 'image/png'],
-    ['dance', 'video/mp4', ['text/plain', 'image/png']],
     [1, 'image/png'],
     ['constructor', 'image/png'],
-    ['__proto__', 'image/png'],
   ] as [Json | undefined, string, string[]?][])
     expect(evaluateAll(profile, accepting([requested], skill)), `${skill}: ${requested}`).toStrictEqual(
       accepted === undefined ? passes : { kind: 'output-modes', offered: [requested], accepted },
@@ -248,32 +190,17 @@ const bytes10 = { raw: 'AA==' }
 const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejected?: string[]])[] = [
   [[text], [t03], [t10]],
   [[json], [t03], [t10], [text]],
-  [['text/*'], [t03], [t10]],
-  [['*/*'], [t03], [t10]],
-  [['text'], [t03], [t10]],
-  [[`${text}; charset=utf-8`], [t03], [t10]],
   [[json], [d03], [d10]],
   [[text], [d03], [d10], [json]],
-  [[json], [{ kind: 'data', data: { a: 1 } }], [{ data: null }]],
   [[text], [{ kind: 'data' }], [{ data: null }], [json]],
   [['image/png'], [f03('image/png')], [{ url: 'u', mediaType: 'image/png' }]],
   [['image/*'], [f03('Image/PNG')], [f10('Image/PNG')]],
   [[text], [f03('image/png')], [f10('image/png')], ['image/png']],
   [[text], [bytes03], [bytes10], [anyFile]],
-  [['application/*'], [bytes03], [bytes10]],
-  [['*/*'], [bytes03], [bytes10]],
-  [[], [bytes03], [bytes10]],
   [[text], [{ kind: 'file' }], [{ raw: '' }], [anyFile]],
   [[text], [{ kind: 'file', file: { uri: 'https://a.example/b' } }], [{ url: 'https://a.example/b' }], [anyFile]],
   [[text], [f03('')], [f10('')], [anyFile]],
   [[text], [f03('nonsense')], [f10('nonsense')], ['nonsense']],
-  [['*/*'], [f03('nonsense')], [f10('nonsense')]],
-  [[text], [f03('text/plain;charset=utf-8')], [f10('text/plain;charset=utf-8')]],
-  [
-    [text, json],
-    [t03, d03],
-    [t10, d10],
-  ],
   [
     [text],
     [t03, d03, f03('image/png'), f03('image/png')],
@@ -284,7 +211,6 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejec
   // Only one version can express these: the other's part is the closest equivalent.
   [['image/svg+xml'], [f03('image/svg+xml')], [{ text: '<svg/>', mediaType: 'image/svg+xml' }]],
   [[text], [f03('text/csv')], [{ text: 'a,b', mediaType: 'text/csv' }], ['text/csv']],
-  [[text], [f03('application/a+json')], [{ data: 1, mediaType: 'application/a+json' }], ['application/a+json']],
   [[text], [{ kind: 'file', file: { mime_type: 'a/b' } }], [{ raw: 'r', media_type: 'a/b' }], ['a/b']],
   // A part that can be read in two ways must be acceptable in both.
   [
@@ -299,23 +225,18 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejec
     [{ ...t10, file: { bytes: 'AA==', mimeType: 'image/png' } }],
     ['image/png'],
   ],
-  [[text], [bytes10], [bytes03], [anyFile]],
   [[json], [{ ...d03, text: 'a' }], [{ ...d10, text: 'a' }], [text]],
   // The agent itself rejects what is not a part.
   [[text], [null, 1, 'text', [], {}], [null, 1, 'text', [], {}]],
   [[text], 'parts', 'parts'],
-  [[text], { 0: d03 }, { 0: d10 }],
-  [[text], null, null],
 ]
 
 describe('the media types of parts', () => {
   it('are compared with those of the agent', () => {
     for (const [input, v03, v10, rejected] of inputs) {
       const evaluate = (version: WireVersion, parts: Json) =>
-        (['send', 'stream'] as const).map(operation =>
-          evaluatePolicy(callWith({ version, operation, params: { message: { parts } } }), profileFor({ input })),
-        )
-      const verdict = expectSame([...evaluate('0.3', v03), ...evaluate('1.0', v10)])
+        evaluatePolicy(callWith({ version, params: { message: { parts } } }), profileFor({ input }))
+      const verdict = expectSame([evaluate('0.3', v03), evaluate('1.0', v10)])
       const expected = rejected === undefined ? passes : { kind: 'input-modes', offered: rejected, accepted: input }
       expect(verdict, JSON.stringify([input, v10])).toStrictEqual(expected)
     }
@@ -326,21 +247,12 @@ describe('the media types of parts', () => {
       [{ message: { content: [{ data: { data: {} } }] } }, json],
       [{ request: { content: [{ data: { data: {} } }] } }, json],
       [{ message: { content: [{ file: { fileWithUri: 'u', mimeType: 'image/png' } }] } }, 'image/png'],
-      [{ message: { content: [{ text: 'a' }] } }],
     ] as [JsonObject, string?][]) {
       const call = callWith({ binding: 'HTTP+JSON', version: '0.3', params })
       expect(evaluatePolicy(call, profileFor({ input: [text] })), JSON.stringify(params)).toStrictEqual(
         offered === undefined ? passes : { kind: 'input-modes', offered: [offered], accepted: [text] },
       )
     }
-  })
-
-  it('are compared with the modes of the skill', () => {
-    const profile = profileFor({ input: [text] }, { listen: { input: ['audio/wav'] }, chart: {} })
-    const verdictOf = (skillId: string | null) =>
-      evaluatePolicy(callWith({ params: { message: { parts: [f10('audio/wav')], metadata: { skillId } } } }), profile)
-    for (const skill of [null, 'listen', 'dance']) expect(verdictOf(skill), `${skill}`).toStrictEqual(passes)
-    expect(verdictOf('chart')).toStrictEqual({ kind: 'input-modes', offered: ['audio/wav'], accepted: [text] })
   })
 
   it('are not compared if there are two messages, because each may name a skill', () => {
@@ -379,16 +291,12 @@ describe('the media types of parts', () => {
     // Lenient agents join a list into one string, and read a range as any type.
     for (const [part, version] of [
       [{ url, mediaType: ['image/png'] }, '1.0'],
-      [{ url, mediaType: {} }, '1.0'],
       [{ url, mediaType: 'text/*' }, '1.0'],
       [{ url, media_type: '*/*' }, '1.0'],
-      [{ raw: 'AA==', mediaType: 7 }, '1.0'],
       [{ kind: 'file', file: { mimeType: 7 } }, '0.3'],
-      [{ kind: 'file', file: { uri: url, mimeType: ['image/png'] } }, '0.3'],
       [{ kind: 'file', file: { uri: url, mime_type: '*' } }, '0.3'],
     ] as [JsonObject, '0.3' | '1.0'][])
       expect(rejectionOf(part, version), JSON.stringify(part)).toBe('invalid-params')
-    expect(rejectionOf({ url, mediaType: null }, '1.0')).toBe('input-modes')
   })
 })
 
@@ -400,16 +308,4 @@ it('compares a type with the modes of the same type only, so that a call costs i
   const { modes: single } = profileFor({ input: ['a0/b'] })
   const timeOf = (accepted: CallModes) => cpuTime(() => checkInputModes(message, accepted))
   expect(timeOf(listed) / timeOf(single)).toBeLessThan(4)
-})
-
-it('takes time linear in the length of hostile lists', () => {
-  const parameters = (start: number) => Array.from({ length: 40 }, (_, index) => `;p${start + index}=${index}`).join('')
-  const agent = Array.from({ length: 500 }, (_, index) => `a/c${parameters(index)}`)
-  const checkModes = (length: number) => {
-    const modes = Array.from({ length }, (_, index) =>
-      `a/b${parameters(index)}${index % 2 ? ';q=0' : ''}`.slice(0, 256),
-    )
-    return evaluatePolicy(callWith({ params: accepting(modes) }), profileFor({ output: agent }))
-  }
-  expect(growth(100, checkModes)).toBeLessThan(linear)
 })

@@ -32,13 +32,12 @@ describe('a manifest with `upstream.identity`', () => {
       ['for any host name', { hosts: ['*'] }, { SIGNING_KEY }, [noIssuer]],
       ['without a key', {}, { PUBLIC_URL }, [noKey]],
       ['with a malformed key', {}, malformed, [expect.stringContaining('is not a private key for ES256')]],
-      ['without anything', {}, {}, [noIssuer, noKey]],
       ['in another manifest', { upstream: {} }, {}, []],
     ]
     for (const [title, more, env, expected] of rows) expect(await find(more, env), title).toEqual(expected)
   })
 
-  it('is rejected for an MCP server, in another form, and with the key of the host as a secret', () => {
+  it('is rejected for an MCP server, and in another form', () => {
     const rows: [manifest: JsonObject, card: JsonObject, message: string][] = [
       [
         { upstream: { ...upstream, mcp: 'https://mcp.example.com/mcp' } },
@@ -46,17 +45,9 @@ describe('a manifest with `upstream.identity`', () => {
         'has `identity` for an MCP server, which learns nothing of its callers: remove it, or set `url` to an A2A endpoint',
       ],
       [{ upstream: { identity: 'body' } }, shortCard, 'must be "header"'],
-      [
-        { upstream: { secret: 'SIGNING_KEY' } },
-        shortCard,
-        'must not be SIGNING_KEY, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN',
-      ],
     ]
     for (const [manifest, card, message] of rows)
       expect(getCompileErrors({ card, ...manifest })).toEqual([expect.objectContaining({ message })])
-  })
-
-  it('is accepted for the A2A endpoint of an MCP server', () => {
     const mcp = { identity: 'header', mcp: 'https://mcp.example.com/mcp', url: 'https://mcp.example.com/a2a' }
     expect(readManifest({ upstream: mcp })).toHaveProperty('manifest')
   })
