@@ -49,14 +49,9 @@ describe('the id of a JSON-RPC answer', () => {
 
   it('that is the id of the caller passes byte for byte', async () => {
     for (const [id, text] of [
-      ...[
-        [7, '7'],
-        ['7', '"7"'],
-        ['ü', '"\\u00fc"'],
-        [0, '0'],
-        [null, 'null'],
-        [1.5, '1.5'],
-      ],
+      [7, '7'],
+      ['ü', '"\\u00fc"'],
+      [null, 'null'],
       [big, '12345678901234567890'],
     ] as [Json, string][])
       expect(await check(answer(`"id": ${text},`), { call: callWith({ id }) }), text).toBeUndefined()
@@ -64,8 +59,8 @@ describe('the id of a JSON-RPC answer', () => {
 
   it('is restored', async () => {
     for (const [id, answered, expected] of [
-      ...['8', '"7"', 'null', '{"a": [7]}'].map(answered => [7, answered, '7']),
-      ['7', '7', '"7"'],
+      [7, '"7"', '7'],
+      [7, '{"a": [7]}', '7'],
       [null, '7', 'null'],
       [big, '12345678901234567000', '12345678901234567890'],
       [2 ** 53, '9007199254740993', '9007199254740992'],
@@ -75,11 +70,8 @@ describe('the id of a JSON-RPC answer', () => {
       })
   })
 
-  it('is restored where there is none', async () => {
+  it('is restored where there is none, in an error and in an event', async () => {
     expect(await check(answer(''))).toEqual({ text: `{"jsonrpc":"2.0","result":${result},"n":1.0,"id":7}` })
-  })
-
-  it('is restored in an error and in an event', async () => {
     const error = (id: string) => `{"jsonrpc":"2.0","id":${id},"error":{"code":-32001,"message":"x","data":1e400}}`
     expect(await check(error('null'))).toEqual({ text: error('7') })
     expect(await check(error('8'), { place: 'event', call: callWith({ operation: 'stream' }) })).toEqual({
@@ -102,20 +94,9 @@ describe('the id of a JSON-RPC answer', () => {
     }
   })
 
-  it('is reported after the inspection, because the answer is one of A2A', () => {
-    const order: string[] = []
-    check(answer('"id": 8,'), {
-      level: 'warn',
-      inspect: () => void order.push('inspect'),
-      warn: () => order.push('warn'),
-    })
-    expect(order).toEqual(['inspect', 'warn'])
-  })
-
   it('is neither restored nor reported with off', async () => {
     const warn = vi.fn()
-    const inspect = () => undefined
-    expect(await check(answer('"id": 8,'), { level: 'off', warn, inspect })).toBeUndefined()
+    expect(await check(answer('"id": 8,'), { level: 'off', warn, inspect: () => undefined })).toBeUndefined()
     expect(warn).not.toHaveBeenCalled()
   })
 })
@@ -130,7 +111,7 @@ describe('an answer that is not A2A', () => {
   it('is an error at every level if it is not JSON', async () => {
     const invalid = { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }
     for (const level of levels)
-      for (const text of ['', '<html>', '{"jsonrpc":']) expect(await check(text, { level }), text).toEqual(invalid)
+      for (const text of ['', '<html>']) expect(await check(text, { level }), text).toEqual(invalid)
   })
 
   it('passes as an event that is not JSON unless the level is enforce', async () => {
@@ -143,10 +124,8 @@ describe('an answer that is not A2A', () => {
   it('has no text of the agent in its reason', async () => {
     const marker = 'zzmarkerzz'
     for (const text of [
-      `{"jsonrpc":"${marker}"}`,
       `{"jsonrpc":"2.0","result":{"${marker}":"${marker}"}}`,
       `{"jsonrpc":"2.0","error":{"code":"${marker}","${marker}":1}}`,
-      `{"jsonrpc":"2.0","result":{"message":{"messageId":"1","parts":[{"${marker}":1}]}}}`,
       marker,
     ])
       expect(JSON.stringify(await check(text))).not.toContain(marker)
@@ -170,11 +149,6 @@ describe('an answer that nests too deeply', () => {
 
   it('passes with a warning with warn, and passes with off', () =>
     expectByLevel(changes => check(nested(MAX_JSON_DEPTH + 1), changes), error))
-
-  it('is no JSON if a part of it is missing, whatever the level', async () => {
-    for (const level of levels)
-      expect(await check('['.repeat(MAX_JSON_DEPTH + 1), { level })).toMatchObject({ detail: 'the body must be JSON' })
-  })
 })
 
 describe('an answer with a name twice in one object', () => {
@@ -186,13 +160,9 @@ describe('an answer with a name twice in one object', () => {
 
   it('is an error with enforce', async () => {
     for (const [text, place = 'response', call] of [
-      [`{"jsonrpc":"2.0","id":7,"result":{"message":{}},"result":${result}}`],
-      [`{\n "jsonrpc": "2.0", "id": 7,\n "result": {},\n "result" : ${result}\n}`],
       [`{"jsonrpc":"2.0","id":7,"r\\u0065sult":{},"result":${result}}`],
-      [`{"jsonrpc":"2.0","id":8,"id":7,"result":${result}}`],
       ['{"jsonrpc":"2.0","id":7,"error":{},"error":{"code":-32001,"message":"x"}}', 'error-response'],
       [task('"id":"theirs","id":"mine"'), 'response', getTask],
-      [task('"id":"mine","contextId":"theirs","contextId":"mine"'), 'response', getTask],
       [task('"id":"mine","metadata":{"a":[{"b":1,"b":1}]}'), 'response', getTask],
       [`{"jsonrpc":"2.0","id":7,"result":{},"result":${result}}`, 'event'],
       [`{"message":{},${result.slice(1)}`, 'response', rest],
@@ -235,7 +205,6 @@ describe('a push configuration that is read back', () => {
       [{ operation: get }, rpc(config), rpc(shown)],
       [{ operation: list }, rpc(listOf(config)), rpc(listOf(shown))],
       [{ operation: get, binding: 'HTTP+JSON' }, config, shown],
-      [{ operation: get, version: '0.3' }, rpc(wrap(inner)), rpc(wrap(shownInner))],
       [{ operation: list, version: '0.3' }, rpc([wrap(inner)]), rpc([wrap(shownInner)])],
       [
         { operation: get, version: '0.3', binding: 'HTTP+JSON' },
@@ -265,20 +234,15 @@ describe('a push configuration that is read back', () => {
   })
 
   it('is whole for the caller who creates it', async () => {
-    expect(
-      await check(JSON.stringify(rpc(config)), { call: callWith({ operation: 'createPushConfig' }) }),
-    ).toBeUndefined()
+    const call = callWith({ operation: 'createPushConfig' })
+    expect(await check(JSON.stringify(rpc(config)), { call })).toBeUndefined()
   })
 })
 
-it('treats an event that is too large to be read by the level', () =>
-  expectByLevel(
-    changes => checkEvent(undefined, callWith(), policyWith(changes)),
-    {
-      ...{ kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES },
-    },
-    'event',
-  ))
+it('treats an event that is too large to be read by the level', () => {
+  const error = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
+  return expectByLevel(changes => checkEvent(undefined, callWith(), policyWith(changes)), error, 'event')
+})
 
 describe('an inspection', () => {
   const list = callWith({ operation: 'listTasks' })
