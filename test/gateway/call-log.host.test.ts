@@ -1,5 +1,3 @@
-import { connect } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerCalls } from '../support/answers.ts'
@@ -120,12 +118,8 @@ describe('the log line', () => {
   })
 
   it('explains to the owner that the agent used the id of a task of another caller again', async () => {
-    called.agent.respond((response, _, body) => {
-      const task = { id: '1', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } }
-      response
-        .writeHead(200, json)
-        .end(JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(`${body}`).id, result: { task } }))
-    })
+    const task = { id: '1', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } }
+    called.agent.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, result: { task } })))
     const logged = await captureLog(async () => {
       for (const token of [adminToken, reader.token])
         await called.send('/agents/call-log-secret/a2a', { token, body: call(), headers: { 'A2A-Version': '1.0' } })
@@ -138,16 +132,15 @@ describe('the log line', () => {
     ])
   })
 
-  it('of a client that disconnects while it sends a call is no unexpected error', async () => {
-    const lines = await captureLog(async () => {
-      const { hostname, port } = called.host.url
-      const socket = connect(Number(port), hostname)
-      const head = `POST ${rpc} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: 1000`
-      socket.write(`${head}\r\n\r\n{`)
-      await setTimeout(200)
-      socket.destroy()
-    })
-    expect(lines.map(describeLine)).toEqual(['call-log - - - anonymous 400, error.type aborted'])
+  it('has the trace that the agent gets, if the caller has a valid one', async () => {
+    const [traceId, spanId] = ['12345678901234567890123456789012', '1234567890123456']
+    const headers = { traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'congo=t61rcWkgMzE' }
+    const [line = {}] = await captureLog(() => called.send(rpc, { body: call(), headers }))
+    expect(line).toMatchObject({ trace_id: traceId, parent_span_id: spanId, trace_flags: '01' })
+    const traceparent = `00-${traceId}-${line.span_id}-01`
+    expect(called.agent.requests.at(-1)?.headers).toMatchObject({ ...headers, traceparent })
+    await captureLog(() => called.send(rpc, { body: call(), headers: { ...headers, traceparent: 'zz' } }))
+    expect(Object.keys(called.agent.requests.at(-1)?.headers ?? {}).filter(name => /^trace/.test(name))).toEqual([])
   })
 })
 

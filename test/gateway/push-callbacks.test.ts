@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toJsonRpcError } from '../../src/a2a/error-response.ts'
 import { type OperationName, operationNames } from '../../src/a2a/operations.ts'
-import type { JsonObject } from '../../src/json/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { callWith, evaluate as evaluateCall, profileWith } from '../support/calls.ts'
 
 const metadata = 'http://169.254.169.254/latest/meta-data'
@@ -17,40 +17,27 @@ const evaluate = (operation: OperationName, params: JsonObject, allowed?: string
 }
 const create = (url: JsonObject[string]) => evaluate('createPushConfig', { taskId: 't', url })
 
-/** Where the URL is: an operation, its parameters, and the path of the URL in them. */
-const shapes: [OperationName, (url: string) => JsonObject, field: string][] = [
+/** Where the URL is, by operation. */
+const fields: [OperationName, field: string][] = [
   // A configuration of 1.0, of 0.3, and of 0.3 over HTTP+JSON.
-  ['createPushConfig', url => ({ taskId: 't', url }), 'url'],
-  ['createPushConfig', url => ({ taskId: 't', pushNotificationConfig: { url } }), 'pushNotificationConfig.url'],
-  [
-    'createPushConfig',
-    url => ({ config: { name: 'a', push_notification_config: { url } } }),
-    'config.push_notification_config.url',
-  ],
+  ['createPushConfig', 'url'],
+  ['createPushConfig', 'pushNotificationConfig.url'],
+  ['createPushConfig', 'config.push_notification_config.url'],
   // A message of 1.0, of a draft of 1.0, of 0.3, and of 0.3 over HTTP+JSON.
-  [
-    'send',
-    url => ({ message: {}, configuration: { taskPushNotificationConfig: { url } } }),
-    'configuration.taskPushNotificationConfig.url',
-  ],
-  [
-    'stream',
-    url => ({ configuration: { task_push_notification_config: { pushNotificationConfig: { url } } } }),
-    'configuration.task_push_notification_config.pushNotificationConfig.url',
-  ],
-  [
-    'send',
-    url => ({ configuration: { pushNotificationConfig: { url, token: 'a' } } }),
-    'configuration.pushNotificationConfig.url',
-  ],
-  ['stream', url => ({ configuration: { pushNotification: { url } } }), 'configuration.pushNotification.url'],
+  ['send', 'configuration.taskPushNotificationConfig.url'],
+  ['stream', 'configuration.task_push_notification_config.pushNotificationConfig.url'],
+  ['send', 'configuration.pushNotificationConfig.url'],
+  ['stream', 'configuration.pushNotification.url'],
 ]
+const paramsWith = (field: string, url: string) =>
+  field.split('.').reduceRight<Json>((value, name) => ({ [name]: value }), url) as JsonObject
 
 describe('the push notification URL in a configuration or message', () => {
   it('must be public and https', () => {
-    for (const [operation, params, field] of shapes) {
-      expect(evaluate(operation, params('https://hook.example.com/a?b=c#d')), field).toEqual(passes)
-      expect(evaluate(operation, params(metadata)), field).toEqual(rejected(field))
+    for (const [operation, field] of fields) {
+      const evaluateUrl = (url: string) => evaluate(operation, paramsWith(field, url))
+      expect(evaluateUrl('https://hook.example.com/a?b=c#d'), field).toEqual(passes)
+      expect(evaluateUrl(metadata), field).toEqual(rejected(field))
     }
   })
 
@@ -108,12 +95,6 @@ describe('a push notification URL', () => {
     expect(evaluate('send', { url: metadata, message: { parts: [{ url: metadata }, { data: params }] } })).toEqual(
       passes,
     )
-  })
-
-  it('is checked after what the card allows', () => {
-    const call = callWith({ operation: 'createPushConfig', params: { url: metadata } })
-    expect(evaluateCall(call, profileWith({ pushNotifications: false }))).toMatchObject({ kind: 'push-notifications' })
-    expect(evaluateCall(call, profileWith({ route: 'closed' }))).toMatchObject({ kind: 'closed' })
   })
 })
 

@@ -1,10 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { continueTrace } from '../../src/gateway/upstream/trace-context.ts'
-import type { JsonObject } from '../../src/json/json.ts'
-import { answerCalls } from '../support/answers.ts'
-import { type CalledHost, useSharedHost } from '../support/called-host.ts'
-import { call } from '../support/calls.ts'
-import { agentCard } from '../support/cards/cards.ts'
 
 const env = { ADMIN_TOKEN: 'the-long-admin-token' }
 const traceId = '12345678901234567890123456789012'
@@ -61,39 +56,4 @@ describe('W3C Trace Context, traceparent', () => {
 
 it('passes tracestate as it is, because this host has no entry of its own', () => {
   expect(continued(valid, { tracestate: 'foo@=1 \t , \t FOO=2,' })?.state).toBe('foo@=1 \t , \t FOO=2,')
-})
-
-describe('the trace of a call', () => {
-  let called: CalledHost
-  beforeAll(async () => {
-    called = await useSharedHost()
-    await called.register('traced', { card: agentCard(called.agent.origin) })
-  })
-  afterAll(() => called.close())
-  beforeEach(() => called.agent.respond(answerCalls))
-
-  const send = async (headers: Record<string, string>) => {
-    const before = called.host.logged().length
-    const lines = () =>
-      called.host
-        .logged()
-        .slice(before)
-        .filter(line => line.includes('"traced"'))
-    await called.send('/agents/traced/a2a', { body: call(), headers })
-    await expect.poll(lines).toHaveLength(1)
-    const { traceparent, tracestate } = called.agent.requests.at(-1)?.headers ?? {}
-    return { sent: { traceparent, tracestate }, line: JSON.parse(lines()[0] ?? '') as JsonObject }
-  }
-
-  it('is the same at the agent and in the log', async () => {
-    const { sent, line } = await send({ traceparent: valid, tracestate: 'congo=t61rcWkgMzE' })
-    const span = { span_id: expect.stringMatching(/^[0-9a-f]{16}$/), parent_span_id: parentSpanId }
-    expect(line).toMatchObject({ event: 'call', trace_id: traceId, ...span, trace_flags: '01' })
-    expect(sent).toEqual({ traceparent: `00-${traceId}-${line.span_id}-01`, tracestate: 'congo=t61rcWkgMzE' })
-  })
-
-  it('is neither sent nor logged without a valid traceparent', async () => {
-    const { sent, line } = await send({ traceparent: 'zz', tracestate: 'a=1' })
-    expect([sent, Object.keys(line).filter(name => /trace|span/.test(name))]).toEqual([{}, []])
-  })
 })
