@@ -54,16 +54,12 @@ const observedOf = async ({ agent }: CallContext) => {
   return [...namesOf(operations), ...namesOf(protocols), ...Object.keys(failures), ...Object.keys(mediaTypes)].join(' ')
 }
 
-/** A list whose copies count how often all of their items are read. */
+/** A list whose copies count how often they are parsed. */
 let reads = 0
 class CountedList extends Array<string> {
   override map<Result>(each: (item: string, index: number, list: string[]) => Result): Result[] {
     reads++
     return Array.from(this).map(each)
-  }
-  override every<Item extends string>(each: (item: string, index: number, list: string[]) => unknown): this is Item[] {
-    reads++
-    return Array.from(this).every(each)
   }
 }
 
@@ -85,15 +81,12 @@ describe('the media types of a stream', () => {
     expect([reads, context.warnings]).toEqual([1, []])
   })
 
-  it('are compared until both differences are reported', async () => {
+  it('are each reported once', async () => {
     const { context, inspect } = open('audio/*', modes)
     await inspect(factsWith('audio/ogg'))
     expect(context.warnings).toEqual([{ kind: 'unaccepted-output-modes' }])
-    await inspect(factsWith('video/mp4'))
+    for (let event = 0; event < 2; event++) await inspect(factsWith('video/mp4'))
     expect(context.warnings).toEqual([{ kind: 'unaccepted-output-modes' }, { kind: 'undeclared-output-modes' }])
-    reads = 0
-    await inspect({ ...factsWith(), mediaTypes: CountedList.from(['audio/wav']) })
-    expect(reads).toBe(0)
   })
 
   it('make this host read the extended card once, and only if they differ', async () => {
@@ -125,9 +118,9 @@ describe('a list of tasks that are kept apart', () => {
   it('is compared with the card as far as the caller sees it, if that is known at once or later', async () => {
     const undeclared = [{ kind: 'undeclared-output-modes' }]
     for (const decide of [(decision: Inspected) => decision, async (decision: Inspected) => decision])
-      for (const [ids, expected] of [
-        [['t', 'u'], undeclared],
-        [['t'], []],
+      for (const [expected, ...ids] of [
+        [undeclared, 't', 'u'],
+        [[], 't'],
       ] as const) {
         const list = { ids: new Set<string>(ids), nextPageToken: '', pageSize: 50, totalSize: ids.length }
         const { context, policy } = openList(() => decide({ list }) as ReturnType<OwnedCall['inspect']>)

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, nextAddress, useSharedHost } from '../support/called-host.ts'
-import { isNightly } from '../support/matrix.ts'
 import { agentKinds, agentPath, createOfficialAgents, extendedDescription } from '../support/sdk/agents.ts'
 import { createPushV03, errorNameOf, type OfficialClient, openClient, pushText } from '../support/sdk/clients.ts'
 
@@ -92,19 +91,9 @@ const followAndCancel = async (client: OfficialClient, id: string) => {
   return [...seen, await canceled?.then(describeObject)]
 }
 
-/**
- * Clients whose requests reach the host in a form that another client has too: each with one kind of agent, and with all
- * in a nightly run.
- */
-const redundantClients: Record<string, string> = {
-  '1.0 as 0.3 over JSON-RPC': '1.0 over HTTP+JSON',
-  '1.0 as 0.3 over HTTP+JSON': '1.0 over JSON-RPC',
-  '0.2 over JSON-RPC': '0.3 over HTTP+JSON',
-}
-
 describe.each(agentKinds)('an agent of %s', kind => {
   const url = () => `${called.host.url.origin}/agents/${idOf(kind)}`
-  const clientNames = Object.keys(openClient).filter(name => isNightly || (redundantClients[name] ?? kind) === kind)
+  const clientNames = Object.keys(openClient)
   /** The official server of 0.3 over HTTP+JSON fails where it should answer a request for a stream with an error. */
   const isFaulty = kind === '0.3 over HTTP+JSON'
   /**

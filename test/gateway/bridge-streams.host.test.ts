@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Protocol } from '../../src/card/model/calls.ts'
+import { canTranslate, type Protocol } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerCalls, numberedEvent, resultOf } from '../support/answers.ts'
 import { type CalledHost, nextAddress, useSharedHost } from '../support/called-host.ts'
 import { call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
+import { compileCard } from '../support/cards/compile.ts'
 import { parseEvents } from '../support/event-stream.ts'
 import { json, reply, stream } from '../support/upstream.ts'
 
@@ -165,21 +166,19 @@ describe('a call in the protocol of its agent', () => {
   })
 })
 
-it('refuses what the level of `bridge` does not translate', async () => {
-  called.agent.respond(reply(500, {}, 'must not be called'))
-  for (const [bridge, path, body, code] of [
-    ['off', '', call('message/send', messageV03()), -32009],
-    ['versions', '/message:send', message(), 400],
-    ['bindings', '', call('message/send', messageV03()), -32009],
-  ] as const) {
-    const id = `${idOf(v1)}-${bridge}`
-    await called.register(id, { card: cardOf(v1), route: 'gateway', bridge })
-    expect(codeOf((await called.send(`/agents/${id}/a2a${path}`, { body })).body), bridge).toBe(code)
-  }
-  expect(called.agent.requests).toEqual([])
+it('is made as far as the level of `bridge` allows', () => {
+  for (const [from, level, expected] of [
+    [v03, 'off', false],
+    [v03, 'bindings', false],
+    [restV1, 'bindings', true],
+    [v03, 'versions', true],
+    [restV1, 'versions', false],
+    [restV1, 'all', true],
+  ] as const)
+    expect(canTranslate(from, v1, level), level).toBe(expected)
 })
 
-it('lists what is lost in the report of a registration', async () => {
+it('lists what is lost in the report of a registration', () => {
   const pushes = '/capabilities/pushNotifications'
   for (const [{ binding, version }, manifest, expected] of [
     [v03, {}, ['/supportedInterfaces', pushes, '/defaultInputModes']],
@@ -188,17 +187,14 @@ it('lists what is lost in the report of a registration', async () => {
     [v03, { bridge: 'bindings' }, []],
     [v03, { route: 'direct' }, []],
   ] as [Protocol, JsonObject, string[]][]) {
-    const card = agentCard(called.agent.origin, {
+    const card = agentCard('https://agent.example', {
       capabilities: { streaming: true, pushNotifications: true },
       defaultInputModes: ['text/plain', 'text/markdown'],
       defaultOutputModes: ['text/html'],
-      supportedInterfaces: [{ url: called.agent.origin, protocolBinding: binding, protocolVersion: version }],
+      supportedInterfaces: [{ url: 'https://agent.example', protocolBinding: binding, protocolVersion: version }],
     })
-    const { report } = await called.register('bridged-report', { card, route: 'gateway', ...manifest })
-    const { lossy } = report as { lossy: { pointer: string }[] }
-    expect(
-      lossy.map(({ pointer }) => pointer),
-      JSON.stringify([version, manifest]),
-    ).toEqual(expected)
+    const { lossy } = compileCard({ card, route: 'gateway', ...manifest }).report
+    const pointers = lossy.map(({ pointer }) => pointer)
+    expect(pointers, JSON.stringify([version, manifest])).toEqual(expected)
   }
 })

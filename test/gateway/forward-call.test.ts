@@ -127,42 +127,25 @@ it("sends an agent over JSON-RPC the caller's id, or an integer for a caller ove
 
 describe('`blocking` in the configuration of a message', () => {
   const params = (configuration?: JsonObject) => messageV03({ ...(configuration && { configuration }) })
-  const forward = async (changes: Partial<A2ACall>, profile: Partial<CallProfile> = {}) =>
-    forwardToService({}, profile, { version: '0.3', ...changes })
+  const forward = (changes: Partial<A2ACall>) => forwardToService({}, {}, { version: '0.3', ...changes })
 
-  it('is true where a call of 0.3 leaves it out', async () => {
-    for (const configuration of [{}, { acceptedOutputModes: ['text'] }, { blocking: null }]) {
-      const { sent } = await forward({ params: params(configuration) })
-      expect(sent?.params).toEqual(params({ ...configuration, blocking: true }))
-    }
-  })
-
-  it('is not added elsewhere', async () => {
-    for (const changes of [
-      { params: params() },
-      { params: params({ blocking: false }) },
-      // No configuration: a list, and a number with an exponent.
-      { params: params([] as never) },
-      { params: params(JSON.rawJSON('1e5') as never) },
-      { operation: 'stream', params: params({}) },
-      { version: '1.0', params: params({}) },
+  it('is true where a call of 0.3 leaves it out, and not added elsewhere', async () => {
+    for (const [configuration, changes, added] of [
+      [{}, {}, { blocking: true }],
+      [{ acceptedOutputModes: ['text'] }, {}, { blocking: true }],
+      [{ blocking: null }, {}, { blocking: true }],
+      [{ blocking: false }, {}],
+      [{}, { operation: 'stream' }],
+      [{}, { version: '1.0' }],
       // Over HTTP+JSON, absence is false.
-      { binding: 'HTTP+JSON', params: params({}) },
-    ] as Partial<A2ACall>[]) {
-      const { sent } = await forward(changes)
-      expect(sent?.params, JSON.stringify(changes)).toEqual(changes.params)
+      [{}, { binding: 'HTTP+JSON' }],
+    ] as [JsonObject, Partial<A2ACall>, JsonObject?][]) {
+      const { sent } = await forward({ params: params(configuration), ...changes })
+      expect(sent?.params, JSON.stringify(changes)).toEqual(params({ ...configuration, ...added }))
     }
-  })
-
-  it('is translated for an agent of 1.0', async () => {
-    for (const [configuration, returnImmediately] of [
-      [{ acceptedOutputModes: ['text'] }, false],
-      [{ blocking: false }, true],
-    ] as const) {
-      const { body } = await forward({ params: params(configuration as never) }, { bridge: 'all' })
-      const sent = JSON.parse(body ?? '').params.configuration
-      expect(sent?.returnImmediately === true).toBe(returnImmediately)
-      expect(sent ?? {}).not.toHaveProperty('blocking')
+    for (const configuration of [undefined, [], JSON.rawJSON('1e5')]) {
+      const { sent } = await forward({ params: params(configuration as never) })
+      expect(sent?.params).toEqual(params(configuration as never))
     }
   })
 })

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { numberedEvent } from '../support/answers.ts'
-import { parseEvents } from '../support/event-stream.ts'
 import { startWorker } from '../support/host.ts'
 import type { Runtime } from '../support/runtime.ts'
 import { json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
@@ -61,16 +60,6 @@ describe.each([
     }
     await reader.cancel()
     await agent.disconnected()
-  })
-
-  it('ends a stream that breaks off with an error event', async () => {
-    agent.respond(response => {
-      response.writeHead(200, stream).write(`${event(1)}data: {"ha`, () => response.destroy())
-    })
-    const text = await (await send({ ...route, streams: true })).text()
-    const error = { message: 'The connection to the agent was lost before its stream ended.' }
-    const data = numberedEvent(1, 'JSONRPC', '1.0')
-    expect(parseEvents(text)).toMatchObject([{ data }, { data: { id: 7, error } }])
   })
 
   it('closes a silent stream at the agent when the caller disconnects, also while other work goes on', async () => {

@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
+import { toRestError } from '../../src/a2a/error-response.ts'
 import type { CallError } from '../../src/a2a/errors.ts'
 import type { ForwardOptions } from '../../src/gateway/upstream/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
+import { readUpstreamResponse, toClientResponse } from '../../src/gateway/upstream/response.ts'
 import '../support/workers/identity-transform-stream.ts'
 import { numberedEvent } from '../support/answers.ts'
 import { forwardedBody as body, forwardTo, hostHeaders, succeeded } from '../support/calls.ts'
@@ -49,18 +50,6 @@ describe('the upstream request', () => {
     })
   })
 
-  it('goes to a service binding without the checks on network addresses', async () => {
-    agent.respond(reply(200, json, answer))
-    const fetch = vi.fn(async () => new Response(answer, { headers: json }))
-    const target = targetAt('http://localhost/a2a')
-    const response = succeeded(await send({ target, service: { fetch } as never }, { allowedOrigins: '' }))
-    expect([await response.text(), agent.requests]).toEqual([answer, []])
-    expect(fetch).toHaveBeenCalledExactlyOnceWith(
-      'http://localhost/a2a',
-      expect.objectContaining({ method: 'POST', body, redirect: 'manual' }),
-    )
-  })
-
   it('is not sent to a forbidden address', async () => {
     const error = { kind: 'misconfigured', detail: "The agent's address is an IP address." }
     expect(await send({ target: targetAt('https://169.254.169.254/') }, { allowedOrigins: '' })).toEqual(error)
@@ -102,10 +91,9 @@ describe('the response to the caller', () => {
       [200, json, `\ufeff${answer}`],
       [200, { ...json, 'Content-Encoding': 'gzip' }, answer],
       [404, json, error],
-      // A status that Cloudflare uses.
+      // Statuses of which other bodies are replaced: one of Cloudflare's, and one that is passed on.
       [522, json, error],
-      [401, { ...json, 'WWW-Authenticate': 'Bearer realm="a"' }, error],
-      [429, { ...json, 'Retry-After': '7' }, error],
+      [429, json, error],
     ] as [number, Record<string, string>, string][]) {
       const { 'Content-Encoding': encoding, ...kept } = headers
       agent.respond(reply(status, headers, encoding ? gzipSync(text) : text))
@@ -172,27 +160,17 @@ describe('the response to the caller', () => {
     }
   })
 
-  it('is a timeout if the agent does not respond completely in time', async () => {
-    for (const respond of [
-      () => undefined,
-      response => {
-        response.writeHead(200, json)
-        const drip = setInterval(() => response.write(' '), 10)
-        response.on('close', () => clearInterval(drip))
-      },
-    ] as ((response: ServerResponse) => void)[]) {
+  it('is an error if the connection fails, or the agent does not respond completely in time', async () => {
+    const unreachable = { kind: 'unreachable', detail: expect.stringMatching(/./) }
+    const timeout = { kind: 'timeout', seconds: 0.2 }
+    for (const [respond, error] of [
+      [response => response.destroy(), unreachable],
+      [response => response.writeHead(200, json).write('{', () => response.destroy()), unreachable],
+      [() => undefined, timeout],
+      [response => response.writeHead(200, json).write('{'), timeout],
+    ] as [(response: ServerResponse) => void, object][]) {
       agent.respond(respond)
-      expect(await send({}, { timeoutSeconds: 0.05 })).toEqual({ kind: 'timeout', seconds: 0.05 })
-    }
-  })
-
-  it('is an error if the connection fails', async () => {
-    for (const respond of [
-      response => response.destroy(),
-      response => response.writeHead(200, json).write('{', () => response.destroy()),
-    ] as ((response: ServerResponse) => void)[]) {
-      agent.respond(respond)
-      expect(await send()).toEqual({ kind: 'unreachable', detail: expect.stringMatching(/./) })
+      expect(await send({}, { timeoutSeconds: 0.2 })).toEqual(error)
     }
   })
 })
@@ -208,21 +186,13 @@ describe('an authentication error of the agent, or one of its limits', () => {
   })
 
   it('is converted from HTML into an error of the version and binding', async () => {
-    const refused = { kind: 'agent-refused', status: 401 } as const
-    for (const [binding, version, type, error] of [
-      ['JSONRPC', '1.0', 'json', { jsonrpc: '2.0', id: 7, error: toJsonRpcError(refused, '1.0') }],
-      ['HTTP+JSON', '1.0', 'a2a+json', toRestError(refused, '1.0')],
-    ] as const) {
-      agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
-      const target = { binding, version, url: agent.origin }
-      const response = succeeded(await send({ target, form: { binding, version, id: 7, operation: 'send' } }))
-      expect([response.status, await response.json()]).toEqual([401, error])
-      expect(Object.fromEntries(response.headers)).toEqual({
-        ...hostHeaders,
-        'content-type': `application/${type}`,
-        'www-authenticate': 'Bearer realm="agent"',
-      })
-    }
+    agent.respond(reply(401, { ...html, 'WWW-Authenticate': 'Bearer realm="agent"' }, '<h1>Who are you?</h1>'))
+    const response = succeeded(await send(restTarget()))
+    const error = toRestError({ kind: 'agent-refused', status: 401 }, '1.0')
+    expect([response.status, await response.json()]).toEqual([401, error])
+    expect(Object.fromEntries(response.headers)).toEqual({
+      ...{ ...hostHeaders, 'content-type': 'application/a2a+json', 'www-authenticate': 'Bearer realm="agent"' },
+    })
   })
 
   it('keeps its status whatever its body, and Retry-After', async () => {
@@ -250,30 +220,6 @@ describe('a forwarded stream', () => {
     expect([relayed.status, await relayed.text()]).toEqual([200, event(0) + event(1)])
     const headers = Object.fromEntries(relayed.headers)
     expect(headers).toEqual({ ...hostHeaders, 'a2a-version': '1.0', 'content-type': 'text/event-stream' })
-  })
-
-  it('may last longer than the timeout of a response', async () => {
-    let connection: ServerResponse | undefined
-    agent.respond(response => {
-      connection = response
-      response.writeHead(200, stream).write(event(1))
-    })
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    try {
-      const relayed = await openStream({}, { timeoutSeconds: 0.1 })
-      await vi.advanceTimersByTimeAsync(1000)
-      connection?.end(event(2))
-      expect(await relayed.text()).toBe(event(1) + event(2))
-    } finally {
-      vi.useRealTimers()
-    }
-  })
-
-  it("is replaced by the agent's JSON-RPC error", async () => {
-    const error = '{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no such task"}}'
-    agent.respond(reply(200, json, error))
-    const relayed = await openStream()
-    expect([relayed.headers.get('Content-Type'), await relayed.text()]).toEqual(['application/json', error])
   })
 
   it('with another status than 200 is an invalid response', async () => {
@@ -307,4 +253,46 @@ it('does not report a defect of this host as an unreachable agent', async () => 
     },
   } as const
   await expect(send({ form })).rejects.toThrow(new TypeError('a defect'))
+})
+
+it('rejects a body with a status with which no Response can have one', async () => {
+  for (const status of [101, 199, 204, 205, 600]) {
+    const upstream = Response.json({ jsonrpc: '2.0', id: 7, result: {} })
+    Object.defineProperties(upstream, { status: { value: status }, ok: { value: status > 199 && status < 300 } })
+    const policy = {
+      ...{ maxBytes: 1000, mayBeEmpty: true, ownCredentials: false, check: () => undefined },
+      form: { binding: 'JSONRPC', version: '1.0', id: 7 },
+    } as const
+    expect(await readUpstreamResponse(upstream, policy)).toEqual({ kind: 'invalid-response', status })
+  }
+})
+
+it('passes on the challenges of an agent without any address, and keeps them separate', () => {
+  const host = 'agent.internal.example'
+  const bearer = 'Bearer realm="weather", error="invalid_token", scope="read"'
+  const digest = 'Digest realm="a", qop="auth, auth-int", algorithm=SHA-256, nonce="7ypf/xlj9X+s=="'
+  for (const [expected, ...challenges] of [
+    [bearer, bearer],
+    ['Bearer error="invalid_token"', `Bearer resource_metadata="https://${host}/meta", error="invalid_token"`],
+    ['Bearer scope="read"', `Bearer realm="https://${host}/", scope="read"`],
+    ['Bearer error="invalid_token"', `Bearer error="invalid_token", resource_metadata=https://${host}`],
+    ['Bearer scope="read:weather write"', `Bearer realm="${host}", scope="read:weather write"`],
+    ['Bearer', 'Bearer realm="agent@10.0.0.7:8443"'],
+    ['Bearer error=invalid_token', `Bearer error_uri="//${host}/e", error=invalid_token`],
+    ['Bearer', 'Bearer error_description="see 10.0.0.7:8443/token"'],
+    ['Bearer', `Bearer error="https:\\/\\/${host}"`],
+    [digest, digest],
+    ['a'.repeat(32), 'a'.repeat(40_000)],
+    ['Bearer realm="a", Basic realm="b", charset="UTF-8"', 'Bearer realm="a"', 'Basic realm="b", charset="UTF-8"'],
+    ['Bearer error="x_y", scope="read", DPoP', 'Bearer error="x_y", scope="read"', 'DPoP algs="ES256"'],
+    ['Negotiate, Basic realm="b"', 'Negotiate YWJj', 'Basic realm="b"'],
+    ['Bearer realm="a", error="x_y"', 'Bearer realm = "a", error = "x_y"'],
+    ['Bearer, Basic realm="b"', 'Bearer resource_metadata="https://a.example/, Basic realm=b"', 'Basic realm="b"'],
+    ['Bearer', 'Bearer realm="a', 'Basic realm="b"'],
+  ]) {
+    const upstream = new Response(null, { status: 401 })
+    for (const challenge of challenges) upstream.headers.append('WWW-Authenticate', challenge)
+    const passed = toClientResponse('{}', 'application/json', upstream).headers.get('WWW-Authenticate')
+    expect(passed, challenges.join()).toBe(expected)
+  }
 })

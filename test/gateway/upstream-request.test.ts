@@ -145,25 +145,15 @@ describe('upstreamHeaders', () => {
 
 const params = { id: 't', tenant: 'weather', agentName: 'Weather' }
 
-describe('rewriteRoutingParams', () => {
-  it('removes the parameter that selected the agent, and sets the tenant of the endpoint', () => {
-    for (const [tenant, selector, expected] of [
-      [undefined, undefined, params],
-      [undefined, 'tenant', { id: 't', agentName: 'Weather' }],
-      ['north', undefined, { ...params, tenant: 'north' }],
-      ['north', 'agentName', { id: 't', tenant: 'north' }],
-    ] as const) {
-      const endpoint = tenant === undefined ? target : { ...target, tenant }
-      expect(rewriteRoutingParams(params, endpoint, selector), `${tenant} ${selector}`).toStrictEqual(expected)
-      expect(params).toStrictEqual({ id: 't', tenant: 'weather', agentName: 'Weather' })
-    }
-  })
-
-  it("sets the agent's name at its own host, whatever selected it here", () => {
-    const endpoint = { ...target, agentName: 'DataProcessor' }
-    expect(rewriteRoutingParams(params, endpoint, 'agentName')).toStrictEqual({ ...params, agentName: 'DataProcessor' })
-    expect(rewriteRoutingParams({}, endpoint)).toStrictEqual({ agentName: 'DataProcessor' })
-  })
+it('rewriteRoutingParams removes the parameter that selected the agent, and sets those of the endpoint', () => {
+  for (const [endpoint, selector, expected] of [
+    [{}, undefined, params],
+    [{}, 'tenant', { id: 't', agentName: 'Weather' }],
+    [{ tenant: 'north' }, undefined, { ...params, tenant: 'north' }],
+    [{ tenant: 'north' }, 'agentName', { id: 't', tenant: 'north' }],
+    [{ agentName: 'DataProcessor' }, 'agentName', { ...params, agentName: 'DataProcessor' }],
+  ] as const)
+    expect(rewriteRoutingParams(params, { ...target, ...endpoint }, selector)).toStrictEqual(expected)
 })
 
 const origin = 'https://a.example.com'
@@ -203,7 +193,6 @@ describe('upstreamUrl', () => {
 
   it('inserts the tenant', () => {
     for (const [tenant, path, expected] of [
-      ['north', 'message:send', 'https://a.example.com/a2a/north/message:send'],
       ['north', 'tasks?tenant=south&pageSize=2', 'https://a.example.com/a2a/north/tasks?pageSize=2'],
       ['a/b c?#%2F', 'tasks/1:cancel', 'https://a.example.com/a2a/a%2Fb%20c%3F%23%252F/tasks/1:cancel'],
       ['..', 'tasks/1', undefined],
