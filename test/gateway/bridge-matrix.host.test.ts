@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, nextAddress, useSharedHost } from '../support/called-host.ts'
-import { isNightly } from '../support/matrix.ts'
 import { agentKinds, agentPath, createOfficialAgents, extendedDescription } from '../support/sdk/agents.ts'
 import { createPushV03, errorNameOf, type OfficialClient, openClient, pushText } from '../support/sdk/clients.ts'
 
@@ -92,31 +91,9 @@ const followAndCancel = async (client: OfficialClient, id: string) => {
   return [...seen, await canceled?.then(describeObject)]
 }
 
-/**
- * Clients whose requests reach the host in a form that another client has too: each with one kind of agent, and with all
- * in a nightly run.
- */
-const redundantClients: Record<string, string> = {
-  '1.0 as 0.3 over JSON-RPC': '1.0 over HTTP+JSON',
-  '1.0 as 0.3 over HTTP+JSON': '1.0 over JSON-RPC',
-  '0.2 over JSON-RPC': '0.3 over HTTP+JSON',
-}
-
 describe.each(agentKinds)('an agent of %s', kind => {
   const url = () => `${called.host.url.origin}/agents/${idOf(kind)}`
-  const clientNames = Object.keys(openClient).filter(name => isNightly || (redundantClients[name] ?? kind) === kind)
-  /** Returns what `use` finds for each client, all at once: each has tasks of its own. */
-  const withEach = async <Found>(names: string[], use: (client: OfficialClient, name: string) => Promise<Found>) => {
-    const found = names.map(async name => {
-      const client = await openClient[name]?.(url(), fetchImpl)
-      if (!client) throw new Error('no client')
-      return [name, await use(client, name)] as const
-    })
-    return Object.fromEntries(await Promise.all(found))
-  }
-  const expectEach = <Expected>(names: string[], expectedOf: (name: string) => Expected) =>
-    Object.fromEntries(names.map(name => [name, expectedOf(name)]))
-
+  const clientNames = Object.keys(openClient)
   /** The official server of 0.3 over HTTP+JSON fails where it should answer a request for a stream with an error. */
   const isFaulty = kind === '0.3 over HTTP+JSON'
   /**
@@ -125,8 +102,30 @@ describe.each(agentKinds)('an agent of %s', kind => {
    */
   const isUnreadable = (name: string) => isFaulty && name.endsWith('0.3 over HTTP+JSON')
 
+  /** Only 1.0 has lists of tasks. */
+  const listOf = (name: string) => {
+    if (!/^1.0 over/.test(name)) return ['none']
+    return kind.startsWith('1.0') ? [completed, 'none'] : ['UnsupportedOperationError']
+  }
+  const keepPush = async (client: OfficialClient, name: string, id: string) => [
+    await (isUnreadable(name) ? createPushV03(url(), fetchImpl, id) : client.setPush(id)),
+    await client.getPush(id),
+    await client.listPush(id),
+    await client.deletePush(id).then(() => 'deleted'),
+    await client.listPush(id),
+  ]
+  const findInList = async ({ listTasks }: OfficialClient, task: string) => {
+    const found: string[] = []
+    const error = await errorNameOf(async () => {
+      for (const { id, ...listed } of (await listTasks?.()) ?? []) if (id === task) found.push(describeObject(listed))
+    })
+    return [...found, error]
+  }
+
   it('answers every call of each client', async () => {
-    const found = await withEach(clientNames, async client => {
+    const callAll = async (name: string) => {
+      const client = await openClient[name]?.(url(), fetchImpl)
+      if (!client) throw new Error('no client')
       const sent = await client.send('task')
       const id = `${sent.id}`
       const waiting = await client.send('wait', true)
@@ -142,13 +141,17 @@ describe.each(agentKinds)('an agent of %s', kind => {
         unknown: await errorNameOf(() => client.getTask('unknown')),
         unknownStream: await errorNameOf(() => described(client.resubscribe('unknown'))),
         ended: await errorNameOf(() => client.cancel(id)),
+        push: await keepPush(client, name, id),
+        listed: await findInList(client, id),
       }
-    })
+    }
+    // All at once: each client has tasks of its own.
+    const found = await Promise.all(clientNames.map(async name => [name, await callAll(name)] as const))
     expect(found).toEqual(
-      expectEach(clientNames, name => {
+      clientNames.map(name => {
         // The client with compatibility shows events of 1.0, without `final`.
         const final = name.startsWith('1.0') ? '' : ' (final)'
-        return {
+        const expected = {
           message: 'message: It rains',
           task: completed,
           stream: streamEvents(name),
@@ -160,36 +163,11 @@ describe.each(agentKinds)('an agent of %s', kind => {
           unknown: 'TaskNotFoundError',
           unknownStream: isFaulty ? expect.not.stringMatching(/^none$/) : 'TaskNotFoundError',
           ended: 'TaskNotCancelableError',
+          push: [pushText, pushText, [pushText], 'deleted', []],
+          listed: listOf(name),
         }
+        return [name, expected]
       }),
     )
-  })
-
-  it('keeps the push configurations of each client', async () => {
-    const found = await withEach(clientNames, async (client, name) => {
-      const id = `${(await client.send('task')).id}`
-      return [
-        await (isUnreadable(name) ? createPushV03(url(), fetchImpl, id) : client.setPush(id)),
-        await client.getPush(id),
-        await client.listPush(id),
-        await client.deletePush(id).then(() => 'deleted'),
-        await client.listPush(id),
-      ]
-    })
-    expect(found).toEqual(expectEach(clientNames, () => [pushText, pushText, [pushText], 'deleted', []]))
-  })
-
-  it('lists its tasks, if its version has a list', async () => {
-    const names = ['1.0 over JSON-RPC', '1.0 over HTTP+JSON']
-    const found = await withEach(names, async client => {
-      const sent = await client.send('task')
-      const found: string[] = []
-      const error = await errorNameOf(async () => {
-        for (const task of (await client.listTasks?.()) ?? []) if (task.id === sent.id) found.push(describeObject(task))
-      })
-      return [found, error]
-    })
-    const expected = kind.startsWith('1.0') ? [[completed], 'none'] : [[], 'UnsupportedOperationError']
-    expect(found).toEqual(expectEach(names, () => expected))
   })
 })

@@ -47,39 +47,26 @@ const answer = (id: string) => `{ "jsonrpc": "2.0", ${id} "result": ${result}, "
 describe('the id of a JSON-RPC answer', () => {
   const big = JSON.rawJSON('12345678901234567890') as Json
 
-  it('that is the id of the caller passes byte for byte', async () => {
-    for (const [id, text] of [
-      ...[
-        [7, '7'],
-        ['7', '"7"'],
-        ['ü', '"\\u00fc"'],
-        [0, '0'],
-        [null, 'null'],
-        [1.5, '1.5'],
-      ],
+  it('is that of the caller byte for byte, or restored', async () => {
+    for (const [id, answered, restored] of [
+      [7, '7'],
+      ['ü', '"\\u00fc"'],
+      [null, 'null'],
       [big, '12345678901234567890'],
-    ] as [Json, string][])
-      expect(await check(answer(`"id": ${text},`), { call: callWith({ id }) }), text).toBeUndefined()
-  })
-
-  it('is restored', async () => {
-    for (const [id, answered, expected] of [
-      ...['8', '"7"', 'null', '{"a": [7]}'].map(answered => [7, answered, '7']),
-      ['7', '7', '"7"'],
+      [7, '"7"', '7'],
+      [7, '{"a": [7]}', '7'],
       [null, '7', 'null'],
       [big, '12345678901234567000', '12345678901234567890'],
       [2 ** 53, '9007199254740993', '9007199254740992'],
-    ] as [Json, string, string][])
-      expect(await check(answer(`"id": ${answered},`), { call: callWith({ id }) }), answered).toEqual({
-        text: `{"jsonrpc":"2.0","id":${expected},"result":${result},"n":1.0}`,
-      })
+    ] as [Json, string, string?][]) {
+      const text = `{"jsonrpc":"2.0","id":${restored},"result":${result},"n":1.0}`
+      const checked = await check(answer(`"id": ${answered},`), { call: callWith({ id }) })
+      expect(checked, answered).toEqual(restored === undefined ? undefined : { text })
+    }
   })
 
-  it('is restored where there is none', async () => {
+  it('is restored where there is none, in an error and in an event', async () => {
     expect(await check(answer(''))).toEqual({ text: `{"jsonrpc":"2.0","result":${result},"n":1.0,"id":7}` })
-  })
-
-  it('is restored in an error and in an event', async () => {
     const error = (id: string) => `{"jsonrpc":"2.0","id":${id},"error":{"code":-32001,"message":"x","data":1e400}}`
     expect(await check(error('null'))).toEqual({ text: error('7') })
     expect(await check(error('8'), { place: 'event', call: callWith({ operation: 'stream' }) })).toEqual({
@@ -91,46 +78,31 @@ describe('the id of a JSON-RPC answer', () => {
     expect(await check(result, { call: callWith({ binding: 'HTTP+JSON', id: null }) })).toBeUndefined()
   })
 
-  it('is not restored with warn, but reported', async () => {
-    for (const place of ['response', 'event'] as const) {
+  it('is reported with warn, and passes with off', async () => {
+    const error = { kind: 'invalid-response', status: 200, detail: 'id must be that of the call' }
+    for (const [level, id, reported] of [
+      ['warn', 7, []],
+      ['warn', 8, [[error, 'event']]],
+      ['off', 8, []],
+    ] as const) {
       const warn = vi.fn()
-      expect(await check(answer('"id": 7,'), { level: 'warn', warn, place })).toBeUndefined()
-      expect(warn).not.toHaveBeenCalled()
-      expect(await check(answer('"id": 8,'), { level: 'warn', warn, place })).toBeUndefined()
-      const error = { kind: 'invalid-response', status: 200, detail: 'id must be that of the call' }
-      expect(warn).toHaveBeenCalledExactlyOnceWith(error, place)
+      const policy = { level, warn, place: 'event', inspect: () => undefined } as const
+      expect(await check(answer(`"id": ${id},`), policy)).toBeUndefined()
+      expect(warn.mock.calls).toEqual(reported)
     }
-  })
-
-  it('is reported after the inspection, because the answer is one of A2A', () => {
-    const order: string[] = []
-    check(answer('"id": 8,'), {
-      level: 'warn',
-      inspect: () => void order.push('inspect'),
-      warn: () => order.push('warn'),
-    })
-    expect(order).toEqual(['inspect', 'warn'])
-  })
-
-  it('is neither restored nor reported with off', async () => {
-    const warn = vi.fn()
-    const inspect = () => undefined
-    expect(await check(answer('"id": 8,'), { level: 'off', warn, inspect })).toBeUndefined()
-    expect(warn).not.toHaveBeenCalled()
   })
 })
 
 describe('an answer that is not A2A', () => {
-  const bad = '{"jsonrpc":"2.0","id":7}'
-  const error = { kind: 'invalid-response', status: 200, detail: 'result or error must be present' }
-
-  it('is an error with enforce, passes with a warning with warn, and passes with off', () =>
-    expectByLevel(changes => check(bad, changes), error))
+  it('is an error with enforce, passes with a warning with warn, and passes with off', () => {
+    const error = { kind: 'invalid-response', status: 200, detail: 'result or error must be present' }
+    return expectByLevel(changes => check('{"jsonrpc":"2.0","id":7}', changes), error)
+  })
 
   it('is an error at every level if it is not JSON', async () => {
     const invalid = { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }
     for (const level of levels)
-      for (const text of ['', '<html>', '{"jsonrpc":']) expect(await check(text, { level }), text).toEqual(invalid)
+      for (const text of ['', '<html>']) expect(await check(text, { level }), text).toEqual(invalid)
   })
 
   it('passes as an event that is not JSON unless the level is enforce', async () => {
@@ -143,10 +115,8 @@ describe('an answer that is not A2A', () => {
   it('has no text of the agent in its reason', async () => {
     const marker = 'zzmarkerzz'
     for (const text of [
-      `{"jsonrpc":"${marker}"}`,
       `{"jsonrpc":"2.0","result":{"${marker}":"${marker}"}}`,
       `{"jsonrpc":"2.0","error":{"code":"${marker}","${marker}":1}}`,
-      `{"jsonrpc":"2.0","result":{"message":{"messageId":"1","parts":[{"${marker}":1}]}}}`,
       marker,
     ])
       expect(JSON.stringify(await check(text))).not.toContain(marker)
@@ -163,18 +133,12 @@ describe('an answer that nests too deeply', () => {
   it('is an error with enforce, in every place', async () => {
     for (const place of ['response', 'error-response', 'event'] as const) {
       expect(await check(nested(MAX_JSON_DEPTH), { place })).toBeUndefined()
-      for (const id of ['7', '8']) expect(await check(nested(MAX_JSON_DEPTH + 1, id), { place })).toEqual(error)
-      expect(await check(nested(100_000), { place })).toEqual(error)
+      expect(await check(nested(100_000, '8'), { place })).toEqual(error)
     }
   })
 
   it('passes with a warning with warn, and passes with off', () =>
     expectByLevel(changes => check(nested(MAX_JSON_DEPTH + 1), changes), error))
-
-  it('is no JSON if a part of it is missing, whatever the level', async () => {
-    for (const level of levels)
-      expect(await check('['.repeat(MAX_JSON_DEPTH + 1), { level })).toMatchObject({ detail: 'the body must be JSON' })
-  })
 })
 
 describe('an answer with a name twice in one object', () => {
@@ -186,15 +150,9 @@ describe('an answer with a name twice in one object', () => {
 
   it('is an error with enforce', async () => {
     for (const [text, place = 'response', call] of [
-      [`{"jsonrpc":"2.0","id":7,"result":{"message":{}},"result":${result}}`],
-      [`{\n "jsonrpc": "2.0", "id": 7,\n "result": {},\n "result" : ${result}\n}`],
       [`{"jsonrpc":"2.0","id":7,"r\\u0065sult":{},"result":${result}}`],
-      [`{"jsonrpc":"2.0","id":8,"id":7,"result":${result}}`],
       ['{"jsonrpc":"2.0","id":7,"error":{},"error":{"code":-32001,"message":"x"}}', 'error-response'],
-      [task('"id":"theirs","id":"mine"'), 'response', getTask],
-      [task('"id":"mine","contextId":"theirs","contextId":"mine"'), 'response', getTask],
       [task('"id":"mine","metadata":{"a":[{"b":1,"b":1}]}'), 'response', getTask],
-      [`{"jsonrpc":"2.0","id":7,"result":{},"result":${result}}`, 'event'],
       [`{"message":{},${result.slice(1)}`, 'response', rest],
     ] as [string, AnswerPlace?, AnsweredCall?][])
       expect(await check(text, { place, ...(call && { call }) }), text).toEqual(error)
@@ -202,46 +160,20 @@ describe('an answer with a name twice in one object', () => {
 
   it('passes with a warning with warn, and passes with off', () =>
     expectByLevel(changes => check(task('"id":"theirs","id":"mine"'), { call: getTask, ...changes }), error))
-
-  it('is written again with one value where something else in it is repaired', async () => {
-    const text = '{"jsonrpc":"2.0","id":7,"error":{"code":1,"code":2,"message":"x","data":{"stack":"at a"}}}'
-    expect(await check(text)).toEqual({
-      text: '{"jsonrpc":"2.0","id":7,"error":{"code":2,"message":"x","data":{}}}',
-    })
-  })
-
-  it('is not one with equal names in several objects, or in texts', async () => {
-    const parts = '[{"text":"{\\"text\\":1,\\"text\\":2} \\\\"},{"text":"a","metadata":{"text":{"text":1e2}}}]'
-    const message = `{"messageId":"m","role":"ROLE_AGENT","parts" : ${parts}}`
-    const text = `{"jsonrpc":"2.0","id":7,\t"result":{"message":${message}}}`
-    expect(await check(text)).toBeUndefined()
-  })
 })
 
 describe('a push configuration that is read back', () => {
   const secret = { token: 's-1', authentication: { scheme: 'Bearer', credentials: 's-2' } }
   const config = { id: 'p', taskId: 't', url: 'https://client.example/push', ...secret }
-  const { token: _, ...shown } = { ...config, authentication: { scheme: 'Bearer' } }
-  const inner = { id: 'p', url: 'https://client.example/push', ...secret }
-  const { token: __, ...shownInner } = { ...inner, authentication: { scheme: 'Bearer' } }
-  const named = { name: 'tasks/t/pushNotificationConfigs/p' }
+  const shown = { id: 'p', taskId: 't', url: 'https://client.example/push', authentication: { scheme: 'Bearer' } }
   const rpc = (result: unknown) => ({ jsonrpc: '2.0', id: 7, result })
 
   it('has no secrets at any level', async () => {
-    const [get, list] = ['getPushConfig', 'listPushConfigs'] as const
-    const wrap = (config: object) => ({ taskId: 't', pushNotificationConfig: config })
-    const listOf = (config: object) => ({ configs: [config, config], nextPageToken: 'n' })
+    const listOf = (config: object) => [{ taskId: 't', pushNotificationConfig: config }]
     for (const [changes, sent, expected] of [
-      [{ operation: get }, rpc(config), rpc(shown)],
-      [{ operation: list }, rpc(listOf(config)), rpc(listOf(shown))],
-      [{ operation: get, binding: 'HTTP+JSON' }, config, shown],
-      [{ operation: get, version: '0.3' }, rpc(wrap(inner)), rpc(wrap(shownInner))],
-      [{ operation: list, version: '0.3' }, rpc([wrap(inner)]), rpc([wrap(shownInner)])],
-      [
-        { operation: get, version: '0.3', binding: 'HTTP+JSON' },
-        { ...named, pushNotificationConfig: inner },
-        { ...named, pushNotificationConfig: shownInner },
-      ],
+      [{ operation: 'getPushConfig' }, rpc(config), rpc(shown)],
+      [{ operation: 'getPushConfig', binding: 'HTTP+JSON' }, config, shown],
+      [{ operation: 'listPushConfigs', version: '0.3' }, rpc(listOf(config)), rpc(listOf(shown))],
     ] as [Partial<AnsweredCall>, object, object][])
       for (const level of levels)
         expect(await check(JSON.stringify(sent), { call: callWith(changes), level }), level).toEqual({
@@ -265,20 +197,15 @@ describe('a push configuration that is read back', () => {
   })
 
   it('is whole for the caller who creates it', async () => {
-    expect(
-      await check(JSON.stringify(rpc(config)), { call: callWith({ operation: 'createPushConfig' }) }),
-    ).toBeUndefined()
+    const call = callWith({ operation: 'createPushConfig' })
+    expect(await check(JSON.stringify(rpc(config)), { call })).toBeUndefined()
   })
 })
 
-it('treats an event that is too large to be read by the level', () =>
-  expectByLevel(
-    changes => checkEvent(undefined, callWith(), policyWith(changes)),
-    {
-      ...{ kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES },
-    },
-    'event',
-  ))
+it('treats an event that is too large to be read by the level', () => {
+  const error = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
+  return expectByLevel(changes => checkEvent(undefined, callWith(), policyWith(changes)), error, 'event')
+})
 
 describe('an inspection', () => {
   const list = callWith({ operation: 'listTasks' })

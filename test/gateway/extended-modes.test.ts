@@ -1,14 +1,16 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { A2ACall } from '../../src/a2a/operations.ts'
 import { ANONYMOUS, type Authentication } from '../../src/auth/principal.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { compile } from '../../src/card/compile/index.ts'
+import type { CallTarget } from '../../src/card/model/calls.ts'
 import { createCallContext } from '../../src/gateway/call-context.ts'
 import { fetchExtendedCard, fetchExtendedModes } from '../../src/gateway/extended-card.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { MAX_AGENT_EXTENDED_CARD_BYTES } from '../../src/limits.ts'
+import { callWith } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { registration } from '../support/cards/compile.ts'
+import { executionContext } from '../support/kv.ts'
 
 const publicCard = agentCard('https://agent.test', {
   capabilities: { extendedAgentCard: true },
@@ -70,15 +72,11 @@ const env = {
   },
 } as unknown as Env
 
-const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
-
-const call: A2ACall = {
-  ...{ binding: 'JSONRPC', version: '1.0', dialect: '1.0', operation: 'send', params: {}, id: 1, extensions: [] },
-} as never
+const call = callWith({ params: {} })
 
 const contextOf = (headers: Record<string, string>, caller: Authentication = ANONYMOUS) => {
   const request = new Request('https://host.example/', { headers: { 'CF-Connecting-IP': '192.0.2.1', ...headers } })
-  const context = createCallContext(caller, { request, env, ctx })
+  const context = createCallContext(caller, { request, env, ctx: executionContext })
   return { ...context, profile, call, agent: { id, named: id } }
 }
 
@@ -94,7 +92,6 @@ const image = ['text/plain', 'image/png']
 describe('the media types of the extended card that an agent returns to a caller', () => {
   it('are fetched once a minute for each caller, and what does not depend on the caller once for all', async () => {
     expect(await readModes(mine)).toEqual([image, ['extended:192.0.2.1', 'agent', 'registry']])
-    expect(await readModes(mine)).toEqual([image, []])
     vi.advanceTimersByTime(59_000)
     expect(await readModes(mine)).toEqual([image, []])
     answer = { result: publicCard }
@@ -105,9 +102,12 @@ describe('the media types of the extended card that an agent returns to a caller
   it('are fetched again for another caller', async () => {
     await readModes(mine)
     const subject = { authenticated: true, subject: 'token:1', strippedHeaders: [] } as never
-    expect((await readModes({ Authorization: 'Bearer other' }))[1]).toEqual(['extended:192.0.2.1', 'agent'])
-    expect((await readModes({ ...mine, 'X-Key': 'key' }))[1]).toEqual(['extended:192.0.2.1', 'agent'])
-    expect((await readModes(mine, subject))[1]).toEqual(['extended:token:1', 'agent'])
+    for (const [limit, ...caller] of [
+      ['192.0.2.1', { Authorization: 'Bearer other' }],
+      ['192.0.2.1', { ...mine, 'X-Key': 'key' }],
+      ['token:1', mine, subject],
+    ] as [string, Record<string, string>, Authentication?][])
+      expect((await readModes(...caller))[1]).toEqual([`extended:${limit}`, 'agent'])
   })
 
   it('are fetched again when the card or the manifest has changed', async () => {
@@ -121,9 +121,7 @@ describe('the media types of the extended card that an agent returns to a caller
   it('are not asked for again for a minute where the agent returns no valid card', async () => {
     for (const [response, ...further] of [
       [{ error: { code: -32007, message: 'None for you' } }],
-      [Response.json({ error: 'None for you' }, { status: 403 })],
       [new Response('<p>', { status: 404, headers: { 'Content-Type': 'text/html' } })],
-      [{ result: 'none' }],
       [{ result: { description: 'x'.repeat(MAX_AGENT_EXTENDED_CARD_BYTES) } }],
       // What is not valid is compared with the manifest.
       [{ result: { ...publicCard, skills: 'none' } }, 'registry'],
@@ -138,9 +136,7 @@ describe('the media types of the extended card that an agent returns to a caller
   it('are fetched again after a failure that may pass', async () => {
     const card = answer
     for (const failure of [
-      new Response('<p>', { status: 502, headers: { 'Content-Type': 'text/html' } }),
       Response.json({ error: { code: -32603, message: 'Later' } }, { status: 503 }),
-      new Response('', { status: 522 }),
       new Response(null, { status: 302, headers: { Location: '/maintenance' } }),
     ]) {
       id = `agent-${agents++}`
@@ -151,44 +147,27 @@ describe('the media types of the extended card that an agent returns to a caller
     }
   })
 
-  it('are fetched again where the Registry was unavailable', async () => {
+  it('are fetched again where the Registry failed or the limit was reached, and never without credentials', async () => {
     isUnavailable = true
     expect(await readModes(mine)).toEqual([undefined, ['extended:192.0.2.1', 'agent', 'registry']])
     isUnavailable = false
-    expect((await readModes(mine))[0]).toEqual(image)
-  })
-
-  it('are not fetched past the limit, which is not remembered', async () => {
     isLimited = true
     expect(await readModes(mine)).toEqual([undefined, ['extended:192.0.2.1']])
     isLimited = false
-    expect((await readModes(mine))[0]).toEqual(image)
-  })
-
-  it('are not fetched without credentials', async () => {
     expect(await readModes({})).toEqual([undefined, []])
+    expect((await readModes(mine))[0]).toEqual(image)
   })
 })
 
-describe('a call for the extended card of an agent', () => {
-  const get = (...caller: Parameters<typeof contextOf>) => {
-    const [target] = profile.targets
-    if (!target) throw new Error('no target')
-    return fetchExtendedCard(
-      contextOf(...caller),
-      { call, profile, target },
-      { wrapCard: ({ body }) => new Response(body) },
-    )
-  }
-
-  it('fetches the card each time, but reads the Registry once', async () => {
-    await get(mine)
-    await get({ Authorization: 'Bearer other' })
-    expect(requests).toEqual(['extended:192.0.2.1', 'agent', 'registry', 'extended:192.0.2.1', 'agent'])
-  })
-
-  it('is refused past the limit, without a request', async () => {
-    isLimited = true
-    expect([await get(mine), requests]).toEqual([{ kind: 'rate-limit', retryAfter: 60 }, ['extended:192.0.2.1']])
-  })
+it('fetches the card for each call for it up to the limit, but reads the Registry once', async () => {
+  const [target] = profile.targets as [CallTarget]
+  const wrapCard = ({ body }: { body: BodyInit }) => new Response(body)
+  const get = (token: string) =>
+    fetchExtendedCard(contextOf({ Authorization: token }), { call, profile, target }, { wrapCard })
+  await get('Bearer mine')
+  await get('Bearer other')
+  isLimited = true
+  expect(await get('Bearer mine')).toEqual({ kind: 'rate-limit', retryAfter: 60 })
+  const limit = 'extended:192.0.2.1'
+  expect(requests).toEqual([limit, 'agent', 'registry', limit, 'agent', limit])
 })

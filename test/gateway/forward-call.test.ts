@@ -53,18 +53,14 @@ const forwardToService = async (
 const identity = { issuer: 'https://cards.example.com' }
 
 describe('the identity of a caller', () => {
-  it('goes to an agent behind a service binding', async () => {
-    const { received } = await forwardToService({ SIGNING_KEY: JSON.stringify(makeSigningKey()) }, { identity })
+  it('goes to an agent that asks for it', async () => {
+    const env = { SIGNING_KEY: JSON.stringify(makeSigningKey()) }
+    const { received } = await forwardToService(env, { identity })
     expect(decodeJwt(received?.get('Calling-Card-Assertion') ?? '')).toMatchObject({
-      iss: 'https://cards.example.com',
-      aud: 'https://weather.internal/a2a',
-      agent: 'weather',
+      ...{ iss: 'https://cards.example.com', aud: 'https://weather.internal/a2a', agent: 'weather' },
     })
-  })
-
-  it('is not sent to an agent that does not ask for it', async () => {
-    const { received } = await forwardToService({ SIGNING_KEY: JSON.stringify(makeSigningKey()) }, {})
-    expect([received?.get('A2A-Version'), received?.has('Calling-Card-Assertion')]).toEqual(['1.0', false])
+    const other = await forwardToService(env, {})
+    expect([other.received?.get('A2A-Version'), other.received?.has('Calling-Card-Assertion')]).toEqual(['1.0', false])
   })
 
   it('is required: without a valid key, the call fails, and the log says what to do', async () => {
@@ -97,7 +93,6 @@ describe('the tenant that a caller names', () => {
     const service = undefined as never
     for (const profile of [
       {},
-      { tasks: 'shared' },
       { service, secret: 'AGENT_TOKEN' },
       { service, tasks: 'owner' },
     ] as Partial<CallProfile>[])
@@ -132,50 +127,25 @@ it("sends an agent over JSON-RPC the caller's id, or an integer for a caller ove
 
 describe('`blocking` in the configuration of a message', () => {
   const params = (configuration?: JsonObject) => messageV03({ ...(configuration && { configuration }) })
-  const forward = async (changes: Partial<A2ACall>, profile: Partial<CallProfile> = {}) =>
-    forwardToService({}, profile, { version: '0.3', ...changes })
+  const forward = (changes: Partial<A2ACall>) => forwardToService({}, {}, { version: '0.3', ...changes })
 
-  it('is true where a call of 0.3 leaves it out', async () => {
-    const pushNotificationConfig = { url: 'https://client.example.com/push' }
-    for (const configuration of [
-      {},
-      { acceptedOutputModes: ['text'] },
-      { pushNotificationConfig },
-      { blocking: null },
-    ]) {
-      const { sent } = await forward({ params: params(configuration) })
-      expect(sent?.params).toEqual(params({ ...configuration, blocking: true }))
-    }
-  })
-
-  it('is not added elsewhere', async () => {
-    for (const changes of [
-      { params: params() },
-      { params: params({ blocking: false }) },
-      { params: params({ Blocking: false }) },
-      // No configuration: a list, and a number with an exponent.
-      { params: params([] as never) },
-      { params: params(JSON.rawJSON('1e5') as never) },
-      { operation: 'stream', params: params({}) },
-      { version: '1.0', params: params({}) },
+  it('is true where a call of 0.3 leaves it out, and not added elsewhere', async () => {
+    for (const [configuration, changes, added] of [
+      [{}, {}, { blocking: true }],
+      [{ acceptedOutputModes: ['text'] }, {}, { blocking: true }],
+      [{ blocking: null }, {}, { blocking: true }],
+      [{ blocking: false }, {}],
+      [{}, { operation: 'stream' }],
+      [{}, { version: '1.0' }],
       // Over HTTP+JSON, absence is false.
-      { binding: 'HTTP+JSON', params: params({}) },
-    ] as Partial<A2ACall>[]) {
-      const { sent } = await forward(changes)
-      expect(sent?.params, JSON.stringify(changes)).toEqual(changes.params)
+      [{}, { binding: 'HTTP+JSON' }],
+    ] as [JsonObject, Partial<A2ACall>, JsonObject?][]) {
+      const { sent } = await forward({ params: params(configuration), ...changes })
+      expect(sent?.params, JSON.stringify(changes)).toEqual(params({ ...configuration, ...added }))
     }
-  })
-
-  it('is translated for an agent of 1.0', async () => {
-    for (const [configuration, returnImmediately] of [
-      [{ acceptedOutputModes: ['text'] }, false],
-      [{ blocking: true }, false],
-      [{ blocking: false }, true],
-    ] as const) {
-      const { body } = await forward({ params: params(configuration as never) }, { bridge: 'all' })
-      const sent = JSON.parse(body ?? '').params.configuration
-      expect(sent?.returnImmediately === true).toBe(returnImmediately)
-      expect(sent ?? {}).not.toHaveProperty('blocking')
+    for (const configuration of [undefined, [], JSON.rawJSON('1e5')]) {
+      const { sent } = await forward({ params: params(configuration as never) })
+      expect(sent?.params).toEqual(params(configuration as never))
     }
   })
 })

@@ -1,11 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { AnswerPlace, CheckedAnswer } from '../../src/a2a/results.ts'
 import { type AnswerPolicy, checkAnswer } from '../../src/gateway/upstream/check-answer.ts'
 import type { AnsweredCall } from '../../src/gateway/upstream/request.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { eventsOf, resultOf } from '../support/answers.ts'
-import { isNightly } from '../support/matrix.ts'
 
 const callWith = (changes: Partial<AnsweredCall> = {}): AnsweredCall => ({
   binding: 'JSONRPC',
@@ -63,7 +61,6 @@ describe('an answer whose meaning is certain is repaired', () => {
   it('in every part that has one certain meaning', async () => {
     const restTask = resultOf('getTask', '0.3 over HTTP')
     const [cancelled, canceled] = ['TASK_STATE_CANCELLED', 'TASK_STATE_CANCELED']
-    const messageV1 = (resultOf('send', '1.0') as JsonObject).message
     const rows: Row[] = [
       [answer(task, { id: null }), {}, answer(task), 'id'],
       [without(answer(task), 'jsonrpc'), {}, answer(task), 'jsonrpc'],
@@ -81,7 +78,6 @@ describe('an answer whose meaning is certain is repaired', () => {
       [answer(change(message, { role: 'assistant' })), {}, answer(message), 'role'],
       // Bare in 1.0, or wrapped where it must be bare.
       [answer(taskV1), v1, answer({ task: taskV1 }), 'wrapper'],
-      [answer(messageV1), v1, answer({ message: messageV1 }), 'wrapper'],
       [answer(wrappedUpdate.statusUpdate), { ...v1, ...streams }, answer(wrappedUpdate), 'wrapper'],
       [taskV1, { ...v1, ...rest }, { task: taskV1 }, 'wrapper'],
       [answer({ task: taskV1 }), { ...v1, ...getTask }, answer(taskV1), 'wrapper'],
@@ -138,26 +134,22 @@ describe('an answer whose meaning is certain is repaired', () => {
 
   it('in messages without an id, each of which gets one of its own', async () => {
     const unnamed = { kind: 'message', role: 'agent', parts: [{ kind: 'text', text: 'It rains' }] }
-    const { body, repairs } = await check(
-      answer(change(task, { status: { state: 'working', message: unnamed }, history: [unnamed] })),
-    )
-    const { status, history } = (body as { result: { status: { message: JsonObject }; history: JsonObject[] } }).result
-    const ids = [status.message.messageId, history[0]?.messageId]
+    const given = change(task, { status: { state: 'working', message: unnamed }, history: [unnamed] })
+    const { body, repairs } = await check(answer(given))
+    const ids = [...JSON.stringify(body).matchAll(/"messageId":"([\da-f-]{36})"/g)].map(([, id]) => id)
     expect([new Set(ids).size, repairs]).toEqual([2, ['message']])
-    expect(ids).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)])
   })
 
   it('in a record separator before the JSON, whose bytes stay', async () => {
     const json = `{ "jsonrpc":"2.0", "id":7, "result": ${JSON.stringify(task)}, "n": 1.0 }`
-    for (const prefix of ['\u001e', '\ufeff\u001e'])
-      for (const place of ['event', 'response'] as const) {
-        const { checked, repairs } = await check(`${prefix}${json}\u001e`, streams, { place })
-        expect([checked, repairs]).toEqual([{ text: json }, ['record-separator']])
-      }
+    for (const prefix of ['\u001e', '\ufeff\u001e']) {
+      const { checked, repairs } = await check(`${prefix}${json}\u001e`, streams, { place: 'event' })
+      expect([checked, repairs]).toEqual([{ text: json }, ['record-separator']])
+    }
   })
 
   it('if it is an event without content, which is left out', async () => {
-    for (const data of ['', ' ', '[DONE]', '\u001e[DONE]']) {
+    for (const data of ['', ' ', '\u001e[DONE]']) {
       const { checked, repairs } = await check(data, streams, { place: 'event' })
       expect([checked, repairs], data).toEqual([{ text: '' }, ['end-of-stream']])
     }
@@ -166,20 +158,17 @@ describe('an answer whose meaning is certain is repaired', () => {
   it('in an update without the context of its task', async () => {
     for (const version of ['0.3', '1.0'] as const) {
       const [first = {}, second = {}, third = {}] = eventsOf(version)
-      const stream = {}
-      const checkEvent = (event: JsonObject) =>
-        check(answer(event), { ...streams, version }, { place: 'event', stream })
-      const lacking = (event: JsonObject, changes: JsonObject = {}): JsonObject =>
-        JSON.parse(JSON.stringify({ ...event, ...changes }).replaceAll('"contextId":"c-1"', '"contextId":""'))
+      const policy = { place: 'event', stream: {} } as const
+      const checkEvent = (event: JsonObject) => check(answer(event), { ...streams, version }, policy)
+      const lacking = (event: JsonObject): JsonObject =>
+        JSON.parse(JSON.stringify(event).replaceAll('"contextId":"c-1"', '"contextId":""'))
       expect((await checkEvent(lacking(second))).checked).toBeUndefined()
       await checkEvent(first)
       for (const event of [second, third])
         expect(await checkEvent(lacking(event))).toMatchObject({ body: answer(event), repairs: ['context'] })
       if (version === '1.0') continue
-      const bare = await checkEvent(without(second, 'contextId'))
-      expect(bare).toMatchObject({ body: answer(second), repairs: ['context'] })
-      const other = await checkEvent(lacking(second, { taskId: 't-2' }))
-      expect([other.checked, other.repairs]).toEqual([undefined, []])
+      expect((await checkEvent(without(second, 'contextId'))).body).toEqual(answer(second))
+      expect((await checkEvent(change(lacking(second), { taskId: 't-2' }))).checked).toBeUndefined()
     }
   })
 
@@ -189,23 +178,17 @@ describe('an answer whose meaning is certain is repaired', () => {
     expect(checked).toMatchObject({ text: expect.stringContaining('"n":12345678901234567890') })
   })
 
-  it('and is inspected as it is then', async () => {
-    const inspect = vi.fn()
-    await check(answer(without(task, 'kind')), {}, { inspect })
-    expect(inspect.mock.calls).toMatchObject([[{ kind: 'task', tasks: [{ id: 't-1' }] }, 'response']])
-  })
-
-  it('and not reported if the inspection refuses it', async () => {
+  it('and is inspected as it is then, and not reported if that refuses it', async () => {
     const error = { kind: 'task-not-found' } as const
-    const { checked, repairs } = await check(answer(without(task, 'kind')), {}, { inspect: () => error })
+    const inspect = vi.fn(() => error)
+    const { checked, repairs } = await check(answer(without(task, 'kind')), {}, { inspect })
+    expect(inspect.mock.calls).toMatchObject([[{ kind: 'task', tasks: [{ id: 't-1' }] }, 'response']])
     expect([checked, repairs]).toEqual([error, []])
   })
 })
 
 describe('an answer whose meaning is not certain is refused', () => {
   it('with no repair', async () => {
-    const bareUpdate = without(artifactUpdate, 'kind')
-    const twoContents = change(taskV1, { artifacts: [{ artifactId: 'a', parts: [{ text: 'a', url: 'b' }] }] })
     for (const [body, call = {}] of [
       [answer(change(task, { kind: 'Task' }))],
       [answer(without(task, 'kind')), { operation: 'createPushConfig' }],
@@ -214,17 +197,12 @@ describe('an answer whose meaning is not certain is refused', () => {
       [answer({ id: 't-1', status: { state: 'working' }, final: false }), streams],
       // A task and a message at once.
       [answer(change(without(task, 'kind'), { role: 'agent', parts: [] }))],
-      [answer(without(without(task, 'kind'), 'id'))],
       [answer(without(task, 'contextId'))],
       [answer(withState(task, 'done'))],
       // In the form of the other version.
       [answer(withState(without(task, 'kind'), 'TASK_STATE_COMPLETED'))],
       [answer(task), v1],
-      [answer(artifactUpdate), { ...v1, ...streams }],
       [answer({ task: taskV1 })],
-      [answer({ task: twoContents }), v1],
-      // An artifact without an id.
-      [answer(change(bareUpdate, { artifact: { parts: [] } })), streams],
       [answer(message, { error: { code: -32603, message: 'boom' } })],
       [answer(undefined, { error: 'boom' })],
       [answer(undefined, { error: null })],
@@ -242,33 +220,6 @@ describe('an answer whose meaning is not certain is refused', () => {
   })
 })
 
-describe('an answer is not repaired', () => {
-  const body = answer(without(task, 'kind'), { id: null })
-
-  it('with warn, which reports it', async () => {
-    const warn = vi.fn()
-    const { checked, repairs } = await check(body, {}, { level: 'warn', warn })
-    expect([checked, repairs, warn.mock.calls.map(([{ kind }]) => kind)]).toEqual([undefined, [], ['invalid-response']])
-  })
-
-  it('with off', async () => {
-    const { checked, repairs } = await check(body, {}, { level: 'off' })
-    expect([checked, repairs]).toEqual([undefined, []])
-  })
-
-  it('if it is right', async () => {
-    for (const [result, call] of [
-      [task, {}],
-      [message, {}],
-      [statusUpdate, streams],
-      [task, getTask],
-    ] as const) {
-      const { checked, repairs } = await check(answer(result), call)
-      expect([checked, repairs]).toEqual([undefined, []])
-    }
-  })
-})
-
 describe('an error with a stack trace', () => {
   const stack = 'Error: boom\n    at handle (/srv/agent.js:12:7)'
   const error = (more: JsonObject = {}) => ({ code: -32603, message: 'boom', ...more })
@@ -279,21 +230,15 @@ describe('an error with a stack trace', () => {
     ...outside,
   })
 
-  it('loses it, wherever it is', async () => {
+  it('loses it, wherever it is, and keeps the rest', async () => {
     const details = (more: JsonObject) => [{ '@type': 'x', ...more, detail: 'y' }]
     const errorV1 = (more: JsonObject) => ({ error: { code: 500, message: 'boom', details: details(more) } })
     for (const [call, place, body, expected] of [
-      [
-        {},
-        'response',
-        rpc({ data: [{ cause: { stack, stackTrace: ['at a'], n: 1 } }] }),
-        rpc({ data: [{ cause: { n: 1 } }] }),
-      ],
+      [{}, 'response', rpc({ data: [{ cause: { stack, n: 1 } }] }), rpc({ data: [{ cause: { n: 1 } }] })],
       [{}, 'response', rpc({ stack, type: 'E' }), rpc({ type: 'E' })],
       [{}, 'response', rpc({}, { stack, timestamp: 1 }), rpc({}, { timestamp: 1 })],
       [streams, 'event', rpc({}, { result: null, stackTrace: [stack] }), rpc({}, { result: null })],
       [{ ...v1, ...rest }, 'error-response', { ...errorV1({ stackTrace: stack }), stack }, errorV1({})],
-      [rest, 'error-response', error({ stack }), error()],
       [{ ...rest, ...streams }, 'event', { message: 'boom', data: { stack } }, { message: 'boom', data: {} }],
     ] as [Partial<AnsweredCall>, AnswerPlace, Json, Json][]) {
       const repaired = await check(body, call, { place })
@@ -301,87 +246,20 @@ describe('an error with a stack trace', () => {
     }
   })
 
-  it('keeps the numbers of the agent', async () => {
-    const { checked } = await check('{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x","n":1.0},"stack":1}')
-    expect(checked).toEqual({ text: '{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x","n":1.0}}' })
-  })
-
-  it('passes with warn, and is reported', async () => {
-    for (const body of [rpc({ data: { stack } }), rpc({}, { stack })]) {
-      const onStackTrace = vi.fn()
-      const { checked, repairs } = await check(body, {}, { level: 'warn', onStackTrace })
-      expect([checked, repairs, onStackTrace.mock.calls]).toEqual([undefined, [], [['response']]])
-    }
-  })
-
-  it('passes with off', async () => {
-    expect((await check(rpc({ stack }), {}, { level: 'off' })).checked).toBeUndefined()
-  })
-
-  it('passes as it is without such a member, whatever its texts and other members are', async () => {
-    const notFound = { code: -32001, message: 'No such task', type: 'TaskNotFoundError' }
-    for (const [call, body] of [
-      [{}, rpc({ message: 'File "orders.csv", line 12' })],
-      [{}, rpc({ message: stack, data: [stack, { trace: stack }] })],
-      [{}, rpc(notFound)],
-      [rest, notFound],
-      [
-        { ...rest, ...v1 },
-        { error: { code: 404, message: 'x', type: 'a' }, path: '/tasks/1' },
-      ],
+  it('passes with warn, which reports it, and with off', async () => {
+    for (const [level, reported] of [
+      ['warn', [['response']]],
+      ['off', []],
     ] as const) {
-      const { checked, repairs } = await check(body, call, { place: 'error-response' })
-      expect([checked, repairs]).toEqual([undefined, []])
+      const onStackTrace = vi.fn()
+      const { checked, repairs } = await check(rpc({ data: { stack } }), {}, { level, onStackTrace })
+      expect([checked, repairs, onStackTrace.mock.calls]).toEqual([undefined, [], reported])
     }
   })
-})
 
-describe('any answer', () => {
-  const operations = ['send', 'stream', 'getTask', 'listTasks', 'createPushConfig', 'deletePushConfig'] as const
-  const calls = fc.record({
-    operation: fc.constantFrom(...operations),
-    version: fc.constantFrom('0.3' as const, '1.0' as const),
-    binding: fc.constantFrom('JSONRPC' as const, 'HTTP+JSON' as const),
-  })
-  const edits = fc.array(fc.tuple(fc.nat(), fc.option(fc.jsonValue({ maxDepth: 1 }))), { maxLength: 3 })
-
-  /** Lists the members of a value at every depth, by the objects that have them. */
-  const membersOf = (value: Json): [JsonObject | Json[], string][] =>
-    typeof value !== 'object' || value === null
-      ? []
-      : Object.entries(value).flatMap(([name, member]): [JsonObject | Json[], string][] => [
-          [value, name],
-          ...membersOf(member ?? null),
-        ])
-
-  /** Returns a valid answer in which some members are deleted or replaced. */
-  const damaged = (
-    { operation, version, binding }: Pick<AnsweredCall, 'operation' | 'version' | 'binding'>,
-    changes: [number, unknown][],
-  ): Json => {
-    const result = resultOf(operation, binding === 'HTTP+JSON' && version === '0.3' ? '0.3 over HTTP' : version)
-    const body: Json = structuredClone(binding === 'JSONRPC' ? answer(result) : result)
-    for (const [at, value] of changes) {
-      const members = membersOf(body)
-      const [object, name] = members[at % Math.max(members.length, 1)] ?? []
-      if (object === undefined || name === undefined) continue
-      if (value === null) Reflect.deleteProperty(object, name)
-      else Reflect.set(object, name, value)
-    }
-    return body
-  }
-
-  it('is refused, or is right once it is repaired', async () => {
-    const places = fc.constantFrom('response' as const, 'event' as const)
-    const property = fc.asyncProperty(calls, edits, places, async (call, changes, place) => {
-      const { checked, repairs } = await check(damaged(call, changes), call, { place })
-      const isPassed = checked === undefined || 'kind' in checked
-      expect(repairs.length === 0).toBe(isPassed)
-      if (checked && 'kind' in checked) expect(checked.kind).toBe('invalid-response')
-      const again = isPassed ? undefined : await check(checked.text, call, { place })
-      expect(again ?? {}).not.toHaveProperty('checked.kind')
-      expect(again?.repairs ?? []).toEqual([])
-    })
-    await fc.assert(property, { numRuns: isNightly ? 5_000 : 300 })
+  it('passes as it is without such a member, whatever its texts are', async () => {
+    const body = rpc({ message: stack, data: [stack, { trace: stack }], type: 'TaskNotFoundError' })
+    const { checked, repairs } = await check(body, {}, { place: 'error-response' })
+    expect([checked, repairs]).toEqual([undefined, []])
   })
 })

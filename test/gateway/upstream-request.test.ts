@@ -43,20 +43,21 @@ const defaultHeaders = {
 describe('upstreamHeaders', () => {
   it('drops every header outside the allow-list', () => {
     const headers = {
-      ...{ Accept: 'text/html', 'Accept-Language': 'de', 'A2A-Version': '1.0.1', Cookie: 'session=1', TE: 'trailers' },
-      ...{ 'CF-Connecting-IP': '192.0.2.1', 'CF-Ray': '1', 'Content-Length': '999', Forwarded: 'for=192.0.2.1' },
-      ...{ Host: 'cards.example.com', Origin: 'https://evil.example', 'Proxy-Authorization': 'Basic eDp5' },
-      ...{ Referer: 'https://evil.example', 'User-Agent': 'someone', 'X-Forwarded-For': '192.0.2.1' },
-      'A2A-Extensions': 'https://example.com/not-checked',
-      'X-API-Key': 'not named by the card',
+      ...{ Accept: 'text/html', 'A2A-Version': '1.0.1', Cookie: 'session=1', 'CF-Connecting-IP': '192.0.2.1' },
+      ...{ 'A2A-Extensions': 'https://example.com/not-checked', 'X-API-Key': 'not named by the card' },
     }
     expect(build(headers)).toEqual(defaultHeaders)
   })
 
-  it('passes on the credentials meant for the agent', () => {
+  it('passes on the credentials meant for the agent, but those for this hop, or sends the secret of the Worker', () => {
     const headers = { Authorization: 'Bearer own', 'X-API-Key': 'key' }
-    const passed = build(headers, { credentials: { pass: ['authorization', 'x-api-key'] } })
-    expect(passed).toEqual({ ...defaultHeaders, authorization: 'Bearer own', 'x-api-key': 'key' })
+    const both = { credentials: { pass: ['authorization', 'x-api-key'] } }
+    for (const [more, source, sent] of [
+      [{}, both, { authorization: 'Bearer own', 'x-api-key': 'key' }],
+      [{ Connection: 'close, X-API-Key' }, both, { authorization: 'Bearer own' }],
+      [{}, { credentials: secret }, { Authorization: 'Bearer s3cret' }],
+    ] as const)
+      expect(build({ ...headers, ...more }, source)).toEqual({ ...defaultHeaders, ...sent })
   })
 
   it('continues the trace of the caller, and sends no header of a trace that is not continued', () => {
@@ -74,17 +75,6 @@ describe('upstreamHeaders', () => {
       expect(build(own, { assertion: 'signed', credentials })).toMatchObject({ 'Calling-Card-Assertion': 'signed' })
   })
 
-  it('drops credentials that `pass` does not name', () => {
-    expect(build({ Authorization: 'Bearer of-this-host' }, { credentials: { pass: [] } })).toEqual(defaultHeaders)
-  })
-
-  it("replaces the caller's credentials with the Worker's secret", () => {
-    expect(build({ Authorization: 'Bearer own', 'X-API-Key': 'key' }, { credentials: secret })).toEqual({
-      ...defaultHeaders,
-      Authorization: 'Bearer s3cret',
-    })
-  })
-
   it('never passes on a reserved header as an API key', () => {
     for (const name of [
       ...['cookie', 'host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'via', 'forwarded'],
@@ -98,10 +88,7 @@ describe('upstreamHeaders', () => {
   })
 
   it('removes tokens of this host from every header', () => {
-    const headers = {
-      Authorization: 'Bearer cc_a',
-      'X-API-Key': 'cc_a',
-    }
+    const headers = { Authorization: 'Bearer cc_a', 'X-API-Key': 'cc_a' }
     const source = {
       trace: { ...trace, state: 'vendor=1, cc=cc_a, other=2' },
       credentials: { pass: ['authorization', 'x-api-key'] },
@@ -116,7 +103,6 @@ describe('upstreamHeaders', () => {
       tracestate: 'vendor=1, other=2',
       Via: '1.1 edge, 1.1 here',
     })
-    expect(build(headers, { ...source, version: '0.3' })).toMatchObject({ 'X-A2A-Extensions': 'https://e.example/1' })
   })
 
   it('removes a token that contains commas', () => {
@@ -125,24 +111,20 @@ describe('upstreamHeaders', () => {
     expect(sent).toHaveProperty('traceparent')
   })
 
-  it('drops hop-by-hop headers that `Connection` names', () => {
-    const headers = { Connection: 'close, X-API-Key', 'X-API-Key': 'key' }
-    expect(build(headers, { credentials: { pass: ['x-api-key'] } })).toEqual(defaultHeaders)
-  })
-
   it('names the extensions in the header of the version', () => {
     const extensions = ['https://e.example/1', 'https://e.example/2']
-    const text = 'https://e.example/1, https://e.example/2'
-    const v1 = { 'A2A-Version': '1.0', 'A2A-Extensions': text }
-    const v03 = { 'A2A-Version': '0.3', 'X-A2A-Extensions': text }
-    expect(build({}, { version: '1.0', extensions })).toEqual({ ...defaultHeaders, ...v1 })
-    expect(build({}, { version: '0.3', extensions })).toEqual({ ...defaultHeaders, ...v03 })
+    for (const [version, name] of [
+      ['1.0', 'A2A-Extensions'],
+      ['0.3', 'X-A2A-Extensions'],
+    ] as const)
+      expect(build({}, { version, extensions })).toEqual({
+        ...{ ...defaultHeaders, 'A2A-Version': version, [name]: 'https://e.example/1, https://e.example/2' },
+      })
   })
 
   it('accepts the type of the binding, or a stream', () => {
     for (const [binding, version, streams, accept] of [
       ['JSONRPC', '1.0', true, 'text/event-stream'],
-      ['JSONRPC', '0.3', false, 'application/json'],
       ['HTTP+JSON', '0.3', false, 'application/json'],
       ['HTTP+JSON', '1.0', false, 'application/a2a+json, application/json'],
       ['HTTP+JSON', '1.0', true, 'text/event-stream'],
@@ -150,46 +132,28 @@ describe('upstreamHeaders', () => {
       expect(build({}, { target: { ...target, binding }, version, streams }).Accept).toBe(accept)
   })
 
-  it('rewrites the content type', () => {
-    const typeOf = (received: string) => build({ 'Content-Type': received })['Content-Type']
-    for (const type of ['application/json', 'application/json; charset=utf-16', 'application/vnd.other+json'])
-      expect(typeOf(type), type).toBe('application/json')
-    expect(typeOf('Application/A2A+JSON; charset=utf-8')).toBe('application/a2a+json')
-  })
-
-  it('sets no content type without a body', () => {
-    expect(build({ 'Content-Type': 'application/json' }, { hasBody: false })).not.toHaveProperty('Content-Type')
+  it('rewrites the content type of a body', () => {
+    const typeOf = (received: string, hasBody = true) =>
+      build({ 'Content-Type': received }, { hasBody })['Content-Type']
+    for (const [received, type] of [
+      ['application/vnd.other+json; charset=utf-16', 'application/json'],
+      ['Application/A2A+JSON; charset=utf-8', 'application/a2a+json'],
+    ] as const)
+      expect([typeOf(received), typeOf(received, false)]).toEqual([type, undefined])
   })
 })
 
 const params = { id: 't', tenant: 'weather', agentName: 'Weather' }
 
-describe('rewriteRoutingParams', () => {
-  it('removes the parameter that selected the agent, and sets the tenant of the endpoint', () => {
-    for (const [tenant, selector, expected] of [
-      [undefined, undefined, params],
-      [undefined, 'tenant', { id: 't', agentName: 'Weather' }],
-      [undefined, 'agentName', { id: 't', tenant: 'weather' }],
-      ['north', undefined, { ...params, tenant: 'north' }],
-      ['north', 'tenant', { ...params, tenant: 'north' }],
-      ['north', 'agentName', { id: 't', tenant: 'north' }],
-    ] as const) {
-      const endpoint = tenant === undefined ? target : { ...target, tenant }
-      expect(rewriteRoutingParams(params, endpoint, selector), `${tenant} ${selector}`).toStrictEqual(expected)
-      expect(params).toStrictEqual({ id: 't', tenant: 'weather', agentName: 'Weather' })
-    }
-  })
-
-  it("sets the agent's name at its own host, whatever selected it here", () => {
-    const endpoint = { ...target, agentName: 'DataProcessor' }
-    expect(rewriteRoutingParams(params, endpoint)).toStrictEqual({ ...params, agentName: 'DataProcessor' })
-    expect(rewriteRoutingParams(params, endpoint, 'agentName')).toStrictEqual({ ...params, agentName: 'DataProcessor' })
-    expect(rewriteRoutingParams({}, endpoint)).toStrictEqual({ agentName: 'DataProcessor' })
-  })
-
-  it('adds the tenant to empty parameters', () => {
-    expect(rewriteRoutingParams({}, { ...target, tenant: 'north' })).toStrictEqual({ tenant: 'north' })
-  })
+it('rewriteRoutingParams removes the parameter that selected the agent, and sets those of the endpoint', () => {
+  for (const [endpoint, selector, expected] of [
+    [{}, undefined, params],
+    [{}, 'tenant', { id: 't', agentName: 'Weather' }],
+    [{ tenant: 'north' }, undefined, { ...params, tenant: 'north' }],
+    [{ tenant: 'north' }, 'agentName', { id: 't', tenant: 'north' }],
+    [{ agentName: 'DataProcessor' }, 'agentName', { ...params, agentName: 'DataProcessor' }],
+  ] as const)
+    expect(rewriteRoutingParams(params, { ...target, ...endpoint }, selector)).toStrictEqual(expected)
 })
 
 const origin = 'https://a.example.com'
@@ -210,21 +174,15 @@ describe('upstreamUrl', () => {
   it('returns the endpoint unchanged over JSON-RPC, where the tenant is a parameter', () => {
     const endpoint = targetAt('/a2a/?key=1', '1.0', 'JSONRPC')
     expect(upstreamUrl(endpoint, 'ignored')).toBe('https://a.example.com/a2a/?key=1')
-    expect(upstreamUrl({ ...endpoint, tenant: 'north' })).toBe('https://a.example.com/a2a/?key=1')
   })
 
   it('appends the path to the endpoint of HTTP+JSON', () => {
     for (const [endpoint, version, path, expected] of [
       ['', '1.0', 'message:send', '/message:send'],
-      ['/', '1.0', '/message:send', '/message:send'],
-      ['/a2a', '1.0', 'message:stream', '/a2a/message:stream'],
       ['/a2a//', '1.0', 'message:stream', '/a2a/message:stream'],
-      ['/a2a', '1.0', 'tasks?pageSize=2', '/a2a/tasks?pageSize=2'],
       ['/a2a?key=1', '1.0', 'tasks?pageSize=2', '/a2a/tasks?key=1&pageSize=2'],
       ['', '1.0', 'tasks/a%2Fb:cancel', '/tasks/a%2Fb:cancel'],
-      ['', '1.0', 'tasks/a%20b', '/tasks/a%20b'],
       ['', '1.0', 'tasks/..1', '/tasks/..1'],
-      ['/a2a', '0.3', 'v1/message:send', '/a2a/v1/message:send'],
       ['/a2a/v1', '0.3', 'v1/message:send', '/a2a/v1/message:send'],
       ['/v1/', '0.3', '/v1/tasks/1?historyLength=2', '/v1/tasks/1?historyLength=2'],
       ['/v1', '1.0', 'message:send', '/v1/message:send'],
@@ -235,20 +193,15 @@ describe('upstreamUrl', () => {
 
   it('inserts the tenant', () => {
     for (const [tenant, path, expected] of [
-      ['north', 'message:send', 'https://a.example.com/a2a/north/message:send'],
       ['north', 'tasks?tenant=south&pageSize=2', 'https://a.example.com/a2a/north/tasks?pageSize=2'],
       ['a/b c?#%2F', 'tasks/1:cancel', 'https://a.example.com/a2a/a%2Fb%20c%3F%23%252F/tasks/1:cancel'],
-      ['Zürich', 'tasks/1', 'https://a.example.com/a2a/Z%C3%BCrich/tasks/1'],
       ['..', 'tasks/1', undefined],
-      ['.', 'tasks/1', undefined],
-      ['...', 'tasks/1', 'https://a.example.com/a2a/.../tasks/1'],
     ] as const)
       expect(upstreamUrl({ ...targetAt('/a2a'), tenant }, path), tenant).toBe(expected)
   })
 
   it('returns undefined for a path that leads out of the endpoint', () => {
-    const parents = ['..', 'tasks/..', 'tasks/../../admin', 'tasks/%2e%2E/x', 'tasks/.%2e', 'tasks\\..\\x']
-    for (const path of [...parents, './x', 'tasks/1#x'])
+    for (const path of ['..', 'tasks/../../admin', 'tasks/%2e%2E/x', 'tasks\\..\\x', './x', 'tasks/1#x'])
       expect(upstreamUrl(targetAt('/a2a'), path), path).toBeUndefined()
   })
 })

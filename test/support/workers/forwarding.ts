@@ -7,7 +7,6 @@ export type Settings = {
   /** Sends the call through a service binding. */
   service?: boolean
   streams?: boolean
-  timeoutSeconds?: number
   idleSeconds?: number
   heartbeatSeconds?: number
   maxBytes?: number
