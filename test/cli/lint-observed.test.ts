@@ -108,15 +108,6 @@ describe('sync-card lint --observed', () => {
     expect(code).toBe(3)
   })
 
-  it('fails if the host rejects the token, or is no Calling Card host (exit 4)', async () => {
-    answers['/agents/weather/observed'] = { hello: 'world' }
-    const noHost = containing('it is not a Calling Card host')
-    expect(await lint({ 'cards/weather.yaml': yaml })).toMatchObject({ code: 4, stderr: noHost })
-    host.faults = []
-    const rejected = await lint({ 'cards/weather.yaml': yaml }, '--token wrong-token')
-    expect(rejected).toMatchObject({ code: 4, stderr: containing('rejects the token') })
-  })
-
   it('sends the token of --token to the host of --url, which need it', async () => {
     observe('weather', [])
     const files = { 'cards/weather.yaml': yaml }

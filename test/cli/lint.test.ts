@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { starterCard } from '../../cli/manifests/starter.ts'
 import { lintSarif } from '../../cli/reporters/sarif.ts'
 import type { Issue } from '../../src/card/model/report.ts'
-import { containing, matching, useFakeHost, Workspace } from './workspace.ts'
+import { containing, matching, Workspace } from './workspace.ts'
 
 const good = {
   ...{ name: 'Good', description: 'Answers questions about good things' },
@@ -46,11 +46,6 @@ describe('sync-card lint', () => {
     const text = '---\nname: A\ndescription: Answers questions\nmodel: gpt-4\nurl: https://a.example.com\n---\n'
     const message = 'set to false: only front matter that sets it to true is public'
     expect((await lintFirst({ 'cards/a.md': text })).filled).toContainEqual({ pointer: '/exposed', message })
-  })
-
-  it('fails for an error of the linter (exit 1)', async () => {
-    const stdout = matching(/^1 file: 1 error, \d infos$/m)
-    expect(await lint({ 'cards/good.json': { ...good, url: 'https://10.0.0.1' } })).toMatchObject({ code: 1, stdout })
   })
 
   it('reports a secret as invalid (exit 3), unless --allow-secret names its place in the file or in the manifest', async () => {
@@ -233,26 +228,13 @@ describe('the text of sync-card lint', () => {
   })
 })
 
-describe('what commands a terminal or a CI service', () => {
-  const { env } = useFakeHost()
-
-  it('is removed from file names, keys and messages', async () => {
-    const command = '\u001b[J\n::error::'
-    const key = JSON.stringify(`x${command}`)
-    const named = {
-      [`cards/a${command}.json`]: { id: 'a', [`x${command}`]: 1, card: good },
-      'cards/b.json': `{ ${key}: 1, ${key}: 2 }`,
-      'cards/c.json': { ...good, [`x${command}`]: 1, url: 'https://10.0.0.1' },
-      [`cards/d${command}.yaml`]: starterCard({}),
-    }
-    for (const args of ['lint', '--dry-run', 'convert cards --to 1.0 --out out']) {
-      const ended = await new Workspace(named).run(args.split(' '), { ...env, FORCE_COLOR: '1' })
-      const output = ended.stdout + ended.stderr
-      expect(output).toMatch(/d.*is skipped/)
-      expect(output).toMatch(/a.*is not a known field/)
-      expect(output).toContain('already has the key "x\\u001b[J\\n::error::", in line 1.')
-      expect(output).not.toContain('\u001b[J')
-      expect(output).not.toMatch(/^\s*::error::/m)
-    }
-  })
+it('removes from keys and messages what commands a terminal or a CI service', async () => {
+  const key = JSON.stringify('x\u001b[J\n::error::')
+  const files = {
+    'cards/a.json': { id: 'a', [JSON.parse(key)]: 1, card: good },
+    'cards/b.json': `{ ${key}: 1, ${key}: 2 }`,
+  }
+  const { stdout } = await lint(files)
+  expect(stdout).toContain('/x\\u001b[J\\n::error:: is not a known field')
+  expect(stdout).toContain('already has the key "x\\u001b[J\\n::error::", in line 1.')
 })

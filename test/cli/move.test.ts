@@ -111,11 +111,6 @@ describe('sync-card export', () => {
     expect((await command.ended).code).toBe(130)
     expect(readdirSync(workspace.folder)).toEqual([])
   })
-
-  it('reports a rejected token (exit 4)', async () => {
-    env.SYNC_CARD_TOKEN = 'another-token-than-the-host-has'
-    expect((await run('export')).code).toBe(4)
-  })
 })
 
 describe('sync-card import', () => {
@@ -145,9 +140,6 @@ describe('sync-card import', () => {
     const missing = 'its last line is missing'
     const rows: [content: string, message: string][] = [
       [whole.slice(0, -1), missing],
-      [whole.slice(0, 700), missing],
-      ['', missing],
-      [whole.replace('漢', '字'), 'its content does not match its last line'],
       [whole.replace('{"table":"agents","row":{"é":"漢\u2028"}}\n', ''), 'its content does not match'],
     ]
     for (const [content, message] of rows) {

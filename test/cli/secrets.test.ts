@@ -15,12 +15,9 @@ const skill = { id: 'ask', name: 'Ask', description: 'Answers questions', tags: 
 /** Files with a secret in one place each. */
 const leaky: Record<string, unknown> = {
   'description.json': card('a', { description: `Call me with ${TOKEN}` }),
-  'name.json': card(`Agent ${TOKEN}`),
   'name-alone.json': { name: TOKEN, description: 'Answers questions', url: 'https://a.example.com' },
-  'version.json': card('a', { version: TOKEN }),
   'url.json': card('a', { url: `https://a.example.com/?token=${TOKEN}` }),
   'userinfo.json': card('a', { url: `https://me:${PASSWORD}@a.example.com` }),
-  'path.json': card('a', { url: `https://a.example.com/${TOKEN}` }),
   'no-url.json': card('a', { url: TOKEN }),
   'provider.json': card('a', { provider: { organization: TOKEN, url: `https://a.example.com/${TOKEN}` } }),
   'skill-id.json': card('a', {
@@ -34,9 +31,6 @@ const leaky: Record<string, unknown> = {
   'modes.json': card('a', { defaultInputModes: [TOKEN], defaultOutputModes: ['text/plain', TOKEN] }),
   'scheme.json': card('a', { securitySchemes: { key: { type: 'http', scheme: TOKEN } }, security: [{ [TOKEN]: [] }] }),
   'password.json': card('a', { password: PASSWORD, securitySchemes: { key: { type: TOKEN, secret: PASSWORD } } }),
-  'extension.json': card('a', {
-    capabilities: { extensions: [{ uri: 'https://x.example.com', params: { apiKey: TOKEN } }] },
-  }),
   'interfaces.json': {
     ...card('a'),
     protocolVersion: TOKEN,
@@ -53,7 +47,6 @@ const leaky: Record<string, unknown> = {
   'route.json': manifest({ route: TOKEN }),
   'visibility.json': manifest({ visibility: TOKEN }),
   'hosts.json': manifest({ hosts: [TOKEN] }),
-  'set.json': manifest({ set: `${TOKEN}!` }),
   'unknown.json': manifest({ password: PASSWORD }),
   'id.json': manifest({ id: TOKEN }),
   'allowed.json': manifest({ allowSecrets: [TOKEN] }),

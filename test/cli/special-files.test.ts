@@ -69,9 +69,3 @@ it('rejects a file that is too large to be read at once, and reads the others', 
   expect(ids).toEqual(['a'])
   expect(invalid).toMatchObject([{ file: 'cards/huge.yaml', problems: [{ message: 'is larger than 16 MiB' }] }])
 })
-
-it('reads a link to a file', () => {
-  const workspace = new Workspace({ 'agent.json': card('a'), 'cards/b.json': card('b') })
-  symlinkSync('../agent.json', join(workspace.folder, 'cards/a.json'))
-  expect(load(workspace)).toEqual({ ids: ['a', 'b'], invalid: [], skipped: [] })
-})

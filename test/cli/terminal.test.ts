@@ -120,13 +120,6 @@ describe('createTerminal', () => {
     expect(stderr.read()).toMatch(/Delete a\?.*\n$/)
   })
 
-  it('throws after Ctrl-C in a question, which interrupts the command', async () => {
-    const { terminal, stdin } = create({}, true)
-    const answers = terminal.prompt(ask => ask('Name?'))
-    stdin.write('\u0003')
-    await expect(answers).rejects.toThrow(InterruptedError)
-  })
-
   it.each(['before', 'while'])('interrupts a prompt whose signal is aborted %s it is shown', async when => {
     const { terminal } = create()
     const interruption = new AbortController()
@@ -181,12 +174,6 @@ describe('a progress bar', () => {
     expect(screen()).toEqual(['Stopped', ''])
   })
 
-  it('does not hide the cursor, which nobody would show again after a second Ctrl-C', async () => {
-    const { written } = start()
-    await nextTick()
-    expect(written()).not.toContain('\u001b[?25l')
-  })
-
   it('is cut where the line ends, as one that wraps could not be erased, and is whole on an unknown size', async () => {
     for (const [columns, shown] of [
       [20, `Pushing ${'█'.repeat(11)}`],
@@ -204,7 +191,6 @@ describe('a progress bar', () => {
     const rows: [total: number, isTTY: boolean, env: Record<string, string>][] = [
       [4, true, {}],
       [5, false, {}],
-      [5, false, { CI: '1' }],
       [5, true, { TERM: 'dumb' }],
     ]
     for (const [total, isTTY, env] of rows) {

@@ -208,14 +208,6 @@ describe('sync-card verify', () => {
     ])
     expect(code).toBe(1)
   })
-
-  it('escapes control characters of a card', async () => {
-    const header = encode({ alg: 'ES256', typ: 'JOSE', kid: 'a\u001b]0;b\u0007\nc' })
-    const card = { ...bilingualCard, signatures: [{ protected: header, signature: 'AAAA' }] }
-    const files = { 'card.json': card, 'keys.json': author.publicJwk }
-    const { stdout } = await verify(['card.json', '--key', 'keys.json'], files)
-    expect(stdout).toContain('✗  a\\u001b]0;b\\u0007\\nc ')
-  })
 })
 
 describe('what a card names', () => {

@@ -1,6 +1,5 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/version.ts'
-import { FakeHost } from './fake-host.ts'
 import { useFakeHost, Workspace } from './workspace.ts'
 
 const { host } = useFakeHost()
@@ -59,27 +58,6 @@ describe('sync-card whoami', () => {
     expect(host.contacts.map(({ headers }) => headers.authorization)).toEqual([undefined, `Bearer ${host.token}`])
   })
 
-  it('shows for each of several hosts which token it gets, and where both were found', async () => {
-    const other = await new FakeHost().listen()
-    onTestFinished(() => other.close())
-    const workspace = new Workspace({
-      'sync-card.yaml': `default: prod\nhosts: { prod: { url: "${host.url}" }, staging: { url: "${other.url}" } }`,
-      '.env': `SYNC_CARD_URL=${host.url}\nADMIN_TOKEN=${host.token}`,
-    })
-    const shell = { SYNC_CARD_TOKEN_STAGING: other.token }
-    const shown = async (...args: string[]) => {
-      const lines = linesOf((await workspace.run(['whoami', ...args], shell)).stdout)
-      return [lines[0]?.[1], lines[2]?.[1]]
-    }
-    const ofStaging = 'admin (SYNC_CARD_TOKEN_STAGING in the environment)'
-    expect(await shown()).toEqual([
-      ...[`${host.url} (profile prod in sync-card.yaml)`, 'kn36bnav5bke (ADMIN_TOKEN in .env)'],
-    ])
-    const staging = `${other.url} (profile staging in sync-card.yaml)`
-    expect(await shown('--host', 'staging')).toEqual([staging, ofStaging])
-    expect(await shown('--url', other.url)).toEqual([`${other.url} (--url)`, ofStaging])
-  })
-
   it('prints one JSON object with --json', async () => {
     const { stdout } = await new Workspace(files()).run(['whoami', '--json'])
     expect(JSON.parse(stdout)).toEqual({
@@ -95,10 +73,5 @@ describe('sync-card whoami', () => {
       stdout: '',
       stderr: 'sync-card: the host rejects the token (401), which is wrong, expired or revoked: --token.\n',
     })
-  })
-
-  it('reports that it has no token for the host (exit 2)', async () => {
-    const { code, stderr } = await new Workspace().run(['whoami', '--url', 'https://a.example.com'])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('There is no token for https://a.example.com.')])
   })
 })
