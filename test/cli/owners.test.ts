@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isPut } from './fake-host.ts'
-import { card, containing, matching, useFakeHost, Workspace } from './workspace.ts'
+import { card, matching, useFakeHost, Workspace } from './workspace.ts'
 
 const { host, env, run } = useFakeHost()
 
@@ -22,13 +22,6 @@ describe('two owners of one host', () => {
     )
     expect(stdout).toMatch(/: 1 created, 1 owned by another set\n$/)
     expect({ code, set: setOf('weather') }).toEqual({ code: 3, set: 'theirs' })
-  })
-
-  it('learn from --check or --dry-run that an id is taken (exit 3)', async () => {
-    host.register('weather', { card: card('weather'), set: 'theirs' })
-    const stdout = containing('✗ owned by another set weather')
-    for (const flag of ['--check', '--dry-run'])
-      expect(await run(folderOf('mine', ['weather']), flag)).toMatchObject({ code: 3, stdout })
   })
 
   it('can take an agent over with --force, which shows the change, and adopt one without a set', async () => {
@@ -66,13 +59,6 @@ describe('the set of a host in sync-card.yaml', () => {
     const ended = await run(workspace, '--host prod --prune --yes', { env: { SYNC_CARD_TOKEN_PROD: host.token } })
     expect(ended).toMatchObject({ code: 0, ids: ['tax', 'weather'] })
     expect(setOf('weather')).toBe('team')
-  })
-
-  it('gives files without a set one', async () => {
-    const files = { ...profile(), 'cards/weather.json': card('weather') }
-    expect((await run(files, '--prune --yes')).code).toBe(0)
-    expect(setOf('weather')).toBe('team')
-    expect((await run(files, '--check')).code).toBe(0)
   })
 })
 

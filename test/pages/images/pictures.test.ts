@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import jsQR from 'jsqr'
 import { describe, expect, it } from 'vitest'
@@ -12,7 +11,7 @@ import {
   CARD_STYLE,
   renderBusinessCard,
 } from '../../../src/pages/images/card-image.ts'
-import { MONOGRAM_COLORS, monogramOf, renderMonogram } from '../../../src/pages/images/monogram.ts'
+import { MONOGRAM_COLORS, monogramOf } from '../../../src/pages/images/monogram.ts'
 import { bilingualCard } from '../../support/cards/cards.ts'
 import { receiptOf } from '../../support/registrations.ts'
 import { parseSvg, type SvgElement, textsOf } from './svg.ts'
@@ -103,28 +102,18 @@ describe('the business card', () => {
     expect(textsOf('text', elements)).toEqual(['W', 'weather', 'Talks', 'Talk', expect.any(String), expect.any(String)])
   })
 
-  it('is harmless, well-formed XML for any card', async () => {
-    const cards = fc.record({
-      name: anyText,
-      description: anyText,
-      provider: fc.record({ organization: anyText, url: anyText }),
-      skills: fc.array(anyText.map(toSkill), { maxLength: 6 }),
-      supportedInterfaces: fc.array(anyText, { maxLength: 4 }).map(toInterfaces),
-    })
-    await fc.assert(
-      fc.asyncProperty(cards, async card => {
-        const elements = await drawCard(card)
-        expectHarmless(elements)
-        expect(textsOf('style', elements)).toEqual([CARD_STYLE])
-        expect(JSON.stringify(elements).length).toBeLessThan(32 * 1024)
-      }),
-    )
-  })
-
   it('shows hostile text as text', async () => {
     for (const text of hostileTexts) {
-      const all = { name: text, description: text, provider: { organization: text }, skills: [toSkill(text)] }
-      expectHarmless(await drawCard({ ...all, supportedInterfaces: toInterfaces([text]) }))
+      const all = {
+        name: text,
+        description: text,
+        provider: { organization: text },
+        skills: Array(6).fill(toSkill(text)),
+      }
+      const elements = await drawCard({ ...all, supportedInterfaces: toInterfaces([text]) })
+      expectHarmless(elements)
+      expect(textsOf('style', elements)).toEqual([CARD_STYLE])
+      expect(JSON.stringify(elements).length).toBeLessThan(32 * 1024)
       expectHarmless(await drawBadge([text, text]))
     }
   })
@@ -153,22 +142,6 @@ describe('the business card', () => {
       expect(boxes[0]?.attributes.direction).toBe(name === 'Weather' ? 'ltr' : 'rtl')
     }
   })
-
-  it('draws every box within the picture', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyText, anyText, async (name, skill) => {
-        const elements = await drawCard({ name, skills: Array(60).fill(toSkill(skill)) })
-        for (const { attributes } of elements.filter(({ name }) => name === 'svg')) {
-          const [x = 0, y = 0, width = 0, height = 0] = ['x', 'y', 'width', 'height'].map(key =>
-            Number(attributes[key] ?? 0),
-          )
-          expect(Math.min(x, y)).toBeGreaterThanOrEqual(0)
-          expect(x + width).toBeLessThanOrEqual(640)
-          expect(y + height).toBeLessThanOrEqual(320)
-        }
-      }),
-    )
-  })
 })
 
 describe('the skills of a business card', () => {
@@ -189,10 +162,6 @@ describe('the skills of a business card', () => {
         })
       }),
     )
-  })
-
-  it('are all shown if they fit', () => {
-    expect(arrangeChips({ names: ['One', 'Two'], total: 2 }).map(({ label }) => label)).toEqual(['One', 'Two'])
   })
 
   it('make room for the count', () => {
@@ -219,8 +188,6 @@ describe('the QR code of a business card', () => {
   it('leads to the URL, in modules of two pixels at least', async () => {
     for (const [name, address] of [
       ['short', url],
-      ['of a local host', 'http://127.0.0.1:8787/agents/echo'],
-      ['with the longest id', `https://cards.example.com/agents/${'a'.repeat(63)}`],
       ['with the longest id and host name', `https://${'a.'.repeat(123)}example/agents/${'a'.repeat(63)}`],
     ] as const) {
       const { pixels, side, size } = photograph(await drawCard({}, { url: address }), 4)
@@ -237,7 +204,6 @@ describe('the badge', () => {
       [['0.3', '1.0', '1.0', '0.3.0'], '1.0, 0.3'],
       [['0.2.5', '0.10', '0.9', '10.0'], '10.0, 0.10, 0.9, 0.2'],
       [['latest', '1.0'], '1.0, latest'],
-      [['1.0'], '1.0'],
       [[], 'none'],
     ] as const) {
       const elements = await drawBadge(versions)
@@ -304,15 +270,11 @@ describe('the monogram', () => {
     for (const [name, initials] of [
       ['Weather Agent', 'WA'],
       ['research assistant for papers', 'RA'],
-      ['Echo', 'E'],
       ['code-review', 'CR'],
       ['  «Élan»  ', 'É'],
-      ['ßeta', 'ß'],
-      ['Погода Сегодня', 'ПС'],
       ['天気 予報', '天'],
       ['وكيل الطقس', 'و'],
       ['ผู้ช่วย', 'ผู้'],
-      ['3 Bears', '3'],
       ['🌦️ Weather', 'W'],
       ['🌦️', '🌦️'],
       ['\u200b', 'I'],
@@ -327,16 +289,6 @@ describe('the monogram', () => {
     const colors = Array.from({ length: 300 }, (_, index) => monogramOf({ id: `agent-${index}`, name: 'A' }).color)
     expect(new Set(colors)).toEqual(new Set(MONOGRAM_COLORS))
     expect(monogramOf({ id: 'agent-7', name: 'Other' }).color).toBe(colors[7])
-  })
-
-  it('is well-formed XML for any name, and has no label of its own', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyText, async name => {
-        const [root, ...others] = parseSvg(String(await renderMonogram({ id: 'a', name }, { size: 48 })))
-        expect(root?.attributes).toMatchObject({ 'aria-hidden': 'true', width: '48', height: '48' })
-        expect(others.map(({ name }) => name)).toEqual(['rect', 'text'])
-      }),
-    )
   })
 })
 
@@ -375,16 +327,5 @@ describe('the contrast', () => {
       ...MONOGRAM_COLORS.map((color): [string, string, string] => [`a monogram on ${color}`, '#fff', color]),
     ] as const)
       expect(contrast(one, other), name).toBeGreaterThanOrEqual(4.5)
-  })
-
-  it('is computed as WCAG does', () => {
-    expect(contrast('#fff', '#000')).toBeCloseTo(21)
-    expect(contrast('#777', '#fff')).toBeCloseTo(4.48, 2)
-  })
-})
-
-describe('the favicon', () => {
-  it('is well-formed XML', () => {
-    expect(parseSvg(readFileSync('src/pages/favicon.svg', 'utf8'))[0]?.name).toBe('svg')
   })
 })
