@@ -117,7 +117,6 @@ describe('sync-card with many cards', () => {
 
   it('does not overwrite what somebody registers meanwhile', async () => {
     const rows: [set: string, version: string, line: string, code: number][] = [
-      ['mine', '1.0.0', 'created agent-005', 0],
       ['theirs', '9.0.0', '✗ owned by another set agent-005', 3],
     ]
     const files = idsOf(25).map(id => [`cards/${id}.json`, card(id, { version: '1.0.0' })])

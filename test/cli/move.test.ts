@@ -65,13 +65,6 @@ describe('sync-card export', () => {
     expect(lstatSync(file('host.ndjson.part')).isSymbolicLink()).toBe(true)
   })
 
-  it('replaces a link to no file, and writes nothing where it leads', async () => {
-    symlinkSync('victim', file('host.ndjson'))
-    expect((await run('export', 'host.ndjson')).code).toBe(0)
-    expect(readdirSync(workspace.folder)).toEqual(['host.ndjson'])
-    expect(lstatSync(file('host.ndjson')).isFile()).toBe(true)
-  })
-
   it('reports a file that cannot be written (exit 2)', async () => {
     writeFileSync(file('folder'), '')
     const { code, stderr } = await run('export', 'folder/host.ndjson')

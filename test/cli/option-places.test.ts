@@ -124,7 +124,6 @@ describe('sync-card with options before a command', () => {
   it('uses the host that they name', async () => {
     const [url, token] = [`--url ${host.url}`, `--token ${host.token}`]
     for (const args of [
-      `${url} ${token} whoami --json`,
       `--url=${host.url} --json whoami --token=${host.token}`,
       `--url https://a.example --json whoami ${url} ${token}`,
     ]) {

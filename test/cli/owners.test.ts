@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { isPut } from './fake-host.ts'
 import { card, matching, useFakeHost, Workspace } from './workspace.ts'
 
 const { host, env, run } = useFakeHost()
@@ -32,19 +31,6 @@ describe('two owners of one host', () => {
     host.register('weather', { card: card('weather', { version: '1.0.0' }) })
     expect((await run(folderOf('mine', ['weather']), '')).code).toBe(0)
     expect(setOf('weather')).toBe('mine')
-  })
-
-  it('see that an agent was taken while they pushed (exit 3)', async () => {
-    const workspace = folderOf('mine', ['weather'])
-    host.faults = [
-      seen => {
-        if (isPut('weather')(seen)) host.register('weather', { card: card('weather'), set: 'theirs' })
-        return false
-      },
-    ]
-    const { code, stdout } = await workspace.run([], env)
-    expect(stdout).toContain('✗ owned by another set weather')
-    expect({ code, set: setOf('weather') }).toEqual({ code: 3, set: 'theirs' })
   })
 })
 
@@ -104,14 +90,6 @@ describe('a token for team1-*', () => {
       `✗ forbidden team2-rain (cards/team2-rain.json) · ${reason('team2-rain')}`,
       `✗ forbidden team2-vague (cards/team2-vague.json) · ${reason('team2-vague')}`,
     ])
-  })
-
-  it('syncs and prunes its own agents without a complaint with --only', async () => {
-    for (const id of ['team1-old', 'team2-old']) host.register(id, { card: card(id), set: 'weather' })
-    const { code, stderr } = await folderOf('weather', ids).run(['--only', 'team1-*', '--prune', '--yes'], env)
-    expect({ code, stderr, agents: [...host.agents.keys()].sort() }).toEqual({
-      ...{ code: 0, stderr: '', agents: ['team1-rain', 'team1-snow', 'team2-old'] },
-    })
   })
 
   it('deletes with --prune no agent of another team, though no file describes it', async () => {

@@ -175,15 +175,6 @@ describe('sync-card --prune after the last file is deleted', () => {
   const empty = { 'cards/notes.txt': '' }
   const none = 'cards has no cards, so no file describes any agent of the set mine.\n'
 
-  it('shows with --check, --dry-run or diff what would be deleted (exit 1)', async () => {
-    const stdout = matching(/4 to delete\n$/)
-    for (const flag of ['--check', '--dry-run'])
-      expect(await run({ ...empty, ...defaults }, `--prune ${flag}`)).toMatchObject({
-        ...{ code: 1, writes: [], stderr: none, stdout },
-      })
-    expect(await run({ ...empty, ...defaults }, 'diff --prune')).toMatchObject({ code: 1, writes: [], stdout })
-  })
-
   it('deletes all agents of the set of the folder, if the owner agrees', async () => {
     expect(await run({ ...empty, ...defaults }, '--prune', { answer: 'y\n' })).toMatchObject({
       ...{ code: 0, ids: others },

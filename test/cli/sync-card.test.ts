@@ -240,9 +240,4 @@ describe('sync-card', () => {
     host.faults = [times(1, isPut('a'), response => void refuse(response))]
     expect((await run(a, '')).stdout.split('must be another')).toHaveLength(2)
   })
-
-  it('explains the exit codes with --help and help', async () => {
-    const stdout = matching(/Exit codes:[\s\S]*4 {4}the host is unreachable[\s\S]*130 {2}interrupted/)
-    for (const word of ['--help', 'help']) expect(await run({}, word)).toMatchObject({ code: 0, stdout })
-  })
 })

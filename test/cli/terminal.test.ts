@@ -2,15 +2,7 @@ import { PassThrough } from 'node:stream'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { InterruptedError } from '../../cli/exit-codes.ts'
-import {
-  colors,
-  createTerminal,
-  formatCount,
-  formatTable,
-  type Output,
-  withoutProgress,
-  withoutReports,
-} from '../../cli/terminal.ts'
+import { colors, createTerminal, formatCount, formatTable, type Output, withoutProgress } from '../../cli/terminal.ts'
 
 const create = (env: Record<string, string> = {}, isTTY = false) => {
   const stream = (): PassThrough & Output => Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY })
@@ -89,13 +81,6 @@ describe('createTerminal', () => {
     expect(stderr.read()).toBe('a\\u009b?   b\\u009b\na\\u009b? ')
   })
 
-  it('keeps data and drops reports with --json', () => {
-    const { terminal, read } = create()
-    withoutReports(terminal).report('= unchanged')
-    withoutReports(terminal).out('{}')
-    expect(read().stdout).toBe('{}\n')
-  })
-
   it('confirms only by yes', async () => {
     const confirmed = { 'y\n': true, 'Yes\n': true, 'n\n': false, '\n': false, 'yesterday\n': false }
     for (const [answer, isConfirmed] of Object.entries(confirmed)) {
@@ -151,13 +136,7 @@ describe('a progress bar', () => {
   }
   const bar = `Pushing ${'█'.repeat(20)}${'░'.repeat(10)} 4/6`
 
-  it('shows how many steps are done', async () => {
-    const { screen } = start()
-    await nextTick()
-    expect(screen()).toEqual([bar])
-  })
-
-  it('stays whole below what is written', async () => {
+  it('shows how many steps are done, and stays whole below what is written', async () => {
     for (const method of ['info', 'report', 'out', 'error'] as const) {
       const { terminal, screen } = start()
       terminal[method]('retrying')

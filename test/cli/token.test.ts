@@ -55,11 +55,13 @@ const run = (args: string) => runIn({}, `token ${args}`)
 const issued = () => `cc_${idOf('a')}_${secret}`
 
 describe('sync-card token create', () => {
-  it('prints the token on stdout, and what it allows on stderr', async () => {
+  it('prints the token on stdout, and what it allows on stderr, or the whole response with --json', async () => {
     const { code, stdout, stderr } = await run('create --scope read --scope write --agent weather-*')
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${issued()}\n` })
     expect(stderr).toContain(`${idOf('a')}: read, write for weather-*, expires never. Store the token`)
     expect(stderr).not.toContain(secret)
+    const inJson = await run('create --scope read --json')
+    expect(JSON.parse(inJson.stdout)).toEqual({ ...token('a'), token: issued(), published: true })
   })
 
   it('warns only about names that the host does not have', async () => {
@@ -92,11 +94,6 @@ describe('sync-card token create', () => {
     expect(JSON.parse(host.seen.find(({ method }) => method === 'POST')?.body ?? '')).toEqual({
       ...{ scopes: ['read'], agents: ['a', 'b'], tiers: ['gold'], expires: 2_592_000, note: 'CI' },
     })
-  })
-
-  it('prints the whole response with --json', async () => {
-    const { stdout } = await run('create --scope read --json')
-    expect(JSON.parse(stdout)).toEqual({ ...token('a'), token: issued(), published: true })
   })
 
   it('reports that the token is not propagated to the edge yet', async () => {
@@ -140,7 +137,7 @@ describe('sync-card token create', () => {
 })
 
 describe('sync-card token list', () => {
-  it('shows the tokens of all pages in a table', async () => {
+  it('shows the tokens of all pages in a table, or in JSON', async () => {
     store(
       token('a', { scopes: ['read', 'write'], agents: ['weather-*', 'zoo'], tiers: ['gold'], note: 'CI' }),
       token('b', { expires: '2020-01-01T00:00:00.000Z' }),
@@ -148,6 +145,7 @@ describe('sync-card token list', () => {
     )
     const { code, stdout } = await run('list')
     expect(code).toBe(0)
+    expect(JSON.parse((await run('list --json')).stdout)).toEqual({ tokens: [...tokens.values()] })
     expect(stdout.split('\n').map(line => line.split(/ {2,}/))).toEqual([
       ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'],
       [idOf('a'), 'read, write', 'weather-*, zoo', 'gold', 'never', 'CI'],
@@ -155,11 +153,6 @@ describe('sync-card token list', () => {
       [idOf('c'), 'read', '*', '-', '2999-01-01T00:00:00.000Z'],
       [''],
     ])
-  })
-
-  it('prints the tokens of the host with --json', async () => {
-    store(token('a'), token('b'), token('c'))
-    expect(JSON.parse((await run('list --json')).stdout)).toEqual({ tokens: [token('a'), token('b'), token('c')] })
   })
 
   it('reports that there are none', async () => {

@@ -44,16 +44,12 @@ describe('sync-card whoami', () => {
     expect(await whoami()).toContainEqual(['expires', 'expired 2020-01-01T00:00:00.000Z'])
   })
 
-  it('shows both versions if they differ', async () => {
-    host.health.version = '0.1.7'
-    const { stdout } = await new Workspace(files()).run(['whoami'])
-    expect(stdout).toContain(`version  0.1.7; this is sync-card ${VERSION}\n`)
-  })
-
-  it('shows which secrets the host lacks, those of manifests included, and sends no token before it knows the host', async () => {
+  it('shows another version of the host and which secrets it lacks, those of manifests included, and sends no token before it knows the host', async () => {
     host.health.missing = ['SIGNING_KEY']
+    host.health.version = '0.1.7'
     host.missingOfManifests = ['WEATHER_KEY']
     const { stdout } = await new Workspace(files()).run(['whoami'])
+    expect(linesOf(stdout)).toContainEqual(['version', `0.1.7; this is sync-card ${VERSION}`])
     expect(linesOf(stdout)).toContainEqual(['missing', 'SIGNING_KEY, WEATHER_KEY'])
     expect(host.contacts.map(({ headers }) => headers.authorization)).toEqual([undefined, `Bearer ${host.token}`])
   })

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { CARD_COLORS } from '../../src/pages/images/card-image.ts'
-import { describeInBrowser, expectAccessible, expectToFitPhone, watch } from '../support/browser.ts'
+import { describeInBrowser, expectToFitPhone, watch } from '../support/browser.ts'
 import { agentCard, bilingualCard } from '../support/cards/cards.ts'
 import { completeCards } from '../support/cards/complete.ts'
 import { sharedHost } from '../support/host.ts'
@@ -34,24 +34,6 @@ const put = async (id: string, card: Json): Promise<void> => {
 
 describeInBrowser('the page of a card in a browser', browser => {
   beforeAll(() => put('seen-weather', agentCard('https://agent.test')))
-
-  it('is accessible, is painted after two requests, and moves nothing afterwards', async () => {
-    await put('seen-complete', complete)
-    const page = await browser.open()
-    const problems = watch(page, origin)
-    const requested: string[] = []
-    page.on('request', request => void requested.push(request.resourceType()))
-    await page.goto(urlOf('/agents/seen-complete'))
-    expect(requested.filter(type => type === 'document' || type === 'stylesheet')).toHaveLength(2)
-    expect(await page.locator('script[src]:not([type=module])').count()).toBe(0)
-    const shift = `new Promise(resolve => new PerformanceObserver((list, observer) => {
-      observer.disconnect()
-      resolve(list.getEntries().reduce((sum, { value = 0 }) => sum + value, 0))
-    }).observe({ type: 'layout-shift', buffered: true }) || requestAnimationFrame(() => requestAnimationFrame(() => resolve(0))))`
-    expect(await page.evaluate(shift)).toBe(0)
-    await expectAccessible(page)
-    expect(problems).toEqual([])
-  })
 
   it('shows a hostile card as text', async () => {
     await put('seen-markup', withText(markup, `${markup}\u0001\u001b[31m\u009b\n\t${'W'.repeat(3000)}`))

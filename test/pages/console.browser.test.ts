@@ -98,13 +98,6 @@ describeInBrowser('the console of a card page', browser => {
   it('speaks each version over each binding, and streams words as they arrive', async () => {
     const page = await open('echo')
     await page.getByText('How it is sent').click()
-    await page.getByRole('textbox', { name: 'Other modes' }).fill('image/png')
-    await send(page, 'hello')
-    await alerts(page, 'Because of /defaultOutputModes')
-    await press(page, 'Accept text/plain')
-    await waitForState(page, 'completed')
-    expect(await page.getByRole('checkbox', { name: 'text/plain' }).isChecked()).toBe(true)
-    expect(await page.getByRole('textbox', { name: 'Other modes' }).inputValue()).toBe('')
     for (const [binding, version, sent] of [
       ['JSON-RPC', 'A2A 1.0', '"SendStreamingMessage"'],
       ['HTTP+JSON', 'A2A 0.3', '/a2a/v1/message:stream'],

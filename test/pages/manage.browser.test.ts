@@ -170,7 +170,7 @@ describeInBrowser('the page of owners', browser => {
     expect(await viewText(page)).toBe('')
   })
 
-  it('compares revisions, goes back to one after a confirmation, and not over a change that it has not shown', async () => {
+  it('compares revisions, and goes back to one after a confirmation', async () => {
     await host.put('crew-moving', first)
     await host.put('crew-moving', second)
     const page = await enter(writer.token, '#agents/crew-moving')
@@ -196,12 +196,6 @@ describeInBrowser('the page of owners', browser => {
     await status(page, 'Revision 3 has the manifest of revision 1 again.')
     await revisions.getByRole('heading', { name: 'Revision 3' }).waitFor()
     expect([await focused(page), await nameOf('crew-moving')]).toEqual(['crew-moving', 'First'])
-
-    await host.put('crew-moving', { ...second, name: 'Third' })
-    await goBack(2).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 2' }).click()
-    await revisions.getByText('has changed since you read it').waitFor()
-    expect(await nameOf('crew-moving')).toBe('Third')
   })
 
   /** Makes the upstream serve a card, and returns its name. */
@@ -213,29 +207,10 @@ describeInBrowser('the page of owners', browser => {
         JSON.stringify(agentCard(upstream.origin, { name, capabilities: { ...quiet, ...capabilities } })),
       ),
     )
-  const putRemote = (id: string, source: JsonObject, more: JsonObject = {}) =>
-    host.put(id, { upstream: { card: `${upstream.origin}/card.json`, ...source }, ...more })
-
-  it('fetches a remote card, shows its drift, and the report on what was fetched', async () => {
-    serve('Before')
-    await putRemote('crew-remote', {}, { visibility: 'internal' })
-    const page = await enter(writer.token, '#agents/crew-remote')
-    await part(page, 'Source').getByText('The card is fresh').waitFor()
-    await part(page, 'Report').getByText('This is about the card that was fetched').waitFor()
-    await part(page, 'Report').getByText('Found: ').waitFor()
-    expect(await part(page, 'Report').textContent()).not.toContain('private-url')
-    serve('After')
-    await press(page, 'Fetch the card now')
-    await status(page, 'The card was fetched, and has changed.')
-    await part(page, 'Revisions').getByText('What changed in the fetched card (1)').click()
-    const changes = part(page, 'Revisions').getByRole('listitem')
-    await changes.filter({ hasText: '/name changed: "Before" → "After"' }).last().waitFor()
-    await page.getByText(`Fetched on request of the token ${writer.id}`).waitFor()
-  })
 
   it('accepts a pending card after a confirmation that says what it widens, and no other than the one shown', async () => {
     serve('Before')
-    await putRemote('crew-pinned', { pin: true })
+    await host.put('crew-pinned', { upstream: { card: `${upstream.origin}/card.json`, pin: true } })
     serve('Seen', { streaming: true })
     const page = await enter(writer.token, '#agents/crew-pinned')
     const dialog = page.getByRole('dialog', { name: 'Accept the new card of crew-pinned?' })
@@ -256,6 +231,13 @@ describeInBrowser('the page of owners', browser => {
     await dialog.getByRole('button', { name: 'Accept this card' }).click()
     await status(page, 'The card is accepted')
     await part(page, 'Source').getByText('The card is fresh').waitFor()
+    await part(page, 'Report').getByText('This is about the card that was fetched').waitFor()
+    await part(page, 'Revisions')
+      .getByText(/^What changed in the fetched card/)
+      .first()
+      .click()
+    const changes = part(page, 'Revisions').getByRole('listitem')
+    await changes.filter({ hasText: '/name changed: "Before" → "After"' }).last().waitFor()
     expect(await nameOf('crew-pinned')).toBe('After')
   })
 
@@ -281,10 +263,6 @@ describeInBrowser('the page of owners', browser => {
     expect(grant).toMatchObject({ scopes: ['write'], agents: ['crew-a', 'crew-b*'], tiers: ['partner'], note: hostile })
     expect(Date.parse(grant.expires) - Date.now()).toBeGreaterThan(29 * 86_400_000)
 
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await shown.getByRole('button', { name: 'Copy the token' }).click()
-    await shown.getByText('Copied').waitFor()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text)
     await shown.getByRole('button', { name: 'Done' }).click()
     await page.getByText('Its text is no longer shown.').waitFor()
     expect(await page.content()).not.toContain(text)
@@ -305,24 +283,21 @@ describeInBrowser('the page of owners', browser => {
     expect(await viewText(page)).toBe('')
   })
 
-  it('shows the audit, filtered, page by page, and whether its newest entry is signed', async () => {
+  it('shows the audit, filtered, and whether its newest entry is signed', async () => {
     const actor = await host.issue({ scopes: ['write'], agents: ['audited'] })
-    for (let time = 0; time < 52; time++)
+    for (let time = 0; time < 3; time++)
       await host.put('audited', { ...first, name: `N${time}` }, { Authorization: `Bearer ${actor.token}` })
     const page = await enter(adminToken, '#audit')
     await page.getByText('and this host has signed it').waitFor()
     await page.getByLabel('Agent (id)').fill('audited')
     await page.getByLabel('Who (').fill(actor.id)
     await page.getByRole('button', { name: 'Filter' }).click()
-    await page.getByText('50 entries, and there are older ones').waitFor()
+    await page.getByText('3 entries', { exact: true }).waitFor()
     const rows = part(page, 'Entries of the audit').getByRole('row')
     expect(await rows.nth(1).textContent()).toMatch(
-      new RegExp(`the token ${actor.id}changed the agent audited, revision 52`),
+      new RegExp(`the token ${actor.id}changed the agent audited, revision 3`),
     )
     expect(await rows.nth(1).textContent()).toContain('class: cosmetic')
-    await page.getByRole('button', { name: 'Show more' }).click()
-    await page.getByText('52 entries', { exact: true }).waitFor()
-    expect(await focused(page)).toContain('revision 2')
     await page.getByLabel('What', { exact: true }).selectOption('agent-registered')
     await page.getByRole('button', { name: 'Filter' }).click()
     await page.getByText('1 entry', { exact: true }).waitFor()

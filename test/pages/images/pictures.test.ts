@@ -49,11 +49,7 @@ const hostileTexts = [
   '👨‍👩‍👧‍👦'.repeat(2000),
   '\u200b'.repeat(16_384),
 ]
-const anyText = fc.oneof(
-  fc.constantFrom(...hostileTexts),
-  fc.string({ unit: 'binary', maxLength: 80 }),
-  fc.string({ unit: 'grapheme', maxLength: 200 }),
-)
+const anyText = fc.oneof(fc.constantFrom(...hostileTexts), fc.string({ unit: 'grapheme', maxLength: 200 }))
 
 /** What pictures are drawn with. Links, images, scripts and foreign content are not among it. */
 const harmless = new Set(['svg', 'title', 'desc', 'style', 'g', 'rect', 'path', 'text', 'clipPath'])
@@ -308,24 +304,18 @@ const luminance = (color: string): number => {
 
 describe('the contrast', () => {
   const { surface, chip, text, muted, accent } = CARD_COLORS
-  const pairs = [0, 1].flatMap((mode): [string, string, string][] => [
-    [`text, mode ${mode}`, text[mode] ?? '', surface[mode] ?? ''],
-    [`muted text, mode ${mode}`, muted[mode] ?? '', surface[mode] ?? ''],
-    [`accented text, mode ${mode}`, accent[mode] ?? '', surface[mode] ?? ''],
-    [`text of a chip, mode ${mode}`, text[mode] ?? '', chip[mode] ?? ''],
-  ])
+  const ofCards = [0, 1].flatMap(mode =>
+    [
+      [text, surface],
+      [muted, surface],
+      [accent, surface],
+      [text, chip],
+    ].map(pair => pair.map(both => both[mode] ?? '')),
+  )
+  const names = ['label', 'value', 'passed', 'failed', 'unchecked'] as const
+  const ofBadges = names.map(name => [BADGE_COLORS.text, BADGE_COLORS[name]])
   it('is at least 4.5', () => {
-    for (const [name, one, other] of [
-      ...pairs,
-      ['the label of a badge', BADGE_COLORS.text, BADGE_COLORS.label],
-      ['the versions of a badge', BADGE_COLORS.text, BADGE_COLORS.value],
-      ...(['passed', 'failed', 'unchecked'] as const).map((name): [string, string, string] => [
-        `a badge of an agent, ${name}`,
-        BADGE_COLORS.text,
-        BADGE_COLORS[name],
-      ]),
-      ...MONOGRAM_COLORS.map((color): [string, string, string] => [`a monogram on ${color}`, '#fff', color]),
-    ] as const)
-      expect(contrast(one, other), name).toBeGreaterThanOrEqual(4.5)
+    for (const [one = '', other = ''] of [...ofCards, ...ofBadges, ...MONOGRAM_COLORS.map(color => ['#fff', color])])
+      expect(contrast(one, other), `${one} on ${other}`).toBeGreaterThanOrEqual(4.5)
   })
 })
