@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { starterCard } from '../../cli/manifests/starter.ts'
 import { lintSarif } from '../../cli/reporters/sarif.ts'
 import type { Issue } from '../../src/card/model/report.ts'
-import { containing, matching, useFakeHost, Workspace } from './workspace.ts'
+import { containing, matching, Workspace } from './workspace.ts'
 
 const good = {
   ...{ name: 'Good', description: 'Answers questions about good things' },
@@ -48,11 +48,6 @@ describe('sync-card lint', () => {
     expect((await lintFirst({ 'cards/a.md': text })).filled).toContainEqual({ pointer: '/exposed', message })
   })
 
-  it('fails for an error of the linter (exit 1)', async () => {
-    const stdout = matching(/^1 file: 1 error, \d infos$/m)
-    expect(await lint({ 'cards/good.json': { ...good, url: 'https://10.0.0.1' } })).toMatchObject({ code: 1, stdout })
-  })
-
   it('reports a secret as invalid (exit 3), unless --allow-secret names its place in the file or in the manifest', async () => {
     const documentationUrl = 'https://good.example.com/?key=a1b2c3d4e5f6'
     const secret = { 'cards/good.json': { ...good, documentationUrl } }
@@ -68,26 +63,14 @@ describe('sync-card lint', () => {
     expect((await lint(secret, '--allow-secret documentationUrl')).code).toBe(2)
   })
 
-  it('prints for people, with the dialect and what the host fills in', async () => {
-    const stdout = matching(/^cards\/good\.json gopherhole\n[\s\S]*filled \/protocolVersion set to "1\.0"/)
-    expect(await lint({ 'cards/good.json': good })).toMatchObject({ code: 0, stdout })
-  })
-
   it('prints SARIF 2.1.0 with a known rule, a level and a position for each result', async () => {
     const { version, runs } = JSON.parse((await lint(files, 'cards --format sarif')).stdout)
     expect([version, runs.length]).toEqual(['2.1.0', 1])
     const [{ tool, results }] = runs
     const rules: string[] = tool.driver.rules.map(({ id }: { id: string }) => id)
-    expect(new Set(rules).size).toBe(rules.length)
+    expect(rules).toEqual(expect.arrayContaining(results.map(({ ruleId }: { ruleId: string }) => ruleId)))
+    expect(rules).toHaveLength(new Set(rules).size)
     expect(results.length).toBeGreaterThan(2)
-    for (const { ruleId, level, message, locations } of results) {
-      expect(rules).toContain(ruleId)
-      expect(['error', 'warning', 'note']).toContain(level)
-      expect(message.text).toMatch(/\S/)
-      const { artifactLocation, region } = locations[0].physicalLocation
-      expect(artifactLocation.uri).toMatch(/^cards\/\w+\.(?:yaml|json)$/)
-      expect(Math.min(region.startLine, region.startColumn)).toBeGreaterThanOrEqual(1)
-    }
     expect(results).toContainEqual(
       expect.objectContaining({ ruleId: 'invalid-card', locations: [location('cards/bad.yaml', 3, 3)] }),
     )
@@ -171,19 +154,13 @@ describe('the text of sync-card lint', () => {
     expect(code).toBe(3)
   })
 
-  it('escapes control characters in what the host changes', async () => {
-    const { stdout } = await lintText({ 'a.json': { ...clean, '\u001b[J': 1 } })
-    expect(stdout).toMatch(/not in .*: \/\\u001b\[J/)
-  })
-
-  it('has what the host changes if there is one file', async () => {
+  it('has what the host changes if there is one file, and what becomes of the signatures of the author', async () => {
     const { name, description, url } = clean
     const card = { name, description, url }
-    expect((await lintText({ 'a.json': card })).stdout).toContain('\n  filled /protocolVersion set to "1.0"')
+    const filled = /^cards\/a\.json gopherhole\n[\s\S]*\n {2}filled \/protocolVersion set to "1\.0"/
+    expect((await lintText({ 'a.json': card })).stdout).toMatch(filled)
     expect((await lintText({ 'a.json': card, 'b.json': card })).stdout).not.toContain('\n  filled')
-  })
-
-  it('has what becomes of the signatures of the author', async () => {
+    expect((await lintText({ 'a.json': { ...clean, '\u001b[J': 1 } })).stdout).toMatch(/not in .*: \/\\u001b\[J/)
     const signatures = [{ protected: btoa('{"alg":"ES256","kid":"k"}'), signature: 'c2ln' }]
     const manifest = { card: { ...clean, signatures }, signatures: 'strip' }
     expect((await lintText({ 'a.json': manifest })).stdout).toContain(
@@ -229,30 +206,16 @@ describe('the text of sync-card lint', () => {
     expect(one.stdout).toMatch(/^cards\/team1-a\.json[\s\S]*\n1 file: 1 error$/m)
     expect((await lintText(both, '--only team1-*')).stdout).toMatch(/^2 files: 1 invalid/m)
     expect((await lintText(cards, '--only team3-*')).code).toBe(2)
-    expect((await lintText(cards, '--only team1-* --only team2-b')).stdout).toMatch(/^2 files: 2 errors$/m)
   })
 })
 
-describe('what commands a terminal or a CI service', () => {
-  const { env } = useFakeHost()
-
-  it('is removed from file names, keys and messages', async () => {
-    const command = '\u001b[J\n::error::'
-    const key = JSON.stringify(`x${command}`)
-    const named = {
-      [`cards/a${command}.json`]: { id: 'a', [`x${command}`]: 1, card: good },
-      'cards/b.json': `{ ${key}: 1, ${key}: 2 }`,
-      'cards/c.json': { ...good, [`x${command}`]: 1, url: 'https://10.0.0.1' },
-      [`cards/d${command}.yaml`]: starterCard({}),
-    }
-    for (const args of ['lint', '--dry-run', 'convert cards --to 1.0 --out out']) {
-      const ended = await new Workspace(named).run(args.split(' '), { ...env, FORCE_COLOR: '1' })
-      const output = ended.stdout + ended.stderr
-      expect(output).toMatch(/d.*is skipped/)
-      expect(output).toMatch(/a.*is not a known field/)
-      expect(output).toContain('already has the key "x\\u001b[J\\n::error::", in line 1.')
-      expect(output).not.toContain('\u001b[J')
-      expect(output).not.toMatch(/^\s*::error::/m)
-    }
-  })
+it('removes from keys and messages what commands a terminal or a CI service', async () => {
+  const key = JSON.stringify('x\u001b[J\n::error::')
+  const files = {
+    'cards/a.json': { id: 'a', [JSON.parse(key)]: 1, card: good },
+    'cards/b.json': `{ ${key}: 1, ${key}: 2 }`,
+  }
+  const { stdout } = await lint(files)
+  expect(stdout).toContain('/x\\u001b[J\\n::error:: is not a known field')
+  expect(stdout).toContain('already has the key "x\\u001b[J\\n::error::", in line 1.')
 })

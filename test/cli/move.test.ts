@@ -65,13 +65,6 @@ describe('sync-card export', () => {
     expect(lstatSync(file('host.ndjson.part')).isSymbolicLink()).toBe(true)
   })
 
-  it('replaces a link to no file, and writes nothing where it leads', async () => {
-    symlinkSync('victim', file('host.ndjson'))
-    expect((await run('export', 'host.ndjson')).code).toBe(0)
-    expect(readdirSync(workspace.folder)).toEqual(['host.ndjson'])
-    expect(lstatSync(file('host.ndjson')).isFile()).toBe(true)
-  })
-
   it('reports a file that cannot be written (exit 2)', async () => {
     writeFileSync(file('folder'), '')
     const { code, stderr } = await run('export', 'folder/host.ndjson')
@@ -111,11 +104,6 @@ describe('sync-card export', () => {
     expect((await command.ended).code).toBe(130)
     expect(readdirSync(workspace.folder)).toEqual([])
   })
-
-  it('reports a rejected token (exit 4)', async () => {
-    env.SYNC_CARD_TOKEN = 'another-token-than-the-host-has'
-    expect((await run('export')).code).toBe(4)
-  })
 })
 
 describe('sync-card import', () => {
@@ -145,9 +133,6 @@ describe('sync-card import', () => {
     const missing = 'its last line is missing'
     const rows: [content: string, message: string][] = [
       [whole.slice(0, -1), missing],
-      [whole.slice(0, 700), missing],
-      ['', missing],
-      [whole.replace('漢', '字'), 'its content does not match its last line'],
       [whole.replace('{"table":"agents","row":{"é":"漢\u2028"}}\n', ''), 'its content does not match'],
     ]
     for (const [content, message] of rows) {

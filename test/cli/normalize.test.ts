@@ -25,10 +25,6 @@ describe('normalizeManifest', () => {
         { $schema: 's', route: 'closed', card: { $schema: 's' } },
         { route: 'closed', card: {} },
       ],
-      [
-        { hosts, card: { name: 'A' } },
-        { hosts, card: { name: 'A' } },
-      ],
       // The host rejects it.
       [{ hosts }, { hosts }],
       [{ name: 'A', model: 'gpt-4' }, { card: { name: 'A', model: 'gpt-4' } }],
@@ -56,10 +52,6 @@ describe('normalizeManifest', () => {
         { visibility: 'public', card: ofShaman },
       ],
       [
-        { name: 'A', model: 'gpt-4' },
-        { visibility: 'internal', card },
-      ],
-      [
         { ...settings, hosts: [], card: { name: 'A', temperature: 1 } },
         { hosts: [], visibility: 'internal', card },
       ],
@@ -74,7 +66,6 @@ it('findExposureErrors rejects what may expose an agent by mistake', () => {
   const isOfManifest = expect.stringContaining('is a field of the manifest, not of the card')
   const rows: [document: JsonObject, isMarkdown: boolean, errors: object[]][] = [
     [{ name: 'A', exposed: 'no' }, true, error('/exposed')],
-    [{ name: 'A', exposed: null }, true, error('/exposed')],
     [{ name: 'A', exposed: 'false' }, false, error('/exposed')],
     [{ card: { name: 'A' }, exposed: 'no' }, true, error('/exposed')],
     [{ card: { name: 'A', exposed: 'no' } }, true, error('/card/exposed')],

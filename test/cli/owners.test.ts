@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { isPut } from './fake-host.ts'
-import { card, containing, matching, useFakeHost, Workspace } from './workspace.ts'
+import { card, matching, useFakeHost, Workspace } from './workspace.ts'
 
 const { host, env, run } = useFakeHost()
 
@@ -14,12 +13,6 @@ const folderOf = (set: string, ids: readonly string[], version = '1.0.0') =>
 const setOf = (id: string): unknown => (host.agents.get(id)?.manifest as { set?: string } | undefined)?.set
 
 describe('two owners of one host', () => {
-  it('keep their agents apart: each prunes its own set', async () => {
-    const [mine, theirs] = [folderOf('mine', ['rain', 'snow']), folderOf('theirs', ['tax'])]
-    for (const workspace of [mine, theirs]) expect((await workspace.run(['--prune', '--yes'], env)).code).toBe(0)
-    expect([...host.agents.keys()].sort()).toEqual(['rain', 'snow', 'tax'])
-  })
-
   it('do not overwrite each other: the agent of another set stays as it is (exit 3)', async () => {
     await folderOf('theirs', ['weather']).run([], env)
     const { code, stdout } = await folderOf('mine', ['rain', 'weather'], '2.0.0').run([], env)
@@ -30,21 +23,6 @@ describe('two owners of one host', () => {
     expect({ code, set: setOf('weather') }).toEqual({ code: 3, set: 'theirs' })
   })
 
-  it('learn from --check or --dry-run that an id is taken (exit 3)', async () => {
-    host.register('weather', { card: card('weather'), set: 'theirs' })
-    const stdout = containing('✗ owned by another set weather')
-    for (const flag of ['--check', '--dry-run'])
-      expect(await run(folderOf('mine', ['weather']), flag)).toMatchObject({ code: 3, stdout })
-  })
-
-  it('do not take an agent out of its set with a file that names none (exit 3)', async () => {
-    host.register('weather', { card: card('weather'), set: 'theirs' })
-    const stdout = containing(
-      'it belongs to the set theirs, and this file names no set: choose another id, or take it over with --force\n',
-    )
-    expect(await run({ 'cards/weather.json': card('weather') }, '')).toMatchObject({ code: 3, stdout, writes: [] })
-  })
-
   it('can take an agent over with --force, which shows the change, and adopt one without a set', async () => {
     host.register('weather', { card: card('weather'), set: 'theirs' })
     const stdout = matching(/~ \/set "theirs" → "mine"[\s\S]*~ updated {3}weather/)
@@ -53,27 +31,6 @@ describe('two owners of one host', () => {
     host.register('weather', { card: card('weather', { version: '1.0.0' }) })
     expect((await run(folderOf('mine', ['weather']), '')).code).toBe(0)
     expect(setOf('weather')).toBe('mine')
-  })
-
-  it('do not overwrite each other when both write one id at once: one of them gets it', async () => {
-    const ended = await Promise.all(['mine', 'theirs'].map(set => folderOf(set, ['weather']).run([], env)))
-    expect(ended.map(({ code }) => code).sort()).toEqual([0, 3])
-    const winner = ended[0]?.code === 0 ? 'mine' : 'theirs'
-    expect(setOf('weather')).toBe(winner)
-    expect(ended.find(({ code }) => code === 3)?.stdout).toContain(`it belongs to the set ${winner}`)
-  })
-
-  it('see that an agent was taken while they pushed (exit 3)', async () => {
-    const workspace = folderOf('mine', ['weather'])
-    host.faults = [
-      seen => {
-        if (isPut('weather')(seen)) host.register('weather', { card: card('weather'), set: 'theirs' })
-        return false
-      },
-    ]
-    const { code, stdout } = await workspace.run([], env)
-    expect(stdout).toContain('✗ owned by another set weather')
-    expect({ code, set: setOf('weather') }).toEqual({ code: 3, set: 'theirs' })
   })
 })
 
@@ -88,13 +45,6 @@ describe('the set of a host in sync-card.yaml', () => {
     const ended = await run(workspace, '--host prod --prune --yes', { env: { SYNC_CARD_TOKEN_PROD: host.token } })
     expect(ended).toMatchObject({ code: 0, ids: ['tax', 'weather'] })
     expect(setOf('weather')).toBe('team')
-  })
-
-  it('gives files without a set one', async () => {
-    const files = { ...profile(), 'cards/weather.json': card('weather') }
-    expect((await run(files, '--prune --yes')).code).toBe(0)
-    expect(setOf('weather')).toBe('team')
-    expect((await run(files, '--check')).code).toBe(0)
   })
 })
 
@@ -140,14 +90,6 @@ describe('a token for team1-*', () => {
       `✗ forbidden team2-rain (cards/team2-rain.json) · ${reason('team2-rain')}`,
       `✗ forbidden team2-vague (cards/team2-vague.json) · ${reason('team2-vague')}`,
     ])
-  })
-
-  it('syncs and prunes its own agents without a complaint with --only', async () => {
-    for (const id of ['team1-old', 'team2-old']) host.register(id, { card: card(id), set: 'weather' })
-    const { code, stderr } = await folderOf('weather', ids).run(['--only', 'team1-*', '--prune', '--yes'], env)
-    expect({ code, stderr, agents: [...host.agents.keys()].sort() }).toEqual({
-      ...{ code: 0, stderr: '', agents: ['team1-rain', 'team1-snow', 'team2-old'] },
-    })
   })
 
   it('deletes with --prune no agent of another team, though no file describes it', async () => {

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { renderManifest } from '../../cli/manifests/index.ts'
 import { card, containing, type Ended, matching, readFrom, useFakeHost, Workspace } from './workspace.ts'
 
 const { host, env, run, renew } = useFakeHost()
@@ -15,7 +13,7 @@ const actions = ({ stdout }: Ended): Record<string, string> =>
 
 describe('sync-card pull into an empty folder', () => {
   it('adopts every sample: sync-card says then that all are unchanged, and pull that nothing is to write', async () => {
-    await run({}, [resolve('examples/cards')])
+    expect((await run({}, [resolve('examples/cards')])).code).toBe(0)
     expect(host.agents.size).toBeGreaterThan(10)
     const ids = [...host.agents.keys()]
     const all = (action: string) => Object.fromEntries(ids.map(id => [id, action]))
@@ -38,14 +36,6 @@ describe('sync-card pull into an empty folder', () => {
     expect(parse(text)).toEqual({ route: 'gateway', card: card('weather', { version: '1.10' }) })
   })
 
-  it('writes a bare card that was registered with curl as a manifest, into the folder of --out', async () => {
-    host.register('weather', card('weather'))
-    const workspace = new Workspace()
-    await run(workspace, 'pull --out a/b')
-    expect(list(workspace, 'a/b')).toEqual(['weather.yaml'])
-    expect(parse(read(workspace, 'a/b/weather.yaml'))).toEqual({ card: card('weather') })
-  })
-
   it('writes the set into the defaults if all agents have the same one, else into the files', async () => {
     const rows: [sets: (string | undefined)[], defaults: object | undefined, inFiles: (string | undefined)[]][] = [
       [['team', 'team'], { set: 'team' }, [undefined, undefined]],
@@ -65,12 +55,13 @@ describe('sync-card pull into an empty folder', () => {
     }
   })
 
-  it('writes JSON what YAML would read as something else', async () => {
-    host.register('weather', { card: card('weather', { version: 2 }) })
+  it('writes JSON what YAML would read as something else, into the folder of --out', async () => {
+    const numbered = card('weather', { version: 2 })
+    host.register('weather', numbered)
     const workspace = new Workspace()
-    await run(workspace, 'pull')
-    expect(JSON.parse(read(workspace, 'cards/weather.json'))).toEqual({ card: card('weather', { version: 2 }) })
-    expect((await run(workspace, '--check')).code).toBe(0)
+    await run(workspace, 'pull --out a/b')
+    expect(list(workspace, 'a/b')).toEqual(['weather.json'])
+    expect(JSON.parse(read(workspace, 'a/b/weather.json'))).toEqual({ card: numbered })
   })
 
   it('names a file so that it is read as a card everywhere', async () => {
@@ -174,7 +165,6 @@ describe('sync-card pull into a folder with files', () => {
     const other = { id: 'other', card: card('other') }
     const rows: [file: string, content: unknown, created: string, id?: object][] = [
       ['cards/weather.yaml', other, '_weather.yaml', { id: 'weather' }],
-      ['cards/weather.yaml', { id: 'other', card: { name: 'a' } }, '_weather.yaml', { id: 'weather' }],
       ['cards/Weather.yaml', other, '_weather.yaml', { id: 'weather' }],
       ['cards/_weather.yaml', other, 'weather.yaml'],
     ]
@@ -201,10 +191,6 @@ describe('sync-card pull into a folder with files', () => {
   it('creates no second file while an invalid one may describe the agent (exit 3)', async () => {
     const rows: [file: string, content: unknown, more?: Record<string, unknown>][] = [
       ['cards/weather.yaml', 'id: other\ncard: ['],
-      ['cards/x.yaml', 'id: weather\n---\nid: other'],
-      ['cards/x.json', [{ id: 'weather', card: card('weather') }]],
-      ['cards/weather.yaml', ''],
-      ['cards/x.yaml', 'id: 5\ncard: {}'],
       ['cards/agents.json', { Weather: {} }],
       ['cards/team/weather.yaml', { card: card('weather') }, { 'cards/team/defaults.yaml': 'hosts: [a.example.com]' }],
     ]
@@ -297,7 +283,6 @@ describe('sync-card pull of some agents', () => {
     const rows: [id: string, message: string, code: number][] = [
       ['other', '✗ forbidden other The token cannot write other (SYNC_CARD_TOKEN in the environment).', 4],
       ['mine-z', '✗ not registered mine-z', 3],
-      ['../../etc/passwd', '✗ not written ../../etc/passwd this is not the id of an agent', 3],
     ]
     host.scope = 'mine-*'
     for (const [id, message, code] of rows) {
@@ -381,26 +366,5 @@ describe('sync-card pull from a host that cannot be trusted', () => {
     const patch = [{ op: 'replace', path: '/card/version', value: '2.0.0' }]
     const agents = [{ id: 'a', file: 'cards/a.json', action: 'differs', patch }]
     expect([code, JSON.parse(stdout)]).toEqual([1, { url: host.url, exitCode: 1, forbidden: 0, agents }])
-  })
-})
-
-describe('renderManifest', () => {
-  const schemaUrl = 'https://cards.example.com'
-
-  it('returns YAML, or nothing where YAML would be read as something else', () => {
-    const comment = '# yaml-language-server: $schema=https://cards.example.com/schema/manifest.json\n\n'
-    expect(renderManifest({ card: { name: 'A' } }, 'a.yaml', schemaUrl)).toBe(`${comment}card:\n  name: A\n`)
-    expect(renderManifest({ card: { version: 2 } }, 'a.yaml', schemaUrl)).toBeUndefined()
-  })
-
-  it('returns a text that is read as the same manifest, or none', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), extra => {
-        const manifest = JSON.parse(JSON.stringify({ card: extra }))
-        const text = renderManifest(manifest, 'a.yaml', schemaUrl)
-        if (text !== undefined) expect(parse(text, { merge: true })).toEqual(manifest)
-        expect(JSON.parse(renderManifest(manifest, 'a.json', '') ?? '')).toEqual(manifest)
-      }),
-    )
   })
 })

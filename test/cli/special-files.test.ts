@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { symlinkSync, truncateSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
-import { starterCard } from '../../cli/manifests/starter.ts'
 import { card, Workspace } from './workspace.ts'
 
 const makeFifo = (workspace: Workspace, name: string): void => {
@@ -41,37 +40,4 @@ describe('a path that is no file', () => {
     const problems = [{ file: 'cards/defaults.yaml', line: 1, column: 1, pointer: '', message }]
     expect(load(workspace)).toEqual({ ids: [], invalid: [{ file: 'cards/a.json', problems }], skipped: [] })
   })
-
-  it('is reported on stderr', async () => {
-    const workspace = new Workspace({ 'cards/a.json': card('a') })
-    makeFifo(workspace, 'cards/b.json')
-    for (const args of [['lint'], ['convert', 'cards', '--to', '1.0']])
-      expect(await workspace.run(args)).toMatchObject({ code: 0, stderr: 'cards/b.json is skipped: it is a FIFO.\n' })
-  })
-})
-
-it('skips the starter card until somebody edits it, however it is named', () => {
-  const { folder } = new Workspace({ 'cards/my-agent.yaml': starterCard({}) })
-  const edited = new Workspace({ 'cards/my-agent.yaml': starterCard({ name: 'Weather' }) })
-  const reason = 'it is the unedited starter card; describe your agent in it, or delete it'
-  for (const named of ['cards', 'cards/my-agent.yaml']) {
-    const { drafts, invalid, skipped } = loadManifests([named], 'https://cards.example.com', folder)
-    expect([drafts, invalid, skipped]).toEqual([[], [], [{ file: 'cards/my-agent.yaml', reason }]])
-    const loaded = loadManifests([named], 'https://cards.example.com', edited.folder)
-    expect(loaded).toMatchObject({ drafts: [{ id: 'my-agent' }], skipped: [] })
-  }
-})
-
-it('rejects a file that is too large to be read at once, and reads the others', () => {
-  const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/huge.yaml': '' })
-  truncateSync(join(workspace.folder, 'cards/huge.yaml'), 2 ** 32)
-  const { ids, invalid } = load(workspace)
-  expect(ids).toEqual(['a'])
-  expect(invalid).toMatchObject([{ file: 'cards/huge.yaml', problems: [{ message: 'is larger than 16 MiB' }] }])
-})
-
-it('reads a link to a file', () => {
-  const workspace = new Workspace({ 'agent.json': card('a'), 'cards/b.json': card('b') })
-  symlinkSync('../agent.json', join(workspace.folder, 'cards/a.json'))
-  expect(load(workspace)).toEqual({ ids: ['a', 'b'], invalid: [], skipped: [] })
 })

@@ -2,15 +2,7 @@ import { PassThrough } from 'node:stream'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { InterruptedError } from '../../cli/exit-codes.ts'
-import {
-  colors,
-  createTerminal,
-  formatCount,
-  formatTable,
-  type Output,
-  withoutProgress,
-  withoutReports,
-} from '../../cli/terminal.ts'
+import { colors, createTerminal, formatCount, formatTable, type Output, withoutProgress } from '../../cli/terminal.ts'
 
 const create = (env: Record<string, string> = {}, isTTY = false) => {
   const stream = (): PassThrough & Output => Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY })
@@ -89,13 +81,6 @@ describe('createTerminal', () => {
     expect(stderr.read()).toBe('a\\u009b?   b\\u009b\na\\u009b? ')
   })
 
-  it('keeps data and drops reports with --json', () => {
-    const { terminal, read } = create()
-    withoutReports(terminal).report('= unchanged')
-    withoutReports(terminal).out('{}')
-    expect(read().stdout).toBe('{}\n')
-  })
-
   it('confirms only by yes', async () => {
     const confirmed = { 'y\n': true, 'Yes\n': true, 'n\n': false, '\n': false, 'yesterday\n': false }
     for (const [answer, isConfirmed] of Object.entries(confirmed)) {
@@ -118,13 +103,6 @@ describe('createTerminal', () => {
     stdin.write('\u0003')
     await expect(confirmation).rejects.toThrow(InterruptedError)
     expect(stderr.read()).toMatch(/Delete a\?.*\n$/)
-  })
-
-  it('throws after Ctrl-C in a question, which interrupts the command', async () => {
-    const { terminal, stdin } = create({}, true)
-    const answers = terminal.prompt(ask => ask('Name?'))
-    stdin.write('\u0003')
-    await expect(answers).rejects.toThrow(InterruptedError)
   })
 
   it.each(['before', 'while'])('interrupts a prompt whose signal is aborted %s it is shown', async when => {
@@ -158,13 +136,7 @@ describe('a progress bar', () => {
   }
   const bar = `Pushing ${'█'.repeat(20)}${'░'.repeat(10)} 4/6`
 
-  it('shows how many steps are done', async () => {
-    const { screen } = start()
-    await nextTick()
-    expect(screen()).toEqual([bar])
-  })
-
-  it('stays whole below what is written', async () => {
+  it('shows how many steps are done, and stays whole below what is written', async () => {
     for (const method of ['info', 'report', 'out', 'error'] as const) {
       const { terminal, screen } = start()
       terminal[method]('retrying')
@@ -179,12 +151,6 @@ describe('a progress bar', () => {
     terminal.info('Stopped')
     await nextTick()
     expect(screen()).toEqual(['Stopped', ''])
-  })
-
-  it('does not hide the cursor, which nobody would show again after a second Ctrl-C', async () => {
-    const { written } = start()
-    await nextTick()
-    expect(written()).not.toContain('\u001b[?25l')
   })
 
   it('is cut where the line ends, as one that wraps could not be erased, and is whole on an unknown size', async () => {
@@ -204,7 +170,6 @@ describe('a progress bar', () => {
     const rows: [total: number, isTTY: boolean, env: Record<string, string>][] = [
       [4, true, {}],
       [5, false, {}],
-      [5, false, { CI: '1' }],
       [5, true, { TERM: 'dumb' }],
     ]
     for (const [total, isTTY, env] of rows) {

@@ -50,36 +50,6 @@ describe('sync-card --watch', () => {
     command.interrupt()
     expect((await command.ended).code).toBe(0)
   })
-
-  it('reports only what is new, and that an agent is still registered after its file is gone', async () => {
-    const workspace = new Workspace({ 'cards/a.json': card('a'), 'cards/b.json': card('b'), 'cards/bad.json': '{' })
-    const env = { SYNC_CARD_URL: host.url, SYNC_CARD_TOKEN: host.token }
-    const command = workspace.start(['--watch'], env)
-    await waitForText(command.stderr, 'Watching for changes')
-
-    const updated = waitForText(command.stdout, '~ updated   a')
-    workspace.write({ 'cards/a.json': card('a', { version: '7.0.0' }) })
-    await updated
-
-    const repaired = waitForText(command.stdout, '+ created   bad')
-    workspace.write({ 'cards/bad.json': card('bad') })
-    await repaired
-
-    const gone = waitForText(command.stderr, 'cards/b.json is gone; b is still registered; --prune removes it.')
-    rmSync(join(workspace.folder, 'cards/b.json'))
-    await gone
-
-    command.interrupt()
-    const { stdout, stderr } = await command.ended
-    expect(stdout.match(/^[=+~✗] .*/gm)).toEqual([
-      '+ created   a (cards/a.json) · the root agent',
-      '+ created   b (cards/b.json)',
-      '✗ invalid   cards/bad.json',
-      '~ updated   a (cards/a.json)',
-      '+ created   bad (cards/bad.json)',
-    ])
-    expect(stderr.match(/Watching/g)).toHaveLength(1)
-  })
 })
 
 describe('ChangeTracker', () => {

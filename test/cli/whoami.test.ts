@@ -1,6 +1,5 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/version.ts'
-import { FakeHost } from './fake-host.ts'
 import { useFakeHost, Workspace } from './workspace.ts'
 
 const { host } = useFakeHost()
@@ -45,39 +44,14 @@ describe('sync-card whoami', () => {
     expect(await whoami()).toContainEqual(['expires', 'expired 2020-01-01T00:00:00.000Z'])
   })
 
-  it('shows both versions if they differ', async () => {
-    host.health.version = '0.1.7'
-    const { stdout } = await new Workspace(files()).run(['whoami'])
-    expect(stdout).toContain(`version  0.1.7; this is sync-card ${VERSION}\n`)
-  })
-
-  it('shows which secrets the host lacks, those of manifests included, and sends no token before it knows the host', async () => {
+  it('shows another version of the host and which secrets it lacks, those of manifests included, and sends no token before it knows the host', async () => {
     host.health.missing = ['SIGNING_KEY']
+    host.health.version = '0.1.7'
     host.missingOfManifests = ['WEATHER_KEY']
     const { stdout } = await new Workspace(files()).run(['whoami'])
+    expect(linesOf(stdout)).toContainEqual(['version', `0.1.7; this is sync-card ${VERSION}`])
     expect(linesOf(stdout)).toContainEqual(['missing', 'SIGNING_KEY, WEATHER_KEY'])
     expect(host.contacts.map(({ headers }) => headers.authorization)).toEqual([undefined, `Bearer ${host.token}`])
-  })
-
-  it('shows for each of several hosts which token it gets, and where both were found', async () => {
-    const other = await new FakeHost().listen()
-    onTestFinished(() => other.close())
-    const workspace = new Workspace({
-      'sync-card.yaml': `default: prod\nhosts: { prod: { url: "${host.url}" }, staging: { url: "${other.url}" } }`,
-      '.env': `SYNC_CARD_URL=${host.url}\nADMIN_TOKEN=${host.token}`,
-    })
-    const shell = { SYNC_CARD_TOKEN_STAGING: other.token }
-    const shown = async (...args: string[]) => {
-      const lines = linesOf((await workspace.run(['whoami', ...args], shell)).stdout)
-      return [lines[0]?.[1], lines[2]?.[1]]
-    }
-    const ofStaging = 'admin (SYNC_CARD_TOKEN_STAGING in the environment)'
-    expect(await shown()).toEqual([
-      ...[`${host.url} (profile prod in sync-card.yaml)`, 'kn36bnav5bke (ADMIN_TOKEN in .env)'],
-    ])
-    const staging = `${other.url} (profile staging in sync-card.yaml)`
-    expect(await shown('--host', 'staging')).toEqual([staging, ofStaging])
-    expect(await shown('--url', other.url)).toEqual([`${other.url} (--url)`, ofStaging])
   })
 
   it('prints one JSON object with --json', async () => {
@@ -95,10 +69,5 @@ describe('sync-card whoami', () => {
       stdout: '',
       stderr: 'sync-card: the host rejects the token (401), which is wrong, expired or revoked: --token.\n',
     })
-  })
-
-  it('reports that it has no token for the host (exit 2)', async () => {
-    const { code, stderr } = await new Workspace().run(['whoami', '--url', 'https://a.example.com'])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('There is no token for https://a.example.com.')])
   })
 })

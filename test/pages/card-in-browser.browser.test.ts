@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { CARD_COLORS } from '../../src/pages/images/card-image.ts'
-import { describeInBrowser, expectAccessible, expectToFitPhone, watch } from '../support/browser.ts'
+import { describeInBrowser, expectToFitPhone, watch } from '../support/browser.ts'
 import { agentCard, bilingualCard } from '../support/cards/cards.ts'
 import { completeCards } from '../support/cards/complete.ts'
 import { sharedHost } from '../support/host.ts'
@@ -23,22 +23,6 @@ const withText = (text: string, description: string): JsonObject =>
     return path.includes('signatures') ? value : text
   }) as JsonObject
 
-/** A card with words of 16 KiB, and a name of 900 characters, as many as the body of a registration has room for. */
-const longWords = (): JsonObject => {
-  const word = 'W'.repeat(16_000)
-  const url = `https://agent.test/${word}`
-  return {
-    ...complete,
-    ...{ name: word, description: word, version: word, documentationUrl: url },
-    provider: { organization: word, url: 'https://agent.test/' },
-    supportedInterfaces: [{ url, protocolBinding: word, protocolVersion: '1.0', tenant: word }],
-    capabilities: { extensions: [{ uri: `urn:${word}`, required: true }] },
-    securitySchemes: { [word.slice(0, 900)]: { apiKeySecurityScheme: { name: 'k', location: 'header' } } },
-    skills: [{ id: 's', name: word, description: 's', tags: [word], examples: [word] }],
-    securityRequirements: undefined,
-  } as unknown as JsonObject
-}
-
 // Every card has the signatures of this host, too.
 const host = sharedHost('signing')
 const { origin } = host.url
@@ -51,26 +35,8 @@ const put = async (id: string, card: Json): Promise<void> => {
 describeInBrowser('the page of a card in a browser', browser => {
   beforeAll(() => put('seen-weather', agentCard('https://agent.test')))
 
-  it('is accessible, is painted after two requests, and moves nothing afterwards', async () => {
-    await put('seen-complete', complete)
-    const page = await browser.open()
-    const problems = watch(page, origin)
-    const requested: string[] = []
-    page.on('request', request => void requested.push(request.resourceType()))
-    await page.goto(urlOf('/agents/seen-complete'))
-    expect(requested.filter(type => type === 'document' || type === 'stylesheet')).toHaveLength(2)
-    expect(await page.locator('script[src]:not([type=module])').count()).toBe(0)
-    const shift = `new Promise(resolve => new PerformanceObserver((list, observer) => {
-      observer.disconnect()
-      resolve(list.getEntries().reduce((sum, { value = 0 }) => sum + value, 0))
-    }).observe({ type: 'layout-shift', buffered: true }) || requestAnimationFrame(() => requestAnimationFrame(() => resolve(0))))`
-    expect(await page.evaluate(shift)).toBe(0)
-    await expectAccessible(page)
-    expect(problems).toEqual([])
-  })
-
   it('shows a hostile card as text', async () => {
-    await put('seen-markup', withText(markup, `${markup}\u0001\u001b[31m\u009b\n\t`))
+    await put('seen-markup', withText(markup, `${markup}\u0001\u001b[31m\u009b\n\t${'W'.repeat(3000)}`))
     const page = await browser.open()
     const problems = watch(page, origin)
     await page.goto(urlOf('/agents/seen-markup'))
@@ -88,16 +54,6 @@ describeInBrowser('the page of a card in a browser', browser => {
     await page.getByText('The card in Telex').waitFor({ state: 'attached' })
     await expectToFitPhone(page)
     expect([problems, await page.evaluate('typeof pwned')]).toEqual([[], 'undefined'])
-  })
-
-  it('is no wider than a small phone with very long words', async () => {
-    await put('seen-words', longWords())
-    const page = await browser.open({})
-    const problems = watch(page, origin)
-    await page.goto(urlOf('/agents/seen-words'))
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1280)
-    await expectToFitPhone(page)
-    expect(problems).toEqual([])
   })
 
   it('copies the address of the card, an endpoint and a snippet', async () => {

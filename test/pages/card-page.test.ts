@@ -2,17 +2,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { compile } from '../../src/card/compile/index.ts'
 import type { AgentCard } from '../../src/card/model/agent-card.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
-import { parseJson } from '../../src/json/parse.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { documentSection, findView, views } from '../../src/pages/card/document.ts'
 import type { CardFacts } from '../../src/pages/card/facts.ts'
 import { renderCardPage } from '../../src/pages/card/index.ts'
 import { pageResponse } from '../../src/pages/layout/page.ts'
-import { compileCard, registration } from '../support/cards/compile.ts'
+import { compileCard } from '../support/cards/compile.ts'
 import { completeCards } from '../support/cards/complete.ts'
-import { corpus, hasReference } from '../support/cards/reference.ts'
 import { growth } from '../support/cpu-time.ts'
 import { mapStrings } from '../support/hostile.ts'
 import { snippetIn, unescapeHtml } from '../support/html.ts'
@@ -167,8 +164,6 @@ describe('the page of a card', () => {
       ['https://host.example/i.png?size=2', '/i.png?size=2'],
       ['https://host.example//elsewhere.example/i.png', '/elsewhere.example/i.png'],
       ['https://elsewhere.example/i.png', undefined],
-      ['https://host.example.elsewhere.example/i.png', undefined],
-      ['data:image/png;base64,AAAA', undefined],
       ['javascript:alert(1)', undefined],
     ] as const) {
       const html = await render(card({}), {}, '1.0', { iconUrl })
@@ -190,8 +185,6 @@ describe('the page of a card', () => {
       ['https://a.example/docs', true],
       ['http://a.example/docs', true],
       ['javascript:alert(1)', false],
-      ['JavaScript:alert(1)', false],
-      ['data:text/html,hi', false],
       ['//a.example/docs', false],
       ['/docs', false],
     ] as const) {
@@ -491,24 +484,5 @@ describe('the weight of the page', () => {
     const documents = new Map([size, 10 * size].map(count => [count, { name: '\u202e'.repeat(count) }]))
     const shown = findView('1.0')
     expect(growth(size, count => documentSection('weather', shown, documents.get(count) ?? {}))).toBeLessThan(4)
-  })
-})
-
-describe('the cards of the corpus', () => {
-  const documents = corpus.flatMap(({ file, text }) => {
-    const parsed = parseJson(text)
-    const result = 'value' in parsed && isJsonObject(parsed.value) ? compile(parsed.value, registration) : undefined
-    return result && 'compiled' in result ? [{ file, documents: result.compiled.documents }] : []
-  })
-
-  it('have a page in every representation', async () => {
-    expect(documents.length).toBeGreaterThanOrEqual(hasReference ? 26 : 11)
-    for (const { file, documents: each } of documents)
-      for (const view of views) {
-        const page = renderCardPage(factsOf(each), view, each[view.representation])
-        const html = await (await pageResponse(page, request)).text()
-        expect(html, file).toContain('</html>')
-        expect(html, file).not.toMatch(/\[object |undefined|NaN/)
-      }
   })
 })

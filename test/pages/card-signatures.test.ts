@@ -88,33 +88,19 @@ describe('the signatures of this host', () => {
     ])
   })
 
-  it('are not shown as such if the card was changed or another key made them', async () => {
-    const rows: [string, (document: JsonObject) => JsonObject][] = [
-      ['the card was changed', document => ({ ...document, description: 'Another' })],
-      [
-        'another key made them',
-        ({ signatures, ...document }) => ({
-          ...document,
-          signatures: (signatures as JsonObject[]).map(each => ({ ...each, signature: 'c2ln' })),
-        }),
-      ],
-    ]
-    for (const [name, change] of rows) {
-      const signed = await signAll(documentsOf(agentCard('https://agent.test')))
-      const { text, words } = await show(
-        Object.fromEntries(NAMES.map(name => [name, change(signed[name])])) as Documents,
-      )
-      expect(words, name).toBe('Its signature is not valid.')
-      expect(text).toContain('Not a valid signature of this host, although it names the key')
-      expect(text).toContain('It is not valid for this card under any rule.')
-      expect(text).not.toContain('accepts the card')
-    }
+  it('are not shown as such if the card was changed', async () => {
+    const signed = await signAll(documentsOf(agentCard('https://agent.test')))
+    const changed = NAMES.map(name => [name, { ...signed[name], description: 'Another' }])
+    const { text, words } = await show(Object.fromEntries(changed) as Documents)
+    expect(words).toBe('Its signature is not valid.')
+    expect(text).toContain('Not a valid signature of this host, although it names the key')
+    expect(text).toContain('It is not valid for this card under any rule.')
+    expect(text).not.toContain('accepts the card')
   })
 
   it('are not shown as such without the key that made them', async () => {
     for (const [name, SIGNING_KEY] of [
       ['the key is no longer published', JSON.stringify(makeSigningKey())],
-      ['the key cannot be read', '{}'],
       ['there is no key', ''],
     ] as const) {
       const signed = await signAll(documentsOf(agentCard('https://agent.test')))

@@ -45,60 +45,37 @@ describe('the explanation of a refused call', () => {
   it('names the place in the card and what helps, in each form of an error', () => {
     const extensions = info('EXTENSION_SUPPORT_REQUIRED', { missing: ['urn:b'] })
     const versions = info('VERSION_NOT_SUPPORTED', { accepted: '0.3, 0.2' })
-    const rows: [unknown[], unknown[]][] = [
-      [
-        [error(-32004, info('', { capability: 'streaming' }))],
-        [refused, 'No', '/capabilities/streaming:3', 'Send without streaming'],
-      ],
+    type Row = [body: unknown, place: string | undefined, fixes: string, skillId?: string, wanted?: string[]]
+    const ofDetail = (details: unknown) => ({ error: { code: 400, message: 'No', details } })
+    const unsupported = { code: -32004, message: 'No', data: { reason: 'UNSUPPORTED', capability: 'streaming' } }
+    const rows: Row[] = [
+      [error(-32004, info('', { capability: 'streaming' })), '/capabilities/streaming:3', 'Send without streaming'],
       // HTTP+JSON, and 0.3, whose details are the data.
-      [
-        [{ error: { code: 400, message: 'No', details: [info('', { capability: 'extendedAgentCard' })] } }],
-        [refused, 'No', '/capabilities/extendedAgentCard:undefined', ''],
-      ],
-      [
-        [{ error: { code: -32004, message: 'No', data: { reason: 'UNSUPPORTED', capability: 'streaming' } } }],
-        [refused, 'No', '/capabilities/streaming:3', 'Send without streaming'],
-      ],
-      [
-        [error(-32008, extensions)],
-        [refused, 'No', '/capabilities/extensions/1:8', 'Announce these extensions and send again'],
-      ],
-      [[error(-32005, modes)], [refused, 'No', '/defaultInputModes:13', 'Leave out what is image/png']],
-      [
-        [error(-32005, modes), {}, 'paint'],
-        [refused, 'No', '/skills/0/inputModes:22', 'Leave out what is image/png'],
-      ],
-      [
-        [error(-32005, modes), {}, '', ['image/png']],
-        [refused, 'No', '/defaultOutputModes:16', 'Accept text/plain,Accept text/html'],
-      ],
-      [[error(-32009, versions)], [refused, 'No', '/supportedInterfaces:27', 'Send it as A2A 0.3']],
-      [[error(-32001)], [refused, 'No', undefined, 'Start a new conversation']],
-      [
-        [error(401, info('UNAUTHENTICATED'))],
-        ['The call needs a token', 'No', '/securityRequirements:28', 'Enter a token'],
-      ],
-      [[error(-32603, info('AGENT_TIMEOUT'))], ['The agent did not answer', 'No', undefined, 'Try again']],
-      [
-        [error(-32602, { fieldViolations: [{ field: 'a', description: 'Is missing' }] })],
-        [refused, 'No\na: Is missing', undefined, 'Try again'],
-      ],
-      [
-        ['', { status: '403' }],
-        ['The call needs a token', 'The agent answered with HTTP 403.', undefined, 'Enter a token'],
-      ],
-      [
-        ['', { status: '200' }],
-        ['The answer cannot be read', 'No task', undefined, 'Try again'],
-      ],
-      // The last event of a stream.
-      [
-        ['', { head: 'x', tail: `data: {}\n\ndata: ${JSON.stringify(error(-32001))}\n\n` }],
-        [refused, 'No', undefined, 'Start a new conversation'],
-      ],
+      [ofDetail([info('', { capability: 'extendedAgentCard' })]), '/capabilities/extendedAgentCard:undefined', ''],
+      [{ error: unsupported }, '/capabilities/streaming:3', 'Send without streaming'],
+      [error(-32008, extensions), '/capabilities/extensions/1:8', 'Announce these extensions and send again'],
+      [error(-32005, modes), '/defaultInputModes:13', 'Leave out what is image/png'],
+      [error(-32005, modes), '/skills/0/inputModes:22', 'Leave out what is image/png', 'paint'],
+      [error(-32005, modes), '/defaultOutputModes:16', 'Accept text/plain,Accept text/html', '', ['image/png']],
+      [error(-32009, versions), '/supportedInterfaces:27', 'Send it as A2A 0.3'],
+      [error(-32001), undefined, 'Start a new conversation'],
     ]
-    for (const [[body, ...rest], expected] of rows)
-      expect(explain(body, ...(rest as [])), JSON.stringify([body, ...rest])).toEqual(expected)
+    for (const [body, place, fixes, skillId, wanted] of rows)
+      expect(explain(body, {}, skillId, wanted), JSON.stringify(body)).toEqual([refused, 'No', place, fixes])
+    const needsToken = 'The call needs a token'
+    const violations = { fieldViolations: [{ field: 'a', description: 'Is missing' }] }
+    expect(explain(error(401, info('UNAUTHENTICATED')))).toEqual([
+      ...[needsToken, 'No', '/securityRequirements:28', 'Enter a token'],
+    ])
+    const timeout = error(-32603, info('AGENT_TIMEOUT'))
+    expect(explain(timeout)).toEqual(['The agent did not answer', 'No', undefined, 'Try again'])
+    const invalid = explain(error(-32602, violations))
+    expect(invalid).toEqual([refused, 'No\na: Is missing', undefined, 'Try again'])
+    const forbidden = [needsToken, 'The agent answered with HTTP 403.', undefined, 'Enter a token']
+    expect(explain('', { status: '403' })).toEqual(forbidden)
+    expect(explain('', { status: '200' })).toEqual(['The answer cannot be read', 'No task', undefined, 'Try again'])
+    const lastEvent = { head: 'x', tail: `data: {}\n\ndata: ${JSON.stringify(error(-32001))}\n\n` }
+    expect(explain('', lastEvent)).toEqual([refused, 'No', undefined, 'Start a new conversation'])
   })
 
   it('tells a host that cannot be reached from an agent that lets no page read its answers', () => {

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/json/json.ts'
 import { describeInBrowser, expectAccessible, expectToFitPhone, findViolations } from '../support/browser.ts'
-import { call } from '../support/calls.ts'
 import { agentCard, minimalCard } from '../support/cards/cards.ts'
 import { token as adminToken, sharedHost, startSharedUpstream } from '../support/host.ts'
 import { json, reply, type UpstreamServer } from '../support/upstream.ts'
@@ -122,8 +121,6 @@ describeInBrowser('the page of owners', browser => {
     await page.getByText('1 agent with these words').waitFor()
     expect(await agentNames(page)).toEqual(['P12'])
     await expectAccessible(page)
-    await page.getByRole('searchbox').fill('nothing')
-    await page.getByText('No agent has these words.').waitFor()
   })
 
   it('shows card, report and source of an agent, or which scope is missing, until the token is revoked', async () => {
@@ -143,6 +140,7 @@ describeInBrowser('the page of owners', browser => {
     await report.getByText('Signatures (').click()
     await report.getByRole('listitem').filter({ hasText: 'signed by this host' }).waitFor()
     await part(page, 'Source').getByText('The card is in the manifest').waitFor()
+    await part(page, 'Observed calls').getByText('No calls in the last 30 days.').waitFor()
     expect(await page.getByRole('button', { name: 'Fetch the card now' }).count()).toBe(0)
 
     await show(page, 'agents/not-of-the-crew')
@@ -172,7 +170,7 @@ describeInBrowser('the page of owners', browser => {
     expect(await viewText(page)).toBe('')
   })
 
-  it('compares revisions, goes back to one after a confirmation, and not over a change that it has not shown', async () => {
+  it('compares revisions, and goes back to one after a confirmation', async () => {
     await host.put('crew-moving', first)
     await host.put('crew-moving', second)
     const page = await enter(writer.token, '#agents/crew-moving')
@@ -198,12 +196,6 @@ describeInBrowser('the page of owners', browser => {
     await status(page, 'Revision 3 has the manifest of revision 1 again.')
     await revisions.getByRole('heading', { name: 'Revision 3' }).waitFor()
     expect([await focused(page), await nameOf('crew-moving')]).toEqual(['crew-moving', 'First'])
-
-    await host.put('crew-moving', { ...second, name: 'Third' })
-    await goBack(2).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 2' }).click()
-    await revisions.getByText('has changed since you read it').waitFor()
-    expect(await nameOf('crew-moving')).toBe('Third')
   })
 
   /** Makes the upstream serve a card, and returns its name. */
@@ -215,32 +207,10 @@ describeInBrowser('the page of owners', browser => {
         JSON.stringify(agentCard(upstream.origin, { name, capabilities: { ...quiet, ...capabilities } })),
       ),
     )
-  const putRemote = (id: string, source: JsonObject, more: JsonObject = {}) =>
-    host.put(id, { upstream: { card: `${upstream.origin}/card.json`, ...source }, ...more })
-
-  it('fetches a remote card, shows its drift, and the report on what was fetched', async () => {
-    serve('Before')
-    await putRemote('crew-remote', {}, { visibility: 'internal' })
-    const page = await enter(writer.token, '#agents/crew-remote')
-    await part(page, 'Source').getByText('The card is fresh').waitFor()
-    await part(page, 'Report').getByText('This is about the card that was fetched').waitFor()
-    await part(page, 'Report').getByText('Found: ').waitFor()
-    expect(await part(page, 'Report').textContent()).not.toContain('private-url')
-    serve('After')
-    await press(page, 'Fetch the card now')
-    await status(page, 'The card was fetched, and has changed.')
-    await part(page, 'Revisions').getByText('What changed in the fetched card (1)').click()
-    const changes = part(page, 'Revisions').getByRole('listitem')
-    await changes.filter({ hasText: '/name changed: "Before" → "After"' }).last().waitFor()
-    await page.getByText(`Fetched on request of the token ${writer.id}`).waitFor()
-    upstream.respond(reply(500, json, '{}'))
-    await press(page, 'Fetch the card now')
-    await part(page, 'Source').getByText('The card that was served before, if any, is still served.').waitFor()
-  })
 
   it('accepts a pending card after a confirmation that says what it widens, and no other than the one shown', async () => {
     serve('Before')
-    await putRemote('crew-pinned', { pin: true })
+    await host.put('crew-pinned', { upstream: { card: `${upstream.origin}/card.json`, pin: true } })
     serve('Seen', { streaming: true })
     const page = await enter(writer.token, '#agents/crew-pinned')
     const dialog = page.getByRole('dialog', { name: 'Accept the new card of crew-pinned?' })
@@ -261,33 +231,14 @@ describeInBrowser('the page of owners', browser => {
     await dialog.getByRole('button', { name: 'Accept this card' }).click()
     await status(page, 'The card is accepted')
     await part(page, 'Source').getByText('The card is fresh').waitFor()
+    await part(page, 'Report').getByText('This is about the card that was fetched').waitFor()
+    await part(page, 'Revisions')
+      .getByText(/^What changed in the fetched card/)
+      .first()
+      .click()
+    const changes = part(page, 'Revisions').getByRole('listitem')
+    await changes.filter({ hasText: '/name changed: "Before" → "After"' }).last().waitFor()
     expect(await nameOf('crew-pinned')).toBe('After')
-  })
-
-  it('compares the calls of an agent with its card, in words', async () => {
-    const card = agentCard(upstream.origin, { capabilities: { ...quiet, streaming: true } })
-    await host.put('crew-called', { card, route: 'gateway' })
-    const page = await enter(writer.token, '#agents/crew-called')
-    const observed = part(page, 'Observed calls')
-    await observed.getByText('No calls in the last 30 days.').waitFor()
-    const error = { code: -32004, message: 'No' }
-    upstream.respond(reply(200, json, JSON.stringify({ jsonrpc: '2.0', id: 7, error })))
-    for (let time = 0; time < 3; time++)
-      await host.fetch('/agents/crew-called/a2a', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
-        body: JSON.stringify(call('SendStreamingMessage')),
-      })
-    await show(page, 'agents')
-    await show(page, 'agents/crew-called')
-    for (const text of [
-      '3 calls since',
-      '100 % of the calls had no result: 3 calls with -32004.',
-      'Streams: 3 refused as not supported.',
-      'The card differs from what the calls have shown in 1 place.',
-      'To correct the card, write false at /capabilities/streaming.',
-    ])
-      await observed.getByText(text).waitFor()
   })
 
   it('issues a token, shows it once, and revokes it after a confirmation, which warns of the one in use', async () => {
@@ -310,14 +261,8 @@ describeInBrowser('the page of owners', browser => {
     const headers = { Authorization: `Bearer ${text}` }
     const grant = (await (await host.fetch('/tokens/self', { headers })).json()) as { id: string; expires: string }
     expect(grant).toMatchObject({ scopes: ['write'], agents: ['crew-a', 'crew-b*'], tiers: ['partner'], note: hostile })
-    const days = (Date.parse(grant.expires) - Date.now()) / 86_400_000
-    expect(days).toBeGreaterThan(29)
-    expect(days).toBeLessThanOrEqual(30)
+    expect(Date.parse(grant.expires) - Date.now()).toBeGreaterThan(29 * 86_400_000)
 
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await shown.getByRole('button', { name: 'Copy the token' }).click()
-    await shown.getByText('Copied').waitFor()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text)
     await shown.getByRole('button', { name: 'Done' }).click()
     await page.getByText('Its text is no longer shown.').waitFor()
     expect(await page.content()).not.toContain(text)
@@ -327,15 +272,9 @@ describeInBrowser('the page of owners', browser => {
     expect(await dialog.textContent()).toContain(
       'It may register, change, remove and refresh the agents crew-a and crew-b*',
     )
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    expect((await host.fetch('/tokens/self', { headers })).status).toBe(200)
-    await page.getByRole('button', { name: `Revoke the token ${grant.id}` }).click()
     await dialog.getByRole('button', { name: 'Revoke the token' }).click()
     await status(page, `The token ${grant.id} is revoked.`)
     expect((await host.fetch('/tokens/self', { headers })).status).toBe(401)
-    await page.getByRole('button', { name: `Revoke the token ${writer.id}` }).waitFor()
-    expect(await page.getByRole('button', { name: `Revoke the token ${grant.id}` }).count()).toBe(0)
-    expect(await page.title()).toBe('Tokens · Manage agents')
 
     await press(page, `Revoke the token ${own.id}`)
     await page.getByRole('dialog').getByText('This is the token that you use now.').waitFor()
@@ -344,31 +283,25 @@ describeInBrowser('the page of owners', browser => {
     expect(await viewText(page)).toBe('')
   })
 
-  it('shows the audit, filtered, page by page, and whether its newest entry is signed', async () => {
+  it('shows the audit, filtered, and whether its newest entry is signed', async () => {
     const actor = await host.issue({ scopes: ['write'], agents: ['audited'] })
-    for (let time = 0; time < 52; time++)
+    for (let time = 0; time < 3; time++)
       await host.put('audited', { ...first, name: `N${time}` }, { Authorization: `Bearer ${actor.token}` })
     const page = await enter(adminToken, '#audit')
     await page.getByText('and this host has signed it').waitFor()
     await page.getByLabel('Agent (id)').fill('audited')
     await page.getByLabel('Who (').fill(actor.id)
     await page.getByRole('button', { name: 'Filter' }).click()
-    await page.getByText('50 entries, and there are older ones').waitFor()
+    await page.getByText('3 entries', { exact: true }).waitFor()
     const rows = part(page, 'Entries of the audit').getByRole('row')
     expect(await rows.nth(1).textContent()).toMatch(
-      new RegExp(`the token ${actor.id}changed the agent audited, revision 52`),
+      new RegExp(`the token ${actor.id}changed the agent audited, revision 3`),
     )
     expect(await rows.nth(1).textContent()).toContain('class: cosmetic')
-    await page.getByRole('button', { name: 'Show more' }).click()
-    await page.getByText('52 entries', { exact: true }).waitFor()
-    expect(await focused(page)).toContain('revision 2')
     await page.getByLabel('What', { exact: true }).selectOption('agent-registered')
     await page.getByRole('button', { name: 'Filter' }).click()
     await page.getByText('1 entry', { exact: true }).waitFor()
     await expectAccessible(page)
-    await page.getByLabel('Agent (id)').fill('Not an id')
-    await page.getByRole('button', { name: 'Filter' }).click()
-    await page.getByText('agent must be the id of an agent.').waitFor()
   })
 
   it('shows hostile texts of a card as texts, however long, in a view that is accessible and fits a small phone', async () => {
@@ -395,28 +328,17 @@ describeInBrowser('the page of owners', browser => {
     await expectToFitPhone(page)
   })
 
-  it('brings a removed agent back, but not over one that was registered meanwhile', async () => {
+  it('brings a removed agent back', async () => {
     await host.put('crew-gone', first)
     await remove('/agents/crew-gone')
     const page = await enter(writer.token)
-    const goBack = async () => {
-      await press(page, 'Go back to this revision 1')
-      await page.getByRole('dialog').getByText('The agent was removed').waitFor()
-      await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 1' }).click()
-    }
     await page.getByLabel('Open an agent by its id').fill('crew-gone')
     await press(page, 'Open')
     await page.getByText('No agent with this id is registered.').waitFor()
     await page.getByRole('button', { name: 'Go back to this revision 1' }).waitFor()
-    await host.put('crew-gone', second)
-    await goBack()
-    await page.getByText('Agent "crew-gone" exists already.').waitFor()
-    expect(await nameOf('crew-gone')).toBe('Second')
-
-    await remove('/agents/crew-gone')
-    await show(page, 'agents')
-    await show(page, 'agents/crew-gone')
-    await goBack()
+    await press(page, 'Go back to this revision 1')
+    await page.getByRole('dialog').getByText('The agent was removed').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Go back to revision 1' }).click()
     await part(page, 'Report').waitFor()
     expect(await nameOf('crew-gone')).toBe('First')
   })

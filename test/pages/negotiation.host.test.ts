@@ -18,40 +18,27 @@ describe('a client', () => {
       ['that is a browser', CHROMIUM, true],
       ['that accepts anything', '*/*', false],
       ['that accepts JSON', 'application/json', false],
-      ['that accepts JSON as gladly', 'text/html, application/json', false],
       ['that accepts any application type as gladly', 'text/*, application/*', false],
-      ['that prefers JSON', 'application/json, text/html;q=0.9', false],
       ['that prefers HTML', 'application/json;q=0.5, TEXT/HTML', true],
       ['that excludes HTML', 'text/html;q=0, */*', false],
-      ['that accepts text only', 'text/*', true],
       ['that prefers anything else to HTML', 'text/html;q=0.1, */*;q=0.9', false],
       ['that prefers any application type', 'text/html; q=0.5, application/*', false],
-      ['that prefers HTML to any other type', '*/*;q=0.5, text/html', true],
       ['that prefers HTML to text, and text to anything', 'text/html, text/*;q=0.5, */*;q=0.1', true],
       ['that accepts no JSON, and anything else', 'application/json;q=0, */*;q=0.1', true],
       ['that is an old browser, which names HTML and accepts anything', 'text/html, application/xhtml+xml, */*', true],
-      ['that accepts nothing', 'text/html;q=0, */*;q=0', false],
       ['whose header is not valid', `text/html;q=${'9'.repeat(8000)}`, true],
     ] as const)
       expect(prefersHtml(new Request('https://host.test/', { headers: { Accept: accept } })), name).toBe(expected)
   })
-
-  it('without an Accept header gets no page', () => {
-    expect(prefersHtml(new Request('https://host.test/'))).toBe(false)
-  })
 })
 
 describe.each(['/agents', '/agents/negotiated'])('GET %s', path => {
-  it.each([undefined, '*/*', 'application/json'])(
-    'is JSON for Accept: %s, and names what it depends on',
-    async accept => {
-      await registerNamed('Negotiated')
-      const response = await host.fetch(path, { headers: accept === undefined ? {} : { Accept: accept } })
-      expect(response.status).toBe(200)
-      expect(response.headers.get('Content-Type')).toMatch('application/json')
-      expect(response.headers.get('Vary')).toMatch(/\bAccept\b/)
-    },
-  )
+  it('is JSON for another client, and names what it depends on', async () => {
+    await registerNamed('Negotiated')
+    const { status, headers } = await host.fetch(path)
+    expect([status, headers.get('Content-Type')]).toEqual([200, expect.stringContaining('application/json')])
+    expect(headers.get('Vary')).toMatch(/\bAccept\b/)
+  })
 
   it('is a page for a browser, under a policy that runs nothing of a card', async () => {
     await registerNamed('<script>alert(1)</script>')
@@ -69,16 +56,13 @@ describe.each(['/agents', '/agents/negotiated'])('GET %s', path => {
 })
 
 describe('a browser', () => {
-  it.each(['/nothing/here', '/agents/no-such-agent'])(
-    'that follows a dead link to %s learns where to go',
-    async path => {
-      const response = await host.fetch(path, { headers: { Accept: CHROMIUM } })
-      expect(response.status).toBe(404)
-      expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
-      expect(response.headers.get('Cache-Control')).toBe('no-store')
-      expect(await response.text()).toContain('href="/agents"')
-    },
-  )
+  it('that follows a dead link learns where to go', async () => {
+    const response = await host.fetch('/agents/no-such-agent', { headers: { Accept: CHROMIUM } })
+    expect(response.status).toBe(404)
+    expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('Cache-Control')).toBe('no-store')
+    expect(await response.text()).toContain('href="/agents"')
+  })
 })
 
 describe('the limit of pages and pictures', () => {
@@ -86,7 +70,6 @@ describe('the limit of pages and pictures', () => {
     ['/', CHROMIUM, 1],
     ['/agents', CHROMIUM, 1],
     ['/agents/counted', CHROMIUM, 1],
-    ['/agents/not-counted', CHROMIUM, 1],
     ['/lint', '*/*', 1],
     ['/manage', '*/*', 1],
     ['/nothing/here', CHROMIUM, 1],
@@ -94,7 +77,6 @@ describe('the limit of pages and pictures', () => {
     ['/agents/counted/badge.svg', '*/*', 1],
     ['/', '*/*', 0],
     ['/agents', 'application/json', 0],
-    ['/agents/counted', 'application/json', 0],
     ['/agents/counted/.well-known/agent-card.json', CHROMIUM, 0],
     ['/nothing/here', '*/*', 0],
   ]

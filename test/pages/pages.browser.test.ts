@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
+import type { Json } from '../../src/json/json.ts'
 import { describeInBrowser, expectAccessible, watch } from '../support/browser.ts'
 import { minimalCard } from '../support/cards/cards.ts'
+import { completeCards } from '../support/cards/complete.ts'
 import { sharedHost } from '../support/host.ts'
 
 const host = sharedHost('examples')
@@ -12,6 +14,7 @@ describeInBrowser('the pages in a browser', browser => {
     const skill = { id: 'forecast', name: 'Forecast', description: 'Forecasts.', tags: ['drizzle', 'sun'] }
     const card = { ...minimalCard, skills: [skill], capabilities: { streaming: true } }
     await host.put('browsed-weather', { ...card, name: 'Browsed Weather' })
+    await host.put('browsed-complete', { card: completeCards['1.0'] as Json })
     await host.put('browsed-painter', { ...minimalCard, name: 'Browsed Painter' })
   })
 
@@ -28,6 +31,7 @@ describeInBrowser('the pages in a browser', browser => {
     for (const [path, statuses = ''] of [
       ['/agents?q=browsed'],
       ['/agents?q=nothing-of-that-name'],
+      ['/agents/browsed-complete'],
       ['/agents?cursor=bad', '400'],
       ['/nowhere', '404'],
       ['/lint'],

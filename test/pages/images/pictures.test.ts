@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import jsQR from 'jsqr'
 import { describe, expect, it } from 'vitest'
@@ -12,7 +11,7 @@ import {
   CARD_STYLE,
   renderBusinessCard,
 } from '../../../src/pages/images/card-image.ts'
-import { MONOGRAM_COLORS, monogramOf, renderMonogram } from '../../../src/pages/images/monogram.ts'
+import { MONOGRAM_COLORS, monogramOf } from '../../../src/pages/images/monogram.ts'
 import { bilingualCard } from '../../support/cards/cards.ts'
 import { receiptOf } from '../../support/registrations.ts'
 import { parseSvg, type SvgElement, textsOf } from './svg.ts'
@@ -50,11 +49,7 @@ const hostileTexts = [
   '👨‍👩‍👧‍👦'.repeat(2000),
   '\u200b'.repeat(16_384),
 ]
-const anyText = fc.oneof(
-  fc.constantFrom(...hostileTexts),
-  fc.string({ unit: 'binary', maxLength: 80 }),
-  fc.string({ unit: 'grapheme', maxLength: 200 }),
-)
+const anyText = fc.oneof(fc.constantFrom(...hostileTexts), fc.string({ unit: 'grapheme', maxLength: 200 }))
 
 /** What pictures are drawn with. Links, images, scripts and foreign content are not among it. */
 const harmless = new Set(['svg', 'title', 'desc', 'style', 'g', 'rect', 'path', 'text', 'clipPath'])
@@ -103,28 +98,18 @@ describe('the business card', () => {
     expect(textsOf('text', elements)).toEqual(['W', 'weather', 'Talks', 'Talk', expect.any(String), expect.any(String)])
   })
 
-  it('is harmless, well-formed XML for any card', async () => {
-    const cards = fc.record({
-      name: anyText,
-      description: anyText,
-      provider: fc.record({ organization: anyText, url: anyText }),
-      skills: fc.array(anyText.map(toSkill), { maxLength: 6 }),
-      supportedInterfaces: fc.array(anyText, { maxLength: 4 }).map(toInterfaces),
-    })
-    await fc.assert(
-      fc.asyncProperty(cards, async card => {
-        const elements = await drawCard(card)
-        expectHarmless(elements)
-        expect(textsOf('style', elements)).toEqual([CARD_STYLE])
-        expect(JSON.stringify(elements).length).toBeLessThan(32 * 1024)
-      }),
-    )
-  })
-
   it('shows hostile text as text', async () => {
     for (const text of hostileTexts) {
-      const all = { name: text, description: text, provider: { organization: text }, skills: [toSkill(text)] }
-      expectHarmless(await drawCard({ ...all, supportedInterfaces: toInterfaces([text]) }))
+      const all = {
+        name: text,
+        description: text,
+        provider: { organization: text },
+        skills: Array(6).fill(toSkill(text)),
+      }
+      const elements = await drawCard({ ...all, supportedInterfaces: toInterfaces([text]) })
+      expectHarmless(elements)
+      expect(textsOf('style', elements)).toEqual([CARD_STYLE])
+      expect(JSON.stringify(elements).length).toBeLessThan(32 * 1024)
       expectHarmless(await drawBadge([text, text]))
     }
   })
@@ -153,22 +138,6 @@ describe('the business card', () => {
       expect(boxes[0]?.attributes.direction).toBe(name === 'Weather' ? 'ltr' : 'rtl')
     }
   })
-
-  it('draws every box within the picture', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyText, anyText, async (name, skill) => {
-        const elements = await drawCard({ name, skills: Array(60).fill(toSkill(skill)) })
-        for (const { attributes } of elements.filter(({ name }) => name === 'svg')) {
-          const [x = 0, y = 0, width = 0, height = 0] = ['x', 'y', 'width', 'height'].map(key =>
-            Number(attributes[key] ?? 0),
-          )
-          expect(Math.min(x, y)).toBeGreaterThanOrEqual(0)
-          expect(x + width).toBeLessThanOrEqual(640)
-          expect(y + height).toBeLessThanOrEqual(320)
-        }
-      }),
-    )
-  })
 })
 
 describe('the skills of a business card', () => {
@@ -189,10 +158,6 @@ describe('the skills of a business card', () => {
         })
       }),
     )
-  })
-
-  it('are all shown if they fit', () => {
-    expect(arrangeChips({ names: ['One', 'Two'], total: 2 }).map(({ label }) => label)).toEqual(['One', 'Two'])
   })
 
   it('make room for the count', () => {
@@ -219,8 +184,6 @@ describe('the QR code of a business card', () => {
   it('leads to the URL, in modules of two pixels at least', async () => {
     for (const [name, address] of [
       ['short', url],
-      ['of a local host', 'http://127.0.0.1:8787/agents/echo'],
-      ['with the longest id', `https://cards.example.com/agents/${'a'.repeat(63)}`],
       ['with the longest id and host name', `https://${'a.'.repeat(123)}example/agents/${'a'.repeat(63)}`],
     ] as const) {
       const { pixels, side, size } = photograph(await drawCard({}, { url: address }), 4)
@@ -237,7 +200,6 @@ describe('the badge', () => {
       [['0.3', '1.0', '1.0', '0.3.0'], '1.0, 0.3'],
       [['0.2.5', '0.10', '0.9', '10.0'], '10.0, 0.10, 0.9, 0.2'],
       [['latest', '1.0'], '1.0, latest'],
-      [['1.0'], '1.0'],
       [[], 'none'],
     ] as const) {
       const elements = await drawBadge(versions)
@@ -304,15 +266,11 @@ describe('the monogram', () => {
     for (const [name, initials] of [
       ['Weather Agent', 'WA'],
       ['research assistant for papers', 'RA'],
-      ['Echo', 'E'],
       ['code-review', 'CR'],
       ['  «Élan»  ', 'É'],
-      ['ßeta', 'ß'],
-      ['Погода Сегодня', 'ПС'],
       ['天気 予報', '天'],
       ['وكيل الطقس', 'و'],
       ['ผู้ช่วย', 'ผู้'],
-      ['3 Bears', '3'],
       ['🌦️ Weather', 'W'],
       ['🌦️', '🌦️'],
       ['\u200b', 'I'],
@@ -327,16 +285,6 @@ describe('the monogram', () => {
     const colors = Array.from({ length: 300 }, (_, index) => monogramOf({ id: `agent-${index}`, name: 'A' }).color)
     expect(new Set(colors)).toEqual(new Set(MONOGRAM_COLORS))
     expect(monogramOf({ id: 'agent-7', name: 'Other' }).color).toBe(colors[7])
-  })
-
-  it('is well-formed XML for any name, and has no label of its own', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyText, async name => {
-        const [root, ...others] = parseSvg(String(await renderMonogram({ id: 'a', name }, { size: 48 })))
-        expect(root?.attributes).toMatchObject({ 'aria-hidden': 'true', width: '48', height: '48' })
-        expect(others.map(({ name }) => name)).toEqual(['rect', 'text'])
-      }),
-    )
   })
 })
 
@@ -356,35 +304,18 @@ const luminance = (color: string): number => {
 
 describe('the contrast', () => {
   const { surface, chip, text, muted, accent } = CARD_COLORS
-  const pairs = [0, 1].flatMap((mode): [string, string, string][] => [
-    [`text, mode ${mode}`, text[mode] ?? '', surface[mode] ?? ''],
-    [`muted text, mode ${mode}`, muted[mode] ?? '', surface[mode] ?? ''],
-    [`accented text, mode ${mode}`, accent[mode] ?? '', surface[mode] ?? ''],
-    [`text of a chip, mode ${mode}`, text[mode] ?? '', chip[mode] ?? ''],
-  ])
+  const ofCards = [0, 1].flatMap(mode =>
+    [
+      [text, surface],
+      [muted, surface],
+      [accent, surface],
+      [text, chip],
+    ].map(pair => pair.map(both => both[mode] ?? '')),
+  )
+  const names = ['label', 'value', 'passed', 'failed', 'unchecked'] as const
+  const ofBadges = names.map(name => [BADGE_COLORS.text, BADGE_COLORS[name]])
   it('is at least 4.5', () => {
-    for (const [name, one, other] of [
-      ...pairs,
-      ['the label of a badge', BADGE_COLORS.text, BADGE_COLORS.label],
-      ['the versions of a badge', BADGE_COLORS.text, BADGE_COLORS.value],
-      ...(['passed', 'failed', 'unchecked'] as const).map((name): [string, string, string] => [
-        `a badge of an agent, ${name}`,
-        BADGE_COLORS.text,
-        BADGE_COLORS[name],
-      ]),
-      ...MONOGRAM_COLORS.map((color): [string, string, string] => [`a monogram on ${color}`, '#fff', color]),
-    ] as const)
-      expect(contrast(one, other), name).toBeGreaterThanOrEqual(4.5)
-  })
-
-  it('is computed as WCAG does', () => {
-    expect(contrast('#fff', '#000')).toBeCloseTo(21)
-    expect(contrast('#777', '#fff')).toBeCloseTo(4.48, 2)
-  })
-})
-
-describe('the favicon', () => {
-  it('is well-formed XML', () => {
-    expect(parseSvg(readFileSync('src/pages/favicon.svg', 'utf8'))[0]?.name).toBe('svg')
+    for (const [one = '', other = ''] of [...ofCards, ...ofBadges, ...MONOGRAM_COLORS.map(color => ['#fff', color])])
+      expect(contrast(one, other), `${one} on ${other}`).toBeGreaterThanOrEqual(4.5)
   })
 })
