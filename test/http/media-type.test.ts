@@ -23,6 +23,12 @@ describe('parseMediaRange', () => {
     }
   })
 
+  it('reads the words that stand for a kind of media types', () => {
+    const words = ['*', 'text', 'image', 'audio', 'video', 'other']
+    const ranges = ['*/*', 'text/*', 'image/*', 'audio/*', 'video/*', 'other']
+    expect(words.map(word => parseMediaRange(word).range)).toEqual(ranges)
+  })
+
   it('agrees with the content-type package of Node servers', () => {
     const token = fc.stringMatching(/^[a-z0-9!#$&^_.+-]{1,8}$/)
     const value = fc.oneof(

@@ -58,6 +58,38 @@ describe('a mistake in JSON', () => {
     expect(findSyntaxMistake(`[\n${'['.repeat(100_000)}`)).toEqual({ line: 2, column: 65, message })
   })
 
+  it('says what to do about what people write by mistake', () => {
+    const hints = [
+      ['<<<<<<< HEAD\n{}', 'Resolve this Git conflict: keep one of the two versions'],
+      ['{\n=======', 'Resolve this Git conflict: keep one of the two versions'],
+      ['<html>', 'This is HTML or XML, not a card'],
+      ['name: A', 'This looks like YAML or Markdown: name the file .yaml or .md. A host accepts JSON (sync-card converts it)'],
+      ['{"a": 1 # x\n}', 'Remove this comment: JSON has none'],
+      ['[${X}]', 'Replace this template by its value'],
+      ['{\u00a0"a":1}', 'Remove this invisible character'],
+      ['{"a":1,}', 'Remove the comma before this bracket'],
+      ['[1,]', 'Remove the comma before this bracket'],
+      ['{,}', 'Remove this comma'],
+      ['[,1]', 'Remove this comma'],
+      ['[NaN]', 'Write null or a number'],
+      ['[True]', 'Write true, false or null, in lower-case letters'],
+      ['[+1]', 'Write the number as in 5, -0.5 or 1e3'],
+      ["{'a':1}", 'Write this in straight double quotes, as in "name": "Weather"'],
+      ['[a]', 'Write this in straight double quotes, as in "name": "Weather"'],
+      ['{:1}', 'Write a name in double quotes here, as in "name": "Weather"'],
+      ['[:', 'Write a value here, as in "name": "Weather"'],
+      ['{"a" 1}', 'Write a colon before this, as in "name": "Weather"'],
+      ['{"a":1 "b":2}', 'Write a comma before this'],
+      ['{"a":"x\ty"}', 'Write a tab as \\t'],
+      ['{"a":"\\x"}', 'Write a backslash as \\\\'],
+      ['{"a":"x', 'Close this text with ": a line break in it is written as \\n'],
+      ['{"a":1}}', 'Remove this: each agent has a document of its own'],
+      ['["a"', 'Write ] here: the [ of line 1 is open'],
+    ]
+    const found = hints.map(([text = '']) => [text, findSyntaxMistake(text).message])
+    expect(found).toEqual(hints.map(([text, hint]) => [text, `This is not JSON. ${hint}.`]))
+  })
+
   it('quotes no word of the text, which may be a secret', () => {
     for (const text of [
       '{"password": hunter2}',
