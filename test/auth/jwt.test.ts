@@ -310,6 +310,7 @@ describe('the keys of an issuer', () => {
       ['they are missing', { discovery: { jwks_uri: `${server.origin}/tenant/keys?secret=1` } }, 'unavailable'],
       ['they are no list', { keySet: { keys: 'none' } }, 'unavailable'],
       ['they have a name twice', { keySet: `{"keys":[],"keys":[${JSON.stringify(first.jwk)}]}` }, 'unavailable'],
+      ['they are null', { keySet: { keys: [null] } }, 'unavailable'],
       ['they have no type', { keySet: { keys: [{ kid: 'first' }] } }, 'unavailable'],
       ['they are too large', { keySet: { keys: [], filler: 'x'.repeat(200_000) } }, 'unavailable'],
       ['they are malformed', { keySet: { keys: [malformed] } }, unknown],

@@ -184,27 +184,23 @@ describe('an agent that refuses its extended card', () => {
   })
 })
 
-describe("with a secret of this host, the agent's extended card", () => {
-  it('is for callers with read access', async () => {
-    for (const headers of [{}, credentials])
-      expect([(await rpc('far-secret', undefined, headers)).status, called.agent.requests]).toEqual([401, []])
-    const { token: other } = await called.issue({ scopes: ['read'], agents: ['far-gateway'] })
-    expect((await rpc('far-secret', undefined, { Authorization: `Bearer ${other}` })).status).toBe(403)
-    const { token: reader } = await called.issue({ scopes: ['call'], agents: ['far-secret'] })
-    const response = await rpc('far-secret', undefined, { Authorization: `Bearer ${reader}` })
-    expect([response.status, lastRequest()?.headers.authorization]).toEqual([200, 'Bearer the-hosts-own-secret'])
-  })
+it('gives the extended card of an agent with a secret of this host to callers with read access', async () => {
+  for (const headers of [{}, credentials])
+    expect([(await rpc('far-secret', undefined, headers)).status, called.agent.requests]).toEqual([401, []])
+  const { token: other } = await called.issue({ scopes: ['read'], agents: ['far-gateway'] })
+  expect((await rpc('far-secret', undefined, { Authorization: `Bearer ${other}` })).status).toBe(403)
+  const { token: reader } = await called.issue({ scopes: ['call'], agents: ['far-secret'] })
+  const response = await rpc('far-secret', undefined, { Authorization: `Bearer ${reader}` })
+  expect([response.status, lastRequest()?.headers.authorization]).toEqual([200, 'Bearer the-hosts-own-secret'])
 })
 
-describe('with `route: closed`, the flag of the extended card', () => {
-  it('is false in every representation, which the report says', async () => {
-    for (const path of ['?dialect=1.0', '?dialect=0.3']) {
-      const { text } = await called.send(`/agents/far-closed${path}`, { method: 'GET' })
-      expect(text, path).not.toMatch(/"(?:extendedAgentCard|supportsAuthenticatedExtendedCard)":true/)
-    }
-    expect(codeOf((await rpc('far-closed')).body)).toBe(-32004)
-    const message = 'read as false: `route: closed` forwards no call for the extended card'
-    const converted = expect.arrayContaining([{ pointer: '/capabilities/extendedAgentCard', message }])
-    expect(reports.get('far-closed')?.report).toMatchObject({ converted })
-  })
+it('has no flag of the extended card with `route: closed`, which the report says', async () => {
+  for (const path of ['?dialect=1.0', '?dialect=0.3']) {
+    const { text } = await called.send(`/agents/far-closed${path}`, { method: 'GET' })
+    expect(text, path).not.toMatch(/"(?:extendedAgentCard|supportsAuthenticatedExtendedCard)":true/)
+  }
+  expect(codeOf((await rpc('far-closed')).body)).toBe(-32004)
+  const message = 'read as false: `route: closed` forwards no call for the extended card'
+  const converted = expect.arrayContaining([{ pointer: '/capabilities/extendedAgentCard', message }])
+  expect(reports.get('far-closed')?.report).toMatchObject({ converted })
 })

@@ -9,9 +9,7 @@ import { agentCard } from '../support/cards/cards.ts'
 import { token } from '../support/host.ts'
 import { html, json, reply } from '../support/upstream.ts'
 
-const base = { name: 'Hidden Weather', description: 'Tells the weather of any place' }
-
-/** A card in each dialect with the agent's URL in every field that the dialect has for it. */
+/** Cards with the URL of the agent. Those of each dialect: test/card/rewrite/serving.test.ts. */
 const cards = (origin: string): Record<string, JsonObject> => ({
   '1-0': agentCard(origin, {
     supportedInterfaces: [
@@ -20,18 +18,7 @@ const cards = (origin: string): Record<string, JsonObject> => ({
       { url: `${origin}/nought`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     ],
   }),
-  '0-3': {
-    ...base,
-    url: `${origin}/nought`,
-    protocolVersion: '0.3.0',
-    preferredTransport: 'HTTP+JSON',
-    additionalInterfaces: [
-      { url: `${origin}/nought`, transport: 'HTTP+JSON' },
-      { url: `${origin}/rpc`, transport: 'JSONRPC' },
-    ],
-  },
-  superx: { ...base, protocol: 'a2a', url: origin, agentCard: { url: `${origin}/.well-known/agent.json` } },
-  'upstream-url': { ...base, url: 'https://elsewhere.example/a2a' },
+  'upstream-url': { name: 'Hidden Weather', description: 'Tells the weather', url: 'https://elsewhere.example/a2a' },
 })
 const ids = Object.keys(cards('')).map(name => `gateway-card-${name}`)
 
@@ -120,15 +107,13 @@ describe("a gateway agent's address", () => {
   })
 })
 
-describe('the tenant of an interface', () => {
-  it('replaces the tenant of the caller, and is not sent to another interface', async () => {
-    const params = message({ tenant: 'south' })
-    await called.send(path, { body: call('SendMessage', params) })
-    await called.send(`${path}/message:send?tenant=south`, { body: params })
-    await called.send(path, { body: call('message/send', messageV03()) })
-    const [overRpc, overRest, v03] = called.agent.requests.map(({ path, body }) => [path, JSON.parse(body)])
-    expect(overRpc).toMatchObject(['/one', { params: message({ tenant: 'north' }) }])
-    expect(overRest).toEqual(['/rest/a%2Fb/message:send', message({ tenant: 'a/b' })])
-    expect(v03).toEqual(['/nought', call('message/send', messageV03())])
-  })
+it('replaces the tenant of the caller by that of the interface, which is not sent to another one', async () => {
+  const params = message({ tenant: 'south' })
+  await called.send(path, { body: call('SendMessage', params) })
+  await called.send(`${path}/message:send?tenant=south`, { body: params })
+  await called.send(path, { body: call('message/send', messageV03()) })
+  const [overRpc, overRest, v03] = called.agent.requests.map(({ path, body }) => [path, JSON.parse(body)])
+  expect(overRpc).toMatchObject(['/one', { params: message({ tenant: 'north' }) }])
+  expect(overRest).toEqual(['/rest/a%2Fb/message:send', message({ tenant: 'a/b' })])
+  expect(v03).toEqual(['/nought', call('message/send', messageV03())])
 })

@@ -3,7 +3,7 @@ import { findAgentByName, type IsVisible } from '../../src/gateway/access.ts'
 import { serviceUnavailable } from '../../src/http/errors.ts'
 import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
-import { call, message, messageV03 } from '../support/calls.ts'
+import { call, message } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { executionContext } from '../support/kv.ts'
 
@@ -127,29 +127,15 @@ describe('findAgentByName', () => {
   })
 })
 
-describe('upstream.agentName', () => {
-  const upstreamCalls = () =>
-    called.agent.requests.splice(0).map(({ path, body }) => [path, JSON.parse(body).params.agentName])
-  beforeAll(async () => {
-    await called.register('partner-agent', {
-      route: 'gateway',
-      card: {
-        protocolVersion: '0.3.0',
-        name: 'Named Partner',
-        description: 'External data processing service',
-        url: `${called.agent.origin}/partner`,
-      },
-      upstream: { agentName: 'DataProcessor' },
-    })
-  })
-
-  it('replaces the agentName of the caller', async () => {
-    for (const [path, params] of [
-      ['/agents/partner-agent/a2a', { agentName: 'Accounts' }],
-      ['/a2a/v1', { agentName: 'Named Partner' }],
-    ] as const) {
-      const { status } = await called.send(path, { body: call('message/send', messageV03(params)) })
-      expect([status, upstreamCalls()], path).toEqual([200, [['/partner', 'DataProcessor']]])
-    }
-  })
+it('replaces the agentName of the caller by `upstream.agentName`', async () => {
+  const card = agentCard(called.agent.origin, { name: 'Named Partner' })
+  await called.register('partner-agent', { card, upstream: { agentName: 'DataProcessor' } })
+  for (const [path, agentName] of [
+    ['/agents/partner-agent/a2a', 'Accounts'],
+    ['/a2a/v1', 'Named Partner'],
+  ] as const) {
+    await called.send(path, { body: call('SendMessage', message({ agentName })) })
+    const [sent] = called.agent.requests.splice(0)
+    expect(JSON.parse(sent?.body ?? '').params.agentName, path).toBe('DataProcessor')
+  }
 })

@@ -115,12 +115,6 @@ describe('a message in the form of the other version', () => {
       expect([status, headers.get('gate-warning'), takeBodies()]).toEqual([200, 'repaired (kind)', [sent]])
     }
   })
-
-  it('has no file without a media type that the agent does not accept', async () => {
-    const sent = { messageId: 'm', role: 'ROLE_USER', parts: [{ raw: 'AA==' }] }
-    const text = 'text/plain. A file without a media type counts as application/octet-stream.'
-    expectRejection(await send(call('SendMessage', { message: sent })), { code: -32005, message: text })
-  })
 })
 
 it('accepts JSON of any type, and a form with credentials, which a page cannot send without CORS', async () => {
@@ -149,6 +143,12 @@ it('accepts JSON of any type, and a form with credentials, which a page cannot s
     const types = called.agent.requests.splice(0).map(request => request.headers['content-type'])
     expect([body, types]).toEqual([agentResponse, ['application/json']])
   }
+})
+
+it('names the type of a file without a media type that the agent does not accept', async () => {
+  const sent = { messageId: 'm', role: 'ROLE_USER', parts: [{ raw: 'AA==' }] }
+  const text = 'text/plain. A file without a media type counts as application/octet-stream.'
+  expectRejection(await send(call('SendMessage', { message: sent })), { code: -32005, message: text })
 })
 
 it('rejects a call over HTTP+JSON as google.rpc.Status, and in 0.3 as a bare error', async () => {
