@@ -187,3 +187,13 @@ describe('GET of a card with a token', () => {
       expect((await get('/ext-hidden', bearer(name))).status, name).toBe(404)
   })
 })
+
+it('the additional content of an extended card disappears at once when the overlay is removed', async () => {
+  const card = agentCard(called.agent.origin)
+  const read = () => rpc('GetExtendedAgentCard')('ext-shrinking', bearer('base'))
+  await called.register('ext-shrinking', { card, extended: { description: 'only-in-base' } })
+  expect(findTiers((await read()).text)).toEqual(['base'])
+  await called.register('ext-shrinking', { card })
+  const response = await read()
+  expect([codeOf(response.body), findTiers(response.text)]).toEqual([-32004, []])
+})
