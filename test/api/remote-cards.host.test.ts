@@ -243,9 +243,8 @@ describe('a token with the scope write', () => {
   })
 
   it('cannot change an upstream with a secret', async () => {
-    const changes: JsonObject[] = [{ pin: false }, { pin: undefined as never }, { agentName: 'Other' }]
     await putSecured('rc-unpinned', withSecret)
-    for (const change of [...changes, { mayShow: ['a.example.com'] }, { ttl: 86_400 }])
+    for (const change of [{ pin: false }, { agentName: 'Other' }, { ttl: 86_400 }])
       expect(await putAs('rc-unpinned', { ...withSecret, ...change })).toMatchObject(
         forbidden('is not what is registered now'),
       )
@@ -257,6 +256,15 @@ describe('a token with the scope write', () => {
     await putSecured('rc-opened', unpinned)
     expect(await putAs('rc-opened', unpinned)).toMatchObject(forbidden('card.securitySchemes has changed'))
     expect((await putAs('rc-opened', unpinned, { card: { security } })).status).toBe(403)
+  })
+
+  it('cannot change an agent with a secret whose card was never fetched, so that nothing can be compared', async () => {
+    fail()
+    await put('rc-never-fetched', { upstream: withSecret })
+    expect(await putAs('rc-never-fetched', withSecret, { visibility: 'internal' })).toMatchObject(
+      forbidden('belongs to an agent whose card was never fetched'),
+    )
+    expect((await putAs('rc-never-fetched', withSecret)).status).toBe(200)
   })
 
   it('cannot accept a pending card of an agent with a secret', async () => {
