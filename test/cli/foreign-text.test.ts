@@ -51,7 +51,7 @@ const manifest = {
   set: hostile,
   description: `${hostile}\n${hostile}`,
   [hostile]: [hostile, { [hostile]: hostile }],
-  unquoted: 'A\u009b31mB',
+  unquoted: 'x\u202ey',
 }
 const files = { 'cards/a.json': card('a') }
 
