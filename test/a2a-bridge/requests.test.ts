@@ -1,15 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { A2ACall, OperationName } from '../../src/a2a/operations.ts'
+import { type A2ACall, type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { matchRestPath, restParams } from '../../src/a2a/rest-paths.ts'
+import { readTaskReferences } from '../../src/a2a/task-references.ts'
 import { type TranslatedRequest, translateRequest } from '../../src/a2a-bridge/requests.ts'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../src/card/model/calls.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../src/json/json.ts'
 import { MAX_TRANSLATED_PATH_LENGTH } from '../../src/limits.ts'
-import { arbitraryObjects } from '../support/a2a-objects.ts'
+import { arbitraryJson, arbitraryObjects } from '../support/a2a-objects.ts'
 import { callWith } from '../support/calls.ts'
 import { webUrl } from '../support/cards/generated.ts'
 import { growth, linear } from '../support/cpu-time.ts'
+import { isNightly } from '../support/matrix.ts'
 
 const protocols: Protocol[] = wireVersions.flatMap(version => callBindings.map(binding => ({ binding, version })))
 const v1: Protocol = { binding: 'JSONRPC', version: '1.0' }
@@ -91,6 +93,73 @@ it('translates a call to another protocol and back without a change', () => {
         expect(withoutDefaults(paramsOf(back))).toEqual(withoutDefaults(params))
       }),
     )
+})
+
+it('translates or refuses a call, whatever its parameters are', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...operationNames),
+      fc.dictionary(id, arbitraryJson).chain(others => arbitraryJson.map(json => ({ ...others, ...(json as object) }))),
+      fc.constantFrom(...protocols),
+      fc.constantFrom(...protocols),
+      (operation, params, from, to) => {
+        // A tenant is in the path, where this host expects none.
+        const { tenant: _, ...others } = params as JsonObject
+        const request = translateRequest(callOf(operation, others, from), to)
+        if ('kind' in request) expect(['invalid-params', 'operation-missing']).toContain(request.kind)
+        else expect(paramsOf(request)).toBeTypeOf('object')
+      },
+    ),
+    { numRuns: isNightly ? 20_000 : 300 },
+  )
+})
+
+/** Parameters with names under which some agent could find a task, at any depth. */
+const hidingPlaces = fc.letrec<{ object: JsonObject; value: Json }>(tie => ({
+  object: fc.dictionary(
+    fc.constantFrom(
+      ...['id', 'ID', 'ids', 'taskId', 'task_id', 'TaskID', 'name', 'parent', 'config', 'config_id', 'token', 'url'],
+      ...['pushNotificationConfigId', 'pushNotificationConfig', 'pushNotification', 'message', 'request', 'contextId'],
+    ),
+    tie('value'),
+    { maxKeys: 4 },
+  ) as fc.Arbitrary<JsonObject>,
+  value: fc.oneof(
+    { maxDepth: 2 },
+    { weight: 3, arbitrary: fc.constantFrom<Json>('t', 'v', 'v/w', 'tasks/v', 'v/pushNotificationConfigs/c', ['v']) },
+    { weight: 1, arbitrary: tie('object') },
+  ),
+})).object
+
+it('names no task that it does not name in the protocol of the caller', () => {
+  const about = operationNames.filter(
+    name => !operations[name].sends && name !== 'listTasks' && name !== 'extendedCard',
+  )
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...about),
+      fc.constantFrom(...protocols),
+      fc.constantFrom(...protocols),
+      hidingPlaces,
+      (operation, from, to, others) => {
+        const call = callOf(operation, { id: 't', taskId: 't', ...others }, from)
+        const named = readTaskReferences(call)
+        const request = translateRequest(call, to)
+        fc.pre(!isSameProtocol(from, to) && !('kind' in named) && !('kind' in request))
+        const { version, binding } = to
+        const written = paramsOf(request)
+        const params =
+          // The name of a configuration without an id ends in a slash.
+          isJsonObject(written.config) && /^tasks.[^/]+.pushNotificationConfigs.$/.test(String(written.config.name))
+            ? { ...written, config: omit(written.config, 'name') }
+            : written
+        const found = readTaskReferences(callWith({ operation, version, binding, params }))
+        expect(found).toHaveProperty('tasks')
+        expect(named.tasks).toEqual(expect.arrayContaining('tasks' in found ? found.tasks : []))
+      },
+    ),
+    { numRuns: isNightly ? 30_000 : 300 },
+  )
 })
 
 describe('a call in another protocol', () => {
@@ -206,7 +275,6 @@ describe('a call in another protocol', () => {
       configuration: { taskPushNotificationConfig },
     })
     const pushField = 'configuration.taskPushNotificationConfig'
-    const longId = { id: 'a'.repeat(MAX_TRANSLATED_PATH_LENGTH) }
     const longQuery = { id: 't', other: '%'.repeat(MAX_TRANSLATED_PATH_LENGTH / 3) }
     const misread = ['..', '.', 'a:cancel', 'a/pushNotificationConfigs', 'a\\b', 'tasks/a', '\ud800']
     const rows: [OperationName, JsonObject, Protocol, field: string, description?: string][] = [
@@ -214,6 +282,10 @@ describe('a call in another protocol', () => {
       ['send', parts({ text: 'a', raw: 'YQ==' }), v1, 'message.parts[0]'],
       // A message of the other version.
       ['send', { message: textV03 }, v1, 'message.role'],
+      ['send', { message: text }, v03, 'message.role'],
+      ['send', { message: { ...text, role: undefined } }, v1, 'message.role'],
+      ['send', { message: { ...text, role: 'ROLE_SYSTEM' } }, v1, 'message.role'],
+      ['send', { message: { ...text, messageId: '' } }, v1, 'message.messageId'],
       ['send', { message: text, configuration: [] }, v1, 'configuration', 'must be an object'],
       ['send', pushed(url), v1, pushField, 'must be an object'],
       // Numbers that stay as they were sent are no objects.
@@ -221,15 +293,28 @@ describe('a call in another protocol', () => {
       ['send', pushed(exact), v1, pushField],
       ['send', dataV03, v03, 'message.parts[0].data'],
       ['getTask', {}, v1, 'id', 'must be the id of a task'],
+      ['cancel', { id: 5 }, v1, 'id'],
       ['getPushConfig', {}, v03, 'id', 'must be the id of a task'],
       ['listPushConfigs', {}, v1, 'taskId', 'must be the id of a task'],
       ['createPushConfig', {}, v03, 'taskId', 'must be the id of a task'],
       ['deletePushConfig', { id: 't' }, v03, 'pushNotificationConfigId', 'must be the id of a push configuration'],
       ['getPushConfig', { taskId: 't' }, v1, 'id', 'must be the id of a push configuration'],
-      ['cancel', longId, v1, 'params', 'must fit into 16384 characters of a path and query'],
+      [
+        'cancel',
+        { id: 'a'.repeat(MAX_TRANSLATED_PATH_LENGTH) },
+        v1,
+        'params',
+        'must fit into 16384 characters of a path and query',
+      ],
       ['getTask', longQuery, v1, 'params'],
+      ...misread.map((id): (typeof rows)[number] => [
+        'getTask',
+        { id },
+        v1,
+        'id',
+        'must be an id that a path can have',
+      ]),
     ]
-    for (const id of misread) rows.push(['getTask', { id }, v1, 'id', 'must be an id that a path can have'])
     for (const [operation, params, from, field, description = expect.any(String)] of rows) {
       const to: Protocol = { binding: 'HTTP+JSON', version: from.version === '1.0' ? '0.3' : '1.0' }
       const request = translateRequest(callOf(operation, params, from), to)
@@ -253,9 +338,11 @@ describe('a call in another protocol', () => {
     expect([v03, restV03].map(to => translateRequest(callOf('listTasks', {}), to))).toEqual([missing, missing])
   })
 
-  it('has no place in a query for an object, which is reported', () => {
-    const { path, losses } = translated(callOf('getTask', { id: 't', other: { a: 1 } }), restV1)
-    expect([path, losses]).toEqual(['tasks/t', ['*']])
+  it('has no place in a query for an object or a list, which is reported', () => {
+    for (const other of [{ a: 1 }, ['a']]) {
+      const { path, losses } = translated(callOf('getTask', { id: 't', other }), restV1)
+      expect([path, losses]).toEqual(['tasks/t', ['*']])
+    }
   })
 
   it('has no other name in which the agent could read another task', () => {

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
+import { addCommands } from '../../cli/commands/index.ts'
+import { createContext } from '../../cli/context.ts'
 import { Workspace } from './workspace.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
@@ -9,13 +12,45 @@ const scriptFor = async (shell: string): Promise<string> => (await new Workspace
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0
 
+/** Returns every name that a person can type: of commands, of options, and of the values that options and arguments list. */
+const namesOf = (command: Command): string[] =>
+  command.commands.flatMap(child => [
+    child.name(),
+    ...child.options.flatMap(({ long, argChoices = [] }) => [...(long ? [long] : []), ...argChoices]),
+    ...child.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
+    ...namesOf(child),
+  ])
+
+const program = (): Command => {
+  const root = new Command('root')
+  const command = root.command('sync-card')
+  addCommands(command, createContext(new Workspace().io().io, 'sync-card'), () => {})
+  return root
+}
+
 describe('sync-card completion', () => {
+  it('prints a script with every command, option and value as a word of its own', async () => {
+    for (const shell of shells) {
+      const script = await scriptFor(shell)
+      const words = new Set(script.split(/[^\w.+-]+/))
+      const names = namesOf(program()).map(name => (shell === 'fish' ? name.replace(/^--/, '') : name))
+      expect(names.length).toBeGreaterThan(80)
+      expect(
+        names.filter(name => !words.has(name)),
+        shell,
+      ).toEqual([])
+    }
+  })
+
   it.each(shells.filter(isInstalled))('prints a script that %s can parse', async shell => {
-    const script = await scriptFor(shell)
-    expect(script).toMatch(/token create[\s\S]*gopherhole/)
-    const { folder } = new Workspace({ script })
+    const { folder } = new Workspace({ script: await scriptFor(shell) })
     const { status, stderr } = spawnSync(shell, ['-n', join(folder, 'script')], { encoding: 'utf8' })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
+  it('rejects another shell, or none (exit 2)', async () => {
+    for (const args of [['powershell'], []])
+      expect(await new Workspace().run(['completion', ...args])).toMatchObject({ code: 2, stdout: '' })
   })
 
   it.runIf(isInstalled('bash'))('completes in bash', async () => {
@@ -24,15 +59,20 @@ describe('sync-card completion', () => {
     const suggested = {
       l: 'lint|list',
       'token|': 'create|help|list|revoke',
+      'token|create|--sc': '--scope',
       'token|create|--scope|': 'admin|call|read|write',
+      'lint|--format|s': 'sarif',
       'lint|--format|=|': 'json|sarif|text',
       'lint|--format|json|--obs': '--observed',
       'lint|--format|=|json|--obs': '--observed',
+      '--host|token|cre': '',
       '--host|token|tok': 'token',
       '--url|': '',
       '--wait|li': 'lint|list',
+      'show|a|--dialect|sh': 'shaman',
       'completion|': 'bash|fish|zsh',
       'help|wh': 'whoami',
+      'lint|my c': 'my cards',
       'cards/': 'cards/a b.yaml|cards/c.yaml',
       'convert|--out|c': 'cards',
     }
@@ -52,5 +92,21 @@ done`
     const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...lines], { cwd: workspace.folder, encoding: 'utf8' })
     const found = stdout.split('\n').map(line => line.split('|').sort().join('|'))
     expect(Object.fromEntries(lines.map((line, index) => [line, found[index]]))).toEqual(suggested)
+  })
+
+  it.runIf(isInstalled('fish'))('completes in fish', async () => {
+    const suggested = {
+      'sync-card token ': ['create', 'help', 'list', 'revoke'],
+      'sync-card lint --format ': ['json', 'sarif', 'text'],
+      'sync-card lint --obs': ['--observed'],
+    }
+    for (const [line, suggestions] of Object.entries(suggested)) {
+      const script = `${await scriptFor('fish')}\ncomplete -C '${line}'`
+      const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' })
+      expect(
+        stdout.split('\n').flatMap(each => each.split('\t')[0] || []),
+        line,
+      ).toEqual(suggestions)
+    }
   })
 })
