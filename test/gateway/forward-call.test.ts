@@ -128,7 +128,7 @@ describe('`blocking` in the configuration of a message', () => {
       [{}, {}, { blocking: true }],
       [{ acceptedOutputModes: ['text'] }, {}, { blocking: true }],
       [{ blocking: null }, {}, { blocking: true }],
-      [{ blocking: false }, {}],
+      [{ Blocking: false }, {}],
       [{}, { operation: 'stream' }],
       [{}, { version: '1.0' }],
       // Over HTTP+JSON, absence is false.

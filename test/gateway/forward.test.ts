@@ -73,7 +73,7 @@ describe('the response to the caller', () => {
       [200, { 'Content-Type': 'application/a2a+json; charset=utf-8' }, answer],
       [200, json, `\ufeff${answer}`],
       [200, { ...json, 'Content-Encoding': 'gzip' }, answer],
-      [404, json, error],
+      [400, json, error],
       // Statuses of which other bodies are replaced: one of Cloudflare's, and one that is passed on.
       [522, json, error],
       [429, json, error],
