@@ -61,28 +61,16 @@ describe('an answer that is not A2A', () => {
   })
 })
 
-describe('an event that is not A2A', () => {
-  const open = (id = 'answers') => called.send(`/agents/${id}/a2a/v1/message:stream`, { body: messageV03() })
-  const event = (number: number) => `data: ${JSON.stringify(numberedEvent(number, 'HTTP+JSON', '0.3'))}\n\n`
-  const events = `: hi\n\n${event(1)}data: ${JSON.stringify({ text: secret })}\n\n${event(2)}`
-
-  it('is replaced by an error without its text, which ends the stream', async () => {
-    called.agent.respond(reply(200, stream, events))
-    const { text } = await open()
-    const data = toRestError({ kind: 'invalid-response', status: 200 }, '0.3')
-    expect(parseEvents(text)).toEqual([{ data: numberedEvent(1, 'HTTP+JSON', '0.3') }, { event: 'error', data }])
-    expect([text.startsWith(`: hi\n\n${event(1)}`), text.includes('main.py')]).toEqual([true, false])
-    const line = { event: 'stream', 'error.type': 'invalid-response' }
-    await expect.poll(() => linesOf('answers')).toContainEqual(expect.objectContaining(line))
-  })
-
-  it('passes with warn and off, and is logged with warn', async () => {
-    called.agent.respond(reply(200, stream, events))
-    expect((await open('answers-off')).text).toBe(events)
-    expect((await open('answers-warn')).text).toBe(events)
-    const line = { event: 'stream', 'calling_card.warnings': 'invalid-response' }
-    await expect.poll(() => linesOf('answers-warn')).toContainEqual(expect.objectContaining(line))
-  })
+it('replaces an event that is not A2A by an error without its text, which ends the stream', async () => {
+  const first = numberedEvent(1, 'HTTP+JSON', '0.3')
+  const event = `: hi\n\ndata: ${JSON.stringify(first)}\n\n`
+  called.agent.respond(reply(200, stream, `${event}data: ${JSON.stringify({ text: secret })}\n\n${event}`))
+  const { text } = await called.send('/agents/answers/a2a/v1/message:stream', { body: messageV03() })
+  const data = toRestError({ kind: 'invalid-response', status: 200 }, '0.3')
+  expect(parseEvents(text)).toEqual([{ data: first }, { event: 'error', data }])
+  expect([text.startsWith(event), text.includes('main.py')]).toEqual([true, false])
+  const line = { event: 'stream', 'error.type': 'invalid-response' }
+  await expect.poll(() => linesOf('answers')).toContainEqual(expect.objectContaining(line))
 })
 
 it('warns of media types that are not declared or not accepted, where the gate checks them', async () => {

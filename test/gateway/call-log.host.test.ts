@@ -24,7 +24,7 @@ beforeAll(async () => {
   })
   const extended = { description: `${marker} extended` }
   for (const [id, manifest] of Object.entries<JsonObject>({
-    'call-log': { extended, hosts: ['call-log.example.com'] },
+    'call-log': { extended },
     'call-log-warned': { gate: { capabilities: 'warn' } },
     'call-log-hidden': { visibility: 'internal' },
     'call-log-secret': { callers: 'anyone', upstream: { secret: 'AGENT_TOKEN' } },

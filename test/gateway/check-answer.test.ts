@@ -99,17 +99,11 @@ describe('an answer that is not A2A', () => {
     return expectByLevel(changes => check('{"jsonrpc":"2.0","id":7}', changes), error)
   })
 
-  it('is an error at every level if it is not JSON', async () => {
-    const invalid = { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }
+  it('is an error at every level if it is not JSON, but as an event only with enforce', async () => {
+    const error = { kind: 'invalid-response', status: 200, detail: 'the body must be JSON' }
     for (const level of levels)
-      for (const text of ['', '<html>']) expect(await check(text, { level }), text).toEqual(invalid)
-  })
-
-  it('passes as an event that is not JSON unless the level is enforce', async () => {
-    const warn = vi.fn()
-    expect(await check('<html>', { level: 'warn', warn, place: 'event' })).toBeUndefined()
-    expect(warn).toHaveBeenCalledOnce()
-    expect(await check('<html>', { place: 'event' })).toMatchObject({ kind: 'invalid-response' })
+      for (const text of ['', '<html>']) expect(await check(text, { level }), text).toEqual(error)
+    await expectByLevel(changes => check('<html>', { place: 'event', ...changes }), error, 'event')
   })
 
   it('has no text of the agent in its reason', async () => {

@@ -194,7 +194,7 @@ describe('an answer whose meaning is not certain is refused', () => {
       [answer(without(task, 'kind')), { operation: 'createPushConfig' }],
       [answer(without(statusUpdate, 'kind')), getTask],
       // An update of 0.1.
-      [answer({ id: 't-1', status: { state: 'working' }, final: false }), streams],
+      [answer({ id: 't-1', contextId: 'c-1', status: { state: 'working' }, final: false }), streams],
       // A task and a message at once.
       [answer(change(without(task, 'kind'), { role: 'agent', parts: [] }))],
       [answer(without(task, 'contextId'))],

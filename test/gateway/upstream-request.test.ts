@@ -171,12 +171,8 @@ describe('upstreamUrl', () => {
       ).toBe('https://a.example.com/a2a/tasks?key=1&pageSize=2')
   })
 
-  it('returns the endpoint unchanged over JSON-RPC, where the tenant is a parameter', () => {
-    const endpoint = targetAt('/a2a/?key=1', '1.0', 'JSONRPC')
-    expect(upstreamUrl(endpoint, 'ignored')).toBe('https://a.example.com/a2a/?key=1')
-  })
-
-  it('appends the path to the endpoint of HTTP+JSON', () => {
+  it('appends the path to the endpoint of HTTP+JSON, and not to that of JSON-RPC', () => {
+    expect(upstreamUrl(targetAt('/a2a/?key=1', '1.0', 'JSONRPC'), 'ignored')).toBe('https://a.example.com/a2a/?key=1')
     for (const [endpoint, version, path, expected] of [
       ['', '1.0', 'message:send', '/message:send'],
       ['/a2a//', '1.0', 'message:stream', '/a2a/message:stream'],

@@ -108,9 +108,6 @@ export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => 
   ...changes,
 })
 
-/** The body of a call that is forwarded. */
-export const forwardedBody = '{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{}}'
-
 /** Forwards a call to an agent on this machine. */
 export const forwardTo = (
   origin: string,
@@ -129,7 +126,7 @@ export const forwardTo = (
       answered: form,
       target: { binding: 'JSONRPC', version: '1.0', url: `${origin}/a2a` },
       method: 'POST',
-      body: forwardedBody,
+      body: '{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{}}',
       streams: false,
       extensions: [],
       headers: new Headers({ 'Content-Type': 'application/json' }),
