@@ -20,6 +20,7 @@ describe('toLine', () => {
       ['halves of characters', 'a\ud83c!', 'a\ufffd!'],
       ['characters that are none', 'a\ufffe\uffffb', 'ab'],
       ['invisible characters', '\ufeffa\u00ad\u200b\u2060\u3164b', 'ab'],
+      ['a space on each side of what is removed', 'a \u200b b', 'a b'],
       ['bidi embeddings, overrides and isolates', '\u202egpj.exe\u202c\u2066\u2069', 'gpj.exe'],
       ['a text of nothing else', '\u200b\u2060 \n', ''],
       ['a long text of nothing else', '\u200b'.repeat(16_384), ''],
@@ -46,6 +47,7 @@ describe('toLine', () => {
 
   it('reads a bounded part of a text, and marks that it ends early', () => {
     expect(toLine('a'.repeat(1024))).toBe('a'.repeat(1024))
+    expect(toLine(`${'a'.repeat(1023)}🌦`)).toBe(`${'a'.repeat(1022)}…`)
     const line = toLine(family.repeat(100_000))
     expect(line.length).toBeLessThan(1100)
     expect(new Set(graphemes(line.replace(/…$/, '')))).toEqual(new Set([family]))
@@ -95,6 +97,7 @@ describe('wrapLine', () => {
       ['a text without characters', '', 10, 2, []],
       ['words between them', 'Weather and more', 8, 2, ['Weather and', 'more']],
       ['a long word within it', 'Wwwwwwwwwwww', 6, 3, ['Wwwwww', 'wwwwww']],
+      ['a long word after another', 'we wwwwwwwwwwww', 6, 3, ['we', 'wwwwww', 'wwwwww']],
       ['words at hyphens', 'Baden-Baden', 5, 2, ['Baden-', 'Baden']],
       ['ideographs anywhere', '天気予報', 3, 2, ['天気', '予報']],
       ['no line before a closing mark', '天気予報。', 4.3, 2, ['天気予', '報。']],
