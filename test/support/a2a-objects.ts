@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { ObjectName } from '../../src/a2a-bridge/objects.ts'
-import type { JsonObject } from '../../src/json/json.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { webUrl } from './cards/generated.ts'
 
 const text = fc.string({ minLength: 1, maxLength: 8 })
@@ -36,9 +36,17 @@ const message = fc
   })
   .map(compact)
 
-const states = 'UNSPECIFIED SUBMITTED WORKING COMPLETED FAILED CANCELED INPUT_REQUIRED REJECTED AUTH_REQUIRED'.split(
-  ' ',
-)
+const states = [
+  'UNSPECIFIED',
+  'SUBMITTED',
+  'WORKING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELED',
+  'INPUT_REQUIRED',
+  'REJECTED',
+  'AUTH_REQUIRED',
+]
 
 const status = fc
   .record({
@@ -80,3 +88,36 @@ export const arbitraryObjects: Record<Exclude<ObjectName, 'status' | 'artifact'>
     .record({ ...ids, artifact, append: optional(fc.boolean()), lastChunk: optional(fc.boolean()), metadata })
     .map(compact),
 }
+
+const NAMES = [
+  ...['id', 'taskId', 'task_id', 'contextId', 'name', 'parent', 'config', 'configId', 'tenant', 'metadata', 'kind'],
+  ...['message', 'request', 'messageId', 'role', 'parts', 'content', 'text', 'data', 'file', 'raw', 'url', 'bytes'],
+  ...['configuration', 'pushNotificationConfig', 'pushNotification', 'taskPushNotificationConfig', 'authentication'],
+  ...['schemes', 'scheme', 'blocking', 'historyLength', 'task', 'status', 'state', 'timestamp', 'final', 'artifact'],
+  ...['artifacts', 'history', 'statusUpdate', 'artifactUpdate', 'configs', 'nextPageToken', 'error', 'code', 'details'],
+  ...['jsonrpc', 'result', '__proto__', 'toString'],
+]
+const WORDS = [
+  '',
+  't',
+  'user',
+  'ROLE_USER',
+  'task',
+  'message',
+  'text',
+  'working',
+  'TASK_STATE_WORKING',
+  'tasks/t',
+  '..',
+]
+
+/** JSON whose members have the names of A2A, in any place and with any value. */
+export const arbitraryJson: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>(tie => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(...WORDS),
+    fc.constantFrom(null, true, false, 0, 1, -32001, 1e21),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 6 }),
+  ),
+})).value
