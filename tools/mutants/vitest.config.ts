@@ -33,7 +33,7 @@ export default defineConfig({
       const { test } = project as UserWorkspaceConfig
       const ofMutants = {
         unit: { setupFiles: ['tools/mutants/setup.ts'], env: {} },
-        host: { setupFiles: ['tools/mutants/setup.ts', 'test/mutants/host-setup.ts'], env: { SHARED_MODULES: 'yes' } },
+        host: { setupFiles: ['tools/mutants/setup.ts', 'tools/mutants/host-setup.ts'], env: { SHARED_MODULES: 'yes' } },
       }[`${test?.name}`]
       if (!ofMutants) return []
       const setupFiles = [...ofMutants.setupFiles, ...[test?.setupFiles ?? []].flat()]
