@@ -163,10 +163,12 @@ describe('the extended card of an agent whose card is remote', () => {
 })
 
 describe('an agent that refuses its extended card', () => {
-  it('passes its challenge on to the caller', async () => {
+  it('passes its challenge or its error on to the caller', async () => {
     refusal = () => ({ status: 401, headers: { 'WWW-Authenticate': 'Bearer realm="weather"' }, body: { error: 'no' } })
     for (const response of [await rpc('far-gateway', undefined, {}), await rest('far-gateway', undefined, {})])
       expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="weather"'])
+    refusal = id => ({ status: 200, body: { jsonrpc: '2.0', id, error: { code: -32007, message: 'None for you' } } })
+    expect(codeOf((await rpc('far-gateway')).body)).toBe(-32007)
   })
 
   it('and returns no valid card has sent an invalid response', async () => {

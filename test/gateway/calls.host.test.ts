@@ -39,6 +39,7 @@ describe('a JSON-RPC call', () => {
       [rain, {}],
       ['/agents/calls-rain', {}],
       [root, {}],
+      [root, { tenant: '' }],
       ['http://tides.example.com/a2a', { tenant: 'calls-rain' }],
       ['/a2a/v1', { agentName: 'calls-rain' }],
       ['/a2a/v1', { agentName: 'cALLS rAIN' }],

@@ -175,9 +175,10 @@ const ofImages = { acceptedOutputModes: ['image/png'] }
 const image = { messageId: 'm', role: 'ROLE_USER', parts: [{ raw: 'AA==', mediaType: 'image/png' }] }
 
 describe('a call that the card does not allow', () => {
+  const extension = 'https://extensions.example.com/politeness/v1'
   beforeAll(async () => {
     const { origin } = called.agent
-    const extensions = [{ uri: 'https://extensions.example.com/politeness/v1', required: true }]
+    const extensions = [{ uri: extension, required: true }]
     const card = agentCard(origin, { capabilities: { streaming: false, pushNotifications: false, extensions } })
     const gate = { capabilities: 'warn', modes: 'warn', extensions: 'warn', version: 'warn' }
     await called.register('refused-calls-enforce', { card })
@@ -192,6 +193,10 @@ describe('a call that the card does not allow', () => {
       [call(), -32008],
     ] as const)
       expectRejection(await send(body, {}, '/agents/refused-calls-enforce/a2a'), { code })
+    const headers = { 'X-A2A-Extensions': `https://other.example/, ${extension}` }
+    expect((await send(call(), headers, '/agents/refused-calls-enforce/a2a')).body).toEqual(agentResponse)
+    const overRest = await send(message(), headers, '/agents/refused-calls-enforce/a2a/message:send')
+    expect([overRest.status, called.agent.requests.splice(0).length]).toEqual([200, 2])
   })
 
   it('is forwarded with the level warn, which names every failed check in the response and the log', async () => {

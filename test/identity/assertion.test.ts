@@ -106,6 +106,13 @@ describe('the assertion of a caller', () => {
     expect(new Set(assertions).size).toBe(assertions.length)
   })
 
+  it('leaves memory when many others are signed', async () => {
+    const caller = (name: string) => principal({ subject: `token:${name.padEnd(20_000, '.')}` })
+    const first = await sign(caller('first'))
+    for (let index = 0; index < 60; index++) await sign(caller(`${index}`))
+    expect(await sign(caller('first'))).not.toBe(first)
+  })
+
   it('cannot be made without a key', async () => {
     expect(await assertCaller({ caller: principal(), issuer, audience, agent: 'weather', tiers: [] }, {})).toEqual({
       misconfigured: expect.stringContaining('npx sync-card keys create'),
