@@ -44,13 +44,6 @@ describe('starterCard', () => {
     expect(readFileSync('cards/my-agent.yaml', 'utf8')).toBe(starterCard({}))
   })
 
-  it('names the schema of the host in its first line', () => {
-    const schema = '# yaml-language-server: $schema='
-    expect(starterCard({})).toMatch(`${schema}http://127.0.0.1:8787/schema/manifest.json\n`)
-    const host = 'https://cards.example.com'
-    expect(starterCard({ host }).split('\n')[0]).toBe(`${schema}https://cards.example.com/schema/manifest.json`)
-  })
-
   it('writes texts as they are', () => {
     const long = `a sentence ${'of many words '.repeat(20)}`
     const texts = ['Yes: # no', '- [x] {y}', 'true', '1.10', '"quoted" \\ \'both\'', 'two\nlines: here\n', long]
