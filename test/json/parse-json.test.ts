@@ -19,7 +19,7 @@ describe('parseJson', () => {
     for (const [text, message, what] of [
       ['', /^The body is empty; expected a card or a manifest as JSON\./],
       ['<!doctype html>', /^This is HTML or XML, not JSON\./],
-      ['{"a":1,}', /^This is not JSON\. Remove the comma before this bracket\.$/],
+      ['{"a":1,}', /^This is not JSON\. .+/],
       ['---\nname: A', /^This is not JSON\. /, 'a call'],
     ] as [string, RegExp, string?][])
       expect(parseJson(text, what)).toStrictEqual({ refused: 'not-json', detail: expect.stringMatching(message) })
@@ -56,6 +56,11 @@ describe('a mistake in JSON', () => {
   it('is at the place where a text becomes too deep', () => {
     const message = 'The document nests deeper than 64 levels.'
     expect(findSyntaxMistake(`[\n${'['.repeat(100_000)}`)).toEqual({ line: 2, column: 65, message })
+  })
+
+  it('has a hint', () => {
+    const message = 'This is not JSON. Remove the comma before this bracket.'
+    expect(findSyntaxMistake('{"a":1,}')).toMatchObject({ column: 8, message })
   })
 
   it('quotes no word of the text, which may be a secret', () => {
