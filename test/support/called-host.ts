@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import {
-  token as adminToken,
-  type Host,
-  type StartOptions,
-  sendRaw,
-  sharedHost,
-  startHost,
-  startSharedUpstream,
-} from './host.ts'
+import { token as adminToken, type Host, sendRaw, sharedHost, startSharedUpstream } from './host.ts'
 import type { SharedHostName } from './shared-hosts.ts'
-import { startUpstream, type UpstreamServer } from './upstream.ts'
+import type { UpstreamServer } from './upstream.ts'
 
 /** A request to the host; a body that is no text is sent as JSON. */
 export type Sent = {
@@ -37,17 +29,6 @@ export type CalledHost = {
   /** Issues a token. */
   issue: Host['issue']
   close: () => Promise<void>
-}
-
-/** Starts an agent, and a host for one file that may call it. */
-export const startCalledHost = async (vars: Record<string, string>, options: StartOptions): Promise<CalledHost> => {
-  const agent = await startUpstream()
-  const host = await startHost({ ALLOWED_ORIGINS: agent.origin, ...vars }, options)
-  const close = async () => {
-    await agent.close()
-    await host.close()
-  }
-  return { ...calling(host, agent), close }
 }
 
 /** Starts an agent that a shared host may call. */
