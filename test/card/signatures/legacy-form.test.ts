@@ -68,6 +68,7 @@ describe('listContradictions', () => {
       [{ ...protoNames, ...additional({ url: c }) }, '/additionalInterfaces/0'],
       // Requirements, also of skills.
       [{ ...required, security: [{ b: ['x'] }] }, '/security'],
+      [{ ...required, security: [{ b: [] }, { c: [] }] }, '/security'],
       [{ skills: [{}, { ...required, security: [{}] }] }, '/skills/1/security'],
       // A field under two names, and a field of 0.3 beside the name in the proto of what it is read into.
       [{ ...interfaces, supported_interfaces: [] }, '/supported_interfaces'],
