@@ -240,7 +240,8 @@ describe('the feed', () => {
     for (let count = 0; count < MAX_CALLER_EVENT_STREAMS; count++) await connect()
     expect(await connect()).toEqual({ refusal: { refused: 'too-many-streams', ofCaller: true } })
     expect((await connect({ caller: 'b' })).response?.status).toBe(200)
-    sockets.push(...Array.from({ length: MAX_EVENT_STREAMS }, () => ({ socket: new FakeSocket(), tag: '' })))
+    const others = Array.from({ length: MAX_EVENT_STREAMS - sockets.length }, () => new FakeSocket())
+    sockets.push(...others.map(socket => ({ socket, tag: '' })))
     expect(await connect({ caller: 'c' })).toEqual({ refusal: { refused: 'too-many-streams', ofCaller: false } })
   })
 

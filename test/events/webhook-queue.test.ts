@@ -91,6 +91,8 @@ describe('the queue of the webhook', () => {
     expect(queue.health()).toEqual({ pending: 0, failingSince: null })
     expect(logged.map(({ event }) => event)).toEqual(['webhook-failed', 'webhook-failed', 'webhook-failed'])
     expect(logged.map(line => line['http.response.status_code'])).toEqual([500, undefined, 302])
+    const details = ['status', 'Error: connection refused', 'status']
+    expect(logged).toMatchObject(details.map(detail => ({ 'gen_ai.agent.id': 'a1', 'calling_card.detail': detail })))
   })
 
   it('waits as long as the receiver asks for, and begins no delivery meanwhile', async () => {
@@ -185,6 +187,7 @@ describe('the queue of the webhook', () => {
     env.WEBHOOK_URL = url
     store(2)
     env.WEBHOOK_URL = ''
+    expect(queue.health()).toBeNull()
     expect(await queue.deliver()).toBeUndefined()
     expect(queue.health()).toBeNull()
     env.WEBHOOK_URL = url
