@@ -1,4 +1,100 @@
 /** A mutant that does the same as the original, so that no test can notice it. */
-type Equivalent = { path: string; original: string; replacement: string; reason: string }
+type Equivalent = {
+  path: string
+  original: string
+  replacement: string
+  /** What the line of the mutant contains, where the file has the original twice. */
+  line?: string
+  reason: string
+}
 
-export const equivalentMutants: readonly Equivalent[] = []
+const CACHE = 'how much is remembered, never what is answered'
+const NEVER_ABSENT = 'the left side is never undefined; the right side satisfies the type checker'
+
+export const equivalentMutants: readonly Equivalent[] = [
+  {
+    path: 'src/a2a/sent-message.ts',
+    original: '/^(\\S*) (.*)$/.exec(fault) ?? []',
+    replacement: '/^(\\S*) (.*)$/.exec(fault)',
+    reason: NEVER_ABSENT,
+  },
+  {
+    path: 'src/a2a/forms.ts',
+    original: 'snakeNames.set(name, converted)',
+    replacement: '',
+    reason: CACHE,
+  },
+  {
+    path: 'src/a2a-bridge/objects.ts',
+    original: "{ name: 'id' }",
+    replacement: '',
+    reason: 'all forms have the same name for it, and members that are not listed stay as they are',
+  },
+  { path: 'src/auth/throttle.ts', original: '1', replacement: '2', line: 'size: 1', reason: CACHE },
+  {
+    path: 'src/card/signatures/payloads.ts',
+    original: 'a[index]?.codePointAt(0) ?? 0',
+    replacement: 'a[index]?.codePointAt(0)',
+    reason: NEVER_ABSENT,
+  },
+  {
+    path: 'src/events/change-table.ts',
+    original: '0',
+    replacement: '-1',
+    line: 'change.publicKind === undefined ? 0 : 1',
+    reason: 'the column is only compared with 1',
+  },
+  {
+    path: 'src/gateway/content-negotiation.ts',
+    original: '1',
+    replacement: '2',
+    line: 'Math.max(-1',
+    reason: 'the lowest specificity is only compared with itself and with those of ranges, which are at least 0',
+  },
+  {
+    path: 'src/gateway/upstream/trace-context.ts',
+    original: "endToEndHeader('traceparent', headers) ?? ''",
+    replacement: "endToEndHeader('traceparent', headers)",
+    reason: 'neither an empty text nor "undefined" has the form of the header',
+  },
+  {
+    path: 'src/mcp-bridge/session-pool.ts',
+    original: '1',
+    replacement: '2',
+    line: '?? 0) + 1',
+    reason: 'the sizes are only compared with one another',
+  },
+  {
+    path: 'src/mcp-bridge/quotas.ts',
+    original: 'used > 0',
+    replacement: 'used >= 0',
+    reason: 'an entry of 0 counts as none',
+  },
+  { path: 'src/registry/edge/receipts.ts', original: '2', replacement: '3', line: 'CACHE_BYTES', reason: CACHE },
+  {
+    path: 'src/registry/edge/health.ts',
+    original: '(await withTimeout(getRegistry(env).upstreamBindings())) ?? []',
+    replacement: '(await withTimeout(getRegistry(env).upstreamBindings()))',
+    reason: 'the caller replaces undefined by an empty list, too',
+  },
+  {
+    path: 'src/registry/edge/clock-cache.ts',
+    original: 'wasRead: false',
+    replacement: '',
+    reason: 'undefined is not true either',
+  },
+  {
+    path: 'src/task-owners/agent-owners.ts',
+    original: '1024',
+    replacement: '1023',
+    line: 'CACHE_BYTES',
+    reason: CACHE,
+  },
+  {
+    path: 'src/task-owners/task-list.ts',
+    original: '0',
+    replacement: '-1',
+    line: 'size > 0',
+    reason: 'zero has returned before',
+  },
+]

@@ -47,9 +47,16 @@ const chooseMutants = () => {
   return chosen.map((mutant, id) => ({ ...mutant, id }))
 }
 
-const isEquivalent = ({ path, original, replacement }: LocatedMutant): boolean =>
+const lineOf = ({ path, line }: LocatedMutant): string =>
+  readFileSync(join(root, path), 'utf8').split('\n', line).at(-1) ?? ''
+
+const isEquivalent = (mutant: LocatedMutant): boolean =>
   equivalentMutants.some(
-    known => known.path === path && known.original === original && known.replacement === replacement,
+    ({ path, original, replacement, line = '' }) =>
+      mutant.path === path &&
+      mutant.original === original &&
+      mutant.replacement === replacement &&
+      lineOf(mutant).includes(line),
   )
 
 const chosen = chooseMutants()
