@@ -81,7 +81,7 @@ export class Workspace {
 }
 
 /** Creates a clock that passes the time at once. */
-export const createClock = (): Clock => {
+const createClock = (): Clock => {
   let now = Date.now()
   return {
     now: () => now,

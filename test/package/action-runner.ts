@@ -34,7 +34,7 @@ export type ActionResult = {
 }
 
 /** The repository whose cards the action handles. */
-export const REPOSITORY = 'owner/cards'
+const REPOSITORY = 'owner/cards'
 
 const ghScript = `#!${process.execPath}
 // Does what gh does with the comments of one pull request, which are in a file. A token without permission may only read.

@@ -63,7 +63,7 @@ export const growthWhenDoubled = async (
 }
 
 /** Returns the CPU time of asynchronous work, in ms. */
-export const measureAsync = async (run: () => unknown): Promise<number> => {
+const measureAsync = async (run: () => unknown): Promise<number> => {
   const start = process.cpuUsage()
   await run()
   const { user, system } = process.cpuUsage(start)

@@ -6,7 +6,7 @@ import { isNightly } from '../matrix.ts'
 export const numRuns = isNightly ? 1000 : 60
 
 /** Any code point, lone surrogates included. fast-check's own unit `binary` takes seconds to initialize. */
-export const anyCharacter = fc
+const anyCharacter = fc
   .oneof(
     fc.integer({ min: 0, max: 0x10ffff }),
     fc.integer({ min: 0, max: 0xff }),

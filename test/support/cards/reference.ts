@@ -4,7 +4,7 @@ import { join } from 'node:path'
 const shared = join(import.meta.dirname, '../../../../shared')
 
 /** Whether the folder with the published cards is beside the project. */
-export const hasReference = existsSync(join(shared, 'corpus/manifest.json'))
+const hasReference = existsSync(join(shared, 'corpus/manifest.json'))
 
 /** One file of the corpus: a document as people publish it as a card. */
 type CorpusFile = { file: string; dialect: string; text: string }
