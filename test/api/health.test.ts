@@ -105,6 +105,13 @@ describe('the health of a host', () => {
     expect((await read(bindings, { Authorization: 'Bearer wrong' })).body).toEqual(ok)
   })
 
+  it('names none while they are unknown, and asks for them once in 20 seconds', async () => {
+    const upstreamBindings = vi.spyOn(registry, 'upstreamBindings').mockImplementation(fail)
+    const headers = { Authorization: `Bearer ${token}` }
+    for (let reads = 0; reads < 3; reads++) expect((await read({}, headers)).body).toEqual(ok)
+    expect(upstreamBindings).toHaveBeenCalledTimes(1)
+  })
+
   it('is 503 while the Registry is unreachable, for a reason that only the log has', async () => {
     health = fail
     expect(await read()).toEqual({ status: 503, body: unreachable, retryAfter: '10' })

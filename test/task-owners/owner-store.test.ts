@@ -91,6 +91,19 @@ it('forgets everything about an agent that was removed', async () => {
 })
 
 describe('the alarm', () => {
+  it('is set by the first message in a context, too, and not by a call that only reads', async () => {
+    storage = openStorage()
+    store = new OwnerStore(storage.storage)
+    const ids = { tasks: [], contexts: ['c'] }
+    for (const [claim, at] of [
+      [false, null],
+      [true, DAY_MS],
+    ] as const) {
+      await store.use('token:a', ids, claim)
+      expect(storage.alarm).toBe(at)
+    }
+  })
+
   it('is set for the next day by the first record, and while anything is left, which it forgets if unused', async () => {
     expect(storage.alarms).toEqual([DAY_MS])
     for (const [now, next] of [

@@ -9,6 +9,7 @@ import {
   readExtended,
   readProfile,
 } from '../../../src/registry/edge/cards.ts'
+import { cacheRemoved } from '../../../src/registry/edge/write-through.ts'
 import { encodeEnvelope } from '../../../src/registry/kv-format.ts'
 import { compileCard } from '../../support/cards/compile.ts'
 import { executionContext as ctx, type KvValue, kvWith } from '../../support/kv.ts'
@@ -178,6 +179,12 @@ describe('readExtended', () => {
     expect(await readTier(env, 'base')).toBe('two')
     cacheExtended(id, 'base', tombstone(3))
     expect(await readTier(env, 'base')).toBeNull()
+  })
+
+  it('shows no card of an agent that was removed', async () => {
+    cacheExtended(id, 'base', extended(1, 'one'))
+    cacheRemoved(id, { seq: 2, removedTiers: ['base'], changed: [] })
+    expect(await readTier(kvWith({}).env, 'base')).toBeNull()
   })
 })
 

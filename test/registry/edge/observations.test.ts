@@ -75,6 +75,12 @@ describe('what an isolate observes', () => {
     observeMediaTypes(agent, ['image/png', 'IMAGE/PNG; size=1'], env, ctx)
     await pass(1)
     expect(sent.map(({ observations }) => observations.mediaTypes)).toEqual([{}, {}, { 'image/png': 1 }])
+    await pass(40)
+    // What is known is due in 19 seconds.
+    observe()
+    observe(1, { ...answered, operation: 'getTask' })
+    await pass(1)
+    expect(counts()).toEqual([1, 4, 0, 2])
   })
 
   it('is not sent every second because an agent makes up media types', async () => {

@@ -325,6 +325,7 @@ describe('an import', () => {
     ['agents', { seq: 9 }, /newest revision of agent "a" is missing/],
     ['agents', { summary: '{' }, /column summary: must be JSON/],
     ['agents', { summary: '{}' }, /column summary: \/name is missing/],
+    ['agents', { summary: '{"name":"a"}' }, /column summary: \/description is missing/],
     ['agents', { search_fields: '{"provider":"","tags":"a"}' }, /column search_fields: \/skillIds is missing/],
     ['revisions', { origin: null }, /must have a manifest and an origin, unless it is a removal/],
     ['revisions', { made_by: 'me' }, /column made_by: must be manifest, fetch or removal/],

@@ -62,6 +62,8 @@ it('serializeDrift keeps a small drift whole, and omits values or the last chang
   expect(store(drift)).toEqual(drift)
   const omitted = { op: 'replace', pointer: '/a', omitted: ['before', 'after'] }
   expect(store(large(50, '/a'))).toEqual(Array(50).fill(omitted))
+  // A little more than 64 Ki characters.
+  expect(store(large(16, `/${'a'.repeat(50)}`))).toHaveLength(16)
   const cut = store([...large(50, `/${'b'.repeat(4000)}`), { op: 'more', pointer: '', count: 7 }])
   expect([cut.length, cut.at(-1)]).toEqual([17, { op: 'more', pointer: '', count: 41 }])
 })

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../../src/limits.ts'
 import type { SearchFields, SearchQuery } from '../../../src/registry/records.ts'
 import { noSearchFields } from '../../../src/registry/search-fields.ts'
-import { splitWords, toMatchExpressions } from '../../../src/registry/search-words.ts'
+import { splitWords, toAnyWordExpressions, toMatchExpressions } from '../../../src/registry/search-words.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { indexAgent, search } from '../../../src/registry/store/search.ts'
 import { saveSigning } from '../../../src/registry/tables/card-signatures.ts'
@@ -73,6 +73,14 @@ describe('a search', () => {
     const scores = find('weather').agents.map(({ score = 0 }) => score)
     expect(scores).toEqual(scores.toSorted((a, b) => b - a))
     expect(scores.every(score => score > 0)).toBe(true)
+  })
+
+  it('for any of its words ranks an agent with all of them first', () => {
+    for (const id of ['a', 'b', 'c', 'd']) put(id, 'Traffic')
+    put('name', 'Weather')
+    put('all', 'One', { description: 'Weather and traffic' })
+    const matches = toAnyWordExpressions(['weather', 'traffic'])
+    expect(ids(undefined, { matches }).slice(0, 2)).toEqual(['all', 'name'])
   })
 
   it('reads operators as plain words', () => {
