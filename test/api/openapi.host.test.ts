@@ -443,6 +443,12 @@ describe('the document', () => {
     expect(await new Validator().validate({ ...document, paths: { agents: {} } })).toMatchObject({ valid: false })
   })
 
+  it('refers to every schema, and only to schemas that it has', () => {
+    const references = new Set(JSON.stringify(document).match(/(?<=#\/components\/schemas\/)[^"]+/g))
+    const { schemas } = (document as { components: { schemas: JsonObject } }).components
+    expect([...references].sort()).toEqual(Object.keys(schemas).sort())
+  })
+
   it('names every operation once, and describes each with its security and its errors', () => {
     const { paths } = document as { paths: Record<string, Record<string, Record<string, unknown>>> }
     const all = Object.values(paths).flatMap(item => Object.values(item))
