@@ -41,7 +41,10 @@ const startCatalogHost = async (options: Parameters<typeof startNodeHost>[0]): P
     ['a', { card: { ...card, name: 'Agent [A]\u202e', description: `One\n\n# ${'long '.repeat(300)}` } }],
     ['b', { card: { ...minimalCard, name: 'Agent B', skills: weatherSkills }, hosts: ['*'] }],
     ['secret', { card: { ...minimalCard, name: 'Secret' }, visibility: 'internal' }],
-    ['weather', { card: { ...minimalCard, name: 'Weather' }, hosts: ['weather.example.com'] }],
+    [
+      'weather',
+      { card: { ...minimalCard, name: 'Weather', description: 'w'.repeat(1000) }, hosts: ['weather.example.com'] },
+    ],
   ] as const
   for (const [id, manifest] of manifests)
     await host.put(id, { ...manifest, hosts: [...('hosts' in manifest ? manifest.hosts : [])] })
@@ -121,6 +124,7 @@ describe('GET /.well-known/ai-catalog.json', () => {
     })
     expect(catalog.entries[0]?.description).toMatch(/^One\n\n# (long )+long…$/)
     expect(catalog.entries[0]?.description?.length).toBeLessThanOrEqual(1000)
+    expect(catalog.entries[2]?.description).toBe('w'.repeat(1000))
   })
 
   it('has pages, each with an entry and a link for the next', async () => {

@@ -57,6 +57,8 @@ describe('PUT /agents/{id} with a body that is not a card', () => {
     ]
     for (const [what, body, status, code, detail] of rows)
       await expectProblem(what, await put(body), status, code, detail)
+    const errors = [{ pointer: '/name', message: 'is in its object twice, for the second time in line 1' }]
+    expect((await put('{"name":"a","name":"b"}')).body).toMatchObject({ errors })
   })
 
   it('rejects other media types', async () => {

@@ -461,6 +461,18 @@ describe('the document', () => {
       })
   })
 
+  it('names the tokens, rate limits, responses and members that an operation has', () => {
+    expect(document).toMatchObject({
+      paths: {
+        '/agents/{id}/a2a': { post: { security: [{}, { token: ['call'] }] } },
+        '/keys': { get: { 'x-rate-limits': [{ name: 'AUTH_LIMIT', requests: 30 }] } },
+      },
+      components: { schemas: { TokenRequest: { additionalProperties: false } } },
+    })
+    const { responses } = document.components as { responses: JsonObject }
+    expect(Object.values(responses)).toContainEqual({ description: 'The agent has deleted it.' })
+  })
+
   it('has the rate limits of wrangler.toml', () => {
     const documented = Object.entries(rateLimits).map(([name, { requests }]) => [name, requests])
     expect(Object.fromEntries(documented)).toEqual(readHostConfig().rateLimits)

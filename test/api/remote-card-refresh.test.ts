@@ -2,6 +2,8 @@ import { beforeEach, expect, it } from 'vitest'
 import { serveRemoteCard } from '../../src/api/cards.ts'
 import { userAgent } from '../../src/http/headers.ts'
 import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
+import { startNodeHost } from '../support/node-host.ts'
+import { token } from '../support/runtime.ts'
 
 /** The ids of the agents whose refresh was requested, in order. */
 let refreshes: string[]
@@ -35,4 +37,13 @@ it('does not refresh a card for another Calling Card host, so that two hosts can
   const fromHost = new Request('https://host.example/agents/a', { headers: { 'User-Agent': userAgent() } })
   serveRemoteCard('chained', { ...card, source: overdue }, { request: fromHost, env, ctx })
   expect(refreshes).toEqual([])
+})
+
+it('answers a refresh with 409 and Retry-After if the agent changes at the same time', async () => {
+  const host = await startNodeHost()
+  const conflict = async () => ({ result: { outcome: 'conflict' }, state: { publishedHealth: {} } })
+  Object.assign(host.env, { REMOTE_CARDS: { getByName: () => ({ refresh: conflict }) } })
+  const headers = { Authorization: `Bearer ${token}` }
+  const response = await host.fetch('/agents/a/refresh', { method: 'POST', headers })
+  expect([response.status, response.headers.get('Retry-After')]).toEqual([409, '1'])
 })

@@ -270,7 +270,9 @@ describe('a token with the scope write', () => {
   it('cannot accept a pending card of an agent with a secret', async () => {
     await putSecured('rc-pending', withSecret)
     const { pending } = (await refresh('rc-pending')).body
-    expect(await refresh('rc-pending', { accept: pending.etag }, writer)).toMatchObject(forbidden('scope `admin`'))
+    expect(await refresh('rc-pending', { accept: pending.etag }, writer)).toMatchObject(
+      forbidden('accepting its pending card requires a token with the scope `admin`'),
+    )
     expect((await get('rc-pending')).text).toContain('X-Key')
     expect((await refresh('rc-pending', { accept: pending.etag })).body).toMatchObject({ outcome: 'refreshed' })
   })

@@ -63,6 +63,9 @@ describe('GET /audit', () => {
     expect(await read('', paged)).toEqual({ entries: [], head: null })
     for (const name of ['A', 'B', 'C', 'D']) await paged.put('audited', { ...minimalCard, name })
     await senderTo(paged)('/agents/audited', { method: 'DELETE' })
+    // Past a rate limit, a write is not recorded.
+    Object.assign(paged.env, { WRITE_LIMIT: { limit: async () => ({ success: false }) } })
+    expect((await senderTo(paged)('/agents/audited', { method: 'DELETE', token })).status).toBe(429)
     const numbers = async (query: string) => (await read(query, paged)).entries.map(({ number }) => number)
     const { cursor, head } = await read('limit=2', paged)
     const hash = expect.stringMatching(/^[0-9a-f]{64}$/)

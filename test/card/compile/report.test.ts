@@ -121,6 +121,10 @@ describe('report.converted', () => {
         { '/securitySchemes/k/apiKeySecurityScheme/in': 'read as location' },
       ],
       [
+        { ...v1, securitySchemes: { b: { ...wrapped, type: 'apiKey' } } },
+        { '/securitySchemes/b/type': 'ignored: `httpAuthSecurityScheme` defines the scheme' },
+      ],
+      [
         { securitySchemes: { k: { type: 'apiKey', name: 'k', location: 'header' } } },
         { '/securitySchemes/k/location': 'the name of A2A 1.0 for `in`' },
       ],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { containsSecret, findDisallowedSecrets } from '../../../src/card/lint/index.ts'
+import { containsSecret, createRedaction, findDisallowedSecrets } from '../../../src/card/lint/index.ts'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
@@ -11,6 +11,7 @@ import {
   lintCard,
   lintFields,
 } from '../../support/cards/compile.ts'
+import { growth, linear } from '../../support/cpu-time.ts'
 
 /** A part of every secret below, so that no secret scanner reports this file. */
 const random = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kL9n'
@@ -229,6 +230,15 @@ describe('a report on a card with secrets', () => {
     expect(message).toContain('"description":"Reads code with [secret]"')
     const { report } = compileCard({ ...cleanCard, description: 'Reads code', skills: [] })
     expect(report.filled.find(({ pointer }) => pointer === '/skills')?.message).toContain('"Reads code"')
+  })
+
+  it('takes linear time for the number of secrets that begin alike', () => {
+    const redactMany = (count: number) => {
+      const keys = Array.from({ length: count }, (_, index) => `${key}${index}`)
+      return createRedaction([keys])(keys.map(message => ({ pointer: '', message })))
+    }
+    expect(redactMany(40).map(({ message }) => message)).toEqual(Array(40).fill('[secret]'))
+    expect(growth(50, redactMany)).toBeLessThan(linear)
   })
 })
 
