@@ -85,12 +85,14 @@ describe('sync-card check', () => {
 
   it('exits with 1 if a test failed, and prints what was claimed and what happened', async () => {
     const more = { claimed: 'streaming: true', happened: 'error -32004', reason: 'It is refused.' }
-    returns(receiptOf(test({ result: 'failed', ...more })))
+    const other = test({ title: 'Serves its card', protocol: undefined })
+    returns(receiptOf(test({ result: 'failed', ...more }), other))
     const { code, stdout } = await check('weather --send')
     expect(code).toBe(1)
     expect(stdout).toContain(
       '✗  gate  Reports an unknown task as not found: It is refused. (JSONRPC 1.0, streaming: true; observed: error -32004)',
     )
+    expect(stdout).toContain('✓  gate  Serves its card\n')
     expect(stdout).toContain('The receipt proves nothing to others: This host has no key to sign with.')
     expect(sent()?.body).toBe('{"send":true}')
   })

@@ -139,6 +139,7 @@ describe('sync-card diff --format markdown', () => {
     const text = await markdown({ ...Object.fromEntries(many), 'cards/small.json': small })
     expect(text.length).toBeLessThan(65_536)
     expect(text).toContain('| | and 20 more | |')
+    expect(text).toMatch(/^\| update \| `a0` \| `[^`]{199}…` \|$/m)
     expect(text).toContain('small change')
     expect(text).toMatch(/^\d+ more differences too long for a comment\.$/m)
     expect(text).toContain('120 to update.')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { problem, type Seen, times } from './fake-host.ts'
 import { card, matching, useFakeHost, Workspace } from './workspace.ts'
 
-const { host, env, run } = useFakeHost()
+const { host, env, renew, run } = useFakeHost()
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `agent-${String(index).padStart(3, '0')}`)
 
@@ -101,6 +101,16 @@ describe('sync-card with many cards', () => {
     const { code } = await folderOf(25).run([], env)
     expect([code, host.agents.size]).toEqual([0, 25])
     expect(host.writes).toEqual(['PUT /agents/agent-000', 'POST /agents:batch', 'PUT /agents/agent-005'])
+  })
+
+  it('sends the lines by themselves if the host fails at a batch, but not past its rate limit', async () => {
+    const failWith = (status: number) => [times(99, isBatch, response => void problem(response, status, 'x', 'Later.'))]
+    host.faults = failWith(503)
+    expect(await run(folderOf(25), '')).toMatchObject({ code: 0, stdout: matching(/: 25 created\n$/) })
+    renew()
+    host.faults = failWith(429)
+    const { code, writes } = await run(folderOf(25), '')
+    expect([code, writes.filter(write => write.startsWith('PUT'))]).toEqual([4, ['PUT /agents/agent-000']])
   })
 
   it('finds out what became of a batch whose response is lost or cut off', async () => {

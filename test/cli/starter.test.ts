@@ -44,6 +44,12 @@ describe('starterCard', () => {
     expect(readFileSync('cards/my-agent.yaml', 'utf8')).toBe(starterCard({}))
   })
 
+  it('adds only the name and the description to the card of an MCP server, and nothing to a fetched one', () => {
+    const { name, description } = answers
+    expect(parse(starterCard({ ...answers, reach: 'mcp' })).card).toEqual({ name, description })
+    expect(parse(starterCard({ ...answers, reach: 'card' })).card).toBeUndefined()
+  })
+
   it('writes texts as they are', () => {
     const long = `a sentence ${'of many words '.repeat(20)}`
     const texts = ['Yes: # no', '- [x] {y}', 'true', '1.10', '"quoted" \\ \'both\'', 'two\nlines: here\n', long]

@@ -1,10 +1,11 @@
 import { decodeJwt } from 'jose'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
-import { createCallContext } from '../../src/gateway/call-context.ts'
+import { type CallContext, createCallContext } from '../../src/gateway/call-context.ts'
 import { forwardCall } from '../../src/gateway/forward-call.ts'
 import type { JsonObject } from '../../src/json/json.ts'
+import { sendObservations } from '../../src/registry/edge/observations.ts'
 import { agentResponse, callWith, messageV03, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
@@ -14,6 +15,7 @@ const forwardToService = async (
   variables: Partial<Env>,
   profile: Parameters<typeof profileWith>[0],
   changes: Partial<A2ACall> = {},
+  more: Partial<CallContext> = {},
 ) => {
   let received: Headers | undefined
   let sent: A2ACall | undefined
@@ -35,7 +37,7 @@ const forwardToService = async (
     { authenticated: false, reason: 'anonymous' },
     { request, env: env as unknown as Env, ctx: executionContext },
   )
-  context.agent = { id: 'weather', named: 'weather' }
+  Object.assign(context, { agent: { id: 'weather', named: 'weather' } }, more)
   const result = await forwardCall(context, {
     call: callWith(changes),
     profile: profileWith({ service: 'WEATHER', ...profile }),
@@ -47,7 +49,7 @@ const forwardToService = async (
       },
     },
   })
-  return { received, sent, body, result }
+  return { received, sent, body, result, warnings: context.warnings }
 }
 
 const identity = { issuer: 'https://cards.example.com' }
@@ -142,4 +144,19 @@ describe('`blocking` in the configuration of a message', () => {
       expect(sent?.params).toEqual(params(configuration as never))
     }
   })
+})
+
+it('counts the outcome of the call, and names the agent and the host in `Via`', async () => {
+  const recordObservations = vi.fn(async () => undefined)
+  const { received } = await forwardToService({}, {}, {}, { agent: { id: 'rain', named: 'rain' } })
+  await sendObservations('rain', { REGISTRY: { getByName: () => ({ recordObservations }) } } as unknown as Env)
+  const operations = { send: { answered: 1, refused: 0, failed: 0 } }
+  expect(recordObservations).toHaveBeenCalledWith('rain', expect.objectContaining({ operations }))
+  expect(received?.get('Via')).toBe('1.1 rain.cards.example.com')
+})
+
+it('adds what a translation loses to the warnings of the policy', async () => {
+  const lossy: Partial<A2ACall> = { version: '0.3', operation: 'getTask', params: { id: 't', metadata: { a: 1 } } }
+  const { warnings } = await forwardToService({}, { bridge: 'all' }, lossy, { warnings: [{ kind: 'no-card' }] })
+  expect(warnings).toEqual([{ kind: 'no-card' }, { kind: 'lossy', losses: ['metadata'] }])
 })
