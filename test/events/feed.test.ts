@@ -141,6 +141,7 @@ describe('the feed', () => {
     const { socket, next, response } = await connect()
     expect(response?.headers.get('Last-Event-ID')).toBe('1')
     await next?.(1)
+    expect(socket?.messages).toEqual([])
     wake()
     await record('b', 'c')
     await record('d')

@@ -110,6 +110,7 @@ describe('the response to the caller', () => {
       // Not UTF-8.
       [200, json, Buffer.from([0x22, 0xe4, 0x22]), {}],
       [204, {}, '', {}],
+      [200, json, '', { detail: 'the body must be JSON' }],
       // A stream that was not requested.
       [200, stream, 'data: {}\n\n', {}],
       [302, { ...json, Location: '/a2a' }, '{}', { kind: 'redirect' }],

@@ -109,4 +109,48 @@ export const equivalentMutants: readonly Equivalent[] = [
     replacement: "''",
     reason: 'the cursor of any phase that has no other page leads to the audit',
   },
+  {
+    path: 'src/http/media-ranges.ts',
+    original: '0',
+    replacement: '-1',
+    line: "split('/', 1)[0]",
+    reason: 'all ranges are compared then, with the same result',
+  },
+  {
+    path: 'src/gateway/handle-call.ts',
+    original: "'kind' in result",
+    replacement: 'true',
+    reason: 'the log finds no kind of error in a response either',
+  },
+  {
+    path: 'src/gateway/jsonrpc-binding.ts',
+    original: "''",
+    replacement: "'mutant'",
+    reason: 'both are methods of 0.3, the version in which a call without a readable body is refused',
+  },
+  {
+    path: 'src/json/duplicate-names.ts',
+    original: "value !== null && typeof value === 'object'",
+    replacement: "value !== null || typeof value === 'object'",
+    reason: 'only objects, lists and null get there, apart from a text as the whole document, which has no names',
+  },
+  {
+    path: 'cli/sync/selection.ts',
+    original: 'id ?? []',
+    replacement: 'id',
+    reason: 'the ids are used only where all files have one',
+  },
+  {
+    path: 'cli/sync/result.ts',
+    original: "'✗'",
+    replacement: "''",
+    line: "'not pushed'",
+    reason: 'results of this action are not printed as lines',
+  },
+  {
+    path: 'cli/commands/init.ts',
+    original: "id: 'agent'",
+    replacement: '',
+    reason: 'the id only occurs in addresses that are not printed',
+  },
 ]

@@ -52,6 +52,14 @@ describe('a hybrid', () => {
     ])
   })
 
+  it('of an agent that speaks 1.0 only has the modes under the names of GopherHole, too', () => {
+    const { documents } = compileCard({ ...card, protocolVersion: '1.0', defaultInputModes: ['image/png'] })
+    expect(documents['agent-card.json']).toMatchObject({
+      ...{ defaultInputModes: ['image/png'], supportedInputModes: ['image/png'] },
+      supportedOutputModes: ['text/plain', 'application/json'],
+    })
+  })
+
   it('has the `protocol` of a SuperX card, and of no other', () => {
     for (const protocol of ['a2a', 'mcp']) {
       const { documents } = compileCard({ ...card, protocol })

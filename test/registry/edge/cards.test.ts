@@ -183,7 +183,7 @@ describe('readExtended', () => {
 
   it('shows no card of an agent that was removed', async () => {
     cacheExtended(id, 'base', extended(1, 'one'))
-    cacheRemoved(id, { seq: 2, removedTiers: ['base'], changed: [] })
+    cacheRemoved(id, { outcome: 'removed', seq: 2, published: true, removedTiers: ['base'], changed: [] })
     expect(await readTier(kvWith({}).env, 'base')).toBeNull()
   })
 })
