@@ -17,7 +17,7 @@ export default defineConfig({
     // Files run one after another in a few processes and share their modules; what a file replaces, setup.ts restores.
     isolate: false,
     // A small machine has two cores, and some files mostly wait.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // A nightly run has many more cases of each property.
     testTimeout: isNightly ? 120_000 : 20_000,
     hookTimeout: 60_000,
