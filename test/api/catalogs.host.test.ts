@@ -28,7 +28,7 @@ type Manifest = { host: unknown; entries: Entry[] }
 const weatherSkills = [
   {
     ...{ id: 'forecast', name: 'Forecast', description: 'Forecasts', tags: ['weather', 'x'.repeat(101)] },
-    examples: ['Will it rain in Bern?', 'How warm is it?', 'y'.repeat(301)],
+    examples: ['Will it rain in Bern?', 'q'.repeat(300), 'y'.repeat(301)],
   },
   { id: 'history', name: 'History', description: 'Past weather', tags: ['weather', 'archive'] },
 ]
@@ -153,7 +153,7 @@ it('GET /.well-known/ard.json is an ARD manifest of the public agents and of the
   expect(entries[0]).not.toHaveProperty('representativeQueries')
   expect(entries[1]).toMatchObject({
     capabilities: ['forecast', 'history'],
-    representativeQueries: ['Will it rain in Bern?', 'How warm is it?'],
+    representativeQueries: ['Will it rain in Bern?', 'q'.repeat(300)],
   })
 })
 
