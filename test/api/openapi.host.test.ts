@@ -466,6 +466,7 @@ describe('the document', () => {
       paths: {
         '/agents/{id}/a2a': { post: { security: [{}, { token: ['call'] }] } },
         '/keys': { get: { 'x-rate-limits': [{ name: 'AUTH_LIMIT', requests: 30 }] } },
+        '/import': { post: { 'x-rate-limits': [{ name: 'WRITE_LIMIT' }, { name: 'AUTH_LIMIT' }] } },
       },
       components: { schemas: { TokenRequest: { additionalProperties: false } } },
     })
