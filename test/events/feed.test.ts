@@ -141,7 +141,6 @@ describe('the feed', () => {
     const { socket, next, response } = await connect()
     expect(response?.headers.get('Last-Event-ID')).toBe('1')
     await next?.(1)
-    expect(socket?.messages).toEqual([])
     wake()
     await record('b', 'c')
     await record('d')
@@ -167,6 +166,9 @@ describe('the feed', () => {
     await record('b', 'a', 'b')
     expect(numbersOf(socket)).toEqual([[1], [5]])
     expect(lastOf(socket)).toEqual([2, 6])
+    const upToDate = await connect({ agent: 'a', visible: 'now', after: '5' })
+    await upToDate.next?.(5)
+    expect(upToDate.socket?.messages).toEqual([])
   })
 
   it('refuses an id that no change has or that is no longer stored, and closes a stream that falls behind so far', async () => {

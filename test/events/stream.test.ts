@@ -151,11 +151,6 @@ describe('an event stream', () => {
     await expect(read()).rejects.toBeUndefined()
   })
 
-  it('goes on for minutes in which nothing changes', async () => {
-    const { read } = await open()
-    for (let beats = 0; beats < 8; beats++) expect(await beat(read)).toBe('id: 3\n\n')
-  })
-
   it('goes on as long as its reader takes something, however slowly', async () => {
     const { read } = await open()
     for (let number = 4; number < 14; number++) {

@@ -53,7 +53,8 @@ describe('a hybrid', () => {
   })
 
   it('of an agent that speaks 1.0 only has the modes under the names of GopherHole, too', () => {
-    const { documents } = compileCard({ ...card, protocolVersion: '1.0', defaultInputModes: ['image/png'] })
+    const ofV1 = { name: 'A', description: 'B', supportedInterfaces: interfaces.slice(0, 1) }
+    const { documents } = compileCard({ ...ofV1, defaultInputModes: ['image/png'] })
     expect(documents['agent-card.json']).toMatchObject({
       ...{ defaultInputModes: ['image/png'], supportedInputModes: ['image/png'] },
       supportedOutputModes: ['text/plain', 'application/json'],
