@@ -13,9 +13,6 @@ const PROCESSES = 2
 
 /** How many test files run in one process without a mutant. */
 const BATCH = 12
-/** How many test files run with a mutant, the nearest first. */
-const MAX_UNIT_FILES = 60
-const MAX_HOST_FILES = 12
 
 /** A file may take this many times as long as without a mutant, and longer on a busy machine. */
 const SLOWER = 5
@@ -89,8 +86,8 @@ export const createMeasurement = (root: string, env: NodeJS.ProcessEnv) => {
     const reaching = [...files].flatMap(([file, { reached }]) => (reached.has(id) ? [file] : []))
     if (reaching.length === 0) return { result: 'not reached' }
     const ordered = orderTests(path, reaching, file => files.get(file)?.reached.size ?? 0)
-    const unit = ordered.filter(file => !isHostTest(file)).slice(0, MAX_UNIT_FILES)
-    const host = ordered.filter(isHostTest).slice(0, MAX_HOST_FILES)
+    const unit = ordered.filter(file => !isHostTest(file))
+    const host = ordered.filter(isHostTest)
     const failure = (await findFailure(id, unit, tests)) ?? (await findFailure(id, host, tests))
     return failure ? { result: 'killed', killedBy: failure.file, error: failure.error } : { result: 'survived' }
   }
