@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildPackage } from '../../cli/build.ts'
 import repository from '../../package.json' with { type: 'json' }
 import { createManifestSchema } from '../../src/card/manifest/json-schema.ts'
 import { VERSION } from '../../src/version.ts'
@@ -20,7 +19,7 @@ const execute = promisify(execFile)
 /** The program in a clone, as package.json declares it. */
 const bin = resolve(repository.bin['sync-card'])
 
-/** The oldest versions of Node.js that the package supports. `.ci/run` installs them, and a nightly run tests them. */
+/** The oldest versions of Node.js that the package supports. `npm run install:nodes` installs them for a nightly run. */
 const oldestVersions = ['20.19.0', '22.12.0']
 
 const nodes = [
@@ -31,7 +30,12 @@ const nodes = [
   { version: process.versions.node, path: process.execPath },
 ].map(({ version, path }) => {
   const isMissing = !existsSync(path)
-  return { version, path, isMissing, title: isMissing ? `${version} (skipped: .ci/run installs it)` : version }
+  return {
+    version,
+    path,
+    isMissing,
+    title: isMissing ? `${version} (skipped: npm run install:nodes installs it)` : version,
+  }
 })
 
 /** The package.json of the built package. */
@@ -50,12 +54,12 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /**
- * Builds and packs `sync-card` in an empty folder and installs the tarball with npm in `owner/`, without a network: npm links the
+ * Builds and packs `sync-card`, and installs the tarball with npm in `owner/`, without a network: npm links the
  * dependencies that the package declares, and no others, to those of this repository.
  */
 const installPackage = async (folder: string): Promise<{ owner: string; packageJson: PackageJson }> => {
-  const [built, owner] = [join(folder, 'package'), join(folder, 'owner')]
-  await buildPackage(built)
+  const [built, owner] = [resolve('dist/sync-card'), join(folder, 'owner')]
+  await npm(['run', 'build:cli'], resolve('.'))
   const packageJson = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8')) as PackageJson
   await npm(['pack', '--pack-destination', folder], built)
   const links = Object.keys(packageJson.dependencies).map(name => [name, `file:${resolve('node_modules', name)}`])
