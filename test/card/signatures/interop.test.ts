@@ -8,9 +8,10 @@ import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { registration } from '../../support/cards/compile.ts'
 import { completeCards } from '../../support/cards/complete.ts'
-import { corpus } from '../../support/cards/reference.ts'
+import { corpus, ownCorpus } from '../../support/cards/reference.ts'
 import { readSeedManifest, seedNames } from '../../support/cards/seeds.ts'
 import { hasSchemes, makeKey, makeSigner, signDocuments } from '../../support/cards/signed.ts'
+import { isNightly } from '../../support/matrix.ts'
 import { type CardVerifier, cardVerifiers } from '../../support/sdk/card-verifiers.ts'
 
 const key = await makeKey()
@@ -41,7 +42,7 @@ const examples = loadManifests(['examples/cards'], registration.requestOrigin).d
   return isMcp ? [] : [[draft.file, draft.compiled ?? tryCompile(draft.manifest, echo)] as const]
 })
 
-const corpusCards = corpus.flatMap(({ file, text }) => {
+const corpusCards = (isNightly ? corpus : ownCorpus).flatMap(({ file, text }) => {
   const parsed = parseJson(text)
   const compiled = 'value' in parsed ? tryCompile(parsed.value) : undefined
   return compiled ? [[file, compiled] as const] : []

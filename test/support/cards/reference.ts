@@ -16,8 +16,8 @@ const readCorpus = (folder: string): CorpusFile[] =>
     text: readFileSync(join(folder, file), 'utf8'),
   }))
 
-/** The corpus: documents of our own, of every kind that is published, and those from public repositories if they are there. */
-export const corpus: CorpusFile[] = [
-  ...readCorpus(join(import.meta.dirname, '../../fixtures/corpus')),
-  ...(hasReference ? readCorpus(join(shared, 'corpus')) : []),
-]
+/** Documents of our own, of every kind that is published. */
+export const ownCorpus = readCorpus(join(import.meta.dirname, '../../fixtures/corpus'))
+
+/** The corpus: documents of our own, and those from public repositories if they are there. */
+export const corpus: CorpusFile[] = [...ownCorpus, ...(hasReference ? readCorpus(join(shared, 'corpus')) : [])]
