@@ -66,7 +66,7 @@ export const emptyHost = async (name: SharedHostName = 'empty'): Promise<Host> =
 export const startSharedUpstream = (): Promise<UpstreamServer> => startUpstream({ ports: upstreamPorts() })
 
 /** How a host of one file differs from production; with `storage`, a directory, its state survives. */
-export type StartOptions = HostOptions & { storage?: string }
+type StartOptions = HostOptions & { storage?: string }
 
 /** Starts a host for one file, which costs as much as a hundred tests: prefer a shared one. */
 export const startHost = async (
