@@ -1,6 +1,6 @@
-import { parseUrl } from '../net/urls.ts'
 import { hostVariables } from './host-variables.ts'
 import { type FetchFn, safeFetch } from './safe-fetch.ts'
+import { parseUrl } from './urls.ts'
 
 declare global {
   interface Env {

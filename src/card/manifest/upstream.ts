@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { hostVariables } from '../../http/host-variables.ts'
+import { parseUrl } from '../../http/urls.ts'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
-import { parseUrl } from '../../net/urls.ts'
 import { addsCredential } from '../model/calls.ts'
 import { hostList, httpUrl, singleLine, strictObject } from '../model/schema.ts'
 import { isDid, type TrustedKeys, UpstreamKeys, verifyPolicies } from './upstream-keys.ts'
