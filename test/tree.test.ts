@@ -47,7 +47,7 @@ const findCircle = (arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] 
   return []
 }
 
-// Biome guards the rest: private files, circles between files, lengths of files and numbers of parameters.
+// Biome guards the rest: private files (tools/private-files.grit), circles between files, lengths of files and numbers of parameters.
 describe('the tree of src and cli', () => {
   it(`has at most ${MAX_FILES_IN_FOLDER} files in a folder`, () => {
     const crowded = groupPaths(dirname).filter(([, paths]) => paths.length > MAX_FILES_IN_FOLDER)

@@ -1,10 +1,7 @@
-import { majorMinor } from '../card/model/calls.ts'
-import { dialectNames, type RepresentationName } from '../card/model/constants.ts'
-import { isNotModified } from '../http/conditional.ts'
-import { HttpError } from '../http/errors.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
-import type { CachedDocument } from '../registry/edge/cards.ts'
-import { isStale, staleHeaders } from '../registry/staleness.ts'
+import { dialectNames, majorMinor, type RepresentationName } from '../card/model/start.ts'
+import { CORS_HEADERS, HttpError, isNotModified, PRIVATE_NO_STORE, publicCacheControl } from '../http/start.ts'
+import type { CachedDocument } from '../registry/edge/index.ts'
+import { isStale, staleHeaders } from '../registry/start.ts'
 
 /** Returns the response with a card, or 304. The response to a request with a token is not for shared caches. */
 export const cardResponse = (

@@ -1,6 +1,11 @@
-import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
-import type { RequestContext } from '../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
+import {
+  CORS_HEADERS,
+  matchesIfNoneMatch,
+  PRIVATE_NO_STORE,
+  publicCacheControl,
+  type RequestContext,
+  strongEtag,
+} from '../http/index.ts'
 
 /** The catalogs of this host by their paths: the link relation of each (RFC 8288), and its media type. */
 export const CATALOG_DOCUMENTS = {

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../http/conditional.ts'
+import { sha256Hex } from '../http/start.ts'
 import { MIN_ADMIN_TOKEN_LENGTH } from '../limits.ts'
 
 /** Base32 in lower case: a double click selects a token as one word, and no character needs an escape. */

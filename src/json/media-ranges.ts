@@ -9,9 +9,9 @@ export class MediaRanges {
 
   constructor(ranges: readonly MediaRange[]) {
     this.#all = ranges
-    this.#byRange = Map.groupBy(ranges, ({ range }) => range)
-    this.#byType = Map.groupBy(ranges, topLevelType)
-    this.#wildcardsByType = Map.groupBy(ranges.filter(hasAnySubtype), topLevelType)
+    this.#byRange = groupBy(ranges, ({ range }) => range)
+    this.#byType = groupBy(ranges, topLevelType)
+    this.#wildcardsByType = groupBy(ranges.filter(hasAnySubtype), topLevelType)
   }
 
   /** Checks whether any of the ranges has media types in common with another range, as `intersects` does. */
@@ -27,6 +27,17 @@ export class MediaRanges {
       : [this.#byRange.get(other.range), this.#wildcardsByType.get(type)]
     return [...ofType, this.#wildcardsByType.get('*')]
   }
+}
+
+/** `Map.groupBy`, which Node.js 20 does not have. */
+const groupBy = (ranges: readonly MediaRange[], keyOf: (range: MediaRange) => string): Map<string, MediaRange[]> => {
+  const groups = new Map<string, MediaRange[]>()
+  for (const range of ranges) {
+    const group = groups.get(keyOf(range))
+    if (group) group.push(range)
+    else groups.set(keyOf(range), [range])
+  }
+  return groups
 }
 
 const topLevelType = ({ range }: MediaRange): string => range.split('/', 1)[0] ?? ''

@@ -1,8 +1,7 @@
 import { html } from 'hono/html'
-import type { Handler } from '../http/handler.ts'
-import { publicCacheControl } from '../http/headers.ts'
+import { type Handler, publicCacheControl } from '../http/index.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
-import { pageResponse } from './layout/page.ts'
+import { pageResponse } from './layout/index.ts'
 
 const EXAMPLE = `name: Weather
 description: Forecasts the weather.

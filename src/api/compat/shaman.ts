@@ -1,13 +1,14 @@
-import { authenticate } from '../../auth/authenticate.ts'
-import type { Authentication } from '../../auth/principal.ts'
-import { requireAnyAgent } from '../../auth/require.ts'
-import { countUnrecognized, tooManyAttempts } from '../../auth/throttle.ts'
-import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/gate/access.ts'
-import { tooManyRequests } from '../../http/errors.ts'
-import type { Handler, RequestContext } from '../../http/handler.ts'
-import { log } from '../../http/log.ts'
-import { getCachedByName } from '../../registry/edge/lookups.ts'
-import { listResponse } from '../agents/lists.ts'
+import {
+  type Authentication,
+  authenticate,
+  countUnrecognized,
+  requireAnyAgent,
+  tooManyAttempts,
+} from '../../auth/index.ts'
+import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/gate/index.ts'
+import { type Handler, log, type RequestContext, tooManyRequests } from '../../http/index.ts'
+import { getCachedByName } from '../../registry/edge/index.ts'
+import { listResponse } from '../agents/index.ts'
 import { cardResponseFor } from '../cards.ts'
 import { agentNameNotFound } from '../errors.ts'
 

@@ -1,9 +1,7 @@
 import * as v from 'valibot'
-import { hostVariables } from '../../http/host-variables.ts'
-import { parseUrl } from '../../http/urls.ts'
+import { hostVariables, parseUrl } from '../../http/shared.ts'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
-import { addsCredential } from '../model/calls.ts'
-import { hostList, httpUrl, singleLine, strictObject } from '../model/schema.ts'
+import { addsCredential, hostList, httpUrl, singleLine, strictObject } from '../model/index.ts'
 import { isDid, type TrustedKeys, UpstreamKeys, verifyPolicies } from './upstream-keys.ts'
 
 const DEFAULT_TTL_SECONDS = 300

@@ -1,5 +1,4 @@
-import { log } from '../../http/log.ts'
-import { safeFetch } from '../../http/safe-fetch.ts'
+import { log, safeFetch } from '../../http/index.ts'
 import { WEBHOOK_RETRY_SECONDS, WEBHOOK_TIMEOUT_SECONDS } from '../../limits.ts'
 import type { StoredChange, WebhookHealth } from '../records.ts'
 import type { ChangeTable } from './change-table.ts'

@@ -1,0 +1,34 @@
+export {
+  createUpstreamClient,
+  createUpstreamFetch,
+  fetchService,
+  findMissingBindings,
+  parseSeconds,
+  resolveSecret,
+  resolveService,
+  type UpstreamFetch,
+} from './bindings.ts'
+export { type BodyText, readText } from './body.ts'
+export * from './conditional.ts'
+export * from './errors.ts'
+export * from './handler.ts'
+export {
+  CORS_HEADERS,
+  endToEndHeader,
+  isCardHost,
+  isFieldName,
+  NO_STORE,
+  PRIVATE_NO_STORE,
+  prefersHtml,
+  preflightResponse,
+  publicCacheControl,
+  publicCacheSeconds,
+  requestHostname,
+  userAgent,
+} from './headers.ts'
+export * from './host-variables.ts'
+export * from './log.ts'
+export { isLocalName } from './names.ts'
+export * from './responses.ts'
+export { blockOrigins, blockReason, CLOUDFLARE_ERRORS, type FetchFn, originMatcher, safeFetch } from './safe-fetch.ts'
+export * from './urls.ts'
