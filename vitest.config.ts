@@ -10,7 +10,7 @@ export default defineConfig({
   resolve: {
     alias: { 'cloudflare:workers': `${import.meta.dirname}/test/support/workers/cloudflare-workers.ts` },
   },
-  // build.ts defines it: a test reads no assets.
+  // tools/build.ts defines it: a test reads no assets.
   define: { ASSET_PATHS: '{}' },
   test: {
     globalSetup: 'test/support/global-setup.ts',

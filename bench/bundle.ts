@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { unstable_readConfig } from 'wrangler'
-import { buildWorker } from '../build.ts'
+import { buildWorker } from '../tools/build.ts'
 
 /** The host as it is deployed: its modules by name, the main one first, and the flags and variables of wrangler.toml. */
 export type HostBundle = { modules: Record<string, string>; flags: string[]; vars: Record<string, string> }

@@ -6,13 +6,12 @@ import { createManifestSchema } from '../src/card/manifest/index.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** What the package runs on, as cli/sync-card.ts checks it. tsconfig.cli.json checks the source against the types of the oldest. */
-const ENGINES = { node: '^20.19.0 || >=22.12.0' }
-
 /** What the package's own package.json takes from the repository's. */
 const Repository = v.object({
   version: v.string(),
   license: v.string(),
+  /** What the package runs on, as cli/sync-card.ts checks it. cli/tsconfig.json has the types of the oldest. */
+  engines: v.object({ node: v.string() }),
   dependencies: v.record(v.string(), v.string()),
 })
 
@@ -58,7 +57,7 @@ const bundle = async (folder: string): Promise<OutputChunk[]> => {
 
 const describePackage = (imports: readonly string[]) => {
   const repository = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { version, license, dependencies: pinned } = v.parse(Repository, repository)
+  const { version, license, engines, dependencies: pinned } = v.parse(Repository, repository)
   const names = imports.filter(specifier => !specifier.startsWith('node:')).map(packageName)
   return {
     name: 'sync-card',
@@ -69,7 +68,7 @@ const describePackage = (imports: readonly string[]) => {
     type: 'module',
     bin: { 'sync-card': 'lib/sync-card.js' },
     files: ['lib', 'manifest.schema.json'],
-    engines: ENGINES,
+    engines,
     dependencies: Object.fromEntries([...new Set(names)].sort().map(name => [name, pinnedVersion(name, pinned)])),
   }
 }

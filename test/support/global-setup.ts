@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { unstable_readConfig } from 'wrangler'
-import { buildWorker } from '../../build.ts'
+import { buildWorker } from '../../tools/build.ts'
 import { bundleWorkers, type HostConfig, token } from './runtime.ts'
 
 declare module 'vitest' {

@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { Miniflare, type MiniflareOptions } from 'miniflare'
 import { build, type Plugin } from 'rolldown'
-import { workerOptions } from '../../build.ts'
+import { workerOptions } from '../../tools/build.ts'
 
 /** The admin token of every host under test that is not given another. */
 export const token = 'the-admin-token-of-tests'

@@ -1,5 +1,5 @@
 /**
- * Replaces the module of this name in `@modelcontextprotocol/client` (build.ts). Its own one for Workers brings a copy of a JSON
+ * Replaces the module of this name in `@modelcontextprotocol/client` (tools/build.ts). Its own one for Workers brings a copy of a JSON
  * Schema validator, for the results of tools that the client has listed. This host lists tools with requests of its own
  * (`Session.listPage`), so the client knows of no schema to validate with.
  */

@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { dirname, join, relative } from 'node:path'
 import { build, type InputOptions, type Plugin, type RolldownOutput } from 'rolldown'
 
-const root = import.meta.dirname
+const root = join(import.meta.dirname, '..')
 
 /** What every bundle for the Workers runtime is built with. */
 export const workerOptions = {
