@@ -1,6 +1,7 @@
 import { type IRequest, Router } from 'itty-router'
 import { agentCard, hostCard } from './api/cards.ts'
 import type { RouteName } from './api/openapi/index.ts'
+import { config } from './config.ts'
 import { agentCall, hostCall, namedCall } from './gateway/index.ts'
 import { HttpError, toErrorResponse } from './http/errors.ts'
 import { type Handler, lazy, type PathParams } from './http/handler.ts'
@@ -195,7 +196,7 @@ type RequestHandler = (request: Request, env: Env, ctx: ExecutionContext) => Res
 
 /** Handles every request to this host. Synchronous for a card that is in memory. */
 export const handleRequest: RequestHandler = (request, env, ctx) =>
-  env.LOCAL_ORIGINS ? respondLocally(request, env, ctx) : respond(request, env, ctx)
+  config(env).localOrigins ? respondLocally(request, env, ctx) : respond(request, env, ctx)
 
 /** Handles a request to a host in local mode, whatever its endpoint. */
 const respondLocally: RequestHandler = async (request, env, ctx) => {

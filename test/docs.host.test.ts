@@ -10,9 +10,9 @@ import { routes } from '../src/app.ts'
 import { type ChangeRule, changeReasons, changeRules } from '../src/card/diff/change-rules.ts'
 import { observedRules } from '../src/card/diff/observed.ts'
 import { rules } from '../src/card/lint/index.ts'
-import { keySecrets } from '../src/card/model/constants.ts'
 import { TIMING_METRICS } from '../src/http/server-timing.ts'
 import * as limits from '../src/limits.ts'
+import { keySecrets } from '../src/variables.ts'
 
 const root = join(import.meta.dirname, '..')
 const find = (patterns: string[]): string[] => globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] })

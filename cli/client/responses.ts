@@ -1,7 +1,8 @@
 import * as v from 'valibot'
-import { keyRoles, keySecrets } from '../../src/card/model/constants.ts'
+import { keyRoles } from '../../src/card/model/constants.ts'
 import { json } from '../../src/card/model/schema.ts'
 import type { JsonObject } from '../../src/json/json.ts'
+import { keySecrets } from '../../src/variables.ts'
 
 const Text = v.string()
 

@@ -1,8 +1,9 @@
 import { majorMinor } from '../card/model/calls.ts'
 import { dialectNames, type RepresentationName } from '../card/model/constants.ts'
+import { config } from '../config.ts'
 import { isNotModified } from '../http/conditional.ts'
 import { HttpError } from '../http/errors.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
 import { isStale, staleHeaders } from '../registry/staleness.ts'
 
@@ -72,7 +73,7 @@ const notModifiedInit = (etag: string, env: Env): PrebuiltInit => {
 /** The headers that a client updates its stored response with; a 304 has only these and the entity tag (RFC 9110 §15.4.5). */
 const validatedHeaders = (env: Env) => ({
   'Access-Control-Allow-Origin': '*',
-  'Cache-Control': publicCacheControl(env),
+  'Cache-Control': config(env).publicCacheControl,
   Vary: 'A2A-Version, Authorization',
 })
 

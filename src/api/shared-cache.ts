@@ -1,6 +1,7 @@
+import { config } from '../config.ts'
 import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
 import type { RequestContext } from '../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
 
 /** The catalogs of this host by their paths: the link relation of each (RFC 8288), and its media type. */
 export const CATALOG_DOCUMENTS = {
@@ -39,7 +40,7 @@ export const cacheableResponse = async (
     headers: {
       ...CORS_HEADERS,
       'Content-Type': type,
-      'Cache-Control': publicCacheControl(env),
+      'Cache-Control': config(env).publicCacheControl,
       // Workers Cache ignores stale-while-revalidate with this header: it must not show an old list.
       'Cloudflare-CDN-Cache-Control': 'max-age=60',
       ETag: etag ?? (await strongEtag(new TextEncoder().encode(body))),

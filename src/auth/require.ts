@@ -1,12 +1,12 @@
 import type { Scope } from '../card/model/constants.ts'
 import { agentIdPattern } from '../card/model/constants.ts'
+import { config } from '../config.ts'
 import { HttpError, serviceUnavailable } from '../http/errors.ts'
 import type { PathParams, RequestContext } from '../http/handler.ts'
 import { authenticate } from './authenticate.ts'
 import { hasPermission, hasScope } from './permissions.ts'
 import type { Authentication, Principal, TokenError } from './principal.ts'
 import { countRequest, countUnrecognized, tooManyAttempts } from './throttle.ts'
-import { isAdminTokenMissing } from './token.ts'
 
 const principals = new WeakMap<Request, Principal>()
 
@@ -75,7 +75,8 @@ export const requirePrincipal = async (
     return caller
   }
   if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
-  if (scope !== 'read' && caller.reason !== 'unavailable' && isAdminTokenMissing(env)) throw adminTokenMissing()
+  if (scope !== 'read' && caller.reason !== 'unavailable' && config(env).adminToken === undefined)
+    throw adminTokenMissing()
   throw unauthorized(caller)
 }
 

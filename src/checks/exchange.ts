@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallTarget, Protocol } from '../card/model/calls.ts'
+import { config } from '../config.ts'
 import { callGateOnly, PassedGate } from '../gateway/gate-only.ts'
 import { agentCall } from '../gateway/index.ts'
 import { restCall } from '../gateway/rest-binding.ts'
@@ -129,14 +130,16 @@ export const sendToAgent = (
   within(seconds, async signal => {
     const { success } = await env.CALL_LIMIT.limit({ key: caller })
     if (!success) return { failed: 'rate-limit' }
-    const client = createUpstreamClient(address, env)
+    const client = createUpstreamClient(address, env, config(env))
     if ('misconfigured' in client) return unreachable(id, client.misconfigured)
     const { origin } = new URL(request.url)
     const credentials = authorized ? client.credentials : {}
     const headers = { ...init.headers, ...credentials, 'User-Agent': userAgent(origin) }
     // This host would check itself.
     const fetch: FetchFn =
-      address.service === undefined ? blockOrigins(client.fetch, originMatcher([origin, env.PUBLIC_URL])) : client.fetch
+      address.service === undefined
+        ? blockOrigins(client.fetch, originMatcher([origin, config(env).publicOrigin]))
+        : client.fetch
     try {
       const response = await fetch(url, { ...init, headers, signal })
       return 'blocked' in response ? unreachable(id, response.blocked) : await readAnswer(response, wholeStream)

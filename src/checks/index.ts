@@ -7,11 +7,11 @@ import { requireWriter } from '../auth/require.ts'
 import { countRequest } from '../auth/throttle.ts'
 import { agentIdPattern } from '../card/model/constants.ts'
 import type { Receipt, ServedReceipt, StoredReceipt } from '../card/model/receipt.ts'
-import { parseSeconds } from '../http/bindings.ts'
+import { config } from '../config.ts'
 import { respondWithDocument } from '../http/document.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler, RequestContext } from '../http/handler.ts'
-import { PRIVATE_NO_STORE, publicCacheControl } from '../http/headers.ts'
+import { PRIVATE_NO_STORE } from '../http/headers.ts'
 import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { isJsonObject, type Json } from '../json/json.ts'
@@ -41,7 +41,7 @@ export const postCheck: Handler = audited(async (request, env, ctx, params) => {
   const sourceAddress = source?.source.kind === 'card' ? source.source : undefined
   const agent: CheckedAgent = {
     ...{ id, profile, source: sourceAddress, caller: principal.subject, context },
-    seconds: Math.min(CHECK_TIMEOUT_SECONDS, parseSeconds(env.UPSTREAM_TIMEOUT, CHECK_TIMEOUT_SECONDS)),
+    seconds: Math.min(CHECK_TIMEOUT_SECONDS, config(env).upstreamTimeoutSeconds),
   }
   if (!(await registry.beginCheck(id)))
     throw new HttpError(409, 'check-running', `Another check of agent "${id}" is running.`, {
@@ -104,7 +104,7 @@ export const getReceipt: Handler = async (request, env, ctx, { id = '' }) => {
     throw new HttpError(404, 'no-receipt', `Agent "${id}" was never checked. POST /agents/${id}/check checks it.`)
   const served: ServedReceipt = { ...stored, current: stored.receipt.card.etag === etag }
   return respondWithDocument(served, request.headers, {
-    'Cache-Control': publicCacheControl(env),
+    'Cache-Control': config(env).publicCacheControl,
     'Content-Type': 'application/json',
   })
 }

@@ -5,7 +5,8 @@ import type { Authentication } from '../auth/principal.ts'
 import { createTokenFinder } from '../auth/token.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { addsCredential, type CallTarget, canTranslate, isSameProtocol } from '../card/model/calls.ts'
-import { parseSeconds, resolveSecret, resolveService } from '../http/bindings.ts'
+import { config } from '../config.ts'
+import { resolveSecret, resolveService } from '../http/bindings.ts'
 import type { OwnedCall } from '../task-owners/agent-owners.ts'
 import type { CallContext, InboundCall } from './call-context.ts'
 import type { TranslatedCall } from './translate-call.ts'
@@ -74,8 +75,8 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
     },
     {
       timeoutSeconds,
-      idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
-      allowedOrigins: env.ALLOWED_ORIGINS,
+      idleSeconds: config(env).streamIdleTimeoutSeconds,
+      allowedOrigins: config(env).allowedOrigins,
       pseudonym: `${agent.id}.${hostOf(request.url)}`,
       answers: observer.policy,
     },
@@ -146,7 +147,7 @@ const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env)
     return misconfigured(`This Worker has no service binding "${profile.service}".`)
   const credentials = resolveCredentials(profile, caller, env)
   if ('misconfigured' in credentials) return misconfigured(credentials.misconfigured)
-  return { service, credentials, timeoutSeconds: parseSeconds(env.UPSTREAM_TIMEOUT, 60) }
+  return { service, credentials, timeoutSeconds: config(env).upstreamTimeoutSeconds }
 }
 
 const resolveCredentials = (
@@ -154,7 +155,7 @@ const resolveCredentials = (
   caller: Authentication,
   env: Env,
 ): UpstreamCredentials | { misconfigured: string } => {
-  if (secret !== undefined) return resolveSecret(secret, env)
+  if (secret !== undefined) return resolveSecret(secret, env, config(env))
   const stripped = caller.strippedHeaders ?? []
   return { pass: ['authorization', ...apiKeyHeaders].filter(name => !stripped.includes(name)) }
 }

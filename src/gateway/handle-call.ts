@@ -5,6 +5,7 @@ import { authenticate } from '../auth/authenticate.ts'
 import { hasKnownCredentials, isLimited } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import type { CallModes } from '../card/model/calls.ts'
+import { config } from '../config.ts'
 import { startTiming } from '../http/handler.ts'
 import {
   authorizeCall,
@@ -110,7 +111,7 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
 
 /** Evaluates the policy; if the media types are refused, again with the modes of the extended card that the caller may read. */
 const checkPolicy = (call: A2ACall, profile: CallProfile, context: CallContext): Verdict | Promise<Verdict> => {
-  const verdict = evaluatePolicy(call, profile, context.env.ALLOWED_ORIGINS)
+  const verdict = evaluatePolicy(call, profile, config(context.env).allowedOrigins)
   return verdict instanceof Promise || refusesModes(verdict) ? checkAgain(verdict, { call, profile, context }) : verdict
 }
 
@@ -123,7 +124,7 @@ const checkAgain = async (
 ): Promise<Verdict> => {
   const verdict = await evaluated
   const modes = refusesModes(verdict) ? await loadModes(profile, context) : undefined
-  return modes ? evaluatePolicy(call, { ...profile, modes }, context.env.ALLOWED_ORIGINS) : verdict
+  return modes ? evaluatePolicy(call, { ...profile, modes }, config(context.env).allowedOrigins) : verdict
 }
 
 /** Loads the modes of the extended card that the caller may read, from the agent if that serves it. */

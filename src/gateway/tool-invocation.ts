@@ -4,7 +4,7 @@ import { type A2ACall, operations } from '../a2a/operations.ts'
 import { distinctSubject } from '../auth/principal.ts'
 import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
-import { parseSeconds } from '../http/bindings.ts'
+import { config } from '../config.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
 import type { BridgeCall } from '../mcp-bridge/bridge-call.ts'
 import { resolveToolCall } from '../mcp-bridge/tool-call.ts'
@@ -23,7 +23,7 @@ export const createToolInvocation = (
   const continues = sends && hasTaskId(call)
   const toolCall = sends && !continues ? resolveToolCall(call.params, mcp) : undefined
   if (toolCall && 'kind' in toolCall) return toolCall
-  const timeoutSeconds = parseSeconds(env.UPSTREAM_TIMEOUT, 60)
+  const { upstreamTimeoutSeconds: timeoutSeconds } = config(env)
   const { url, session } = mcp
   const bridgeCall: BridgeCall = {
     agent: id,

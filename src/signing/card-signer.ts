@@ -3,6 +3,7 @@ import type { Manifest } from '../card/manifest/manifest.ts'
 import { signedNames } from '../card/model/constants.ts'
 import type { Note } from '../card/model/report.ts'
 import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
+import { config, type Variables } from '../config.ts'
 import { isLocalName } from '../net/names.ts'
 import { parseUrl } from '../net/urls.ts'
 import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
@@ -20,7 +21,7 @@ export type SigningTerms = Pick<Manifest, 'signatures' | 'hosts'>
 export const createSigning = async (
   { manifest, origin }: SignedAgent,
   known: CardSigner['known'],
-  env: KeyEnv & Pick<Env, 'PUBLIC_URL'>,
+  env: KeyEnv & Variables,
 ): Promise<Signing> => {
   const keys = await getSigningKeys(env)
   const signers = nameSigners(keys)
@@ -58,11 +59,7 @@ const UNKNOWN_ORIGIN =
  * Whether the origin of an agent's URLs is one that the owner of the host has decided on. The host name of a request is the choice of
  * whoever makes it, so nothing is signed that contains it, but on a development machine.
  */
-export const isOwnOrigin = (
-  origin: string,
-  { hosts }: Pick<Manifest, 'hosts'>,
-  { PUBLIC_URL }: Pick<Env, 'PUBLIC_URL'>,
-): boolean => {
+export const isOwnOrigin = (origin: string, { hosts }: Pick<Manifest, 'hosts'>, env: Variables): boolean => {
   const hostname = parseUrl(origin)?.hostname ?? ''
-  return parseUrl(PUBLIC_URL)?.origin === origin || hosts.includes(hostname) || isLocalName(hostname)
+  return config(env).publicOrigin === origin || hosts.includes(hostname) || isLocalName(hostname)
 }

@@ -1,4 +1,5 @@
 import type { FetchJson } from '../card/signatures/index.ts'
+import { config, type Variables } from '../config.ts'
 import { type FetchOptions, fetchJson } from '../http/fetch-resource.ts'
 import type { FetchFn } from '../http/safe-fetch.ts'
 import { KEY_SET_TIMEOUT_SECONDS, MAX_KEY_SET_BYTES } from '../limits.ts'
@@ -13,6 +14,6 @@ export const KEY_REQUEST = {
 
 /** Returns a function that fetches key sets and DID documents from public addresses, or with `fetch`. */
 export const createKeyFetch =
-  ({ ALLOWED_ORIGINS: allowedOrigins }: { ALLOWED_ORIGINS: string }, fetch?: FetchFn): FetchJson =>
+  (env: Variables, fetch?: FetchFn): FetchJson =>
   url =>
-    fetchJson(url, { ...KEY_REQUEST, allowedOrigins, ...(fetch && { fetch }) })
+    fetchJson(url, { ...KEY_REQUEST, allowedOrigins: config(env).allowedOrigins, ...(fetch && { fetch }) })

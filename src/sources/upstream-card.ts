@@ -2,6 +2,7 @@ import type { Source } from '../card/manifest/upstream.ts'
 import type { Note } from '../card/model/report.ts'
 import { resolveInterfaceUrls } from '../card/rewrite/relative-urls.ts'
 import type { FetchJson } from '../card/signatures/index.ts'
+import { config } from '../config.ts'
 import { createUpstreamClient } from '../http/bindings.ts'
 import { type FetchFailure, fetchText, type Resource } from '../http/fetch-resource.ts'
 import { userAgent } from '../http/headers.ts'
@@ -39,10 +40,10 @@ export const fetchUpstreamCard = async (
   { validators, pinned, ownOrigins = [] }: KnownCard,
   env: Env,
 ): Promise<FetchResult> => {
-  const client = createUpstreamClient(source, env)
+  const client = createUpstreamClient(source, env, config(env))
   if ('misconfigured' in client)
     return fetchFailed(source, { ...unreachable, message: client.misconfigured }, client.misconfigured)
-  const isOwn = originMatcher([...ownOrigins, env.PUBLIC_URL])
+  const isOwn = originMatcher([...ownOrigins, config(env).publicOrigin])
   if (isOwn(source.url)) return fetchFailed(source, ownAddress, 'this host itself')
   const response = await fetchText(source.url, {
     // A server with a card for each version would take no version for 0.3, whose card has less; others ignore it.

@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose'
 import { requireScope } from '../../auth/require.ts'
 import { agentIdPattern, tokenIdPattern } from '../../card/model/constants.ts'
+import { config } from '../../config.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
@@ -24,7 +25,7 @@ export const getAudit: Handler = async (request, env, ctx) => {
   const last = entries.length > limit ? page.at(-1) : undefined
   const body = {
     entries: page,
-    head: head && (await signHead(head, env.PUBLIC_URL || url.origin, env)),
+    head: head && (await signHead(head, config(env).publicOrigin ?? url.origin, env)),
     ...(last && { cursor: String(last.number) }),
   }
   return jsonResponse(body, 200, { 'Cache-Control': PRIVATE_NO_STORE })

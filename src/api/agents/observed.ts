@@ -4,6 +4,7 @@ import { compareWithObservations, type Proposal } from '../../card/diff/observed
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import { collectModes } from '../../card/model/calls.ts'
 import { createObservations, type Observations, type Outcomes } from '../../card/model/observations.ts'
+import { config } from '../../config.ts'
 import type { Handler } from '../../http/handler.ts'
 import { PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { jsonResponse } from '../../http/responses.ts'
@@ -38,12 +39,10 @@ type ObservedAgent = {
 }
 
 /** Compares the card of an agent with its calls. Returns undefined without a valid card, as when a remote one was never fetched. */
-const proposeChanges = (
-  { id, stored, source, observations }: ObservedAgent,
-  { PUBLIC_URL: publicUrl }: Env,
-): Proposal[] | undefined => {
+const proposeChanges = ({ id, stored, source, observations }: ObservedAgent, env: Env): Proposal[] | undefined => {
   const fetched = source?.card === undefined ? undefined : (JSON.parse(source.card) as JsonObject)
-  const result = compile(JSON.parse(stored.manifest), { id, publicUrl, requestOrigin: stored.origin, fetched })
+  const { publicOrigin } = config(env)
+  const result = compile(JSON.parse(stored.manifest), { id, publicOrigin, requestOrigin: stored.origin, fetched })
   if ('errors' in result) return undefined
   if (!observations) return []
   const { direct: card, profile, extended, toAuthored } = result.compiled

@@ -9,6 +9,7 @@ import { createRedaction, findDisallowedSecrets } from '../../card/lint/index.ts
 import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../../card/manifest/manifest.ts'
 import { resolveSource, type Source } from '../../card/manifest/upstream.ts'
 import type { CardError, Issue } from '../../card/model/report.ts'
+import { config } from '../../config.ts'
 import { findMissingBindings } from '../../http/bindings.ts'
 import type { Precondition } from '../../http/conditional.ts'
 import { HttpError } from '../../http/errors.ts'
@@ -62,7 +63,7 @@ const prepareWrite = async (
   env: Env,
   fetchOnce: (source: Source, context: FetchContext) => ReturnType<typeof fetchSource>,
 ): Promise<PreparedWrite> => {
-  const origins = { publicUrl: env.PUBLIC_URL, requestOrigin }
+  const origins = { publicOrigin: config(env).publicOrigin, requestOrigin }
   const read = readManifest(document, id)
   if ('errors' in read) throw invalidCard(createRedaction([document])(read.errors))
   const { manifest } = read
@@ -185,7 +186,7 @@ const versionIssue = ({ toAuthored }: Compiled, { message }: VersionFinding): Wa
 
 /** Finds what makes every call of an agent fail: what this host lacks, or an address that it does not call. */
 const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env): Warning[] => {
-  const missing = findMissingBindings(upstream, env).map(({ field, message }) => ({
+  const missing = findMissingBindings(upstream, env, config(env)).map(({ field, message }) => ({
     ...{ rule: 'missing-binding', message },
     pointer: formatPointer('upstream', field),
   }))
@@ -249,7 +250,7 @@ const assertSameUse = (
   { profile }: Compiled,
   served?: JsonObject,
 ): void => {
-  const before = compile(document, { id, publicUrl: origin, requestOrigin: origin, fetched: served })
+  const before = compile(document, { id, publicOrigin: origin, requestOrigin: origin, fetched: served })
   if (!('compiled' in before)) throw bindingChanged(name, 'is not what is registered now')
   const newUse = findNewUse(before.compiled.profile, profile)
   if (newUse !== undefined) throw bindingChanged(name, newUse)

@@ -1,9 +1,9 @@
 import { ANONYMOUS } from '../../auth/principal.ts'
 import { agentIdPattern } from '../../card/model/constants.ts'
+import { config } from '../../config.ts'
 import { respondWithDocument } from '../../http/document.ts'
 import { HttpError, toHttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
-import { publicCacheControl } from '../../http/headers.ts'
 import { readJson } from '../../http/json-body.ts'
 import { jsonResponse } from '../../http/responses.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
@@ -74,7 +74,10 @@ export const getEntry: Handler = (request, env, _, { identifier: segment = '' })
     return respondWithDocument(entry, request.headers, cacheHeaders(env))
   })
 
-const cacheHeaders = (env: Env) => ({ 'Cache-Control': publicCacheControl(env), 'Content-Type': 'application/json' })
+const cacheHeaders = (env: Env) => ({
+  'Cache-Control': config(env).publicCacheControl,
+  'Content-Type': 'application/json',
+})
 
 /** No URL begins with an empty origin. */
 const onlyAgent = (id: string) => ({ after: '', limit: 1, origin: '', owner: id })

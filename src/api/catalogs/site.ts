@@ -1,7 +1,7 @@
+import { config } from '../../config.ts'
 import type { RequestContext } from '../../http/handler.ts'
 import { requestHostname } from '../../http/headers.ts'
 import { isLocalName } from '../../net/names.ts'
-import { parseUrl } from '../../net/urls.ts'
 import { findHostOwner } from '../../registry/edge/lookups.ts'
 import type { CatalogAgent } from '../../registry/records.ts'
 
@@ -21,9 +21,9 @@ export type CatalogPage = { agents: CatalogAgent[]; isOwn: boolean; origin?: str
 export const resolveSite = async ({ request, env, ctx }: RequestContext): Promise<Site> => {
   const { origin } = new URL(request.url)
   const hostname = requestHostname(request)
-  const publicUrl = parseUrl(env.PUBLIC_URL)
-  const whole = publicUrl ? { origin: publicUrl.origin, isOwn: true } : { origin, isOwn: false }
-  if (publicUrl?.hostname === hostname) return whole
+  const { publicOrigin } = config(env)
+  const whole = { origin: publicOrigin ?? origin, isOwn: publicOrigin !== undefined }
+  if (publicOrigin !== undefined && new URL(publicOrigin).hostname === hostname) return whole
   const owner = await findHostOwner(hostname, env, ctx)
   if (owner === undefined) return whole
   // The port and the scheme are those of the request, which a client could make up, on a development machine only.

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { hostVariables } from '../../http/host-variables.ts'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
 import { parseUrl } from '../../net/urls.ts'
+import { variableNames } from '../../variables.ts'
 import { addsCredential } from '../model/calls.ts'
 import { hostList, httpUrl, singleLine, strictObject } from '../model/schema.ts'
 import { isDid, type TrustedKeys, UpstreamKeys, verifyPolicies } from './upstream-keys.ts'
@@ -18,7 +18,7 @@ const secretName = v.pipe(
   bindingName('must be the name of a Worker secret, in capital letters such as WEATHER_TOKEN, never its value'),
   // Who receives one of these could act as the host, or learn what belongs to its owner alone.
   v.notValues(
-    Object.keys(hostVariables),
+    variableNames,
     ({ input }) =>
       `must not be ${input}, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN`,
   ),

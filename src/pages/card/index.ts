@@ -4,8 +4,8 @@ import { agentNotFound } from '../../api/errors.ts'
 import { authenticate } from '../../auth/authenticate.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import { agentIdPattern, cardUrl, type RepresentationName } from '../../card/model/constants.ts'
+import { config } from '../../config.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
-import { publicCacheControl } from '../../http/headers.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { parseUrl } from '../../net/urls.ts'
 import { type CachedDocument, readDocument, readProfile } from '../../registry/edge/cards.ts'
@@ -40,7 +40,7 @@ export const getCardPage: Handler = async (request, env, ctx, { id = '' }) => {
   const { facts, document } = await loadFacts(id, view, context)
   const { source } = facts
   return pageResponse(renderCardPage(facts, view, document), request, {
-    cacheControl: publicCacheControl(env),
+    cacheControl: config(env).publicCacheControl,
     ...(source && isStale(source) && { headers: staleHeaders(source) }),
   })
 }
@@ -68,7 +68,7 @@ const loadFacts = async (
   const check = await loadCheck(id, context)
   const tool = profile?.mcp?.tools[0]
   const route = profile?.route ?? 'direct'
-  const own = parseUrl(env.PUBLIC_URL) ?? new URL(request.url)
+  const own = new URL(config(env).publicOrigin ?? request.url)
   const routed = route === 'gateway' ? parseUrl(card.supportedInterfaces[0]?.url ?? '') : null
   const { origin } = routed ?? own
   const facts: CardFacts = {

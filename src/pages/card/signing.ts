@@ -1,4 +1,4 @@
-import { keySecrets, type RepresentationName } from '../../card/model/constants.ts'
+import type { RepresentationName } from '../../card/model/constants.ts'
 import {
   findSdkVerdicts,
   listSignatures,
@@ -16,6 +16,7 @@ import {
 import type { JsonObject } from '../../json/json.ts'
 import { parseUrl } from '../../net/urls.ts'
 import { findSigningKeys } from '../../signing/keys.ts'
+import { keySecrets } from '../../variables.ts'
 import { shorten } from '../text/index.ts'
 
 /** The signers of the documents of a card, each key once, and the SDKs that accept it with the keys of this host. */

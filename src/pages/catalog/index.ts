@@ -1,8 +1,9 @@
 import { html } from 'hono/html'
 import type { FoundAgent } from '../../api/agents/lists.ts'
 import { fetchCacheable } from '../../api/shared-cache.ts'
+import { config } from '../../config.ts'
 import type { Handler } from '../../http/handler.ts'
-import { NO_STORE, publicCacheControl } from '../../http/headers.ts'
+import { NO_STORE } from '../../http/headers.ts'
 import { type Html, pageResponse } from '../layout/page.ts'
 import { plural } from '../text/index.ts'
 import { type FacetName, facetNames, renderFilters } from './filters.ts'
@@ -43,7 +44,7 @@ ${filters}
   const title = words === null ? 'Agents' : `Agents: ${words}`
   return pageResponse({ title, section: 'agents', main, script: 'catalog.js' }, request, {
     status: response.status,
-    cacheControl: response.ok ? publicCacheControl(env) : NO_STORE,
+    cacheControl: response.ok ? config(env).publicCacheControl : NO_STORE,
     headers: response.ok ? {} : retryHeaders(response),
   })
 }

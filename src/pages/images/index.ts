@@ -2,10 +2,10 @@ import { loadCard } from '../../api/cards.ts'
 import { agentNotFound } from '../../api/errors.ts'
 import type { AgentCard } from '../../card/model/agent-card.ts'
 import { agentIdPattern } from '../../card/model/constants.ts'
+import { config } from '../../config.ts'
 import { matchesIfNoneMatch, strongEtag } from '../../http/conditional.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE, publicCacheControl } from '../../http/headers.ts'
-import { parseUrl } from '../../net/urls.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { type CachedDocument, readDocument } from '../../registry/edge/cards.ts'
 import { readReceipt } from '../../registry/edge/receipts.ts'
 import { isStale, staleHeaders } from '../../registry/staleness.ts'
@@ -19,7 +19,7 @@ export { type Monogram, monogramOf, renderMonogram } from './monogram.ts'
 /** `GET /agents/{id}/card.svg`: the business card of an agent, for READMEs. */
 export const getCardImage: Handler = (request, env, ctx, { id = '' }) =>
   respondWithPicture(id, { request, env, ctx }, card => {
-    const { origin } = parseUrl(env.PUBLIC_URL) ?? new URL(request.url)
+    const { origin } = new URL(config(env).publicOrigin ?? request.url)
     return renderBusinessCard({ id, card, url: `${origin}/agents/${id}` })
   })
 
@@ -63,7 +63,7 @@ const pictureResponse = async (
   const etag = await strongEtag(body)
   const headers = {
     ...CORS_HEADERS,
-    'Cache-Control': request.headers.has('Authorization') ? PRIVATE_NO_STORE : publicCacheControl(env),
+    'Cache-Control': request.headers.has('Authorization') ? PRIVATE_NO_STORE : config(env).publicCacheControl,
     // A picture is made to be embedded, also in pages that are isolated from other origins.
     'Cross-Origin-Resource-Policy': 'cross-origin',
     ETag: etag,

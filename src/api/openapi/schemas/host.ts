@@ -1,7 +1,8 @@
 import * as v from 'valibot'
-import { keyRoles, keySecrets, scopes } from '../../../card/model/constants.ts'
+import { keyRoles, scopes } from '../../../card/model/constants.ts'
 import { json } from '../../../card/model/schema.ts'
 import type { PayloadRule } from '../../../card/signatures/index.ts'
+import { keySecrets } from '../../../variables.ts'
 import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './parts.ts'
 
 const token = {
@@ -73,6 +74,7 @@ const Health = v.object({
     }),
   ),
   missing: texts('The secrets that the host needs and lacks.'),
+  misconfigured: v.array(v.object({ name: text('The variable.'), message: text('What it must be.') })),
 })
 
 const Jwk = v.object({
