@@ -7,11 +7,11 @@ import { MIN_ADMIN_TOKEN_LENGTH } from './limits.ts'
 
 /** The variables of `wrangler.toml`, each with the value that counts if it is empty or left out. */
 export const defaults = {
+  CACHE_MAX_AGE: 60,
+  CACHE_STALE_WHILE_REVALIDATE: 86_400,
   PUBLIC_URL: '',
   ROOT_AGENT: '',
   ROLE: 'public',
-  CACHE_MAX_AGE: 60,
-  CACHE_STALE_WHILE_REVALIDATE: 86_400,
   UPSTREAM_TIMEOUT: 60,
   STREAM_IDLE_TIMEOUT: 120,
   ALLOWED_ORIGINS: '',
@@ -42,14 +42,13 @@ export const descriptions: Readonly<Record<VariableName, string>> = {
   UPSTREAM_TIMEOUT: 'Seconds in which an agent must respond to a call.',
   STREAM_IDLE_TIMEOUT: 'Seconds for which the stream of an agent may be silent.',
   ALLOWED_ORIGINS:
-    'Origins that this host may call although they are not public https ones, separated by spaces. For development.',
+    'Origins that this host may call although they are not public https ones, separated by spaces. For development: leave it empty on a deployed host.',
   WEBHOOK_URL:
     'The URL that every change of an agent is sent to, signed with the secret `WEBHOOK_SECRET`. Empty: none.',
   ADMIN_TOKEN: `The first token, which allows everything. At least ${MIN_ADMIN_TOKEN_LENGTH} random characters: run \`openssl rand -hex 32\`, and keep the result.`,
   SIGNING_KEY:
     'A key with which this host signs: a private P-256 key as a JWK, which signs from its `nbf` on (seconds since 1970). `npx sync-card keys create` makes the first one.',
-  SIGNING_KEY_2:
-    'Another one. The two take turns: while one of them is in use, the other one is free for the next key.',
+  SIGNING_KEY_2: 'A second signing key. The two take turns: while one is in use, the other is free for the next key.',
   WEBHOOK_SECRET:
     'The key that signs what is sent to `WEBHOOK_URL`: `whsec_` and 24 to 64 bytes in base64. Several, separated by spaces, while it is replaced.',
   LOCAL_ORIGINS:

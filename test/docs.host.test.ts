@@ -12,7 +12,6 @@ import { observedRules } from '../src/card/diff/observed.ts'
 import { rules } from '../src/card/lint/index.ts'
 import { TIMING_METRICS } from '../src/http/server-timing.ts'
 import * as limits from '../src/limits.ts'
-import { keySecrets } from '../src/variables.ts'
 
 const root = join(import.meta.dirname, '..')
 const find = (patterns: string[]): string[] => globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] })
@@ -98,16 +97,6 @@ describe('docs/reference.md', () => {
       documented,
       routes.map(([method, path]) => `${method} ${path.replace(/(?<![a-z]):(\w+)\+?/g, '{$1}')}`),
     )
-  })
-
-  it('lists the secrets of the host, and every variable of wrangler.toml with its default', () => {
-    const { ADMIN_TOKEN, ...variables } = inject('hostConfig').vars
-    expectTable('Configuration', [
-      ['ADMIN_TOKEN', ''],
-      ...keySecrets.map(name => [name, '']),
-      ['WEBHOOK_SECRET', ''],
-      ...Object.entries(variables).map(([name, value]) => [name, value === '' ? '' : `\`${value}\``]),
-    ])
   })
 
   it('lists every rate limit of wrangler.toml', () => {
