@@ -48,10 +48,11 @@ const MAX_SEARCHED_TEXTS = 16
  * items and a query could carry hundreds of guesses, and an agent sees what is withheld from it.
  */
 export const createTokenFinder = (env: Variables): ((text: string) => boolean) => {
+  const { adminToken = '' } = config(env)
   const searched = new Map<string, boolean>()
   return text => {
     if (containsIssuedToken(text)) return true
-    if (text.length < (config(env).adminToken ?? '').length) return false
+    if (text.length < adminToken.length) return false
     const isFound = searched.get(text) ?? (searched.size < MAX_SEARCHED_TEXTS && containsAdminToken(text, env))
     if (searched.size < MAX_SEARCHED_TEXTS) searched.set(text, isFound)
     return isFound
