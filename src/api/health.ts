@@ -12,7 +12,8 @@ import { VERSION } from '../version.ts'
 /**
  * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not
  * published, how old the oldest stale card is, whether the webhook fails, which secrets are missing, and which
- * variables are wrong. Anyone may read it, so it names no agent; the secrets and bindings of manifests are named to administrators only.
+ * variables are wrong. Anyone may read it, so it names no agent; the secrets and bindings of manifests are named to
+ * administrators only.
  */
 export const getHealth: Handler = async (request, env, ctx) => {
   const health = await readHealth(env, ctx)

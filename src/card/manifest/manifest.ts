@@ -125,7 +125,7 @@ export const declaredId = (document: Json): string | undefined => {
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
-/** What is known of the origin of this host: that of `PUBLIC_URL`, if it is set, and that of the registration request. */
+/** The known origins of this host: that of `PUBLIC_URL`, if it is set, and that of the registration request. */
 export type KnownOrigins = { publicOrigin?: string | undefined; requestOrigin: string }
 
 /**
