@@ -9,7 +9,7 @@ export const HostHealth = v.object({
   service: v.literal('calling-card'),
   version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),
   registry: v.string(),
-  missing: v.optional(v.array(v.string()), []),
+  missing: v.array(v.string()),
 })
 export type HostHealth = v.InferOutput<typeof HostHealth>
 

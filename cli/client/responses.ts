@@ -25,28 +25,25 @@ export type SourceState = v.InferOutput<typeof SourceState>
 const Changes = v.object({
   class: v.optional(Text),
   changes: v.optional(
-    v.array(v.object({ rule: v.optional(Text), class: Text, pointer: Text, message: Text, tier: v.optional(Text) })),
+    v.array(v.object({ rule: Text, class: Text, pointer: Text, message: Text, tier: v.optional(Text) })),
     [],
   ),
 })
 
 /** What the host filled in, and what it and the linter found. */
 const Report = v.object({
-  filled: v.optional(v.array(Note), []),
-  issues: v.optional(
-    v.array(v.object({ rule: Text, severity: v.picklist(['error', 'warning', 'info']), pointer: Text, message: Text })),
-    [],
+  filled: v.array(Note),
+  issues: v.array(
+    v.object({ rule: Text, severity: v.picklist(['error', 'warning', 'info']), pointer: Text, message: Text }),
   ),
 })
 
 export const PutResult = v.object({
   id: Text,
-  seq: v.optional(v.number()),
-  changed: v.optional(v.boolean(), true),
-  published: v.optional(v.boolean(), true),
-  etags: v.optional(v.record(v.string(), v.string()), {}),
-  root: v.optional(v.boolean(), false),
-  urls: v.optional(v.record(v.string(), Text), {}),
+  ...{ seq: v.number(), changed: v.boolean(), published: v.boolean() },
+  etags: v.record(v.string(), v.string()),
+  root: v.boolean(),
+  urls: v.object({ card: Text }),
   source: v.optional(SourceState),
   report: v.optional(Report),
   ...Changes.entries,
@@ -69,15 +66,13 @@ export const AgentPage = v.looseObject({
   agents: v.array(
     v.looseObject({
       id: Text,
-      name: v.optional(Text),
-      version: v.optional(Text),
-      card: v.optional(Text),
+      ...{ name: Text, version: Text, card: Text },
       visibility: v.optional(Text),
       set: v.optional(Text),
       etag: v.optional(v.string()),
     }),
   ),
-  cursor: v.optional(v.nullable(v.string())),
+  cursor: v.optional(v.string()),
 })
 /** An agent as the host lists it. `etag` is of the manifest of an agent that the token may write. */
 export type ListedAgent = v.InferOutput<typeof AgentPage>['agents'][number]
@@ -122,8 +117,8 @@ const Proposal = v.object({
   rule: Text,
   pointer: Text,
   message: Text,
-  seen: v.optional(v.record(v.string(), v.number()), {}),
-  change: v.optional(v.looseObject({ op: Text, path: Text })),
+  seen: v.record(v.string(), v.number()),
+  change: v.looseObject({ op: Text, path: Text }),
 })
 /** A change of a card that its agent's calls suggest. */
 export type Proposal = v.InferOutput<typeof Proposal>
@@ -146,7 +141,7 @@ export const RevisionDiff = v.object({
 export type RevisionChanges = v.InferOutput<typeof RevisionDiff>
 
 export const RolledBack = v.object({
-  ...{ id: v.string(), seq: v.number(), changed: v.boolean(), published: v.optional(v.boolean(), true) },
+  ...{ id: v.string(), seq: v.number(), changed: v.boolean(), published: v.boolean() },
   ...Changes.entries,
   report: v.optional(Report),
 })

@@ -130,7 +130,7 @@ const list = async (words: readonly string[], flags: ListFlags, context: Context
   return ExitCode.ok
 }
 
-const describeAgent = ({ id, name = '', version = '', visibility = 'public', set, card = '' }: ListedAgent) => ({
+const describeAgent = ({ id, name, version, visibility = 'public', set, card }: ListedAgent) => ({
   ...{ id, name, version, visibility },
   ...(set !== undefined && { set }),
   card,

@@ -113,9 +113,9 @@ const describePut = ({
     ...(source?.notes ?? []).map(({ pointer, message }) => `its card: ${pointer} ${message}`),
   ]
   return {
-    ...(seq !== undefined && { seq }),
+    seq,
     ...(etags['agent-card.json'] !== undefined && { etag: etags['agent-card.json'] }),
-    ...(urls.card !== undefined && { url: urls.card }),
+    url: urls.card,
     ...(root && { root }),
     ...(!published && { published }),
     ...(changeClass !== undefined && { class: changeClass }),

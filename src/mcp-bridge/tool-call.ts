@@ -12,8 +12,8 @@ type ResourceRead = { resource: { uri: string; isListed: boolean } }
 
 type Tools = Pick<McpAgentProfile, 'tools' | 'defaultTool' | 'resources'>
 
-/** The tool that a call is for, unless its data names another: by its skill, as the only one, or as the owner's default. */
-type NamedTool = { tool: McpTool | undefined; isNamedBySkill: boolean }
+/** The tools of an agent: `named` by `metadata.skillId`, and the `tool` that a message calls whose data names none. */
+type Candidates = Tools & { named: McpTool | undefined; tool: McpTool | undefined }
 
 /**
  * Finds the tool that a message calls, and its arguments. Data names the tool (`{skillId, arguments}`, or `skill` in
@@ -24,11 +24,10 @@ type NamedTool = { tool: McpTool | undefined; isNamedBySkill: boolean }
 export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall | ResourceRead | CallError => {
   const { tools, defaultTool } = agent
   const skillId = firstDefined(firstDefined(message, 'metadata'), 'skillId')
-  const [onlyTool] = tools.length === 1 ? tools : []
-  const defaulted = () => tools.find(({ name }) => name === defaultTool) ?? findTool(defaultTool, tools)
-  const tool = skillId === undefined ? (onlyTool ?? defaulted()) : findTool(skillId, tools)
-  if (tool === undefined && skillId !== undefined) return unknownTool('message.metadata.skillId', skillId, tools)
-  const named = { tool, isNamedBySkill: skillId !== undefined }
+  const named = findTool(skillId, tools)
+  if (named === undefined && skillId !== undefined) return unknownTool('message.metadata.skillId', skillId, tools)
+  const onlyTool = tools.length === 1 ? tools[0] : undefined
+  const tool = named ?? onlyTool ?? tools.find(({ name }) => name === defaultTool) ?? findTool(defaultTool, tools)
   const parts = firstDefined(message, 'parts')
   if (!Array.isArray(parts)) return invalidParam('message.parts', 'must be a list of parts')
   if (parts.length === 0) return tool ? { tool, arguments: {} } : toolMissing('message', tools)
@@ -38,8 +37,9 @@ export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall
   const part = parts[index]
   const { text, data } = isJsonObject(part) ? part : {}
   const field = `message.parts[${index}]`
-  if (data === undefined && typeof text === 'string') return fromText(text, named, agent, `${field}.text`)
-  if (isPlainObject(data) && text === undefined) return fromData(data, named, agent, `${field}.data`)
+  const candidates = { ...agent, named, tool }
+  if (data === undefined && typeof text === 'string') return fromText(text, candidates, `${field}.text`)
+  if (isPlainObject(data) && text === undefined) return fromData(data, candidates, `${field}.data`)
   return invalidParam(field, `must be a data part, such as ${example}, or a text part`)
 }
 
@@ -57,16 +57,15 @@ const findCallPart = (parts: readonly Json[]): number | undefined => {
 const findTool = (value: Json | undefined, tools: readonly McpTool[]): McpTool | undefined =>
   tools.find(({ skillId }) => skillId === value) ?? tools.find(({ name }) => name === value)
 
-/** Chat clients and models send the data of a call as JSON text, too. */
-const fromText = (text: string, named: NamedTool, agent: Tools, field: string): ToolCall | ResourceRead | CallError => {
-  const { tool } = named
+/** Chat clients and models send the data of a call as JSON text, too. Other JSON is the text that a tool takes. */
+const fromText = (text: string, candidates: Candidates, field: string): ToolCall | ResourceRead | CallError => {
+  const { tools, tool } = candidates
   const data = parseObject(text)
-  const member = data && findToolMember(data, named, agent)
-  if (data && (readsResource(data, named, agent) || (member && findTool(data[member], agent.tools))))
-    return fromData(data, named, agent, field)
-  if (tool === undefined) return toolMissing(field, agent.tools)
-  const argument = textArgument(tool.inputSchema)
-  if (data && (argument === undefined || isArgumentsOf(data, tool, argument))) return { tool, arguments: data }
+  const argument = tool && textArgument(tool.inputSchema)
+  const isArguments = data && (argument === undefined || Object.hasOwn(data, argument))
+  const namesTool = data && toolMembers.some(member => findTool(data[member], tools))
+  if (data && (isArguments || namesTool || readsResource(data, candidates))) return fromData(data, candidates, field)
+  if (tool === undefined) return toolMissing(field, tools)
   return argument === undefined
     ? invalidParam(field, `cannot call this tool, which does not take one text: send its arguments, as ${example}`)
     : { tool, arguments: { [argument]: text } }
@@ -77,64 +76,37 @@ const parseObject = (text: string): JsonObject | undefined => {
   return parsed && 'value' in parsed && isPlainObject(parsed.value) ? parsed.value : undefined
 }
 
-/** Whether an object has the required argument, and nothing but declared ones. */
-const isArgumentsOf = (data: JsonObject, tool: McpTool, required: string): boolean =>
-  Object.hasOwn(data, required) && Object.keys(data).every(name => declares(tool, name))
-
 /** The members of data that name a tool. */
 const toolMembers = ['skillId', 'skill'] as const
 
-/** Data names a tool and has its arguments, or is the arguments of a tool that is known already. */
-const fromData = (
-  data: JsonObject,
-  named: NamedTool,
-  agent: Tools,
-  field: string,
-): ToolCall | ResourceRead | CallError => {
-  const { tools } = agent
-  const member = findToolMember(data, named, agent)
-  if (member !== undefined) return fromNamedCall(data, member, named, { tools, field })
-  if (readsResource(data, named, agent)) {
+/** Data names a tool and has its arguments, names a resource, or is the arguments of a tool that needs no name. */
+const fromData = (data: JsonObject, candidates: Candidates, field: string): ToolCall | ResourceRead | CallError => {
+  const { tools, resources, named, tool } = candidates
+  const member = toolMembers.find(name => data[name] !== undefined)
+  // The tool of the metadata may have an argument of that name.
+  if (member !== undefined && (named === undefined || findTool(data[member], tools)))
+    return fromNamedCall(data, member, candidates, field)
+  if (readsResource(data, candidates)) {
     const uri = data.resource
-    return { resource: { uri, isListed: agent.resources?.includes(uri) === true } }
+    return { resource: { uri, isListed: resources?.includes(uri) === true } }
   }
-  return named.tool ? { tool: named.tool, arguments: data } : toolMissing(`${field}.skillId`, tools)
+  return tool ? { tool, arguments: data } : toolMissing(`${field}.skillId`, tools)
 }
 
-/** Whether data reads a resource of the server: any server may have an argument of that name. */
-const readsResource = (
-  data: JsonObject,
-  { tool, isNamedBySkill }: NamedTool,
-  { resources }: Tools,
-): data is JsonObject & { resource: string } =>
-  resources !== undefined &&
-  typeof data.resource === 'string' &&
-  !isNamedBySkill &&
-  !(tool && declares(tool, 'resource')) &&
-  toolMembers.every(name => data[name] === undefined)
-
-/**
- * Returns the member of the data that names a tool. A tool that is known already may have an argument of that name: then it is the
- * argument, unless the data is a call of a tool otherwise.
- */
-const findToolMember = (data: JsonObject, { tool }: NamedTool, { tools }: Tools) =>
-  toolMembers.find(member => {
-    const value = data[member]
-    if (value === undefined || !tool || !declares(tool, member)) return value !== undefined
-    const isCall = data.arguments !== undefined && !declares(tool, 'arguments') && Object.keys(data).length === 2
-    return isCall && findTool(value, tools) !== undefined
-  })
+/** Whether data reads a resource of the server. The tool of the metadata may have an argument of that name. */
+const readsResource = (data: JsonObject, { resources, named }: Candidates): data is JsonObject & { resource: string } =>
+  resources !== undefined && named === undefined && typeof data.resource === 'string'
 
 const fromNamedCall = (
   data: JsonObject,
   member: (typeof toolMembers)[number],
-  named: NamedTool,
-  { tools, field }: { tools: readonly McpTool[]; field: string },
+  { tools, named }: Candidates,
+  field: string,
 ): ToolCall | CallError => {
   const value = data[member] ?? null
   const tool = findTool(value, tools)
   if (tool === undefined) return unknownTool(`${field}.${member}`, value, tools)
-  if (named.isNamedBySkill && tool !== named.tool)
+  if (named !== undefined && tool !== named)
     return invalidParam(`${field}.${member}`, 'names a tool other than `message.metadata.skillId`')
   const extra = Object.keys(data).find(name => name !== member && name !== 'arguments')
   if (extra !== undefined)
@@ -145,9 +117,6 @@ const fromNamedCall = (
   const args = data.arguments ?? {}
   return isPlainObject(args) ? { tool, arguments: args } : invalidParam(`${field}.arguments`, 'must be an object')
 }
-
-const declares = ({ inputSchema: { properties } }: McpTool, name: string): boolean =>
-  isJsonObject(properties) && Object.hasOwn(properties, name)
 
 const unknownTool = (field: string, value: Json, tools: readonly McpTool[]): CallError =>
   invalidParam(

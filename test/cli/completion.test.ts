@@ -75,6 +75,7 @@ describe('sync-card completion', () => {
       'lint|my c': 'my cards',
       'cards/': 'cards/a b.yaml|cards/c.yaml',
       'convert|--out|c': 'cards',
+      'import|c': 'c.txt|cards',
     }
     const lines = Object.keys(suggested)
     const script = `${await scriptFor('bash')}
@@ -92,6 +93,26 @@ done`
     const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...lines], { cwd: workspace.folder, encoding: 'utf8' })
     const found = stdout.split('\n').map(line => line.split('|').sort().join('|'))
     expect(Object.fromEntries(lines.map((line, index) => [line, found[index]]))).toEqual(suggested)
+  })
+
+  it.runIf(isInstalled('zsh'))('completes in zsh', async () => {
+    const suggested = {
+      'token ': ['create', 'list', 'revoke', 'help'],
+      'lint --format ': ['text', 'json', 'sarif'],
+      'convert --out ': ['folders'],
+      'import ': ['files'],
+      '--url ': [],
+    }
+    // The functions of the completion system, which need a terminal.
+    const system = `compdef() { }
+_files() { print \${\${1:+folders}:-files} }
+_describe() { print -l -- "\${(@)\${(@P)2}%%:*}" }`
+    for (const [line, suggestions] of Object.entries(suggested)) {
+      const words = ['sync-card', ...line.split(' ')].map(word => `'${word}'`)
+      const script = `${system}\n${await scriptFor('zsh')}\nwords=(${words.join(' ')}) CURRENT=$#words\n_sync_card`
+      const { stdout } = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' })
+      expect(stdout.split('\n').filter(Boolean), line).toEqual(suggestions)
+    }
   })
 
   it.runIf(isInstalled('fish'))('completes in fish', async () => {

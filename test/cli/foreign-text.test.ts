@@ -67,7 +67,8 @@ const rows: Row[] = [
     '--force',
     {
       'PUT /agents/a': {
-        ...{ id: hostile, class: hostile, changes: [change] },
+        ...{ id: hostile, seq: 1, changed: true, published: true, root: false, class: hostile, changes: [change] },
+        ...{ urls: { card: hostile }, etags: { 'agent-card.json': hostile } },
         source: { state: hostile, notes: [note], failure: { message: hostile } },
         report: { filled: [{ ...note, pointer: '/callers' }], issues: [{ ...note, rule: hostile, severity: 'error' }] },
       },

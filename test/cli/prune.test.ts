@@ -37,8 +37,8 @@ describe('sync-card --prune', () => {
     expect(host.seen.filter(({ path }) => /theirs|nobody/.test(path))).toEqual([])
   })
 
-  it('deletes nothing on a host that does not know sets', async () => {
-    const agents = JSON.stringify({ agents: all.map(id => ({ id, name: id })) })
+  it('deletes nothing that is listed without the set, as by a proxy that ignores the query', async () => {
+    const agents = JSON.stringify({ agents: all.map(id => ({ id, name: id, version: '1', card: '', etag: '"a"' })) })
     host.faults = [({ path }, response) => path.startsWith('/agents?') && Boolean(response.end(agents))]
     expect(await run(mine, '--prune --yes')).toMatchObject({ code: 0, writes: [] })
   })

@@ -310,7 +310,7 @@ describe('sync-card pull from a host that cannot be trusted', () => {
 
   it('writes no file for an id that is none, and requests none (exit 3)', async () => {
     const ids = ['../escape', 'A', 'a/b', '.', 'con.yaml', 'x\u001b[2J', '']
-    const agents = JSON.stringify({ agents: ids.map(id => ({ id })) })
+    const agents = JSON.stringify({ agents: ids.map(id => ({ id, name: id, version: '1', card: '' })) })
     host.faults = [({ path }, response) => path.startsWith('/agents?') && Boolean(response.end(agents))]
     const workspace = new Workspace()
     const { code, stdout } = await run(workspace, 'pull')

@@ -99,16 +99,15 @@ describe('resolveToolCall', () => {
     ])
   })
 
-  it('takes `resource` for an argument of a tool that has one, and of a server without resources', () => {
+  it('takes `resource` for an argument of the tool that the metadata names, and of a server without resources', () => {
     const open = toolWith('open', { resource: { type: 'string' } }, ['resource'])
     const data = { resource: 'memo://a' }
+    const opened = { tool: 'open', arguments: data }
     expect([
-      resolve([{ data }], [open], undefined, { resources: ['memo://a'] }),
-      resolve([{ data }], [toolWith('any', {})]),
-    ]).toEqual([
-      { tool: 'open', arguments: data },
-      { tool: 'any', arguments: data },
-    ])
+      resolve([{ data }], [open], 'open', { resources: ['memo://a'] }),
+      resolve([{ text: JSON.stringify(data) }], [open], 'open', { resources: ['memo://a'] }),
+      resolve([{ data }], [open]),
+    ]).toEqual([opened, opened, opened])
   })
 
   it('prefers the id of a skill to the name of a tool, but for the default tool', () => {
@@ -123,14 +122,19 @@ describe('resolveToolCall', () => {
     ]).toMatchObject([{ tool: 'a' }, { tool: 'a' }, { tool: 'b-2' }])
   })
 
-  it('accepts an argument that is called "skill", and other names than its own for arguments of a known tool', () => {
+  it('accepts an argument that is called "skill" of a tool that is named by the metadata, or by the data', () => {
     const hire = toolWith('hire', { skill: { type: 'string' } }, ['skill'])
     expect([
-      resolve([{ data: { skill: 'law' } }], [hire]),
       resolve([{ data: { skill: 'law' } }], [hire, now], 'hire'),
-      resolve([{ data: { skill: 'hire', arguments: { skill: 'law' } } }], [hire]),
-      resolve([{ data: { skillId: 'hire', arguments: { skill: 'law' } } }], [hire, now]),
+      resolve([{ text: '{"skill":"law"}' }], [hire, now], 'hire'),
+      resolve([{ data: { skill: 'hire', arguments: { skill: 'law' } } }], [hire, now]),
+      resolve([{ data: { skillId: 'hire', arguments: { skill: 'law' } } }], [hire, now], 'hire'),
     ]).toEqual(Array(4).fill({ tool: 'hire', arguments: { skill: 'law' } }))
+    const unknown = 'message.parts[0].data.skill is not a tool of this agent. Its tools are hire'
+    expect(violations([{ data: { skill: 'law' } }], [hire])).toEqual([unknown])
+  })
+
+  it('takes data with other names for the arguments of a tool that needs no name', () => {
     const data = { name: 'web_search', input: { query: 'edge' } }
     expect(resolve([{ data }], [search])).toEqual({ tool: 'web_search', arguments: data })
   })
@@ -167,6 +171,7 @@ describe('resolveToolCall of an invalid message', () => {
       [[data({ query: 'edge' })], `message.parts[0].data.skillId ${name}`],
       [[[]], `message ${name}`],
       [[data({ skillId: 'x' })], `message.parts[0].data.skillId ${unknown}`],
+      [[[{ text: '{"skillId": "x"}' }]], `message.parts[0].text.skillId ${unknown}`],
       [[[{ text: 'a' }], bothTools, 'x'], `message.metadata.skillId ${unknown}`],
       [[data({ skillId: 7 })], `message.parts[0].data.skillId must be the name of a tool. ${toolNames}`],
       [[[{ data: queried }], []], 'message.parts[0].data.skillId is not a tool of this agent. This agent has no tools'],

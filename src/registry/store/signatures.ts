@@ -26,11 +26,13 @@ export const enqueueStaleSignatures = async (publisher: Publisher, env: Env): Pr
   }
 }
 
-/** Selects the agents that are not signed with the keys `?1`. */
-const STALE = `SELECT id FROM card_signatures WHERE signers < ?1 OR signers > ?1
-  UNION ALL SELECT id FROM agents WHERE ?1 <> '' AND id NOT IN (SELECT id FROM card_signatures)`
+/** Selects the agents that are not signed with the keys `?1`. One whose card was never fetched has no row. */
+const STALE = 'SELECT id FROM card_signatures WHERE signers < ?1 OR signers > ?1'
 
-/** Returns how far the agents are signed with the keys that `signers` names. Until KV has the documents, an agent counts as unsigned. */
+/**
+ * Returns how far the agents are signed with the keys that `signers` names. Until KV has the documents, an agent counts
+ * as unsigned.
+ */
 export const selectSigningState = (sql: SqlStorage, signers: string): SigningState => {
   const unpublished = sql
     .exec<{ id: string }>(

@@ -1,23 +1,17 @@
 import type { StoredSigning } from '../records.ts'
 
-/** How an agent's documents are signed, and the `seq` under which they were published after they were signed again; 0 for never. */
-type SigningRow = StoredSigning & { publishedSeq: number }
+/** The signatures in an agent's documents, and the `seq` of their publication after other keys signed; 0 for never. */
+type SigningRow = Pick<StoredSigning, 'signatures'> & { publishedSeq: number }
 
 /** Returns how an agent's documents are signed; undefined where that was never decided. */
 export const selectSigning = (sql: SqlStorage, id: string): SigningRow | undefined => {
   const [row] = sql
-    .exec<{ signers: string; signatures: string; published_seq: number }>(
-      'SELECT signers, signatures, published_seq FROM card_signatures WHERE id = ?',
+    .exec<{ signatures: string; publishedSeq: number }>(
+      'SELECT signatures, published_seq AS publishedSeq FROM card_signatures WHERE id = ?',
       id,
     )
     .toArray()
-  return (
-    row && {
-      signers: row.signers,
-      signatures: JSON.parse(row.signatures) as StoredSigning['signatures'],
-      publishedSeq: row.published_seq,
-    }
-  )
+  return row && { ...row, signatures: JSON.parse(row.signatures) as SigningRow['signatures'] }
 }
 
 /** Stores how the documents of an agent are signed, and when other keys have begun to sign them; 0 for never. */

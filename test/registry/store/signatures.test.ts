@@ -69,6 +69,11 @@ describe('a Registry whose keys change', () => {
     expect(await signersOf('late')).toHaveLength(2)
   })
 
+  it('has nothing to sign of an agent whose remote card was never fetched', async () => {
+    await host.put('remote', { upstream: { card: 'https://agent.test/card', service: 'AGENT' } })
+    expect((await getKeys()).unsigned).toBe(0)
+  })
+
   it('removes a signature by a key that is gone, and adds none to a card without any, if a manifest is not valid now', async () => {
     await host.put('stripped', { card: minimalCard, signatures: 'strip' })
     const { sql } = host.storage
