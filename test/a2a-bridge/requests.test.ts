@@ -174,6 +174,7 @@ describe('a call in another protocol', () => {
 
   it('has the parameters of that protocol, and reports those that it loses', () => {
     const named = { taskId: 't', name: 'tasks/t/pushNotificationConfigs/p', pushNotificationConfig: { url } }
+    const single = { taskId: 't', pushNotificationConfig: config }
     const several = { taskId: 't', pushNotificationConfig: { ...config, ...schemes('Basic', 'Bearer') } }
     const pushed = {
       message: text,
@@ -226,6 +227,8 @@ describe('a call in another protocol', () => {
       ['listTasks', restV1, { pageSize: 'x', includeArtifacts: '1' }, v1, { pageSize: 'x', includeArtifacts: '1' }],
       // Names that mean something else.
       ['send', v03, unknown, v1, { message: text }, ['configuration.*']],
+      // A name that only ProtoJSON has.
+      ['createPushConfig', v03, { ...single, name: 'n' }, v1, { taskId: 't', ...config }, ['*']],
       [
         'send',
         v1,

@@ -470,6 +470,9 @@ describe('the document', () => {
       },
       components: { schemas: { TokenRequest: { additionalProperties: false } } },
     })
+    const dialects = ['hybrid', '1.0', 'superx', 'telex', 'shaman', '0.3', 'gopherhole']
+    const dialect = expect.objectContaining({ name: 'dialect', schema: { enum: dialects } })
+    expect(document).toHaveProperty(['paths', '/agents/{id}', 'get', 'parameters'], expect.arrayContaining([dialect]))
     const { responses } = document.components as { responses: JsonObject }
     expect(Object.values(responses)).toContainEqual({ description: 'The agent has deleted it.' })
   })

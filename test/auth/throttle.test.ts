@@ -23,6 +23,7 @@ describe('clientKey', () => {
       ['2001:db8:1::', '2001:db8:1:0:5:6:7:8'],
       ['2001:db8:1::5', '2001:0DB8:0001:0000:0000:0000:0000:0006'],
       ['::1', '0:0:0:0:0:0:0:2'],
+      ['1::4:5:6:7:8', '1:0:0:4::'],
     ] as const)
       expect(clientKey(requestFrom(one)), one).toBe(clientKey(requestFrom(other)))
   })

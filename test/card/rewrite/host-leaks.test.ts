@@ -95,29 +95,15 @@ describe('the host name of the agent', () => {
     expect(rows.map(([fields]) => [fields, ...findErrors(makeCard(fields))])).toEqual(rows)
   })
 
-  it('is not found in another host name, but in a subdomain', () => {
+  it('is not found in another host name', () => {
     for (const value of [
       'https://agents.example',
       'https://my-weather.agents.example',
       'https://weather.agents.example.org',
+      `https://cdn.${host}/x`,
       'http://db.internal, 10.0.0.5',
     ])
       expect(serveField(value)).toBe(value)
-    for (const [value, name] of [
-      [`https://cdn.${host}/x`, `cdn.${host}`],
-      [`See a.b.${host}.`, `a.b.${host}`],
-    ] as const) {
-      expect(getCompileErrors(makeManifest(), makeCard({ 'x-field': value }))).toMatchObject([
-        { pointer: '/x-field', message: expect.stringContaining(`host ${name}, `) },
-      ])
-      expect(serveField(value, {}, { mayShow: [name] })).toBe(value)
-    }
-  })
-
-  it('is not found in the name of this host, though it is a subdomain', () => {
-    const local = { id: 'weather', requestOrigin: `https://cards.${host}` }
-    const url = `https://cards.${host}/agents/other`
-    expect(compileCard(makeManifest(), makeCard({ 'x-field': url }), local).card['x-field']).toBe(url)
   })
 
   it('is allowed where upstream.mayShow lists it, and the endpoint is replaced nevertheless', () => {
@@ -130,7 +116,7 @@ describe('the host name of the agent', () => {
     ])
     const { documents } = compileCard(makeManifest(upstream), makeCard({ documentationUrl: docs }))
     expect([documents['0.3'].documentationUrl, documents['0.3'].url]).toStrictEqual([docs, ownEndpoint])
-    expect(serveField(`https://cdn.${host}/x`, {}, { mayShow: ['*'] })).toBe(`https://cdn.${host}/x`)
+    expect(serveField(host, {}, { mayShow: ['*'] })).toBe(host)
   })
 
   it('may be that of this host, with another port', () => {

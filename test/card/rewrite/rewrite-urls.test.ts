@@ -39,7 +39,7 @@ describe('a URL of the agent in a fetched card', () => {
       `https://${host}:8443/a2a`,
       `wss://${host}/a2a`,
       `https://${host}/agents/other/.well-known/agent-card.json`,
-      `https://proxy.example/?u=${encodeURIComponent(endpoint)}`,
+      `https://proxy.example/?u=${endpoint}x`,
       `It runs on ${host.toUpperCase()}:8443`,
     ]
     for (const value of values)

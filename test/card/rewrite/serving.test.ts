@@ -218,7 +218,8 @@ describe("the agent's URL in a card with `route: gateway`", () => {
       // Links.
       [{ documentationUrl: `${agent}/docs` }, '/card/documentationUrl'],
       [{ iconUrl: agent.replace('https', 'http') }, '/card/iconUrl'],
-      [{ iconUrl: `https://proxy.example/?u=${encodeURIComponent(agent)}` }, '/card/iconUrl'],
+      [{ iconUrl: `https://proxy.example/?u=${agent}` }, '/card/iconUrl'],
+      [{ url: `${agent}/`, documentationUrl: `${agent}/docs` }, '/card/documentationUrl'],
       [{ skills: [{ ...skill, url: 'https://weather.agents.example/s' }] }, '/card/skills/0/url'],
       [{ protocol: 'a2a', iconUrl: 'https://cdn.example/i', icon_url: agent }, '/card/icon_url'],
       [{ securitySchemes: { oidc } }, '/card/securitySchemes/oidc/openIdConnectUrl'],
@@ -256,7 +257,11 @@ describe("the agent's URL in a card with `route: gateway`", () => {
   it('is rejected on the host of the upstream in any link', () => {
     const host = 'https://behind.example'
     for (const upstream of [{ url: `${host}/a2a` }, { card: `${host}/card.json` }, { mcp: `${host}/mcp` }])
-      for (const fields of [{ documentationUrl: `${host}/docs` }, { provider: { organization: 'W', url: host } }])
+      for (const fields of [
+        { documentationUrl: `${host}/docs` },
+        { documentationUrl: 'https://weather.agents.example/docs?of=behind.example' },
+        { provider: { organization: 'W', url: host } },
+      ])
         expect(getCompileErrors(makeManifest(fields, { upstream }))).toHaveLength(1)
   })
 
@@ -271,18 +276,15 @@ describe("the agent's URL in a card with `route: gateway`", () => {
     ])
   })
 
-  it('is not found in a word that equals a host name without dots', () => {
+  it('is not found where its host name has no dot, which is a word like any other', () => {
     const card = { name: 'Echo', description: 'An echo agent', url: 'http://echo/a2a' }
     expect(compileCard({ card, route: 'gateway' })).toHaveProperty('documents')
-    expect(getCompileErrors({ card: { ...card, note: 'see http://echo/a2a' }, route: 'gateway' })).toStrictEqual([
-      makeUrlError('/card/note'),
-    ])
   })
 
   it('is found as it is sent over the network, in any case, without the trailing dot of the endpoint', () => {
     const notes = {
       'https://bücher.example/a2a': 'ask XN--bcher-kva.example',
-      'http://[fd00::5]:8080/a2a': 'at [FD00::5] only',
+      'http://10.0.0.5:8080/a2a': 'at 10.0.0.5:8080 only',
       'https://weather.agents.example./a2a/one': 'ask weather.agents.example',
     }
     for (const [url, note] of Object.entries(notes))

@@ -32,7 +32,7 @@ describe('didDocumentUrl', () => {
 })
 
 describe('chooseKeys', () => {
-  const signedBy = (...jkus: string[]): JsonObject => ({
+  const signedBy = (...jkus: (string | undefined)[]): JsonObject => ({
     signatures: jkus.map(jku => ({
       protected: Buffer.from(JSON.stringify({ alg: 'ES256', kid, jku })).toString('base64url'),
       signature: 'AAAA',
@@ -41,7 +41,7 @@ describe('chooseKeys', () => {
   const jwks = (name: string) => `https://agent.example/${name}.json`
 
   it('takes the key sets that the signatures of either document point to', () => {
-    const served = { plain: signedBy(jwks('a')), current: signedBy(jwks('a'), jwks('b')) }
+    const served = { plain: signedBy(jwks('a'), undefined), current: signedBy(jwks('a'), jwks('b')) }
     expect(chooseKeys(served, {})).toEqual({ trust: 'signer', sources: [jwks('a'), jwks('b')], unread: [] })
     expect(chooseKeys({ plain: {}, current: signedBy(jwks('b')) }, { url: jwks('card') })).toEqual({
       trust: 'origin',
