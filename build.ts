@@ -12,7 +12,7 @@ export const workerOptions = {
   resolve: {
     conditionNames: ['workerd', 'worker', 'browser', 'import'],
     mainFields: ['browser', 'module', 'main'],
-    alias: { '@modelcontextprotocol/client/_shims': join(root, 'src/mcp/client-shims.ts') },
+    alias: { '@modelcontextprotocol/client/_shims': join(root, 'src/mcp/client/client-shims.ts') },
   },
   transform: { target: 'es2024', define: { 'process.env.NODE_ENV': '"production"' } },
   onLog: (level, log, print) => {

@@ -2,18 +2,18 @@ import { type IRequest, Router } from 'itty-router'
 import { agentCard, hostCard } from './api/cards.ts'
 import type { RouteName } from './api/openapi/index.ts'
 import { config } from './config.ts'
-import { agentCall, hostCall, namedCall } from './gateway/index.ts'
+import { agentCall, hostCall, namedCall } from './gateway/endpoints.ts'
 import { HttpError, toErrorResponse } from './http/errors.ts'
 import { type Handler, lazy, type PathParams } from './http/handler.ts'
 import { prefersHtml, preflightResponse } from './http/headers.ts'
-import { parseUrl } from './net/urls.ts'
+import { parseUrl } from './http/urls.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const admin = () => import('./api/admin/index.ts')
 const agents = () => import('./api/agents/register.ts')
 const catalogs = () => import('./api/catalogs/index.ts')
 const batch = () => import('./api/agents/batch.ts')
-const checks = () => import('./checks/index.ts')
+const checks = () => import('./api/agents/check.ts')
 const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
 const images = () => import('./pages/images/index.ts')

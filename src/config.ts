@@ -1,8 +1,8 @@
 import { agentIdPattern } from './card/model/constants.ts'
 import { log } from './http/log.ts'
 import { blockReason, parseOrigins, splitOrigins, toOrigin } from './http/safe-fetch.ts'
+import { parseUrl } from './http/urls.ts'
 import { MIN_ADMIN_TOKEN_LENGTH } from './limits.ts'
-import { parseUrl } from './net/urls.ts'
 import { defaults, type hostSecrets, type VariableName } from './variables.ts'
 
 declare global {

@@ -5,7 +5,7 @@ import {
   type FetchOptions,
   fetchJson,
 } from '../../src/http/fetch-resource.ts'
-import { parseUrl } from '../../src/net/urls.ts'
+import { parseUrl } from '../../src/http/urls.ts'
 import { isUnencrypted } from '../hosts/index.ts'
 import { describeNetworkError } from './http.ts'
 

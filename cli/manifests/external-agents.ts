@@ -9,6 +9,7 @@ import {
 import { Manifest } from '../../src/card/manifest/manifest.ts'
 import { toSlug } from '../../src/card/model/constants.ts'
 import { hostname as Hostname } from '../../src/card/model/schema.ts'
+import { parseUrl, toHttpUrl } from '../../src/http/urls.ts'
 import {
   formatPointer,
   isJsonObject,
@@ -18,7 +19,6 @@ import {
   omit,
   type Pointer,
 } from '../../src/json/json.ts'
-import { parseUrl, toHttpUrl } from '../../src/net/urls.ts'
 import type { ManifestSource } from './normalize.ts'
 
 /** Whether a file has the name under which Shaman keeps external agents. */

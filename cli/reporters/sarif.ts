@@ -1,7 +1,7 @@
 import type { ArtifactLocation, Log, Notification, Result, ToolComponent } from 'sarif'
-import { observedRules } from '../../src/card/diff/observed.ts'
 import { rules } from '../../src/card/lint/index.ts'
 import type { Severity } from '../../src/card/model/report.ts'
+import { observedRules } from '../../src/conformance/observed.ts'
 import { VERSION } from '../../src/version.ts'
 import { type Diagnostic, type SkippedFile, skippedText } from '../manifests/index.ts'
 import type { LintReport, LintResult } from './lint-text.ts'

@@ -1,1 +1,0 @@
-export { addVerify } from './command.ts'

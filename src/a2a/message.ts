@@ -1,6 +1,6 @@
 import type { WireVersion } from '../card/model/calls.ts'
-import { isJsonType } from '../http/media-type.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonType } from '../json/media-type.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { type A2ACall, operations } from './operations.ts'

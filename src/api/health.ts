@@ -2,11 +2,11 @@ import { authenticate } from '../auth/authenticate.ts'
 import { isAdmin } from '../auth/permissions.ts'
 import { countUnrecognized } from '../auth/throttle.ts'
 import { config } from '../config.ts'
-import { readWebhookKeys } from '../events/webhook.ts'
 import { findMissingBindings } from '../http/bindings.ts'
 import type { Handler } from '../http/handler.ts'
 import { jsonResponse } from '../http/responses.ts'
 import { readHealth, readUpstreamBindings } from '../registry/edge/health.ts'
+import { readWebhookKeys } from '../registry/events/webhook.ts'
 import { VERSION } from '../version.ts'
 
 /**

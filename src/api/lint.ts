@@ -2,10 +2,10 @@ import { clientKey, countRequest } from '../auth/throttle.ts'
 import type { Compiled } from '../card/compile/index.ts'
 import type { Note } from '../card/model/report.ts'
 import { config } from '../config.ts'
+import { findIdentityErrors } from '../gateway/upstream/identity-errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { readJson } from '../http/json-body.ts'
 import { jsonResponse } from '../http/responses.ts'
-import { findIdentityErrors } from '../identity/identity-errors.ts'
 
 /** `POST /lint`: returns the report on a card or manifest; with `?representations=true`, also what each client would get. Stores nothing. */
 export const postLint: Handler = async (request, env) => {

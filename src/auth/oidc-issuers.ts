@@ -2,11 +2,11 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jos
 import { config, type Variables } from '../config.ts'
 import { fetchText } from '../http/fetch-resource.ts'
 import { log } from '../http/log.ts'
-import { isJsonType } from '../http/media-type.ts'
+import { parseUrl } from '../http/urls.ts'
 import { parseUnambiguous } from '../json/duplicate-names.ts'
 import { isJsonObject, type JsonObject } from '../json/json.ts'
+import { isJsonType } from '../json/media-type.ts'
 import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES, MAX_ISSUER_KEYS } from '../limits.ts'
-import { parseUrl } from '../net/urls.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 
 /** An OpenID Connect issuer: its identifier, and its keys. */

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../http/conditional.ts'
 import { HttpError, RATE_LIMIT_SECONDS, tooManyRequests } from '../http/errors.ts'
-import { parseUrl } from '../net/urls.ts'
+import { parseUrl } from '../http/urls.ts'
 import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { Authentication } from './principal.ts'
 import { isToken } from './token.ts'

@@ -18,10 +18,10 @@ import { ClockCache } from '../registry/edge/clock-cache.ts'
 import type { RefreshBase } from '../registry/records.ts'
 import { getRegistry } from '../registry/store/client.ts'
 import { createSigning } from '../signing/card-signer.ts'
-import { checkReadAccess, PAST_LIMIT, UNAVAILABLE } from './access.ts'
-import type { CallContext, InboundCall } from './call-context.ts'
 import { forwardCall } from './forward-call.ts'
-import { targetOf } from './policy.ts'
+import { checkReadAccess, PAST_LIMIT, UNAVAILABLE } from './gate/access.ts'
+import type { CallContext, InboundCall } from './gate/call-context.ts'
+import { targetOf } from './gate/policy.ts'
 import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
 
 /** A call for the extended card, or one that is checked against it. */

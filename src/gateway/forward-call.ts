@@ -7,8 +7,8 @@ import type { CallProfile } from '../card/call-profile.ts'
 import { addsCredential, type CallTarget, canTranslate, isSameProtocol } from '../card/model/calls.ts'
 import { config } from '../config.ts'
 import { resolveSecret, resolveService } from '../http/bindings.ts'
-import type { OwnedCall } from '../task-owners/agent-owners.ts'
-import type { CallContext, InboundCall } from './call-context.ts'
+import type { CallContext, InboundCall } from './gate/call-context.ts'
+import type { OwnedCall } from './tasks/agent-owners.ts'
 import type { TranslatedCall } from './translate-call.ts'
 import { forward, misconfigured } from './upstream/forward.ts'
 import type { UpstreamCredentials, UpstreamRoute } from './upstream/request.ts'
@@ -123,7 +123,7 @@ const assertIdentity = async (
   { profile: { tiers }, target }: PermittedCall,
 ): Promise<{ assertion: string } | { misconfigured: string }> => {
   // Loaded on first use, because few agents ask for it.
-  const { assertCaller } = await import('../identity/assertion.ts')
+  const { assertCaller } = await import('./upstream/assertion.ts')
   return assertCaller({ caller, issuer, audience: target.url, agent: agent.id, tiers }, env)
 }
 
@@ -133,7 +133,7 @@ const checkOwner = async (
   call: A2ACall,
 ): Promise<OwnedCall | CallError | undefined> => {
   if (call.operation === 'extendedCard') return undefined
-  const { checkTaskOwner } = await import('../task-owners/owned-call.ts')
+  const { checkTaskOwner } = await import('./tasks/owned-call.ts')
   return checkTaskOwner(call, { agent: agent.id, caller }, env)
 }
 

@@ -7,6 +7,7 @@ import type { CallProfile } from '../card/call-profile.ts'
 import type { CallModes } from '../card/model/calls.ts'
 import { config } from '../config.ts'
 import { startTiming } from '../http/handler.ts'
+import { forwardCall } from './forward-call.ts'
 import {
   authorizeCall,
   checkCaller,
@@ -15,12 +16,11 @@ import {
   loadExtendedCard,
   readExtendedModes,
   resolveAgent,
-} from './access.ts'
-import { hasSmallBody } from './call-body.ts'
-import { type CallContext, createCallContext, type InboundCall } from './call-context.ts'
-import { kindsOf, logCall } from './call-log.ts'
-import { forwardCall } from './forward-call.ts'
-import { evaluatePolicy, targetOf, type Verdict } from './policy.ts'
+} from './gate/access.ts'
+import { hasSmallBody } from './gate/call-body.ts'
+import { type CallContext, createCallContext, type InboundCall } from './gate/call-context.ts'
+import { kindsOf, logCall } from './gate/call-log.ts'
+import { evaluatePolicy, targetOf, type Verdict } from './gate/policy.ts'
 
 /** Handles one call from request to response, and logs it. */
 export const handleCall = async (

@@ -10,9 +10,9 @@ import { PRIVATE_NO_STORE } from '../http/headers.ts'
 import { a2aResponse } from '../http/responses.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
-import { readCallBody } from './call-body.ts'
-import { type AgentRef, agentById, type CallContext, type InboundCall } from './call-context.ts'
-import { preferVersionError, supportedVersions } from './policy.ts'
+import { readCallBody } from './gate/call-body.ts'
+import { type AgentRef, agentById, type CallContext, type InboundCall } from './gate/call-context.ts'
+import { preferVersionError, supportedVersions } from './gate/policy.ts'
 import { type AgentParameter, jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
 
 /** An endpoint at which a parameter of the call selects the agent. */

@@ -19,10 +19,10 @@ import { PRIVATE_NO_STORE } from '../http/headers.ts'
 import { a2aResponse } from '../http/responses.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { CachedDocument } from '../registry/edge/cards.ts'
-import { readCallBody } from './call-body.ts'
-import { type AgentRef, agentById, type InboundCall } from './call-context.ts'
+import { readCallBody } from './gate/call-body.ts'
+import { type AgentRef, agentById, type InboundCall } from './gate/call-context.ts'
+import { preferVersionError } from './gate/policy.ts'
 import { handleCall } from './handle-call.ts'
-import { preferVersionError } from './policy.ts'
 import { rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
 
 /** Handles the HTTP+JSON binding below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */

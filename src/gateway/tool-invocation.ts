@@ -6,9 +6,9 @@ import { clientKey } from '../auth/throttle.ts'
 import type { CallProfile } from '../card/call-profile.ts'
 import { config } from '../config.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
-import type { BridgeCall } from '../mcp-bridge/bridge-call.ts'
-import { resolveToolCall } from '../mcp-bridge/tool-call.ts'
-import type { CallContext } from './call-context.ts'
+import type { BridgeCall } from '../mcp/agent/bridge-call.ts'
+import { resolveToolCall } from '../mcp/agent/tool-call.ts'
+import type { CallContext } from './gate/call-context.ts'
 import type { UpstreamRoute } from './upstream/request.ts'
 
 /** Routes a call to the Durable Object of an MCP server's agent. Refuses a message that calls none of its tools. */

@@ -1,11 +1,11 @@
+import { type BridgedCall, bridgeCall } from '../a2a/bridge/index.ts'
 import type { CallError } from '../a2a/errors.ts'
 import { type A2ACall, operations } from '../a2a/operations.ts'
-import { type BridgedCall, bridgeCall } from '../a2a-bridge/index.ts'
 import { createTokenFinder } from '../auth/token.ts'
 import type { CallTarget } from '../card/model/calls.ts'
 import { omit } from '../json/json.ts'
-import type { CallContext, GateWarning } from './call-context.ts'
-import { logStream } from './call-log.ts'
+import type { CallContext, GateWarning } from './gate/call-context.ts'
+import { logStream } from './gate/call-log.ts'
 import {
   type AgentParameter,
   jsonRpcMessage,

@@ -1,6 +1,6 @@
-import { parseUrl } from '../net/urls.ts'
 import { variableNames } from '../variables.ts'
 import { type FetchFn, safeFetch } from './safe-fetch.ts'
+import { parseUrl } from './urls.ts'
 
 /** The part of the host's configuration that this module needs. */
 type HostConfig = {

@@ -1,8 +1,8 @@
 import { parseUnambiguous } from '../json/duplicate-names.ts'
 import type { Json } from '../json/json.ts'
+import { essence, isJsonType } from '../json/media-type.ts'
 import { CARD_TIMEOUT_SECONDS, MAX_CARD_BYTES } from '../limits.ts'
 import { readText } from './body.ts'
-import { essence, isJsonType } from './media-type.ts'
 import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'
 
 /**

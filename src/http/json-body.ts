@@ -1,11 +1,11 @@
 import { parseUnambiguous } from '../json/duplicate-names.ts'
 import type { Json } from '../json/json.ts'
+import { isJsonType } from '../json/media-type.ts'
 import { findSyntaxMistake, type SyntaxMistake } from '../json/syntax-mistake.ts'
 import { decodeUtf8 } from '../json/utf8.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { readBytes } from './body.ts'
 import { HttpError } from './errors.ts'
-import { isJsonType } from './media-type.ts'
 
 /**
  * Reads the JSON body of a request to the registry. Checks its media type first, then its size, encoding, depth and syntax, and that no

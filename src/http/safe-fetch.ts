@@ -1,6 +1,6 @@
 import { MAX_REDIRECTS } from '../limits.ts'
-import { isPrivateName, isWildcardDnsName } from '../net/names.ts'
-import { parseUrl } from '../net/urls.ts'
+import { isPrivateName, isWildcardDnsName } from './names.ts'
+import { parseUrl } from './urls.ts'
 
 /** A request that was not made. `blocked` is for the log only: one response for every reason, so that nobody can probe. */
 type Blocked = { blocked: string }

@@ -4,8 +4,8 @@ import { signedNames } from '../card/model/constants.ts'
 import type { Note } from '../card/model/report.ts'
 import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
 import { config, type Variables } from '../config.ts'
-import { isLocalName } from '../net/names.ts'
-import { parseUrl } from '../net/urls.ts'
+import { isLocalName } from '../http/names.ts'
+import { parseUrl } from '../http/urls.ts'
 import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
 
 /** How the cards of an agent are signed: by whom, or why not. `signers` names the keys of the host that it was decided with. */

@@ -1,8 +1,8 @@
+import { toDidWeb } from '../http/did-web.ts'
 import { respondWithDocument } from '../http/document.ts'
 import { HttpError } from '../http/errors.ts'
 import type { Handler } from '../http/handler.ts'
 import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
-import { toDidWeb } from '../net/did-web.ts'
 import { findSigningKeys, listKeys, type SigningKeys } from './keys.ts'
 
 /** Without `stale-while-revalidate`: a verifier that finds no key must get the current set when it fetches it again. */

@@ -12,8 +12,8 @@ import {
   type SignatureResult,
   verifySignatures,
 } from '../card/signatures/index.ts'
+import { parseUrl } from '../http/urls.ts'
 import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
-import { parseUrl } from '../net/urls.ts'
 import type { CardVerification, SourceFailure, SourceRecord } from '../registry/records.ts'
 import { readCovered } from './covered.ts'
 

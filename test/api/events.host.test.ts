@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { getEvents } from '../../src/api/events/index.ts'
-import type { Refusal } from '../../src/events/feed.ts'
+import type { Refusal } from '../../src/registry/events/feed.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { namesOf, readEvents } from '../support/event-stream.ts'
 import { sharedHost, token } from '../support/host.ts'

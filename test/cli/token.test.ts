@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { parseExpiry } from '../../cli/commands/token.ts'
+import { parseExpiry } from '../../cli/commands/host/token.ts'
 import { problem } from './fake-host.ts'
 import { card, containing, useFakeHost } from './workspace.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OperationName } from '../../src/a2a/operations.ts'
-import { evaluatePolicy } from '../../src/gateway/policy.ts'
+import { evaluatePolicy } from '../../src/gateway/gate/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FetchOptions, fetchText } from '../../src/http/fetch-resource.ts'
-import { isJsonType } from '../../src/http/media-type.ts'
+import { isJsonType } from '../../src/json/media-type.ts'
 import { html, json, type Responder, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 let server: UpstreamServer

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ObjectName } from '../../src/a2a-bridge/objects.ts'
+import type { ObjectName } from '../../src/a2a/bridge/objects.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { webUrl } from './cards/generated.ts'
 

@@ -6,9 +6,10 @@ import type { LocatedMutant } from './sample.ts'
 /** The folders whose tests are measured together, by the names of `--folder`. */
 export const groups: Record<string, readonly string[]> = {
   ...Object.fromEntries(
-    ['a2a', 'a2a-bridge', 'api', 'auth', 'card', 'events', 'gateway', 'mcp-bridge', 'registry', 'task-owners'].map(
-      name => [name, [`src/${name}`]],
-    ),
+    ['a2a', 'api', 'auth', 'card', 'conformance', 'gateway', 'mcp', 'registry', 'signing', 'sources'].map(name => [
+      name,
+      [`src/${name}`],
+    ]),
   ),
   http: ['src/http', 'src/json'],
   cli: ['cli'],

@@ -9,7 +9,7 @@ import { HttpError, toHttpError, toProblem } from '../../http/errors.ts'
 import type { Handler, RequestContext } from '../../http/handler.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
 import { parseJsonText, readBodyText } from '../../http/json-body.ts'
-import { essence } from '../../http/media-type.ts'
+import { essence } from '../../json/media-type.ts'
 import {
   LINES_PER_WRITE,
   MAX_ATOMIC_BATCH_BYTES,

@@ -1,7 +1,7 @@
 import { HttpError } from '../../http/errors.ts'
 import type { Handler } from '../../http/handler.ts'
 import { requestHostname } from '../../http/headers.ts'
-import { isLocalName } from '../../net/names.ts'
+import { isLocalName } from '../../http/names.ts'
 import { respondWithDid } from '../../signing/key-set.ts'
 import { resolveSite } from './site.ts'
 

@@ -1,7 +1,7 @@
 import { config } from '../../config.ts'
 import type { RequestContext } from '../../http/handler.ts'
 import { requestHostname } from '../../http/headers.ts'
-import { isLocalName } from '../../net/names.ts'
+import { isLocalName } from '../../http/names.ts'
 import { findHostOwner } from '../../registry/edge/lookups.ts'
 import type { CatalogAgent } from '../../registry/records.ts'
 

@@ -11,8 +11,8 @@ import {
   readableBy,
   resolveAgent,
   UNAVAILABLE,
-} from '../../gateway/access.ts'
-import { type AgentRef, createCallContext } from '../../gateway/call-context.ts'
+} from '../../gateway/gate/access.ts'
+import { type AgentRef, createCallContext } from '../../gateway/gate/call-context.ts'
 import { HttpError, serviceUnavailable } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/handler.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'

@@ -8,7 +8,7 @@ import {
   type Pointer,
   toText,
 } from '../../json/json.ts'
-import { detectDialect, dialects } from '../dialects/index.ts'
+import { detectDialect, dialects } from '../dialects/dialects.ts'
 import { callerPolicy, isBridged, type Manifest } from '../manifest/manifest.ts'
 import { listTiers } from '../manifest/tiers.ts'
 import { type AgentCard, type CapabilityDefaults, SecurityRequirements } from '../model/agent-card.ts'

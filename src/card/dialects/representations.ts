@@ -6,8 +6,8 @@ import { type DialectName, dialectNames, type HybridName, type RepresentationNam
 import { canonicalKey } from '../read/field-names.ts'
 import { endpointFields, pickV0Interface, presentEndpointFields, speaksV1, superxProtocol } from '../read/interfaces.ts'
 import { writeV0SchemeWithWrapper } from '../read/security-schemes.ts'
+import { dialects } from './dialects.ts'
 import { gopherholeVersion } from './gopherhole.ts'
-import { dialects } from './index.ts'
 import { omitIncompleteProvider, writeV0 } from './v0-base.ts'
 
 /** An authored card: the document to serve in its own dialect, and the document whose signatures are kept, if any are. */

@@ -1,5 +1,5 @@
-import { covers, parseMediaRange } from '../../http/media-type.ts'
 import { formatPointer } from '../../json/json.ts'
+import { covers, parseMediaRange } from '../../json/media-type.ts'
 import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
 import { change, type FoundChange, quote, quoteList } from './change-rules.ts'
 

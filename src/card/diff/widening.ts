@@ -1,6 +1,6 @@
+import { parseUrl, toHttpUrl } from '../../http/urls.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
-import { parseUrl, toHttpUrl } from '../../net/urls.ts'
 import { getApiKeyHeaders } from '../call-profile.ts'
 import type { AgentCard, AgentInterface, AgentSkill } from '../model/agent-card.ts'
 import { majorMinor, wireVersionOf } from '../model/calls.ts'

@@ -1,5 +1,5 @@
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
-import { dialects } from '../dialects/index.ts'
+import { dialects } from '../dialects/dialects.ts'
 import { knownFields, type ObjectKind } from '../read/field-names.ts'
 import { cardTransports, interfaceTransports } from '../read/transports.ts'
 import {

@@ -1,6 +1,6 @@
 import { formatPointer, isJsonObject, type Json, jsonEntries, type Pointer, parsePointer } from '../../json/json.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
-import { dialects } from '../dialects/index.ts'
+import { dialects } from '../dialects/dialects.ts'
 import { readHeader } from '../signatures/header.ts'
 import { closestExisting, type Finding, getAuthored, type LintContext, type Rule } from './rule.ts'
 

@@ -1,6 +1,6 @@
 import { test as isMediaTypeName } from 'media-typer'
-import { parseMediaRange } from '../../http/media-type.ts'
 import { formatPointer, isJsonObject, type Pointer } from '../../json/json.ts'
+import { parseMediaRange } from '../../json/media-type.ts'
 import {
   type AuthoredSkill,
   type Finding,

@@ -1,7 +1,7 @@
+import { isPrivateHost } from '../../http/hosts.ts'
+import { parseUrl, toHttpUrl } from '../../http/urls.ts'
 import { formatPointer, type Json, type Pointer, toText } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
-import { isPrivateHost } from '../../net/hosts.ts'
-import { parseUrl, toHttpUrl } from '../../net/urls.ts'
 import { getAuthored, getAuthoredItems, type LintContext, type Rule, rule } from './rule.ts'
 
 type UrlAt = { url: URL; pointer: Pointer }

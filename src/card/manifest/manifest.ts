@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { isLocalName } from '../../http/names.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
 import { MAX_ALLOWED_SECRETS } from '../../limits.ts'
-import { isLocalName } from '../../net/names.ts'
 import { addsCredential, bridgeLevels, type CallerPolicy, callerPolicies } from '../model/calls.ts'
 import { agentIdPattern } from '../model/constants.ts'
 import type { CardError, Note } from '../model/report.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { didDocumentUrl } from '../../http/did-web.ts'
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { MAX_UPSTREAM_KEYS } from '../../limits.ts'
-import { didDocumentUrl } from '../../net/did-web.ts'
 import { httpUrl, jsonObject, looseObject } from '../model/schema.ts'
 
 /** What happens to a fetched card that is not verified. */

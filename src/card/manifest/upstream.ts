@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { parseUrl } from '../../http/urls.ts'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
-import { parseUrl } from '../../net/urls.ts'
 import { variableNames } from '../../variables.ts'
 import { addsCredential } from '../model/calls.ts'
 import { hostList, httpUrl, singleLine, strictObject } from '../model/schema.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { parseUrl, toHttpUrl } from '../../http/urls.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
 import { MAX_HOSTS } from '../../limits.ts'
-import { parseUrl, toHttpUrl } from '../../net/urls.ts'
 import type { CardError } from './report.ts'
 
 /** Any JSON value: documents come from `JSON.parse`, so there is nothing to check. */

@@ -1,6 +1,6 @@
+import { parseUrl } from '../../http/urls.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
 import { collectStrings } from '../../json/tree.ts'
-import { parseUrl } from '../../net/urls.ts'
 import type { CardError } from '../model/report.ts'
 import { canonicalFlag, hasField, listCapabilityNames } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'

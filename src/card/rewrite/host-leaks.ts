@@ -1,6 +1,6 @@
+import { parseUrl, toHttpUrl } from '../../http/urls.ts'
 import { formatPointer, isJsonObject, type JsonObject, type Pointer, toText } from '../../json/json.ts'
 import { collectNames, collectStrings } from '../../json/tree.ts'
-import { parseUrl, toHttpUrl } from '../../net/urls.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { endpointFields } from '../read/interfaces.ts'

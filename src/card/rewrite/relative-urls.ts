@@ -1,5 +1,5 @@
+import { parseUrl } from '../../http/urls.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
-import { parseUrl } from '../../net/urls.ts'
 import type { Note } from '../model/report.ts'
 import { endpointFields } from '../read/interfaces.ts'
 import { interfaceTransports } from '../read/transports.ts'

@@ -1,6 +1,6 @@
+import { parseUrl } from '../../http/urls.ts'
 import { formatPointer, type Json, type JsonObject, omit, parsePointer } from '../../json/json.ts'
 import { mapMembers } from '../../json/tree.ts'
-import { parseUrl } from '../../net/urls.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AgentCard } from '../model/agent-card.ts'
 import { canonicalKey } from '../read/field-names.ts'

@@ -1,5 +1,5 @@
+import { parseUrl } from '../../http/urls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { parseUrl } from '../../net/urls.ts'
 import { endpointFields } from '../read/interfaces.ts'
 
 /** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */

@@ -1,14 +1,14 @@
+import type { AnswerForCaller } from '../../a2a/bridge/index.ts'
 import type { ErrorForm } from '../../a2a/error-response.ts'
 import type { CallError } from '../../a2a/errors.ts'
 import type { A2ACall } from '../../a2a/operations.ts'
 import type { AnswerPlace } from '../../a2a/results.ts'
-import type { AnswerForCaller } from '../../a2a-bridge/index.ts'
 import type { CallTarget, WireVersion } from '../../card/model/calls.ts'
 import { endToEndHeader } from '../../http/headers.ts'
-import { essence } from '../../http/media-type.ts'
+import { parseUrl } from '../../http/urls.ts'
 import { type Json, type JsonObject, omit } from '../../json/json.ts'
+import { essence } from '../../json/media-type.ts'
 import { MAX_HOPS } from '../../limits.ts'
-import { parseUrl } from '../../net/urls.ts'
 import type { TraceContext } from './trace-context.ts'
 
 /** A call as it is written for its agent. */

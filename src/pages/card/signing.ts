@@ -13,8 +13,8 @@ import {
   signedRules,
   verifySignatures,
 } from '../../card/signatures/index.ts'
+import { parseUrl } from '../../http/urls.ts'
 import type { JsonObject } from '../../json/json.ts'
-import { parseUrl } from '../../net/urls.ts'
 import { findSigningKeys } from '../../signing/keys.ts'
 import { keySecrets } from '../../variables.ts'
 import { shorten } from '../text/index.ts'

@@ -1,5 +1,5 @@
 import type { RepresentationName } from '../../card/model/constants.ts'
-import { parseUrl } from '../../net/urls.ts'
+import { parseUrl } from '../../http/urls.ts'
 
 // What the Worker and the scripts of pages do with texts of cards and answers, all of which are untrusted.
 

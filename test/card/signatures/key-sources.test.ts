@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { resolveKeys } from '../../../src/card/signatures/index.ts'
 import { chooseKeys } from '../../../src/card/signatures/key-sources.ts'
+import { didDocumentUrl } from '../../../src/http/did-web.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { didDocumentUrl } from '../../../src/net/did-web.ts'
 import { makeKey } from '../../support/cards/signed.ts'
 
 const { publicJwk: jwk, kid } = await makeKey()

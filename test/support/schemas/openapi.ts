@@ -1,8 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { essence } from '../../../src/http/media-type.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
+import { essence } from '../../../src/json/media-type.ts'
 import { mapMembers } from '../../../src/json/tree.ts'
 
 /** A response of a host, with its body. */

@@ -1,7 +1,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { fetchService } from '../../../src/http/bindings.ts'
 import { fetchText } from '../../../src/http/fetch-resource.ts'
-import { isJsonType } from '../../../src/http/media-type.ts'
+import { isJsonType } from '../../../src/json/media-type.ts'
 
 /** A test's instructions to the Worker, in the header `Settings`. */
 export type Settings = {

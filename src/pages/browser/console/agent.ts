@@ -10,7 +10,7 @@ import {
   withA2AExtensions,
 } from '@a2a-js/sdk/client'
 import type { AgentCard } from '../../../card/model/agent-card.ts'
-import { isJsonType } from '../../../http/media-type.ts'
+import { isJsonType } from '../../../json/media-type.ts'
 
 /** An interface of the card that a browser can call with the SDK. */
 export type Endpoint = { binding: 'JSONRPC' | 'HTTP+JSON'; version: '1.0' | '0.3'; url: string; tenant: string }

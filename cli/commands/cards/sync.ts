@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Context } from '../../context.ts'
+import { EXIT_CODE_HELP, ExitCode, UsageError } from '../../exit-codes.ts'
+import { CARDS_FOLDER } from '../../manifests/index.ts'
+import {
+  type AddCommand,
+  addFileOptions,
+  addHostOptions,
+  addOnlyOption,
+  DEFAULT_RETRIES,
+  FILES_HELP,
+  type FileFlags,
+  type HostFlags,
+  rejectPrunedFiles,
+  resolveWithWarning,
+  STRICT_HELP,
+  suggestCommand,
+} from '../../options.ts'
+import { differenceText, syncJson, syncText } from '../../reporters/index.ts'
+import {
+  type AgentResult,
+  agentExitCode,
+  ChangeTracker,
+  exitCodeOf,
+  isNoteworthy,
+  type Strictness,
+  type SyncOptions,
+  type SyncResult,
+  syncCards,
+  watchCards,
+} from '../../sync/index.ts'
+import { type Terminal, withoutProgress, withoutReports } from '../../terminal.ts'
+
+type Flags = HostFlags &
+  FileFlags & {
+    dryRun?: true
+    check?: true
+    prune?: true
+    yes?: true
+    force?: true
+    refresh?: true
+    only?: string[]
+    watch?: true
+    wait?: number | string | true
+    retries: number
+    quiet?: true
+    strict?: true
+  }
+
+/** Default of `--wait`: KV takes up to a minute to reach every location. */
+const DEFAULT_WAIT_SECONDS = 90
+
+/** Adds the synchronisation, which runs if no subcommand is named. */
+export const addSync: AddCommand = (program, context, exit) => {
+  const command = program.argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
+  addOnlyOption(addFileOptions(addHostOptions(command, 'write')))
+    .option('--dry-run', 'show what would be done, and do nothing; exit 1 if something differs')
+    .option('--check', 'for CI: like --dry-run, and exit 1 also for lint errors')
+    .option('--strict', STRICT_HELP)
+    .option('--prune', 'delete the agents of the same set that no file describes; asks first')
+    .option('--yes', 'with --prune: do not ask, and delete more than 10 agents at once')
+    .option(
+      '--force',
+      'push nevertheless: over concurrent changes by others and agents of other sets, and in spite of lint errors',
+    )
+    .option('--refresh', 'also send what is unchanged, after the host was upgraded or moved')
+    .option('--watch', 'keep running, push what changes, and report only that')
+    .option(
+      '--wait [seconds]',
+      `wait until the edge serves what was pushed (default: at most ${DEFAULT_WAIT_SECONDS} seconds)`,
+      parseWait,
+    )
+    .option('--retries <count>', 'how often a request is retried', parseCount, DEFAULT_RETRIES)
+    .option('--quiet', 'print only what makes the exit code other than 0')
+    .addHelpText('after', EXIT_CODE_HELP)
+    .action((named: string[], given: Flags) => {
+      const { files, flags } = separateWait(named, given)
+      rejectUnknownCommand(files, program, context.cwd)
+      validateFlags(files, flags, context)
+      return synchronise(files, flags, context, exit)
+    })
+}
+
+const parseCount = (text: string): number => {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(text)
+}
+
+/** Keeps what does not look like a number: in `--wait cards/a.yaml`, it is a file. */
+const parseWait = (text: string): number | string => (/^[\d.,]+$/.test(text) ? parseCount(text) : text)
+
+const separateWait = (named: readonly string[], flags: Flags): { files: string[]; flags: Flags } =>
+  typeof flags.wait === 'string'
+    ? { files: [flags.wait, ...named], flags: { ...flags, wait: true } }
+    : { files: [...named], flags }
+
+/** A single word may be a mistyped command; anything that looks like a path is a file. */
+const rejectUnknownCommand = (files: readonly string[], program: Command, cwd: string): void => {
+  const word = files.find(file => /^[\w-]+$/.test(file) && !existsSync(resolve(cwd, file)))
+  if (word === undefined) return
+  if (program.commands.some(command => command.name() === word))
+    throw new UsageError(`"${word}" is a command: write it before the files, such as sync-card ${word} ${files[0]}.`)
+  const folders = [CARDS_FOLDER].filter(folder => existsSync(resolve(cwd, folder)))
+  throw new UsageError(`"${word}" is neither a file nor a command.${suggestCommand(word, program, folders)}`)
+}
+
+const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }: Context): void => {
+  const { prune, check, watch, yes, dryRun } = flags
+  if (watch && check) throw new UsageError('--watch and --check exclude each other.')
+  if (yes && !prune) throw new UsageError('--yes needs --prune: nothing else asks.')
+  if (!prune) return
+  rejectPrunedFiles(files, cwd)
+  if (!yes && !check && !dryRun && (watch || !terminal.canAsk))
+    throw new UsageError(
+      `--prune cannot ask ${watch ? 'under --watch' : 'without a terminal'}: add --yes to delete without being asked.`,
+    )
+}
+
+const synchronise = async (
+  files: readonly string[],
+  flags: Flags,
+  outer: Context,
+  exit: (code: number) => void,
+): Promise<void> => {
+  const settings = resolveWithWarning(flags, outer)
+  const interruption = new AbortController()
+  let isRunning = false
+  outer.onInterrupt(() => {
+    interruption.abort()
+    if (isRunning) outer.terminal.info('Stopping after the requests under way. Ctrl-C again stops at once.')
+  })
+  const context = { ...outer, terminal: terminalFor(flags, outer.terminal) }
+  const options = { ...toOptions(flags, context), signal: interruption.signal }
+  const sync = async (changed: Partial<SyncOptions> = {}): Promise<SyncResult> => {
+    isRunning = true
+    const result = await syncCards(files, settings, { ...options, ...changed }, context).finally(() => {
+      isRunning = false
+    })
+    exit(exitCodeOf(result, strictnessOf(flags)))
+    return result
+  }
+  if (flags.watch) await watch(files, { sync, flags, signal: interruption.signal }, context)
+  else report(await sync(), flags, context)
+}
+
+const terminalFor = ({ json, quiet }: Flags, terminal: Terminal): Terminal => {
+  const reporting = json ? withoutReports(terminal) : terminal
+  return quiet ? withoutProgress(reporting) : reporting
+}
+
+const strictnessOf = ({ check, dryRun, strict }: Flags): Strictness => ({
+  differences: check === true || dryRun === true,
+  lint: strict ? 'warning' : check ? 'error' : undefined,
+})
+
+/** Reports a synchronisation. `news` are the results that were not reported before; by default, all are new. */
+const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: readonly AgentResult[]): void => {
+  const { quiet, json, strict } = flags
+  const strictness = strictnessOf(flags)
+  const exitCode = exitCodeOf(result, strictness)
+  const isFailing = (each: AgentResult): boolean => agentExitCode(each, strictness) > ExitCode.ok
+  const unreported = news ?? result.results.filter(each => isNoteworthy(each) || isFailing(each))
+  const shown = quiet ? unreported.filter(isFailing) : unreported
+  const isStopped = result.failure !== undefined || result.interrupted === true
+  if (shown.length > 0 || isStopped || (news === undefined && !quiet))
+    terminal.report(syncText(result, { shown, strict: strict === true, quiet: quiet === true }))
+  if (json) terminal.out(syncJson(result, exitCode))
+}
+
+const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
+  const { dryRun, check, prune, force, refresh, retries, wait, yes, only, allowSecret, quiet } = flags
+  return {
+    ...{ prune, force, refresh, retries, only, allowSecrets: allowSecret },
+    dryRun: dryRun ?? check,
+    ...(wait !== undefined && { wait: typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS }),
+    ...(!yes && { confirm: terminal.confirm }),
+    ...(!quiet && { onDifference: result => terminal.report(differenceText(result)) }),
+  }
+}
+
+/** A synchronisation that is repeated: `sync` runs it once. */
+type Repeated = { sync: (changed: Partial<SyncOptions>) => Promise<SyncResult>; flags: Flags; signal: AbortSignal }
+
+const watch = async (files: readonly string[], { sync, flags, signal }: Repeated, context: Context): Promise<void> => {
+  const { cwd, terminal } = context
+  const tracker = new ChangeTracker()
+  const reportRemoved = (results: readonly AgentResult[]): void => {
+    for (const { file, id } of tracker.removedFiles(results))
+      terminal.info(`${file} is gone; ${id} is still registered; --prune removes it.`)
+  }
+  const notes = new Set<string>()
+  const onNote = (note: string): void => {
+    if (!notes.has(note)) terminal.info(note)
+    notes.add(note)
+  }
+  let hasReported = false
+  let isFirst = true
+  const syncOnce = async (): Promise<void> => {
+    try {
+      const result = await sync({ onNote, isWatch: true })
+      const news = tracker.newResults(result)
+      report(result, flags, context, hasReported ? news : undefined)
+      hasReported = true
+      reportRemoved(result.results)
+    } catch (error) {
+      // A folder may be empty for a moment.
+      if (!(error instanceof UsageError)) throw error
+      terminal.info(error.lines)
+      reportRemoved([])
+    }
+    if (isFirst && !signal.aborted) terminal.info('Watching for changes; Ctrl-C stops.')
+    isFirst = false
+  }
+  await watchCards({ named: files, cwd }, syncOnce, signal)
+}

@@ -1,0 +1,221 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { stringify } from 'yaml'
+import { agentIdPattern, dialectNames } from '../../../src/card/model/constants.ts'
+import type { JsonObject } from '../../../src/json/json.ts'
+import { CLEARED_ID_SECONDS } from '../../../src/limits.ts'
+import type { ListedAgent } from '../../client/index.ts'
+import type { Context } from '../../context.ts'
+import { ExitCode, UsageError } from '../../exit-codes.ts'
+import { findHost, resolveHost } from '../../hosts/index.ts'
+import {
+  type AddCommand,
+  addConnectionOptions,
+  addHostOptions,
+  addOnlyOption,
+  changeEach,
+  choiceOption,
+  connectTo,
+  type HostConnection,
+  type HostFlags,
+  listIds,
+  reportMissing,
+  reportRejection,
+} from '../../options.ts'
+import { createFilter } from '../../sync/index.ts'
+import { escapeControls, formatCount } from '../../terminal.ts'
+
+type ListFlags = HostFlags & { only?: string[]; set?: string }
+type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
+type OpenFlags = HostFlags & { print?: true }
+type RemoveFlags = HostFlags & { yes?: true }
+
+/**
+ * Adds `list`, `show` and `open`, which read the agents of a host and need no token for public ones, `remove` and
+ * `tasks clear`.
+ */
+export const addAgents: AddCommand = (program, context, exit) => {
+  addOnlyOption(addHostOptions(program.command('list'), 'read'))
+    .description('list the agents of the host, or search them')
+    .argument('[words...]', 'only agents that have all of these words in their card, best first')
+    .option('--set <name>', 'agents of this set')
+    .action(async (words: string[], flags: ListFlags) => exit(await list(words, flags, context)))
+  addHostOptions(program.command('show'), 'read; for --manifest, write')
+    .description('print the card of an agent as clients get it, or its manifest')
+    .argument('<id>', 'the agent')
+    .addOption(
+      choiceOption('--dialect <dialect>', 'the dialect of the card; default: the one for all clients', [
+        'hybrid',
+        ...dialectNames,
+      ]).conflicts('manifest'),
+    )
+    .option('--manifest', 'the manifest as it was registered, in YAML; with --json, in JSON')
+    .action(async (id: string, flags: ShowFlags) => exit(await show(id, flags, context)))
+  addConnectionOptions(program.command('open'), 'read')
+    .description("open an agent's card in a browser; without a terminal, print its URL")
+    .argument('[id]', 'the agent; default: the card of the host')
+    .option('--print', 'only print the URL')
+    .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
+  addHostOptions(program.command('remove'), 'write')
+    .description('remove agents from the host, after asking; rollback can restore them')
+    .argument('<ids...>', 'the agents')
+    .option('--yes', 'do not ask')
+    .action(async (ids: string[], flags: RemoveFlags) => exit(await remove(ids, flags, context)))
+  const tasks = program.command('tasks').description('clear the owners of tasks')
+  addHostOptions(tasks.command('clear'), 'write')
+    .description('forget which callers started the tasks of agents that have restarted and use ids again')
+    .argument('<ids...>', 'the agents')
+    .action(async (ids: string[], flags: HostFlags) => exit(await clearTasks(ids, flags, context)))
+}
+
+const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
+  const connection = connectTo(flags, context)
+  return changeEach(ids, { ...flags, changed: 'cleared' }, context, async id => {
+    if (!(await connection.client.clearTasks(id))) return reportMissing(id, connection, context)
+    return `cleared ${id}; it can use its ids again in ${formatCount(CLEARED_ID_SECONDS / 60, 'minute')}`
+  })
+}
+
+/** Removes agents, each only if nobody changes it after it was looked up. */
+const remove = async (named: readonly string[], flags: RemoveFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  for (const id of named) requireName(id, 'the id of an agent')
+  if (!flags.yes && !terminal.canAsk)
+    throw new UsageError('remove cannot ask without a terminal: add --yes to remove without being asked.')
+  const connection = connectTo(flags, context)
+  const { host, client } = connection
+  const etags = new Map<string, string>()
+  let lookUpCode: number = ExitCode.ok
+  for (const id of new Set(named)) {
+    const found = await client.getAgent(id)
+    if (found === undefined) lookUpCode = await reportMissing(id, connection, context)
+    else if ('rejected' in found) lookUpCode = reportRejection(found, context, id)
+    else etags.set(id, found.etag)
+  }
+  const ids = [...etags.keys()]
+  const question = `Remove ${formatCount(ids.length, 'agent')} from ${host.url}: ${ids.join(', ')}?`
+  const isConfirmed = flags.yes || ids.length === 0 || (await terminal.confirm(question))
+  if (!isConfirmed) terminal.info('Nothing was removed.')
+  let hasRemoved = false
+  const exitCode = await changeEach(isConfirmed ? ids : [], { ...flags, changed: 'removed' }, context, async id => {
+    const rejection = await client.deleteAgent(id, etags.get(id) ?? '')
+    hasRemoved ||= rejection === undefined
+    if (rejection === undefined) return `removed ${id}`
+    const detail = 'it was changed after it was looked up, so it was kept. Run the command again.'
+    return reportRejection(rejection.rejected === 'conflict' ? { ...rejection, detail } : rejection, context, id)
+  })
+  if (hasRemoved)
+    terminal.info([
+      'No file is changed: delete the file of a removed agent, or the next npx sync-card registers it again.',
+      'To restore one: npx sync-card rollback ID SEQ',
+    ])
+  return Math.max(lookUpCode, exitCode)
+}
+
+const list = async (words: readonly string[], flags: ListFlags, context: Context): Promise<number> => {
+  const { only, set, json } = flags
+  const { terminal } = context
+  if (set !== undefined) requireName(set, 'the name of a set')
+  const { host, client } = connectTo(flags, context, findHost)
+  const listed = await client.listAgents({ set, q: words.join(' ') })
+  if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
+  const isSelected = createFilter(only)
+  const agents = listed.filter(({ id }) => isSelected(id))
+  if (json) terminal.out(JSON.stringify({ url: host.url, agents: agents.map(describeAgent) }))
+  else if (agents.length === 0) terminal.info(`${host.url} has no such agents.`)
+  else {
+    const rows = agents.map(describeAgent).map(agent => COLUMNS.map(name => agent[name] ?? '-'))
+    terminal.table(COLUMNS, rows)
+  }
+  return ExitCode.ok
+}
+
+const describeAgent = ({ id, name, version, visibility = 'public', set, card }: ListedAgent) => ({
+  ...{ id, name, version, visibility },
+  ...(set !== undefined && { set }),
+  card,
+})
+
+const COLUMNS = ['id', 'name', 'version', 'visibility', 'set', 'card'] as const
+
+const show = async (id: string, flags: ShowFlags, context: Context): Promise<number> => {
+  const { dialect, manifest, json } = flags
+  const { terminal } = context
+  requireName(id, 'the id of an agent')
+  const connection = connectTo(flags, context, manifest ? resolveHost : findHost)
+  const { client } = connection
+  const found = manifest ? await client.getAgent(id) : await client.getCard(id, dialect)
+  if (found === undefined) return reportMissing(id, connection, context)
+  if ('rejected' in found) return reportRejection(found, context)
+  if ('manifest' in found) terminal.out(json ? toJsonText(found.manifest) : toYaml(found.manifest))
+  else terminal.out(toJsonText(found.card))
+  return ExitCode.ok
+}
+
+const toJsonText = (value: JsonObject): string => JSON.stringify(value, null, 2)
+
+/** Only quoted texts can have escapes. JSON, which is YAML too, quotes all. */
+const toYaml = (value: JsonObject): string => {
+  const text = stringify(value, { lineWidth: 0 }).trimEnd()
+  return escapeControls(text) === text ? text : toJsonText(value)
+}
+
+const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<number> => {
+  const { terminal } = context
+  if (id !== undefined) requireName(id, 'the id of an agent')
+  const connection = connectTo(flags, context, findHost)
+  const { host, client } = connection
+  await client.getHealth()
+  const { etag, isPending } = await client.getLiveCard(id)
+  if (etag === undefined) return reportUnreadable({ id, isPending }, connection, context)
+  const url = `${host.url}${id === undefined ? '' : `/agents/${id}`}/.well-known/agent-card.json`
+  const isOpened = !flags.print && terminal.isTerminal && (await openInBrowser(url, context))
+  if (isOpened) terminal.info(`Opened ${url}`)
+  else terminal.out(url)
+  return ExitCode.ok
+}
+
+/** Reports why a browser, which sends no token, gets no card. */
+const reportUnreadable = async (
+  { id, isPending }: { id: string | undefined; isPending: boolean },
+  connection: HostConnection,
+  context: Context,
+): Promise<number> => {
+  const { terminal } = context
+  if (id === undefined) terminal.error('The host has no root agent: name one, such as npx sync-card open weather.')
+  else if (isPending) terminal.error(`The card of ${id} has not been fetched yet: npx sync-card refresh ${id}`)
+  else if (!(await listIds(connection.client)).includes(id)) return reportMissing(id, connection, context)
+  else terminal.error(`${id} is internal, and a browser sends no token: npx sync-card show ${id}`)
+  return ExitCode.rejected
+}
+
+/** The programs that open a URL, by platform. None of them is a shell, so nothing in the URL is interpreted. */
+const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Opens a URL in a browser, which gets no token of a `.env`. Returns false if this machine has none. */
+const openInBrowser = async (url: string, { cwd, processEnv: env }: Context): Promise<boolean> => {
+  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  // Without a display, xdg-open would start a browser in this terminal.
+  if (command === 'xdg-open' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false
+  const browser = spawn(command, [...args, url], {
+    cwd,
+    detached: true,
+    stdio: 'ignore',
+    // The Worker's variables are declared as if every process had them.
+    env: env as unknown as NodeJS.ProcessEnv,
+  })
+  browser.unref()
+  // Fails if there is no such program.
+  return once(browser, 'spawn').then(
+    () => true,
+    () => false,
+  )
+}
+
+const requireName = (text: string, meaning: string): void => {
+  if (!agentIdPattern.test(text))
+    throw new UsageError(`"${text}" is not ${meaning}: use lower-case letters, digits and hyphens.`)
+}

@@ -1,0 +1,89 @@
+import type { RefreshResult } from '../../client/index.ts'
+import type { Context } from '../../context.ts'
+import { ExitCode, UsageError } from '../../exit-codes.ts'
+import { onRejection } from '../../failure.ts'
+import {
+  type AddCommand,
+  addHostOptions,
+  connectTo,
+  describeMissing,
+  forEachId,
+  type HostFlags,
+} from '../../options.ts'
+import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
+import { colors } from '../../terminal.ts'
+
+type Flags = HostFlags & { accept?: string }
+
+/** Adds `refresh`, which has the host fetch upstream cards again. */
+export const addRefresh: AddCommand = (program, context, exit) => {
+  addHostOptions(program.command('refresh'), 'write')
+    .description('have the host fetch remote cards and tools of MCP servers again')
+    .argument('<ids...>', 'the agents')
+    .option('--accept <etag>', 'accept the card that waits for approval, as `refresh` has shown it')
+    .action(async (ids: string[], flags: Flags) => exit(await refresh(ids, flags, context)))
+}
+
+const refresh = async (ids: readonly string[], flags: Flags, context: Context): Promise<number> => {
+  const { accept, json } = flags
+  const { terminal } = context
+  if (accept !== undefined && ids.length !== 1) throw new UsageError('--accept takes exactly one agent.')
+  const connection = connectTo(flags, context)
+  const { client } = connection
+  const agents: ({ id: string } & (RefreshResult | { error: string }))[] = []
+  const { exitCode, failure } = await forEachId(ids, context, async id => {
+    const result = await client.refresh(id, accept).catch(onRejection(error => ({ error })))
+    if (result === undefined || 'error' in result) {
+      const error = result?.error ?? (await describeMissing(id, connection))
+      agents.push({ id, error })
+      terminal.error(result ? `${id}: ${error}` : error)
+      return ExitCode.rejected
+    }
+    const shown = hideSecretsOf(result)
+    agents.push({ id, ...shown })
+    if (!json) terminal.report(refreshText(id, shown, flags))
+    return ExitCode.ok
+  })
+  if (json) terminal.out(JSON.stringify({ agents, ...(failure !== undefined && { failure }) }))
+  return exitCode
+}
+
+/** Hides what looks like a secret in the values before and after: the card before may be older than the check for secrets. */
+const hideSecretsOf = (result: RefreshResult): RefreshResult => ({
+  ...result,
+  drift: result.drift.map(hideSecretsInChange),
+  ...(result.pending && { pending: { ...result.pending, drift: result.pending.drift.map(hideSecretsInChange) } }),
+})
+
+/** Formats the result for people. The command that it shows names the host as the flags do. */
+const refreshText = (
+  id: string,
+  { outcome, drift, notes, pending, source }: RefreshResult,
+  { host, url }: Flags,
+): string[] => {
+  const agent = colors.bold(id)
+  const signatures = source?.verification ? [`    ${verificationText(source.verification)}`] : []
+  if (!pending)
+    return [
+      `${outcome} ${agent}`,
+      ...signatures,
+      ...drift.map(change => `    ${changeText(change)}`),
+      ...notes.map(({ pointer, message }) => `    its card: ${pointer} ${message}`),
+    ]
+  const hostFlag = host !== undefined ? ` --host ${host}` : url !== undefined ? ` --url ${url}` : ''
+  const command = `npx sync-card refresh ${id}${hostFlag} --accept '${pending.etag}'`
+  return [
+    `${colors.yellow('pending')} ${agent} · the new card needs your approval, so the previous one is still served:`,
+    ...pending.widens.map(({ pointer, message }) => `    ${pointer} ${message}`),
+    '  all changes:',
+    ...pending.drift.map(change => `    ${changeText(change)}`),
+    `  To accept: ${colors.cyan(command)}`,
+  ]
+}
+
+const verificationText = ({ verified, rule, key, reason, accepted }: Verification): string => {
+  if (verified) return `verified: signed with the key ${key?.kid} from ${key?.from} (rule ${rule})`
+  return `${accepted ? 'accepted without a valid signature' : 'not verified'}: ${reason}`
+}
+
+type Verification = NonNullable<NonNullable<RefreshResult['source']>['verification']>

@@ -1,0 +1,199 @@
+import { InvalidArgumentError } from 'commander'
+import { readManifest } from '../../../src/card/manifest/manifest.ts'
+import { agentIdPattern, baseTier, scopes } from '../../../src/card/model/constants.ts'
+import { VERSION } from '../../../src/version.ts'
+import type { HostClient, HostHealth, OwnToken, Token } from '../../client/index.ts'
+import type { Context } from '../../context.ts'
+import { ExitCode } from '../../exit-codes.ts'
+import type { ResolvedHost } from '../../hosts/index.ts'
+import {
+  type AddCommand,
+  addHostOptions,
+  changeEach,
+  choiceOption,
+  collect,
+  connect,
+  connectTo,
+  type HostFlags,
+  parseChoice,
+} from '../../options.ts'
+import { colors, formatTable, type Lines } from '../../terminal.ts'
+
+type CreateFlags = HostFlags & {
+  scope: string[]
+  agent?: string[]
+  tier?: string[]
+  expires?: number | string
+  note?: string
+}
+
+/** Adds `token`, which issues, lists and revokes the tokens of a host. */
+export const addToken: AddCommand = (program, context, exit) => {
+  const token = program.command('token').description('issue, list and revoke the tokens of a host')
+  addHostOptions(token.command('create'), 'admin')
+    .description('issue a token and print it; it is shown only this once')
+    .addOption(
+      choiceOption('--scope <scope>', 'what the token allows; repeatable', scopes)
+        .argParser((value: string, before?: string[]) => collect(parseChoice(value, scopes), before))
+        .makeOptionMandatory(),
+    )
+    .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
+    .option('--tier <tier>', 'an additional extended card it can read; * for all; repeatable', collect)
+    .option(
+      '--expires <when>',
+      'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',
+      parseExpiry,
+    )
+    .option('--note <text>', 'its owner and purpose')
+    .action(async (flags: CreateFlags) => exit(await create(flags, context)))
+  addHostOptions(token.command('list'), 'admin')
+    .description('list the issued tokens; never the tokens themselves')
+    .action(async (flags: HostFlags) => exit(await list(flags, context)))
+  addHostOptions(token.command('revoke'), 'admin')
+    .description('revoke tokens; this takes effect everywhere within a minute or two')
+    .argument('<ids...>', 'their ids, as list shows them')
+    .action(async (ids: string[], flags: HostFlags) => exit(await revoke(ids.map(tokenId), flags, context)))
+}
+
+const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 7 * 86_400 }
+
+/** Parses when a token expires, as the host takes it: a duration such as 30d in seconds from now, or a date as it is. */
+export const parseExpiry = (text: string): number | string => {
+  const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? []
+  if (count !== undefined) return Number(count) * (SECONDS[unit] ?? 1)
+  if (/^\d{4}-\d{2}-\d{2}(?:T\S+)?$/.test(text)) return text
+  throw new InvalidArgumentError('Use a duration such as 90m, 12h, 30d or 8w, or a date such as 2027-01-31.')
+}
+
+/** Accepts a whole token in place of its id. The secret part of it is not sent anywhere. */
+const tokenId = (text: string): string => /^cc_([a-z2-7]+)_/.exec(text)?.[1] ?? text
+
+const create = async (flags: CreateFlags, context: Context): Promise<number> => {
+  const { scope, agent, tier, expires, note, json } = flags
+  const { terminal, clock } = context
+  const client = connect(flags, context)
+  const warnings = await warnUnknownAgents(client, agent ?? [], tier ?? [])
+  const issued = await client.tokens.issue({
+    scopes: scope,
+    ...(agent && { agents: agent }),
+    ...(tier && { tiers: tier }),
+    ...(expires !== undefined && { expires }),
+    ...(note !== undefined && { note }),
+  })
+  terminal.out(json ? JSON.stringify(issued) : issued.token)
+  const { scopes: allowed, agents, tiers, expires: end } = describeToken(issued, clock.now())
+  terminal.info(
+    `${issued.id}: ${allowed} for ${agents}${tiers === '-' ? '' : `, tiers ${tiers}`}, expires ${end}. Store the token: it cannot be shown again.`,
+  )
+  for (const warning of warnings) terminal.info(`${colors.yellow('warning:')} ${warning}`)
+  if (!issued.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
+  return ExitCode.ok
+}
+
+const list = async (flags: HostFlags, context: Context): Promise<number> => {
+  const { terminal, clock } = context
+  const tokens = await connect(flags, context).tokens.list()
+  if (flags.json) terminal.out(JSON.stringify({ tokens }))
+  else terminal.report(tokensText(tokens, clock.now()))
+  return ExitCode.ok
+}
+
+const revoke = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
+  const { tokens } = connect(flags, context)
+  return changeEach(ids, { ...flags, changed: 'revoked' }, context, async id => {
+    await tokens.revoke(id)
+    return `revoked ${id}`
+  })
+}
+
+/** How many agents are looked up at most; a host accepts no more in one token. */
+const MAX_AGENTS = 20
+
+/** Returns a warning for each agent and tier that the host does not have: most likely they are mistyped. */
+const warnUnknownAgents = async (
+  client: HostClient,
+  agents: readonly string[],
+  tiers: readonly string[],
+): Promise<string[]> => {
+  const ids = agents.filter(id => agentIdPattern.test(id)).slice(0, MAX_AGENTS)
+  const registered = await Promise.all(ids.map(client.getAgent))
+  const unknown = ids.filter((_, index) => registered[index] === undefined)
+  const tiersOfAgents = registered.flatMap(agent => {
+    const parsed = agent && 'manifest' in agent ? readManifest(agent.manifest) : { errors: [] }
+    return 'manifest' in parsed ? [Object.keys(parsed.manifest.tiers ?? {})] : []
+  })
+  // A glob may match agents that do not exist yet, and they may have the tier.
+  const areAllKnown = agents.length > 0 && tiersOfAgents.length === agents.length
+  const known = ['*', baseTier, ...tiersOfAgents.flat()]
+  const unknownTiers = areAllKnown ? tiers.filter(tier => !known.includes(tier)) : []
+  return [
+    ...unknown.map(id => `No agent "${id}" exists on this host yet; the token will apply once it does.`),
+    ...unknownTiers.map(tier => `None of the agents has a tier "${tier}" yet; the token will apply once one does.`),
+  ]
+}
+
+const tokensText = (tokens: readonly Token[], now: number): Lines => {
+  if (tokens.length === 0) return 'No tokens besides the ADMIN_TOKEN: npx sync-card token create issues one.'
+  const head = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'].map(colors.dim)
+  const rows = tokens.map(token => {
+    const { scopes: allowed, agents, tiers, expires } = describeToken(token, now)
+    return [token.id, allowed, agents, tiers, expires, token.note]
+  })
+  return formatTable([head, ...rows])
+}
+
+/** Describes what a token allows, and until when; `now` is in ms since 1970. */
+const describeToken = ({ scopes: allowed, agents, tiers, expires }: Permissions, now: number) => ({
+  scopes: allowed.join(', '),
+  agents: agents.join(', '),
+  tiers: tiers.join(', ') || '-',
+  expires: expires === null ? 'never' : Date.parse(expires) > now ? expires : colors.yellow(`expired ${expires}`),
+})
+
+type Permissions = Pick<Token, 'scopes' | 'agents' | 'tiers' | 'expires'>
+
+/** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
+export const addWhoami: AddCommand = (program, context, exit) => {
+  addHostOptions(program.command('whoami'))
+    .description('show the host and the token that commands use, and what the token allows')
+    .action(async (flags: HostFlags) => exit(await whoami(flags, context)))
+}
+
+const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
+  const { terminal, clock } = context
+  const { host, client } = connectTo(flags, context)
+  const token = await client.tokens.self()
+  const health = await client.getOwnHealth()
+  if (flags.json) terminal.out(whoamiJson(host, health, token))
+  else terminal.report(whoamiText(host, health, token, clock.now()))
+  return ExitCode.ok
+}
+
+const whoamiJson = ({ url, urlFrom, name, set, tokenFrom }: ResolvedHost, health: HostHealth, token: OwnToken) =>
+  JSON.stringify({
+    url,
+    urlFrom,
+    ...(name !== undefined && { name }),
+    ...(set !== undefined && { set }),
+    version: health.version,
+    clientVersion: VERSION,
+    registry: health.registry,
+    missing: health.missing,
+    token: { ...token, from: tokenFrom },
+  })
+
+const whoamiText = (host: ResolvedHost, { version, missing }: HostHealth, token: OwnToken, now: number): string[] => {
+  const { url, urlFrom, set, tokenFrom } = host
+  const { id, note } = token
+  const { scopes, agents, tiers, expires } = describeToken(token, now)
+  const rows = Object.entries({
+    host: `${colors.bold(url)} (${urlFrom})`,
+    version: version === VERSION ? version : `${version}; this is sync-card ${VERSION}`,
+    missing: missing.join(', '),
+    set,
+    token: `${colors.bold(id)} (${tokenFrom})`,
+    ...{ scopes, agents, tiers, expires },
+    note,
+  })
+  return formatTable(rows.flatMap(([name, value]) => (value ? [[colors.dim(name), value]] : [])))
+}

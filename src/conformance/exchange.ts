@@ -1,0 +1,215 @@
+import { createParser } from 'eventsource-parser'
+import type { CallProfile } from '../card/call-profile.ts'
+import type { CallTarget, Protocol } from '../card/model/calls.ts'
+import { config } from '../config.ts'
+import { agentCall } from '../gateway/endpoints.ts'
+import { callGateOnly, PassedGate } from '../gateway/gate-only.ts'
+import { restCall } from '../gateway/rest-binding.ts'
+import { appendVia, type UpstreamMessage, upstreamHeaders, upstreamUrl } from '../gateway/upstream/request.ts'
+import { createUpstreamClient } from '../http/bindings.ts'
+import { readText } from '../http/body.ts'
+import { toErrorResponse } from '../http/errors.ts'
+import type { Handler, RequestContext } from '../http/handler.ts'
+import { userAgent } from '../http/headers.ts'
+import { log } from '../http/log.ts'
+import type { FetchFn } from '../http/safe-fetch.ts'
+import { blockOrigins, CLOUDFLARE_ERRORS, originMatcher } from '../http/safe-fetch.ts'
+import { essence } from '../json/media-type.ts'
+import { MAX_CHECK_EVENTS, MAX_CHECK_RESPONSE_BYTES } from '../limits.ts'
+
+/** The agent that is checked, and the request to check it. */
+export type CheckedAgent = {
+  id: string
+  profile: CallProfile
+  /** Where the agent serves its card, and the binding and secret for it, if the host fetches it from there. */
+  source?: UpstreamAddress | undefined
+  /** The key by which the calls of the caller are limited. */
+  caller: string
+  /** How long one request may take. */
+  seconds: number
+  context: RequestContext
+  /** Returns the endpoint of this host that serves the card. */
+  serveCard: (file: 'agent-card.json' | 'agent.json') => Handler
+}
+
+type UpstreamAddress = Parameters<typeof createUpstreamClient>[0]
+
+/** A call of a check, written for its protocol. */
+export type CheckCall = UpstreamMessage & { protocol: Protocol; namedVersion: string; streams: boolean }
+
+/** How a call is sent. */
+export type SendOptions = {
+  seconds: number
+  /** Whether with credentials: to the gate those of the caller, to the agent the secret of its manifest. */
+  authorized: boolean
+  /** Whether the gate must not forward the call, whatever it thinks of it. */
+  gateOnly?: boolean
+  /** Whether a stream is read to its end, in place of its first event. */
+  wholeStream?: boolean
+}
+
+/** What came back. The texts are the agent's: a body, or the data of each event. */
+export type Answer =
+  | { status: number; type: string; headers: Headers; isStream: boolean; texts: string[] }
+  | { failed: 'unreachable' | 'timeout' | 'too-large' | 'not-text' | 'redirect' | 'rate-limit' | 'passed-gate' }
+
+/** Sends one call, and reads the answer within its limits. Never rejects for what an agent does. */
+export type Send = (call: CheckCall, options: SendOptions) => Promise<Answer>
+
+// Through the gate
+
+/** Returns what sends calls through the gate of this host: requests of the caller, which count and are logged like any other. */
+export const createGateSend =
+  (agent: CheckedAgent): Send =>
+  ({ method, path, body, protocol, namedVersion }, { gateOnly = false, ...options }) => {
+    const { requiredExtensions } = agent.profile
+    const headers = {
+      'A2A-Version': namedVersion,
+      ...(requiredExtensions.length > 0 && { 'A2A-Extensions': requiredExtensions.join(', ') }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    }
+    const handler = gateOnly ? callGateOnly : protocol.binding === 'JSONRPC' ? agentCall : restCall
+    const target = `/agents/${agent.id}/a2a${path === undefined ? '' : `/${path}`}`
+    return sendToHost(agent, handler, { method, headers, body: body ?? null, path: target }, options)
+  }
+
+type HostRequest = { path: string; method?: string; headers?: Record<string, string>; body?: string | null }
+
+/** Sends a request to an endpoint of this host, in process. */
+export const sendToHost = (
+  { id, context: { request, env, ctx } }: CheckedAgent,
+  handler: Handler,
+  { path, headers, ...init }: HostRequest,
+  { seconds, authorized, wholeStream = false }: SendOptions,
+): Promise<Answer> => {
+  const sent = new Request(new URL(path, request.url), { ...init, headers: { ...headers } })
+  // Those by which callers are identified and counted.
+  for (const name of ['CF-Connecting-IP', ...(authorized ? ['Authorization'] : [])]) {
+    const value = request.headers.get(name)
+    if (value !== null) sent.headers.set(name, value)
+  }
+  return within(seconds, async () => {
+    try {
+      return await readAnswer(await handler(sent, env, ctx, { id }), wholeStream)
+    } catch (error) {
+      return error instanceof PassedGate ? { failed: 'passed-gate' } : readAnswer(toErrorResponse(error), false)
+    }
+  })
+}
+
+// To the agent itself
+
+/** Returns what sends calls to an endpoint of the agent itself, as the gateway would. */
+export const createDirectSend =
+  (agent: CheckedAgent, target: CallTarget): Send =>
+  ({ method, path, body, protocol, namedVersion, streams }, options) => {
+    const { id, profile, context } = agent
+    const { service, secret } = profile
+    const { host } = new URL(context.request.url)
+    const headers = upstreamHeaders({
+      ...{ target, version: protocol.version, streams, hasBody: body !== undefined },
+      ...{ headers: new Headers(), credentials: { pass: [] }, containsHostToken: () => false },
+      extensions: profile.requiredExtensions,
+      via: appendVia(null, `${id}.${host}`) ?? '',
+    })
+    const url = upstreamUrl(target, path) ?? ''
+    const address = {
+      url: target.url,
+      ...(service !== undefined && { service }),
+      ...(secret !== undefined && { secret }),
+    }
+    const init = { method, headers: { ...headers, 'A2A-Version': namedVersion }, ...(body !== undefined && { body }) }
+    return sendToAgent(agent, address, { url, init }, options)
+  }
+
+/** Sends a request to the agent itself, within the limits of the caller. An address that is blocked looks like an unreachable one. */
+export const sendToAgent = (
+  { id, caller, context: { request, env } }: CheckedAgent,
+  address: UpstreamAddress,
+  { url, init }: { url: string; init: { method?: string; headers: Record<string, string>; body?: string } },
+  { seconds, authorized, wholeStream = false }: SendOptions,
+): Promise<Answer> =>
+  within(seconds, async signal => {
+    const { success } = await env.CALL_LIMIT.limit({ key: caller })
+    if (!success) return { failed: 'rate-limit' }
+    const client = createUpstreamClient(address, env, config(env))
+    if ('misconfigured' in client) return unreachable(id, client.misconfigured)
+    const { origin } = new URL(request.url)
+    const credentials = authorized ? client.credentials : {}
+    const headers = { ...init.headers, ...credentials, 'User-Agent': userAgent(origin) }
+    // This host would check itself.
+    const fetch: FetchFn =
+      address.service === undefined
+        ? blockOrigins(client.fetch, originMatcher([origin, config(env).publicOrigin]))
+        : client.fetch
+    try {
+      const response = await fetch(url, { ...init, headers, signal })
+      return 'blocked' in response ? unreachable(id, response.blocked) : await readAnswer(response, wholeStream)
+    } catch (error) {
+      return unreachable(id, String(error))
+    }
+  })
+
+/** Logs why an agent cannot be reached: others must not learn it. */
+const unreachable = (id: string, detail: string): Answer => {
+  log('info', 'check-unanswered', { 'gen_ai.agent.id': id, 'calling_card.detail': detail.slice(0, 200) })
+  return { failed: 'unreachable' }
+}
+
+// Answers
+
+const within = async (seconds: number, send: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> => {
+  const controller = new AbortController()
+  const timeout = Promise.withResolvers<Answer>()
+  const timer = setTimeout(() => timeout.resolve({ failed: 'timeout' }), seconds * 1000)
+  try {
+    return await Promise.race([send(controller.signal), timeout.promise])
+  } finally {
+    clearTimeout(timer)
+    // What was not read would keep its connection open.
+    controller.abort()
+  }
+}
+
+const readAnswer = async (response: Response, wholeStream: boolean): Promise<Answer> => {
+  const { status, headers } = response
+  const type = essence(headers.get('Content-Type'))
+  const isRedirect = status >= 300 && status < 400 && status !== 304
+  const networkError = CLOUDFLARE_ERRORS.get(status)
+  if (isRedirect || networkError) {
+    response.body?.cancel().catch(() => undefined)
+    return isRedirect ? { failed: 'redirect' } : (networkError ?? { failed: 'unreachable' })
+  }
+  const isStream = type === 'text/event-stream'
+  const read = isStream ? await readEvents(response, wholeStream ? MAX_CHECK_EVENTS : 1) : await readBody(response)
+  return 'failed' in read ? read : { status, type, headers, isStream, texts: read.texts }
+}
+
+type Texts = { texts: string[] } | { failed: 'too-large' | 'not-text' }
+
+const readBody = async (response: Response): Promise<Texts> => {
+  const read = await readText(response, MAX_CHECK_RESPONSE_BYTES)
+  if ('text' in read) return { texts: [read.text] }
+  return { failed: read.failed === 'too-large' ? 'too-large' : 'not-text' }
+}
+
+/** Reads the data of the first events of a stream. */
+const readEvents = async (response: Response, max: number): Promise<Texts> => {
+  const reader = response.body?.getReader()
+  if (!reader) return { texts: [] }
+  const decoder = new TextDecoder()
+  const texts: string[] = []
+  const parser = createParser({ onEvent: ({ data }) => data !== '' && texts.push(data) })
+  for (let size = 0; texts.length < max; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    size += value.byteLength
+    parser.feed(decoder.decode(value, { stream: true }))
+    if (size > MAX_CHECK_RESPONSE_BYTES) {
+      reader.cancel().catch(() => undefined)
+      return { failed: 'too-large' }
+    }
+  }
+  reader.cancel().catch(() => undefined)
+  return { texts: texts.slice(0, max) }
+}

@@ -1,0 +1,156 @@
+import type { AgentCard } from '../card/model/agent-card.ts'
+import { type CallTarget, collectModes, toTarget } from '../card/model/calls.ts'
+import { type Counts, type Observations, OTHER, type Outcomes } from '../card/model/observations.ts'
+import { formatPointer, type Json, type Pointer } from '../json/json.ts'
+import { intersects, parseMediaRange } from '../json/media-type.ts'
+
+/** A difference between a card and what calls have shown, and the change that would make the card true. */
+export type Proposal = {
+  /** The name is stable. */
+  rule: ObservedRule['id']
+  pointer: Pointer
+  /** Continues a sentence that begins with the name of the field. */
+  message: string
+  /** The counts that show the difference. */
+  seen: Counts
+  /** An operation of JSON Patch (RFC 6902) on the canonical card. */
+  change: { op: 'add' | 'remove'; path: Pointer; value?: Json }
+}
+
+/** A kind of proposal. Its id is stable, because CI configurations refer to it. */
+type ObservedRule = { id: keyof typeof summaries; severity: 'warning'; summary: string }
+
+const summaries = {
+  'observed-streaming': 'capabilities.streaming is what the calls of the agent have shown.',
+  'observed-push-notifications': 'capabilities.pushNotifications is what the calls of the agent have shown.',
+  'observed-extended-card': 'capabilities.extendedAgentCard is what the calls of the agent have shown.',
+  'observed-output-modes': 'The output modes include every media type that the agent produced.',
+  'observed-interface': 'The interfaces have the bindings and versions in which the agent answered, and no others.',
+} as const
+
+/** Every kind of proposal, in the order of a document. */
+export const observedRules: readonly ObservedRule[] = Object.entries(summaries).map(([id, summary]) => ({
+  id: id as ObservedRule['id'],
+  severity: 'warning',
+  summary,
+}))
+
+/** Fewer refusals may have another reason, such as a task that has ended. */
+const MIN_REFUSALS = 3
+
+/** Media types in one message; `seen` has all of them. */
+const MAX_LISTED_TYPES = 10
+
+/** What an agent declares. */
+type Declared = {
+  /** The canonical card with the agent's own URLs. */
+  card: AgentCard
+  /** The endpoints that calls are forwarded to. */
+  targets: readonly CallTarget[]
+  /** The output modes of its extended cards, which only some callers may read. */
+  extendedOutputModes: readonly string[]
+}
+
+/** Compares a card with what the calls of its agent have shown. Pointers are into the canonical card. */
+export const compareWithObservations = (declared: Declared, observations: Observations): Proposal[] => [
+  ...compareCapability(declared, observations.streaming, {
+    rule: 'observed-streaming',
+    name: 'streaming',
+    calls: 'asked for a stream',
+    answered: 'answered with a stream',
+  }),
+  ...compareCapability(declared, observations.pushNotifications, {
+    rule: 'observed-push-notifications',
+    name: 'pushNotifications',
+    calls: 'configured push notifications',
+    answered: 'accepted',
+  }),
+  ...compareCapability(declared, observations.operations.extendedCard, {
+    rule: 'observed-extended-card',
+    name: 'extendedAgentCard',
+    calls: 'asked for the extended card',
+    answered: 'answered',
+  }),
+  ...compareOutputModes(declared, observations.mediaTypes),
+  ...compareInterfaces(declared, observations.protocols),
+]
+
+type Capability = {
+  rule: ObservedRule['id']
+  name: 'streaming' | 'pushNotifications' | 'extendedAgentCard'
+  calls: string
+  answered: string
+}
+
+const compareCapability = (
+  { card: { capabilities } }: Declared,
+  outcomes: Outcomes | undefined,
+  { rule, name, calls, answered }: Capability,
+): Proposal[] => {
+  if (outcomes === undefined) return []
+  const isDeclared = capabilities[name] === true
+  const always = outcomes.answered === 0 && outcomes.refused >= MIN_REFUSALS
+  if (isDeclared ? !always : outcomes.answered === 0) return []
+  const total = outcomes.answered + outcomes.refused + outcomes.failed
+  const pointer = formatPointer('capabilities', name)
+  const message = isDeclared
+    ? `is true, but of ${count(total, 'call')} that ${calls} none was ${answered}, and ${outcomes.refused} were refused as not supported`
+    : `is not true, but of ${count(total, 'call')} that ${calls} ${outcomes.answered} ${be(outcomes.answered)} ${answered}`
+  return [{ rule, pointer, message, seen: outcomes, change: { op: 'add', path: pointer, value: !isDeclared } }]
+}
+
+const compareOutputModes = ({ card, extendedOutputModes }: Declared, mediaTypes: Counts): Proposal[] => {
+  const { defaultOutputModes } = card
+  const ranges = [...new Set([...collectModes(card).union.output, ...extendedOutputModes])].map(parseMediaRange)
+  const isDeclared = (type: string) => ranges.some(range => intersects(parseMediaRange(type), range))
+  const missing = Object.entries(mediaTypes).filter(([type]) => type !== OTHER && !isDeclared(type))
+  if (missing.length === 0) return []
+  const listed = missing.slice(0, MAX_LISTED_TYPES).map(([type, times]) => `${type} (in ${count(times, 'result')})`)
+  const more = missing.length - listed.length
+  const pointer = '/defaultOutputModes'
+  return [
+    {
+      rule: 'observed-output-modes',
+      pointer,
+      message: `do not include what the agent produced: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+      seen: Object.fromEntries(missing),
+      change: { op: 'add', path: pointer, value: [...defaultOutputModes, ...missing.map(([type]) => type)] },
+    },
+  ]
+}
+
+const compareInterfaces = ({ card, targets }: Declared, protocols: Observations['protocols']): Proposal[] => {
+  const { supportedInterfaces } = card
+  const declared = new Map(targets.map(target => [protocolOf(target), target]))
+  return Object.entries(protocols).flatMap(([protocol, outcomes]): Proposal[] => {
+    const { answered, refused, failed } = outcomes
+    const total = answered + refused + failed
+    if (declared.has(protocol)) {
+      const index = supportedInterfaces.findIndex(each => protocolOf(toTarget(each)) === protocol)
+      if (answered > 0 || refused < MIN_REFUSALS || index < 0) return []
+      const pointer = formatPointer('supportedInterfaces', index)
+      const message = `declares ${protocol}, but of ${count(total, 'call')} in it the agent refused ${refused} and answered none`
+      return [{ rule: 'observed-interface', pointer, message, seen: outcomes, change: { op: 'remove', path: pointer } }]
+    }
+    const [binding, version] = protocol.split(' ')
+    const sibling = targets.find(target => target.binding === binding)
+    if (answered === 0 || !sibling) return []
+    const value = { url: sibling.url, protocolBinding: binding, protocolVersion: version }
+    return [
+      {
+        rule: 'observed-interface',
+        pointer: '/supportedInterfaces',
+        message: `lacks ${protocol}, in which the agent answered ${answered} of ${count(total, 'call')}`,
+        seen: outcomes,
+        change: { op: 'add', path: '/supportedInterfaces/-', value },
+      },
+    ]
+  })
+}
+
+const protocolOf = (target: Pick<CallTarget, 'binding' | 'version'> | undefined): string | undefined =>
+  target && `${target.binding} ${target.version}`
+
+const be = (number: number): string => (number === 1 ? 'was' : 'were')
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

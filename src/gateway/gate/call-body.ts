@@ -1,0 +1,40 @@
+import type { CallError } from '../../a2a/errors.ts'
+import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
+import { type BodyText, readText } from '../../http/body.ts'
+import type { Json } from '../../json/json.ts'
+import { essence, isJsonType } from '../../json/media-type.ts'
+import { MAX_CALL_BYTES, MAX_REFUSED_CALL_BYTES } from '../../limits.ts'
+
+/** Whether a request declares a body that is small enough to be read even if the call is refused. */
+export const hasSmallBody = ({ headers }: Request): boolean =>
+  Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
+
+/** Reads and parses the body of a call. The value of an empty body that is `optional` is null. */
+export const readCallBody = async (
+  request: Request,
+  { optional = false } = {},
+): Promise<{ value: Json } | CallError> => {
+  const { headers } = request
+  // A POST without a body has a length of 0 and no content type.
+  if (optional && (headers.get('Content-Length') === '0' || request.body === null)) return { value: null }
+  if (!isAcceptedType(headers)) return { kind: 'content-type', offered: headers.get('Content-Type') }
+  const read = await readText(request, MAX_CALL_BYTES)
+  if ('failed' in read) return BODY_ERRORS[read.failed]
+  return read.text === '' && optional ? { value: null } : parseJsonLossless(read.text)
+}
+
+const BODY_ERRORS: Record<Extract<BodyText, { failed: string }>['failed'], CallError> = {
+  'too-large': { kind: 'too-large', maxBytes: MAX_CALL_BYTES },
+  'not-utf-8': { kind: 'not-json', detail: 'The body is not UTF-8 text, as JSON must be.' },
+  // The client has disconnected: this error is for the log.
+  incomplete: { kind: 'aborted' },
+}
+
+/**
+ * Accepts JSON, and what `curl -d` declares: GopherHole's examples do not override it. A web page could send that type to any
+ * host without a preflight, but not together with `Authorization`.
+ */
+const isAcceptedType = (headers: Headers): boolean => {
+  const type = headers.get('Content-Type')
+  return isJsonType(type) || (essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
+}

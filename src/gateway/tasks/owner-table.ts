@@ -1,0 +1,189 @@
+import { CLEARED_ID_SECONDS, MAX_OWNED_IDS, OWNED_ID_LIFETIME_SECONDS } from '../../limits.ts'
+
+/** Ids of tasks and contexts. */
+export type Ids = { tasks: readonly string[]; contexts: readonly string[] }
+
+/** The owner of what an agent started for anonymous callers: whoever has the id may use it. */
+export const ANYONE = ''
+
+/**
+ * How long an isolate remembers the owner of an id. Then it reads the owner again, which records the use and shows a
+ * release.
+ */
+export const REMEMBERED_MS = (CLEARED_ID_SECONDS / 2) * 1000
+
+/** How long a released id cannot be owned: until no isolate remembers its owner. */
+export const RELEASE_MS = CLEARED_ID_SECONDS * 1000
+
+/** The owner of released ids. No caller has this subject. */
+const RELEASED = 'released'
+
+/** The owner of each task and context, by id: the subject of a caller, or `ANYONE`. */
+export type Owners = { tasks: Map<string, string>; contexts: Map<string, string> }
+
+type Kind = 'task' | 'context'
+
+/** The interval at which unused ids are deleted. */
+export const EXPIRY_INTERVAL_MS = 24 * 60 * 60 * 1000
+
+/** A use is noted once in this time, so that most calls only read. */
+const TOUCH_INTERVAL_MS = 24 * 60 * 60 * 1000
+
+/** How much of the largest owner is deleted at once when the table is full. */
+const EVICTED_SHARE = 0.01
+
+/** Who started the tasks and contexts of an agent, in the SQLite database of its Durable Object. */
+export class OwnerTable {
+  readonly #sql: SqlStorage
+  readonly #maxIds: number
+  #size: number
+
+  constructor(sql: SqlStorage, { maxIds = MAX_OWNED_IDS } = {}) {
+    this.#sql = sql
+    this.#maxIds = maxIds
+    sql.exec(`
+      CREATE TABLE IF NOT EXISTS owners (
+        kind TEXT NOT NULL, id TEXT NOT NULL, owner TEXT NOT NULL, folded TEXT, used INTEGER NOT NULL,
+        PRIMARY KEY (kind, id)
+      ) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS owners_by_owner ON owners (owner, kind, used);
+      CREATE INDEX IF NOT EXISTS owners_by_use ON owners (used);
+      CREATE INDEX IF NOT EXISTS owners_folded ON owners (folded) WHERE folded IS NOT NULL`)
+    this.#size = this.#count()
+  }
+
+  /**
+   * Returns whose the ids are, if the caller may use all of them. An unknown task is nobody's. With `claim`, the caller may name one
+   * unknown context, unless it differs from one of another caller only in case or punctuation, which some agents ignore. It becomes
+   * theirs, but not that of an anonymous caller, who could share it with the known caller that names it next.
+   */
+  use(caller: string, ids: Ids, claim: boolean): Owners | undefined {
+    const now = Date.now()
+    const { tasks, contexts } = this.#find(ids)
+    const unknown = ids.contexts.filter(id => !contexts.has(id))
+    const owners = [
+      ...ids.tasks.map(id => tasks.get(id)),
+      ...contexts.values(),
+      ...unknown.flatMap(id => this.#ownersOfVariants(id)),
+    ]
+    const mayUse = owners.every(owner => owner === caller || owner === ANYONE)
+    if (!mayUse || unknown.length > (claim ? 1 : 0)) return undefined
+    this.#touch('task', ids.tasks, now)
+    this.#touch('context', ids.contexts, now)
+    if (caller !== ANYONE) this.#insertNew('context', unknown, { owner: caller, known: contexts, now })
+    this.#evict()
+    return { tasks, contexts }
+  }
+
+  /**
+   * Makes tasks and contexts that an agent started the caller's, unless they have an owner. Returns whose they are; undefined, and
+   * changes nothing, if one of them is another caller's.
+   */
+  record(caller: string, ids: Ids): Owners | undefined {
+    const now = Date.now()
+    const { tasks, contexts } = this.#find(ids)
+    const owners = [...tasks.values(), ...contexts.values()]
+    if (!owners.every(owner => owner === caller || owner === ANYONE)) return undefined
+    this.#insertNew('task', ids.tasks, { owner: caller, known: tasks, now })
+    this.#insertNew('context', ids.contexts, { owner: caller, known: contexts, now })
+    this.#evict()
+    return { tasks, contexts }
+  }
+
+  /** Returns which of the tasks are the caller's own, and how many the caller has in all. Anonymous callers have none. */
+  own(caller: string, tasks: readonly string[]): { own: string[]; total: number } {
+    if (caller === ANYONE) return { own: [], total: 0 }
+    const owners = this.#findKind('task', tasks)
+    const { total } = this.#sql
+      .exec<{ total: number }>(`SELECT count(*) AS total FROM owners WHERE owner = ? AND kind = 'task'`, caller)
+      .one()
+    return { own: tasks.filter(id => owners.get(id) === caller), total }
+  }
+
+  /** Releases all tasks and contexts. They cannot be owned again until `deleteExpired` deletes them. */
+  release(now: number): void {
+    this.#sql.exec('UPDATE owners SET owner = ?1, used = ?2 WHERE owner <> ?1', RELEASED, now)
+  }
+
+  /**
+   * Deletes ids that are unused or were released for too long. Returns when to do so again; undefined if nothing is
+   * left.
+   */
+  deleteExpired(now: number): number | undefined {
+    this.#sql.exec(
+      'DELETE FROM owners WHERE used <= ? OR (owner = ? AND used <= ?)',
+      ...[now - OWNED_ID_LIFETIME_SECONDS * 1000, RELEASED, now - RELEASE_MS],
+    )
+    this.#size = this.#count()
+    const { released } = this.#sql
+      .exec<{ released: number | null }>('SELECT MIN(used) AS released FROM owners WHERE owner = ?', RELEASED)
+      .one()
+    return released !== null ? released + RELEASE_MS : this.#size > 0 ? now + EXPIRY_INTERVAL_MS : undefined
+  }
+
+  #find({ tasks, contexts }: Ids): Owners {
+    return { tasks: this.#findKind('task', tasks), contexts: this.#findKind('context', contexts) }
+  }
+
+  #findKind(kind: Kind, ids: readonly string[]): Map<string, string> {
+    if (ids.length === 0) return new Map()
+    const rows = this.#sql.exec<{ id: string; owner: string }>(
+      'SELECT id, owner FROM owners WHERE kind = ? AND id IN (SELECT value FROM json_each(?))',
+      ...[kind, JSON.stringify(ids)],
+    )
+    return new Map(rows.toArray().map(({ id, owner }) => [id, owner]))
+  }
+
+  #ownersOfVariants(context: string): string[] {
+    return this.#sql
+      .exec<{ owner: string }>('SELECT DISTINCT owner FROM owners WHERE folded = ?', fold(context))
+      .toArray()
+      .map(({ owner }) => owner)
+  }
+
+  /** Makes ids without an owner the caller's, and adds them to those that are `known`. */
+  #insertNew(
+    kind: Kind,
+    ids: readonly string[],
+    { owner, known, now }: { owner: string; known: Map<string, string>; now: number },
+  ): void {
+    for (const id of ids) {
+      if (known.has(id)) continue
+      this.#sql.exec(
+        'INSERT OR IGNORE INTO owners (kind, id, owner, folded, used) VALUES (?, ?, ?, ?, ?)',
+        ...[kind, id, owner, kind === 'context' ? fold(id) : null, now],
+      )
+      this.#size++
+      known.set(id, owner)
+    }
+  }
+
+  #touch(kind: Kind, ids: readonly string[], now: number): void {
+    if (ids.length === 0) return
+    this.#sql.exec(
+      'UPDATE owners SET used = ? WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) AND used < ?',
+      ...[now, kind, JSON.stringify(ids), now - TOUCH_INTERVAL_MS],
+    )
+  }
+
+  /** While the table is full, deletes from the owner who has most, tasks first: nobody can use a task without a row. */
+  #evict(): void {
+    while (this.#size > this.#maxIds) {
+      this.#sql.exec(
+        `DELETE FROM owners WHERE (kind, id) IN (
+          SELECT kind, id FROM owners
+          WHERE owner = (SELECT owner FROM owners GROUP BY owner ORDER BY count(*) DESC LIMIT 1)
+          ORDER BY kind DESC, used LIMIT ?)`,
+        Math.max(1, Math.floor(this.#maxIds * EVICTED_SHARE)),
+      )
+      this.#size = this.#count()
+    }
+  }
+
+  #count(): number {
+    return this.#sql.exec<{ count: number }>('SELECT count(*) AS count FROM owners').one().count
+  }
+}
+
+/** Folds what some agents and their databases ignore in an id, which is ASCII where a caller chose it: case and punctuation. */
+const fold = (context: string): string => context.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '') || context

@@ -1,0 +1,167 @@
+import { Message, Task } from '@a2a-js/sdk'
+import {
+  AgentEvent,
+  type AgentExecutionEvent,
+  type AgentExecutor,
+  type ExecutionEventBus,
+  type RequestContext,
+} from '@a2a-js/sdk/server'
+import { logUnexpected } from '../../http/errors.ts'
+import { log } from '../../http/log.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { MAX_RUNNING_TOOLS } from '../../limits.ts'
+import { elicitationMessage, readElicitResult } from './elicitation.ts'
+import { type CallerIdentity, Quota, type QuotaExceeded } from './quotas.ts'
+import { quotaMessage, type ToolOutcome } from './results.ts'
+import { type BoundTool, createReporter, type TaskReporter, ToolRun } from './tool-run.ts'
+
+/** What happens to the events of a task while no message of the caller is being answered. */
+type Background = {
+  store: (event: AgentExecutionEvent) => Promise<void>
+  /** Called after the last event of a task. */
+  release: (taskId: string) => void
+}
+
+/** Runs a tool as an A2A task and reports its progress. */
+export class ToolExecutor implements AgentExecutor {
+  readonly #tool: BoundTool | undefined
+  readonly #running: RunningTasks
+  readonly #identity: CallerIdentity
+  readonly #background: Background
+
+  /** `tool` is absent unless the call is the first message of a task. */
+  constructor(tool: BoundTool | undefined, running: RunningTasks, identity: CallerIdentity, background: Background) {
+    this.#tool = tool
+    this.#running = running
+    this.#identity = identity
+    this.#background = background
+  }
+
+  execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
+    const { taskId, contextId, userMessage, task } = request
+    const ids = { taskId, contextId }
+    const reporter = createReporter(ids, event => bus.publish(event))
+    const status = { state: 'TASK_STATE_WORKING', timestamp: new Date().toISOString() }
+    const working = Task.fromJSON({ id: taskId, contextId, status })
+    const current = this.#running.find(taskId)
+    // Another message has answered the elicitation meanwhile.
+    if (current && !current.elicitation) return current.answered
+    // Every stream begins with the task.
+    bus.publish(AgentEvent.task(task ? { ...task, status: working.status } : { ...working, history: [userMessage] }))
+    if (current) return continueRun(current, userMessage, reporter)
+    const tool = this.#tool
+    if (tool === undefined) throw new Error('This message calls no tool.')
+    const begun = this.#running.begin(taskId, contextId, this.#identity)
+    if ('exceeded' in begun) return reporter.publishStatus('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
+    const onEnd = () => this.#running.end(taskId)
+    const background = this.#reportInBackground(ids, bus)
+    const run = new ToolRun(tool, { context: contextId, signal: begun.signal, reporter, background, onEnd })
+    this.#running.attach(taskId, run)
+    void run.start()
+    await run.answered
+  }
+
+  cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
+    const contextId = this.#running.cancel(taskId)
+    if (contextId === undefined) return
+    createReporter({ taskId, contextId }, event => bus.publish(event)).publishStatus('TASK_STATE_CANCELED')
+  }
+
+  /** The SDK stores events only while it answers a message; those who follow the task get them anyway. */
+  #reportInBackground(task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter {
+    const { store, release } = this.#background
+    let stored: Promise<unknown> = Promise.resolve()
+    const publish = (event: AgentExecutionEvent): void => {
+      stored = stored.then(() => store(event)).catch(logUnexpected)
+      bus.publish(event)
+    }
+    const end = async (): Promise<void> => {
+      await stored
+      bus.finished()
+      release(task.taskId)
+    }
+    return createReporter(task, publish, () => void end())
+  }
+}
+
+/** Answers the elicitation of a tool with a message of the caller, or repeats it where the message is no answer. */
+const continueRun = async (run: ToolRun, message: Message, reporter: TaskReporter): Promise<void> => {
+  const { elicitation } = run
+  if (elicitation === undefined) return run.answered
+  const read = readElicitResult(Message.toJSON(message) as JsonObject, elicitation)
+  if ('problem' in read)
+    return reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', elicitationMessage(elicitation, read.problem))
+  run.resume(read.answer, reporter)
+  await run.answered
+}
+
+type RunningTask = { contextId: string; controller: AbortController; identity: CallerIdentity; run?: ToolRun }
+
+/** The tasks whose tools are running. */
+export class RunningTasks {
+  readonly #tasks = new Map<string, RunningTask>()
+  readonly #quota = new Quota(MAX_RUNNING_TOOLS)
+
+  get size(): number {
+    return this.#tasks.size
+  }
+
+  /** Adds a task. Returns the signal of its cancellation, or the quota that does not allow it. */
+  begin(
+    taskId: string,
+    contextId: string,
+    identity: CallerIdentity,
+  ): { signal: AbortSignal } | { exceeded: QuotaExceeded } {
+    const exceeded = this.#quota.acquire(identity)
+    if (exceeded) return { exceeded }
+    const controller = new AbortController()
+    this.#tasks.set(taskId, { contextId, controller, identity })
+    return { signal: controller.signal }
+  }
+
+  /** Adds the run of a task that has begun. */
+  attach(taskId: string, run: ToolRun): void {
+    const task = this.#tasks.get(taskId)
+    if (task) task.run = run
+  }
+
+  find(taskId: string): ToolRun | undefined {
+    return this.#tasks.get(taskId)?.run
+  }
+
+  end(taskId: string): void {
+    const task = this.#tasks.get(taskId)
+    if (task && this.#tasks.delete(taskId)) this.#quota.release(task.identity)
+  }
+
+  /** Cancels a task. Returns its context, or undefined if it is not running. */
+  cancel(taskId: string): string | undefined {
+    const task = this.#tasks.get(taskId)
+    task?.controller.abort('The caller cancelled the task.')
+    return task?.contextId
+  }
+}
+
+/** Logs one call of a tool, without anything that a caller or a tool wrote. */
+export const logToolCall = (agent: string, outcome: ToolOutcome, milliseconds: number): void => {
+  const why = reasonOf(outcome)
+  // `npm start` shows errors: these are what the owner has to fix.
+  log(why ? 'error' : 'info', 'tool-call', {
+    'gen_ai.agent.id': agent,
+    'calling_card.outcome': tagOf(outcome),
+    ...(why && { 'calling_card.detail': why }),
+    'calling_card.duration_ms': milliseconds,
+  })
+}
+
+const tagOf = (outcome: ToolOutcome): string => {
+  if ('result' in outcome) return outcome.result.isError ? 'tool-failed' : 'done'
+  if ('refused' in outcome) return 'refused'
+  if ('invalid' in outcome) return 'invalid'
+  return 'notReady' in outcome ? 'not-ready' : outcome.failure.kind
+}
+
+const reasonOf = (outcome: ToolOutcome): string => {
+  if ('notReady' in outcome) return outcome.notReady
+  return 'failure' in outcome ? (outcome.detail ?? '') : ''
+}

@@ -1,0 +1,124 @@
+import { MAX_UNREAD_BYTES } from '../../limits.ts'
+
+/** A caller whose calls count together: an authenticated subject, or a network address as a hash. */
+export type CallerIdentity = { authenticated: boolean; name: string }
+
+/** Which quota is used up: that of the agent, that of all anonymous callers, or the caller's own. */
+export type QuotaExceeded = 'agent' | 'anonymous' | 'caller'
+
+/** Limits how many units of something one agent uses at once. No caller gets all of them, all anonymous callers together half. */
+export class Quota {
+  readonly #capacity: number
+  readonly #used = new Map<string, number>()
+  #usedByAnonymous = 0
+  #usedByAll = 0
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** Takes one unit, or returns the quota that does not allow it. */
+  acquire(identity: CallerIdentity): QuotaExceeded | undefined {
+    const share = identity.authenticated ? 3 / 4 : 1 / 4
+    if ((this.#used.get(keyOf(identity)) ?? 0) >= this.#capacity * share) return 'caller'
+    if (!identity.authenticated && this.#usedByAnonymous >= this.#capacity / 2) return 'anonymous'
+    if (this.#usedByAll >= this.#capacity) return 'agent'
+    this.#add(identity, 1)
+    return undefined
+  }
+
+  /** Gives one unit back. */
+  release(identity: CallerIdentity): void {
+    this.#add(identity, -1)
+  }
+
+  #add(identity: CallerIdentity, amount: 1 | -1): void {
+    const key = keyOf(identity)
+    const used = (this.#used.get(key) ?? 0) + amount
+    this.#usedByAll += amount
+    if (!identity.authenticated) this.#usedByAnonymous += amount
+    if (used > 0) this.#used.set(key, used)
+    else this.#used.delete(key)
+  }
+}
+
+const keyOf = ({ authenticated, name }: CallerIdentity): string => `${authenticated} ${name}`
+
+/** How long a client may leave pending events unread. */
+const READER_TIMEOUT_MS = 30_000
+
+/** A stream of events that limits how many bytes are unread. */
+export class BoundedEventStream {
+  readonly body: ReadableStream<Uint8Array>
+  readonly #onClosed: () => void
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  #isEnding = false
+  #unread = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /** Calls `onClosed` once: after the last event was read, or when the client has left. */
+  constructor(onClosed: () => void) {
+    this.#onClosed = onClosed
+    this.body = new ReadableStream(
+      {
+        start: controller => {
+          this.#controller = controller
+        },
+        pull: () => this.#observe(),
+        cancel: () => this.#close(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNREAD_BYTES }),
+    )
+  }
+
+  /** Whether a client may still read what is written. */
+  get isOpen(): boolean {
+    return this.#controller !== undefined && !this.#isEnding
+  }
+
+  /** Adds an event. Returns false where too much is unread. Without a reader, every event is accepted and dropped. */
+  write(event: Uint8Array): boolean {
+    if (this.#controller === undefined || this.#isEnding) return true
+    if ((this.#controller.desiredSize ?? 0) < 0) return false
+    this.#controller.enqueue(event)
+    this.#observe()
+    return true
+  }
+
+  /** Ends the stream after the pending events, and after a last one, which is always accepted. */
+  end(last?: Uint8Array): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    if (last) this.#controller?.enqueue(last)
+    this.#observe()
+  }
+
+  /** Measures how much is unread. Closes the stream once everything is read, or when the client reads nothing for too long. */
+  #observe(): void {
+    const unread = MAX_UNREAD_BYTES - (this.#controller?.desiredSize ?? 0)
+    if (unread < this.#unread) this.#stopTimer()
+    this.#unread = unread
+    if (unread > 0) this.#timer ??= setTimeout(() => this.#abandon(), READER_TIMEOUT_MS)
+    else if (this.#isEnding) {
+      this.#controller?.close()
+      this.#close()
+    }
+  }
+
+  #abandon(): void {
+    this.#controller?.error(new Error('The client did not read the events.'))
+    this.#close()
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #close(): void {
+    this.#stopTimer()
+    if (this.#controller) this.#onClosed()
+    this.#controller = undefined
+    this.#isEnding = true
+  }
+}

@@ -1,0 +1,156 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
+import { toJsonRpcError } from '../../a2a/error-response.ts'
+import type { CallError } from '../../a2a/errors.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
+import { MAX_JSON_DEPTH } from '../../limits.ts'
+import { type McpError, withQuote } from '../client/errors.ts'
+import type { QuotaExceeded } from './quotas.ts'
+
+/** The outcome of a tool's call. `detail` is for the owner's log. */
+export type ToolOutcome =
+  | { result: ToolResult }
+  | { failure: CallError; detail?: string }
+  /** The server's own JSON-RPC error. */
+  | { refused: string }
+  /** `quote` is what the server wrote, for the caller; no log repeats it. */
+  | { notReady: string; quote?: string }
+  /** The tool's result is not one that callers can read. */
+  | { invalid: string }
+
+/** What a tool returns. */
+export type ToolResult = Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>
+
+/** Accepts a tool's result unless it nests deeper than recursive readers of JSON can follow. */
+export const toOutcome = (result: ToolResult): ToolOutcome =>
+  nestsTooDeep(result.structuredContent)
+    ? { invalid: `The tool returned data that nests deeper than ${MAX_JSON_DEPTH} levels.` }
+    : { result }
+
+const nestsTooDeep = (value: unknown): boolean => {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_JSON_DEPTH) return true
+    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return false
+}
+
+/** The outcome if this Worker lacks a binding or secret that the manifest names. */
+export const misconfigured = (detail: string): ToolOutcome => ({ failure: { kind: 'misconfigured', detail }, detail })
+
+/** Returns what an error between this host and the MCP server means for the caller: the details are for the owner. */
+export const toFailedOutcome = (error: McpError, timeoutSeconds: number): ToolOutcome => {
+  switch (error.code) {
+    case 'refused':
+      return { refused: error.message }
+    case 'unreachable':
+      return { failure: { kind: 'unreachable' }, detail: error.why }
+    case 'timeout':
+      return { failure: { kind: 'timeout', seconds: timeoutSeconds } }
+    case 'broken-off':
+      return { failure: { kind: 'broken-off' } }
+    case 'too-large':
+      return { failure: { kind: 'response-too-large', maxBytes: error.maxBytes } }
+    default:
+      return { notReady: error.message, ...(error.quote !== undefined && { quote: error.quote }) }
+  }
+}
+
+/** Returns the content of a tool's result as parts of A2A 1.0, in its order; structured content last. */
+export const toParts = ({ content = [], structuredContent }: ToolResult): JsonObject[] => [
+  ...content.map(toPart),
+  ...(structuredContent === undefined
+    ? []
+    : [{ data: structuredContent as Json, mediaType: 'application/json' } satisfies JsonObject]),
+]
+
+const toPart = (block: ContentBlock): JsonObject => {
+  switch (block.type) {
+    case 'text':
+      return { text: block.text, mediaType: 'text/plain', ...metadata(pick(block, 'annotations')) }
+    case 'image':
+    case 'audio':
+      return { raw: block.data, mediaType: block.mimeType, ...metadata(pick(block, 'annotations')) }
+    case 'resource_link':
+      return toLink(block)
+    case 'resource':
+      return toResource(block)
+    default:
+      // A kind of content that MCP does not define yet.
+      return { data: block, mediaType: 'application/json' }
+  }
+}
+
+type Block<Type extends ContentBlock['type']> = Extract<ContentBlock, { type: Type }>
+
+/**
+ * Returns a link as a file where callers can open it, else as the data to send back to this agent, which then reads the resource:
+ * other schemes than http have a meaning for the server only.
+ */
+const toLink = (block: Block<'resource_link'>): JsonObject => {
+  const { uri, name, mimeType } = block
+  const described = pick(block, 'title', 'description', 'size', 'annotations')
+  return isWebUrl(uri)
+    ? {
+        url: uri,
+        filename: name,
+        ...(mimeType !== undefined && { mediaType: mimeType }),
+        ...metadata(described),
+      }
+    : { data: { resource: uri, name, ...pick(block, 'mimeType'), ...described }, mediaType: 'application/json' }
+}
+
+/** Whether callers can open a URI themselves. */
+export const isWebUrl = (uri: string): boolean => /^https?:\/\//i.test(uri)
+
+/** The URI goes into metadata: it identifies the resource at its server, and callers may be unable to open it. */
+const toResource = ({ resource, ...block }: Block<'resource'>): JsonObject => ({
+  ...('text' in resource
+    ? { text: resource.text, mediaType: resource.mimeType ?? 'text/plain' }
+    : { raw: resource.blob, mediaType: resource.mimeType ?? 'application/octet-stream' }),
+  filename: resource.uri.split('/').at(-1) || resource.uri,
+  ...metadata({ uri: resource.uri, ...pick(block, 'annotations') }),
+})
+
+/** Copies the members that are present. */
+const pick = <Source extends object>(source: Source, ...names: (keyof Source & string)[]): JsonObject =>
+  Object.fromEntries(names.flatMap(name => (source[name] == null ? [] : [[name, source[name] as Json]])))
+
+const metadata = (members: JsonObject): JsonObject => (Object.keys(members).length > 0 ? { metadata: members } : {})
+
+/** The message of a task's status: parts of A2A 1.0 for people, metadata for programs. */
+export type StatusMessage = { parts: JsonObject[]; metadata?: JsonObject }
+
+export const textMessage = (text: string, reason?: string): StatusMessage => ({
+  parts: [{ text, mediaType: 'text/plain' }],
+  ...(reason !== undefined && { metadata: { reason } }),
+})
+
+/** The message of a task that is rejected because too many tools run. */
+export const quotaMessage = (exceeded: QuotaExceeded): StatusMessage =>
+  textMessage(`${quotaTexts[exceeded]} Send the message again later.`, 'RESOURCE_EXHAUSTED')
+
+const quotaTexts: Readonly<Record<QuotaExceeded, string>> = {
+  agent: 'This agent is running as many tools as it may at once.',
+  anonymous: 'This agent is running as many tools for callers without a token as it may at once.',
+  caller: 'This agent is running as many tools for you as it may for one caller at once.',
+}
+
+/** The message of a failed task: the tool's own content, the server's error, or this host's own message. */
+export const failureMessage = (outcome: ToolOutcome): StatusMessage => {
+  if ('result' in outcome) {
+    const parts = toParts(outcome.result)
+    return parts.length > 0
+      ? { parts, metadata: { reason: 'TOOL_FAILED' } }
+      : textMessage('The tool failed without a message.', 'TOOL_FAILED')
+  }
+  if ('refused' in outcome) return textMessage(outcome.refused, 'MCP_SERVER_REFUSED')
+  if ('notReady' in outcome)
+    return textMessage(
+      withQuote("The tool's server is not ready. Try again later.", outcome.quote),
+      'MCP_SERVER_NOT_READY',
+    )
+  if ('invalid' in outcome) return textMessage(outcome.invalid, 'INVALID_AGENT_RESPONSE')
+  const { message, data } = toJsonRpcError(outcome.failure, '0.3')
+  return { ...textMessage(message), ...(data && !Array.isArray(data) && { metadata: data }) }
+}

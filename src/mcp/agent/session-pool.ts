@@ -1,0 +1,186 @@
+import type { UpstreamFetch } from '../../http/bindings.ts'
+import {
+  MAX_LINKED_RESOURCES,
+  MAX_MCP_SESSIONS,
+  MAX_RESOURCE_URI_LENGTH,
+  MAX_TOOL_RESULT_BYTES,
+  MCP_SESSION_IDLE_SECONDS,
+} from '../../limits.ts'
+import type { McpError } from '../client/errors.ts'
+import { openSession, type Session } from '../client/session.ts'
+import type { BridgeCall } from './bridge-call.ts'
+import type { CallerIdentity } from './quotas.ts'
+
+/**
+ * Whose state a server keeps in a session: that of an authenticated caller, or of one context of an address. Several people may share an
+ * address, and only they know the ids of their contexts.
+ */
+export type SessionOwner = CallerIdentity & { context?: string }
+
+/** Returns the owner of a session for a call in this context. */
+export const ownerOf = (caller: CallerIdentity, context: string): SessionOwner =>
+  caller.authenticated ? caller : { ...caller, context }
+
+/** An open session with an MCP server. One that is retired closes with its last call. */
+export type PooledSession = {
+  readonly session: Session
+  /** The server and how it is reached, as JSON. */
+  readonly upstream: string
+  /** Absent where all callers share the session. */
+  readonly owner: SessionOwner | undefined
+  readonly linked: LinkedResources
+  calls: number
+  isRetired: boolean
+  lastUsed: number
+}
+
+/** The resources that results of tools have linked, for each owner of a session: several may share one. */
+class LinkedResources {
+  readonly #keys = new Set<string>()
+
+  /** Adds a resource, unless its URI is so long that a few of them would fill the memory. */
+  add(owner: SessionOwner, uri: string): void {
+    if (uri.length > MAX_RESOURCE_URI_LENGTH) return
+    this.#keys.add(keyOf(owner, uri))
+    const [oldest] = this.#keys
+    if (this.#keys.size > MAX_LINKED_RESOURCES && oldest !== undefined) this.#keys.delete(oldest)
+  }
+
+  has(owner: SessionOwner, uri: string): boolean {
+    return this.#keys.has(keyOf(owner, uri))
+  }
+}
+
+const keyOf = ({ authenticated, name, context = '' }: SessionOwner, detail = ''): string =>
+  JSON.stringify([authenticated, name, context, detail])
+
+/** The key of a session that all callers share. */
+const SHARED = ''
+
+/** A session that is being opened, and the calls that wait for it. */
+type Opening = { pooled: Promise<PooledSession | McpError>; calls: number }
+
+/**
+ * The sessions of one agent with its MCP server: one for each authenticated caller and each context of the others, or one for all
+ * where the manifest has that, or where the server keeps nothing between two requests.
+ */
+export class SessionPool {
+  readonly #sessions = new Map<string, PooledSession>()
+  readonly #openings = new Map<string, Opening>()
+  readonly #onToolsChanged: () => void
+
+  constructor(onToolsChanged: () => void) {
+    this.#onToolsChanged = onToolsChanged
+  }
+
+  /** Returns the session of an owner, and opens one if the owner has no session yet. It stays open at least until it is released. */
+  async acquire(
+    upstream: BridgeCall['upstream'],
+    owner: SessionOwner,
+    fetch: UpstreamFetch,
+  ): Promise<PooledSession | McpError> {
+    const target = JSON.stringify(upstream)
+    for (const pooled of this.#sessions.values())
+      if (pooled.upstream !== target || pooled.session.isClosed()) this.retire(pooled)
+    const opener = upstream.session === 'shared' ? undefined : owner
+    const key = opener ? keyOf(opener) : SHARED
+    const pooled = this.#sessions.get(SHARED) ?? this.#sessions.get(key)
+    if (pooled) {
+      pooled.calls++
+      return pooled
+    }
+    const opening = this.#openings.get(`${target} ${key}`) ?? this.#open(upstream, opener, fetch)
+    opening.calls++
+    return opening.pooled
+  }
+
+  /** Gives a session back after a call. */
+  release(pooled: PooledSession): void {
+    pooled.calls--
+    pooled.lastUsed = Date.now()
+    if (pooled.isRetired) this.retire(pooled)
+    this.#evict()
+  }
+
+  /** Stops using a session for new calls. It closes with its last call. */
+  retire(pooled: PooledSession): void {
+    for (const [key, each] of this.#sessions) if (each === pooled) this.#sessions.delete(key)
+    pooled.isRetired = true
+    if (pooled.calls === 0) void pooled.session.close()
+  }
+
+  /** Retires all sessions. */
+  close(): void {
+    for (const pooled of this.#sessions.values()) this.retire(pooled)
+  }
+
+  /** Closes the sessions that nobody has used for a while. Returns when the next one is due, in ms since the epoch. */
+  closeIdle(now: number): number | undefined {
+    const idleMs = MCP_SESSION_IDLE_SECONDS * 1000
+    for (const pooled of this.#idle()) if (pooled.lastUsed + idleMs <= now) this.retire(pooled)
+    const [next] = this.#idle()
+    return next && next.lastUsed + idleMs
+  }
+
+  /** Opens a session; two calls of one caller wait for the same one. */
+  #open(upstream: BridgeCall['upstream'], owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
+    const target = JSON.stringify(upstream)
+    const key = `${target} ${owner ? keyOf(owner) : SHARED}`
+    const open = async (): Promise<PooledSession | McpError> => {
+      try {
+        const opened = await openSession(upstream.url, fetch, {
+          maxResponseBytes: MAX_TOOL_RESULT_BYTES,
+          onToolsChanged: this.#onToolsChanged,
+          // Callers who share an address may have chosen the same context.
+          ...(owner && { elicitations: owner.authenticated ? 'any' : 'only-call' }),
+        })
+        return 'failure' in opened ? opened.failure : this.#add(opened.session, target, owner, opening.calls)
+      } finally {
+        this.#openings.delete(key)
+      }
+    }
+    const opening: Opening = { pooled: open(), calls: 0 }
+    this.#openings.set(key, opening)
+    return opening
+  }
+
+  /** Adds a session, with the calls that wait for it: nothing may close it before they get it. */
+  #add(session: Session, upstream: string, caller: SessionOwner | undefined, calls: number): PooledSession {
+    const owner = session.isStateless ? undefined : caller
+    const key = owner ? keyOf(owner) : SHARED
+    const other = this.#sessions.get(key)
+    // Another caller of a server without sessions was faster.
+    if (other?.upstream === upstream && !other.session.isClosed()) {
+      void session.close()
+      other.calls += calls
+      return other
+    }
+    if (other) this.retire(other)
+    const [linked, lastUsed] = [new LinkedResources(), Date.now()]
+    const pooled = { session, upstream, owner, linked, calls, isRetired: false, lastUsed }
+    this.#sessions.set(key, pooled)
+    this.#evict()
+    return pooled
+  }
+
+  /** Closes sessions while there are too many: those of the address that has most, else the one that was unused longest. */
+  #evict(): void {
+    while (this.#sessions.size > MAX_MCP_SESSIONS) {
+      const idle = this.#idle()
+      const sizes = new Map<string, number>()
+      for (const { owner } of this.#sessions.values())
+        if (owner?.authenticated === false) sizes.set(owner.name, (sizes.get(owner.name) ?? 0) + 1)
+      const sizeOf = ({ owner }: PooledSession): number => (owner && !owner.authenticated && sizes.get(owner.name)) || 0
+      const [evicted] = idle.sort((one, other) => sizeOf(other) - sizeOf(one))
+      if (!evicted) return
+      this.retire(evicted)
+    }
+  }
+
+  /** Returns the sessions that no call uses, the one first that was unused longest. */
+  #idle(): PooledSession[] {
+    return [...this.#sessions.values()]
+      .filter(({ calls }) => calls === 0)
+      .sort((one, other) => one.lastUsed - other.lastUsed)
+  }
+}

@@ -1,0 +1,136 @@
+import { type CallError, invalidParam } from '../../a2a/errors.ts'
+import { isPlainObject, parseJsonLossless } from '../../a2a/jsonrpc.ts'
+import { firstDefined } from '../../a2a/message.ts'
+import { type McpAgentProfile, type McpTool, textArgument } from '../../card/model/calls.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+
+/** The tool that a message calls. */
+type ToolCall = { tool: McpTool; arguments: JsonObject }
+
+/** The resource that a message reads, and whether the card lists it. */
+type ResourceRead = { resource: { uri: string; isListed: boolean } }
+
+type Tools = Pick<McpAgentProfile, 'tools' | 'defaultTool' | 'resources'>
+
+/** The tools of an agent: `named` by `metadata.skillId`, and the `tool` that a message calls whose data names none. */
+type Candidates = Tools & { named: McpTool | undefined; tool: McpTool | undefined }
+
+/**
+ * Finds the tool that a message calls, and its arguments. Data names the tool (`{skillId, arguments}`, or `skill` in
+ * place of `skillId`), or `metadata.skillId` does, by the skill's id or the tool's own name; an agent with one tool or
+ * with a default needs no name. The message has one part with data, or one with text: the same as JSON, or the tool's
+ * only required argument. It has none for a tool without arguments.
+ */
+export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall | ResourceRead | CallError => {
+  const { tools, defaultTool } = agent
+  const skillId = firstDefined(firstDefined(message, 'metadata'), 'skillId')
+  const named = findTool(skillId, tools)
+  if (named === undefined && skillId !== undefined) return unknownTool('message.metadata.skillId', skillId, tools)
+  const onlyTool = tools.length === 1 ? tools[0] : undefined
+  const tool = named ?? onlyTool ?? tools.find(({ name }) => name === defaultTool) ?? findTool(defaultTool, tools)
+  const parts = firstDefined(message, 'parts')
+  if (!Array.isArray(parts)) return invalidParam('message.parts', 'must be a list of parts')
+  if (parts.length === 0) return tool ? { tool, arguments: {} } : toolMissing('message', tools)
+  const index = findCallPart(parts)
+  if (index === undefined)
+    return invalidParam('message.parts', 'must have one part: the data or the text that calls the tool')
+  const part = parts[index]
+  const { text, data } = isJsonObject(part) ? part : {}
+  const field = `message.parts[${index}]`
+  const candidates = { ...agent, named, tool }
+  if (data === undefined && typeof text === 'string') return fromText(text, candidates, `${field}.text`)
+  if (isPlainObject(data) && text === undefined) return fromData(data, candidates, `${field}.data`)
+  return invalidParam(field, `must be a data part, such as ${example}, or a text part`)
+}
+
+const example = '{"data": {"skillId": "…", "arguments": {…}}}'
+
+/** Returns the place of the part that calls: the only one, or the only data among texts that explain it to people. */
+const findCallPart = (parts: readonly Json[]): number | undefined => {
+  if (parts.length === 1) return 0
+  const isText = (part: Json): boolean => isJsonObject(part) && typeof part.text === 'string' && part.data === undefined
+  const others = [...parts.keys()].filter(index => !isText(parts[index] ?? null))
+  return others.length === 1 ? others[0] : undefined
+}
+
+/** Finds a tool by its skill's id, or by its own name. */
+const findTool = (value: Json | undefined, tools: readonly McpTool[]): McpTool | undefined =>
+  tools.find(({ skillId }) => skillId === value) ?? tools.find(({ name }) => name === value)
+
+/** Chat clients and models send the data of a call as JSON text, too. Other JSON is the text that a tool takes. */
+const fromText = (text: string, candidates: Candidates, field: string): ToolCall | ResourceRead | CallError => {
+  const { tools, tool } = candidates
+  const data = parseObject(text)
+  const argument = tool && textArgument(tool.inputSchema)
+  const isArguments = data && (argument === undefined || Object.hasOwn(data, argument))
+  const namesTool = data && toolMembers.some(member => findTool(data[member], tools))
+  if (data && (isArguments || namesTool || readsResource(data, candidates))) return fromData(data, candidates, field)
+  if (tool === undefined) return toolMissing(field, tools)
+  return argument === undefined
+    ? invalidParam(field, `cannot call this tool, which does not take one text: send its arguments, as ${example}`)
+    : { tool, arguments: { [argument]: text } }
+}
+
+const parseObject = (text: string): JsonObject | undefined => {
+  const parsed = text.trimStart().startsWith('{') ? parseJsonLossless(text) : undefined
+  return parsed && 'value' in parsed && isPlainObject(parsed.value) ? parsed.value : undefined
+}
+
+/** The members of data that name a tool. */
+const toolMembers = ['skillId', 'skill'] as const
+
+/** Data names a tool and has its arguments, names a resource, or is the arguments of a tool that needs no name. */
+const fromData = (data: JsonObject, candidates: Candidates, field: string): ToolCall | ResourceRead | CallError => {
+  const { tools, resources, named, tool } = candidates
+  const member = toolMembers.find(name => data[name] !== undefined)
+  // The tool of the metadata may have an argument of that name.
+  if (member !== undefined && (named === undefined || findTool(data[member], tools)))
+    return fromNamedCall(data, member, candidates, field)
+  if (readsResource(data, candidates)) {
+    const uri = data.resource
+    return { resource: { uri, isListed: resources?.includes(uri) === true } }
+  }
+  return tool ? { tool, arguments: data } : toolMissing(`${field}.skillId`, tools)
+}
+
+/** Whether data reads a resource of the server. The tool of the metadata may have an argument of that name. */
+const readsResource = (data: JsonObject, { resources, named }: Candidates): data is JsonObject & { resource: string } =>
+  resources !== undefined && named === undefined && typeof data.resource === 'string'
+
+const fromNamedCall = (
+  data: JsonObject,
+  member: (typeof toolMembers)[number],
+  { tools, named }: Candidates,
+  field: string,
+): ToolCall | CallError => {
+  const value = data[member] ?? null
+  const tool = findTool(value, tools)
+  if (tool === undefined) return unknownTool(`${field}.${member}`, value, tools)
+  if (named !== undefined && tool !== named)
+    return invalidParam(`${field}.${member}`, 'names a tool other than `message.metadata.skillId`')
+  const extra = Object.keys(data).find(name => name !== member && name !== 'arguments')
+  if (extra !== undefined)
+    return invalidParam(
+      `${field}.${extra.slice(0, 100)}`,
+      `is not allowed next to \`${member}\`: put arguments into \`arguments\``,
+    )
+  const args = data.arguments ?? {}
+  return isPlainObject(args) ? { tool, arguments: args } : invalidParam(`${field}.arguments`, 'must be an object')
+}
+
+const unknownTool = (field: string, value: Json, tools: readonly McpTool[]): CallError =>
+  invalidParam(
+    field,
+    `${typeof value === 'string' ? 'is not a tool of this agent' : 'must be the name of a tool'}. ${listTools(tools)}`,
+  )
+
+const toolMissing = (field: string, tools: readonly McpTool[]): CallError =>
+  invalidParam(field, `names no tool: set \`message.metadata.skillId\` or send ${example}. ${listTools(tools)}`)
+
+const MAX_LISTED_TOOLS = 20
+
+const listTools = (tools: readonly McpTool[]): string => {
+  if (tools.length === 0) return 'This agent has no tools'
+  const names = tools.slice(0, MAX_LISTED_TOOLS).map(({ name }) => name.slice(0, 64).toWellFormed())
+  return `Its tools are ${[...names, ...(tools.length > MAX_LISTED_TOOLS ? ['…'] : [])].join(', ')}`
+}

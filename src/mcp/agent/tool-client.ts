@@ -1,0 +1,110 @@
+import type { Progress } from '@modelcontextprotocol/client'
+import { config } from '../../config.ts'
+import { createUpstreamFetch } from '../../http/bindings.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { MAX_TOOL_SECONDS } from '../../limits.ts'
+import type { OnElicitation } from '../client/elicitation.ts'
+import type { McpError } from '../client/errors.ts'
+import type { BridgeCall } from './bridge-call.ts'
+import type { CallerIdentity } from './quotas.ts'
+import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './results.ts'
+import { ownerOf, type PooledSession, type SessionOwner, SessionPool } from './session-pool.ts'
+
+/** How to call a tool. */
+export type CallOptions = {
+  caller: CallerIdentity
+  /** The id of the A2A context. */
+  context: string
+  signal: AbortSignal
+  /** How long the tool may take without reporting progress. */
+  timeoutSeconds: number
+  onProgress: (progress: Progress) => void
+  onElicitation: OnElicitation
+}
+
+/** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call and stay open. */
+export class ToolClient {
+  readonly #env: Env
+  readonly #pool: SessionPool
+
+  constructor(env: Env, onToolsChanged: () => void) {
+    this.#env = env
+    this.#pool = new SessionPool(onToolsChanged)
+  }
+
+  /** Calls a tool. */
+  async call(
+    upstream: BridgeCall['upstream'],
+    name: string,
+    args: JsonObject,
+    options: CallOptions,
+  ): Promise<ToolOutcome> {
+    const { caller, context, signal, timeoutSeconds, onProgress, onElicitation } = options
+    const owner = ownerOf(caller, context)
+    const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
+    return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
+      const called = await session.callTool(name, args, { signal, timeoutMs, maxTimeoutMs, onProgress, onElicitation })
+      if ('result' in called) for (const uri of linkedBy(called.result)) linked.add(owner, uri)
+      return called
+    })
+  }
+
+  /** Reads a resource that the card lists or that a result has linked for the owner of the session. */
+  async read(
+    upstream: BridgeCall['upstream'],
+    { uri, isListed }: NonNullable<BridgeCall['resource']>,
+    { caller, context, signal, timeoutSeconds }: Pick<CallOptions, 'caller' | 'context' | 'signal' | 'timeoutSeconds'>,
+  ): Promise<ToolOutcome> {
+    const owner = ownerOf(caller, context)
+    return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
+      if (!isListed && !linked.has(owner, uri)) return { failure: unknownResource }
+      const read = await session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
+      if ('failure' in read) return read
+      return { result: { content: read.contents.map(resource => ({ type: 'resource' as const, resource })) } }
+    })
+  }
+
+  /** Closes the sessions that nobody has used for a while. Returns when the next one is due, in ms since the epoch. */
+  closeIdle(now: number): number | undefined {
+    return this.#pool.closeIdle(now)
+  }
+
+  /** Ends the sessions as soon as no call uses them. */
+  close(): void {
+    this.#pool.close()
+  }
+
+  /** Does some work in the owner's session, and again if the server has lost the session: then it has done nothing. */
+  async #inSession(
+    upstream: BridgeCall['upstream'],
+    { owner, timeoutSeconds }: { owner: SessionOwner; timeoutSeconds: number },
+    work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
+  ): Promise<ToolOutcome> {
+    const fetch = createUpstreamFetch(upstream, this.#env, config(this.#env))
+    if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
+    for (let isRetry = false; ; isRetry = true) {
+      const pooled = await this.#pool.acquire(upstream, owner, fetch)
+      if ('code' in pooled) return toFailedOutcome(pooled, timeoutSeconds)
+      try {
+        const done = await work(pooled)
+        if ('result' in done) return toOutcome(done.result)
+        const { failure } = done
+        if (endsSession.has(failure.code)) this.#pool.retire(pooled)
+        if (failure.code !== 'session-lost' || isRetry) return toFailedOutcome(failure, timeoutSeconds)
+      } finally {
+        this.#pool.release(pooled)
+      }
+    }
+  }
+}
+
+/** Errors after which the session as a whole is of no use; the others concern one call. */
+const endsSession: ReadonlySet<McpError['code']> = new Set(['unreachable', 'not-ready', 'session-lost'])
+
+const unknownResource: McpError = {
+  code: 'refused',
+  message: 'The card does not list this resource, and no result of your recent calls has linked it.',
+}
+
+const linkedBy = ({ content = [] }: ToolResult): string[] =>
+  content.flatMap(block => (block.type === 'resource_link' ? [block.uri] : []))

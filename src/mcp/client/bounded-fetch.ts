@@ -1,0 +1,77 @@
+import type { UpstreamFetch } from '../../http/bindings.ts'
+import { canHaveBody } from '../../http/responses.ts'
+import { NetworkError } from './errors.ts'
+
+/** How many bytes a session may receive, and what to do when there are more. */
+type Bounds = {
+  /** Of one response, event streams included. */
+  maxResponseBytes: number
+  /** Of all responses together. */
+  maxSessionBytes: number
+  /** Whether to open the event stream on which a server sends messages of its own accord. */
+  listens: boolean
+  /** Called when the response to the request with that JSON-RPC id is too large. The rest of it is not read. */
+  onResponseTooLarge: (requestId: RequestId) => void
+  /** Called when all responses together, or a stream that belongs to no request, are too large. */
+  onSessionTooLarge: () => void
+}
+
+type RequestId = string | number
+
+/** Returns a `fetch` for one session that bounds the size of its responses. Rejects with a `NetworkError`. */
+export const boundedFetch = (fetch: UpstreamFetch, bounds: Bounds) => {
+  const { maxResponseBytes, maxSessionBytes, listens, onResponseTooLarge, onSessionTooLarge } = bounds
+  let sessionBytes = 0
+  return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const resumes = new Headers(init.headers).has('Last-Event-ID')
+    // The client opens the server's own stream by itself. 405 is the answer of a server that has none.
+    if (init.method === 'GET' && !listens && !resumes) return new Response(null, { status: 405 })
+    const response = await fetch(`${url}`, init).catch(throwNetworkError)
+    const { body, status, headers } = response
+    // A Response cannot have other statuses.
+    if (status < 200 || status > 599) throw new NetworkError(`HTTP ${status}`)
+    // The client would begin to authorize itself with OAuth, which this host does not do.
+    const passedHeaders = new Headers(headers)
+    passedHeaders.delete('WWW-Authenticate')
+    if (body === null || !canHaveBody(status)) return new Response(null, { status, headers: passedHeaders })
+    const reader = body.getReader()
+    let responseBytes = 0
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+      const { done, value } = await reader.read().catch(throwNetworkError)
+      if (done) return controller.close()
+      responseBytes += value.byteLength
+      sessionBytes += value.byteLength
+      if (responseBytes <= maxResponseBytes && sessionBytes <= maxSessionBytes) return controller.enqueue(value)
+      reader.cancel().catch(() => undefined)
+      const requestId = requestIdOf(init)
+      if (requestId === undefined || sessionBytes > maxSessionBytes) onSessionTooLarge()
+      else {
+        onResponseTooLarge(requestId)
+        controller.enqueue(lastEvent(requestId))
+      }
+      controller.close()
+    }
+    return new Response(new ReadableStream({ pull, cancel: reason => reader.cancel(reason) }), {
+      status,
+      headers: passedHeaders,
+    })
+  }
+}
+
+const throwNetworkError = (error: unknown): never => {
+  throw new NetworkError(error)
+}
+
+/** Returns the id of the JSON-RPC request in the body, if it is one: the ids of responses are the server's own. */
+const requestIdOf = ({ body }: RequestInit): RequestId | undefined => {
+  const message: { id?: RequestId; method?: string } = typeof body === 'string' ? JSON.parse(body) : {}
+  return message.method === undefined ? undefined : message.id
+}
+
+const encoder = new TextEncoder()
+
+/** An error response as an event, without which the client would resume the event stream. */
+const lastEvent = (id: RequestId): Uint8Array =>
+  encoder.encode(
+    `\n\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'too large' } })}\n\n`,
+  )

@@ -1,0 +1,106 @@
+import type { UpstreamFetch } from '../../http/bindings.ts'
+import type { Json } from '../../json/json.ts'
+import {
+  DISCOVERY_TIMEOUT_SECONDS,
+  MAX_DISCOVERY_BYTES,
+  MAX_DISCOVERY_RESPONSE_BYTES,
+  MAX_SKILLS,
+} from '../../limits.ts'
+import type { ElicitationPolicy } from './elicitation.ts'
+import { type McpError, notReady } from './errors.ts'
+import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
+
+/** Everything that an MCP server declares about itself. */
+export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; prompts?: Listed }
+
+/** The items of a list, in the server's order. `truncated` is the reason where the server has more. */
+export type Listed = { items: Json[]; truncated?: string }
+
+/** What a server declares, or why it could not be discovered. */
+type Discovery = { discovered: Discovered } | { failure: McpError }
+
+/** What discovery may cost. */
+export const discoveryLimits = {
+  requestTimeoutMs: 10_000,
+  timeoutMs: DISCOVERY_TIMEOUT_SECONDS * 1000,
+  maxResponseBytes: MAX_DISCOVERY_RESPONSE_BYTES,
+  // All pages are in memory until the last one arrives.
+  maxSessionBytes: MAX_DISCOVERY_BYTES,
+  maxItems: MAX_SKILLS,
+  maxPages: 100,
+}
+type DiscoveryLimits = typeof discoveryLimits & {
+  /** Servers offer the tools that use elicitation only to clients that support it. */
+  elicitations?: ElicitationPolicy
+}
+
+/** Asks an MCP server for everything that it declares, in a session of its own. */
+export const discover = async (
+  url: string,
+  fetch: UpstreamFetch,
+  limits: DiscoveryLimits = discoveryLimits,
+): Promise<Discovery> => {
+  const signal = AbortSignal.timeout(limits.timeoutMs)
+  const first = await discoverOnce(url, fetch, limits, signal)
+  if (!lostSession(first)) return first
+  const second = await discoverOnce(url, fetch, limits, signal)
+  const lost = lostSession(second)
+  return lost ? { failure: notReady(`loses its sessions (HTTP ${lost.status})`) } : second
+}
+
+const lostSession = (discovery: Discovery): Extract<McpError, { code: 'session-lost' }> | undefined =>
+  'failure' in discovery && discovery.failure.code === 'session-lost' ? discovery.failure : undefined
+
+const discoverOnce = async (
+  url: string,
+  fetch: UpstreamFetch,
+  limits: DiscoveryLimits,
+  signal: AbortSignal,
+): Promise<Discovery> => {
+  const { requestTimeoutMs: timeoutMs, maxResponseBytes, maxSessionBytes, elicitations } = limits
+  const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(elicitations && { elicitations }) }
+  const opened = await openSession(url, fetch, options)
+  if ('failure' in opened) return opened
+  try {
+    return await listEverything(opened.session, limits, signal)
+  } finally {
+    await opened.session.close()
+  }
+}
+
+/** Requests the lists that the server declares as its capabilities. */
+const listEverything = async (session: Session, limits: DiscoveryLimits, signal: AbortSignal): Promise<Discovery> => {
+  const discovered: Discovered = { ...session.server, tools: { items: [] } }
+  for (const kind of ['tools', 'resources', 'prompts'] as const) {
+    if (session.server.capabilities[kind] == null) continue
+    const listed = await listAll(session, kind, limits, signal)
+    if (!('failure' in listed)) discovered[kind] = listed
+    // A card is made of tools, and can do without resources and prompts.
+    else if (kind !== 'tools' && listed.failure.code === 'refused')
+      discovered[kind] = { items: [], truncated: listed.failure.message }
+    else return listed
+  }
+  return { discovered }
+}
+
+/** Requests a list page by page, until its end or a limit. */
+const listAll = async (
+  session: Session,
+  kind: ListKind,
+  { requestTimeoutMs, maxItems, maxPages }: DiscoveryLimits,
+  signal: AbortSignal,
+): Promise<Listed | { failure: McpError }> => {
+  let items: Json[] = []
+  const cursors = new Set<string>()
+  for (let cursor: string | undefined; cursors.size < maxPages; ) {
+    const requested = await session.listPage(kind, cursor, { timeoutMs: requestTimeoutMs, signal })
+    if ('failure' in requested) return requested
+    items = items.concat(requested.page.items)
+    cursor = requested.page.nextCursor
+    if (cursor === undefined) return { items }
+    if (cursors.has(cursor)) return { items, truncated: 'the server repeats the cursor of a page' }
+    if (items.length > maxItems) return { items, truncated: `this host requests no more than ${maxItems}` }
+    cursors.add(cursor)
+  }
+  return { items, truncated: `this host requests no more than ${maxPages} pages` }
+}

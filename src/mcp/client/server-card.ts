@@ -1,0 +1,170 @@
+import { containsSecret } from '../../card/lint/index.ts'
+import { type CardError, truncateNotes } from '../../card/model/report.ts'
+import { checkDocument } from '../../card/read/validate.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { MAX_MCP_LISTS_LENGTH, MAX_SKILLS } from '../../limits.ts'
+import type { Discovered, Listed } from './discover.ts'
+
+/**
+ * Makes the card of agent `id` in the dialect `superx`, as SuperX describes an MCP server. Leaves out what does not fit into a
+ * card and what is no tool, resource or prompt of MCP; `notes` lists these.
+ */
+export const toSuperxCard = (
+  id: string,
+  discovered: Discovered,
+  serverUrl?: string,
+): { card: JsonObject; notes: CardError[] } => {
+  const { protocolVersion, capabilities, serverInfo, instructions } = discovered
+  const budget = { entries: MAX_SKILLS, characters: MAX_MCP_LISTS_LENGTH }
+  const lists = [
+    [skills, discovered.tools] as const,
+    ...(discovered.resources ? [[resources, discovered.resources] as const] : []),
+    ...(discovered.prompts ? [[prompts, discovered.prompts] as const] : []),
+  ].map(([form, listed]) => ({ member: form.member, ...toEntries(listed, form, budget) }))
+  const version = nonEmpty(serverInfo.version)
+  const { described, notes: descriptionNotes } = describeServer(serverInfo, instructions, serverUrl)
+  const card: JsonObject = {
+    name: id,
+    protocol: 'mcp',
+    protocolVersion,
+    description: described.length > 0 ? described.join('\n\n') : id,
+    ...(version !== undefined && { version }),
+    // A server declares only the capabilities that it has. SuperX lists all four.
+    capabilities: Object.fromEntries(
+      ['tools', 'resources', 'prompts', 'sampling'].map(name => [name, capabilities[name] ?? null]),
+    ),
+    ...Object.fromEntries(lists.map(({ member, entries }) => [member, entries])),
+  }
+  const notes = [...descriptionNotes, ...lists.flatMap(list => list.notes)]
+  return { card, notes: truncateNotes(notes, pointer => pointer) }
+}
+
+/** The part of each text of a server about itself that its card shows: instructions are for models, and may be long. */
+const MAX_DESCRIPTION_LENGTH = 4_000
+
+/**
+ * Returns how a server describes itself: its title, or else its name, its description and its instructions. Leaves out a text with the
+ * server's host, which the card of a gateway must not show.
+ */
+const describeServer = (
+  { title, name, description }: JsonObject,
+  instructions: string | undefined,
+  serverUrl: string | undefined,
+): { described: string[]; notes: CardError[] } => {
+  const texts = [nonEmpty(title) ?? nonEmpty(name), nonEmpty(description), nonEmpty(instructions)]
+    .filter(text => text !== undefined)
+    .map(text =>
+      text.length > MAX_DESCRIPTION_LENGTH ? `${text.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed()}…` : text,
+    )
+  const host = serverUrl === undefined ? undefined : new URL(serverUrl).hostname.toLowerCase()
+  const described = texts.filter(text => host === undefined || !text.toLowerCase().includes(host))
+  const message = "omits a text of the server about itself, because it names the server's own host"
+  return { described, notes: described.length < texts.length ? [{ pointer: '/description', message }] : [] }
+}
+
+/** How one list of an MCP server becomes a list of the card. */
+type ListForm = {
+  /** The member of the card. */
+  member: 'skills' | 'resources' | 'prompts'
+  /** MCP's name for one item. */
+  item: 'tool' | 'resource' | 'prompt'
+  /** The member that identifies an item: of two with the same value, the first counts. */
+  key: 'name' | 'uri'
+  toEntry: (item: JsonObject) => JsonObject
+  /** Returns why this host cannot use an item. */
+  obstacle?: (item: JsonObject) => string | undefined
+}
+
+/** A skill has what SuperX documents, and the members that describe a tool to its callers. */
+const skills: ListForm = {
+  member: 'skills',
+  item: 'tool',
+  key: 'name',
+  toEntry: ({ name = '', description, inputSchema, ...tool }) => ({
+    id: name,
+    name,
+    ...(typeof description === 'string' && { description }),
+    ...(isJsonObject(inputSchema) && { inputSchema }),
+    ...pick(tool, 'title', 'outputSchema', 'annotations'),
+  }),
+  // The MCP client of this host has no tasks: the protocol has replaced them since.
+  obstacle: ({ execution }) =>
+    isJsonObject(execution) && execution.taskSupport === 'required'
+      ? 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without'
+      : undefined,
+}
+
+const resources: ListForm = {
+  member: 'resources',
+  item: 'resource',
+  key: 'uri',
+  toEntry: resource => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
+}
+
+const prompts: ListForm = {
+  member: 'prompts',
+  item: 'prompt',
+  key: 'name',
+  toEntry: prompt => pick(prompt, 'name', 'title', 'description', 'arguments'),
+}
+
+/** Copies the members that are present. */
+const pick = (item: JsonObject, ...names: string[]): JsonObject =>
+  Object.fromEntries(names.flatMap(name => (item[name] == null ? [] : [[name, item[name]]])))
+
+/** What a card has left for its lists: entries of each list, and characters of JSON of all lists together. */
+type Budget = { entries: number; characters: number }
+
+const toEntries = (
+  { items, truncated }: Listed,
+  form: ListForm,
+  budget: Budget,
+): { entries: JsonObject[]; notes: CardError[] } => {
+  const { member, item } = form
+  const entries: JsonObject[] = []
+  const notes: CardError[] = []
+  const keys = new Set<string>()
+  const note = (message: string): void => {
+    notes.push({ pointer: `/${member}`, message })
+  }
+  for (const [index, each] of items.entries()) {
+    if (entries.length === budget.entries) {
+      note(`omits ${items.length - index} of ${items.length} ${item}s: a card lists at most ${budget.entries}`)
+      break
+    }
+    const converted = toEntry(each, form, keys, budget)
+    if ('entry' in converted) entries.push(converted.entry)
+    else note(`omits ${item} ${index + 1}${quotedName(each)}: ${converted.error}`)
+  }
+  if (truncated !== undefined) note(`may lack ${item}s: ${truncated}`)
+  return { entries, notes }
+}
+
+const toEntry = (
+  value: Json,
+  { member, item, key, toEntry, obstacle }: ListForm,
+  keys: Set<string>,
+  budget: Budget,
+): { entry: JsonObject } | { error: string } => {
+  const id = isJsonObject(value) ? value[key] : undefined
+  if (!isJsonObject(value) || typeof id !== 'string' || id === '') return { error: `it has no ${key}` }
+  if (keys.has(id)) return { error: `another ${item} has the same ${key}` }
+  const unusable = obstacle?.(value)
+  if (unusable !== undefined) return { error: unusable }
+  const entry = toEntry(value)
+  const [error] = checkDocument({ [member]: [entry] })
+  if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }
+  const size = JSON.stringify(entry).length
+  if (size > budget.characters) return { error: 'the lists would be larger than 1 MiB' }
+  budget.characters -= size
+  keys.add(id)
+  return { entry }
+}
+
+const quotedName = (value: Json): string => {
+  const name = isJsonObject(value) ? value.name : undefined
+  return typeof name === 'string' && !containsSecret(name) ? ` ("${name.slice(0, 60).toWellFormed()}")` : ''
+}
+
+const nonEmpty = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined

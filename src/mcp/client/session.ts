@@ -1,0 +1,376 @@
+import type {
+  CallToolRequest,
+  CallToolResult,
+  Client,
+  ClientOptions,
+  Progress,
+  ReconnectionScheduler,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import * as v from 'valibot'
+import type { UpstreamFetch } from '../../http/bindings.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { VERSION } from '../../version.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import {
+  callWithElicitation,
+  type ElicitationPolicy,
+  type OnElicitation,
+  RunningCalls,
+  SilenceTimer,
+} from './elicitation.ts'
+import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
+
+/** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
+export type Session = {
+  server: ServerInfo
+  callTool: (name: string, args: JsonObject, options: ToolCallOptions) => Promise<{ result: CallToolResult } | Failed>
+  /** Reads a resource. Its contents are those of MCP: a text or a blob each. */
+  readResource: (uri: string, options: RequestOptions) => Promise<{ contents: ResourceContents[] } | Failed>
+  /** Requests one page of a list, from its beginning or from `cursor`. */
+  listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
+  /** Whether the server keeps nothing between two requests. Such a session may serve several callers: no elicitation is of the wrong one. */
+  isStateless: boolean
+  /** Whether the session has ended, so that no request can succeed any more. */
+  isClosed: () => boolean
+  /** Ends the session, here and at the server. Takes at most two seconds and never rejects. */
+  close: () => Promise<void>
+}
+
+/** What an MCP server declares as a session opens. */
+export type ServerInfo = {
+  protocolVersion: string
+  capabilities: JsonObject
+  serverInfo: JsonObject
+  /** How to use the server, for models. */
+  instructions?: string
+}
+
+/** A part of a resource, as MCP has it. */
+type ResourceContents = v.InferOutput<typeof ResourceContents>
+const ResourceContents = v.union([
+  v.object({ uri: v.string(), mimeType: v.optional(v.string()), text: v.string() }),
+  v.object({ uri: v.string(), mimeType: v.optional(v.string()), blob: v.string() }),
+])
+const ReadResult = v.object({ contents: v.array(ResourceContents) })
+
+/** The lists of MCP: `tools/list`, `resources/list` and `prompts/list`. */
+export type ListKind = 'tools' | 'resources' | 'prompts'
+
+/** One page of a list. Its items are not validated: one bad item must not cost the others. */
+type Page = { items: Json[]; nextCursor?: string | undefined }
+
+type Failed = { failure: McpError }
+
+type RequestOptions = { timeoutMs: number; signal: AbortSignal }
+
+type ToolCallOptions = RequestOptions & {
+  /** However much progress the tool reports; `timeoutMs` starts again with each report, and with each answer. */
+  maxTimeoutMs: number
+  onProgress: (progress: Progress) => void
+  onElicitation: OnElicitation
+}
+
+/** What opening a session may cost, and what the session may receive. */
+export type SessionOptions = {
+  /** For each of the at most two ways in which the session is opened. */
+  timeoutMs?: number
+  /** Gives up the opening. */
+  signal?: AbortSignal
+  /** Of one response, event streams included: a request that gets more fails. */
+  maxResponseBytes?: number
+  /** Of all responses: a session that receives more ends. */
+  maxSessionBytes?: number
+  /** Which elicitations of the server are passed on. Without it, the server gets to know that there is no elicitation. */
+  elicitations?: ElicitationPolicy
+  /** Called when the server announces other tools. Without it, the server gets no stream for its own messages. */
+  onToolsChanged?: () => void
+}
+
+/** How this host introduces itself to MCP servers. */
+export const clientInfo = { name: 'calling-card', version: VERSION }
+
+/** The first version of MCP without `initialize`. Servers that support no other version refuse `initialize`. */
+const VERSION_WITHOUT_INITIALIZE = '2026-07-28'
+
+const OPENING_TIMEOUT_MS = 10_000
+const CLOSING_TIMEOUT_MS = 2_000
+
+/** Opens a session over Streamable HTTP, in whichever version of MCP the server speaks. */
+export const openSession = async (
+  url: string,
+  fetch: UpstreamFetch,
+  options: SessionOptions = {},
+): Promise<{ session: Session } | Failed> => {
+  const opened = await open(url, fetch, options, { mode: 'legacy' })
+  const mayBeNewer =
+    'session' in opened
+      ? opened.session.isStateless && asksCallers(options)
+      : ['refused', 'session-lost'].includes(opened.failure.code)
+  if (!mayBeNewer) return opened
+  const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
+  if ('session' in newer) {
+    if ('session' in opened) await opened.session.close()
+    return newer
+  }
+  return 'failure' in opened && opened.failure.code === 'session-lost'
+    ? { failure: neverOpened(opened.failure) }
+    : opened
+}
+
+/** Without a session, a server can elicit only in the newest version, in which an elicitation is part of the response to a call. */
+const asksCallers = ({ elicitations = 'none' }: SessionOptions): boolean => elicitations !== 'none'
+
+/** The server did not lose a session: there was none. */
+const neverOpened = ({ status, message, quote }: Extract<McpError, { code: 'session-lost' }>): McpError =>
+  status === 404
+    ? notReady('does not exist at this address (HTTP 404)')
+    : { code: 'not-ready', message, ...(quote !== undefined && { quote }) }
+
+const open = async (
+  url: string,
+  fetch: UpstreamFetch,
+  options: SessionOptions,
+  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
+): Promise<{ session: Session } | Failed> => {
+  const { timeoutMs = OPENING_TIMEOUT_MS, signal } = options
+  const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
+  if (deadline.aborted) return { failure: timedOut }
+  const connection = await createConnection(url, fetch, options, versionNegotiation)
+  // The client's own timeouts are for single requests, and opening a session takes several.
+  const onDeadline = () => connection.end(timedOut)
+  deadline.addEventListener('abort', onDeadline)
+  try {
+    const server = await initialize(connection, timeoutMs)
+    const isStateless = connection.transport.sessionId === undefined
+    if (isStateless) connection.calls.declineElicitations()
+    return { session: toSession(connection, server, isStateless) }
+  } catch (error) {
+    try {
+      return { failure: connection.toFailure(error) }
+    } finally {
+      await connection.close()
+    }
+  } finally {
+    deadline.removeEventListener('abort', onDeadline)
+  }
+}
+
+/** Connects, and returns what the server declares: the client itself keeps only the members that it knows. */
+const initialize = async ({ client, transport }: Connection, timeoutMs: number): Promise<ServerInfo> => {
+  let initialized: JsonObject | undefined
+  // The client keeps this handler, and calls it before its own.
+  transport.onmessage = message => {
+    if ('result' in message && isJsonObject(message.result)) initialized ??= message.result
+  }
+  await client.connect(transport, { timeout: timeoutMs })
+  const instructions = client.getInstructions()
+  return {
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    // Without `initialize`, the first result is that of `server/discover`, which has the same members.
+    capabilities: toObject(initialized ? initialized.capabilities : client.getServerCapabilities()),
+    serverInfo: toObject(initialized ? initialized.serverInfo : client.getServerVersion()),
+    ...(instructions !== undefined && { instructions }),
+  }
+}
+
+const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
+
+const toSession = (connection: Connection, server: ServerInfo, isStateless: boolean): Session => {
+  const { client, calls, toFailure, isClosed, close } = connection
+  return {
+    server,
+    isStateless,
+    isClosed,
+    close,
+    callTool: async (name, args, { timeoutMs, maxTimeoutMs, signal, onProgress, onElicitation }) => {
+      // Not the client's own timeout, which would count while the caller answers an elicitation.
+      const silence = new SilenceTimer(timeoutMs)
+      const remove = calls.add(silence, onElicitation)
+      const ended = AbortSignal.any([signal, silence.signal])
+      const begun = Date.now()
+      const callOnce = (params: CallToolRequest['params']) => {
+        const remainingMs = Math.max(1, maxTimeoutMs - (Date.now() - begun))
+        return client.callTool(params, {
+          signal: ended,
+          timeout: remainingMs,
+          maxTotalTimeout: remainingMs,
+          allowInputRequired: true,
+          onprogress: progress => {
+            silence.restart()
+            onProgress(progress)
+          },
+        })
+      }
+      try {
+        return await callWithElicitation({ name, arguments: args }, callOnce, elicitation =>
+          silence.pause(onElicitation(elicitation, ended)),
+        )
+      } catch (error) {
+        return { failure: toFailure(error) }
+      } finally {
+        remove()
+        silence.end()
+      }
+    },
+    readResource: async (uri, { timeoutMs, signal }) => {
+      const request = { method: 'resources/read', params: { uri } }
+      try {
+        return await client.request(request, ReadResult, { timeout: timeoutMs, signal })
+      } catch (error) {
+        return { failure: toFailure(error) }
+      }
+    },
+    listPage: async (kind, cursor, { timeoutMs, signal }) => {
+      const request = { method: `${kind}/list`, ...(cursor !== undefined && { params: { cursor } }) }
+      try {
+        return { page: await client.request(request, pageSchema(kind), { timeout: timeoutMs, signal }) }
+      } catch (error) {
+        return { failure: toFailure(error) }
+      }
+    },
+  }
+}
+
+const pageSchema = (kind: ListKind) =>
+  v.pipe(
+    v.looseObject({}),
+    v.transform(({ [kind]: items, nextCursor }) => ({ items, nextCursor })),
+    v.object({
+      items: v.array(v.custom<Json>(() => true)),
+      nextCursor: v.fallback(v.optional(v.pipe(v.string(), v.nonEmpty())), undefined),
+    }),
+  )
+
+/** An MCP client and its transport. */
+type Connection = {
+  client: Client
+  transport: StreamableHTTPClientTransport
+  calls: RunningCalls
+  /** Closes the transport: every request under way fails with this error. */
+  end: (failure: McpError) => void
+  toFailure: (error: unknown) => McpError
+  isClosed: () => boolean
+  close: () => Promise<void>
+}
+
+/** The client library is loaded with the first connection, so that no reader of a card waits for it. */
+const createConnection = async (
+  url: string,
+  fetch: UpstreamFetch,
+  {
+    maxResponseBytes = Number.POSITIVE_INFINITY,
+    maxSessionBytes = Number.POSITIVE_INFINITY,
+    elicitations,
+    onToolsChanged,
+  }: SessionOptions,
+  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
+): Promise<Connection> => {
+  const mcp = await import('@modelcontextprotocol/client')
+  const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
+  const client = new mcp.Client(clientInfo, {
+    versionNegotiation,
+    ...(onToolsChanged && { listChanged }),
+    ...(elicitations && { capabilities: { elicitation: { form: {}, url: {} } } }),
+  })
+  const calls = new RunningCalls(elicitations)
+  if (elicitations)
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => calls.ask(params, mcpReq.signal))
+  client.fallbackRequestHandler = async ({ method }) => {
+    throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, declineRequest(method))
+  }
+  let ended: McpError | undefined
+  const end = (failure: McpError): void => {
+    if (ended) return
+    ended = failure
+    // Not `client.close()`: a client that is still connecting has no transport yet.
+    transport.close().catch(() => undefined)
+  }
+  const bounded = boundedFetch(fetch, {
+    maxResponseBytes,
+    maxSessionBytes,
+    listens: onToolsChanged !== undefined,
+    onResponseTooLarge: id => failRequest(transport, id, tooLarge(maxResponseBytes)),
+    onSessionTooLarge: () => end(notReady('sends more than a session may receive')),
+  })
+
+  /** Fails a request whose event stream ended without a response: the client would wait for its timeout. */
+  class Transport extends mcp.StreamableHTTPClientTransport {
+    override send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
+      const onRequestStreamEnd = () => {
+        if ('method' in message && 'id' in message) failRequest(this, message.id, brokenOff)
+      }
+      return super.send(message, { onRequestStreamEnd, ...options })
+    }
+  }
+  const transport = new Transport(new URL(url), {
+    fetch: bounded,
+    // The fetch guard does not check where a redirect leads, and MCP needs none.
+    requestInit: { redirect: 'manual' },
+    reconnectionOptions,
+    reconnectionScheduler,
+  })
+  return {
+    client,
+    transport,
+    calls,
+    end,
+    toFailure: error => ended ?? toMcpError(error),
+    isClosed: () => ended !== undefined,
+    close: async () => {
+      await client.close().catch(() => undefined)
+      end(notReady('session was closed by this host'))
+      await deleteSession(url, fetch, transport)
+    },
+  }
+}
+
+/** Returns the message with which this host declines a request of a server. */
+const declineRequest = (method: string): string =>
+  method === 'sampling/createMessage'
+    ? 'This client declines sampling: it is a gateway, and has no language model.'
+    : `This client does not offer ${method.slice(0, 100).toWellFormed()}.`
+
+/** Fails a request of the client, which takes this for the server's response. Does nothing once there was a response. */
+const failRequest = (transport: StreamableHTTPClientTransport, id: string | number, failure: McpError): void =>
+  transport.onmessage?.({
+    jsonrpc: '2.0',
+    id,
+    error: { code: -32000, message: failure.message, data: new LocalFailure(failure) },
+  })
+
+/** How the client resumes event streams. Servers may set the delay with `retry`, so `maxReconnectionDelay` is for others. */
+const reconnectionOptions = {
+  maxRetries: 2,
+  initialReconnectionDelay: 1_000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+}
+
+const MIN_RECONNECTION_DELAY_MS = 1_000
+
+/** Limits how often streams are reopened: a server may send `retry: 0` and end each of them at once. */
+const reconnectionScheduler: ReconnectionScheduler = (reconnect, delay) => {
+  const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
+  return () => clearTimeout(timer)
+}
+
+/** Ends the session at the server, if there is one. Never rejects: servers also end sessions by themselves. */
+const deleteSession = async (
+  url: string,
+  fetch: UpstreamFetch,
+  { sessionId, protocolVersion }: Pick<StreamableHTTPClientTransport, 'sessionId' | 'protocolVersion'>,
+): Promise<void> => {
+  if (sessionId === undefined) return
+  const headers = {
+    'Mcp-Session-Id': sessionId,
+    ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
+  }
+  try {
+    const signal = AbortSignal.timeout(CLOSING_TIMEOUT_MS)
+    const response = await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
+    response.body?.cancel().catch(() => undefined)
+  } catch {
+    // Nothing depends on it.
+  }
+}

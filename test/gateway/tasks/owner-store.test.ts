@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { OwnerStore } from '../../../src/gateway/tasks/owner-store.ts'
+import { FIRST_PAGE, type PagePosition } from '../../../src/gateway/tasks/page-tokens.ts'
+import { OWNED_ID_LIFETIME_SECONDS } from '../../../src/limits.ts'
+import { openStorage, type TestStorage } from '../../support/storage.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+let storage: TestStorage
+let store: OwnerStore
+beforeEach(async () => {
+  vi.useFakeTimers({ now: 0 })
+  storage = openStorage()
+  store = new OwnerStore(storage.storage)
+  await store.record('token:a', { tasks: ['a1', 'a2', 'a3'], contexts: [] })
+  await store.record('token:b', { tasks: ['b1'], contexts: [] })
+})
+
+/** Asks for a page of two tasks of `token:a`, by default the first one. */
+const page = (tasks: string[], next: string, position: PagePosition = FIRST_PAGE, caller = 'token:a') =>
+  store.page(caller, { tasks, next, position, size: 2 })
+
+const openPage = async (pageToken: string): Promise<PagePosition> => {
+  const position = await store.openPage('token:a', pageToken)
+  if (position === null) throw new Error('The page token is not valid.')
+  return position
+}
+
+describe('a page of tasks', () => {
+  it("has the caller's own, and a token that leads to the agent's next page", async () => {
+    const first = await page(['b1', 'a1'], 'after-a1')
+    expect(first).toEqual({ own: ['a1'], totalSize: 3, nextPageToken: expect.stringMatching(/./) })
+    const position = await openPage(first.nextPageToken)
+    expect(position).toEqual({ token: 'after-a1', skip: 0, seen: 1 })
+    expect(await page(['a2', 'a3'], 'after-a3', position)).toEqual({
+      own: ['a2', 'a3'],
+      totalSize: 3,
+      nextPageToken: '',
+    })
+  })
+
+  it('continues within the page of the agent where that has more of them than fit', async () => {
+    await store.record('token:a', { tasks: ['a4', 'a5'], contexts: [] })
+    const found = ['a1', 'b1', 'a2', 'a3', 'a4']
+    const first = await page(found, 'after-a4')
+    expect([first.own, first.totalSize]).toEqual([['a1', 'a2'], 5])
+    const position = await openPage(first.nextPageToken)
+    expect(position).toEqual({ token: '', skip: 2, seen: 2 })
+    const second = await page(found, 'after-a4', position)
+    expect([second.own, await openPage(second.nextPageToken)]).toEqual([
+      ['a3', 'a4'],
+      { token: 'after-a4', skip: 0, seen: 4 },
+    ])
+  })
+
+  it('counts those that match where the agent has one page only', async () => {
+    const first = await page(['a1', 'b1'], '')
+    expect(first).toEqual({ own: ['a1'], totalSize: 1, nextPageToken: '' })
+    const whole = await page(['a1', 'a2', 'a3'], '')
+    expect([whole.own, whole.totalSize, await openPage(whole.nextPageToken)]).toEqual([
+      ['a1', 'a2'],
+      3,
+      { token: '', skip: 2, seen: 2 },
+    ])
+  })
+
+  it('of a caller without tasks is empty, and the last', async () => {
+    const none = { own: [], totalSize: 0, nextPageToken: '' }
+    expect(await page(['a1', 'b1'], 'next', FIRST_PAGE, 'token:c')).toEqual(none)
+  })
+
+  it('cannot be continued with the token of another caller', async () => {
+    const { nextPageToken } = await page(['a1'], 'next')
+    expect(await store.openPage('token:b', nextPageToken)).toBeNull()
+  })
+})
+
+it('loses no owner when the object starts again', async () => {
+  store = new OwnerStore(storage.storage)
+  expect(await store.use('token:a', { tasks: ['a1'], contexts: [] }, false)).not.toBeNull()
+})
+
+it('forgets everything about an agent that was removed', async () => {
+  const { nextPageToken } = await page(['a1'], 'next')
+  await store.clear()
+  const ids = { tasks: ['a1'], contexts: [] }
+  expect([await store.use('token:a', ids, false), storage.alarm, storage.values.size]).toEqual([null, null, 0])
+  expect(await store.openPage('token:a', nextPageToken)).toBeNull()
+  expect(await store.record('token:b', ids)).toEqual({ tasks: new Map([['a1', 'token:b']]), contexts: new Map() })
+  expect(storage.alarm).toBe(DAY_MS)
+})
+
+describe('the alarm', () => {
+  it('is set by the first message in a context, too, and not by a call that only reads', async () => {
+    storage = openStorage()
+    store = new OwnerStore(storage.storage)
+    const ids = { tasks: [], contexts: ['c'] }
+    for (const [claim, at] of [
+      [false, null],
+      [true, DAY_MS],
+    ] as const) {
+      await store.use('token:a', ids, claim)
+      expect(storage.alarm).toBe(at)
+    }
+  })
+
+  it('is set for the next day by the first record, and while anything is left, which it forgets if unused', async () => {
+    expect(storage.alarms).toEqual([DAY_MS])
+    for (const [now, next] of [
+      [DAY_MS, 2 * DAY_MS],
+      [OWNED_ID_LIFETIME_SECONDS * 1000, null],
+    ] as const) {
+      storage.alarm = null
+      vi.setSystemTime(now)
+      await store.alarm()
+      expect(storage.alarm).toBe(next)
+    }
+    expect(await store.use('token:a', { tasks: ['a1'], contexts: [] }, false)).toBeNull()
+  })
+})
+
+describe('the tasks of an agent whose ids begin again', () => {
+  const MINUTE_MS = 60_000
+  const ids = { tasks: ['a1'], contexts: [] }
+  /** Fires the alarm at its time, as the platform does. */
+  const fireAlarm = async () => {
+    vi.setSystemTime(storage.alarm ?? 0)
+    storage.alarm = null
+    await store.alarm()
+  }
+  beforeEach(async () => {
+    vi.setSystemTime(DAY_MS / 2)
+    await store.release()
+  })
+
+  it('are reached by nobody from now on, and by no new caller while isolates may remember the old ones', async () => {
+    expect([await store.use('token:a', ids, false), await store.record('token:b', ids)]).toEqual([null, null])
+    expect((await page(['a1', 'a2'], '')).own).toEqual([])
+    expect(storage.alarm).toBe(DAY_MS / 2 + 2 * MINUTE_MS)
+  })
+
+  it('are those of whoever starts them two minutes later', async () => {
+    await fireAlarm()
+    expect(await store.use('token:a', ids, false)).toBeNull()
+    expect((await store.record('token:b', ids))?.tasks).toEqual(new Map([['a1', 'token:b']]))
+    expect([await store.use('token:a', ids, false), await store.use('token:b', ids, false)]).toEqual([
+      null,
+      { tasks: new Map([['a1', 'token:b']]), contexts: new Map() },
+    ])
+  })
+
+  it('are not held back longer by another clearing, which has two minutes for the newer ones', async () => {
+    await store.record('token:b', { tasks: ['b2'], contexts: ['c'] })
+    vi.setSystemTime(DAY_MS / 2 + MINUTE_MS)
+    await store.release()
+    await fireAlarm()
+    expect(await store.record('token:b', ids)).not.toBeNull()
+    expect(await store.record('token:c', { tasks: ['b2'], contexts: [] })).toBeNull()
+    await fireAlarm()
+    expect(await store.record('token:c', { tasks: ['b2'], contexts: ['c'] })).not.toBeNull()
+    expect(storage.alarm).toBe(Date.now() + DAY_MS)
+  })
+})
