@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { build, type OutputChunk } from 'rolldown'
 import * as v from 'valibot'
-import { createManifestSchema } from '../src/card/manifest/json-schema.ts'
+import { createManifestSchema } from '../src/card/manifest/index.ts'
 
 const root = join(import.meta.dirname, '..')
 

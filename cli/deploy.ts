@@ -1,6 +1,5 @@
 import { createContext, processIo } from './context.ts'
-import { deploy } from './deploy/deploy.ts'
-import { createWrangler } from './deploy/wrangler.ts'
+import { createWrangler, deploy } from './deploy/index.ts'
 import { exitOnFailure } from './failure.ts'
 
 exitOnFailure('npm run deploy')

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
-import type { CardError } from '../src/card/model/report.ts'
-import { isJsonObject, type Json, jsonEntries, parsePointer } from '../src/json/json.ts'
+import type { CardError } from '../src/card/model/index.ts'
+import { isJsonObject, type Json, jsonEntries, parsePointer } from '../src/json/index.ts'
 
 /** The longest name that is compared with others. */
 const MAX_LENGTH = 200

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Pointer } from '../src/json/json.ts'
+import type { Pointer } from '../src/json/index.ts'
 import { createClient, type HostClient, type Rejection } from './client/index.ts'
 import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'

@@ -4,17 +4,19 @@ import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { MIN_ADMIN_TOKEN_LENGTH } from '../src/limits.ts'
 import { createContext, processIo } from './context.ts'
-import { parseStateFolder, readChosenToken, writeDevConfig } from './dev/dev-config.ts'
 import {
   checkPort,
   exitWithParent,
+  parseStateFolder,
+  readChosenToken,
   runWrangler,
   startServer,
   stopGroup,
   waitUntilResponding,
   waitUntilSilent,
-} from './dev/dev-server.ts'
-import { welcome } from './dev/welcome.ts'
+  welcome,
+  writeDevConfig,
+} from './dev/index.ts'
 import { ExitCode } from './exit-codes.ts'
 import { exitOnFailure, isSystemError } from './failure.ts'
 import { claimFile, localUrl, startedFile } from './hosts/index.ts'

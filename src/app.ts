@@ -1,12 +1,18 @@
 import { type IRequest, Router } from 'itty-router'
-import { agentCard, hostCard } from './api/cards.ts'
 import type { RouteName } from './api/openapi/index.ts'
+import { agentCard, hostCard } from './api/start.ts'
 import { config } from './config.ts'
-import { agentCall, hostCall, namedCall } from './gateway/endpoints.ts'
-import { HttpError, toErrorResponse } from './http/errors.ts'
-import { type Handler, lazy, type PathParams } from './http/handler.ts'
-import { prefersHtml, preflightResponse } from './http/headers.ts'
-import { parseUrl } from './http/urls.ts'
+import { agentCall, hostCall, namedCall } from './gateway/start.ts'
+import {
+  type Handler,
+  HttpError,
+  lazy,
+  type PathParams,
+  parseUrl,
+  prefersHtml,
+  preflightResponse,
+  toErrorResponse,
+} from './http/start.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const admin = () => import('./api/admin/index.ts')

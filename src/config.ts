@@ -1,7 +1,5 @@
-import { agentIdPattern } from './card/model/constants.ts'
-import { log } from './http/log.ts'
-import { blockReason, parseOrigins, splitOrigins, toOrigin } from './http/safe-fetch.ts'
-import { parseUrl } from './http/urls.ts'
+import { agentIdPattern } from './card/model/index.ts'
+import { blockReason, log, parseOrigins, parseUrl, splitOrigins, toOrigin } from './http/shared.ts'
 import { MIN_ADMIN_TOKEN_LENGTH } from './limits.ts'
 import { defaults, type hostSecrets, type VariableName } from './variables.ts'
 

@@ -1,12 +1,12 @@
 import { handleRequest } from './app.ts'
-import { McpServerAgent } from './mcp/agent/mcp-agent.ts'
-import { requestRefresh } from './sources/revalidate.ts'
+import { McpServerAgent } from './mcp/agent/start.ts'
+import { requestRefresh } from './sources/start.ts'
 
-export { Catalog } from './api/catalogs/catalog.ts'
-export { TaskOwners } from './gateway/tasks/task-owners.ts'
-export { Events } from './registry/events/events.ts'
-export { Registry } from './registry/store/registry.ts'
-export { RemoteCard } from './sources/remote-card.ts'
+export { Catalog } from './api/catalogs/start.ts'
+export { TaskOwners } from './gateway/tasks/index.ts'
+export { Events } from './registry/events/start.ts'
+export { Registry } from './registry/store/index.ts'
+export { RemoteCard } from './sources/start.ts'
 
 /** The Durable Object of an agent that is an MCP server. Its card is fetched again when the server announces other tools. */
 export class McpAgent extends McpServerAgent {

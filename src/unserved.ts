@@ -1,7 +1,5 @@
-import { agentNotFound } from './api/errors.ts'
-import { CATALOG_LINKS } from './api/shared-cache.ts'
-import { HttpError } from './http/errors.ts'
-import type { Handler } from './http/handler.ts'
+import { agentNotFound, CATALOG_LINKS } from './api/index.ts'
+import { type Handler, HttpError } from './http/index.ts'
 
 /** Any path without an endpoint, such as the root of the host: it leads to the catalogs. */
 export const notFound: Handler = () => {

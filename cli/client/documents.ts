@@ -4,8 +4,8 @@ import {
   type FetchFailure,
   type FetchOptions,
   fetchJson,
-} from '../../src/http/fetch-resource.ts'
-import { parseUrl } from '../../src/http/urls.ts'
+  parseUrl,
+} from '../../src/http/shared.ts'
 import { isUnencrypted } from '../hosts/index.ts'
 import { describeNetworkError } from './http.ts'
 

@@ -1,6 +1,6 @@
 import { type CryptoKey, flattenedVerify, importJWK, type JWSHeaderParameters } from 'jose'
-import { RECEIPT_TYPE, type Receipt, type ServedReceipt } from '../../src/card/model/receipt.ts'
-import { canonicalJson } from '../../src/json/canonical.ts'
+import { RECEIPT_TYPE, type Receipt, type ServedReceipt } from '../../src/card/model/index.ts'
+import { canonicalJson } from '../../src/json/index.ts'
 import type { PublicKey } from './responses.ts'
 
 /** Imports the key of a host that a signature names. Throws for an unknown key, and for a signature that is not of the type `typ`. */

@@ -1,5 +1,4 @@
-import { isJsonObject, type Json } from '../../src/json/json.ts'
-import { isDeeperThan } from '../../src/json/parse.ts'
+import { isDeeperThan, isJsonObject, type Json } from '../../src/json/index.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import type { Clock } from '../clock.ts'
 import { HostError } from '../failure.ts'

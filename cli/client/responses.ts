@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { keyRoles } from '../../src/card/model/constants.ts'
-import { json } from '../../src/card/model/schema.ts'
-import type { JsonObject } from '../../src/json/json.ts'
+import { json, keyRoles } from '../../src/card/model/index.ts'
+import type { JsonObject } from '../../src/json/index.ts'
 import { keySecrets } from '../../src/variables.ts'
 
 const Text = v.string()

@@ -1,5 +1,5 @@
 import pMap from 'p-map'
-import type { JsonObject } from '../../src/json/json.ts'
+import type { JsonObject } from '../../src/json/index.ts'
 import { createClient, type HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { curlCall } from '../curl.ts'

@@ -1,4 +1,4 @@
-import { parseUrl } from '../../src/http/urls.ts'
+import { parseUrl } from '../../src/http/shared.ts'
 import type { Environment } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 

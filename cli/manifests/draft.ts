@@ -1,17 +1,16 @@
 import { type Compiled, compile } from '../../src/card/compile/index.ts'
-import { emptyMessage } from '../../src/card/file/index.ts'
 import {
   createSourceMap,
   type Diagnostic,
+  emptyMessage,
   type InvalidFile,
   type ParsedFile,
   type SourceMap,
-} from '../../src/card/file/source-map.ts'
+} from '../../src/card/file/index.ts'
 import { containsSecret, createRedaction, findDisallowedSecrets } from '../../src/card/lint/index.ts'
-import { readManifest } from '../../src/card/manifest/manifest.ts'
-import { agentIdPattern } from '../../src/card/model/constants.ts'
-import type { CardError, Issue } from '../../src/card/model/report.ts'
-import { isJsonObject, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
+import { readManifest } from '../../src/card/manifest/index.ts'
+import { agentIdPattern, type CardError, type Issue } from '../../src/card/model/index.ts'
+import { isJsonObject, type JsonObject, omit, type Pointer } from '../../src/json/index.ts'
 import { MAX_BODY_BYTES } from '../../src/limits.ts'
 import { suggestField, suggestMisspelling } from '../did-you-mean.ts'
 import { isExternalAgents, readExternalAgents } from './external-agents.ts'

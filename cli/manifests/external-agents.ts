@@ -1,15 +1,9 @@
 import { basename } from 'node:path'
 import * as v from 'valibot'
-import {
-  type InvalidFile,
-  type ParsedFile,
-  type PointerMapping,
-  pointerInCard,
-} from '../../src/card/file/source-map.ts'
-import { Manifest } from '../../src/card/manifest/manifest.ts'
-import { toSlug } from '../../src/card/model/constants.ts'
-import { hostname as Hostname } from '../../src/card/model/schema.ts'
-import { parseUrl, toHttpUrl } from '../../src/http/urls.ts'
+import { type InvalidFile, type ParsedFile, type PointerMapping, pointerInCard } from '../../src/card/file/index.ts'
+import { Manifest } from '../../src/card/manifest/index.ts'
+import { hostname as Hostname, toSlug } from '../../src/card/model/index.ts'
+import { parseUrl, toHttpUrl } from '../../src/http/shared.ts'
 import {
   formatPointer,
   isJsonObject,
@@ -18,7 +12,7 @@ import {
   jsonEntries,
   omit,
   type Pointer,
-} from '../../src/json/json.ts'
+} from '../../src/json/index.ts'
 import type { ManifestSource } from './normalize.ts'
 
 /** Whether a file has the name under which Shaman keeps external agents. */

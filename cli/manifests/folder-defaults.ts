@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, normalize, relative, resolve, sep } from 'node:path'
-import type { Diagnostic, ParsedFile } from '../../src/card/file/source-map.ts'
-import { Manifest } from '../../src/card/manifest/manifest.ts'
-import { formatPointer, isJsonObject, type JsonObject, omit } from '../../src/json/json.ts'
+import type { Diagnostic, ParsedFile } from '../../src/card/file/index.ts'
+import { Manifest } from '../../src/card/manifest/index.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit } from '../../src/json/index.ts'
 import { didYouMean } from '../did-you-mean.ts'
 
 /** The file names, in order of preference, of what every other file of a folder inherits. */

@@ -1,4 +1,4 @@
-export type { Diagnostic } from '../../src/card/file/source-map.ts'
+export type { Diagnostic } from '../../src/card/file/index.ts'
 export { type Draft, type LocatedIssue, locateInCard, locateIssues } from './draft.ts'
 export {
   CARDS_FOLDER,

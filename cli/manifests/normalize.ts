@@ -1,10 +1,8 @@
 import { basename, extname } from 'node:path'
-import { mapCardTo, type PointerMapping } from '../../src/card/file/source-map.ts'
-import { privateFields, readFrontMatter } from '../../src/card/manifest/front-matter.ts'
-import { hasRemoteCard, Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
-import { agentIdPattern, toSlug } from '../../src/card/model/constants.ts'
-import type { CardError } from '../../src/card/model/report.ts'
-import { isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../src/json/json.ts'
+import { mapCardTo, type PointerMapping } from '../../src/card/file/index.ts'
+import { hasRemoteCard, Manifest, privateFields, readFrontMatter, readManifest } from '../../src/card/manifest/index.ts'
+import { agentIdPattern, type CardError, toSlug } from '../../src/card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../src/json/index.ts'
 
 /** What an owner wrote about one agent, as a manifest: a file, or an entry of one. */
 export type ManifestSource = {

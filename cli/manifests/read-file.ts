@@ -1,8 +1,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseFile } from '../../src/card/file/index.ts'
-import type { Diagnostic, ParsedFile, Position } from '../../src/card/file/source-map.ts'
-import { decodeUtf8 } from '../../src/json/utf8.ts'
+import { type Diagnostic, type ParsedFile, type Position, parseFile } from '../../src/card/file/index.ts'
+import { decodeUtf8 } from '../../src/json/index.ts'
 import { MAX_FILE_BYTES } from '../context.ts'
 import { isSystemError } from '../failure.ts'
 

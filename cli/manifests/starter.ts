@@ -1,7 +1,6 @@
 import { parse, stringify } from 'yaml'
-import { isPrivateHost } from '../../src/http/hosts.ts'
-import { parseUrl } from '../../src/http/urls.ts'
-import { type Json, type JsonObject, jsonEquals } from '../../src/json/json.ts'
+import { isPrivateHost, parseUrl } from '../../src/http/shared.ts'
+import { type Json, type JsonObject, jsonEquals } from '../../src/json/index.ts'
 
 /** What the owner of a new card has answered. `host` is the host that the card is for, without a trailing slash. */
 export type StarterAnswers = {

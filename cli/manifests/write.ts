@@ -3,7 +3,7 @@ import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, renameSync, rm
 import { dirname, extname, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { parseFile } from '../../src/card/file/index.ts'
-import { type JsonObject, jsonEquals } from '../../src/json/json.ts'
+import { type JsonObject, jsonEquals } from '../../src/json/index.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
 

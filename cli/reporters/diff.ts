@@ -1,4 +1,4 @@
-import { createPatch, listChanges, memberOf, type PatchOperation } from '../../src/card/diff/drift.ts'
+import { createPatch, listChanges, memberOf, type PatchOperation } from '../../src/card/diff/index.ts'
 import { hideSecret } from '../../src/card/lint/index.ts'
 import {
   formatPointer,
@@ -7,7 +7,7 @@ import {
   type JsonObject,
   jsonEntries,
   type Pointer,
-} from '../../src/json/json.ts'
+} from '../../src/json/index.ts'
 import type { CardChange } from '../client/index.ts'
 import { colors } from '../terminal.ts'
 

@@ -1,5 +1,5 @@
-import { hiddenByDefault } from '../../src/card/manifest/front-matter.ts'
-import type { Issue, Report, Severity } from '../../src/card/model/report.ts'
+import { hiddenByDefault } from '../../src/card/manifest/index.ts'
+import type { Issue, Report, Severity } from '../../src/card/model/index.ts'
 import type { Proposal } from '../client/index.ts'
 import {
   type Diagnostic,

@@ -1,4 +1,4 @@
-import type { Receipt, ReceiptTest, ServedReceipt, TestResult } from '../../src/card/model/receipt.ts'
+import type { Receipt, ReceiptTest, ServedReceipt, TestResult } from '../../src/card/model/index.ts'
 import type { ReceiptVerification } from '../client/index.ts'
 import { colors, formatTable } from '../terminal.ts'
 

@@ -1,4 +1,4 @@
-import type { Issue, Severity } from '../../src/card/model/report.ts'
+import type { Issue, Severity } from '../../src/card/model/index.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic } from '../manifests/index.ts'
 import {

@@ -1,6 +1,5 @@
 import { type Compiled, compile } from '../../src/card/compile/index.ts'
-import { classifyChanges, type Offer } from '../../src/card/diff/changes.ts'
-import { findVersionFinding } from '../../src/card/diff/compatibility.ts'
+import { classifyChanges, findVersionFinding, type Offer } from '../../src/card/diff/index.ts'
 import { formatCount } from '../terminal.ts'
 import type { Step } from './plan.ts'
 import type { AgentResult } from './result.ts'

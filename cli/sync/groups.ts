@@ -1,4 +1,4 @@
-import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
+import { hasRemoteCard } from '../../src/card/manifest/index.ts'
 import { MAX_BODY_BYTES, MAX_PAGE_SIZE } from '../../src/limits.ts'
 import type { PutResult, Rejection } from '../client/index.ts'
 import type { Draft } from '../manifests/index.ts'

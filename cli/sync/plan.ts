@@ -1,4 +1,4 @@
-import { type JsonObject, jsonEquals, omit } from '../../src/json/json.ts'
+import { type JsonObject, jsonEquals, omit } from '../../src/json/index.ts'
 import type { RegisteredAgent, SourceState } from '../client/index.ts'
 import { type Draft, normalizeManifest } from '../manifests/index.ts'
 

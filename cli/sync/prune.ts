@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { agentIdPattern } from '../../src/card/model/constants.ts'
+import { agentIdPattern } from '../../src/card/model/index.ts'
 import type { Context } from '../context.ts'
 import { InterruptedError, UsageError } from '../exit-codes.ts'
 import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'

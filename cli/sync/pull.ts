@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join } from 'node:path'
-import { agentIdPattern } from '../../src/card/model/constants.ts'
-import { type JsonObject, jsonEquals } from '../../src/json/json.ts'
+import { agentIdPattern } from '../../src/card/model/index.ts'
+import { type JsonObject, jsonEquals } from '../../src/json/index.ts'
 import type { HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import type { HostSettings } from '../hosts/index.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/json/json.ts'
+import type { JsonObject } from '../../src/json/index.ts'
 import type { PutResult } from '../client/index.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.ts'

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../../src/card/model/constants.ts'
+import { matchesGlob } from '../../src/card/model/index.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import type { LoadedManifests } from '../manifests/index.ts'

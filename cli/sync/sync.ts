@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { hasRemoteCard } from '../../src/card/manifest/manifest.ts'
-import { isPrivateHost } from '../../src/http/hosts.ts'
+import { hasRemoteCard } from '../../src/card/manifest/index.ts'
+import { isPrivateHost } from '../../src/http/shared.ts'
 import { createClient, type HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import type { HostSettings } from '../hosts/index.ts'

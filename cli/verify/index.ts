@@ -1,0 +1,2 @@
+export * from './text.ts'
+export type { CardVerification } from './verify-card.ts'

@@ -11,10 +11,9 @@ import {
   type Verification,
   verifyCard,
 } from '../../src/card/signatures/index.ts'
-import { didDocumentUrl } from '../../src/http/did-web.ts'
-import { blockReason } from '../../src/http/safe-fetch.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
-import { KEY_REQUEST } from '../../src/signing/fetch-keys.ts'
+import { blockReason, didDocumentUrl } from '../../src/http/shared.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../src/json/index.ts'
+import { KEY_REQUEST } from '../../src/signing/shared.ts'
 import { fetchDocument, isFetchable } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'

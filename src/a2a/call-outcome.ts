@@ -1,4 +1,4 @@
-import type { ObservedCall, Outcome } from '../card/model/observations.ts'
+import type { ObservedCall, Outcome } from '../card/model/index.ts'
 import { specifiedError, specifiedErrors } from './error-catalogue.ts'
 import type { CallError } from './errors.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'

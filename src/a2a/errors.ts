@@ -1,4 +1,4 @@
-import type { WireVersion } from '../card/model/calls.ts'
+import type { WireVersion } from '../card/model/index.ts'
 
 /** A parameter that is wrong, by its path in `params`. */
 export type FieldViolation = { field: string; description: string }

@@ -1,5 +1,5 @@
-import type { Protocol } from '../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import type { Protocol } from '../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 
 /**
  * The forms in which agents write objects of A2A: plain JSON with `kind`, which is 0.3's over JSON-RPC; and ProtoJSON, which is that

@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { parseJson } from '../json/parse.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../json/start.ts'
 import { MAX_METHOD_LENGTH, MAX_NUMBER_LENGTH, MAX_RAW_NUMBERS } from '../limits.ts'
 import { type CallError, invalidParam } from './errors.ts'
 

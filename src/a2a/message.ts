@@ -1,6 +1,5 @@
-import type { WireVersion } from '../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { isJsonType } from '../json/media-type.ts'
+import type { WireVersion } from '../card/model/index.ts'
+import { isJsonObject, isJsonType, type Json, type JsonObject } from '../json/start.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { type A2ACall, operations } from './operations.ts'

@@ -1,7 +1,7 @@
-import type { CallProfile } from '../card/call-profile.ts'
-import { type CallBinding, type WireVersion, wireVersions } from '../card/model/calls.ts'
-import type { DialectName } from '../card/model/constants.ts'
-import type { Json, JsonObject } from '../json/json.ts'
+import type { CallProfile } from '../card/index.ts'
+import type { DialectName } from '../card/model/index.ts'
+import { type CallBinding, type WireVersion, wireVersions } from '../card/model/start.ts'
+import type { Json, JsonObject } from '../json/index.ts'
 import type { CallError } from './errors.ts'
 
 /** An operation of A2A: its JSON-RPC method in each version, its HTTP+JSON request, and the capability that it needs. */

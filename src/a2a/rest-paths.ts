@@ -1,5 +1,5 @@
-import { type WireVersion, wireVersions } from '../card/model/calls.ts'
-import type { JsonObject } from '../json/json.ts'
+import { type WireVersion, wireVersions } from '../card/model/index.ts'
+import type { JsonObject } from '../json/index.ts'
 import type { CallError } from './errors.ts'
 import { type OperationName, operationNames, operations } from './operations.ts'
 import { isVersionParameter } from './service-parameters.ts'

@@ -1,5 +1,5 @@
-import type { WireVersion } from '../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import type { WireVersion } from '../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import type { CallError } from './errors.ts'
 import {
   type Form,

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, jsonEntries } from '../json/json.ts'
+import { type Json, type JsonObject, jsonEntries } from '../json/index.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { foldName, isFreeForm } from './message.ts'
 import type { A2ACall } from './operations.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, toText } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, toText } from '../json/index.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
 import { type EnumValue, type Form, formOf, roles, taskStates } from './forms.ts'
 import { isPlainObject } from './jsonrpc.ts'

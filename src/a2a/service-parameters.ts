@@ -1,4 +1,4 @@
-import { majorMinor, type WireVersion, wireVersionOf, wireVersions } from '../card/model/calls.ts'
+import { majorMinor, type WireVersion, wireVersionOf, wireVersions } from '../card/model/start.ts'
 import { MAX_EXTENSIONS } from '../limits.ts'
 import type { CallError } from './errors.ts'
 import { inferVersion } from './operations.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
 import { foldName, isFreeForm } from './message.ts'

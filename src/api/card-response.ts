@@ -1,11 +1,8 @@
-import { majorMinor } from '../card/model/calls.ts'
-import { dialectNames, type RepresentationName } from '../card/model/constants.ts'
+import { dialectNames, majorMinor, type RepresentationName } from '../card/model/start.ts'
 import { config } from '../config.ts'
-import { isNotModified } from '../http/conditional.ts'
-import { HttpError } from '../http/errors.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
-import type { CachedDocument } from '../registry/edge/cards.ts'
-import { isStale, staleHeaders } from '../registry/staleness.ts'
+import { CORS_HEADERS, HttpError, isNotModified, PRIVATE_NO_STORE } from '../http/start.ts'
+import type { CachedDocument } from '../registry/edge/index.ts'
+import { isStale, staleHeaders } from '../registry/start.ts'
 
 /** Returns the response with a card, or 304. The response to a request with a token is not for shared caches. */
 export const cardResponse = (

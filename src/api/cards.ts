@@ -1,12 +1,17 @@
-import { authenticate, authenticateForAgent } from '../auth/authenticate.ts'
-import { hasPermission, highestTier } from '../auth/permissions.ts'
-import type { Authentication } from '../auth/principal.ts'
-import { countUnrecognized, tooManyAttempts } from '../auth/throttle.ts'
-import { agentIdPattern, type HybridName, type RepresentationName } from '../card/model/constants.ts'
-import { type Handler, type RequestContext, startTiming } from '../http/handler.ts'
-import { isCardHost, requestHostname } from '../http/headers.ts'
+import type { Authentication } from '../auth/index.ts'
+import {
+  authenticate,
+  authenticateForAgent,
+  countUnrecognized,
+  hasPermission,
+  highestTier,
+  tooManyAttempts,
+} from '../auth/start.ts'
+import { agentIdPattern, type HybridName, type RepresentationName } from '../card/model/start.ts'
+import { type Handler, isCardHost, type RequestContext, requestHostname, startTiming } from '../http/start.ts'
 import {
   type CachedDocument,
+  findAgentByHost,
   getCachedDocument,
   isRemote,
   type RemoteDocument,
@@ -14,11 +19,10 @@ import {
   readExtended,
   readProfile,
   type UnfetchedDocument,
-} from '../registry/edge/cards.ts'
-import { findAgentByHost } from '../registry/edge/lookups.ts'
-import { isExpired } from '../registry/staleness.ts'
-import { getRegistry } from '../registry/store/client.ts'
-import { revalidate } from '../sources/revalidate.ts'
+} from '../registry/edge/start.ts'
+import { isExpired } from '../registry/start.ts'
+import { getRegistry } from '../registry/store/index.ts'
+import { revalidate } from '../sources/start.ts'
 import { cardResponse, negotiateRepresentation, publicCardResponse } from './card-response.ts'
 import { agentNotFound, noRootAgent, upstreamCardUnavailable } from './errors.ts'
 

@@ -1,5 +1,5 @@
-import { HttpError } from '../http/errors.ts'
-import type { SourceHealth } from '../registry/staleness.ts'
+import { HttpError } from '../http/start.ts'
+import type { SourceHealth } from '../registry/index.ts'
 
 /** The error for an agent that does not exist; an internal one looks the same to callers that may not read it. */
 export const agentNotFound = (id: string): HttpError =>

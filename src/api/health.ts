@@ -1,12 +1,8 @@
-import { authenticate } from '../auth/authenticate.ts'
-import { isAdmin } from '../auth/permissions.ts'
-import { countUnrecognized } from '../auth/throttle.ts'
+import { authenticate, countUnrecognized, isAdmin } from '../auth/index.ts'
 import { config } from '../config.ts'
-import { findMissingBindings } from '../http/bindings.ts'
-import type { Handler } from '../http/handler.ts'
-import { jsonResponse } from '../http/responses.ts'
-import { readHealth, readUpstreamBindings } from '../registry/edge/health.ts'
-import { readWebhookKeys } from '../registry/events/webhook.ts'
+import { findMissingBindings, type Handler, jsonResponse } from '../http/index.ts'
+import { readHealth, readUpstreamBindings } from '../registry/edge/index.ts'
+import { readWebhookKeys } from '../registry/events/index.ts'
 import { VERSION } from '../version.ts'
 
 /**

@@ -1,11 +1,9 @@
-import { clientKey, countRequest } from '../auth/throttle.ts'
+import { clientKey, countRequest } from '../auth/index.ts'
 import type { Compiled } from '../card/compile/index.ts'
-import type { Note } from '../card/model/report.ts'
+import type { Note } from '../card/model/index.ts'
 import { config } from '../config.ts'
-import { findIdentityErrors } from '../gateway/upstream/identity-errors.ts'
-import type { Handler } from '../http/handler.ts'
-import { readJson } from '../http/json-body.ts'
-import { jsonResponse } from '../http/responses.ts'
+import { findIdentityErrors } from '../gateway/upstream/index.ts'
+import { type Handler, jsonResponse, readJson } from '../http/index.ts'
 
 /** `POST /lint`: returns the report on a card or manifest; with `?representations=true`, also what each client would get. Stores nothing. */
 export const postLint: Handler = async (request, env) => {

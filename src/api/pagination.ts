@@ -1,4 +1,4 @@
-import { HttpError } from '../http/errors.ts'
+import { HttpError } from '../http/index.ts'
 import { MAX_PAGE_SIZE } from '../limits.ts'
 
 /** A page of a list: at most `limit` entries whose ids follow `after`. */

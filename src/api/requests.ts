@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { json, jsonObject, revisionNumber, strictObject } from '../card/model/schema.ts'
+import { json, jsonObject, revisionNumber, strictObject } from '../card/model/index.ts'
 import { MAX_KEY_SOURCES } from '../limits.ts'
-import { TokenRecord } from '../registry/token-record.ts'
+import { TokenRecord } from '../registry/index.ts'
 
 // The bodies of requests, apart from the handlers that read them: the OpenAPI document describes them too.
 

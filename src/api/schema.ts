@@ -1,6 +1,5 @@
-import { createManifestSchema } from '../card/manifest/json-schema.ts'
-import { respondWithDocument } from '../http/document.ts'
-import type { Handler } from '../http/handler.ts'
+import { createManifestSchema } from '../card/manifest/index.ts'
+import { type Handler, respondWithDocument } from '../http/index.ts'
 
 const manifestSchema = createManifestSchema()
 

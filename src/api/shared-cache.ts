@@ -1,7 +1,5 @@
 import { config } from '../config.ts'
-import { matchesIfNoneMatch, strongEtag } from '../http/conditional.ts'
-import type { RequestContext } from '../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
+import { CORS_HEADERS, matchesIfNoneMatch, PRIVATE_NO_STORE, type RequestContext, strongEtag } from '../http/index.ts'
 
 /** The catalogs of this host by their paths: the link relation of each (RFC 8288), and its media type. */
 export const CATALOG_DOCUMENTS = {

@@ -1,22 +1,29 @@
-import { parseAuthorization } from '../auth/authenticate.ts'
-import { actorOf } from '../auth/principal.ts'
-import { audited } from '../auth/refusals.ts'
-import { countWrites, requirePrincipal, requireScope, unauthorized } from '../auth/require.ts'
-import { createToken } from '../auth/token.ts'
-import { tokenIdPattern } from '../card/model/constants.ts'
-import type { CardError } from '../card/model/report.ts'
-import { validate } from '../card/model/schema.ts'
-import { sha256Hex } from '../http/conditional.ts'
-import { HttpError, serviceUnavailable } from '../http/errors.ts'
-import type { Handler } from '../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE } from '../http/headers.ts'
-import { readJson } from '../http/json-body.ts'
-import { jsonResponse } from '../http/responses.ts'
-import { formatPointer, isJsonObject, type Json } from '../json/json.ts'
+import {
+  actorOf,
+  audited,
+  countWrites,
+  createToken,
+  parseAuthorization,
+  requirePrincipal,
+  requireScope,
+  unauthorized,
+} from '../auth/index.ts'
+import { type CardError, tokenIdPattern, validate } from '../card/model/index.ts'
+import {
+  CORS_HEADERS,
+  type Handler,
+  HttpError,
+  jsonResponse,
+  PRIVATE_NO_STORE,
+  readJson,
+  serviceUnavailable,
+  sha256Hex,
+} from '../http/index.ts'
+import { formatPointer, isJsonObject, type Json } from '../json/index.ts'
 import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../limits.ts'
-import { cacheToken, readToken } from '../registry/edge/lookups.ts'
-import { getRegistry } from '../registry/store/client.ts'
-import type { TokenRecord } from '../registry/token-record.ts'
+import { cacheToken, readToken } from '../registry/edge/index.ts'
+import type { TokenRecord } from '../registry/index.ts'
+import { getRegistry } from '../registry/store/index.ts'
 import { paginate, parsePageQuery } from './pagination.ts'
 import { TokenRequest } from './requests.ts'
 import { parseTime } from './times.ts'

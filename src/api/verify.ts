@@ -1,5 +1,5 @@
-import { clientKey, countRequest } from '../auth/throttle.ts'
-import { validate } from '../card/model/schema.ts'
+import { clientKey, countRequest } from '../auth/index.ts'
+import { validate } from '../card/model/index.ts'
 import {
   chooseKeys,
   type FetchJson,
@@ -11,20 +11,27 @@ import {
   verifyCard,
 } from '../card/signatures/index.ts'
 import { config } from '../config.ts'
-import { readText } from '../http/body.ts'
-import { HttpError, tooManyRequests } from '../http/errors.ts'
-import { describeFailure, type FetchFailure, fetchJson } from '../http/fetch-resource.ts'
-import type { Handler, RequestContext } from '../http/handler.ts'
-import { userAgent } from '../http/headers.ts'
-import { readJson } from '../http/json-body.ts'
-import { jsonResponse } from '../http/responses.ts'
-import { blockOrigins, type FetchFn, originMatcher, safeFetch } from '../http/safe-fetch.ts'
-import { parseUrl } from '../http/urls.ts'
-import type { Json } from '../json/json.ts'
-import { parseJson } from '../json/parse.ts'
+import {
+  blockOrigins,
+  describeFailure,
+  type FetchFailure,
+  type FetchFn,
+  fetchJson,
+  type Handler,
+  HttpError,
+  jsonResponse,
+  originMatcher,
+  parseUrl,
+  type RequestContext,
+  readJson,
+  readText,
+  safeFetch,
+  tooManyRequests,
+  userAgent,
+} from '../http/index.ts'
+import { type Json, parseJson } from '../json/index.ts'
 import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
-import { KEY_REQUEST } from '../signing/fetch-keys.ts'
-import { getKeySet, respondWithDid } from '../signing/key-set.ts'
+import { getKeySet, KEY_REQUEST, respondWithDid } from '../signing/index.ts'
 import { agentCard, hostCard } from './cards.ts'
 import { VerifyRequest } from './requests.ts'
 

@@ -1,7 +1,5 @@
 import { config } from '../config.ts'
-import { HttpError, toErrorResponse } from '../http/errors.ts'
-import { preflightResponse } from '../http/headers.ts'
-import { parseUrl } from '../http/urls.ts'
+import { HttpError, parseUrl, preflightResponse, toErrorResponse } from '../http/index.ts'
 
 /** The headers that a page of another origin may send with a read: neither credentials nor an API key. */
 const READ_HEADERS = 'A2A-Version, A2A-Extensions, If-None-Match'

@@ -1,13 +1,9 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { config, type Variables } from '../config.ts'
-import { fetchText } from '../http/fetch-resource.ts'
-import { log } from '../http/log.ts'
-import { parseUrl } from '../http/urls.ts'
-import { parseUnambiguous } from '../json/duplicate-names.ts'
-import { isJsonObject, type JsonObject } from '../json/json.ts'
-import { isJsonType } from '../json/media-type.ts'
+import { fetchText, log, parseUrl } from '../http/index.ts'
+import { isJsonObject, isJsonType, type JsonObject, parseUnambiguous } from '../json/index.ts'
 import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES, MAX_ISSUER_KEYS } from '../limits.ts'
-import { ClockCache } from '../registry/edge/clock-cache.ts'
+import { ClockCache } from '../registry/edge/index.ts'
 
 /** An OpenID Connect issuer: its identifier, and its keys. */
 export type Issuer = { issuer: string; getKey: JWTVerifyGetKey }

@@ -1,5 +1,5 @@
-import type { CallProfile } from '../card/call-profile.ts'
-import { baseTier, matchesGlob, type Scope } from '../card/model/constants.ts'
+import type { CallProfile } from '../card/index.ts'
+import { baseTier, matchesGlob, type Scope } from '../card/model/start.ts'
 import type { Authentication } from './principal.ts'
 
 /** Checks whether a caller has a scope for any agent. `call` includes `read`, and `admin` includes every scope. */

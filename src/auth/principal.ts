@@ -1,4 +1,4 @@
-import type { Scope } from '../card/model/constants.ts'
+import type { Scope } from '../card/model/index.ts'
 
 /** The reason why a token is rejected. */
 export type TokenError = 'unknown' | 'expired' | 'malformed' | 'several'

@@ -1,7 +1,5 @@
-import { sha256Hex } from '../http/conditional.ts'
-import { HttpError, RATE_LIMIT_SECONDS, tooManyRequests } from '../http/errors.ts'
-import { parseUrl } from '../http/urls.ts'
-import { ClockCache } from '../registry/edge/clock-cache.ts'
+import { HttpError, parseUrl, RATE_LIMIT_SECONDS, sha256Hex, tooManyRequests } from '../http/start.ts'
+import { ClockCache } from '../registry/edge/start.ts'
 import type { Authentication } from './principal.ts'
 import { isToken } from './token.ts'
 

@@ -1,5 +1,5 @@
 import { config, type Variables } from '../config.ts'
-import { sha256Hex } from '../http/conditional.ts'
+import { sha256Hex } from '../http/start.ts'
 
 /** Base32 in lower case: a double click selects a token as one word, and no character needs an escape. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'

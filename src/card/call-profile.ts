@@ -1,13 +1,18 @@
 import * as v from 'valibot'
-import { isFieldName } from '../http/headers.ts'
-import type { JsonObject } from '../json/json.ts'
-import { collectStrings } from '../json/tree.ts'
-import { callerPolicy, Manifest, taskPolicy } from './manifest/manifest.ts'
-import { tierRule } from './manifest/tiers.ts'
-import { Source } from './manifest/upstream.ts'
-import type { AgentCard } from './model/agent-card.ts'
-import { type BridgeLevel, callBindings, collectModes, resolveTargets, wireVersions } from './model/calls.ts'
-import { httpUrl, jsonObject, record } from './model/schema.ts'
+import { isFieldName } from '../http/shared.ts'
+import { collectStrings, type JsonObject } from '../json/index.ts'
+import { callerPolicy, Manifest, Source, taskPolicy, tierRule } from './manifest/index.ts'
+import {
+  type AgentCard,
+  type BridgeLevel,
+  callBindings,
+  collectModes,
+  httpUrl,
+  jsonObject,
+  record,
+  resolveTargets,
+  wireVersions,
+} from './model/index.ts'
 
 const text = v.string()
 const texts = v.array(text)

@@ -1,20 +1,23 @@
 import { createParser } from 'eventsource-parser'
-import type { CallProfile } from '../card/call-profile.ts'
-import type { CallTarget, Protocol } from '../card/model/calls.ts'
+import type { CallProfile } from '../card/index.ts'
+import type { CallTarget, Protocol } from '../card/model/index.ts'
 import { config } from '../config.ts'
-import { agentCall } from '../gateway/endpoints.ts'
-import { callGateOnly, PassedGate } from '../gateway/gate-only.ts'
-import { restCall } from '../gateway/rest-binding.ts'
-import { appendVia, type UpstreamMessage, upstreamHeaders, upstreamUrl } from '../gateway/upstream/request.ts'
-import { createUpstreamClient } from '../http/bindings.ts'
-import { readText } from '../http/body.ts'
-import { toErrorResponse } from '../http/errors.ts'
-import type { Handler, RequestContext } from '../http/handler.ts'
-import { userAgent } from '../http/headers.ts'
-import { log } from '../http/log.ts'
-import type { FetchFn } from '../http/safe-fetch.ts'
-import { blockOrigins, CLOUDFLARE_ERRORS, originMatcher } from '../http/safe-fetch.ts'
-import { essence } from '../json/media-type.ts'
+import { agentCall, callGateOnly, PassedGate, restCall } from '../gateway/index.ts'
+import { appendVia, type UpstreamMessage, upstreamHeaders, upstreamUrl } from '../gateway/upstream/index.ts'
+import {
+  blockOrigins,
+  CLOUDFLARE_ERRORS,
+  createUpstreamClient,
+  type FetchFn,
+  type Handler,
+  log,
+  originMatcher,
+  type RequestContext,
+  readText,
+  toErrorResponse,
+  userAgent,
+} from '../http/index.ts'
+import { essence } from '../json/index.ts'
 import { MAX_CHECK_EVENTS, MAX_CHECK_RESPONSE_BYTES } from '../limits.ts'
 
 /** The agent that is checked, and the request to check it. */

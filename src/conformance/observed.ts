@@ -1,8 +1,14 @@
-import type { AgentCard } from '../card/model/agent-card.ts'
-import { type CallTarget, collectModes, toTarget } from '../card/model/calls.ts'
-import { type Counts, type Observations, OTHER, type Outcomes } from '../card/model/observations.ts'
-import { formatPointer, type Json, type Pointer } from '../json/json.ts'
-import { intersects, parseMediaRange } from '../json/media-type.ts'
+import {
+  type AgentCard,
+  type CallTarget,
+  type Counts,
+  collectModes,
+  type Observations,
+  OTHER,
+  type Outcomes,
+  toTarget,
+} from '../card/model/index.ts'
+import { formatPointer, intersects, type Json, type Pointer, parseMediaRange } from '../json/index.ts'
 
 /** A difference between a card and what calls have shown, and the change that would make the card true. */
 export type Proposal = {

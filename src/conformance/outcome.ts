@@ -1,10 +1,6 @@
-import { specifiedErrors } from '../a2a/error-catalogue.ts'
-import type { OperationName } from '../a2a/operations.ts'
-import { type ReadResult, type ResultFacts, readResult } from '../a2a/results.ts'
-import type { Protocol } from '../card/model/calls.ts'
-import { isJsonObject, type Json } from '../json/json.ts'
-import { isJsonType } from '../json/media-type.ts'
-import { parseJson } from '../json/parse.ts'
+import { type OperationName, type ReadResult, type ResultFacts, readResult, specifiedErrors } from '../a2a/index.ts'
+import type { Protocol } from '../card/model/index.ts'
+import { isJsonObject, isJsonType, type Json, parseJson } from '../json/index.ts'
 import type { Answer } from './exchange.ts'
 
 /** What an answer is in terms of A2A. `words` describe it without any text of the agent. */

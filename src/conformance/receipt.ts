@@ -1,11 +1,9 @@
-import { RECEIPT_TYPE, type Receipt, type StoredReceipt } from '../card/model/receipt.ts'
+import { RECEIPT_TYPE, type Receipt, type StoredReceipt } from '../card/model/index.ts'
 import { KEY_SET_PATH } from '../card/signatures/index.ts'
 import { config, type Variables } from '../config.ts'
-import { isJsonObject } from '../json/json.ts'
-import type { StoredManifest } from '../registry/records.ts'
-import { isOwnOrigin } from '../signing/card-signer.ts'
-import { signDetached } from '../signing/detached.ts'
-import { findSigningKeys } from '../signing/keys.ts'
+import { isJsonObject } from '../json/index.ts'
+import type { StoredManifest } from '../registry/index.ts'
+import { findSigningKeys, isOwnOrigin, signDetached } from '../signing/index.ts'
 
 /** Signs a receipt with the current key of this host. Without one, the receipt is stored as it is, and reports that. */
 export const signReceipt = async (receipt: Receipt, manifest: StoredManifest, env: Env): Promise<StoredReceipt> => {

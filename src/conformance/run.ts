@@ -1,6 +1,4 @@
-import type { Protocol } from '../card/model/calls.ts'
-import { translatedProtocols } from '../card/model/calls.ts'
-import type { Leg, Receipt, ReceiptTest } from '../card/model/receipt.ts'
+import { type Leg, type Protocol, type Receipt, type ReceiptTest, translatedProtocols } from '../card/model/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, MAX_UNANSWERED_REQUESTS } from '../limits.ts'
 import { type CallTest, harmlessTests, NOT_APPLICABLE, sendingTests, type TestContext } from './call-tests.ts'
 import { checkHostDocuments, checkOwnDocuments } from './documents.ts'

@@ -1,17 +1,27 @@
-import { type CallEnd, observedCallOf } from '../a2a/call-outcome.ts'
-import type { CallError } from '../a2a/errors.ts'
-import { readAcceptedOutputModes } from '../a2a/message.ts'
-import { type A2ACall, operations } from '../a2a/operations.ts'
-import type { AnswerPlace, Inspected, ResultFacts, VisibleTasks } from '../a2a/results.ts'
-import type { CallProfile } from '../card/call-profile.ts'
-import { essence } from '../json/media-type.ts'
-import { observeCall, observeMediaTypes } from '../registry/edge/observations.ts'
-import { readExtendedModes } from './gate/access.ts'
-import type { CallContext, GateWarning } from './gate/call-context.ts'
-import { logStream } from './gate/call-log.ts'
-import { createOutputComparison } from './gate/content-negotiation.ts'
-import type { OwnedCall } from './tasks/agent-owners.ts'
-import type { AnswerPolicy, AnswerRepair } from './upstream/check-answer.ts'
+import {
+  type A2ACall,
+  type AnswerPlace,
+  type CallEnd,
+  type CallError,
+  type Inspected,
+  observedCallOf,
+  operations,
+  type ResultFacts,
+  readAcceptedOutputModes,
+  type VisibleTasks,
+} from '../a2a/index.ts'
+import type { CallProfile } from '../card/index.ts'
+import { essence } from '../json/index.ts'
+import { observeCall, observeMediaTypes } from '../registry/edge/index.ts'
+import {
+  type CallContext,
+  createOutputComparison,
+  type GateWarning,
+  logStream,
+  readExtendedModes,
+} from './gate/index.ts'
+import type { OwnedCall } from './tasks/index.ts'
+import type { AnswerPolicy, AnswerRepair } from './upstream/index.ts'
 
 /** A call that is forwarded. */
 type ForwardedCall = {

@@ -1,28 +1,28 @@
-import type { CallError } from '../a2a/errors.ts'
-import { type A2ACall, operations } from '../a2a/operations.ts'
-import { pathOf } from '../a2a/rest-paths.ts'
-import { callerKey } from '../auth/throttle.ts'
-import type { CallProfile } from '../card/call-profile.ts'
+import { type A2ACall, type CallError, operations, pathOf } from '../a2a/index.ts'
+import { callerKey } from '../auth/index.ts'
 import { compileAgentExtendedCard } from '../card/compile/index.ts'
-import type { Manifest } from '../card/manifest/manifest.ts'
-import type { AgentCard } from '../card/model/agent-card.ts'
-import { type CallModes, type CallTarget, collectModes } from '../card/model/calls.ts'
-import { type DialectName, type RepresentationName, signedNames } from '../card/model/constants.ts'
+import type { CallProfile } from '../card/index.ts'
+import type { Manifest } from '../card/manifest/index.ts'
+import {
+  type AgentCard,
+  type CallModes,
+  type CallTarget,
+  collectModes,
+  type DialectName,
+  type RepresentationName,
+  signedNames,
+} from '../card/model/index.ts'
 import { signCard } from '../card/signatures/index.ts'
-import { sha256Hex } from '../http/conditional.ts'
-import { log } from '../http/log.ts'
-import { parseUnambiguous } from '../json/duplicate-names.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { log, sha256Hex } from '../http/index.ts'
+import { isJsonObject, type Json, type JsonObject, parseUnambiguous } from '../json/index.ts'
 import { EXTENDED_MODES_SECONDS, MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits.ts'
-import { ClockCache } from '../registry/edge/clock-cache.ts'
-import type { RefreshBase } from '../registry/records.ts'
-import { getRegistry } from '../registry/store/client.ts'
-import { createSigning } from '../signing/card-signer.ts'
+import { ClockCache } from '../registry/edge/index.ts'
+import type { RefreshBase } from '../registry/index.ts'
+import { getRegistry } from '../registry/store/index.ts'
+import { createSigning } from '../signing/index.ts'
 import { forwardCall } from './forward-call.ts'
-import { checkReadAccess, PAST_LIMIT, UNAVAILABLE } from './gate/access.ts'
-import type { CallContext, InboundCall } from './gate/call-context.ts'
-import { targetOf } from './gate/policy.ts'
-import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
+import { type CallContext, checkReadAccess, type InboundCall, PAST_LIMIT, targetOf, UNAVAILABLE } from './gate/index.ts'
+import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/index.ts'
 
 /** A call for the extended card, or one that is checked against it. */
 type CheckedCall = { call: A2ACall; profile: CallProfile; target: CallTarget }

@@ -1,5 +1,5 @@
-import type { Handler } from '../http/handler.ts'
-import { agentById, type InboundCall } from './gate/call-context.ts'
+import type { Handler } from '../http/index.ts'
+import { agentById, type InboundCall } from './gate/index.ts'
 import { handleCall } from './handle-call.ts'
 import { JsonRpcCall } from './jsonrpc-binding.ts'
 import { RestCall } from './rest-binding.ts'

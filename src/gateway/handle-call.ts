@@ -1,26 +1,28 @@
-import type { ErrorForm } from '../a2a/error-response.ts'
-import type { CallError } from '../a2a/errors.ts'
-import type { A2ACall } from '../a2a/operations.ts'
-import { authenticate } from '../auth/authenticate.ts'
-import { hasKnownCredentials, isLimited } from '../auth/throttle.ts'
-import type { CallProfile } from '../card/call-profile.ts'
-import type { CallModes } from '../card/model/calls.ts'
+import type { A2ACall, CallError, ErrorForm } from '../a2a/index.ts'
+import { authenticate, hasKnownCredentials, isLimited } from '../auth/start.ts'
+import type { CallProfile } from '../card/index.ts'
+import type { CallModes } from '../card/model/index.ts'
 import { config } from '../config.ts'
-import { startTiming } from '../http/handler.ts'
+import { startTiming } from '../http/start.ts'
 import { forwardCall } from './forward-call.ts'
 import {
   authorizeCall,
+  type CallContext,
   checkCaller,
   checkRateLimit,
   countRefusal,
+  createCallContext,
+  evaluatePolicy,
+  hasSmallBody,
+  type InboundCall,
+  kindsOf,
   loadExtendedCard,
+  logCall,
   readExtendedModes,
   resolveAgent,
-} from './gate/access.ts'
-import { hasSmallBody } from './gate/call-body.ts'
-import { type CallContext, createCallContext, type InboundCall } from './gate/call-context.ts'
-import { kindsOf, logCall } from './gate/call-log.ts'
-import { evaluatePolicy, targetOf, type Verdict } from './gate/policy.ts'
+  targetOf,
+  type Verdict,
+} from './gate/index.ts'
 
 /** Handles one call from request to response, and logs it. */
 export const handleCall = async (

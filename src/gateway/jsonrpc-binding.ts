@@ -1,19 +1,32 @@
-import type { ErrorForm } from '../a2a/error-response.ts'
-import { type CallError, invalidParam } from '../a2a/errors.ts'
-import { type JsonRpcRequest, parseJsonRpcRequest } from '../a2a/jsonrpc.ts'
-import { readMessage } from '../a2a/message.ts'
-import { type A2ACall, operations, resolveMethod } from '../a2a/operations.ts'
-import { readExtensions, readVersion, versionForError } from '../a2a/service-parameters.ts'
-import type { CallProfile } from '../card/call-profile.ts'
-import type { CallTarget } from '../card/model/calls.ts'
-import { PRIVATE_NO_STORE } from '../http/headers.ts'
-import { a2aResponse } from '../http/responses.ts'
-import type { JsonObject } from '../json/json.ts'
-import type { CachedDocument } from '../registry/edge/cards.ts'
-import { readCallBody } from './gate/call-body.ts'
-import { type AgentRef, agentById, type CallContext, type InboundCall } from './gate/call-context.ts'
-import { preferVersionError, supportedVersions } from './gate/policy.ts'
-import { type AgentParameter, jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
+import type { ErrorForm } from '../a2a/index.ts'
+import {
+  type A2ACall,
+  type CallError,
+  invalidParam,
+  type JsonRpcRequest,
+  operations,
+  parseJsonRpcRequest,
+  readExtensions,
+  readMessage,
+  readVersion,
+  resolveMethod,
+  versionForError,
+} from '../a2a/start.ts'
+import type { CallProfile } from '../card/index.ts'
+import type { CallTarget } from '../card/model/index.ts'
+import { a2aResponse, PRIVATE_NO_STORE } from '../http/start.ts'
+import type { JsonObject } from '../json/index.ts'
+import type { CachedDocument } from '../registry/edge/index.ts'
+import {
+  type AgentRef,
+  agentById,
+  type CallContext,
+  type InboundCall,
+  preferVersionError,
+  readCallBody,
+  supportedVersions,
+} from './gate/index.ts'
+import { type AgentParameter, jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/start.ts'
 
 /** An endpoint at which a parameter of the call selects the agent. */
 type AgentSelector = {

@@ -1,29 +1,27 @@
-import type { ErrorForm } from '../a2a/error-response.ts'
-import type { CallError } from '../a2a/errors.ts'
-import { isPlainObject } from '../a2a/jsonrpc.ts'
-import type { A2ACall } from '../a2a/operations.ts'
 import {
+  type A2ACall,
+  type CallError,
+  type ErrorForm,
+  isPlainObject,
+  isVersionParameter,
   matchRestPath,
   normalizeRestPath,
   type RestMatch,
+  readExtensions,
+  readVersion,
   rejectVersionMismatch,
   restParams,
   versionOfPath,
-} from '../a2a/rest-paths.ts'
-import { isVersionParameter, readExtensions, readVersion } from '../a2a/service-parameters.ts'
-import type { CallProfile } from '../card/call-profile.ts'
-import type { CallTarget } from '../card/model/calls.ts'
-import { writeV0SchemeWithWrapper } from '../card/read/security-schemes.ts'
-import type { Handler } from '../http/handler.ts'
-import { PRIVATE_NO_STORE } from '../http/headers.ts'
-import { a2aResponse } from '../http/responses.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import type { CachedDocument } from '../registry/edge/cards.ts'
-import { readCallBody } from './gate/call-body.ts'
-import { type AgentRef, agentById, type InboundCall } from './gate/call-context.ts'
-import { preferVersionError } from './gate/policy.ts'
+} from '../a2a/index.ts'
+import type { CallProfile } from '../card/index.ts'
+import type { CallTarget } from '../card/model/index.ts'
+import { writeV0SchemeWithWrapper } from '../card/read/index.ts'
+import { a2aResponse, type Handler, PRIVATE_NO_STORE } from '../http/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
+import type { CachedDocument } from '../registry/edge/index.ts'
+import { type AgentRef, agentById, type InboundCall, preferVersionError, readCallBody } from './gate/index.ts'
 import { handleCall } from './handle-call.ts'
-import { rewriteRoutingParams, type UpstreamMessage } from './upstream/request.ts'
+import { rewriteRoutingParams, type UpstreamMessage } from './upstream/index.ts'
 
 /** Handles the HTTP+JSON binding below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */
 export const restCall: Handler = (request, env, ctx, { id }) => handleCall(new RestCall(request, id), request, env, ctx)

@@ -1,15 +1,11 @@
-import type { CallError } from '../a2a/errors.ts'
-import { firstDefined } from '../a2a/message.ts'
-import { type A2ACall, operations } from '../a2a/operations.ts'
-import { distinctSubject } from '../auth/principal.ts'
-import { clientKey } from '../auth/throttle.ts'
-import type { CallProfile } from '../card/call-profile.ts'
+import { type A2ACall, type CallError, firstDefined, operations } from '../a2a/index.ts'
+import { clientKey, distinctSubject } from '../auth/index.ts'
+import type { CallProfile } from '../card/index.ts'
 import { config } from '../config.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
-import type { BridgeCall } from '../mcp/agent/bridge-call.ts'
-import { resolveToolCall } from '../mcp/agent/tool-call.ts'
-import type { CallContext } from './gate/call-context.ts'
-import type { UpstreamRoute } from './upstream/request.ts'
+import { type BridgeCall, resolveToolCall } from '../mcp/agent/index.ts'
+import type { CallContext } from './gate/index.ts'
+import type { UpstreamRoute } from './upstream/index.ts'
 
 /** Routes a call to the Durable Object of an MCP server's agent. Refuses a message that calls none of its tools. */
 export const createToolInvocation = (

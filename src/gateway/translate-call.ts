@@ -1,18 +1,16 @@
 import { type BridgedCall, bridgeCall } from '../a2a/bridge/index.ts'
-import type { CallError } from '../a2a/errors.ts'
-import { type A2ACall, operations } from '../a2a/operations.ts'
-import { createTokenFinder } from '../auth/token.ts'
-import type { CallTarget } from '../card/model/calls.ts'
-import { omit } from '../json/json.ts'
-import type { CallContext, GateWarning } from './gate/call-context.ts'
-import { logStream } from './gate/call-log.ts'
+import { type A2ACall, type CallError, operations } from '../a2a/index.ts'
+import { createTokenFinder } from '../auth/index.ts'
+import type { CallTarget } from '../card/model/index.ts'
+import { omit } from '../json/index.ts'
+import { type CallContext, type GateWarning, logStream } from './gate/index.ts'
 import {
   type AgentParameter,
   jsonRpcMessage,
   rewriteRoutingParams,
   type TranslateAnswer,
   type UpstreamMessage,
-} from './upstream/request.ts'
+} from './upstream/index.ts'
 
 /** A call as its agent gets it, and how answers are translated for the caller. */
 export type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }

@@ -1,6 +1,4 @@
-import { parseUnambiguous } from '../json/duplicate-names.ts'
-import type { Json } from '../json/json.ts'
-import { essence, isJsonType } from '../json/media-type.ts'
+import { essence, isJsonType, type Json, parseUnambiguous } from '../json/index.ts'
 import { CARD_TIMEOUT_SECONDS, MAX_CARD_BYTES } from '../limits.ts'
 import { readText } from './body.ts'
 import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'

@@ -1,8 +1,11 @@
-import { parseUnambiguous } from '../json/duplicate-names.ts'
-import type { Json } from '../json/json.ts'
-import { isJsonType } from '../json/media-type.ts'
-import { findSyntaxMistake, type SyntaxMistake } from '../json/syntax-mistake.ts'
-import { decodeUtf8 } from '../json/utf8.ts'
+import {
+  decodeUtf8,
+  findSyntaxMistake,
+  isJsonType,
+  type Json,
+  parseUnambiguous,
+  type SyntaxMistake,
+} from '../json/index.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { readBytes } from './body.ts'
 import { HttpError } from './errors.ts'

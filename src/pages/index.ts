@@ -1,9 +1,7 @@
-import { HttpError, toHttpError } from '../http/errors.ts'
-import type { Handler } from '../http/handler.ts'
+import { type Handler, HttpError, toHttpError } from '../http/index.ts'
 import { getCardPage as cardPage } from './card/index.ts'
 import { getCatalogPage as catalogPage } from './catalog/index.ts'
-import { errorPage } from './layout/error-page.ts'
-import { countPage } from './layout/page.ts'
+import { countPage, errorPage } from './layout/index.ts'
 import { getLintPage as lintPage } from './lint.ts'
 import { getManagePage as managePage } from './manage.ts'
 

@@ -1,8 +1,8 @@
 import { html } from 'hono/html'
 import { config } from '../config.ts'
-import type { Handler } from '../http/handler.ts'
+import type { Handler } from '../http/index.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
-import { pageResponse } from './layout/page.ts'
+import { pageResponse } from './layout/index.ts'
 
 const EXAMPLE = `name: Weather
 description: Forecasts the weather.

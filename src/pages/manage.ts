@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { config } from '../config.ts'
-import type { Handler } from '../http/handler.ts'
-import { type Html, pageResponse } from './layout/page.ts'
+import type { Handler } from '../http/index.ts'
+import { type Html, pageResponse } from './layout/index.ts'
 
 /** `GET /manage`: the page of owners. Its script calls the API with the token that its user enters. */
 export const getManagePage: Handler = (request, env) => {

@@ -1,9 +1,15 @@
 import type { Compiled } from '../card/compile/index.ts'
-import { type Changes, classifyChanges, isLessSevere, type Offer } from '../card/diff/changes.ts'
-import { findVersionFinding, type VersionFinding } from '../card/diff/compatibility.ts'
-import { readManifest } from '../card/manifest/manifest.ts'
-import type { AgentCard } from '../card/model/agent-card.ts'
-import type { Json } from '../json/json.ts'
+import {
+  type Changes,
+  classifyChanges,
+  findVersionFinding,
+  isLessSevere,
+  type Offer,
+  type VersionFinding,
+} from '../card/diff/index.ts'
+import { readManifest } from '../card/manifest/index.ts'
+import type { AgentCard } from '../card/model/index.ts'
+import type { Json } from '../json/index.ts'
 import type { Expected, StoredRevision, WriteTerms } from './records.ts'
 
 /** How a registration differs from the newest revision of its agent. */

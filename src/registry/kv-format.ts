@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../card/model/constants.ts'
+import type { RepresentationName } from '../card/model/index.ts'
 import type { SourceHealth } from './staleness.ts'
 
 /** One document as it is sent. `etag` is quoted. */

@@ -1,4 +1,4 @@
-import type { AgentCard } from '../card/model/agent-card.ts'
+import type { AgentCard } from '../card/model/index.ts'
 import { MAX_FIELD_VALUES, MAX_INDEXED_LENGTH, MAX_LISTED_EXAMPLES, MAX_QUERY_LENGTH } from '../limits.ts'
 import type { FilterName, SearchFields } from './records.ts'
 

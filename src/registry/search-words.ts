@@ -1,4 +1,4 @@
-import { foldText } from '../card/model/constants.ts'
+import { foldText } from '../card/model/index.ts'
 import { MAX_WORD_BEGINNINGS } from '../limits.ts'
 
 /** Scripts that are written without spaces between words: each character is indexed by itself, and a word is a phrase of them. */

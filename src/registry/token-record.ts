@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { scopes, tokenIdPattern } from '../card/model/constants.ts'
-import { timestamp } from '../card/model/schema.ts'
+import { scopes, timestamp, tokenIdPattern } from '../card/model/index.ts'
 import { MAX_TOKEN_ENTRIES } from '../limits.ts'
 
 const uniqueList = <Item extends v.GenericSchema<string>>(item: Item, minLength: 0 | 1, message: string) =>

@@ -1,11 +1,9 @@
 import type { Compiled } from '../card/compile/index.ts'
-import type { Manifest } from '../card/manifest/manifest.ts'
-import { signedNames } from '../card/model/constants.ts'
-import type { Note } from '../card/model/report.ts'
+import type { Manifest } from '../card/manifest/index.ts'
+import { type Note, signedNames } from '../card/model/index.ts'
 import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
 import { config, type Variables } from '../config.ts'
-import { isLocalName } from '../http/names.ts'
-import { parseUrl } from '../http/urls.ts'
+import { isLocalName, parseUrl } from '../http/index.ts'
 import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
 
 /** How the cards of an agent are signed: by whom, or why not. `signers` names the keys of the host that it was decided with. */

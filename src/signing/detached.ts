@@ -1,6 +1,5 @@
 import { FlattenedSign } from 'jose'
-import { canonicalJson } from '../json/canonical.ts'
-import type { Json } from '../json/json.ts'
+import { canonicalJson, type Json } from '../json/index.ts'
 import type { HostKey } from './keys.ts'
 
 /** What a protected header has besides the algorithm. `typ` distinguishes it from all else that the key signs (RFC 8725 §3.11). */

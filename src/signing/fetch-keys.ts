@@ -1,7 +1,6 @@
 import type { FetchJson } from '../card/signatures/index.ts'
 import { config, type Variables } from '../config.ts'
-import { type FetchOptions, fetchJson } from '../http/fetch-resource.ts'
-import type { FetchFn } from '../http/safe-fetch.ts'
+import { type FetchFn, type FetchOptions, fetchJson } from '../http/shared.ts'
 import { KEY_SET_TIMEOUT_SECONDS, MAX_KEY_SET_BYTES } from '../limits.ts'
 
 /** How a key set or DID document is requested. No redirect is followed: the address is the trust. */

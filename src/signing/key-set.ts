@@ -1,7 +1,4 @@
-import { toDidWeb } from '../http/did-web.ts'
-import { respondWithDocument } from '../http/document.ts'
-import { HttpError } from '../http/errors.ts'
-import type { Handler } from '../http/handler.ts'
+import { type Handler, HttpError, respondWithDocument, toDidWeb } from '../http/index.ts'
 import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
 import { findSigningKeys, listKeys, type SigningKeys } from './keys.ts'
 

@@ -1,8 +1,7 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import * as v from 'valibot'
-import type { keyRoles } from '../card/model/constants.ts'
-import { MAX_TIME_SECONDS, wholeNumber } from '../card/model/schema.ts'
-import { log } from '../http/log.ts'
+import { type keyRoles, MAX_TIME_SECONDS, wholeNumber } from '../card/model/index.ts'
+import { log } from '../http/index.ts'
 import { keySecrets } from '../variables.ts'
 
 /** A public key as it is published (RFC 7517 §4). */

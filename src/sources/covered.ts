@@ -1,8 +1,8 @@
-import { createBudget, findUncovered, type Requirements } from '../card/diff/requirements.ts'
-import type { Note } from '../card/model/report.ts'
-import { allowsAnonymous } from '../card/read/security-requirements.ts'
+import { createBudget, findUncovered, type Requirements } from '../card/diff/index.ts'
+import type { Note } from '../card/model/index.ts'
+import { allowsAnonymous } from '../card/read/index.ts'
 import { type PayloadRule, toCurrentForm, writePayload } from '../card/signatures/index.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../json/index.ts'
 
 /** The part of a card that a signature covers, with notes on what it does not. */
 type CoveredCard = { card: JsonObject; notes: Note[] }

@@ -1,15 +1,21 @@
 import { type Compiled, compile } from '../card/compile/index.ts'
-import { diffCards } from '../card/diff/drift.ts'
-import { findWeakerSecurity, findWidenings } from '../card/diff/widening.ts'
+import { diffCards, findWeakerSecurity, findWidenings } from '../card/diff/index.ts'
 import { createRedaction } from '../card/lint/index.ts'
-import { type KnownOrigins, type Manifest, resolveOrigin } from '../card/manifest/manifest.ts'
-import type { Source } from '../card/manifest/upstream.ts'
-import type { CardError } from '../card/model/report.ts'
-import { strongEtag } from '../http/conditional.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/json.ts'
-import { fitsInRow, prepareRegistration, prepareWithoutCard } from '../registry/prepare.ts'
-import type { PendingCard, Registration, SourceFailure, SourceRecord, WriteTerms } from '../registry/records.ts'
-import type { Signing } from '../signing/card-signer.ts'
+import { type KnownOrigins, type Manifest, resolveOrigin, type Source } from '../card/manifest/index.ts'
+import type { CardError } from '../card/model/index.ts'
+import { strongEtag } from '../http/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/index.ts'
+import {
+  fitsInRow,
+  type PendingCard,
+  prepareRegistration,
+  prepareWithoutCard,
+  type Registration,
+  type SourceFailure,
+  type SourceRecord,
+  type WriteTerms,
+} from '../registry/index.ts'
+import type { Signing } from '../signing/index.ts'
 import type { FetchResult } from './upstream-card.ts'
 import { acceptVerification, isSameSource, judge, toUnverifiedFailure } from './verify.ts'
 

@@ -1,5 +1,5 @@
-import { log } from '../http/log.ts'
-import { nextRefreshAt } from '../registry/tables/sources.ts'
+import { log } from '../http/index.ts'
+import { nextRefreshAt } from '../registry/tables/index.ts'
 import { type RefreshOptions, type RefreshReport, refreshRemoteCard } from './refresh.ts'
 
 /**

@@ -1,22 +1,21 @@
-import type { Drift } from '../card/diff/drift.ts'
-import { readManifest } from '../card/manifest/manifest.ts'
-import { addsCredential } from '../card/model/calls.ts'
-import type { Note } from '../card/model/report.ts'
-import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
-import { compareWithLatest } from '../registry/compare.ts'
-import { purgeLists } from '../registry/edge/write-through.ts'
-import type {
-  Expected,
-  PendingCard,
-  RefreshBase,
-  RefreshWithoutCard,
-  Registered,
-  Registration,
-  SourceFailure,
-  SourceState,
-} from '../registry/records.ts'
-import { getRegistry } from '../registry/store/client.ts'
-import { createSigning } from '../signing/card-signer.ts'
+import type { Drift } from '../card/diff/index.ts'
+import { readManifest } from '../card/manifest/index.ts'
+import { addsCredential, type Note } from '../card/model/index.ts'
+import { type Json, type JsonObject, jsonEquals } from '../json/index.ts'
+import { purgeLists } from '../registry/edge/index.ts'
+import {
+  compareWithLatest,
+  type Expected,
+  type PendingCard,
+  type RefreshBase,
+  type RefreshWithoutCard,
+  type Registered,
+  type Registration,
+  type SourceFailure,
+  type SourceState,
+} from '../registry/index.ts'
+import { getRegistry } from '../registry/store/index.ts'
+import { createSigning } from '../signing/index.ts'
 import { fetchSource } from './fetch.ts'
 import { prepareRemote, reconcile, toInvalidCardFailure } from './reconcile.ts'
 import type { FetchResult } from './upstream-card.ts'

@@ -1,7 +1,7 @@
-import { log } from '../http/log.ts'
-import { ClockCache } from '../registry/edge/clock-cache.ts'
-import type { SourceHealth } from '../registry/staleness.ts'
-import type { RpcClient } from '../registry/store/client.ts'
+import { log } from '../http/start.ts'
+import { ClockCache } from '../registry/edge/start.ts'
+import type { SourceHealth } from '../registry/index.ts'
+import type { RpcClient } from '../registry/store/index.ts'
 import type { RefreshOptions, RefreshReport } from './refresh.ts'
 import type { RemoteCard } from './remote-card.ts'
 

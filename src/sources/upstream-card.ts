@@ -1,19 +1,24 @@
-import type { Source } from '../card/manifest/upstream.ts'
-import type { Note } from '../card/model/report.ts'
-import { resolveInterfaceUrls } from '../card/rewrite/relative-urls.ts'
+import type { Source } from '../card/manifest/index.ts'
+import type { Note } from '../card/model/index.ts'
+import { resolveInterfaceUrls } from '../card/rewrite/index.ts'
 import type { FetchJson } from '../card/signatures/index.ts'
 import { config } from '../config.ts'
-import { createUpstreamClient } from '../http/bindings.ts'
-import { type FetchFailure, fetchText, type Resource } from '../http/fetch-resource.ts'
-import { userAgent } from '../http/headers.ts'
-import { log } from '../http/log.ts'
-import { blockOrigins, CLOUDFLARE_ERRORS, type FetchFn, originMatcher } from '../http/safe-fetch.ts'
-import { parseUrl } from '../http/urls.ts'
-import { parseUnambiguous } from '../json/duplicate-names.ts'
-import { isJsonObject, type Json, type JsonObject, omit } from '../json/json.ts'
-import { isJsonType } from '../json/media-type.ts'
-import type { CardVerification, SourceFailure, Validators } from '../registry/records.ts'
-import { createKeyFetch } from '../signing/fetch-keys.ts'
+import {
+  blockOrigins,
+  CLOUDFLARE_ERRORS,
+  createUpstreamClient,
+  type FetchFailure,
+  type FetchFn,
+  fetchText,
+  log,
+  originMatcher,
+  parseUrl,
+  type Resource,
+  userAgent,
+} from '../http/index.ts'
+import { isJsonObject, isJsonType, type Json, type JsonObject, omit, parseUnambiguous } from '../json/index.ts'
+import type { CardVerification, SourceFailure, Validators } from '../registry/index.ts'
+import { createKeyFetch } from '../signing/index.ts'
 import { verifyFetched } from './verify.ts'
 
 /** Result of fetching a card. */

@@ -1,6 +1,6 @@
 import { compare, validate } from 'compare-versions'
-import type { Source } from '../card/manifest/upstream.ts'
-import type { CardError, Note } from '../card/model/report.ts'
+import type { Source } from '../card/manifest/index.ts'
+import type { CardError, Note } from '../card/model/index.ts'
 import {
   type FetchJson,
   KEY_SET_PATH,
@@ -12,9 +12,9 @@ import {
   type SignatureResult,
   verifySignatures,
 } from '../card/signatures/index.ts'
-import { parseUrl } from '../http/urls.ts'
-import { type Json, type JsonObject, jsonEquals } from '../json/json.ts'
-import type { CardVerification, SourceFailure, SourceRecord } from '../registry/records.ts'
+import { parseUrl } from '../http/index.ts'
+import { type Json, type JsonObject, jsonEquals } from '../json/index.ts'
+import type { CardVerification, SourceFailure, SourceRecord } from '../registry/index.ts'
 import { readCovered } from './covered.ts'
 
 /** What a fetched card is verified with: what its manifest demands, and the keys that are pinned already. */

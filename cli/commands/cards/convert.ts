@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Compiled } from '../../../src/card/compile/index.ts'
-import { type RepresentationName, representationNames } from '../../../src/card/model/constants.ts'
+import { type RepresentationName, representationNames } from '../../../src/card/model/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
 import { localUrl, parseHostUrl } from '../../hosts/index.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../options.ts'
 import { differenceText, diffMarkdown, syncJson, syncText } from '../../reporters/index.ts'
 import { exitCodeOf, type SyncResult, syncCards } from '../../sync/index.ts'
-import { diffRevisions, parseRevisions } from '../host/history.ts'
+import { diffRevisions, parseRevisions } from '../host/index.ts'
 
 type Format = 'text' | 'json' | 'markdown'
 

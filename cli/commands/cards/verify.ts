@@ -1,8 +1,7 @@
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
 import { type AddCommand, collect } from '../../options.ts'
-import { verifyText } from '../../verify/text.ts'
-import type { CardVerification } from '../../verify/verify-card.ts'
+import { type CardVerification, verifyText } from '../../verify/index.ts'
 
 type Flags = { key?: string[]; json?: true }
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { agentIdPattern } from '../../../src/card/model/constants.ts'
+import { agentIdPattern } from '../../../src/card/model/index.ts'
 import type { RevisionChanges } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
-import { readManifest } from '../../../src/card/manifest/manifest.ts'
-import { agentIdPattern, baseTier, scopes } from '../../../src/card/model/constants.ts'
+import { readManifest } from '../../../src/card/manifest/index.ts'
+import { agentIdPattern, baseTier, scopes } from '../../../src/card/model/index.ts'
 import { VERSION } from '../../../src/version.ts'
 import type { HostClient, HostHealth, OwnToken, Token } from '../../client/index.ts'
 import type { Context } from '../../context.ts'

@@ -1,5 +1,5 @@
-import type { Protocol } from '../../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/json.ts'
+import type { Protocol } from '../../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
 import { A2A_DOMAIN, type SpecifiedError, specifiedErrors } from '../error-catalogue.ts'
 import { ERROR_INFO } from '../error-response.ts'
 import { isPlainObject, readNumber } from '../jsonrpc.ts'

@@ -1,5 +1,5 @@
-import type { Protocol } from '../../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import type { Protocol } from '../../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../json/index.ts'
 import { type Form, formOf, formOfResult, type ResultName, readWrapped, resultKinds, resultNames } from '../forms.ts'
 import { type OperationName, operations } from '../operations.ts'
 import { type AnswerPlace, isRestError } from '../results.ts'

@@ -1,4 +1,4 @@
-import type { Protocol } from '../../card/model/calls.ts'
+import type { Protocol } from '../../card/model/index.ts'
 import type { CallError } from '../errors.ts'
 import { parseJsonLossless } from '../jsonrpc.ts'
 import type { A2ACall } from '../operations.ts'

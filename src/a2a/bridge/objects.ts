@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { type EnumValue, type Form, forms, protoNames, readProto, resultKinds, roles, taskStates } from '../forms.ts'
 import { readNumber } from '../jsonrpc.ts'
 import { translatePart } from './parts.ts'

@@ -1,5 +1,5 @@
-import type { Protocol } from '../../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/json.ts'
+import type { Protocol } from '../../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
 import { type CallError, invalidParam } from '../errors.ts'
 import { type Form, formOf, protoNames, readProto } from '../forms.ts'
 import { isPlainObject } from '../jsonrpc.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../json/index.ts'
 import { type Form, protoNames, readProto } from '../forms.ts'
 import { isPlainObject } from '../jsonrpc.ts'
 import { definedMembers, isPresent, keepUnknown, type Translation } from './translation.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, omit, toText } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, omit, toText } from '../../json/index.ts'
 import { type Form, protoNames, readProto } from '../forms.ts'
 import { isPlainObject } from '../jsonrpc.ts'
 import { definedMembers, isPresent, type Translation } from './translation.ts'

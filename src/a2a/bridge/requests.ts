@@ -1,5 +1,5 @@
-import type { Protocol } from '../../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/json.ts'
+import type { Protocol } from '../../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { MAX_TRANSLATED_PATH_LENGTH } from '../../limits.ts'
 import { type CallError, invalidParam } from '../errors.ts'
 import { formOf } from '../forms.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../json/json.ts'
+import type { Json, JsonObject } from '../../json/index.ts'
 import type { Form } from '../forms.ts'
 
 /**

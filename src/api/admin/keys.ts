@@ -1,12 +1,9 @@
-import { requireScope } from '../../auth/require.ts'
+import { requireScope } from '../../auth/index.ts'
 import { config, type Variables } from '../../config.ts'
-import { HttpError } from '../../http/errors.ts'
-import type { Handler } from '../../http/handler.ts'
-import { PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { jsonResponse } from '../../http/responses.ts'
-import type { SigningState } from '../../registry/records.ts'
-import { getRegistry } from '../../registry/store/client.ts'
-import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/keys.ts'
+import { type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
+import type { SigningState } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
+import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/index.ts'
 
 /** `GET /keys`: the keys of this host for who rotates them. It also wakes the Registry, which signs the cards again if keys have changed. */
 export const getKeys: Handler = async (request, env, ctx) => {

@@ -1,15 +1,26 @@
-import { isAdmin } from '../../auth/permissions.ts'
-import type { Principal } from '../../auth/principal.ts'
-import { audited, reportRefusal } from '../../auth/refusals.ts'
-import { assertWriter, countWrites, requireAnyAgent } from '../../auth/require.ts'
-import type { CardError } from '../../card/model/report.ts'
-import { validate } from '../../card/model/schema.ts'
-import { parsePrecondition } from '../../http/conditional.ts'
-import { HttpError, toHttpError, toProblem } from '../../http/errors.ts'
-import type { Handler, RequestContext } from '../../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { parseJsonText, readBodyText } from '../../http/json-body.ts'
-import { essence } from '../../json/media-type.ts'
+import {
+  assertWriter,
+  audited,
+  countWrites,
+  isAdmin,
+  type Principal,
+  reportRefusal,
+  requireAnyAgent,
+} from '../../auth/index.ts'
+import { type CardError, validate } from '../../card/model/index.ts'
+import {
+  CORS_HEADERS,
+  type Handler,
+  HttpError,
+  PRIVATE_NO_STORE,
+  parseJsonText,
+  parsePrecondition,
+  type RequestContext,
+  readBodyText,
+  toHttpError,
+  toProblem,
+} from '../../http/index.ts'
+import { essence } from '../../json/index.ts'
 import {
   LINES_PER_WRITE,
   MAX_ATOMIC_BATCH_BYTES,
@@ -17,9 +28,9 @@ import {
   MAX_BATCH_LINES,
   MAX_BODY_BYTES,
 } from '../../limits.ts'
-import { cacheRegistered, purgeLists } from '../../registry/edge/write-through.ts'
-import type { BatchResult, WriteRejection } from '../../registry/records.ts'
-import { getRegistry } from '../../registry/store/client.ts'
+import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
+import type { BatchResult, WriteRejection } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { parseFlag } from '../pagination.ts'
 import { BatchLine } from '../requests.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'

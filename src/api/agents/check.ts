@@ -1,25 +1,22 @@
 import * as v from 'valibot'
-import { audited } from '../../auth/refusals.ts'
-import { requireWriter } from '../../auth/require.ts'
-import { countRequest } from '../../auth/throttle.ts'
-import { agentIdPattern } from '../../card/model/constants.ts'
-import type { Receipt, ServedReceipt, StoredReceipt } from '../../card/model/receipt.ts'
+import { audited, countRequest, requireWriter } from '../../auth/index.ts'
+import { agentIdPattern, type Receipt, type ServedReceipt, type StoredReceipt } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import type { CheckedAgent } from '../../conformance/exchange.ts'
-import { receiptHost, signReceipt } from '../../conformance/receipt.ts'
-import { runChecks, summarize } from '../../conformance/run.ts'
-import { respondWithDocument } from '../../http/document.ts'
-import { HttpError } from '../../http/errors.ts'
-import type { Handler, RequestContext } from '../../http/handler.ts'
-import { PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { readJson } from '../../http/json-body.ts'
-import { jsonResponse } from '../../http/responses.ts'
-import { isJsonObject, type Json } from '../../json/json.ts'
+import { type CheckedAgent, receiptHost, runChecks, signReceipt, summarize } from '../../conformance/index.ts'
+import {
+  type Handler,
+  HttpError,
+  jsonResponse,
+  PRIVATE_NO_STORE,
+  type RequestContext,
+  readJson,
+  respondWithDocument,
+} from '../../http/index.ts'
+import { isJsonObject, type Json } from '../../json/index.ts'
 import { CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
-import { readDocument, readProfile } from '../../registry/edge/cards.ts'
-import { cacheReceipt, readReceipt } from '../../registry/edge/receipts.ts'
-import type { StoredManifest } from '../../registry/records.ts'
-import { getRegistry } from '../../registry/store/client.ts'
+import { cacheReceipt, readDocument, readProfile, readReceipt } from '../../registry/edge/index.ts'
+import type { StoredManifest } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { agentCard, loadCard } from '../cards.ts'
 import { agentNotFound, upstreamCardUnavailable } from '../errors.ts'
 import { CheckRequest } from '../requests.ts'

@@ -1,15 +1,25 @@
-import { coveredAgents } from '../../auth/permissions.ts'
-import { ANONYMOUS, type Authentication, type Principal } from '../../auth/principal.ts'
-import { assertWriter, requireAnyAgent, requirePrincipal } from '../../auth/require.ts'
-import { agentIdPattern, cardUrl } from '../../card/model/constants.ts'
-import { checkRateLimit } from '../../gateway/gate/access.ts'
-import { HttpError, tooManyRequests } from '../../http/errors.ts'
-import type { Handler, RequestContext } from '../../http/handler.ts'
-import { PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { jsonResponse } from '../../http/responses.ts'
+import {
+  ANONYMOUS,
+  type Authentication,
+  assertWriter,
+  coveredAgents,
+  type Principal,
+  requireAnyAgent,
+  requirePrincipal,
+} from '../../auth/index.ts'
+import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
+import { checkRateLimit } from '../../gateway/gate/index.ts'
+import {
+  type Handler,
+  HttpError,
+  jsonResponse,
+  PRIVATE_NO_STORE,
+  type RequestContext,
+  tooManyRequests,
+} from '../../http/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
-import type { ListedAgent, ListQuery, SearchHit } from '../../registry/records.ts'
-import { getRegistry } from '../../registry/store/client.ts'
+import type { ListedAgent, ListQuery, SearchHit } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { type PageQuery, paginate, parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
 import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search.ts'

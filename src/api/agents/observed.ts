@@ -1,17 +1,19 @@
-import { requireWriter } from '../../auth/require.ts'
+import { requireWriter } from '../../auth/index.ts'
 import { compile } from '../../card/compile/index.ts'
-import type { AgentCard } from '../../card/model/agent-card.ts'
-import { collectModes } from '../../card/model/calls.ts'
-import { createObservations, type Observations, type Outcomes } from '../../card/model/observations.ts'
+import {
+  type AgentCard,
+  collectModes,
+  createObservations,
+  type Observations,
+  type Outcomes,
+} from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { compareWithObservations, type Proposal } from '../../conformance/observed.ts'
-import type { Handler } from '../../http/handler.ts'
-import { PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { jsonResponse } from '../../http/responses.ts'
-import type { JsonObject } from '../../json/json.ts'
-import { sendObservations } from '../../registry/edge/observations.ts'
-import type { SourceRecord, StoredManifest } from '../../registry/records.ts'
-import { getRegistry } from '../../registry/store/client.ts'
+import { compareWithObservations, type Proposal } from '../../conformance/index.ts'
+import { type Handler, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
+import type { JsonObject } from '../../json/index.ts'
+import { sendObservations } from '../../registry/edge/index.ts'
+import type { SourceRecord, StoredManifest } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { agentNotFound } from '../errors.ts'
 
 /** `GET /agents/{id}/observed`: what the calls of an agent have shown, and how its card differs from it. */

@@ -1,27 +1,40 @@
-import { isAdmin } from '../../auth/permissions.ts'
-import { actorOf, type Principal } from '../../auth/principal.ts'
-import { adminRequired } from '../../auth/require.ts'
+import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
 import { type Compiled, compile } from '../../card/compile/index.ts'
-import type { Changes } from '../../card/diff/changes.ts'
-import type { VersionFinding } from '../../card/diff/compatibility.ts'
-import { findNewUse } from '../../card/diff/profile-changes.ts'
+import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
 import { createRedaction, findDisallowedSecrets } from '../../card/lint/index.ts'
-import { findLocalHost, type Manifest, readManifest, resolveOrigin } from '../../card/manifest/manifest.ts'
-import { resolveSource, type Source } from '../../card/manifest/upstream.ts'
-import type { CardError, Issue } from '../../card/model/report.ts'
+import {
+  findLocalHost,
+  type Manifest,
+  readManifest,
+  resolveOrigin,
+  resolveSource,
+  type Source,
+} from '../../card/manifest/index.ts'
+import type { CardError, Issue } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { findIdentityErrors } from '../../gateway/upstream/identity-errors.ts'
-import { findMissingBindings } from '../../http/bindings.ts'
-import type { Precondition } from '../../http/conditional.ts'
-import { HttpError } from '../../http/errors.ts'
-import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
-import { compareWithLatest, type Recompile, withClass } from '../../registry/compare.ts'
-import { prepareRegistration } from '../../registry/prepare.ts'
-import type { Registration, SourceRecord, WriteCause, WriteTerms } from '../../registry/records.ts'
-import { getRegistry } from '../../registry/store/client.ts'
-import { createSigning, describeSigning, type Signing } from '../../signing/card-signer.ts'
-import { checkSourceAllowed, describeBlocked, type FetchContext, fetchSource } from '../../sources/fetch.ts'
-import { prepareRemote, reconcile } from '../../sources/reconcile.ts'
+import { findIdentityErrors } from '../../gateway/upstream/index.ts'
+import { findMissingBindings, HttpError, type Precondition } from '../../http/index.ts'
+import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/index.ts'
+import {
+  compareWithLatest,
+  prepareRegistration,
+  type Recompile,
+  type Registration,
+  type SourceRecord,
+  type WriteCause,
+  type WriteTerms,
+  withClass,
+} from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
+import { createSigning, describeSigning, type Signing } from '../../signing/index.ts'
+import {
+  checkSourceAllowed,
+  describeBlocked,
+  type FetchContext,
+  fetchSource,
+  prepareRemote,
+  reconcile,
+} from '../../sources/index.ts'
 
 /** A registration that is ready to be written, and what its receipt is made from. */
 export type PreparedWrite = {

@@ -1,17 +1,18 @@
-import { isAdmin } from '../../auth/permissions.ts'
-import { actorOf } from '../../auth/principal.ts'
-import { audited } from '../../auth/refusals.ts'
-import { adminRequired, requireWriter } from '../../auth/require.ts'
-import { cardUrl } from '../../card/model/constants.ts'
-import { type Precondition, parsePrecondition } from '../../http/conditional.ts'
-import { HttpError } from '../../http/errors.ts'
-import type { Handler } from '../../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { readJson } from '../../http/json-body.ts'
-import { jsonResponse } from '../../http/responses.ts'
-import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/write-through.ts'
-import type { Registered, WriteRejection } from '../../registry/records.ts'
-import { getRegistry } from '../../registry/store/client.ts'
+import { actorOf, adminRequired, audited, isAdmin, requireWriter } from '../../auth/index.ts'
+import { cardUrl } from '../../card/model/index.ts'
+import {
+  CORS_HEADERS,
+  type Handler,
+  HttpError,
+  jsonResponse,
+  PRIVATE_NO_STORE,
+  type Precondition,
+  parsePrecondition,
+  readJson,
+} from '../../http/index.ts'
+import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
+import type { Registered, WriteRejection } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../errors.ts'
 import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
 import { serializeSource } from './sources.ts'

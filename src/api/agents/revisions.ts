@@ -1,20 +1,19 @@
 import * as v from 'valibot'
-import { audited } from '../../auth/refusals.ts'
-import { requireWriter } from '../../auth/require.ts'
-import { classifyChanges, type Offer } from '../../card/diff/changes.ts'
-import { diffCards } from '../../card/diff/drift.ts'
-import { parsePrecondition } from '../../http/conditional.ts'
-import { respondWithDocument } from '../../http/document.ts'
-import { HttpError } from '../../http/errors.ts'
-import type { Handler } from '../../http/handler.ts'
-import { PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { readJson } from '../../http/json-body.ts'
-import { jsonResponse } from '../../http/responses.ts'
-import type { Json, JsonObject } from '../../json/json.ts'
+import { audited, requireWriter } from '../../auth/index.ts'
+import { classifyChanges, diffCards, type Offer } from '../../card/diff/index.ts'
+import {
+  type Handler,
+  HttpError,
+  jsonResponse,
+  PRIVATE_NO_STORE,
+  parsePrecondition,
+  readJson,
+  respondWithDocument,
+} from '../../http/index.ts'
+import type { Json, JsonObject } from '../../json/index.ts'
 import { MAX_REVISIONS } from '../../limits.ts'
-import { toOffer } from '../../registry/compare.ts'
-import type { RevisionRow, StoredRevision } from '../../registry/records.ts'
-import { getRegistry } from '../../registry/store/client.ts'
+import { type RevisionRow, type StoredRevision, toOffer } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { agentNotFound } from '../errors.ts'
 import { parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
 import { RollbackRequest } from '../requests.ts'

@@ -1,9 +1,14 @@
-import { sha256Hex } from '../../http/conditional.ts'
-import { HttpError } from '../../http/errors.ts'
+import { HttpError, sha256Hex } from '../../http/index.ts'
 import { MAX_FILTERS, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_HITS } from '../../limits.ts'
-import type { Filter, FilterName, RankedAgent, SearchQuery } from '../../registry/records.ts'
-import { toTerm } from '../../registry/search-fields.ts'
-import { splitWords, toMatchExpressions } from '../../registry/search-words.ts'
+import {
+  type Filter,
+  type FilterName,
+  type RankedAgent,
+  type SearchQuery,
+  splitWords,
+  toMatchExpressions,
+  toTerm,
+} from '../../registry/index.ts'
 import { parsePageQuery } from '../pagination.ts'
 
 const filterNames: readonly FilterName[] = [

@@ -1,19 +1,19 @@
-import { ANONYMOUS } from '../../auth/principal.ts'
-import { agentIdPattern } from '../../card/model/constants.ts'
+import { ANONYMOUS } from '../../auth/index.ts'
+import { agentIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { respondWithDocument } from '../../http/document.ts'
-import { HttpError, toHttpError } from '../../http/errors.ts'
-import type { Handler } from '../../http/handler.ts'
-import { readJson } from '../../http/json-body.ts'
-import { jsonResponse } from '../../http/responses.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type Handler, HttpError, jsonResponse, readJson, respondWithDocument, toHttpError } from '../../http/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_TEXT_LENGTH } from '../../limits.ts'
-import type { Filter, RankedAgent, SearchQuery } from '../../registry/records.ts'
-import { toTerm } from '../../registry/search-fields.ts'
-import { splitWords, toAnyWordExpressions } from '../../registry/search-words.ts'
-import { getRegistry } from '../../registry/store/client.ts'
-import { countList } from '../agents/lists.ts'
-import { decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/search.ts'
+import {
+  type Filter,
+  type RankedAgent,
+  type SearchQuery,
+  splitWords,
+  toAnyWordExpressions,
+  toTerm,
+} from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
+import { countList, decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
 import { paginate, rejectUnknownQuery } from '../pagination.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 

@@ -1,5 +1,5 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { toErrorResponse } from '../../http/errors.ts'
+import { toErrorResponse } from '../../http/start.ts'
 
 /** The tag by which every cached list and catalog is purged. */
 const CACHE_TAG = 'agents'

@@ -1,8 +1,5 @@
-import { HttpError } from '../../http/errors.ts'
-import type { Handler } from '../../http/handler.ts'
-import { requestHostname } from '../../http/headers.ts'
-import { isLocalName } from '../../http/names.ts'
-import { respondWithDid } from '../../signing/key-set.ts'
+import { type Handler, HttpError, isLocalName, requestHostname } from '../../http/index.ts'
+import { respondWithDid } from '../../signing/index.ts'
 import { resolveSite } from './site.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { agentIdPattern, cardUrl } from '../../card/model/constants.ts'
+import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
 import { MAX_CATALOG_ENTRIES } from '../../limits.ts'
-import { getRegistry } from '../../registry/store/client.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { paginate, parsePageQuery } from '../pagination.ts'
 import { CATALOG_DOCUMENTS, cacheableResponse, OPENAPI_PATH } from '../shared-cache.ts'
 import { AI_CATALOG_TYPE, AI_REGISTRY_TYPE, agentEntry, type CatalogEntry, entry, registryUrl } from './entries.ts'

@@ -1,6 +1,6 @@
-import { ANONYMOUS } from '../../auth/principal.ts'
-import type { Handler } from '../../http/handler.ts'
-import { countList } from '../agents/lists.ts'
+import { ANONYMOUS } from '../../auth/index.ts'
+import type { Handler } from '../../http/index.ts'
+import { countList } from '../agents/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
 import { checkCatalogQuery } from './documents.ts'
 import { resolveSite, toQuery } from './site.ts'
@@ -28,3 +28,5 @@ const parseRequestUrl = (request: Request): URL => {
   checkCatalogQuery(url)
   return url
 }
+
+export * from './start.ts'

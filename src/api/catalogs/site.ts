@@ -1,9 +1,7 @@
 import { config } from '../../config.ts'
-import type { RequestContext } from '../../http/handler.ts'
-import { requestHostname } from '../../http/headers.ts'
-import { isLocalName } from '../../http/names.ts'
-import { findHostOwner } from '../../registry/edge/lookups.ts'
-import type { CatalogAgent } from '../../registry/records.ts'
+import { isLocalName, type RequestContext, requestHostname } from '../../http/index.ts'
+import { findHostOwner } from '../../registry/edge/index.ts'
+import type { CatalogAgent } from '../../registry/index.ts'
 
 /**
  * What a catalog lists: what belongs to the host name that the agent `owner` claims, else every public agent. Its links begin with

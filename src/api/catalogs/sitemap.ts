@@ -1,6 +1,6 @@
-import { HttpError } from '../../http/errors.ts'
+import { HttpError } from '../../http/index.ts'
 import { MAX_SITEMAP_URLS } from '../../limits.ts'
-import { getRegistry } from '../../registry/store/client.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { rejectUnknownQuery } from '../pagination.ts'
 import { cacheableResponse } from '../shared-cache.ts'
 import { fromQuery, SITE_PARAMETERS } from './site.ts'

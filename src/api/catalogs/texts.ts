@@ -1,4 +1,4 @@
-import { cardUrl } from '../../card/model/constants.ts'
+import { cardUrl } from '../../card/model/index.ts'
 import { shorten } from './entries.ts'
 import type { CatalogPage } from './site.ts'
 

@@ -1,12 +1,7 @@
-import { sha256Hex } from '../../http/conditional.ts'
-import { toDidWeb } from '../../http/did-web.ts'
-import { isLocalName } from '../../http/names.ts'
-import { parseUrl } from '../../http/urls.ts'
-import { canonicalJson } from '../../json/canonical.ts'
-import type { JsonObject } from '../../json/json.ts'
-import type { CatalogAgent } from '../../registry/records.ts'
-import { signDetached } from '../../signing/detached.ts'
-import { findSigningKeys } from '../../signing/keys.ts'
+import { isLocalName, parseUrl, sha256Hex, toDidWeb } from '../../http/index.ts'
+import { canonicalJson, type JsonObject } from '../../json/index.ts'
+import type { CatalogAgent } from '../../registry/index.ts'
+import { findSigningKeys, signDetached } from '../../signing/index.ts'
 
 /**
  * Who vouches for an agent, and by what (AI Catalog, "Trust Manifest"; ARD 0.91 §4.5): the members that both formats know. `identity` has

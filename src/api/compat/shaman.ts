@@ -1,13 +1,15 @@
-import { authenticate } from '../../auth/authenticate.ts'
-import type { Authentication } from '../../auth/principal.ts'
-import { requireAnyAgent } from '../../auth/require.ts'
-import { countUnrecognized, tooManyAttempts } from '../../auth/throttle.ts'
+import {
+  type Authentication,
+  authenticate,
+  countUnrecognized,
+  requireAnyAgent,
+  tooManyAttempts,
+} from '../../auth/index.ts'
 import { config } from '../../config.ts'
-import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/gate/access.ts'
-import { tooManyRequests } from '../../http/errors.ts'
-import type { Handler, RequestContext } from '../../http/handler.ts'
-import { getCachedByName } from '../../registry/edge/lookups.ts'
-import { listResponse } from '../agents/lists.ts'
+import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/gate/index.ts'
+import { type Handler, type RequestContext, tooManyRequests } from '../../http/index.ts'
+import { getCachedByName } from '../../registry/edge/index.ts'
+import { listResponse } from '../agents/index.ts'
 import { cardResponseFor } from '../cards.ts'
 import { agentNameNotFound } from '../errors.ts'
 

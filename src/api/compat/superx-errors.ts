@@ -1,9 +1,7 @@
-import { errorResponse, type RpcError, rpcErrorText } from '../../a2a/error-response.ts'
-import type { CallError } from '../../a2a/errors.ts'
-import { HttpError } from '../../http/errors.ts'
-import { a2aResponse } from '../../http/responses.ts'
-import type { Json } from '../../json/json.ts'
-import type { SourceFailure } from '../../registry/records.ts'
+import { type CallError, errorResponse, type RpcError, rpcErrorText } from '../../a2a/index.ts'
+import { a2aResponse, HttpError } from '../../http/index.ts'
+import type { Json } from '../../json/index.ts'
+import type { SourceFailure } from '../../registry/index.ts'
 
 /** Why a request has no result: an error of any call, an error of the same request over HTTP, or a card that cannot be fetched. */
 export type SuperxError = CallError | HttpError | { kind: 'source'; agent: string; failure: Failure }

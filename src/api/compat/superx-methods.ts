@@ -1,27 +1,31 @@
-import { type CallError, invalidParam } from '../../a2a/errors.ts'
-import { hasPermission } from '../../auth/permissions.ts'
-import { type Authentication, actorOf } from '../../auth/principal.ts'
-import { countWrites, insufficientScope, requireAnyAgent } from '../../auth/require.ts'
-import { agentIdPattern, cardUrl, toSlug } from '../../card/model/constants.ts'
+import { type CallError, invalidParam } from '../../a2a/index.ts'
 import {
+  type Authentication,
+  actorOf,
+  countWrites,
+  hasPermission,
+  insufficientScope,
+  requireAnyAgent,
+} from '../../auth/index.ts'
+import { agentIdPattern, cardUrl, toSlug } from '../../card/model/index.ts'
+import {
+  type AgentRef,
   authorizeRead,
   countRefusal,
+  createCallContext,
   findAgentByName,
   type IsVisible,
   readableBy,
   resolveAgent,
   UNAVAILABLE,
-} from '../../gateway/gate/access.ts'
-import { type AgentRef, createCallContext } from '../../gateway/gate/call-context.ts'
-import { HttpError, serviceUnavailable } from '../../http/errors.ts'
-import type { RequestContext } from '../../http/handler.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+} from '../../gateway/gate/index.ts'
+import { HttpError, type RequestContext, serviceUnavailable } from '../../http/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
-import { readProfile } from '../../registry/edge/cards.ts'
-import { getRegistry } from '../../registry/store/client.ts'
-import type { RefreshOutcome } from '../../sources/refresh.ts'
-import { requestRefresh } from '../../sources/revalidate.ts'
-import { LIST_FORMATS, listVisibleAgents } from '../agents/lists.ts'
+import { readProfile } from '../../registry/edge/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
+import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
+import { LIST_FORMATS, listVisibleAgents } from '../agents/index.ts'
 import { loadCard } from '../cards.ts'
 import { parsePageQuery } from '../pagination.ts'
 import { fetchCacheable } from '../shared-cache.ts'

@@ -1,17 +1,25 @@
-import { authenticate } from '../../auth/authenticate.ts'
-import { coveredAgents, hasPermission } from '../../auth/permissions.ts'
-import { ANONYMOUS, type Authentication } from '../../auth/principal.ts'
-import { requireAnyAgent } from '../../auth/require.ts'
-import { callerKey } from '../../auth/throttle.ts'
-import { agentIdPattern } from '../../card/model/constants.ts'
-import { checkRateLimit } from '../../gateway/gate/access.ts'
-import { HttpError, serviceUnavailable, tooManyRequests } from '../../http/errors.ts'
-import type { Handler, RequestContext } from '../../http/handler.ts'
-import { CORS_HEADERS } from '../../http/headers.ts'
+import {
+  ANONYMOUS,
+  type Authentication,
+  authenticate,
+  callerKey,
+  coveredAgents,
+  hasPermission,
+  requireAnyAgent,
+} from '../../auth/index.ts'
+import { agentIdPattern } from '../../card/model/index.ts'
+import { checkRateLimit } from '../../gateway/gate/index.ts'
+import {
+  CORS_HEADERS,
+  type Handler,
+  HttpError,
+  type RequestContext,
+  serviceUnavailable,
+  tooManyRequests,
+} from '../../http/index.ts'
 import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS } from '../../limits.ts'
-import { readProfile } from '../../registry/edge/cards.ts'
-import type { Refusal, Socket } from '../../registry/events/feed.ts'
-import { openEventStream } from '../../registry/events/stream.ts'
+import { readProfile } from '../../registry/edge/index.ts'
+import { openEventStream, type Refusal, type Socket } from '../../registry/events/index.ts'
 import { agentNotFound } from '../errors.ts'
 import { rejectUnknownQuery } from '../pagination.ts'
 

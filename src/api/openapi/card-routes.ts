@@ -1,4 +1,4 @@
-import { dialectNames } from '../../card/model/constants.ts'
+import { dialectNames } from '../../card/model/index.ts'
 import { MAX_CATALOG_ENTRIES, MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS } from '../../limits.ts'
 import { jsonBody, type Operation, type Operations, page, pageProblems, pageQuery } from './operation.ts'
 

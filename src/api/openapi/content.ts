@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json.ts'
+import type { JsonObject } from '../../json/index.ts'
 import type { Content, ItemSchema } from './operation.ts'
 
 /** Returns the schema of a body, or the reference to it. */

@@ -1,6 +1,5 @@
-import { ERRORS } from '../../a2a/error-catalogue.ts'
-import { PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
-import type { JsonObject } from '../../json/json.ts'
+import { ERRORS, PASSTHROUGH_STATUSES } from '../../a2a/index.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { isSequence, toContent } from './content.ts'
 import { type Content, type Operation, page, type SchemaName } from './operation.ts'
 import { type ProblemCode, problems } from './problems.ts'

@@ -1,4 +1,4 @@
-import { AUDITED } from '../../registry/audit/chain.ts'
+import { AUDITED } from '../../registry/audit/index.ts'
 import { jsonBody, type Operation, type Operations, page, pageProblems, pageQuery } from './operation.ts'
 
 const admin = { tag: 'administration', access: 'admin', limits: ['AUTH_LIMIT'] } as const satisfies Partial<Operation>

@@ -1,5 +1,4 @@
-import { respondWithDocument } from '../../http/document.ts'
-import type { Handler } from '../../http/handler.ts'
+import { type Handler, respondWithDocument } from '../../http/index.ts'
 import { createOpenApiDocument } from './document.ts'
 
 export type { RouteName } from './routes.ts'

@@ -1,5 +1,5 @@
-import type { Scope } from '../../card/model/constants.ts'
-import type { JsonObject } from '../../json/json.ts'
+import type { Scope } from '../../card/model/index.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import type * as requests from '../requests.ts'
 import type { ProblemCode } from './problems.ts'

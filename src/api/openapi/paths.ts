@@ -1,5 +1,5 @@
-import { agentIdPattern } from '../../card/model/constants.ts'
-import type { JsonObject } from '../../json/json.ts'
+import { agentIdPattern } from '../../card/model/index.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { toContent } from './content.ts'
 import { listErrors } from './errors.ts'
 import { headers, type Operation, rateLimits } from './operation.ts'

@@ -1,6 +1,5 @@
-import { type OperationName, operationNames, operations } from '../../a2a/operations.ts'
-import { pathOf } from '../../a2a/rest-paths.ts'
-import { type WireVersion, wireVersions } from '../../card/model/calls.ts'
+import { type OperationName, operationNames, operations, pathOf } from '../../a2a/index.ts'
+import { type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { Content, Operation } from './operation.ts'
 
 /** An operation of the document at a path with parameters in braces. */

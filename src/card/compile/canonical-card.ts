@@ -7,24 +7,36 @@ import {
   omit,
   type Pointer,
   toText,
-} from '../../json/json.ts'
-import { detectDialect, dialects } from '../dialects/dialects.ts'
-import { callerPolicy, isBridged, type Manifest } from '../manifest/manifest.ts'
-import { listTiers } from '../manifest/tiers.ts'
-import { type AgentCard, type CapabilityDefaults, SecurityRequirements } from '../model/agent-card.ts'
-import type { CallerPolicy } from '../model/calls.ts'
-import type { DialectName } from '../model/constants.ts'
-import type { CardError } from '../model/report.ts'
-import { jsonObject, looseObject, record, validate } from '../model/schema.ts'
-import { fillDefaults } from '../read/defaults.ts'
-import { canonicalFlag, canonicalKey, listCapabilityNames } from '../read/field-names.ts'
-import { presentEndpointFields } from '../read/interfaces.ts'
-import { withMcpEndpoint } from '../read/mcp-tools.ts'
-import { Provenance } from '../read/provenance.ts'
-import { allowsAnonymous, writeV0Requirements } from '../read/security-requirements.ts'
-import { getWrappers, readAuthentication } from '../read/security-schemes.ts'
-import { validateCard } from '../read/validate.ts'
-import { bridgeCapabilities } from '../rewrite/mcp-bridge.ts'
+} from '../../json/index.ts'
+import { detectDialect, dialects } from '../dialects/index.ts'
+import { callerPolicy, isBridged, listTiers, type Manifest } from '../manifest/index.ts'
+import {
+  type AgentCard,
+  type CallerPolicy,
+  type CapabilityDefaults,
+  type CardError,
+  type DialectName,
+  jsonObject,
+  looseObject,
+  record,
+  SecurityRequirements,
+  validate,
+} from '../model/index.ts'
+import {
+  allowsAnonymous,
+  canonicalFlag,
+  canonicalKey,
+  fillDefaults,
+  getWrappers,
+  listCapabilityNames,
+  Provenance,
+  presentEndpointFields,
+  readAuthentication,
+  validateCard,
+  withMcpEndpoint,
+  writeV0Requirements,
+} from '../read/index.ts'
+import { bridgeCapabilities } from '../rewrite/index.ts'
 
 /** A valid canonical card with all defaults, and the authored card with what the manifest adds to it. */
 export type CanonicalCard = { card: AgentCard; authored: JsonObject } & Reading

@@ -1,15 +1,17 @@
-import { formatPointer, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
+import { formatPointer, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/index.ts'
 import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { lint } from '../lint/index.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import { listTiers } from '../manifest/tiers.ts'
-import type { AgentCard } from '../model/agent-card.ts'
-import type { RepresentationName } from '../model/constants.ts'
-import type { CardError, Note, Report } from '../model/report.ts'
-import { dedupeByPointer } from '../model/schema.ts'
-import { Provenance } from '../read/provenance.ts'
-import { checkDocument } from '../read/validate.ts'
-import type { Serving } from '../rewrite/serving.ts'
+import { listTiers, type Manifest } from '../manifest/index.ts'
+import {
+  type AgentCard,
+  type CardError,
+  dedupeByPointer,
+  type Note,
+  type Report,
+  type RepresentationName,
+} from '../model/index.ts'
+import { checkDocument, Provenance } from '../read/index.ts'
+import type { Serving } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard } from './canonical-card.ts'
 import { applyOverlay, type MergedCard, noSuchTool, type OverlayResult, overlayErrors } from './overlay.ts'
 

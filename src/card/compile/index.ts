@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Pointer } from '../../json/json.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { createRedaction, findDisallowedSecrets, lint } from '../lint/index.ts'
 import {
@@ -9,17 +9,20 @@ import {
   readManifest,
   resolveOrigin,
   taskPolicy,
-} from '../manifest/manifest.ts'
-import type { AgentCard } from '../model/agent-card.ts'
-import type { CallerPolicy } from '../model/calls.ts'
-import { type RepresentationName, signedNames } from '../model/constants.ts'
-import { type CardError, type Note, type Report, truncateNotes, truncatePointers } from '../model/report.ts'
-import { detectForeignDocument } from '../read/foreign.ts'
-import { Provenance } from '../read/provenance.ts'
-import { checkDocument } from '../read/validate.ts'
-import { bridgeLosses } from '../rewrite/bridge-losses.ts'
-import { bridgeProfile, withBridgeInterfaces } from '../rewrite/mcp-bridge.ts'
-import { createServing } from '../rewrite/serving.ts'
+} from '../manifest/index.ts'
+import {
+  type AgentCard,
+  type CallerPolicy,
+  type CardError,
+  type Note,
+  type Report,
+  type RepresentationName,
+  signedNames,
+  truncateNotes,
+  truncatePointers,
+} from '../model/index.ts'
+import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
+import { bridgeLosses, bridgeProfile, createServing, withBridgeInterfaces } from '../rewrite/index.ts'
 import { readCanonicalCard } from './canonical-card.ts'
 import { checkConsistency } from './consistency.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'

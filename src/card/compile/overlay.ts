@@ -4,22 +4,23 @@ import {
   type Json,
   type JsonObject,
   jsonEquals,
+  mergePatch,
   omit,
   type Pointer,
   parsePointer,
-} from '../../json/json.ts'
-import { mergePatch } from '../../json/tree.ts'
-import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
-import type { Overlay } from '../manifest/tiers.ts'
-import { resolveSource, type Source } from '../manifest/upstream.ts'
-import type { CardError, Note } from '../model/report.ts'
-import { canonicalKey, indexFields } from '../read/field-names.ts'
-import { endpointFields } from '../read/interfaces.ts'
-import { toolIds } from '../read/mcp-tools.ts'
-import { Provenance } from '../read/provenance.ts'
-import { readSkills } from '../read/skills.ts'
-import { checkDocument } from '../read/validate.ts'
-import { resolveInterfaceUrls } from '../rewrite/relative-urls.ts'
+} from '../../json/index.ts'
+import { type Manifest, type Overlay, type ParsedManifest, resolveSource, type Source } from '../manifest/index.ts'
+import type { CardError, Note } from '../model/index.ts'
+import {
+  canonicalKey,
+  checkDocument,
+  endpointFields,
+  indexFields,
+  Provenance,
+  readSkills,
+  toolIds,
+} from '../read/index.ts'
+import { resolveInterfaceUrls } from '../rewrite/index.ts'
 
 /** The card of a manifest: the manifest's own, or a fetched one with the manifest's `card` merged over it. */
 export type MergedCard = {

@@ -1,10 +1,7 @@
 import * as v from 'valibot'
-import { isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
-import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
-import { json, looseObject, validate } from '../model/schema.ts'
-import type { ObjectKind } from '../read/field-names.ts'
-import type { Provenance } from '../read/provenance.ts'
-import { V0Authentication } from '../read/security-schemes.ts'
+import { isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
+import { type AgentCard, type CapabilityDefaults, json, looseObject, validate } from '../model/index.ts'
+import { type ObjectKind, type Provenance, V0Authentication } from '../read/index.ts'
 
 /** A card written in one dialect, and pointers to the canonical fields that the dialect has no place for. */
 export type Written = { document: JsonObject; dropped: Pointer[] }

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../json/json.ts'
-import { type DialectName, dialectNames } from '../model/constants.ts'
+import type { JsonObject } from '../../json/index.ts'
+import { type DialectName, dialectNames } from '../model/index.ts'
 import type { Dialect } from './dialect.ts'
 import { gopherhole } from './gopherhole.ts'
 import { shaman } from './shaman.ts'

@@ -1,11 +1,15 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, type JsonObject, omit } from '../../json/json.ts'
-import type { AgentCard, CapabilityDefaults } from '../model/agent-card.ts'
-import { link } from '../model/schema.ts'
-import { readCard } from '../read/card.ts'
-import { modeDefaults } from '../read/defaults.ts'
-import { applyAliases, fieldAliases } from '../read/field-names.ts'
-import { pickV1Interface, superxProtocol, topLevelVersion } from '../read/interfaces.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit } from '../../json/index.ts'
+import { type AgentCard, type CapabilityDefaults, link } from '../model/index.ts'
+import {
+  applyAliases,
+  fieldAliases,
+  modeDefaults,
+  pickV1Interface,
+  readCard,
+  superxProtocol,
+  topLevelVersion,
+} from '../read/index.ts'
 import { checkFields, type Dialect } from './dialect.ts'
 import { writeV0 } from './v0-base.ts'
 

@@ -1,11 +1,21 @@
-import { isJsonObject, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/json.ts'
-import { mapMembers } from '../../json/tree.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import type { AgentCard } from '../model/agent-card.ts'
-import { type DialectName, dialectNames, type HybridName, type RepresentationName } from '../model/constants.ts'
-import { canonicalKey } from '../read/field-names.ts'
-import { endpointFields, pickV0Interface, presentEndpointFields, speaksV1, superxProtocol } from '../read/interfaces.ts'
-import { writeV0SchemeWithWrapper } from '../read/security-schemes.ts'
+import { isJsonObject, type JsonObject, jsonEquals, mapMembers, omit, type Pointer } from '../../json/index.ts'
+import type { Manifest } from '../manifest/index.ts'
+import {
+  type AgentCard,
+  type DialectName,
+  dialectNames,
+  type HybridName,
+  type RepresentationName,
+} from '../model/index.ts'
+import {
+  canonicalKey,
+  endpointFields,
+  pickV0Interface,
+  presentEndpointFields,
+  speaksV1,
+  superxProtocol,
+  writeV0SchemeWithWrapper,
+} from '../read/index.ts'
 import { dialects } from './dialects.ts'
 import { gopherholeVersion } from './gopherhole.ts'
 import { omitIncompleteProvider, writeV0 } from './v0-base.ts'

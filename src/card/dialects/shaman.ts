@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json, type JsonObject, toText } from '../../json/json.ts'
-import { link, looseObject, stringList } from '../model/schema.ts'
-import { absentMeansFalse } from '../read/defaults.ts'
-import { fieldAliases } from '../read/field-names.ts'
+import { isJsonObject, type Json, type JsonObject, toText } from '../../json/index.ts'
+import { link, looseObject, stringList } from '../model/index.ts'
+import { absentMeansFalse, fieldAliases } from '../read/index.ts'
 import { type Dialect, members } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 

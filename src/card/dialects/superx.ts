@@ -1,10 +1,7 @@
 import * as v from 'valibot'
-import { type JsonObject, omit } from '../../json/json.ts'
-import type { CapabilityDefaults } from '../model/agent-card.ts'
-import { json, looseObject } from '../model/schema.ts'
-import { absentMeansFalse } from '../read/defaults.ts'
-import { superxProtocol } from '../read/interfaces.ts'
-import { readToolCard } from '../read/mcp-tools.ts'
+import { type JsonObject, omit } from '../../json/index.ts'
+import { type CapabilityDefaults, json, looseObject } from '../model/index.ts'
+import { absentMeansFalse, readToolCard, superxProtocol } from '../read/index.ts'
 import { type Dialect, skillMembers } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { isJsonObject } from '../../json/json.ts'
-import { looseObject, stringList } from '../model/schema.ts'
-import { absentMeansFalse } from '../read/defaults.ts'
+import { isJsonObject } from '../../json/index.ts'
+import { looseObject, stringList } from '../model/index.ts'
+import { absentMeansFalse } from '../read/index.ts'
 import { type Dialect, members, skillMembers } from './dialect.ts'
 import { defineV0Dialect } from './v0-base.ts'
 

@@ -1,9 +1,5 @@
-import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/json.ts'
-import { readCard } from '../read/card.ts'
-import { absentMeansFalse } from '../read/defaults.ts'
-import { hasField } from '../read/field-names.ts'
-import { pickV0Interface } from '../read/interfaces.ts'
-import { getWrappers } from '../read/security-schemes.ts'
+import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/index.ts'
+import { absentMeansFalse, getWrappers, hasField, pickV0Interface, readCard } from '../read/index.ts'
 import { checkFields, type Dialect, sharedV0Fields, type Written } from './dialect.ts'
 import { omitIncompleteProvider, writeV0 } from './v0-base.ts'
 

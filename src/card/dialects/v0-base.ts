@@ -1,11 +1,15 @@
 import type * as v from 'valibot'
-import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer } from '../../json/json.ts'
-import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
-import { readCard } from '../read/card.ts'
-import { applyAliases, type DialectAliases } from '../read/field-names.ts'
-import { pickV0Interface, writeV0Interfaces } from '../read/interfaces.ts'
-import { writeV0Requirements } from '../read/security-requirements.ts'
-import { writeV0Scheme } from '../read/security-schemes.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer } from '../../json/index.ts'
+import type { AgentCard, AgentSkill } from '../model/index.ts'
+import {
+  applyAliases,
+  type DialectAliases,
+  pickV0Interface,
+  readCard,
+  writeV0Interfaces,
+  writeV0Requirements,
+  writeV0Scheme,
+} from '../read/index.ts'
 import { checkFields, type Dialect, sharedV0Fields, type Written } from './dialect.ts'
 
 /** Defines a dialect that is v0.3 with aliases and fields of its own. A card authored in it is served as it was written. */

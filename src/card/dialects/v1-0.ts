@@ -1,8 +1,5 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
-import { readCard } from '../read/card.ts'
-import { absentMeansFalse } from '../read/defaults.ts'
-import { hasField } from '../read/field-names.ts'
-import { getWrappers, oauthFlows } from '../read/security-schemes.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
+import { absentMeansFalse, getWrappers, hasField, oauthFlows, readCard } from '../read/index.ts'
 import type { Dialect } from './dialect.ts'
 
 const markerFields = new Set(['supportedInterfaces', 'securityRequirements'])

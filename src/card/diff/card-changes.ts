@@ -1,6 +1,5 @@
-import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/json.ts'
-import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
-import { majorMinor } from '../model/calls.ts'
+import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/index.ts'
+import { type AgentCard, type AgentInterface, majorMinor } from '../model/index.ts'
 import { change, type FoundChange, quote } from './change-rules.ts'
 import { compareModes } from './mode-changes.ts'
 import { compareSecurity } from './security-changes.ts'

@@ -1,4 +1,4 @@
-import type { Pointer } from '../../json/json.ts'
+import type { Pointer } from '../../json/index.ts'
 
 /** How a change of a card matters to clients, the most severe first. */
 export const changeClasses = ['breaking', 'additive', 'cosmetic'] as const

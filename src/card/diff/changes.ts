@@ -1,9 +1,7 @@
-import { formatPointer, type Json, jsonEquals, type Pointer } from '../../json/json.ts'
+import { formatPointer, type Json, jsonEquals, type Pointer } from '../../json/index.ts'
 import { createRedaction } from '../lint/index.ts'
-import { type Manifest, taskPolicy } from '../manifest/manifest.ts'
-import type { AgentCard } from '../model/agent-card.ts'
-import { baseTier } from '../model/constants.ts'
-import { truncateNotes } from '../model/report.ts'
+import { type Manifest, taskPolicy } from '../manifest/index.ts'
+import { type AgentCard, baseTier, truncateNotes } from '../model/index.ts'
 import { compareCards } from './card-changes.ts'
 import { type ChangeClass, change, changeClasses, changeRules, type FoundChange, quote } from './change-rules.ts'
 

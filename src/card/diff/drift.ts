@@ -8,9 +8,9 @@ import {
   jsonEntries,
   type Pointer,
   parsePointer,
-} from '../../json/json.ts'
+} from '../../json/index.ts'
 import { containsSecret } from '../lint/index.ts'
-import { endpointFields } from '../read/interfaces.ts'
+import { endpointFields } from '../read/index.ts'
 
 /**
  * The differences between two documents from one source. The last entry counts the differences that are left out, if there are

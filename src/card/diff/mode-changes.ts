@@ -1,6 +1,5 @@
-import { formatPointer } from '../../json/json.ts'
-import { covers, parseMediaRange } from '../../json/media-type.ts'
-import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
+import { covers, formatPointer, parseMediaRange } from '../../json/index.ts'
+import type { AgentCard, AgentSkill } from '../model/index.ts'
 import { change, type FoundChange, quote, quoteList } from './change-rules.ts'
 
 /**

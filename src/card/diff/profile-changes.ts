@@ -1,5 +1,5 @@
 import type { CallProfile } from '../call-profile.ts'
-import type { CallerPolicy, CallTarget } from '../model/calls.ts'
+import type { CallerPolicy, CallTarget } from '../model/index.ts'
 
 /** Returns how a later profile uses the agent's secret or service binding where the earlier one does not; undefined if it does not. */
 type Comparison = (before: CallProfile, after: CallProfile) => string | undefined

@@ -1,4 +1,4 @@
-import type { AgentCard } from '../model/agent-card.ts'
+import type { AgentCard } from '../model/index.ts'
 
 /** The alternatives by which callers of a card or skill authenticate. None, or an empty one, lets everybody in. */
 export type Requirements = NonNullable<AgentCard['securityRequirements']>

@@ -1,7 +1,6 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, jsonEquals } from '../../json/json.ts'
-import type { AgentCard } from '../model/agent-card.ts'
-import { allowsAnonymous } from '../read/security-requirements.ts'
-import { getWrappers } from '../read/security-schemes.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, jsonEquals } from '../../json/index.ts'
+import type { AgentCard } from '../model/index.ts'
+import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { change, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { type Budget, createBudget, describeRequirement, findUncovered, type Requirements } from './requirements.ts'
 

@@ -1,12 +1,23 @@
-import { parseUrl, toHttpUrl } from '../../http/urls.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
-import { collectStrings } from '../../json/tree.ts'
+import { parseUrl, toHttpUrl } from '../../http/shared.ts'
+import {
+  collectStrings,
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Pointer,
+  toText,
+} from '../../json/index.ts'
 import { getApiKeyHeaders } from '../call-profile.ts'
-import type { AgentCard, AgentInterface, AgentSkill } from '../model/agent-card.ts'
-import { majorMinor, wireVersionOf } from '../model/calls.ts'
-import type { CardError } from '../model/report.ts'
-import { allowsAnonymous } from '../read/security-requirements.ts'
-import { getWrappers } from '../read/security-schemes.ts'
+import {
+  type AgentCard,
+  type AgentInterface,
+  type AgentSkill,
+  type CardError,
+  majorMinor,
+  wireVersionOf,
+} from '../model/index.ts'
+import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { type Budget, createBudget, describeRequirement, findUncovered, type Requirements } from './requirements.ts'
 
 /**

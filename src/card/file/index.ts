@@ -1,6 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
-import { parseJson as parseJsonText } from '../../json/parse.ts'
-import { findSyntaxMistake } from '../../json/syntax-mistake.ts'
+import { findSyntaxMistake, parseJson as parseJsonText } from '../../json/index.ts'
 import { createLocator, type Diagnostic, type ParsedFile } from './source-map.ts'
 import { locateDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
 
@@ -54,3 +53,16 @@ const PARSERS: Record<string, (text: string) => ParseResult> = {
 
 /** The extensions of the files that are read from a folder. */
 export const CARD_EXTENSIONS = Object.keys(PARSERS)
+
+export {
+  createSourceMap,
+  type Diagnostic,
+  type InvalidFile,
+  type Locator,
+  mapCardTo,
+  type ParsedFile,
+  type PointerMapping,
+  type Position,
+  pointerInCard,
+  type SourceMap,
+} from './source-map.ts'

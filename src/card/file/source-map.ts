@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from 'yaml'
-import { formatPointer, type Json, type Pointer, parsePointer } from '../../json/json.ts'
-import type { CardError } from '../model/report.ts'
+import { formatPointer, type Json, type Pointer, parsePointer } from '../../json/index.ts'
+import type { CardError } from '../model/index.ts'
 
 /** A position in a file; both numbers start at 1. */
 export type Position = { line: number; column: number }

@@ -12,8 +12,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import type { Json } from '../../json/json.ts'
-import { TOO_DEEP } from '../../json/parse.ts'
+import { type Json, TOO_DEEP } from '../../json/index.ts'
 import { hideSecret } from '../lint/index.ts'
 import { createLocator, offsetOf, type ParsedDocument, type Position } from './source-map.ts'
 

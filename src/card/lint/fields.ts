@@ -1,7 +1,6 @@
-import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
-import { dialects } from '../dialects/dialects.ts'
-import { knownFields, type ObjectKind } from '../read/field-names.ts'
-import { cardTransports, interfaceTransports } from '../read/transports.ts'
+import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
+import { dialects } from '../dialects/index.ts'
+import { cardTransports, interfaceTransports, knownFields, type ObjectKind } from '../read/index.ts'
 import {
   type Finding,
   getAuthored,

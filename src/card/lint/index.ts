@@ -1,4 +1,4 @@
-import type { Issue, Severity } from '../model/report.ts'
+import type { Issue, Severity } from '../model/index.ts'
 import { fields } from './fields.ts'
 import { capabilities, security, transports, versions } from './protocol.ts'
 import { closestExisting, type LintContext, type Rule } from './rule.ts'

@@ -1,18 +1,19 @@
 import { validateStrict } from 'compare-versions'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
-import { callerPolicy, isBridged } from '../manifest/manifest.ts'
-import { majorMinor } from '../model/calls.ts'
-import { canonicalFlag, listCapabilityNames } from '../read/field-names.ts'
-import { isInterfaceList } from '../read/interfaces.ts'
-import { getWrappers } from '../read/security-schemes.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/index.ts'
+import { callerPolicy, isBridged } from '../manifest/index.ts'
+import { majorMinor } from '../model/index.ts'
 import {
+  canonicalFlag,
   cardTransports,
   differInTransport,
+  getWrappers,
   interfaceTransports,
+  isInterfaceList,
+  listCapabilityNames,
   parseBinding,
   type TransportField,
   unreadTransports,
-} from '../read/transports.ts'
+} from '../read/index.ts'
 import {
   type Authored,
   type Finding,

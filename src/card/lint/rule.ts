@@ -1,7 +1,13 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, parsePointer } from '../../json/json.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import type { AgentCard, AgentSkill } from '../model/agent-card.ts'
-import type { Severity } from '../model/report.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Pointer,
+  parsePointer,
+} from '../../json/index.ts'
+import type { Manifest } from '../manifest/index.ts'
+import type { AgentCard, AgentSkill, Severity } from '../model/index.ts'
 
 /** The card that rules check. */
 export type LintContext = {

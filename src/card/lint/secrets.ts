@@ -1,10 +1,14 @@
-import { formatPointer, type Json, type Pointer } from '../../json/json.ts'
-import { collectNames, collectStrings, type StringValue } from '../../json/tree.ts'
-import type { Manifest, ParsedManifest } from '../manifest/manifest.ts'
-import { listTiers } from '../manifest/tiers.ts'
-import { toSlug } from '../model/constants.ts'
-import type { CardError, Note } from '../model/report.ts'
-import { presentEndpointFields } from '../read/interfaces.ts'
+import {
+  collectNames,
+  collectStrings,
+  formatPointer,
+  type Json,
+  type Pointer,
+  type StringValue,
+} from '../../json/index.ts'
+import { listTiers, type Manifest, type ParsedManifest } from '../manifest/index.ts'
+import { type CardError, type Note, toSlug } from '../model/index.ts'
+import { presentEndpointFields } from '../read/index.ts'
 import { type LintContext, type Rule, rule } from './rule.ts'
 
 /** Tokens with a known prefix: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */

@@ -1,7 +1,7 @@
-import { formatPointer, isJsonObject, type Json, jsonEntries, type Pointer, parsePointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, jsonEntries, type Pointer, parsePointer } from '../../json/index.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
-import { dialects } from '../dialects/dialects.ts'
-import { readHeader } from '../signatures/header.ts'
+import { dialects } from '../dialects/index.ts'
+import { readHeader } from '../signatures/index.ts'
 import { closestExisting, type Finding, getAuthored, type LintContext, type Rule } from './rule.ts'
 
 /** Returns the signatures of the author that are served: with another `signatures` than `keep`, none are. */

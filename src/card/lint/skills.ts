@@ -1,6 +1,5 @@
 import { test as isMediaTypeName } from 'media-typer'
-import { formatPointer, isJsonObject, type Pointer } from '../../json/json.ts'
-import { parseMediaRange } from '../../json/media-type.ts'
+import { formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
 import {
   type AuthoredSkill,
   type Finding,

@@ -1,4 +1,4 @@
-import { collectStrings } from '../../json/tree.ts'
+import { collectStrings } from '../../json/index.ts'
 import { getAuthored, getAuthoredSkills, type Rule, rule } from './rule.ts'
 
 /** The flags of England, Scotland and Wales: tag characters that are visible. */

@@ -1,7 +1,5 @@
-import { isPrivateHost } from '../../http/hosts.ts'
-import { parseUrl, toHttpUrl } from '../../http/urls.ts'
-import { formatPointer, type Json, type Pointer, toText } from '../../json/json.ts'
-import { collectStrings } from '../../json/tree.ts'
+import { isPrivateHost, parseUrl, toHttpUrl } from '../../http/shared.ts'
+import { collectStrings, formatPointer, type Json, type Pointer, toText } from '../../json/index.ts'
 import { getAuthored, getAuthoredItems, type LintContext, type Rule, rule } from './rule.ts'
 
 type UrlAt = { url: URL; pointer: Pointer }

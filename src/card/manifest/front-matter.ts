@@ -1,5 +1,5 @@
-import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, parsePointer } from '../../json/json.ts'
-import type { Note } from '../model/report.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, parsePointer } from '../../json/index.ts'
+import type { Note } from '../model/index.ts'
 
 /** The agent's own settings in Shaman's front matter: never published, and never sent to a host. */
 export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']

@@ -1,7 +1,6 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
-import { mapMembers } from '../../json/tree.ts'
+import { isJsonObject, type JsonObject, mapMembers, omit } from '../../json/index.ts'
 import { cardDescriptions, manifestDescriptions } from './field-descriptions.ts'
 import { Manifest, manifestFields } from './manifest.ts'
 import { privateMembers } from './upstream-keys.ts'

@@ -1,11 +1,21 @@
 import * as v from 'valibot'
-import { isLocalName } from '../../http/names.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/json.ts'
+import { isLocalName } from '../../http/shared.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/index.ts'
 import { MAX_ALLOWED_SECRETS } from '../../limits.ts'
-import { addsCredential, bridgeLevels, type CallerPolicy, callerPolicies } from '../model/calls.ts'
-import { agentIdPattern } from '../model/constants.ts'
-import type { CardError, Note } from '../model/report.ts'
-import { hostList, jsonObject, strictObject, unknownField, validate } from '../model/schema.ts'
+import {
+  addsCredential,
+  agentIdPattern,
+  bridgeLevels,
+  type CallerPolicy,
+  type CardError,
+  callerPolicies,
+  hostList,
+  jsonObject,
+  type Note,
+  strictObject,
+  unknownField,
+  validate,
+} from '../model/index.ts'
 import { createFrontMatterLocator, generatedNotes, hiddenByDefault, readFrontMatter } from './front-matter.ts'
 import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
 import { MAX_AUDIENCES, MAX_TIERS } from '../../limits.ts'
-import { baseTier } from '../model/constants.ts'
-import { record, singleLine, strictObject } from '../model/schema.ts'
+import { baseTier, record, singleLine, strictObject } from '../model/index.ts'
 
 const tierName = v.pipe(
   v.string(),

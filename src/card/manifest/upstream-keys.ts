@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { didDocumentUrl } from '../../http/did-web.ts'
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { didDocumentUrl } from '../../http/shared.ts'
+import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_UPSTREAM_KEYS } from '../../limits.ts'
-import { httpUrl, jsonObject, looseObject } from '../model/schema.ts'
+import { httpUrl, jsonObject, looseObject } from '../model/index.ts'
 
 /** What happens to a fetched card that is not verified. */
 export const verifyPolicies = ['off', 'warn', 'require'] as const

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
-import { parseUrl } from '../../http/urls.ts'
+import { parseUrl } from '../../http/shared.ts'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
 import { variableNames } from '../../variables.ts'
-import { addsCredential } from '../model/calls.ts'
-import { hostList, httpUrl, singleLine, strictObject } from '../model/schema.ts'
+import { addsCredential, hostList, httpUrl, singleLine, strictObject } from '../model/index.ts'
 import { isDid, type TrustedKeys, UpstreamKeys, verifyPolicies } from './upstream-keys.ts'
 
 const DEFAULT_TTL_SECONDS = 300

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { isFieldName } from '../../http/headers.ts'
-import { isJsonObject } from '../../json/json.ts'
+import { isFieldName } from '../../http/shared.ts'
+import { isJsonObject } from '../../json/index.ts'
 import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
 
 const description = v.optional(v.string())

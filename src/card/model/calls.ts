@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/start.ts'
 import type { AgentCard, AgentInterface } from './agent-card.ts'
 
 /** The versions of A2A in which this host can forward calls. */

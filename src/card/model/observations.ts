@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { essence } from '../../json/media-type.ts'
+import { essence } from '../../json/index.ts'
 import { MAX_OBSERVED_MEDIA_TYPES } from '../../limits.ts'
 import { record, timestamp, wholeNumber } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import type { Pointer } from '../../json/json.ts'
+import type { Pointer } from '../../json/index.ts'
 
 /** A change that was made to a card, with its pointer in the authored card. */
 export type Note = { pointer: Pointer; message: string }

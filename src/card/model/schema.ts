@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { parseUrl, toHttpUrl } from '../../http/urls.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
+import { parseUrl, toHttpUrl } from '../../http/shared.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { MAX_HOSTS } from '../../limits.ts'
 import type { CardError } from './report.ts'
 

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, omit } from '../../json/index.ts'
 import { canonicalFlag, canonicalizeKeys, listCapabilityNames, resolveAliases, takesPrecedence } from './field-names.ts'
 import { readInterfaces } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'

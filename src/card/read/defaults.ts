@@ -1,6 +1,5 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { mapMembers } from '../../json/tree.ts'
-import type { CapabilityDefaults } from '../model/agent-card.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, mapMembers } from '../../json/index.ts'
+import type { CapabilityDefaults } from '../model/index.ts'
 import type { Provenance } from './provenance.ts'
 
 /** The defaults of A2A, where an absent capability means false, for a card in the named format. */

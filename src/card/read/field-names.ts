@@ -7,7 +7,7 @@ import {
   jsonEquals,
   omit,
   type Pointer,
-} from '../../json/json.ts'
+} from '../../json/index.ts'
 import type { Provenance } from './provenance.ts'
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/)

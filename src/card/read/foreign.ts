@@ -1,7 +1,14 @@
-import { parseUrl } from '../../http/urls.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer, toText } from '../../json/json.ts'
-import { collectStrings } from '../../json/tree.ts'
-import type { CardError } from '../model/report.ts'
+import { parseUrl } from '../../http/shared.ts'
+import {
+  collectStrings,
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Pointer,
+  toText,
+} from '../../json/index.ts'
+import type { CardError } from '../model/index.ts'
 import { canonicalFlag, hasField, listCapabilityNames } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'
 

@@ -6,8 +6,8 @@ import {
   jsonEquals,
   omit,
   type Pointer,
-} from '../../json/json.ts'
-import { isPreV1, majorMinor, toPatchVersion } from '../model/calls.ts'
+} from '../../json/index.ts'
+import { isPreV1, majorMinor, toPatchVersion } from '../model/index.ts'
 import { canonicalizeKeys, takesPrecedence } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 import {

@@ -1,8 +1,14 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer, toText } from '../../json/json.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import type { AgentSkill } from '../model/agent-card.ts'
-import { type McpTool, wireVersionOf } from '../model/calls.ts'
-import { toSlug } from '../model/constants.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  omit,
+  type Pointer,
+  toText,
+} from '../../json/index.ts'
+import type { Manifest } from '../manifest/index.ts'
+import { type AgentSkill, type McpTool, toSlug, wireVersionOf } from '../model/index.ts'
 import { findField } from './field-names.ts'
 import { parseCardVersion, presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'

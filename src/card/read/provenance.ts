@@ -1,5 +1,5 @@
-import type { Pointer } from '../../json/json.ts'
-import type { CardError, Note } from '../model/report.ts'
+import type { Pointer } from '../../json/index.ts'
+import type { CardError, Note } from '../model/index.ts'
 
 /**
  * The record that reading a card leaves: where each canonical field came from in the authored card, what was changed and what

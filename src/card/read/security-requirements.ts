@@ -7,9 +7,9 @@ import {
   jsonEquals,
   omit,
   type Pointer,
-} from '../../json/json.ts'
+} from '../../json/index.ts'
 import { MAX_SPLIT_SCHEMES } from '../../limits.ts'
-import type { AgentCard } from '../model/agent-card.ts'
+import type { AgentCard } from '../model/index.ts'
 import { takesPrecedence } from './field-names.ts'
 import { Provenance } from './provenance.ts'
 import type { SecurityContext } from './security-schemes.ts'

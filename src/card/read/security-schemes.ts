@@ -8,8 +8,8 @@ import {
   jsonEquals,
   omit,
   type Pointer,
-} from '../../json/json.ts'
-import { looseObject } from '../model/schema.ts'
+} from '../../json/index.ts'
+import { looseObject } from '../model/index.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 

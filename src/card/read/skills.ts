@@ -1,5 +1,5 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
-import { toSlug } from '../model/constants.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
+import { toSlug } from '../model/index.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 import { readRequirements } from './security-requirements.ts'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../json/json.ts'
+import type { Json, JsonObject } from '../../json/index.ts'
 
 /** By binding of A2A, the words that cards use for it, in lower case without punctuation. */
 const words = {

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/index.ts'
 import {
   MAX_CARD_POINTER_LENGTH,
   MAX_INTERFACES,
@@ -8,9 +8,7 @@ import {
   MAX_SKILLS,
   MAX_STRING_LENGTH,
 } from '../../limits.ts'
-import { AgentCard } from '../model/agent-card.ts'
-import type { CardError } from '../model/report.ts'
-import { dedupeByPointer, validate } from '../model/schema.ts'
+import { AgentCard, type CardError, dedupeByPointer, validate } from '../model/index.ts'
 import { presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 

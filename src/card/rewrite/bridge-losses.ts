@@ -1,16 +1,16 @@
-import { formatPointer } from '../../json/json.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import type { AgentCard } from '../model/agent-card.ts'
+import { formatPointer } from '../../json/index.ts'
+import type { Manifest } from '../manifest/index.ts'
 import {
+  type AgentCard,
   callBindings,
   collectModes,
   findBridgedTarget,
+  type Note,
   toTarget,
   translatedProtocols,
   type WireVersion,
   wireVersionOf,
-} from '../model/calls.ts'
-import type { Note } from '../model/report.ts'
+} from '../model/index.ts'
 
 /**
  * Returns what the translation of calls cannot carry, and what is not forwarded, as far as the card of an agent shows

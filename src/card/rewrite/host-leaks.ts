@@ -1,9 +1,16 @@
-import { parseUrl, toHttpUrl } from '../../http/urls.ts'
-import { formatPointer, isJsonObject, type JsonObject, type Pointer, toText } from '../../json/json.ts'
-import { collectNames, collectStrings } from '../../json/tree.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import type { AgentCard } from '../model/agent-card.ts'
-import { endpointFields } from '../read/interfaces.ts'
+import { parseUrl, toHttpUrl } from '../../http/shared.ts'
+import {
+  collectNames,
+  collectStrings,
+  formatPointer,
+  isJsonObject,
+  type JsonObject,
+  type Pointer,
+  toText,
+} from '../../json/index.ts'
+import type { Manifest } from '../manifest/index.ts'
+import type { AgentCard } from '../model/index.ts'
+import { endpointFields } from '../read/index.ts'
 
 /** Returns whether a URL is this host's URL of an agent, or below it. */
 export const isSelfUrl = (address: string, agentUrl: string): boolean => {

@@ -1,10 +1,16 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import type { CallProfile } from '../call-profile.ts'
-import { isBridged, type Manifest } from '../manifest/manifest.ts'
-import type { AgentCard, AgentInterface, CapabilityDefaults } from '../model/agent-card.ts'
-import { type CallModes, collectModes, type Modes } from '../model/calls.ts'
-import type { CardError } from '../model/report.ts'
-import { listMcpTools } from '../read/mcp-tools.ts'
+import { isBridged, type Manifest } from '../manifest/index.ts'
+import {
+  type AgentCard,
+  type AgentInterface,
+  type CallModes,
+  type CapabilityDefaults,
+  type CardError,
+  collectModes,
+  type Modes,
+} from '../model/index.ts'
+import { listMcpTools } from '../read/index.ts'
 
 /** The capabilities of an agent whose tools the bridge calls. */
 export const bridgeCapabilities: CapabilityDefaults = {

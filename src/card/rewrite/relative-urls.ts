@@ -1,8 +1,7 @@
-import { parseUrl } from '../../http/urls.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/json.ts'
-import type { Note } from '../model/report.ts'
-import { endpointFields } from '../read/interfaces.ts'
-import { interfaceTransports } from '../read/transports.ts'
+import { parseUrl } from '../../http/shared.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
+import type { Note } from '../model/index.ts'
+import { endpointFields, interfaceTransports } from '../read/index.ts'
 
 /** A reference that is clearly relative: a name alone may be a host without a scheme, or a placeholder. */
 const relativeReference = /^(?:\.{0,2}\/)[^\s\p{Cc}<>{}\\]*$/u

@@ -1,10 +1,8 @@
-import { parseUrl } from '../../http/urls.ts'
-import { formatPointer, type Json, type JsonObject, omit, parsePointer } from '../../json/json.ts'
-import { mapMembers } from '../../json/tree.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import type { AgentCard } from '../model/agent-card.ts'
-import { canonicalKey } from '../read/field-names.ts'
-import type { Provenance } from '../read/provenance.ts'
+import { parseUrl } from '../../http/shared.ts'
+import { formatPointer, type Json, type JsonObject, mapMembers, omit, parsePointer } from '../../json/index.ts'
+import type { Manifest } from '../manifest/index.ts'
+import type { AgentCard } from '../model/index.ts'
+import { canonicalKey, type Provenance } from '../read/index.ts'
 
 /** Puts this host's URLs of an agent in the place of the agent's own. */
 type GatewayRewriter = {

@@ -1,11 +1,17 @@
-import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
-import { writeRepresentations } from '../dialects/representations.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import type { AgentCard, AgentInterface } from '../model/agent-card.ts'
-import { type BridgeLevel, toTarget, translatedProtocols } from '../model/calls.ts'
-import type { DialectName, RepresentationName } from '../model/constants.ts'
-import type { CardError } from '../model/report.ts'
-import type { Provenance } from '../read/provenance.ts'
+import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
+import { writeRepresentations } from '../dialects/index.ts'
+import type { Manifest } from '../manifest/index.ts'
+import {
+  type AgentCard,
+  type AgentInterface,
+  type BridgeLevel,
+  type CardError,
+  type DialectName,
+  type RepresentationName,
+  toTarget,
+  translatedProtocols,
+} from '../model/index.ts'
+import type { Provenance } from '../read/index.ts'
 import { forwardable } from './bridge-losses.ts'
 import { collectAgentAddresses, createLeakFinder, type HostLeak, type LeakFinder } from './host-leaks.ts'
 import { withBridgeInterfaces } from './mcp-bridge.ts'

@@ -1,5 +1,4 @@
-import { hasDuplicateName } from '../../json/duplicate-names.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { hasDuplicateName, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
 
 /** A protected header that a signature of a card can have. */

@@ -1,6 +1,5 @@
-import { didDocumentUrl } from '../../http/did-web.ts'
-import { parseUrl } from '../../http/urls.ts'
-import type { JsonObject } from '../../json/json.ts'
+import { didDocumentUrl, parseUrl } from '../../http/shared.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { MAX_SIGNER_KEY_SETS } from '../../limits.ts'
 import { listSignatures, readHeader } from './header.ts'
 import { type KeysResult, type PublicKey, readDidDocument, readKeys } from './public-keys.ts'

@@ -5,16 +5,26 @@ import {
   type JsonObject,
   jsonEntries,
   jsonEquals,
+  mapMembers,
   omit,
   type Pointer,
   toText,
-} from '../../json/json.ts'
-import { mapMembers } from '../../json/tree.ts'
-import { isPreV1 } from '../model/calls.ts'
-import { canonicalizeKeys, canonicalKey, findField, type ObjectKind } from '../read/field-names.ts'
-import { isInterfaceList, parseCardVersion, pickV0Interface, pickV1Interface } from '../read/interfaces.ts'
-import { Provenance } from '../read/provenance.ts'
-import { cardTransports, interfaceTransports, parseBinding } from '../read/transports.ts'
+} from '../../json/index.ts'
+import { isPreV1 } from '../model/index.ts'
+import {
+  canonicalizeKeys,
+  canonicalKey,
+  cardTransports,
+  findField,
+  interfaceTransports,
+  isInterfaceList,
+  type ObjectKind,
+  Provenance,
+  parseBinding,
+  parseCardVersion,
+  pickV0Interface,
+  pickV1Interface,
+} from '../read/index.ts'
 
 /**
  * Returns a card in the form of A2A 1.0, as the Python SDK reads cards of 0.3 (`parse_agent_card` of a2a-python 1.x): it converts

@@ -1,6 +1,5 @@
 import { canonicalizeAgentCard } from '@a2a-js/sdk'
-import { canonicalJson } from '../../json/canonical.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/json.ts'
+import { canonicalJson, isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
 import { toCurrentForm } from './legacy-form.ts'
 import { servedScope } from './served-scope.ts'
 

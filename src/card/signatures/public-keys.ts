@@ -1,5 +1,5 @@
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_RSA_EXPONENT_BITS, MAX_RSA_MODULUS_BITS, MAX_VERIFICATION_KEYS } from '../../limits.ts'
 
 /**

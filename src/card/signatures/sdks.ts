@@ -1,5 +1,5 @@
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, omit } from '../../json/index.ts'
 import { listSignatures, type ParsedHeader, parseHeader } from './header.ts'
 import { attempt, writePayload } from './payloads.ts'
 import type { PublicKey } from './public-keys.ts'

@@ -1,6 +1,6 @@
-import { parseUrl } from '../../http/urls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { endpointFields } from '../read/interfaces.ts'
+import { parseUrl } from '../../http/shared.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+import { endpointFields } from '../read/index.ts'
 
 /** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
 export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/index.ts'
 
 /** Which members of a message the rule of A2A 1.0 §8.4.1 leaves out at their default value, and the messages within it. */
 type Message = { plain?: readonly string[]; within?: Readonly<Record<string, Message>>; each?: Message }

@@ -1,5 +1,5 @@
 import { base64url, type CryptoKey, FlattenedSign } from 'jose'
-import { type JsonObject, omit } from '../../json/json.ts'
+import { type JsonObject, omit } from '../../json/index.ts'
 import { createPayloadWriter, type PayloadRule } from './payloads.ts'
 
 /** A private key of ES256, which every SDK accepts, with its public name. */

@@ -1,4 +1,4 @@
-import { type JsonObject, jsonEquals } from '../../json/json.ts'
+import { type JsonObject, jsonEquals } from '../../json/index.ts'
 import { listSignatures } from './header.ts'
 import type { Trust } from './key-sources.ts'
 import { payloads } from './payloads.ts'

@@ -1,5 +1,5 @@
 import { base64url, type CryptoKey, flattenedVerify } from 'jose'
-import type { Json, JsonObject, Pointer } from '../../json/json.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { listSignatures, readHeader, type SignatureHeader } from './header.ts'
 import { listContradictions } from './legacy-form.ts'
 import { createPayloadWriter, type PayloadRule, payloadRules } from './payloads.ts'

@@ -1,17 +1,20 @@
-import type { CallError } from '../../a2a/errors.ts'
-import type { A2ACall } from '../../a2a/operations.ts'
-import { authenticateForAgent } from '../../auth/authenticate.ts'
-import { hasPermission, highestTier } from '../../auth/permissions.ts'
-import type { Authentication } from '../../auth/principal.ts'
-import { BLOCK_SECONDS, callerKey, countUnrecognized, recordLimited } from '../../auth/throttle.ts'
-import type { CallProfile } from '../../card/call-profile.ts'
-import type { AgentCard } from '../../card/model/agent-card.ts'
-import { type CallModes, collectModes } from '../../card/model/calls.ts'
-import type { DialectName } from '../../card/model/constants.ts'
-import { HttpError, logUnexpected, RATE_LIMIT_SECONDS } from '../../http/errors.ts'
-import { type CachedDocument, lookUpProfile, readExtended, readProfile } from '../../registry/edge/cards.ts'
-import { findByName } from '../../registry/edge/lookups.ts'
-import { isExpired } from '../../registry/staleness.ts'
+import type { A2ACall, CallError } from '../../a2a/index.ts'
+import type { Authentication } from '../../auth/index.ts'
+import {
+  authenticateForAgent,
+  BLOCK_SECONDS,
+  callerKey,
+  countUnrecognized,
+  hasPermission,
+  highestTier,
+  recordLimited,
+} from '../../auth/start.ts'
+import type { CallProfile } from '../../card/index.ts'
+import type { AgentCard, DialectName } from '../../card/model/index.ts'
+import { type CallModes, collectModes } from '../../card/model/start.ts'
+import { HttpError, logUnexpected, RATE_LIMIT_SECONDS } from '../../http/start.ts'
+import { type CachedDocument, findByName, lookUpProfile, readExtended, readProfile } from '../../registry/edge/start.ts'
+import { isExpired } from '../../registry/start.ts'
 import type { AgentRef, CallContext } from './call-context.ts'
 
 /** The error of a call while KV or the Registry is unavailable, which is logged where it arises. */

@@ -1,8 +1,8 @@
-import type { CallError } from '../../a2a/errors.ts'
-import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
-import { type BodyText, readText } from '../../http/body.ts'
-import type { Json } from '../../json/json.ts'
-import { essence, isJsonType } from '../../json/media-type.ts'
+import type { CallError } from '../../a2a/index.ts'
+import { parseJsonLossless } from '../../a2a/start.ts'
+import { type BodyText, readText } from '../../http/start.ts'
+import type { Json } from '../../json/index.ts'
+import { essence, isJsonType } from '../../json/start.ts'
 import { MAX_CALL_BYTES, MAX_REFUSED_CALL_BYTES } from '../../limits.ts'
 
 /** Whether a request declares a body that is small enough to be read even if the call is refused. */

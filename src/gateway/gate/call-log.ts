@@ -1,6 +1,6 @@
-import type { CallError } from '../../a2a/errors.ts'
-import { operations } from '../../a2a/operations.ts'
-import { log } from '../../http/log.ts'
+import type { CallError } from '../../a2a/index.ts'
+import { operations } from '../../a2a/start.ts'
+import { log } from '../../http/start.ts'
 import type { CallContext, GateWarning } from './call-context.ts'
 
 /**

@@ -1,16 +1,16 @@
-import { type CallError, invalidParam } from '../../a2a/errors.ts'
-import type { MessageFacts } from '../../a2a/message.ts'
-import type { CallModes, Modes } from '../../card/model/calls.ts'
-import type { Json } from '../../json/json.ts'
-import { MediaRanges } from '../../json/media-ranges.ts'
+import type { MessageFacts } from '../../a2a/index.ts'
+import { type CallError, invalidParam } from '../../a2a/start.ts'
+import type { CallModes, Modes } from '../../card/model/index.ts'
+import type { Json } from '../../json/index.ts'
 import {
   covers,
   intersects,
   isMediaRange,
   type MediaRange,
+  MediaRanges,
   parseMediaRange,
   specificity,
-} from '../../json/media-type.ts'
+} from '../../json/start.ts'
 import { MAX_OUTPUT_MODES, MAX_PARTS } from '../../limits.ts'
 
 /** Refuses a message with a part whose media type the agent does not accept. */

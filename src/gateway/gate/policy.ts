@@ -1,7 +1,6 @@
-import type { CallError, InvalidParams } from '../../a2a/errors.ts'
-import { type MessageFacts, readMessage } from '../../a2a/message.ts'
-import { type A2ACall, operations } from '../../a2a/operations.ts'
-import type { CallProfile } from '../../card/call-profile.ts'
+import type { CallError, InvalidParams } from '../../a2a/index.ts'
+import { type A2ACall, type MessageFacts, operations, readMessage } from '../../a2a/start.ts'
+import type { CallProfile } from '../../card/index.ts'
 import {
   type CallBinding,
   type CallTarget,
@@ -10,9 +9,9 @@ import {
   isSameProtocol,
   type WireVersion,
   wireVersions,
-} from '../../card/model/calls.ts'
-import { blockReason } from '../../http/safe-fetch.ts'
-import type { Json } from '../../json/json.ts'
+} from '../../card/model/start.ts'
+import { blockReason } from '../../http/start.ts'
+import type { Json } from '../../json/index.ts'
 import type { GateWarning } from './call-context.ts'
 import { checkInputModes, checkOutputModes } from './content-negotiation.ts'
 

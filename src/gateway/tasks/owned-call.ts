@@ -1,7 +1,12 @@
-import { type CallError, invalidParam } from '../../a2a/errors.ts'
-import { type A2ACall, operations } from '../../a2a/operations.ts'
-import { readTaskReferences, type TaskReferences } from '../../a2a/task-references.ts'
-import type { Authentication } from '../../auth/principal.ts'
+import {
+  type A2ACall,
+  type CallError,
+  invalidParam,
+  operations,
+  readTaskReferences,
+  type TaskReferences,
+} from '../../a2a/index.ts'
+import type { Authentication } from '../../auth/index.ts'
 import { AgentOwners, type OwnedCall, unusable } from './agent-owners.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { Alarm } from '../../registry/alarm.ts'
+import { Alarm } from '../../registry/index.ts'
 import { EXPIRY_INTERVAL_MS, type Ids, type Owners, OwnerTable, RELEASE_MS } from './owner-table.ts'
 import { openPageToken, type PagePosition, sealPageToken } from './page-tokens.ts'
 

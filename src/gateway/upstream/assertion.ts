@@ -1,9 +1,8 @@
 import { SignJWT } from 'jose'
-import { hasPermission, readableTiers } from '../../auth/permissions.ts'
-import type { Authentication } from '../../auth/principal.ts'
+import { type Authentication, hasPermission, readableTiers } from '../../auth/index.ts'
 import { ASSERTION_SECONDS } from '../../limits.ts'
-import { ClockCache } from '../../registry/edge/clock-cache.ts'
-import { getSigningKeys, type KeyEnv } from '../../signing/keys.ts'
+import { ClockCache } from '../../registry/edge/index.ts'
+import { getSigningKeys, type KeyEnv } from '../../signing/index.ts'
 
 /** Distinguishes an assertion from everything else that the same key signs (RFC 8725 §3.11). */
 export const ASSERTION_TYPE = 'calling-card-assertion+jwt'

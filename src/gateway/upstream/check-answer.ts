@@ -1,18 +1,24 @@
-import type { CallError } from '../../a2a/errors.ts'
-import { isPlainObject, parseJsonLossless } from '../../a2a/jsonrpc.ts'
 import {
   type AnswerPlace,
+  type CallError,
   type CheckedAnswer,
   type Inspected,
+  isPlainObject,
+  parseJsonLossless,
   type ReadResult,
   type ResultFacts,
   readResult,
   type VisibleTasks,
-} from '../../a2a/results.ts'
-import type { CallProfile } from '../../card/call-profile.ts'
-import { hasDuplicateName } from '../../json/duplicate-names.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/json.ts'
-import { isDeeperThan } from '../../json/parse.ts'
+} from '../../a2a/index.ts'
+import type { CallProfile } from '../../card/index.ts'
+import {
+  hasDuplicateName,
+  isDeeperThan,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+} from '../../json/index.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 import type { AnswerRepair } from './repair-answer.ts'
 import type { AnsweredCall } from './request.ts'

@@ -1,7 +1,7 @@
-import type { Manifest } from '../../card/manifest/manifest.ts'
-import type { CardError } from '../../card/model/report.ts'
+import type { Manifest } from '../../card/manifest/index.ts'
+import type { CardError } from '../../card/model/index.ts'
 import { config, type Variables } from '../../config.ts'
-import type { KeyEnv } from '../../signing/keys.ts'
+import type { KeyEnv } from '../../signing/index.ts'
 
 /** Returns why this host cannot assert the callers of an agent whose manifest asks for it, as errors of the manifest. */
 export const findIdentityErrors = async (

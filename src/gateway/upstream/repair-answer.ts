@@ -1,8 +1,18 @@
-import { type Form, formOfResult, type ResultName, resultKinds, resultNames, wrappers } from '../../a2a/forms.ts'
-import { isPlainObject, parseJsonLossless } from '../../a2a/jsonrpc.ts'
-import { type OperationName, operations } from '../../a2a/operations.ts'
-import { type AnswerPlace, isRestError } from '../../a2a/results.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/json.ts'
+import {
+  type AnswerPlace,
+  type Form,
+  formOfResult,
+  isPlainObject,
+  isRestError,
+  type OperationName,
+  operations,
+  parseJsonLossless,
+  type ResultName,
+  resultKinds,
+  resultNames,
+  wrappers,
+} from '../../a2a/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
 import type { AnsweredCall } from './request.ts'
 
 /**

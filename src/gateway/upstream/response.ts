@@ -1,11 +1,16 @@
-import { type ErrorForm, errorText, eventText, isEventForm, jsonTypeOf } from '../../a2a/error-response.ts'
-import { type CallError, PASSTHROUGH_STATUSES } from '../../a2a/errors.ts'
-import type { CheckedAnswer } from '../../a2a/results.ts'
-import type { WireVersion } from '../../card/model/calls.ts'
-import { readText } from '../../http/body.ts'
-import { a2aResponse, canHaveBody } from '../../http/responses.ts'
-import { CLOUDFLARE_ERRORS } from '../../http/safe-fetch.ts'
-import { essence, isJsonType } from '../../json/media-type.ts'
+import {
+  type CallError,
+  type CheckedAnswer,
+  type ErrorForm,
+  errorText,
+  eventText,
+  isEventForm,
+  jsonTypeOf,
+  PASSTHROUGH_STATUSES,
+} from '../../a2a/index.ts'
+import type { WireVersion } from '../../card/model/index.ts'
+import { a2aResponse, CLOUDFLARE_ERRORS, canHaveBody, readText } from '../../http/index.ts'
+import { essence, isJsonType } from '../../json/index.ts'
 import type { AnswerPolicy } from './check-answer.ts'
 import { EXTENSIONS_HEADER, type TranslateAnswer } from './request.ts'
 

@@ -1,6 +1,6 @@
-import { containsAdminToken } from '../../auth/token.ts'
+import { containsAdminToken } from '../../auth/index.ts'
 import type { Variables } from '../../config.ts'
-import { endToEndHeader } from '../../http/headers.ts'
+import { endToEndHeader } from '../../http/index.ts'
 
 /** A trace that this host takes part in (W3C Trace Context), with a span of its own between its caller and the agent. */
 export type TraceContext = {

@@ -9,10 +9,8 @@ import {
   ServerCallContext,
   type TaskStore,
 } from '@a2a-js/sdk/server'
-import { eventText, toJsonRpcError } from '../../a2a/error-response.ts'
-import type { CallError } from '../../a2a/errors.ts'
-import { parseJsonLossless } from '../../a2a/jsonrpc.ts'
-import { isJsonObject, type JsonObject, omit } from '../../json/json.ts'
+import { type CallError, eventText, parseJsonLossless, toJsonRpcError } from '../../a2a/index.ts'
+import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../../limits.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import { logToolCall, type RunningTasks, ToolExecutor } from './executor.ts'

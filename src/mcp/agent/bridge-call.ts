@@ -1,4 +1,4 @@
-import type { WireVersion } from '../../card/model/calls.ts'
+import type { WireVersion } from '../../card/model/index.ts'
 
 /** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */
 export type BridgeCall = {

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { isDeeperThan, parseJson } from '../../json/parse.ts'
+import { isDeeperThan, isJsonObject, type Json, type JsonObject, parseJson } from '../../json/index.ts'
 import { MAX_ELICITATION_LENGTH, MAX_JSON_DEPTH } from '../../limits.ts'
-import type { Elicitation, ElicitResult } from '../client/elicitation.ts'
+import type { Elicitation, ElicitResult } from '../client/index.ts'
 import { isWebUrl, type StatusMessage } from './results.ts'
 
 /** Whether an elicitation is one that this host can put to a caller. */

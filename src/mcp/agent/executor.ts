@@ -6,9 +6,8 @@ import {
   type ExecutionEventBus,
   type RequestContext,
 } from '@a2a-js/sdk/server'
-import { logUnexpected } from '../../http/errors.ts'
-import { log } from '../../http/log.ts'
-import type { JsonObject } from '../../json/json.ts'
+import { log, logUnexpected } from '../../http/index.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { MAX_RUNNING_TOOLS } from '../../limits.ts'
 import { elicitationMessage, readElicitResult } from './elicitation.ts'
 import { type CallerIdentity, Quota, type QuotaExceeded } from './quotas.ts'

@@ -1,9 +1,8 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
-import { toJsonRpcError } from '../../a2a/error-response.ts'
-import type { CallError } from '../../a2a/errors.ts'
-import type { Json, JsonObject } from '../../json/json.ts'
+import { type CallError, toJsonRpcError } from '../../a2a/index.ts'
+import type { Json, JsonObject } from '../../json/index.ts'
 import { MAX_JSON_DEPTH } from '../../limits.ts'
-import { type McpError, withQuote } from '../client/errors.ts'
+import { type McpError, withQuote } from '../client/index.ts'
 import type { QuotaExceeded } from './quotas.ts'
 
 /** The outcome of a tool's call. `detail` is for the owner's log. */

@@ -1,4 +1,4 @@
-import type { UpstreamFetch } from '../../http/bindings.ts'
+import type { UpstreamFetch } from '../../http/index.ts'
 import {
   MAX_LINKED_RESOURCES,
   MAX_MCP_SESSIONS,
@@ -6,8 +6,7 @@ import {
   MAX_TOOL_RESULT_BYTES,
   MCP_SESSION_IDLE_SECONDS,
 } from '../../limits.ts'
-import type { McpError } from '../client/errors.ts'
-import { openSession, type Session } from '../client/session.ts'
+import { type McpError, openSession, type Session } from '../client/index.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import type { CallerIdentity } from './quotas.ts'
 

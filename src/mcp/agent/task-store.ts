@@ -1,7 +1,7 @@
 import { type ListTasksRequest, type ListTasksResponse, Task, taskStateToJSON } from '@a2a-js/sdk'
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { TaskStore } from '@a2a-js/sdk/server'
-import type { JsonObject } from '../../json/json.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_TASK_ID_LENGTH } from '../../limits.ts'
 import type { CallerIdentity } from './quotas.ts'
 import type { TaskPosition, TaskTable } from './task-table.ts'

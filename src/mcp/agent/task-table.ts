@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { MAX_TASK_BYTES, MAX_TASKS, TASK_LIFETIME_SECONDS } from '../../limits.ts'
 
 /** The indexed fields of a task. The owner of an anonymous caller's task is empty, its principal a hash of the address. */

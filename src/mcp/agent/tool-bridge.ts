@@ -1,6 +1,5 @@
-import { sha256Hex } from '../../http/conditional.ts'
-import { log } from '../../http/log.ts'
-import { Alarm } from '../../registry/alarm.ts'
+import { log, sha256Hex } from '../../http/index.ts'
+import { Alarm } from '../../registry/index.ts'
 import { A2AServer, type AgentContext } from './a2a-server.ts'
 import type { BridgeCall } from './bridge-call.ts'
 import { RunningTasks } from './executor.ts'

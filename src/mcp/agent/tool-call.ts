@@ -1,8 +1,6 @@
-import { type CallError, invalidParam } from '../../a2a/errors.ts'
-import { isPlainObject, parseJsonLossless } from '../../a2a/jsonrpc.ts'
-import { firstDefined } from '../../a2a/message.ts'
-import { type McpAgentProfile, type McpTool, textArgument } from '../../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type CallError, firstDefined, invalidParam, isPlainObject, parseJsonLossless } from '../../a2a/index.ts'
+import { type McpAgentProfile, type McpTool, textArgument } from '../../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 
 /** The tool that a message calls. */
 type ToolCall = { tool: McpTool; arguments: JsonObject }

@@ -1,5 +1,4 @@
-import type { UpstreamFetch } from '../../http/bindings.ts'
-import { canHaveBody } from '../../http/responses.ts'
+import { canHaveBody, type UpstreamFetch } from '../../http/index.ts'
 import { NetworkError } from './errors.ts'
 
 /** How many bytes a session may receive, and what to do when there are more. */

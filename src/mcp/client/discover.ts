@@ -1,5 +1,5 @@
-import type { UpstreamFetch } from '../../http/bindings.ts'
-import type { Json } from '../../json/json.ts'
+import type { UpstreamFetch } from '../../http/index.ts'
+import type { Json } from '../../json/index.ts'
 import {
   DISCOVERY_TIMEOUT_SECONDS,
   MAX_DISCOVERY_BYTES,

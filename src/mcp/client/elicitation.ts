@@ -1,6 +1,6 @@
 import type { CallToolRequest, CallToolResult, ElicitRequest } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { inputDeclined, type McpError, tooManyElicitations } from './errors.ts'
 
 /** An elicitation: what a server requests of its user while a tool runs. It is data of a schema, or to open a URL. */

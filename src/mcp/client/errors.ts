@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { CLOUDFLARE_ERRORS } from '../../http/safe-fetch.ts'
+import { CLOUDFLARE_ERRORS } from '../../http/index.ts'
 
 /**
  * What went wrong between this host and an MCP server. `message` is for the agent's owner. `quote` is what the server itself wrote,

@@ -1,7 +1,7 @@
 import { containsSecret } from '../../card/lint/index.ts'
-import { type CardError, truncateNotes } from '../../card/model/report.ts'
-import { checkDocument } from '../../card/read/validate.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type CardError, truncateNotes } from '../../card/model/index.ts'
+import { checkDocument } from '../../card/read/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_MCP_LISTS_LENGTH, MAX_SKILLS } from '../../limits.ts'
 import type { Discovered, Listed } from './discover.ts'
 

@@ -8,8 +8,8 @@ import type {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
-import type { UpstreamFetch } from '../../http/bindings.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { UpstreamFetch } from '../../http/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { VERSION } from '../../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import {

@@ -1,6 +1,6 @@
 import type { InferOutput } from 'valibot'
 import type { schemas } from '../../api/openapi/schemas/index.ts'
-import type { Locator } from '../../card/file/source-map.ts'
+import type { Locator } from '../../card/file/index.ts'
 import { plural, representationLabels, shorten } from '../text/index.ts'
 import { byId, copyOnClick, element } from './elements/index.ts'
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
-import type { AgentCard } from '../../card/model/agent-card.ts'
-import { allowsAnonymous } from '../../card/read/security-requirements.ts'
-import type { Html } from '../layout/page.ts'
+import type { AgentCard } from '../../card/model/index.ts'
+import { allowsAnonymous } from '../../card/read/index.ts'
+import type { Html } from '../layout/index.ts'
 import { code, inline, printable, sentenceList, webLink } from './text.ts'
 
 type Schemes = NonNullable<AgentCard['securitySchemes']>

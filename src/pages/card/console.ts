@@ -1,6 +1,5 @@
 import { html } from 'hono/html'
-import { assetPath } from '../layout/assets.ts'
-import type { Html } from '../layout/page.ts'
+import { assetPath, type Html } from '../layout/index.ts'
 import type { CardFacts } from './facts.ts'
 
 /**

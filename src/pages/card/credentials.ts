@@ -1,5 +1,5 @@
-import type { AgentCard } from '../../card/model/agent-card.ts'
-import { allowsAnonymous } from '../../card/read/security-requirements.ts'
+import type { AgentCard } from '../../card/model/index.ts'
+import { allowsAnonymous } from '../../card/read/index.ts'
 
 /** A header field: a fixed text, and the environment variable that follows it. */
 type HeaderCredential = { kind: 'header'; name: string; prefix: string; variable: string }

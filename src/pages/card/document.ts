@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
-import type { RepresentationName } from '../../card/model/constants.ts'
-import type { Json } from '../../json/json.ts'
-import type { Html } from '../layout/page.ts'
+import type { RepresentationName } from '../../card/model/index.ts'
+import type { Json } from '../../json/index.ts'
+import type { Html } from '../layout/index.ts'
 import { escapeInvisible, representationLabels } from '../text/index.ts'
 
 /** A representation that the page shows: its name in `?view=`, the document, and its label. */

@@ -1,7 +1,6 @@
-import type { CallProfile } from '../../card/call-profile.ts'
-import type { AgentCard } from '../../card/model/agent-card.ts'
-import type { McpTool } from '../../card/model/calls.ts'
-import type { SourceHealth } from '../../registry/staleness.ts'
+import type { CallProfile } from '../../card/index.ts'
+import type { AgentCard, McpTool } from '../../card/model/index.ts'
+import type { SourceHealth } from '../../registry/index.ts'
 import type { CheckFacts } from './receipt.ts'
 import type { CardSigning } from './signing.ts'
 

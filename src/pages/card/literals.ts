@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, jsonEntries } from '../../json/json.ts'
+import { isJsonObject, type Json, jsonEntries } from '../../json/index.ts'
 import { visibleJson } from './text.ts'
 
 // Untrusted values as source code: whatever they are, they end no literal, and have no character that is invisible.

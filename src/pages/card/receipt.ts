@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { describeAge, type ReceiptTest, type StoredReceipt } from '../../card/model/receipt.ts'
-import type { Html } from '../layout/page.ts'
+import { describeAge, type ReceiptTest, type StoredReceipt } from '../../card/model/index.ts'
+import type { Html } from '../layout/index.ts'
 
 /** What a page shows of the newest check of an agent, as of `now` in ms since 1970. */
 export type CheckFacts = StoredReceipt & { current: boolean; now: number }

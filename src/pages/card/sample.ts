@@ -1,6 +1,5 @@
-import type { AgentCard } from '../../card/model/agent-card.ts'
-import type { McpTool } from '../../card/model/calls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { AgentCard, McpTool } from '../../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 
 /** The content of a message, as a part of A2A 1.0. */
 export type Part = { text: string; mediaType?: string } | { data: JsonObject } | { url: string; mediaType: string }

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
-import type { Json } from '../../json/json.ts'
-import type { Html } from '../layout/page.ts'
+import type { Json } from '../../json/index.ts'
+import type { Html } from '../layout/index.ts'
 import { webUrl } from '../text/index.ts'
 import type { CardFacts } from './facts.ts'
 import { headline } from './text.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../layout/page.ts'
+import type { Html } from '../layout/index.ts'
 import { representationLabels } from '../text/index.ts'
 import type { CardFacts } from './facts.ts'
 import type { CardSigning, Signer } from './signing.ts'

@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../../card/model/constants.ts'
+import type { RepresentationName } from '../../card/model/index.ts'
 import {
   findSdkVerdicts,
   listSignatures,
@@ -13,9 +13,9 @@ import {
   signedRules,
   verifySignatures,
 } from '../../card/signatures/index.ts'
-import { parseUrl } from '../../http/urls.ts'
-import type { JsonObject } from '../../json/json.ts'
-import { findSigningKeys } from '../../signing/keys.ts'
+import { parseUrl } from '../../http/index.ts'
+import type { JsonObject } from '../../json/index.ts'
+import { findSigningKeys } from '../../signing/index.ts'
 import { keySecrets } from '../../variables.ts'
 import { shorten } from '../text/index.ts'
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { isJsonObject, type Json, jsonEntries } from '../../json/json.ts'
-import type { Html } from '../layout/page.ts'
+import { isJsonObject, type Json, jsonEntries } from '../../json/index.ts'
+import type { Html } from '../layout/index.ts'
 import { escapeInvisible, shorten, webUrl } from '../text/index.ts'
 
 /** The part of a card that its page shows; far more than what people write. */

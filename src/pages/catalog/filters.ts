@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../layout/page.ts'
+import type { Html } from '../layout/index.ts'
 
 /** The filters of the page, which are parameters of the search, and their labels. */
 const labels = {

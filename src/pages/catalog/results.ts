@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
-import type { FoundAgent } from '../../api/agents/lists.ts'
+import type { FoundAgent } from '../../api/agents/index.ts'
 import { renderMonogram } from '../images/index.ts'
-import type { Html } from '../layout/page.ts'
+import type { Html } from '../layout/index.ts'
 import { shorten } from '../text/index.ts'
 
 /** Tags that an agent shows in the list; its page has all of them. */

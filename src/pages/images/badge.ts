@@ -1,7 +1,5 @@
 import { html } from 'hono/html'
-import type { AgentCard } from '../../card/model/agent-card.ts'
-import { majorMinor } from '../../card/model/calls.ts'
-import { describeAge, type Receipt, summarizeReceipt } from '../../card/model/receipt.ts'
+import { type AgentCard, describeAge, majorMinor, type Receipt, summarizeReceipt } from '../../card/model/index.ts'
 import { FONTS, fitLine, lineWidth, toLine } from './text.ts'
 
 const HEIGHT = 20

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import encodeQR from 'qr'
-import type { AgentCard } from '../../card/model/agent-card.ts'
+import type { AgentCard } from '../../card/model/index.ts'
 import { declaredVersions } from './badge.ts'
 import { renderMonogram } from './monogram.ts'
 import { FONTS, firstSentence, fitLine, isRightToLeft, lineWidth, toLine, wrapLine } from './text.ts'

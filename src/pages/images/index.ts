@@ -1,16 +1,18 @@
-import { loadCard } from '../../api/cards.ts'
-import { agentNotFound } from '../../api/errors.ts'
-import type { AgentCard } from '../../card/model/agent-card.ts'
-import { agentIdPattern } from '../../card/model/constants.ts'
+import { agentNotFound, loadCard } from '../../api/index.ts'
+import { type AgentCard, agentIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { matchesIfNoneMatch, strongEtag } from '../../http/conditional.ts'
-import type { Handler, RequestContext } from '../../http/handler.ts'
-import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/headers.ts'
-import { type CachedDocument, readDocument } from '../../registry/edge/cards.ts'
-import { readReceipt } from '../../registry/edge/receipts.ts'
-import { isStale, staleHeaders } from '../../registry/staleness.ts'
-import { getRegistry } from '../../registry/store/client.ts'
-import { countPage } from '../layout/page.ts'
+import {
+  CORS_HEADERS,
+  type Handler,
+  matchesIfNoneMatch,
+  PRIVATE_NO_STORE,
+  type RequestContext,
+  strongEtag,
+} from '../../http/index.ts'
+import { type CachedDocument, readDocument, readReceipt } from '../../registry/edge/index.ts'
+import { isStale, staleHeaders } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
+import { countPage } from '../layout/index.ts'
 import { checkedSegment, renderBadge } from './badge.ts'
 import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
 

@@ -1,6 +1,5 @@
 import { html } from 'hono/html'
-import type { HttpError } from '../../http/errors.ts'
-import { NO_STORE } from '../../http/headers.ts'
+import { type HttpError, NO_STORE } from '../../http/index.ts'
 import { type Html, pageResponse } from './page.ts'
 
 const titles: Readonly<Record<number, string>> = {

@@ -1,8 +1,7 @@
 import { html } from 'hono/html'
-import { CATALOG_DOCUMENTS } from '../../api/shared-cache.ts'
-import { clientKey, countRequest } from '../../auth/throttle.ts'
-import { matchesIfNoneMatch, strongEtag } from '../../http/conditional.ts'
-import { CORS_HEADERS, NO_STORE, PRIVATE_NO_STORE } from '../../http/headers.ts'
+import { CATALOG_DOCUMENTS } from '../../api/index.ts'
+import { clientKey, countRequest } from '../../auth/index.ts'
+import { CORS_HEADERS, matchesIfNoneMatch, NO_STORE, PRIVATE_NO_STORE, strongEtag } from '../../http/index.ts'
 import { assetPath } from './assets.ts'
 
 /** Escaped HTML. */

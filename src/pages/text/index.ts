@@ -1,5 +1,5 @@
-import type { RepresentationName } from '../../card/model/constants.ts'
-import { parseUrl } from '../../http/urls.ts'
+import type { RepresentationName } from '../../card/model/index.ts'
+import { parseUrl } from '../../http/shared.ts'
 
 // What the Worker and the scripts of pages do with texts of cards and answers, all of which are untrusted.
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../json/canonical.ts'
-import type { JsonObject } from '../../json/json.ts'
+import { canonicalJson, type JsonObject } from '../../json/index.ts'
 
 /** What an entry records. */
 export const AUDITED = [

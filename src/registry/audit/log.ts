@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../json/canonical.ts'
+import { canonicalJson } from '../../json/index.ts'
 import { MAX_PAGE_SIZE, MAX_RECORDED_REFUSALS } from '../../limits.ts'
 import { type AuditEntry, type AuditEvent, type Audited, NO_ENTRY_HASH, sealEntry } from './chain.ts'
 

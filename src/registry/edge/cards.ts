@@ -1,5 +1,5 @@
-import type { CallProfile } from '../../card/call-profile.ts'
-import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/constants.ts'
+import type { CallProfile } from '../../card/index.ts'
+import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/start.ts'
 import { cardKey, type Envelope, extendedKey, type Representation, readEnvelope } from '../kv-format.ts'
 import type { PublishedHealth } from '../records.ts'
 import type { SourceHealth } from '../staleness.ts'

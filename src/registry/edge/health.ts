@@ -1,7 +1,7 @@
 import { config } from '../../config.ts'
-import { log } from '../../http/log.ts'
+import { log } from '../../http/index.ts'
 import type { RegistryHealth, UpstreamBindings, WebhookHealth } from '../records.ts'
-import { getRegistry } from '../store/client.ts'
+import { getRegistry } from '../store/index.ts'
 import { KvCache } from './kv-cache.ts'
 
 /** How long the Registry has to respond. Monitors wait 10 seconds, as a rule. */

@@ -1,5 +1,4 @@
-import { serviceUnavailable } from '../../http/errors.ts'
-import { log } from '../../http/log.ts'
+import { log, serviceUnavailable } from '../../http/start.ts'
 import { redactKey } from '../kv-format.ts'
 import { ClockCache } from './clock-cache.ts'
 

@@ -2,7 +2,7 @@ import { config } from '../../config.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
 import { hostKey, KV_CACHE_SECONDS, tokenKey } from '../kv-format.ts'
 import type { NamedAgents } from '../records.ts'
-import { getRegistry } from '../store/client.ts'
+import { getRegistry } from '../store/index.ts'
 import type { TokenRecord } from '../token-record.ts'
 import { KvCache, type Versioned } from './kv-cache.ts'
 

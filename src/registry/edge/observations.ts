@@ -4,9 +4,9 @@ import {
   createObservations,
   type Observations,
   type ObservedCall,
-} from '../../card/model/observations.ts'
-import { log } from '../../http/log.ts'
-import { getRegistry } from '../store/client.ts'
+} from '../../card/model/index.ts'
+import { log } from '../../http/index.ts'
+import { getRegistry } from '../store/index.ts'
 
 /** How often the observations of one agent are sent, unless a call shows something new. */
 const SEND_INTERVAL_MS = 60_000

@@ -1,4 +1,4 @@
-import type { StoredReceipt } from '../../card/model/receipt.ts'
+import type { StoredReceipt } from '../../card/model/index.ts'
 import { KV_CACHE_SECONDS, receiptKey } from '../kv-format.ts'
 import { KvCache } from './kv-cache.ts'
 

@@ -1,4 +1,4 @@
-import { log } from '../../http/log.ts'
+import { log } from '../../http/index.ts'
 import type { HostChange, Registered, Registration, Removed, SourceState } from '../records.ts'
 import { cacheEnvelope, cacheExtended, cacheHealth, cacheProfile } from './cards.ts'
 import { cacheHost } from './lookups.ts'

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../../card/model/constants.ts'
+import { matchesGlob } from '../../card/model/index.ts'
 import type { StoredChange } from '../records.ts'
 
 /** A change as one reader sees it. */

@@ -1,4 +1,4 @@
-import { logUnexpected } from '../../http/errors.ts'
+import { logUnexpected } from '../../http/index.ts'
 import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS, MAX_EVENT_STREAMS, REPLAY_PERIOD_SECONDS } from '../../limits.ts'
 import type { StoredChange, WebhookHealth } from '../records.ts'
 import { ChangeTable } from './change-table.ts'

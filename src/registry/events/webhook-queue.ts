@@ -1,6 +1,5 @@
 import { config } from '../../config.ts'
-import { log } from '../../http/log.ts'
-import { safeFetch } from '../../http/safe-fetch.ts'
+import { log, safeFetch } from '../../http/index.ts'
 import { WEBHOOK_RETRY_SECONDS, WEBHOOK_TIMEOUT_SECONDS } from '../../limits.ts'
 import type { StoredChange, WebhookHealth } from '../records.ts'
 import type { ChangeTable } from './change-table.ts'

@@ -1,4 +1,4 @@
-import { selectHead } from '../audit/log.ts'
+import { selectHead } from '../audit/index.ts'
 import { EXPORT_FORMAT, EXPORT_VERSION } from './format.ts'
 import { columnsOf, type ExportedTable, STATE_TABLES } from './tables.ts'
 

@@ -1,5 +1,4 @@
-import type { Json } from '../../json/json.ts'
-import { isDeeperThan } from '../../json/parse.ts'
+import { isDeeperThan, type Json } from '../../json/index.ts'
 import { MAX_JSON_DEPTH } from '../../limits.ts'
 
 /** The format of an export, in the first line of each. */

@@ -1,8 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
-import { type AuditEntry, findChainBreak, sha256 } from '../audit/chain.ts'
-import { appendEntry, storeEntry } from '../audit/log.ts'
-import { createStagedTables, createTables, replaceTables } from '../tables/create.ts'
+import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
+import { createStagedTables, createTables, replaceTables } from '../tables/index.ts'
 import { lastChange } from './export.ts'
 import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
 import {

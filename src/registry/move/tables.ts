@@ -1,24 +1,24 @@
 import * as v from 'valibot'
-import { CallProfile } from '../../card/call-profile.ts'
-import { changeClasses } from '../../card/diff/change-rules.ts'
-import { Manifest } from '../../card/manifest/manifest.ts'
-import { Source } from '../../card/manifest/upstream.ts'
-import { AgentCard } from '../../card/model/agent-card.ts'
-import { agentIdPattern, representationNames } from '../../card/model/constants.ts'
-import { Observations } from '../../card/model/observations.ts'
-import { StoredReceipt } from '../../card/model/receipt.ts'
+import { changeClasses } from '../../card/diff/index.ts'
+import { CallProfile } from '../../card/index.ts'
+import { Manifest, Source } from '../../card/manifest/index.ts'
 import {
+  AgentCard,
+  agentIdPattern,
   hostname,
   httpUrl,
   jsonObject,
+  Observations,
   record,
+  representationNames,
   revisionNumber,
+  StoredReceipt,
   timestamp,
   validate,
   wholeNumber,
-} from '../../card/model/schema.ts'
-import type { JsonObject } from '../../json/json.ts'
-import { AUDITED, sha256 } from '../audit/chain.ts'
+} from '../../card/model/index.ts'
+import type { JsonObject } from '../../json/index.ts'
+import { AUDITED, sha256 } from '../audit/index.ts'
 import { SearchFields, SourceFailure, Summary, Validators } from '../records.ts'
 import { TokenRecord } from '../token-record.ts'
 import { parseLine } from './format.ts'

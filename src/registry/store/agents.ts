@@ -1,4 +1,4 @@
-import { matchesGlob, type RepresentationName } from '../../card/model/constants.ts'
+import { matchesGlob, type RepresentationName } from '../../card/model/index.ts'
 import type {
   CatalogAgent,
   CatalogPage,
@@ -14,8 +14,7 @@ import type {
   Summary,
   UpstreamBindings,
 } from '../records.ts'
-import { IS_SIGNED_BY_HOST } from '../tables/card-signatures.ts'
-import { selectPublishedHealth } from '../tables/sources.ts'
+import { IS_SIGNED_BY_HOST, selectPublishedHealth } from '../tables/index.ts'
 
 /** Internal agents of one name beyond these are not found by it. */
 const MAX_INTERNAL_AGENTS = 10

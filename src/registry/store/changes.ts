@@ -1,7 +1,6 @@
-import type { ChangeClass } from '../../card/diff/changes.ts'
+import type { ChangeClass } from '../../card/diff/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
-import type { Audited } from '../audit/chain.ts'
-import { appendEntry } from '../audit/log.ts'
+import { type Audited, appendEntry } from '../audit/index.ts'
 import type { ChangeKind, StoredChange, WriteCause } from '../records.ts'
 
 /** One change of what is registered, at `at` in ms since 1970. `seq` is the revision that it made. */

@@ -1,5 +1,5 @@
 import { cardKey, EVENTS_KEY, extendedKey, hostKey, receiptKey, tokenKey } from '../kv-format.ts'
-import { type Imported, type ImportRejection, isEmpty, Staging } from '../move/import.ts'
+import { type Imported, type ImportRejection, isEmpty, Staging } from '../move/index.ts'
 import type { WriteResult } from '../records.ts'
 import { indexKey, refreshKey } from './kv-entries.ts'
 import type { Publisher } from './publisher.ts'

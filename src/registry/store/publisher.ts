@@ -1,5 +1,4 @@
-import { logUnexpected } from '../../http/errors.ts'
-import { log } from '../../http/log.ts'
+import { log, logUnexpected } from '../../http/index.ts'
 import { Alarm } from '../alarm.ts'
 import { redactKey } from '../kv-format.ts'
 

@@ -23,7 +23,7 @@ import {
   selectPending,
   selectSource,
   selectVerification,
-} from '../tables/sources.ts'
+} from '../tables/index.ts'
 import { selectManifest } from './agents.ts'
 import { madeBy, selectNewestRevision, selectTiers } from './revisions.ts'
 

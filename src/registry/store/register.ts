@@ -1,5 +1,5 @@
-import { type Precondition, preconditionHolds } from '../../http/conditional.ts'
-import { appendEntry } from '../audit/log.ts'
+import { type Precondition, preconditionHolds } from '../../http/index.ts'
+import { appendEntry } from '../audit/index.ts'
 import { agentKeys, EVENTS_KEY, hostKey } from '../kv-format.ts'
 import type {
   BatchResult,
@@ -11,10 +11,16 @@ import type {
   WriteRejection,
   WriteResult,
 } from '../records.ts'
-import { deleteSigning, saveSigning, selectSigning } from '../tables/card-signatures.ts'
-import { deleteObservations } from '../tables/observations.ts'
-import { deleteReceipt } from '../tables/receipts.ts'
-import { deleteSource, saveSource, selectSource } from '../tables/sources.ts'
+import {
+  deleteObservations,
+  deleteReceipt,
+  deleteSigning,
+  deleteSource,
+  saveSigning,
+  saveSource,
+  selectSigning,
+  selectSource,
+} from '../tables/index.ts'
 import { type Change, isPublic, recordChange } from './changes.ts'
 import { refreshKey, taskOwnersKey, tasksKey } from './kv-entries.ts'
 import type { Publisher } from './publisher.ts'

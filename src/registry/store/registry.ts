@@ -1,11 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { RepresentationName } from '../../card/model/constants.ts'
-import type { Observations } from '../../card/model/observations.ts'
-import type { StoredReceipt } from '../../card/model/receipt.ts'
-import type { Precondition } from '../../http/conditional.ts'
-import type { AuditPage, AuditQuery, Refusal } from '../audit/log.ts'
+import type { Observations, RepresentationName, StoredReceipt } from '../../card/model/index.ts'
+import type { Precondition } from '../../http/index.ts'
+import type { AuditPage, AuditQuery, Refusal } from '../audit/index.ts'
 import { EVENTS_KEY } from '../kv-format.ts'
-import type { ExportCursor, ExportPage } from '../move/export.ts'
+import type { ExportCursor, ExportPage } from '../move/index.ts'
 import type {
   BatchResult,
   CatalogPage,

@@ -1,12 +1,12 @@
-import { readManifest } from '../../card/manifest/manifest.ts'
-import { signedNames } from '../../card/model/constants.ts'
+import { readManifest } from '../../card/manifest/index.ts'
+import { signedNames } from '../../card/model/index.ts'
 import { signCard } from '../../card/signatures/index.ts'
-import { strongEtag } from '../../http/conditional.ts'
-import type { Json } from '../../json/json.ts'
-import { createSigning, type Signing, type SigningTerms } from '../../signing/card-signer.ts'
+import { strongEtag } from '../../http/index.ts'
+import type { Json } from '../../json/index.ts'
+import { createSigning, type Signing, type SigningTerms } from '../../signing/index.ts'
 import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
 import type { StoredSigning } from '../records.ts'
-import { saveSigning, selectSigning } from '../tables/card-signatures.ts'
+import { saveSigning, selectSigning } from '../tables/index.ts'
 import {
   changeTime,
   selectDocuments,

@@ -1,5 +1,5 @@
-import { matchesGlob } from '../../card/model/constants.ts'
-import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { matchesGlob } from '../../card/model/index.ts'
+import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../limits.ts'
 import type { Representation } from '../kv-format.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
 } from '../records.ts'
 import { type Terms, toSearchText, toTerms } from '../search-fields.ts'
 import { toIndexedText } from '../search-words.ts'
-import { IS_SIGNED_BY_HOST } from '../tables/card-signatures.ts'
+import { IS_SIGNED_BY_HOST } from '../tables/index.ts'
 
 /**
  * The index of the agents that everybody may find, and that of the others. A score depends on every document of its index: in the same one,

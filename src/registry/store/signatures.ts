@@ -1,4 +1,4 @@
-import { log } from '../../http/log.ts'
+import { log } from '../../http/index.ts'
 import { keySecrets } from '../../variables.ts'
 import type { SigningState } from '../records.ts'
 import type { Publisher } from './publisher.ts'

@@ -1,4 +1,4 @@
-import { mergeObservations, type Observations } from '../../card/model/observations.ts'
+import { mergeObservations, type Observations } from '../../card/model/index.ts'
 import { OBSERVATION_SECONDS } from '../../limits.ts'
 
 const DAY_MS = 86_400_000

@@ -1,4 +1,4 @@
-import type { StoredReceipt } from '../../card/model/receipt.ts'
+import type { StoredReceipt } from '../../card/model/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { receiptKey } from '../kv-format.ts'
 import type { WriteResult } from '../records.ts'

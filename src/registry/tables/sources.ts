@@ -1,5 +1,5 @@
-import type { Drift } from '../../card/diff/drift.ts'
-import type { Source } from '../../card/manifest/upstream.ts'
+import type { Drift } from '../../card/diff/index.ts'
+import type { Source } from '../../card/manifest/index.ts'
 import type {
   CardVerification,
   PendingCard,

@@ -1,5 +1,5 @@
 import { MAX_PAGE_SIZE, MAX_TOKENS } from '../../limits.ts'
-import { appendEntry } from '../audit/log.ts'
+import { appendEntry } from '../audit/index.ts'
 import { tokenKey } from '../kv-format.ts'
 import type { WriteResult } from '../records.ts'
 import type { TokenIssued, TokenRecord, TokenRevoked } from '../token-record.ts'

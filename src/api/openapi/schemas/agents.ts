@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { changeClasses } from '../../../card/diff/change-rules.ts'
-import { ServedReceipt } from '../../../card/model/receipt.ts'
-import { json } from '../../../card/model/schema.ts'
+import { changeClasses } from '../../../card/diff/index.ts'
+import { json, ServedReceipt } from '../../../card/model/index.ts'
 import { payloadRules } from '../../../card/signatures/index.ts'
 import {
   anyObject,

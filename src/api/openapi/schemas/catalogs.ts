@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { json } from '../../../card/model/schema.ts'
+import { json } from '../../../card/model/index.ts'
 import { text, texts, time, url } from './parts.ts'
 
 const aiCatalogEntry = {

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { keyRoles, scopes } from '../../../card/model/constants.ts'
-import { json } from '../../../card/model/schema.ts'
+import { json, keyRoles, scopes } from '../../../card/model/index.ts'
 import type { PayloadRule } from '../../../card/signatures/index.ts'
 import { keySecrets } from '../../../variables.ts'
 import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './parts.ts'

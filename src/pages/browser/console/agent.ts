@@ -9,8 +9,8 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from '@a2a-js/sdk/client'
-import type { AgentCard } from '../../../card/model/agent-card.ts'
-import { isJsonType } from '../../../json/media-type.ts'
+import type { AgentCard } from '../../../card/model/index.ts'
+import { isJsonType } from '../../../json/index.ts'
 
 /** An interface of the card that a browser can call with the SDK. */
 export type Endpoint = { binding: 'JSONRPC' | 'HTTP+JSON'; version: '1.0' | '0.3'; url: string; tenant: string }

@@ -1,5 +1,5 @@
-import type { AgentCard } from '../../../card/model/agent-card.ts'
-import { parseUrl } from '../../../http/urls.ts'
+import type { AgentCard } from '../../../card/model/index.ts'
+import { parseUrl } from '../../../http/shared.ts'
 import { element } from '../elements/index.ts'
 import { callableEndpoints } from './agent.ts'
 import { field, options } from './dom.ts'

@@ -1,5 +1,5 @@
 import type { Part } from '@a2a-js/sdk'
-import type { AgentCard, AgentSkill } from '../../../card/model/agent-card.ts'
+import type { AgentCard, AgentSkill } from '../../../card/model/index.ts'
 import { shorten } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import { callableEndpoints, createPart, type Draft, type Endpoint } from './agent.ts'

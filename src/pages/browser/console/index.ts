@@ -1,4 +1,4 @@
-import type { AgentCard } from '../../../card/model/agent-card.ts'
+import type { AgentCard } from '../../../card/model/index.ts'
 import { element } from '../elements/index.ts'
 import {
   Agent,

@@ -1,5 +1,5 @@
-import type { AgentCard } from '../../../card/model/agent-card.ts'
-import { intersects, parseMediaRange } from '../../../json/media-type.ts'
+import type { AgentCard } from '../../../card/model/index.ts'
+import { intersects, parseMediaRange } from '../../../json/index.ts'
 import type { Draft } from './agent.ts'
 import { CredentialsWithheld, type Exchange } from './recorder.ts'
 

@@ -1,0 +1,7 @@
+export * from './agents.ts'
+export * from './audit.ts'
+export * from './history.ts'
+export * from './keys.ts'
+export * from './move.ts'
+export * from './refresh.ts'
+export { addToken, addWhoami } from './token.ts'

@@ -1,0 +1,2 @@
+export * from './deploy.ts'
+export { createWrangler, type Wrangler, withLocalBin } from './wrangler.ts'

@@ -1,0 +1,2 @@
+export { agentCard, hostCard, loadCard } from './cards.ts'
+export { agentNotFound } from './errors.ts'

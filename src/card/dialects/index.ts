@@ -1,0 +1,2 @@
+export * from './dialects.ts'
+export { writeRepresentations } from './representations.ts'

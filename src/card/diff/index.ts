@@ -1,0 +1,7 @@
+export { changeClasses } from './change-rules.ts'
+export { type ChangeClass, type Changes, classifyChanges, isLessSevere, type Offer } from './changes.ts'
+export * from './compatibility.ts'
+export * from './drift.ts'
+export * from './profile-changes.ts'
+export { createBudget, findUncovered, type Requirements } from './requirements.ts'
+export * from './widening.ts'

@@ -1,0 +1,1 @@
+export { CallProfile, missingCardProfile } from './call-profile.ts'

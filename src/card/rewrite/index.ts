@@ -1,0 +1,5 @@
+export { bridgeLosses } from './bridge-losses.ts'
+export { isSelfUrl } from './host-leaks.ts'
+export * from './mcp-bridge.ts'
+export * from './relative-urls.ts'
+export * from './serving.ts'

@@ -1,0 +1,2 @@
+export type { OwnedCall } from './agent-owners.ts'
+export * from './task-owners.ts'

@@ -1,0 +1,13 @@
+export { forward, misconfigured } from './forward.ts'
+export {
+  type AgentParameter,
+  appendVia,
+  jsonRpcMessage,
+  rewriteRoutingParams,
+  type TranslateAnswer,
+  type UpstreamCredentials,
+  type UpstreamMessage,
+  type UpstreamRoute,
+  upstreamHeaders,
+  upstreamUrl,
+} from './request.ts'

@@ -1,0 +1,4 @@
+export * from './document.ts'
+export * from './json-body.ts'
+export * from './shared.ts'
+export * from './start.ts'

@@ -1,0 +1,4 @@
+export * from './json.ts'
+export * from './media-ranges.ts'
+export * from './media-type.ts'
+export { isDeeperThan, parseJson, TOO_DEEP } from './parse.ts'

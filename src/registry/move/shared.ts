@@ -1,0 +1,1 @@
+export { EXPORT_TYPE, parseTrailer, type Trailer } from './format.ts'

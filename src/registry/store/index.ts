@@ -1,0 +1,3 @@
+export * from './client.ts'
+export type { ImportReply } from './imports.ts'
+export * from './registry.ts'

@@ -1,0 +1,6 @@
+export * from './card-signatures.ts'
+export * from './create.ts'
+export { deleteObservations } from './observations.ts'
+export { deleteReceipt, selectReceipt } from './receipts.ts'
+export * from './sources.ts'
+export { TOKEN_SEQ } from './tokens.ts'

@@ -1,0 +1,5 @@
+export * from './card-signer.ts'
+export * from './detached.ts'
+export * from './key-set.ts'
+export { findSigningKeys, getSigningKeys, type KeyEnv, listKeys, nameSigners, type SigningKeys } from './keys.ts'
+export * from './shared.ts'

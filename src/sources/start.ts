@@ -1,0 +1,2 @@
+export * from './remote-card.ts'
+export * from './revalidate.ts'
