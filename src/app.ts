@@ -1,6 +1,7 @@
 import { type IRequest, Router } from 'itty-router'
 import type { RouteName } from './api/openapi/index.ts'
 import { agentCard, hostCard } from './api/start.ts'
+import { config } from './config.ts'
 import { agentCall, hostCall, namedCall } from './gateway/start.ts'
 import {
   type Handler,
@@ -201,7 +202,7 @@ type RequestHandler = (request: Request, env: Env, ctx: ExecutionContext) => Res
 
 /** Handles every request to this host. Synchronous for a card that is in memory. */
 export const handleRequest: RequestHandler = (request, env, ctx) =>
-  env.LOCAL_ORIGINS ? respondLocally(request, env, ctx) : respond(request, env, ctx)
+  config(env).localOrigins ? respondLocally(request, env, ctx) : respond(request, env, ctx)
 
 /** Handles a request to a host in local mode, whatever its endpoint. */
 const respondLocally: RequestHandler = async (request, env, ctx) => {

@@ -9,7 +9,6 @@ import { problems } from '../src/api/openapi/problems.ts'
 import { routes } from '../src/app.ts'
 import { type ChangeRule, changeReasons, changeRules } from '../src/card/diff/change-rules.ts'
 import { rules } from '../src/card/lint/index.ts'
-import { keySecrets } from '../src/card/model/constants.ts'
 import { observedRules } from '../src/conformance/observed.ts'
 import { TIMING_METRICS } from '../src/http/server-timing.ts'
 import * as limits from '../src/limits.ts'
@@ -98,16 +97,6 @@ describe('docs/reference.md', () => {
       documented,
       routes.map(([method, path]) => `${method} ${path.replace(/(?<![a-z]):(\w+)\+?/g, '{$1}')}`),
     )
-  })
-
-  it('lists the secrets of the host, and every variable of wrangler.toml with its default', () => {
-    const { ADMIN_TOKEN, ...variables } = inject('hostConfig').vars
-    expectTable('Configuration', [
-      ['ADMIN_TOKEN', ''],
-      ...keySecrets.map(name => [name, '']),
-      ['WEBHOOK_SECRET', ''],
-      ...Object.entries(variables).map(([name, value]) => [name, value === '' ? '' : `\`${value}\``]),
-    ])
   })
 
   it('lists every rate limit of wrangler.toml', () => {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { json, keyRoles, keySecrets } from '../../src/card/model/index.ts'
+import { json, keyRoles } from '../../src/card/model/index.ts'
 import type { JsonObject } from '../../src/json/index.ts'
+import { keySecrets } from '../../src/variables.ts'
 
 const Text = v.string()
 

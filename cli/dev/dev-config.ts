@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { keySecrets } from '../../src/card/model/index.ts'
+import { keySecrets } from '../../src/variables.ts'
 import { type Environment, readEnvFile } from '../context.ts'
 import { replaceFile } from '../manifests/index.ts'
 import { EXAMPLE_WORKERS } from './samples.ts'

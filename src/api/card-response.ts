@@ -1,5 +1,6 @@
 import { dialectNames, majorMinor, type RepresentationName } from '../card/model/start.ts'
-import { CORS_HEADERS, HttpError, isNotModified, PRIVATE_NO_STORE, publicCacheControl } from '../http/start.ts'
+import { config } from '../config.ts'
+import { CORS_HEADERS, HttpError, isNotModified, PRIVATE_NO_STORE } from '../http/start.ts'
 import type { CachedDocument } from '../registry/edge/index.ts'
 import { isStale, staleHeaders } from '../registry/start.ts'
 
@@ -69,7 +70,7 @@ const notModifiedInit = (etag: string, env: Env): PrebuiltInit => {
 /** The headers that a client updates its stored response with; a 304 has only these and the entity tag (RFC 9110 §15.4.5). */
 const validatedHeaders = (env: Env) => ({
   'Access-Control-Allow-Origin': '*',
-  'Cache-Control': publicCacheControl(env),
+  'Cache-Control': config(env).publicCacheControl,
   Vary: 'A2A-Version, Authorization',
 })
 

@@ -1,4 +1,5 @@
-import { authenticate, countUnrecognized, isAdmin, isAdminTokenMissing } from '../auth/index.ts'
+import { authenticate, countUnrecognized, isAdmin } from '../auth/index.ts'
+import { config } from '../config.ts'
 import { findMissingBindings, type Handler, jsonResponse } from '../http/index.ts'
 import { readHealth, readUpstreamBindings } from '../registry/edge/index.ts'
 import { readWebhookKeys } from '../registry/events/index.ts'
@@ -6,8 +7,9 @@ import { VERSION } from '../version.ts'
 
 /**
  * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not
- * published, how old the oldest stale card is, whether the webhook fails, and which secrets are missing. Anyone may
- * read it, so it names no agent; the secrets and bindings of manifests are named to administrators only.
+ * published, how old the oldest stale card is, whether the webhook fails, which secrets are missing, and which
+ * variables are wrong. Anyone may read it, so it names no agent; the secrets and bindings of manifests are named to
+ * administrators only.
  */
 export const getHealth: Handler = async (request, env, ctx) => {
   const health = await readHealth(env, ctx)
@@ -16,13 +18,15 @@ export const getHealth: Handler = async (request, env, ctx) => {
   const caller = await authenticate(request, env, ctx)
   // Nobody is refused here, but administrators read more, so unknown credentials are a guess.
   await countUnrecognized(caller, request, env)
+  const { adminToken, webhookUrl, issues: misconfigured } = config(env)
   const missing = [
-    ...(isAdminTokenMissing(env) ? ['ADMIN_TOKEN'] : []),
-    ...(env.WEBHOOK_URL && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
+    ...(adminToken === undefined ? ['ADMIN_TOKEN'] : []),
+    ...(webhookUrl !== undefined && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
     ...(isReachable && isAdmin(caller) ? await listMissingBindings(env, ctx) : []),
   ]
   const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
-  const isOk = unpublished === 0 && oldestStaleCard === null && isDelivered && missing.length === 0
+  const isOk =
+    unpublished === 0 && oldestStaleCard === null && isDelivered && missing.length + misconfigured.length === 0
   const body = {
     service: 'calling-card',
     version: VERSION,
@@ -32,6 +36,7 @@ export const getHealth: Handler = async (request, env, ctx) => {
     oldestStaleCard: toIso(oldestStaleCard),
     webhook: webhook && { ...webhook, failingSince: toIso(webhook.failingSince) },
     missing,
+    misconfigured,
   }
   return jsonResponse(body, isReachable ? 200 : 503, isReachable ? {} : { 'Retry-After': '10' })
 }
@@ -39,7 +44,9 @@ export const getHealth: Handler = async (request, env, ctx) => {
 /** Lists the secrets and service bindings that manifests name and this Worker does not have. */
 const listMissingBindings = async (env: Env, ctx: ExecutionContext): Promise<string[]> => {
   const upstreams = await readUpstreamBindings(env, ctx)
-  return [...new Set(upstreams.flatMap(upstream => findMissingBindings(upstream, env).map(({ name }) => name)))]
+  return [
+    ...new Set(upstreams.flatMap(upstream => findMissingBindings(upstream, env, config(env)).map(({ name }) => name))),
+  ]
 }
 
 const UNKNOWN = { unpublished: null, oldestStaleCard: null, webhook: null }

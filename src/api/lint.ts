@@ -1,6 +1,7 @@
 import { clientKey, countRequest } from '../auth/index.ts'
 import type { Compiled } from '../card/compile/index.ts'
 import type { Note } from '../card/model/index.ts'
+import { config } from '../config.ts'
 import { findIdentityErrors } from '../gateway/upstream/index.ts'
 import { type Handler, jsonResponse, readJson } from '../http/index.ts'
 
@@ -13,7 +14,11 @@ export const postLint: Handler = async (request, env) => {
     import('../card/manifest/manifest.ts'),
   ])
   const id = declaredId(document) ?? 'agent'
-  const result = compile(document, { id, publicUrl: env.PUBLIC_URL, requestOrigin: new URL(request.url).origin })
+  const result = compile(document, {
+    id,
+    publicOrigin: config(env).publicOrigin,
+    requestOrigin: new URL(request.url).origin,
+  })
   const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
   if ('errors' in result || errors.length > 0) return jsonResponse({ valid: false, errors })
   const { report, secrets, documents: representations } = result.compiled

@@ -1,11 +1,5 @@
-import {
-  CORS_HEADERS,
-  matchesIfNoneMatch,
-  PRIVATE_NO_STORE,
-  publicCacheControl,
-  type RequestContext,
-  strongEtag,
-} from '../http/index.ts'
+import { config } from '../config.ts'
+import { CORS_HEADERS, matchesIfNoneMatch, PRIVATE_NO_STORE, type RequestContext, strongEtag } from '../http/index.ts'
 
 /** The catalogs of this host by their paths: the link relation of each (RFC 8288), and its media type. */
 export const CATALOG_DOCUMENTS = {
@@ -44,7 +38,7 @@ export const cacheableResponse = async (
     headers: {
       ...CORS_HEADERS,
       'Content-Type': type,
-      'Cache-Control': publicCacheControl(env),
+      'Cache-Control': config(env).publicCacheControl,
       // Workers Cache ignores stale-while-revalidate with this header: it must not show an old list.
       'Cloudflare-CDN-Cache-Control': 'max-age=60',
       ETag: etag ?? (await strongEtag(new TextEncoder().encode(body))),

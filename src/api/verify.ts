@@ -10,6 +10,7 @@ import {
   type ServedCards,
   verifyCard,
 } from '../card/signatures/index.ts'
+import { config } from '../config.ts'
 import {
   blockOrigins,
   describeFailure,
@@ -77,7 +78,7 @@ const createOutgoing = ({ request, env }: RequestContext): Outgoing => {
       left -= 1
       const { success } = await env.FETCH_LIMIT.limit({ key: `verify:${clientKey(request)}` })
       outgoing.isLimited ||= !success
-      return success ? safeFetch(url, init, env.ALLOWED_ORIGINS) : { blocked: 'rate limit' }
+      return success ? safeFetch(url, init, config(env).allowedOrigins) : { blocked: 'rate limit' }
     },
   }
   return outgoing
@@ -124,7 +125,7 @@ const createFetch = (outgoing: Outgoing, context: RequestContext): FetchJson => 
 
 /** Returns a check for addresses of this host, which cannot send requests to itself. */
 const ownOrigins = ({ request, env }: RequestContext): ((url: string) => boolean) =>
-  originMatcher([new URL(request.url).origin, env.PUBLIC_URL])
+  originMatcher([new URL(request.url).origin, config(env).publicOrigin])
 
 /** Answers a request for a card or the keys of this host, as a client without a token gets them. */
 const readOwn = async (

@@ -1,10 +1,11 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/index.ts'
 import type { Scope } from '../card/model/index.ts'
+import { config, type Variables } from '../config.ts'
 import { log, parseUrl, type RequestContext, sha256Hex } from '../http/index.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
 import { findHostOwner } from '../registry/edge/index.ts'
-import { getIssuer, type Issuer, type IssuerEnv, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
+import { getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
 import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
@@ -93,7 +94,7 @@ const isForThisHost = async (
   const audiences = audiencesOf(token)
   // More are not looked up, so any of them may be.
   if (audiences.length > MAX_AUDIENCES || audiences.some(audience => jwt?.audience.includes(audience))) return true
-  const own = [request.url, env.PUBLIC_URL].map(url => parseUrl(url)?.host)
+  const own = [request.url, config(env).publicOrigin ?? ''].map(url => parseUrl(url)?.host)
   for (const audience of audiences) {
     const url = parseUrl(audience.includes('://') ? audience : `https://${audience}`)
     if (url === null || url.host === '') continue
@@ -127,7 +128,7 @@ const decodeUnverified = (token: string): JWTPayload => {
 export const verifyJwt = async (
   token: string,
   { id, discoveryUrl, rules, scope }: { id: string; discoveryUrl: string; rules: JwtRules; scope: Scope },
-  env: IssuerEnv,
+  env: Variables,
   ctx: ExecutionContext,
 ): Promise<JwtResult> => {
   const issuer = await getIssuer(discoveryUrl, env, ctx)

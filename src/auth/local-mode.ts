@@ -1,3 +1,4 @@
+import { config } from '../config.ts'
 import { HttpError, parseUrl, preflightResponse, toErrorResponse } from '../http/index.ts'
 
 /** The headers that a page of another origin may send with a read: neither credentials nor an API key. */
@@ -11,19 +12,12 @@ const READ_HEADERS = 'A2A-Version, A2A-Extensions, If-None-Match'
  * `LOCAL_ORIGINS` names the host's own origins. `Host` proves nothing: a page can have its own name resolve to this
  * machine.
  */
-export const refuseForeignPage = (
-  request: Request,
-  { LOCAL_ORIGINS = '', PUBLIC_URL }: Pick<Env, 'LOCAL_ORIGINS' | 'PUBLIC_URL'>,
-): Response | undefined => {
-  const origins = `${LOCAL_ORIGINS} ${PUBLIC_URL}`.split(/[\s,]+/).map(toOrigin)
-  if (!isForeign(request, origins)) return undefined
+export const refuseForeignPage = (request: Request, env: Env): Response | undefined => {
+  if (!isForeign(request, config(env).localOrigins ?? [])) return undefined
   return request.method === 'OPTIONS'
     ? preflightResponse(['GET', 'HEAD'], READ_HEADERS)
     : toErrorResponse(foreignOrigin())
 }
-
-/** Returns the origin of an http URL, and another text, such as the origin of a browser extension, as it is. */
-const toOrigin = (text: string): string => (/^https?:/i.test(text) && parseUrl(text)?.origin) || text
 
 /** Matches the paths of calls by GET, which reach an agent. */
 const callPath = /^(?:\/agents\/[^/]+)?\/(?:a2a|mcp)(?:\/|$)/

@@ -1,4 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { config, type Variables } from '../config.ts'
 import { fetchText, log, parseUrl } from '../http/index.ts'
 import { isJsonObject, isJsonType, type JsonObject, parseUnambiguous } from '../json/index.ts'
 import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES, MAX_ISSUER_KEYS } from '../limits.ts'
@@ -6,9 +7,6 @@ import { ClockCache } from '../registry/edge/index.ts'
 
 /** An OpenID Connect issuer: its identifier, and its keys. */
 export type Issuer = { issuer: string; getKey: JWTVerifyGetKey }
-
-/** What this module needs of the Worker's environment. */
-export type IssuerEnv = Pick<Env, 'ALLOWED_ORIGINS'>
 
 const WELL_KNOWN_PATH = '/.well-known/openid-configuration'
 
@@ -20,11 +18,11 @@ export const isDiscoveryUrlOf = (discoveryUrl: string, issuer: string): boolean 
   discoveryUrl === issuer.replace(/\/$/, '') + WELL_KNOWN_PATH
 
 /** Returns the issuer with a discovery document; undefined if it cannot be fetched and no usable keys are cached. */
-export const getIssuer = (url: string, env: IssuerEnv, ctx: ExecutionContext): Promise<Issuer | undefined> =>
+export const getIssuer = (url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> =>
   issuers.get(url, () => discover(url, env), ctx)
 
 /** Fetches an issuer again, for a key that it did not have: twice a minute at most. */
-export const refreshIssuer = (url: string, env: IssuerEnv, ctx: ExecutionContext): Promise<Issuer | undefined> =>
+export const refreshIssuer = (url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> =>
   issuers.refresh(url, () => discover(url, env), ctx)
 
 /** Fresh keys are used as they are; usable keys are renewed first, if the issuer responds in time. */
@@ -120,7 +118,7 @@ const issuers = new IssuerCache()
 
 const sleep = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
 
-const discover = async (url: string, env: IssuerEnv): Promise<FetchedIssuer | undefined> => {
+const discover = async (url: string, env: Variables): Promise<FetchedIssuer | undefined> => {
   const document = await fetchObject(url, env)
   if (document === undefined) return undefined
   const { issuer, jwks_uri: keysUrl } = document
@@ -141,14 +139,14 @@ const discover = async (url: string, env: IssuerEnv): Promise<FetchedIssuer | un
 const isKeySet = (value: JsonObject): value is JsonObject & JSONWebKeySet =>
   Array.isArray(value.keys) && value.keys.every(key => isJsonObject(key) && typeof key.kty === 'string')
 
-const fetchObject = async (url: string, { ALLOWED_ORIGINS: allowedOrigins }: IssuerEnv) => {
+const fetchObject = async (url: string, env: Variables) => {
   const result = await fetchText(url, {
     headers: { Accept: 'application/json' },
     accepts: isJsonType,
     maxBytes: MAX_ISSUER_BYTES,
     timeoutSeconds: ISSUER_TIMEOUT_SECONDS,
     maxRedirects: 0,
-    allowedOrigins,
+    allowedOrigins: config(env).allowedOrigins,
   })
   if ('failed' in result) return logFailure(url, `${result.failed}: ${result.detail}`)
   const parsed = parseUnambiguous(result.content, 'a JSON document')

@@ -1,10 +1,10 @@
 import { agentIdPattern, type Scope } from '../card/model/index.ts'
+import { config } from '../config.ts'
 import { HttpError, type PathParams, type RequestContext, serviceUnavailable } from '../http/index.ts'
 import { authenticate } from './authenticate.ts'
 import { hasPermission, hasScope } from './permissions.ts'
 import type { Authentication, Principal, TokenError } from './principal.ts'
 import { countRequest, countUnrecognized, tooManyAttempts } from './throttle.ts'
-import { isAdminTokenMissing } from './token.ts'
 
 const principals = new WeakMap<Request, Principal>()
 
@@ -73,7 +73,8 @@ export const requirePrincipal = async (
     return caller
   }
   if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
-  if (scope !== 'read' && caller.reason !== 'unavailable' && isAdminTokenMissing(env)) throw adminTokenMissing()
+  if (scope !== 'read' && caller.reason !== 'unavailable' && config(env).adminToken === undefined)
+    throw adminTokenMissing()
   throw unauthorized(caller)
 }
 

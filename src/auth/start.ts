@@ -12,4 +12,4 @@ export {
   recordLimited,
   tooManyAttempts,
 } from './throttle.ts'
-export { containsAdminToken, createToken, createTokenFinder, isAdminTokenMissing } from './token.ts'
+export { containsAdminToken, createToken, createTokenFinder } from './token.ts'

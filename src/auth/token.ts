@@ -1,5 +1,5 @@
+import { config, type Variables } from '../config.ts'
 import { sha256Hex } from '../http/start.ts'
-import { MIN_ADMIN_TOKEN_LENGTH } from '../limits.ts'
 
 /** Base32 in lower case: a double click selects a token as one word, and no character needs an escape. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -26,24 +26,18 @@ export const createToken = async (): Promise<NewToken> => {
 const randomText = (length: number): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(length)), byte => ALPHABET[byte % ALPHABET.length]).join('')
 
-/** The secret of the Worker with all permissions. A deployment may lack it. */
-type AdminSecret = { ADMIN_TOKEN?: string | undefined }
-
-/** Checks whether this host accepts no ADMIN_TOKEN: it is not set, or so short that it could be guessed. */
-export const isAdminTokenMissing = ({ ADMIN_TOKEN = '' }: AdminSecret): boolean =>
-  ADMIN_TOKEN.length < MIN_ADMIN_TOKEN_LENGTH
-
 /** Checks whether a token is the ADMIN_TOKEN, in a time that depends on neither content nor length: digests are compared. */
-export const isAdminToken = async (token: string, env: AdminSecret): Promise<boolean> => {
-  if (isAdminTokenMissing(env)) return false
-  const [given, expected] = await Promise.all([digest(token), digest(env.ADMIN_TOKEN ?? '')])
+export const isAdminToken = async (token: string, env: Variables): Promise<boolean> => {
+  const { adminToken } = config(env)
+  if (adminToken === undefined) return false
+  const [given, expected] = await Promise.all([digest(token), digest(adminToken)])
   return crypto.subtle.timingSafeEqual(given, expected)
 }
 
 const digest = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
 
 /** Checks whether a header's value contains a token of this host, in any form: such a value must not leave this host. */
-export const containsHostToken = (value: string, env: AdminSecret): boolean =>
+export const containsHostToken = (value: string, env: Variables): boolean =>
   containsIssuedToken(value) || containsAdminToken(value, env)
 
 /** How many texts of one call are searched for the ADMIN_TOKEN: all that a call of A2A has, besides API keys. */
@@ -53,11 +47,12 @@ const MAX_SEARCHED_TEXTS = 16
  * Returns a check like `containsHostToken` for the texts of one call. It searches only the first few for the ADMIN_TOKEN: headers, their
  * items and a query could carry hundreds of guesses, and an agent sees what is withheld from it.
  */
-export const createTokenFinder = (env: AdminSecret): ((text: string) => boolean) => {
+export const createTokenFinder = (env: Variables): ((text: string) => boolean) => {
+  const { adminToken = '' } = config(env)
   const searched = new Map<string, boolean>()
   return text => {
     if (containsIssuedToken(text)) return true
-    if (text.length < (env.ADMIN_TOKEN ?? '').length) return false
+    if (text.length < adminToken.length) return false
     const isFound = searched.get(text) ?? (searched.size < MAX_SEARCHED_TEXTS && containsAdminToken(text, env))
     if (searched.size < MAX_SEARCHED_TEXTS) searched.set(text, isFound)
     return isFound
@@ -81,12 +76,12 @@ const MAX_AROUND_LENGTH = 64
  * Searches the beginning and the end of a long text only: its middle could carry hundreds of guesses, and an agent sees
  * what is withheld from it.
  */
-export const containsAdminToken = (text: string, env: AdminSecret): boolean => {
-  const { ADMIN_TOKEN = '' } = env
-  if (isAdminTokenMissing(env)) return false
-  const length = 2 * ADMIN_TOKEN.length + MAX_AROUND_LENGTH
+export const containsAdminToken = (text: string, env: Variables): boolean => {
+  const { adminToken } = config(env)
+  if (adminToken === undefined) return false
+  const length = 2 * adminToken.length + MAX_AROUND_LENGTH
   const parts = text.length > 2 * length ? [text.slice(0, length), text.slice(-length)] : [text]
-  return parts.some(part => part.includes(ADMIN_TOKEN) || decodeBasic(part).some(each => each.includes(ADMIN_TOKEN)))
+  return parts.some(part => part.includes(adminToken) || decodeBasic(part).some(each => each.includes(adminToken)))
 }
 
 /** Returns the decoded credentials of every `Basic` scheme in a header. */

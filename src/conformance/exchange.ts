@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import type { CallProfile } from '../card/index.ts'
 import type { CallTarget, Protocol } from '../card/model/index.ts'
+import { config } from '../config.ts'
 import { agentCall, callGateOnly, PassedGate, restCall } from '../gateway/index.ts'
 import { appendVia, type UpstreamMessage, upstreamHeaders, upstreamUrl } from '../gateway/upstream/index.ts'
 import {
@@ -134,14 +135,16 @@ export const sendToAgent = (
   within(seconds, async signal => {
     const { success } = await env.CALL_LIMIT.limit({ key: caller })
     if (!success) return { failed: 'rate-limit' }
-    const client = createUpstreamClient(address, env)
+    const client = createUpstreamClient(address, env, config(env))
     if ('misconfigured' in client) return unreachable(id, client.misconfigured)
     const { origin } = new URL(request.url)
     const credentials = authorized ? client.credentials : {}
     const headers = { ...init.headers, ...credentials, 'User-Agent': userAgent(origin) }
     // This host would check itself.
     const fetch: FetchFn =
-      address.service === undefined ? blockOrigins(client.fetch, originMatcher([origin, env.PUBLIC_URL])) : client.fetch
+      address.service === undefined
+        ? blockOrigins(client.fetch, originMatcher([origin, config(env).publicOrigin]))
+        : client.fetch
     try {
       const response = await fetch(url, { ...init, headers, signal })
       return 'blocked' in response ? unreachable(id, response.blocked) : await readAnswer(response, wholeStream)

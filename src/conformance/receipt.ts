@@ -1,6 +1,6 @@
 import { RECEIPT_TYPE, type Receipt, type StoredReceipt } from '../card/model/index.ts'
 import { KEY_SET_PATH } from '../card/signatures/index.ts'
-import { parseUrl } from '../http/index.ts'
+import { config, type Variables } from '../config.ts'
 import { isJsonObject } from '../json/index.ts'
 import type { StoredManifest } from '../registry/index.ts'
 import { findSigningKeys, isOwnOrigin, signDetached } from '../signing/index.ts'
@@ -16,8 +16,7 @@ export const signReceipt = async (receipt: Receipt, manifest: StoredManifest, en
 }
 
 /** Returns the origin that a receipt names as its host: never that of the request, which is the caller's choice. */
-export const receiptHost = ({ origin }: StoredManifest, { PUBLIC_URL }: Pick<Env, 'PUBLIC_URL'>): string =>
-  parseUrl(PUBLIC_URL)?.origin ?? origin
+export const receiptHost = ({ origin }: StoredManifest, env: Variables): string => config(env).publicOrigin ?? origin
 
 /** A bare card has no host names. */
 const hostsOf = ({ manifest }: StoredManifest): string[] => {

@@ -1,5 +1,6 @@
 import { type CallError, invalidParam } from '../a2a/start.ts'
-import { type Handler, requestHostname } from '../http/start.ts'
+import type { Handler } from '../http/index.ts'
+import { requestHostname } from '../http/start.ts'
 import type { JsonObject } from '../json/index.ts'
 import { findAgentByHost } from '../registry/edge/start.ts'
 import { type AgentRef, agentById, type CallContext, callableBy, findAgentByName, UNAVAILABLE } from './gate/index.ts'

@@ -4,7 +4,8 @@ import type { Authentication } from '../auth/index.ts'
 import { createTokenFinder } from '../auth/start.ts'
 import type { CallProfile } from '../card/index.ts'
 import { addsCredential, type CallTarget, canTranslate, isSameProtocol } from '../card/model/start.ts'
-import { parseSeconds, resolveSecret, resolveService } from '../http/start.ts'
+import { config } from '../config.ts'
+import { resolveSecret, resolveService } from '../http/start.ts'
 import type { CallContext, InboundCall } from './gate/index.ts'
 import type { OwnedCall } from './tasks/index.ts'
 import type { TranslatedCall } from './translate-call.ts'
@@ -73,8 +74,8 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
     },
     {
       timeoutSeconds,
-      idleSeconds: parseSeconds(env.STREAM_IDLE_TIMEOUT, 120),
-      allowedOrigins: env.ALLOWED_ORIGINS,
+      idleSeconds: config(env).streamIdleTimeoutSeconds,
+      allowedOrigins: config(env).allowedOrigins,
       pseudonym: `${agent.id}.${hostOf(request.url)}`,
       answers: observer.policy,
     },
@@ -145,7 +146,7 @@ const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env)
     return misconfigured(`This Worker has no service binding "${profile.service}".`)
   const credentials = resolveCredentials(profile, caller, env)
   if ('misconfigured' in credentials) return misconfigured(credentials.misconfigured)
-  return { service, credentials, timeoutSeconds: parseSeconds(env.UPSTREAM_TIMEOUT, 60) }
+  return { service, credentials, timeoutSeconds: config(env).upstreamTimeoutSeconds }
 }
 
 const resolveCredentials = (
@@ -153,7 +154,7 @@ const resolveCredentials = (
   caller: Authentication,
   env: Env,
 ): UpstreamCredentials | { misconfigured: string } => {
-  if (secret !== undefined) return resolveSecret(secret, env)
+  if (secret !== undefined) return resolveSecret(secret, env, config(env))
   const stripped = caller.strippedHeaders ?? []
   return { pass: ['authorization', ...apiKeyHeaders].filter(name => !stripped.includes(name)) }
 }

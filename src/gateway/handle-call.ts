@@ -2,6 +2,7 @@ import type { A2ACall, CallError, ErrorForm } from '../a2a/index.ts'
 import { authenticate, hasKnownCredentials, isLimited } from '../auth/start.ts'
 import type { CallProfile } from '../card/index.ts'
 import type { CallModes } from '../card/model/index.ts'
+import { config } from '../config.ts'
 import { startTiming } from '../http/start.ts'
 import { forwardCall } from './forward-call.ts'
 import {
@@ -112,7 +113,7 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
 
 /** Evaluates the policy; if the media types are refused, again with the modes of the extended card that the caller may read. */
 const checkPolicy = (call: A2ACall, profile: CallProfile, context: CallContext): Verdict | Promise<Verdict> => {
-  const verdict = evaluatePolicy(call, profile, context.env.ALLOWED_ORIGINS)
+  const verdict = evaluatePolicy(call, profile, config(context.env).allowedOrigins)
   return verdict instanceof Promise || refusesModes(verdict) ? checkAgain(verdict, { call, profile, context }) : verdict
 }
 
@@ -125,7 +126,7 @@ const checkAgain = async (
 ): Promise<Verdict> => {
   const verdict = await evaluated
   const modes = refusesModes(verdict) ? await loadModes(profile, context) : undefined
-  return modes ? evaluatePolicy(call, { ...profile, modes }, context.env.ALLOWED_ORIGINS) : verdict
+  return modes ? evaluatePolicy(call, { ...profile, modes }, config(context.env).allowedOrigins) : verdict
 }
 
 /** Loads the modes of the extended card that the caller may read, from the agent if that serves it. */

@@ -1,7 +1,7 @@
 import { type A2ACall, type CallError, firstDefined, operations } from '../a2a/index.ts'
 import { clientKey, distinctSubject } from '../auth/index.ts'
 import type { CallProfile } from '../card/index.ts'
-import { parseSeconds } from '../http/index.ts'
+import { config } from '../config.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
 import { type BridgeCall, resolveToolCall } from '../mcp/agent/index.ts'
 import type { CallContext } from './gate/index.ts'
@@ -19,7 +19,7 @@ export const createToolInvocation = (
   const continues = sends && hasTaskId(call)
   const toolCall = sends && !continues ? resolveToolCall(call.params, mcp) : undefined
   if (toolCall && 'kind' in toolCall) return toolCall
-  const timeoutSeconds = parseSeconds(env.UPSTREAM_TIMEOUT, 60)
+  const { upstreamTimeoutSeconds: timeoutSeconds } = config(env)
   const { url, session } = mcp
   const bridgeCall: BridgeCall = {
     agent: id,

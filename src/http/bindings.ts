@@ -1,24 +1,13 @@
-import { hostVariables } from './host-variables.ts'
+import { variableNames } from '../variables.ts'
 import { type FetchFn, safeFetch } from './safe-fetch.ts'
 import { parseUrl } from './urls.ts'
 
-declare global {
-  interface Env {
-    /** The host's own origins, separated by spaces, where `npm start` runs it: it is in local mode. */
-    LOCAL_ORIGINS?: string
-    /** The host's own signing key. It is optional, and `wrangler types` declares required secrets only. */
-    SIGNING_KEY?: string
-    /** The key that replaces it, or that it replaces. */
-    SIGNING_KEY_2?: string
-    /** The keys that sign deliveries to `WEBHOOK_URL`, separated by spaces. Optional too. */
-    WEBHOOK_SECRET?: string
-  }
+/** The part of the host's configuration that this module needs. */
+type HostConfig = {
+  allowedOrigins: ReadonlySet<string>
+  /** Defined where `npm start` runs the host. */
+  localOrigins: readonly string[] | undefined
 }
-
-/** The compiler compares the list with the generated `Env`. */
-const ownVariables = hostVariables satisfies Record<NamesOfStrings<Env>, true>
-
-type NamesOfStrings<T> = { [Name in keyof T]-?: T[Name] extends string | undefined ? Name : never }[keyof T]
 
 /** Returns the service binding that a manifest names; undefined if this Worker has none of that name. */
 export const resolveService = (name: string, env: Env): Fetcher | undefined => {
@@ -30,10 +19,14 @@ export const resolveService = (name: string, env: Env): Fetcher | undefined => {
  * Returns the secret that a manifest names, as a header can carry it; or what is wrong. The host's own variables are not
  * available to manifests.
  */
-export const resolveSecret = (name: string, env: Env): { secret: string } | { misconfigured: string } => {
-  const binding = Object.hasOwn(ownVariables, name) ? undefined : bindingNamed(name, env)
+export const resolveSecret = (
+  name: string,
+  env: Env,
+  config: Pick<HostConfig, 'localOrigins'>,
+): { secret: string } | { misconfigured: string } => {
+  const binding = variableNames.includes(name) ? undefined : bindingNamed(name, env)
   if (typeof binding !== 'string' || binding === '')
-    return { misconfigured: `This Worker has no secret "${name}". ${howToAdd(name, env)}` }
+    return { misconfigured: `This Worker has no secret "${name}". ${howToAdd(name, config)}` }
   const secret = binding.trim()
   return /^[\x21-\x7e]+$/.test(secret)
     ? { secret }
@@ -41,8 +34,8 @@ export const resolveSecret = (name: string, env: Env): { secret: string } | { mi
 }
 
 /** Under `npm start`, wrangler reads secrets from a file, once. */
-const howToAdd = (name: string, { LOCAL_ORIGINS }: Env): string =>
-  LOCAL_ORIGINS
+const howToAdd = (name: string, { localOrigins }: Pick<HostConfig, 'localOrigins'>): string =>
+  localOrigins
     ? `Write ${name}=… into .dev.vars, and restart \`npm start\`.`
     : `Run \`npx wrangler secret put ${name}\`.`
 
@@ -53,9 +46,10 @@ type BindingNames = { secret?: string | undefined; service?: string | undefined 
 export const findMissingBindings = (
   { secret, service }: BindingNames,
   env: Env,
+  config: Pick<HostConfig, 'localOrigins'>,
 ): { field: keyof BindingNames; name: string; message: string }[] => {
   const missing: { field: keyof BindingNames; name: string; message: string }[] = []
-  const resolved = secret === undefined ? {} : resolveSecret(secret, env)
+  const resolved = secret === undefined ? {} : resolveSecret(secret, env, config)
   if (secret !== undefined && 'misconfigured' in resolved)
     missing.push({ field: 'secret', name: secret, message: `cannot be sent. ${resolved.misconfigured}` })
   if (service !== undefined && !resolveService(service, env)) {
@@ -103,14 +97,15 @@ type UpstreamClient = { fetch: FetchFn; credentials: Record<string, string> }
 export const createUpstreamClient = (
   { url, service, secret }: UpstreamAddress,
   env: Env,
+  config: HostConfig,
 ): UpstreamClient | { misconfigured: string } => {
   const binding = service === undefined ? undefined : resolveService(service, env)
   if (service !== undefined && binding === undefined)
     return { misconfigured: `This Worker has no service binding "${service}".` }
-  const resolved = secret === undefined ? undefined : resolveSecret(secret, env)
+  const resolved = secret === undefined ? undefined : resolveSecret(secret, env, config)
   if (resolved && 'misconfigured' in resolved) return resolved
   return {
-    fetch: binding ? serviceFetch(binding, url) : async (to, init) => safeFetch(to, init, env.ALLOWED_ORIGINS),
+    fetch: binding ? serviceFetch(binding, url) : async (to, init) => safeFetch(to, init, config.allowedOrigins),
     credentials: resolved ? { Authorization: `Bearer ${resolved.secret}` } : {},
   }
 }
@@ -132,8 +127,12 @@ export class BlockedError extends Error {
 export type UpstreamFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 /** Returns a `fetch` for an upstream that adds the credentials to requests to its origin. */
-export const createUpstreamFetch = (upstream: UpstreamAddress, env: Env): UpstreamFetch | { misconfigured: string } => {
-  const client = createUpstreamClient(upstream, env)
+export const createUpstreamFetch = (
+  upstream: UpstreamAddress,
+  env: Env,
+  config: HostConfig,
+): UpstreamFetch | { misconfigured: string } => {
+  const client = createUpstreamClient(upstream, env, config)
   if ('misconfigured' in client) return client
   return async (to, init = {}) => {
     const url = String(to)
@@ -145,9 +144,3 @@ export const createUpstreamFetch = (upstream: UpstreamAddress, env: Env): Upstre
     return response
   }
 }
-
-const SECONDS_PER_DAY = 86_400
-
-/** Parses a duration that an owner configures: more than 0 seconds, and a day at most, since long timers fire at once. */
-export const parseSeconds = (value: string, fallback: number): number =>
-  Number(value) > 0 && Number(value) <= SECONDS_PER_DAY ? Number(value) : fallback

@@ -19,8 +19,8 @@ export type FetchFailure = { detail: string } & (
 export type FetchOptions = GetHeaders & {
   /** Checks a `Content-Type`. */
   accepts: (type: string | null) => boolean
-  /** Origins that are exempt from the checks of `safeFetch`, separated by spaces or commas. */
-  allowedOrigins?: string
+  /** Origins that are exempt from the checks of `safeFetch`. */
+  allowedOrigins?: ReadonlySet<string>
   /** Makes each request instead of `safeFetch`. */
   fetch?: FetchFn
   /** Limit of the body after decompression, `MAX_CARD_BYTES` by default. */

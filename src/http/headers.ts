@@ -15,23 +15,6 @@ export const NO_STORE = 'no-store'
 /** `Cache-Control` of responses to requests with a token. */
 export const PRIVATE_NO_STORE = 'private, no-store'
 
-type CacheEnv = { CACHE_MAX_AGE?: string; CACHE_STALE_WHILE_REVALIDATE?: string }
-
-/** Returns the `Cache-Control` of public responses, as configured by the owner. */
-export const publicCacheControl = (env: CacheEnv): string => {
-  const [maxAge, staleWhileRevalidate] = publicCacheSeconds(env)
-  return `public, max-age=${maxAge}, stale-while-revalidate=${staleWhileRevalidate}`
-}
-
-/** Returns its numbers: the seconds for which caches serve a public response, and for which they do so after that while they revalidate it. */
-export const publicCacheSeconds = (env: CacheEnv): [maxAge: number, staleWhileRevalidate: number] => [
-  secondsOr(60, env.CACHE_MAX_AGE),
-  secondsOr(86_400, env.CACHE_STALE_WHILE_REVALIDATE),
-]
-
-const secondsOr = (fallback: number, value: string | undefined): number =>
-  value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) : fallback
-
 /** Headers that let a page of any origin read a response. Credentials are bearer tokens, never cookies. */
 export const CORS_HEADERS = {
   'Access-Control-Allow-Origin': '*',

@@ -9,18 +9,22 @@ type Blocked = { blocked: string }
 export type FetchFn = (url: string, init: RequestInit) => Promise<Response | Blocked>
 
 /** Makes a request to the public internet; every request of this host goes through here. Follows no redirect. */
-export const safeFetch = (url: string, init: RequestInit, allowedOrigins = ''): Promise<Response> | Blocked => {
+export const safeFetch = (
+  url: string,
+  init: RequestInit,
+  allowedOrigins?: ReadonlySet<string>,
+): Promise<Response> | Blocked => {
   const blocked = blockReason(url, allowedOrigins)
   return blocked === undefined ? fetch(url, { ...init, redirect: 'manual' }) : { blocked }
 }
 
 /** Returns why this host does not call a URL; undefined if it does. `allowedOrigins` are exempt. */
-export const blockReason = (address: string, allowedOrigins = ''): string | undefined => {
+export const blockReason = (address: string, allowedOrigins?: ReadonlySet<string>): string | undefined => {
   const url = parseUrl(address)
   if (url === null) return 'not a URL'
   if (url.username !== '' || url.password !== '') return 'contains a user name or password'
   const reason = notPublicReason(url)
-  return reason !== undefined && isAllowed(url, allowedOrigins) ? undefined : reason
+  return reason !== undefined && isHttp(url) && allowedOrigins?.has(url.origin) ? undefined : reason
 }
 
 /**
@@ -35,11 +39,20 @@ const notPublicReason = ({ protocol, hostname, port }: URL): string | undefined 
   return isWildcardDnsName(hostname) ? 'a name for any address' : undefined
 }
 
-/** A `blob:` URL has the origin of another URL, so only http and https are looked up. */
-const isAllowed = ({ protocol, origin }: URL, allowedOrigins: string): boolean =>
-  /^https?:$/.test(protocol) &&
-  // Most are written as origins; only the others have to be parsed.
-  allowedOrigins.split(/[\s,]+/).some(allowed => allowed === origin || parseUrl(allowed)?.origin === origin)
+/** A `blob:` URL has the origin of another URL, and that of a `file:` URL is "null". */
+const isHttp = ({ protocol }: URL): boolean => /^https?:$/.test(protocol)
+
+/** Returns the origin of an http or https URL; '' for any other text. */
+export const toOrigin = (text: string): string => {
+  const url = parseUrl(text)
+  return url !== null && isHttp(url) ? url.origin : ''
+}
+
+/** Splits a list of origins, which spaces or commas separate. */
+export const splitOrigins = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
+
+/** Parses a list of origins. Contains '' if one of them is no http or https URL. */
+export const parseOrigins = (text = ''): Set<string> => new Set(splitOrigins(text).map(toOrigin))
 
 /** Headers of a GET, by where they are sent when redirects are followed. */
 export type GetHeaders = {
@@ -95,8 +108,8 @@ const resolveLocation = (
 }
 
 /** Returns a predicate for URLs of some origins. Invalid URLs match none. */
-export const originMatcher = (origins: readonly string[]): ((url: string) => boolean) => {
-  const known = new Set(origins.map(origin => parseUrl(origin)?.origin))
+export const originMatcher = (origins: readonly (string | undefined)[]): ((url: string) => boolean) => {
+  const known = new Set(origins.map(origin => parseUrl(origin ?? '')?.origin))
   known.delete(undefined)
   return url => known.has(parseUrl(url)?.origin)
 }

@@ -9,13 +9,21 @@ export {
   PRIVATE_NO_STORE,
   prefersHtml,
   preflightResponse,
-  publicCacheControl,
-  publicCacheSeconds,
   requestHostname,
   userAgent,
 } from './headers.ts'
-export * from './host-variables.ts'
 export * from './hosts.ts'
+export * from './log.ts'
 export { isLocalName } from './names.ts'
-export { blockOrigins, blockReason, CLOUDFLARE_ERRORS, type FetchFn, originMatcher, safeFetch } from './safe-fetch.ts'
+export {
+  blockOrigins,
+  blockReason,
+  CLOUDFLARE_ERRORS,
+  type FetchFn,
+  originMatcher,
+  parseOrigins,
+  safeFetch,
+  splitOrigins,
+  toOrigin,
+} from './safe-fetch.ts'
 export * from './urls.ts'

@@ -3,7 +3,6 @@ export {
   createUpstreamFetch,
   fetchService,
   findMissingBindings,
-  parseSeconds,
   resolveSecret,
   resolveService,
   type UpstreamFetch,
@@ -21,14 +20,21 @@ export {
   PRIVATE_NO_STORE,
   prefersHtml,
   preflightResponse,
-  publicCacheControl,
-  publicCacheSeconds,
   requestHostname,
   userAgent,
 } from './headers.ts'
-export * from './host-variables.ts'
 export * from './log.ts'
 export { isLocalName } from './names.ts'
 export * from './responses.ts'
-export { blockOrigins, blockReason, CLOUDFLARE_ERRORS, type FetchFn, originMatcher, safeFetch } from './safe-fetch.ts'
+export {
+  blockOrigins,
+  blockReason,
+  CLOUDFLARE_ERRORS,
+  type FetchFn,
+  originMatcher,
+  parseOrigins,
+  safeFetch,
+  splitOrigins,
+  toOrigin,
+} from './safe-fetch.ts'
 export * from './urls.ts'

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
-import { type Handler, publicCacheControl } from '../http/index.ts'
+import { config } from '../config.ts'
+import type { Handler } from '../http/index.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { pageResponse } from './layout/index.ts'
 
@@ -31,6 +32,6 @@ matter. This host reads it and stores nothing.</p>
   const description =
     'Check an A2A Agent Card in any dialect: what is wrong, what is missing, and what each client would get.'
   return pageResponse({ title: 'Check a card', description, section: 'lint', main, script: 'lint.js' }, request, {
-    cacheControl: publicCacheControl(env),
+    cacheControl: config(env).publicCacheControl,
   })
 }

@@ -1,12 +1,13 @@
 import { html } from 'hono/html'
-import { type Handler, publicCacheControl } from '../http/index.ts'
+import { config } from '../config.ts'
+import type { Handler } from '../http/index.ts'
 import { type Html, pageResponse } from './layout/index.ts'
 
 /** `GET /manage`: the page of owners. Its script calls the API with the token that its user enters. */
 export const getManagePage: Handler = (request, env) => {
   const description = 'For owners: reports, revisions, remote cards, observed calls and tokens of the agents of a host.'
   return pageResponse({ title: 'Manage agents', description, section: 'manage', main, script: 'manage.js' }, request, {
-    cacheControl: publicCacheControl(env),
+    cacheControl: config(env).publicCacheControl,
   })
 }
 

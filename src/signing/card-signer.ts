@@ -2,6 +2,7 @@ import type { Compiled } from '../card/compile/index.ts'
 import type { Manifest } from '../card/manifest/index.ts'
 import { type Note, signedNames } from '../card/model/index.ts'
 import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
+import { config, type Variables } from '../config.ts'
 import { isLocalName, parseUrl } from '../http/index.ts'
 import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
 
@@ -18,7 +19,7 @@ export type SigningTerms = Pick<Manifest, 'signatures' | 'hosts'>
 export const createSigning = async (
   { manifest, origin }: SignedAgent,
   known: CardSigner['known'],
-  env: KeyEnv & Pick<Env, 'PUBLIC_URL'>,
+  env: KeyEnv & Variables,
 ): Promise<Signing> => {
   const keys = await getSigningKeys(env)
   const signers = nameSigners(keys)
@@ -56,11 +57,7 @@ const UNKNOWN_ORIGIN =
  * Whether the origin of an agent's URLs is one that the owner of the host has decided on. The host name of a request is the choice of
  * whoever makes it, so nothing is signed that contains it, but on a development machine.
  */
-export const isOwnOrigin = (
-  origin: string,
-  { hosts }: Pick<Manifest, 'hosts'>,
-  { PUBLIC_URL }: Pick<Env, 'PUBLIC_URL'>,
-): boolean => {
+export const isOwnOrigin = (origin: string, { hosts }: Pick<Manifest, 'hosts'>, env: Variables): boolean => {
   const hostname = parseUrl(origin)?.hostname ?? ''
-  return parseUrl(PUBLIC_URL)?.origin === origin || hosts.includes(hostname) || isLocalName(hostname)
+  return config(env).publicOrigin === origin || hosts.includes(hostname) || isLocalName(hostname)
 }

@@ -12,6 +12,6 @@ export const KEY_REQUEST = {
 
 /** Returns a function that fetches key sets and DID documents from public addresses, or with `fetch`. */
 export const createKeyFetch =
-  ({ ALLOWED_ORIGINS: allowedOrigins }: { ALLOWED_ORIGINS: string }, fetch?: FetchFn): FetchJson =>
+  (allowedOrigins: ReadonlySet<string>, fetch?: FetchFn): FetchJson =>
   url =>
     fetchJson(url, { ...KEY_REQUEST, allowedOrigins, ...(fetch && { fetch }) })

@@ -1,7 +1,8 @@
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
 import * as v from 'valibot'
-import { type keyRoles, keySecrets, MAX_TIME_SECONDS, wholeNumber } from '../card/model/index.ts'
+import { type keyRoles, MAX_TIME_SECONDS, wholeNumber } from '../card/model/index.ts'
 import { log } from '../http/index.ts'
+import { keySecrets } from '../variables.ts'
 
 /** A public key as it is published (RFC 7517 §4). */
 export type PublishedKey = {

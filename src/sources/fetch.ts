@@ -1,5 +1,6 @@
 import type { Source } from '../card/manifest/index.ts'
 import type { CardError } from '../card/model/index.ts'
+import { config, type Variables } from '../config.ts'
 import { blockReason, createUpstreamFetch, isPrivateHost, log } from '../http/index.ts'
 import { describeFailure, discover, discoveryLimits, type McpError, toSuperxCard } from '../mcp/client/index.ts'
 import type { SourceRecord } from '../registry/index.ts'
@@ -33,7 +34,7 @@ export const fetchSource = (
  * rejects.
  */
 export const fetchMcpCard = async (source: Source, id: string, env: Env): Promise<FetchResult> => {
-  const fetch = createUpstreamFetch(source, env)
+  const fetch = createUpstreamFetch(source, env, config(env))
   if ('misconfigured' in fetch)
     return fetchFailed(source, { status: 503, code: 'not-ready', message: fetch.misconfigured }, 'not-ready')
   const elicitations = source.session === 'shared' ? {} : { elicitations: 'none' as const }
@@ -58,20 +59,19 @@ const CODES = {
 } as const satisfies Record<McpError['code'], string>
 
 /** Returns an error if the address of a source is one that this host never calls. The log has the reason. */
-export const checkSourceAllowed = ({ kind, url, service }: Source, env: CallerEnv): CardError | undefined => {
+export const checkSourceAllowed = ({ kind, url, service }: Source, env: Variables): CardError | undefined => {
   const message = service === undefined ? describeBlocked(url, env) : undefined
   return message === undefined ? undefined : { pointer: `/upstream/${kind}`, message }
 }
 
-type CallerEnv = Pick<Env, 'ALLOWED_ORIGINS' | 'LOCAL_ORIGINS'>
-
 /** Returns what to do about an address that this host never calls; undefined if it calls it. The log has the reason. */
-export const describeBlocked = (address: string, env: CallerEnv): string | undefined => {
-  const why = blockReason(address, env.ALLOWED_ORIGINS)
+export const describeBlocked = (address: string, env: Variables): string | undefined => {
+  const { allowedOrigins, localOrigins } = config(env)
+  const why = blockReason(address, allowedOrigins)
   if (why === undefined) return undefined
   log('warn', 'source-blocked', { 'calling_card.detail': why })
   const { origin, hostname } = new URL(address)
-  const advice = env.LOCAL_ORIGINS
+  const advice = localOrigins
     ? `If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, or add the origin to that line after a space, and restart \`npm start\`.`
     : isPrivateHost(hostname)
       ? 'No deployed host reaches this one: give the agent a public https address, such as that of a tunnel.'

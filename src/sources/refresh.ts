@@ -129,7 +129,7 @@ const registerFetched = async (
   if ('errors' in read) return recordResult({ failure: toInvalidCardFailure(read.errors) }, base, id, env)
   const agent = {
     ...{ id, document, manifest: read.manifest, isAccepted: accepted !== undefined },
-    origins: { publicUrl: base.origin, requestOrigin: base.origin },
+    origins: { publicOrigin: base.origin, requestOrigin: base.origin },
     source: base.record.source,
     known: base.record,
     by: 'fetch',

@@ -2,6 +2,7 @@ import type { Source } from '../card/manifest/index.ts'
 import type { Note } from '../card/model/index.ts'
 import { resolveInterfaceUrls } from '../card/rewrite/index.ts'
 import type { FetchJson } from '../card/signatures/index.ts'
+import { config } from '../config.ts'
 import {
   blockOrigins,
   CLOUDFLARE_ERRORS,
@@ -44,10 +45,10 @@ export const fetchUpstreamCard = async (
   { validators, pinned, ownOrigins = [] }: KnownCard,
   env: Env,
 ): Promise<FetchResult> => {
-  const client = createUpstreamClient(source, env)
+  const client = createUpstreamClient(source, env, config(env))
   if ('misconfigured' in client)
     return fetchFailed(source, { ...unreachable, message: client.misconfigured }, client.misconfigured)
-  const isOwn = originMatcher([...ownOrigins, env.PUBLIC_URL])
+  const isOwn = originMatcher([...ownOrigins, config(env).publicOrigin])
   if (isOwn(source.url)) return fetchFailed(source, ownAddress, 'this host itself')
   const response = await fetchText(source.url, {
     // A server with a card for each version would take no version for 0.3, whose card has less; others ignore it.
@@ -76,7 +77,8 @@ export const fetchUpstreamCard = async (
 /** Returns what fetches keys: from the origin of the card as the card itself, but without credentials. */
 const createKeyClient = (source: Source, fetchFn: FetchFn, env: Env): FetchJson => {
   const isOfCard = originMatcher([source.url])
-  const [ofCard, ofOthers] = [createKeyFetch(env, fetchFn), createKeyFetch(env)]
+  const { allowedOrigins } = config(env)
+  const [ofCard, ofOthers] = [createKeyFetch(allowedOrigins, fetchFn), createKeyFetch(allowedOrigins)]
   return url => (isOfCard(url) ? ofCard(url) : ofOthers(url))
 }
 

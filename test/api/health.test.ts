@@ -12,7 +12,7 @@ afterAll(() => vi.resetModules())
 const healthy: RegistryHealth = { unpublished: 0, oldestStaleCard: null }
 const ok = {
   ...{ service: 'calling-card', version: VERSION, status: 'ok', registry: 'reachable' },
-  ...{ unpublished: 0, oldestStaleCard: null, webhook: null, missing: [] },
+  ...{ unpublished: 0, oldestStaleCard: null, webhook: null, missing: [], misconfigured: [] },
 }
 
 describe('the health of a host', () => {
@@ -92,8 +92,17 @@ describe('the health of a host', () => {
   })
 
   it.each(['', 'too-short'])('is degraded without an ADMIN_TOKEN that is long enough: %j', async ADMIN_TOKEN => {
-    const body = { ...ok, status: 'degraded', missing: ['ADMIN_TOKEN'] }
-    expect(await read({ ADMIN_TOKEN })).toEqual({ status: 200, body, retryAfter: null })
+    const { status, body } = await read({ ADMIN_TOKEN })
+    expect({ status, body }).toMatchObject({ status: 200, body: { status: 'degraded', missing: ['ADMIN_TOKEN'] } })
+  })
+
+  it('is degraded with a variable that is wrong, whose name anyone may read', async () => {
+    const misconfigured = [
+      { name: 'ROLE', message: 'must be public or internal' },
+      { name: 'UPSTREAM_TIMEOUT', message: 'must be more than 0 and at most 86400 seconds' },
+    ]
+    const body = { ...ok, status: 'degraded', misconfigured }
+    expect(await read({ ROLE: 'my-role', UPSTREAM_TIMEOUT: '1m' })).toEqual({ status: 200, body, retryAfter: null })
   })
 
   it('names the secrets and bindings that manifests lack to administrators only', async () => {

@@ -35,7 +35,7 @@ const restTarget = (): Partial<UpstreamCall> => ({
 describe('the upstream request', () => {
   it('is not sent to a forbidden address', async () => {
     const error = { kind: 'misconfigured', detail: "The agent's address is an IP address." }
-    expect(await send({ target: targetAt('https://169.254.169.254/') }, { allowedOrigins: '' })).toEqual(error)
+    expect(await send({ target: targetAt('https://169.254.169.254/') }, { allowedOrigins: new Set() })).toEqual(error)
   })
 
   it('is not sent if it comes back in a loop, or would leave the endpoint', async () => {

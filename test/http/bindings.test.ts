@@ -1,28 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { unstable_readConfig } from 'wrangler'
-import { keySecrets } from '../../src/card/model/constants.ts'
-import {
-  BlockedError,
-  createUpstreamFetch,
-  parseSeconds,
-  resolveSecret,
-  type UpstreamFetch,
-} from '../../src/http/bindings.ts'
+import { config } from '../../src/config.ts'
+import { BlockedError, createUpstreamFetch, resolveSecret, type UpstreamFetch } from '../../src/http/bindings.ts'
 import { envWith } from '../support/registrations.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
-const config = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
-const variables = [...Object.keys(config.vars), 'ADMIN_TOKEN', ...keySecrets]
-
 describe('resolveSecret', () => {
-  const resolve = (name: string, value: unknown) => resolveSecret(name, { [name]: value } as unknown as Env)
+  const deployed = { localOrigins: undefined }
+  const resolve = (name: string, value: unknown) => resolveSecret(name, { [name]: value } as unknown as Env, deployed)
   const missing = (name: string) => ({
     misconfigured: `This Worker has no secret "${name}". Run \`npx wrangler secret put ${name}\`.`,
   })
 
   it('resolves neither a variable of the host itself nor a secret that is not set', () => {
-    expect(variables).toContain('PUBLIC_URL')
-    for (const name of variables) expect(resolve(name, 'value'), name).toEqual(missing(name))
+    for (const name of [
+      'PUBLIC_URL',
+      'UPSTREAM_TIMEOUT',
+      'ADMIN_TOKEN',
+      'SIGNING_KEY_2',
+      'WEBHOOK_SECRET',
+      'LOCAL_ORIGINS',
+    ])
+      expect(resolve(name, 'value'), name).toEqual(missing(name))
     for (const value of [undefined, '', {}]) expect(resolve('WEATHER_TOKEN', value)).toEqual(missing('WEATHER_TOKEN'))
   })
 
@@ -33,14 +31,6 @@ describe('resolveSecret', () => {
       expect(resolve('WEATHER_TOKEN', value), value).toEqual({
         misconfigured: 'The secret "WEATHER_TOKEN" is empty, or contains characters that no header can carry.',
       })
-  })
-})
-
-describe('parseSeconds', () => {
-  it('parses up to a day, and returns the default for anything else', () => {
-    expect(['0.3', '1', '86400'].map(text => parseSeconds(text, 60))).toEqual([0.3, 1, 86_400])
-    for (const text of ['86401', '1e300', 'Infinity', '0', '-1', 'soon', ''])
-      expect(parseSeconds(text, 60), text).toBe(60)
   })
 })
 
@@ -59,7 +49,8 @@ describe('createUpstreamFetch', () => {
   })
 
   const fetchFor = (source: { url: string; service?: string; secret?: string }, bindings = {}): UpstreamFetch => {
-    const upstreamFetch = createUpstreamFetch(source, envWith({ TOKEN: ' s3cret\n', ...bindings }))
+    const env = envWith({ TOKEN: ' s3cret\n', ...bindings })
+    const upstreamFetch = createUpstreamFetch(source, env, config(env))
     if ('misconfigured' in upstreamFetch) throw new Error(upstreamFetch.misconfigured)
     return upstreamFetch
   }
@@ -122,6 +113,8 @@ describe('createUpstreamFetch', () => {
       [{ secret: 'toString' }, 'This Worker has no secret "toString". Run `npx wrangler secret put toString`.'],
       [{ secret: 'LINES' }, 'The secret "LINES" is empty, or contains characters that no header can carry.'],
     ] as const)
-      expect(createUpstreamFetch({ url: 'https://agent.example.com/', ...names }, env)).toEqual({ misconfigured })
+      expect(createUpstreamFetch({ url: 'https://agent.example.com/', ...names }, env, config(env))).toEqual({
+        misconfigured,
+      })
   })
 })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const get = (options: Partial<FetchOptions> = {}) =>
-  fetchText(`${server.origin}/a`, { accepts: isJsonType, allowedOrigins: server.origin, ...options })
+  fetchText(`${server.origin}/a`, { accepts: isJsonType, allowedOrigins: new Set([server.origin]), ...options })
 
 describe('fetchText', () => {
   it('returns a complete text of an accepted type, without a byte order mark', async () => {
@@ -82,7 +82,7 @@ describe('fetchText', () => {
 
   it('makes no request for a blocked URL', async () => {
     server.respond(reply(200, json, '{}'))
-    expect(await get({ allowedOrigins: '' })).toEqual({ failed: 'blocked', detail: 'not https' })
+    expect(await get({ allowedOrigins: new Set() })).toEqual({ failed: 'blocked', detail: 'not https' })
     expect(server.requests).toEqual([])
   })
 })

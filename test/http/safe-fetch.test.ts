@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { blockReason, safeFetch } from '../../src/http/safe-fetch.ts'
+import { blockReason, parseOrigins, safeFetch } from '../../src/http/safe-fetch.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 
 /** Addresses by the reason for which they are blocked: hosts stand for https URLs. */
@@ -87,7 +87,7 @@ describe('blockReason', () => {
       ['https://agent.example.com:8443/', 'https://agent.example.com:8443'],
       ['http://0x7f.1:80/', 'http://127.0.0.1'],
     ] as const)
-      expect([address, blockReason(address, allowed)]).toEqual([address, undefined])
+      expect([address, blockReason(address, parseOrigins(allowed))]).toEqual([address, undefined])
   })
 
   it('exempts no other URL, whose port, scheme or host differs or which has credentials or no origin', () => {
@@ -102,7 +102,7 @@ describe('blockReason', () => {
       ['http://localhost:9999/', 'not https', '* null localhost:9999 //localhost:9999'],
       ['http://localhost:9999/', 'not https', ''],
     ] as const)
-      expect([address, blockReason(address, allowed)]).toEqual([address, reason])
+      expect([address, blockReason(address, parseOrigins(allowed))]).toEqual([address, reason])
   })
 })
 
@@ -125,7 +125,7 @@ describe('safeFetch', () => {
   })
 
   it('returns a redirect without following it, even with redirect: "follow"', async () => {
-    const response = await safeFetch(`${origin}/first`, { redirect: 'follow' }, origin)
+    const response = await safeFetch(`${origin}/first`, { redirect: 'follow' }, new Set([origin]))
     expect([response instanceof Response && response.status, paths()]).toEqual([307, ['/first']])
   })
 })

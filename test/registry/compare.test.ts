@@ -35,7 +35,7 @@ describe('compareWithLatest', () => {
 
   it('takes what this host does differently since then for no change of the manifest', () => {
     const document = { card, route: 'gateway' }
-    const moved = { ...registration, publicUrl: 'https://new.example' }
+    const moved = { ...registration, publicOrigin: 'https://new.example' }
     const latest = revisionOf(document, compileCard(document))
     const recompile = (earlier: Json) => compileCard(earlier, undefined, moved)
     const same = compareWithLatest(compileCard(document, undefined, moved), latest, recompile)

@@ -6,7 +6,7 @@ import { minimalCard } from '../support/cards/cards.ts'
 
 const fieldsOf = (card: object) => {
   const manifest = { card: { ...minimalCard, ...card }, extended: { description: 'SECRET' } }
-  const result = compile(manifest, { id: 'a', publicUrl: '', requestOrigin: 'https://host.example' })
+  const result = compile(manifest, { id: 'a', requestOrigin: 'https://host.example' })
   if (!('compiled' in result)) throw new Error(JSON.stringify(result.errors))
   return collectSearchFields(result.compiled.card)
 }

@@ -5,6 +5,7 @@ import type { CallProfile } from '../../src/card/call-profile.ts'
 import { evaluatePolicy, type Verdict } from '../../src/gateway/gate/policy.ts'
 import { type ForwardOptions, forward } from '../../src/gateway/upstream/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
+import { parseOrigins } from '../../src/http/safe-fetch.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerTo } from './answers.ts'
 import type { Received } from './called-host.ts'
@@ -76,7 +77,7 @@ export const evaluate = (call: A2ACall, profile: CallProfile, allowedOrigins?: s
   const result = evaluatePolicy(
     sends ? { ...call, params: { ...params, message: sent } } : call,
     profile,
-    allowedOrigins,
+    parseOrigins(allowedOrigins),
   )
   if (result instanceof Promise) throw new Error('the message is not plainly one of its version')
   return result
@@ -138,7 +139,7 @@ export const forwardTo = (
       timeoutSeconds: 5,
       idleSeconds: 5,
       heartbeatSeconds: 5,
-      allowedOrigins: origin,
+      allowedOrigins: new Set([origin]),
       pseudonym: 'weather.cards.example.com',
       answers: { level: 'enforce', warn: () => undefined },
       ...options,

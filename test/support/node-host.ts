@@ -9,7 +9,7 @@ export type NodeHost = {
   fetch: (request: Request | string, init?: RequestInit) => Promise<Response>
   /** Registers a card or manifest with the admin token. */
   put: (id: string, document: JsonObject) => Promise<JsonObject>
-  /** The environment of the Worker, which a test may change. */
+  /** The environment of the Worker, whose bindings a test may replace. Its configuration is parsed once. */
   env: Env
   registry: Registry
   /** The storage of the Registry. */
@@ -36,7 +36,7 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
   const { Registry } = await import('../../src/registry/store/registry.ts')
   const { TaskOwners } = await import('../../src/gateway/tasks/task-owners.ts')
   const limit = { limit: async () => ({ success: true }) }
-  const env = {
+  let env = {
     ADMIN_TOKEN: token,
     CARDS: memoryKv(),
     REMOTE_CARDS: {
@@ -65,16 +65,21 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
     ...{ UPSTREAM_TIMEOUT: '5', STREAM_IDLE_TIMEOUT: '5' },
     ...vars,
   } as unknown as Env
-  const ctx = { waitUntil: () => undefined, exports: { Catalog: () => catalog } } as unknown as ExecutionContext
-  const catalog = new Catalog(ctx as never, env)
-  const registry = namespaceOf(Registry, env)
-  Object.assign(env, { REGISTRY: registry, TASK_OWNERS: namespaceOf(TaskOwners, env) })
+  const ctx: unknown = { waitUntil: () => undefined, exports: { Catalog: () => new Catalog(ctx as never, env) } }
+  const registry = namespaceOf(Registry, () => env)
+  Object.assign(env, { REGISTRY: registry, TASK_OWNERS: namespaceOf(TaskOwners, () => env) })
   await registry.start('default')
   const send: NodeHost['fetch'] = async (request, init) =>
-    handleRequest(typeof request === 'string' ? new Request(new URL(request, origin), init) : request, env, ctx)
+    handleRequest(
+      typeof request === 'string' ? new Request(new URL(request, origin), init) : request,
+      env,
+      ctx as ExecutionContext,
+    )
   return {
     fetch: send,
-    env,
+    get env() {
+      return env
+    },
     registry: registry.getByName('default'),
     storage: registry.storageOf('default'),
     put: async (id, document) => {
@@ -84,7 +89,7 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
       return (await response.json()) as JsonObject
     },
     deploy: async secrets => {
-      Object.assign(env, secrets)
+      env = { ...env, ...secrets } as Env
       await registry.restart('default')
     },
     ringAlarm: () => registry.ringAlarm('default'),
@@ -94,7 +99,7 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
 /** Returns a namespace of Durable Objects, each with a storage of its own. */
 const namespaceOf = <Instance extends { alarm?: () => void | Promise<void> }>(
   Class: new (ctx: DurableObjectState, env: Env) => Instance,
-  env: Env,
+  getEnv: () => Env,
 ) => {
   const instances = new Map<string, Instance>()
   const storages = new Map<string, TestStorage>()
@@ -107,7 +112,7 @@ const namespaceOf = <Instance extends { alarm?: () => void | Promise<void> }>(
   const create = (name: string): Instance => {
     const blockConcurrencyWhile = (work: () => Promise<void>) => void starting.push(work())
     const state: unknown = { storage: storageOf(name), waitUntil: () => undefined, blockConcurrencyWhile }
-    return new Class(state as DurableObjectState, env)
+    return new Class(state as DurableObjectState, getEnv())
   }
   const getByName = (name: string): Instance => {
     const instance = instances.get(name) ?? create(name)

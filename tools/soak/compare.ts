@@ -63,7 +63,7 @@ const readTruth = async (host: SoakHost, workload: Workload, id: string) => {
   const manifestEtag = response.headers.get('ETag') ?? ''
   const document = (await response.json()) as Json
   const fetched = workload.remoteIds.includes(id) ? { fetched: workload.remoteCard(id) as JsonObject } : {}
-  const result = compile(document, { id, publicUrl, requestOrigin: publicUrl, ...fetched })
+  const result = compile(document, { id, publicOrigin: publicUrl, requestOrigin: publicUrl, ...fetched })
   if ('errors' in result) throw new Error(`${id}: ${JSON.stringify(result.errors)}`)
   const prepared = await prepareRegistration(
     { id, document, ...result, signing: withoutKeys },

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { compile } from '../../../src/card/compile/index.ts'
 import { readManifest } from '../../../src/card/manifest/index.ts'
 import { agentIdPattern, toSlug } from '../../../src/card/model/index.ts'
-import { blockReason } from '../../../src/http/shared.ts'
+import { blockReason, parseOrigins } from '../../../src/http/shared.ts'
 import { isJsonObject, type Json } from '../../../src/json/index.ts'
 import { type Context, foldersOfRepository, readEnvFile } from '../../context.ts'
 import { curlCall, shellQuote } from '../../curl.ts'
@@ -294,7 +294,9 @@ const nextSteps = (
 /** Returns the variables that a host on this machine needs to call an agent, as arguments of a shell command. */
 const missingVariables = (urls: readonly string[], secret: string, cwd: string): string[] => {
   const { ALLOWED_ORIGINS } = readEnvFile(cwd, '.dev.vars')
-  const origins = urls.filter(url => blockReason(url, ALLOWED_ORIGINS) !== undefined).map(url => new URL(url).origin)
+  const origins = urls
+    .filter(url => blockReason(url, parseOrigins(ALLOWED_ORIGINS)) !== undefined)
+    .map(url => new URL(url).origin)
   return [
     ...(secret ? [`${secret}=…`] : []),
     ...(origins.length > 0

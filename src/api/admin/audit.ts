@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose'
 import { requireScope } from '../../auth/index.ts'
 import { agentIdPattern, tokenIdPattern } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
 import { type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead, type AuditQuery } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
@@ -20,7 +21,7 @@ export const getAudit: Handler = async (request, env, ctx) => {
   const last = entries.length > limit ? page.at(-1) : undefined
   const body = {
     entries: page,
-    head: head && (await signHead(head, env.PUBLIC_URL || url.origin, env)),
+    head: head && (await signHead(head, config(env).publicOrigin ?? url.origin, env)),
     ...(last && { cursor: String(last.number) }),
   }
   return jsonResponse(body, 200, { 'Cache-Control': PRIVATE_NO_STORE })

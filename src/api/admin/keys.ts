@@ -1,5 +1,6 @@
 import { requireScope } from '../../auth/index.ts'
-import { type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE, publicCacheSeconds } from '../../http/index.ts'
+import { config, type Variables } from '../../config.ts'
+import { type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
 import type { SigningState } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/index.ts'
@@ -19,8 +20,7 @@ export const getKeys: Handler = async (request, env, ctx) => {
 const EDGE_CACHE_SECONDS = 60
 
 /** Returns for how long some cache may serve a card after it was replaced: those of this host, and those of clients after them. */
-export const cardCacheSeconds = (env: Pick<Env, 'CACHE_MAX_AGE' | 'CACHE_STALE_WHILE_REVALIDATE'>): number =>
-  publicCacheSeconds(env).reduce((sum, seconds) => sum + seconds, EDGE_CACHE_SECONDS)
+export const cardCacheSeconds = (env: Variables): number => EDGE_CACHE_SECONDS + config(env).cacheSeconds
 
 /**
  * Describes the keys of a host. The previous key is retirable once no cache serves a card any more that it signed alone: those were

@@ -1,14 +1,13 @@
 import * as v from 'valibot'
 import { audited, countRequest, requireWriter } from '../../auth/index.ts'
 import { agentIdPattern, type Receipt, type ServedReceipt, type StoredReceipt } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
 import { type CheckedAgent, receiptHost, runChecks, signReceipt, summarize } from '../../conformance/index.ts'
 import {
   type Handler,
   HttpError,
   jsonResponse,
   PRIVATE_NO_STORE,
-  parseSeconds,
-  publicCacheControl,
   type RequestContext,
   readJson,
   respondWithDocument,
@@ -39,7 +38,7 @@ export const postCheck: Handler = audited(async (request, env, ctx, params) => {
   const sourceAddress = source?.source.kind === 'card' ? source.source : undefined
   const agent: CheckedAgent = {
     ...{ id, profile, source: sourceAddress, caller: principal.subject, context, serveCard: agentCard },
-    seconds: Math.min(CHECK_TIMEOUT_SECONDS, parseSeconds(env.UPSTREAM_TIMEOUT, CHECK_TIMEOUT_SECONDS)),
+    seconds: Math.min(CHECK_TIMEOUT_SECONDS, config(env).upstreamTimeoutSeconds),
   }
   if (!(await registry.beginCheck(id)))
     throw new HttpError(409, 'check-running', `Another check of agent "${id}" is running.`, {
@@ -102,7 +101,7 @@ export const getReceipt: Handler = async (request, env, ctx, { id = '' }) => {
     throw new HttpError(404, 'no-receipt', `Agent "${id}" was never checked. POST /agents/${id}/check checks it.`)
   const served: ServedReceipt = { ...stored, current: stored.receipt.card.etag === etag }
   return respondWithDocument(served, request.headers, {
-    'Cache-Control': publicCacheControl(env),
+    'Cache-Control': config(env).publicCacheControl,
     'Content-Type': 'application/json',
   })
 }

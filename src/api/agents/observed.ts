@@ -7,6 +7,7 @@ import {
   type Observations,
   type Outcomes,
 } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
 import { compareWithObservations, type Proposal } from '../../conformance/index.ts'
 import { type Handler, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
@@ -40,12 +41,10 @@ type ObservedAgent = {
 }
 
 /** Compares the card of an agent with its calls. Returns undefined without a valid card, as when a remote one was never fetched. */
-const proposeChanges = (
-  { id, stored, source, observations }: ObservedAgent,
-  { PUBLIC_URL: publicUrl }: Env,
-): Proposal[] | undefined => {
+const proposeChanges = ({ id, stored, source, observations }: ObservedAgent, env: Env): Proposal[] | undefined => {
   const fetched = source?.card === undefined ? undefined : (JSON.parse(source.card) as JsonObject)
-  const result = compile(JSON.parse(stored.manifest), { id, publicUrl, requestOrigin: stored.origin, fetched })
+  const { publicOrigin } = config(env)
+  const result = compile(JSON.parse(stored.manifest), { id, publicOrigin, requestOrigin: stored.origin, fetched })
   if ('errors' in result) return undefined
   if (!observations) return []
   const { direct: card, profile, extended, toAuthored } = result.compiled

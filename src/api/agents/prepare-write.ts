@@ -11,6 +11,7 @@ import {
   type Source,
 } from '../../card/manifest/index.ts'
 import type { CardError, Issue } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
 import { findMissingBindings, HttpError, type Precondition } from '../../http/index.ts'
 import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/index.ts'
@@ -75,7 +76,7 @@ const prepareWrite = async (
   env: Env,
   fetchOnce: (source: Source, context: FetchContext) => ReturnType<typeof fetchSource>,
 ): Promise<PreparedWrite> => {
-  const origins = { publicUrl: env.PUBLIC_URL, requestOrigin }
+  const origins = { publicOrigin: config(env).publicOrigin, requestOrigin }
   const read = readManifest(document, id)
   if ('errors' in read) throw invalidCard(createRedaction([document])(read.errors))
   const { manifest } = read
@@ -198,7 +199,7 @@ const versionIssue = ({ toAuthored }: Compiled, { message }: VersionFinding): Wa
 
 /** Finds what makes every call of an agent fail: what this host lacks, or an address that it does not call. */
 const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env): Warning[] => {
-  const missing = findMissingBindings(upstream, env).map(({ field, message }) => ({
+  const missing = findMissingBindings(upstream, env, config(env)).map(({ field, message }) => ({
     ...{ rule: 'missing-binding', message },
     pointer: formatPointer('upstream', field),
   }))
@@ -262,7 +263,7 @@ const assertSameUse = (
   { profile }: Compiled,
   served?: JsonObject,
 ): void => {
-  const before = compile(document, { id, publicUrl: origin, requestOrigin: origin, fetched: served })
+  const before = compile(document, { id, publicOrigin: origin, requestOrigin: origin, fetched: served })
   if (!('compiled' in before)) throw bindingChanged(name, 'is not what is registered now')
   const newUse = findNewUse(before.compiled.profile, profile)
   if (newUse !== undefined) throw bindingChanged(name, newUse)

@@ -1,14 +1,7 @@
 import { ANONYMOUS } from '../../auth/index.ts'
 import { agentIdPattern } from '../../card/model/index.ts'
-import {
-  type Handler,
-  HttpError,
-  jsonResponse,
-  publicCacheControl,
-  readJson,
-  respondWithDocument,
-  toHttpError,
-} from '../../http/index.ts'
+import { config } from '../../config.ts'
+import { type Handler, HttpError, jsonResponse, readJson, respondWithDocument, toHttpError } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_TEXT_LENGTH } from '../../limits.ts'
 import {
@@ -81,7 +74,10 @@ export const getEntry: Handler = (request, env, _, { identifier: segment = '' })
     return respondWithDocument(entry, request.headers, cacheHeaders(env))
   })
 
-const cacheHeaders = (env: Env) => ({ 'Cache-Control': publicCacheControl(env), 'Content-Type': 'application/json' })
+const cacheHeaders = (env: Env) => ({
+  'Cache-Control': config(env).publicCacheControl,
+  'Content-Type': 'application/json',
+})
 
 /** No URL begins with an empty origin. */
 const onlyAgent = (id: string) => ({ after: '', limit: 1, origin: '', owner: id })

@@ -1,4 +1,5 @@
-import { isLocalName, parseUrl, type RequestContext, requestHostname } from '../../http/index.ts'
+import { config } from '../../config.ts'
+import { isLocalName, type RequestContext, requestHostname } from '../../http/index.ts'
 import { findHostOwner } from '../../registry/edge/index.ts'
 import type { CatalogAgent } from '../../registry/index.ts'
 
@@ -18,9 +19,9 @@ export type CatalogPage = { agents: CatalogAgent[]; isOwn: boolean; origin?: str
 export const resolveSite = async ({ request, env, ctx }: RequestContext): Promise<Site> => {
   const { origin } = new URL(request.url)
   const hostname = requestHostname(request)
-  const publicUrl = parseUrl(env.PUBLIC_URL)
-  const whole = publicUrl ? { origin: publicUrl.origin, isOwn: true } : { origin, isOwn: false }
-  if (publicUrl?.hostname === hostname) return whole
+  const { publicOrigin } = config(env)
+  const whole = { origin: publicOrigin ?? origin, isOwn: publicOrigin !== undefined }
+  if (publicOrigin !== undefined && new URL(publicOrigin).hostname === hostname) return whole
   const owner = await findHostOwner(hostname, env, ctx)
   if (owner === undefined) return whole
   // The port and the scheme are those of the request, which a client could make up, on a development machine only.

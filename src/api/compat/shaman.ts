@@ -5,8 +5,9 @@ import {
   requireAnyAgent,
   tooManyAttempts,
 } from '../../auth/index.ts'
+import { config } from '../../config.ts'
 import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/gate/index.ts'
-import { type Handler, log, type RequestContext, tooManyRequests } from '../../http/index.ts'
+import { type Handler, type RequestContext, tooManyRequests } from '../../http/index.ts'
 import { getCachedByName } from '../../registry/edge/index.ts'
 import { listResponse } from '../agents/index.ts'
 import { cardResponseFor } from '../cards.ts'
@@ -14,7 +15,7 @@ import { agentNameNotFound } from '../errors.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of agents. */
 export const listForShaman: Handler = (request, env, ctx) =>
-  listResponse('/.well-known/a2a/agents', deploymentRole(env) === 'public', { request, env, ctx })
+  listResponse('/.well-known/a2a/agents', config(env).role === 'public', { request, env, ctx })
 
 /**
  * `GET /a2a/v1/agents/{name}`: the card of the agent with a name or id, in any case; in Shaman's dialect unless the request asks
@@ -23,29 +24,13 @@ export const listForShaman: Handler = (request, env, ctx) =>
 export const namedCard: Handler = async (request, env, ctx, { name: segment = '' }) => {
   const context = { request, env, ctx }
   const caller =
-    deploymentRole(env) === 'internal' ? await requireAnyAgent(context, 'read') : await authenticate(request, env, ctx)
+    config(env).role === 'internal' ? await requireAnyAgent(context, 'read') : await authenticate(request, env, ctx)
   const name = decodeSegment(segment)
   const id = name === undefined ? '' : await resolveName(name, caller, context)
   const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', context, { caller })
   if (response !== undefined) return response
   if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
   throw agentNameNotFound(name ?? '')
-}
-
-/** Whom Shaman's two GET endpoints are for: everybody, or callers with a token. */
-type Role = 'public' | 'internal'
-
-const reportedRoles = new Set<string>()
-
-/** Returns the role that `ROLE` configures. A misspelt one was hardly meant to be public; it is logged once in an isolate. */
-export const deploymentRole = ({ ROLE = '' }: { ROLE?: string }): Role => {
-  const role = ROLE.trim()
-  if (role === '' || role === 'public') return 'public'
-  if (role !== 'internal' && !reportedRoles.has(role)) {
-    reportedRoles.add(role)
-    log('error', 'misconfigured', { 'calling_card.detail': 'ROLE is neither public nor internal: taken for internal' })
-  }
-  return 'internal'
 }
 
 /** Resolves a name to an id; empty if there is none. A name that is not cached costs a read of the Registry, so it counts as a call. */

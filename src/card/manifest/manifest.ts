@@ -135,15 +135,15 @@ export const declaredId = (document: Json): string | undefined => {
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
-/** What is known of the origin of this host: `PUBLIC_URL`, if it is set, and the origin of the registration request. */
-export type KnownOrigins = { publicUrl?: string | undefined; requestOrigin: string }
+/** The known origins of this host: that of `PUBLIC_URL`, if it is set, and that of the registration request. */
+export type KnownOrigins = { publicOrigin?: string | undefined; requestOrigin: string }
 
 /**
  * Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the registration. A host
  * name through which the agent is registered keeps its port, and one of this machine its port and scheme.
  */
-export const resolveOrigin = ({ hosts }: Manifest, { publicUrl, requestOrigin }: KnownOrigins): string => {
-  if (publicUrl) return publicUrl.replace(/(?<!\/)\/+$/, '')
+export const resolveOrigin = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): string => {
+  if (publicOrigin !== undefined) return publicOrigin
   const host = firstHost(hosts)
   if (host === undefined) return requestOrigin
   const { hostname, port, protocol } = new URL(requestOrigin)
@@ -152,10 +152,10 @@ export const resolveOrigin = ({ hosts }: Manifest, { publicUrl, requestOrigin }:
 }
 
 /** Finds a host name that the URLs of the card would have, although no client of this host could use them. */
-export const findLocalHost = ({ hosts }: Manifest, { publicUrl, requestOrigin }: KnownOrigins): CardError[] => {
+export const findLocalHost = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): CardError[] => {
   const host = firstHost(hosts)
   const { hostname } = new URL(requestOrigin)
-  if (publicUrl || host === undefined || !isLocalName(host) || isLocalName(hostname)) return []
+  if (publicOrigin !== undefined || host === undefined || !isLocalName(host) || isLocalName(hostname)) return []
   const message = `begins with "${host}", which is no public host name: clients of ${hostname} could not use the URLs of the card. Begin with a host name of this host, or set PUBLIC_URL`
   return [{ pointer: '/hosts', message }]
 }

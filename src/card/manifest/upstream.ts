@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { hostVariables, parseUrl } from '../../http/shared.ts'
+import { parseUrl } from '../../http/shared.ts'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MIN_TTL_SECONDS } from '../../limits.ts'
+import { variableNames } from '../../variables.ts'
 import { addsCredential, hostList, httpUrl, singleLine, strictObject } from '../model/index.ts'
 import { isDid, type TrustedKeys, UpstreamKeys, verifyPolicies } from './upstream-keys.ts'
 
@@ -16,7 +17,7 @@ const secretName = v.pipe(
   bindingName('must be the name of a Worker secret, in capital letters such as WEATHER_TOKEN, never its value'),
   // Who receives one of these could act as the host, or learn what belongs to its owner alone.
   v.notValues(
-    Object.keys(hostVariables),
+    variableNames,
     ({ input }) =>
       `must not be ${input}, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN`,
   ),

@@ -23,9 +23,6 @@ export type RepresentationName = (typeof representationNames)[number]
 /** The documents that this host signs: those that the official clients read. */
 export const signedNames = ['agent-card.json', 'agent.json', '1.0', '0.3'] as const satisfies RepresentationName[]
 
-/** The Worker secrets that have the keys of a host. They take turns, so that one of them is free for the next key. */
-export const keySecrets = ['SIGNING_KEY', 'SIGNING_KEY_2'] as const
-
 /**
  * What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well,
  * until it is retired.

@@ -25,7 +25,7 @@ type PolicyInput = {
   /** What is wrong with the shape of the message. */
   misshapen?: InvalidParams | undefined
   /** Origins that callbacks may go to although they are not public https ones (`ALLOWED_ORIGINS`). */
-  allowedOrigins: string
+  allowedOrigins: ReadonlySet<string> | undefined
 }
 
 /** A check, and its group: the member of the manifest's `gate` that sets its level. */
@@ -82,7 +82,7 @@ export type Verdict = Permitted | CallError
 export const evaluatePolicy = (
   call: A2ACall,
   profile: CallProfile,
-  allowedOrigins = '',
+  allowedOrigins?: ReadonlySet<string>,
 ): Verdict | Promise<Verdict> => {
   if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) return checkExtendedCard(profile)
   const read = readMessage(call, translatableTarget(call, profile)?.version)
@@ -125,7 +125,10 @@ const checkExtendedCard = ({ extendedAgentCard, tiers }: CallProfile): Verdict =
 const MAX_REPORTED_CALLBACKS = 10
 
 /** Refuses callbacks to addresses that this host itself would not call: the agent may be in a private network. */
-const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins: string): CallError | undefined => {
+const checkCallbacks = (
+  { callbackUrls }: MessageFacts,
+  allowedOrigins?: ReadonlySet<string>,
+): CallError | undefined => {
   const fields: string[] = []
   for (const { field, url } of callbackUrls) {
     if (fields.length >= MAX_REPORTED_CALLBACKS) break
@@ -141,7 +144,7 @@ const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins: string):
   }
 }
 
-const isCallable = (url: Json, allowedOrigins: string): boolean =>
+const isCallable = (url: Json, allowedOrigins?: ReadonlySet<string>): boolean =>
   typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
 
 /**

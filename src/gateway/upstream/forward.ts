@@ -14,7 +14,7 @@ export type ForwardOptions = {
   /** The maximum size of a response that is not a stream. */
   maxBytes?: number
   /** Origins that are exempt from the fetch guard, separated by spaces or commas. */
-  allowedOrigins: string
+  allowedOrigins: ReadonlySet<string>
   /** The name of this agent of this host in `Via`. */
   pseudonym: string
   /** How the agent's answers are checked. */

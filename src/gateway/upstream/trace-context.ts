@@ -1,4 +1,5 @@
 import { containsAdminToken } from '../../auth/index.ts'
+import type { Variables } from '../../config.ts'
 import { endToEndHeader } from '../../http/index.ts'
 
 /** A trace that this host takes part in (W3C Trace Context), with a span of its own between its caller and the agent. */
@@ -24,7 +25,7 @@ const KNOWN_FLAGS = 0x03
  * Continues the trace of a caller with a new span. Returns undefined if `traceparent` is missing or invalid: then the agent gets
  * no trace, because a trace that begins here would have a root that nobody records.
  */
-export const continueTrace = (headers: Headers, env: Pick<Env, 'ADMIN_TOKEN'>): TraceContext | undefined => {
+export const continueTrace = (headers: Headers, env: Variables): TraceContext | undefined => {
   const traceparent = endToEndHeader('traceparent', headers) ?? ''
   const [, version, traceId, parentSpanId, flags = '', rest] = traceparentForm.exec(traceparent) ?? []
   if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) return undefined

@@ -1,4 +1,5 @@
 import type { Progress } from '@modelcontextprotocol/client'
+import { config } from '../../config.ts'
 import { createUpstreamFetch } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_TOOL_SECONDS } from '../../limits.ts'
@@ -78,7 +79,7 @@ export class ToolClient {
     { owner, timeoutSeconds }: { owner: SessionOwner; timeoutSeconds: number },
     work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
   ): Promise<ToolOutcome> {
-    const fetch = createUpstreamFetch(upstream, this.#env)
+    const fetch = createUpstreamFetch(upstream, this.#env, config(this.#env))
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {
       const pooled = await this.#pool.acquire(upstream, owner, fetch)

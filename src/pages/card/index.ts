@@ -2,7 +2,8 @@ import { html } from 'hono/html'
 import { agentNotFound, loadCard } from '../../api/index.ts'
 import { authenticate } from '../../auth/index.ts'
 import { type AgentCard, agentIdPattern, cardUrl, type RepresentationName } from '../../card/model/index.ts'
-import { type Handler, parseUrl, publicCacheControl, type RequestContext } from '../../http/index.ts'
+import { config } from '../../config.ts'
+import { type Handler, parseUrl, type RequestContext } from '../../http/index.ts'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { type CachedDocument, readDocument, readProfile, readReceipt } from '../../registry/edge/index.ts'
 import { isStale, staleHeaders } from '../../registry/index.ts'
@@ -35,7 +36,7 @@ export const getCardPage: Handler = async (request, env, ctx, { id = '' }) => {
   const { facts, document } = await loadFacts(id, view, context)
   const { source } = facts
   return pageResponse(renderCardPage(facts, view, document), request, {
-    cacheControl: publicCacheControl(env),
+    cacheControl: config(env).publicCacheControl,
     ...(source && isStale(source) && { headers: staleHeaders(source) }),
   })
 }
@@ -63,7 +64,7 @@ const loadFacts = async (
   const check = await loadCheck(id, context)
   const tool = profile?.mcp?.tools[0]
   const route = profile?.route ?? 'direct'
-  const own = parseUrl(env.PUBLIC_URL) ?? new URL(request.url)
+  const own = new URL(config(env).publicOrigin ?? request.url)
   const routed = route === 'gateway' ? parseUrl(card.supportedInterfaces[0]?.url ?? '') : null
   const { origin } = routed ?? own
   const facts: CardFacts = {

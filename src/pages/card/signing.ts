@@ -1,4 +1,4 @@
-import { keySecrets, type RepresentationName } from '../../card/model/index.ts'
+import type { RepresentationName } from '../../card/model/index.ts'
 import {
   findSdkVerdicts,
   listSignatures,
@@ -16,6 +16,7 @@ import {
 import { parseUrl } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
+import { keySecrets } from '../../variables.ts'
 import { shorten } from '../text/index.ts'
 
 /** The signers of the documents of a card, each key once, and the SDKs that accept it with the keys of this host. */

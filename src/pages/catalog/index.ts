@@ -1,7 +1,8 @@
 import { html } from 'hono/html'
 import type { FoundAgent } from '../../api/agents/index.ts'
 import { fetchCacheable } from '../../api/index.ts'
-import { type Handler, NO_STORE, publicCacheControl } from '../../http/index.ts'
+import { config } from '../../config.ts'
+import { type Handler, NO_STORE } from '../../http/index.ts'
 import { type Html, pageResponse } from '../layout/index.ts'
 import { plural } from '../text/index.ts'
 import { type FacetName, facetNames, renderFilters } from './filters.ts'
@@ -42,7 +43,7 @@ ${filters}
   const title = words === null ? 'Agents' : `Agents: ${words}`
   return pageResponse({ title, section: 'agents', main, script: 'catalog.js' }, request, {
     status: response.status,
-    cacheControl: response.ok ? publicCacheControl(env) : NO_STORE,
+    cacheControl: response.ok ? config(env).publicCacheControl : NO_STORE,
     headers: response.ok ? {} : retryHeaders(response),
   })
 }

@@ -1,12 +1,11 @@
 import { agentNotFound, loadCard } from '../../api/index.ts'
 import { type AgentCard, agentIdPattern } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
 import {
   CORS_HEADERS,
   type Handler,
   matchesIfNoneMatch,
   PRIVATE_NO_STORE,
-  parseUrl,
-  publicCacheControl,
   type RequestContext,
   strongEtag,
 } from '../../http/index.ts'
@@ -22,7 +21,7 @@ export { type Monogram, monogramOf, renderMonogram } from './monogram.ts'
 /** `GET /agents/{id}/card.svg`: the business card of an agent, for READMEs. */
 export const getCardImage: Handler = (request, env, ctx, { id = '' }) =>
   respondWithPicture(id, { request, env, ctx }, card => {
-    const { origin } = parseUrl(env.PUBLIC_URL) ?? new URL(request.url)
+    const { origin } = new URL(config(env).publicOrigin ?? request.url)
     return renderBusinessCard({ id, card, url: `${origin}/agents/${id}` })
   })
 
@@ -66,7 +65,7 @@ const pictureResponse = async (
   const etag = await strongEtag(body)
   const headers = {
     ...CORS_HEADERS,
-    'Cache-Control': request.headers.has('Authorization') ? PRIVATE_NO_STORE : publicCacheControl(env),
+    'Cache-Control': request.headers.has('Authorization') ? PRIVATE_NO_STORE : config(env).publicCacheControl,
     // A picture is made to be embedded, also in pages that are isolated from other origins.
     'Cross-Origin-Resource-Policy': 'cross-origin',
     ETag: etag,

@@ -1,3 +1,4 @@
+import { config } from '../../config.ts'
 import { log } from '../../http/index.ts'
 import type { RegistryHealth, UpstreamBindings, WebhookHealth } from '../records.ts'
 import { getRegistry } from '../store/index.ts'
@@ -51,7 +52,7 @@ const withTimeout = async <Value>(work: Promise<Value>): Promise<Value | undefin
 
 /** The Registry may be well while the object that delivers to the webhook is not. */
 const loadWebhook = async (env: Env): Promise<WebhookHealth | null> => {
-  if (!env.WEBHOOK_URL) return null
+  if (config(env).webhookUrl === undefined) return null
   try {
     return await env.EVENTS.getByName('default').health()
   } catch (error) {

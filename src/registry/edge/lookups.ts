@@ -1,3 +1,4 @@
+import { config } from '../../config.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
 import { hostKey, KV_CACHE_SECONDS, tokenKey } from '../kv-format.ts'
 import type { NamedAgents } from '../records.ts'
@@ -23,7 +24,7 @@ const names = new KvCache<NamedAgents>(CACHE_BYTES, name => NAME_OVERHEAD + 2 * 
 
 /** Returns the agent that a host name stands for: the one that claims it, else the root agent; undefined for none. */
 export const findAgentByHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>
-  (await readHost(hostname, env, ctx)) ?? (env.ROOT_AGENT || undefined) ?? (await readHost('*', env, ctx)) ?? undefined
+  (await readHost(hostname, env, ctx)) ?? config(env).rootAgent ?? (await readHost('*', env, ctx)) ?? undefined
 
 /** Returns the agent that claims a host name itself; undefined for none. */
 export const findHostOwner = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | undefined> =>

@@ -1,3 +1,4 @@
+import { config } from '../../config.ts'
 import { log, safeFetch } from '../../http/index.ts'
 import { WEBHOOK_RETRY_SECONDS, WEBHOOK_TIMEOUT_SECONDS } from '../../limits.ts'
 import type { StoredChange, WebhookHealth } from '../records.ts'
@@ -50,7 +51,7 @@ export class WebhookQueue {
    * delivered. Returns whether a delivery may begin when they are.
    */
   prepare(imported = 0): boolean {
-    const url = this.#env.WEBHOOK_URL
+    const { webhookUrl: url } = config(this.#env)
     const row = this.#row()
     if (!url) {
       if (row) this.#sql.exec('DELETE FROM webhook')
@@ -90,7 +91,7 @@ export class WebhookQueue {
   /** Returns the state of the webhook for monitors; null without one. */
   health(): WebhookHealth | null {
     const row = this.#row()
-    const url = this.#env.WEBHOOK_URL
+    const { webhookUrl: url } = config(this.#env)
     if (!row || !url) return null
     const failingSince = row.url === url ? row.failingSince : null
     return { pending: Math.max(0, this.#changes.newest() - row.delivered), failingSince }
@@ -105,7 +106,7 @@ export class WebhookQueue {
       const message = toWebhookMessage(change, feed)
       const headers = { 'Content-Type': 'application/json', ...(await signWebhook(message, keys, Date.now())) }
       const init = { method: 'POST', headers, body: message.body, signal: controller.signal }
-      const response = await safeFetch(url, init, this.#env.ALLOWED_ORIGINS)
+      const response = await safeFetch(url, init, config(this.#env).allowedOrigins)
       if ('blocked' in response) return { reason: `blocked: ${response.blocked}` }
       // Nothing of the body is read, and it would keep the connection open.
       response.body?.cancel().catch(() => undefined)

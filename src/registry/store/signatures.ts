@@ -1,4 +1,5 @@
 import { log } from '../../http/index.ts'
+import { keySecrets } from '../../variables.ts'
 import type { SigningState } from '../records.ts'
 import type { Publisher } from './publisher.ts'
 
@@ -48,7 +49,7 @@ export const selectSigningState = (sql: SqlStorage, signers: string): SigningSta
 
 /** Loads what reads keys only for a host that has some. */
 const readSigners = async (env: Env): Promise<{ signers: string; checkAt?: number }> => {
-  if (!env.SIGNING_KEY && !env.SIGNING_KEY_2) return { signers: '' }
+  if (!keySecrets.some(secret => env[secret])) return { signers: '' }
   const { getSigningKeys, nameSigners } = await import('../../signing/keys.ts')
   const now = Date.now()
   const keys = await getSigningKeys(env, now)

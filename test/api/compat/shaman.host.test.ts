@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { deploymentRole } from '../../../src/api/compat/shaman.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { senderTo } from '../../support/called-host.ts'
 import { bilingualCard } from '../../support/cards/cards.ts'
@@ -152,26 +151,5 @@ describe('ROLE=internal', () => {
     expect(names(await getInternal(listPath, other))).toEqual(publicNames)
     expect((await getInternal('/a2a/v1/agents/CustomerSupport', other)).status).toBe(200)
     expect((await getInternal('/a2a/v1/agents/internal', other)).status).toBe(404)
-  })
-})
-
-describe('deploymentRole', () => {
-  it('reads ROLE, and logs an error if it is invalid, once and not with each request', () => {
-    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    for (const [ROLE, role, errors] of [
-      [undefined, 'public', 0],
-      ['', 'public', 0],
-      ['public', 'public', 0],
-      ['internal', 'internal', 0],
-      [' internal ', 'internal', 0],
-      ['Public', 'internal', 1],
-      ['open', 'internal', 1],
-      ['open', 'internal', 0],
-    ] as const) {
-      error.mockClear()
-      expect([ROLE, deploymentRole(ROLE === undefined ? {} : { ROLE }), error.mock.calls.length]).toEqual([
-        ...[ROLE, role, errors],
-      ])
-    }
   })
 })

@@ -157,16 +157,16 @@ describe('route: gateway', () => {
 })
 
 describe('the origin of the URLs of a card', () => {
-  const compileAt = (requestOrigin: string, hosts: string[], publicUrl?: string) => {
+  const compileAt = (requestOrigin: string, hosts: string[], publicOrigin?: string) => {
     const manifest = { card: cards.gopherhole as Json, route: 'gateway', hosts }
-    return compile(manifest, { id: 'a', requestOrigin, publicUrl })
+    return compile(manifest, { id: 'a', requestOrigin, publicOrigin })
   }
 
   it('is PUBLIC_URL, a host name of the agent, or that of the registration', () => {
-    const rows: [requestOrigin: string, hosts: string[], origin: string, publicUrl?: string][] = [
-      ['https://request.example', ['a.example'], 'https://cards.example', 'https://cards.example/'],
+    const rows: [requestOrigin: string, hosts: string[], origin: string, publicOrigin?: string][] = [
+      ['https://request.example', ['a.example'], 'https://cards.example', 'https://cards.example'],
       ['https://request.example', ['*', 'a.example', 'b.example'], 'https://a.example'],
-      ['https://request.example', ['*'], 'https://request.example', ''],
+      ['https://request.example', ['*'], 'https://request.example'],
       // On this machine.
       ['http://127.0.0.1:8787', ['127.0.0.1'], 'http://127.0.0.1:8787'],
       ['http://127.0.0.1:8787', ['localhost'], 'http://localhost:8787'],
@@ -174,8 +174,8 @@ describe('the origin of the URLs of a card', () => {
       ['https://cards.example:8443', ['cards.example'], 'https://cards.example:8443'],
       ['http://cards.example', ['cards.example'], 'https://cards.example'],
     ]
-    for (const [requestOrigin, hosts, origin, publicUrl] of rows)
-      expect(compileAt(requestOrigin, hosts, publicUrl)).toMatchObject({
+    for (const [requestOrigin, hosts, origin, publicOrigin] of rows)
+      expect(compileAt(requestOrigin, hosts, publicOrigin)).toMatchObject({
         compiled: { origin, documents: { gopherhole: { url: `${origin}/agents/a/a2a` } } },
       })
   })

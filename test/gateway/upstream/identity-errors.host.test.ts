@@ -56,7 +56,7 @@ describe('a manifest with `upstream.identity`', () => {
     const issuerOf = (hosts: string[], origins: object = {}) =>
       compileCard({ card: shortCard, upstream, hosts }, undefined, { ...registration, ...origins }).profile.identity
     expect([
-      issuerOf(['weather.example.com'], { publicUrl: 'https://cards.example.com/' }),
+      issuerOf(['weather.example.com'], { publicOrigin: 'https://cards.example.com' }),
       issuerOf(['*', 'weather.example.com', 'b.example.com']),
     ]).toEqual([{ issuer: 'https://cards.example.com' }, { issuer: 'https://weather.example.com' }])
   })

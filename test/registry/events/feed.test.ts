@@ -319,7 +319,9 @@ describe('the feed', () => {
   it('sets an alarm for the webhook, and none without one', async () => {
     await record('a')
     expect(storage.alarm).toBeNull()
-    Object.assign(env, { WEBHOOK_URL: 'https://10.0.0.1/' })
+    env = { ...env, WEBHOOK_URL: 'https://10.0.0.1/' }
+    vi.spyOn(console, 'error').mockReturnValue()
+    wake()
     await record('b')
     expect(storage.alarm).toBeLessThanOrEqual(Date.now())
     vi.spyOn(console, 'warn').mockReturnValue()

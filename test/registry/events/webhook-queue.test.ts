@@ -10,8 +10,9 @@ const change = (number: number): StoredChange => ({
   ...{ number, id: `a${number}`, seq: 1, kind: 'registered', publicKind: 'registered', at: 0 },
 })
 
+let sql: SqlStorage
 let changes: ChangeTable
-let env: Env
+let env: Partial<Env>
 let queue: WebhookQueue
 let answers: (Response | Error)[]
 let sent: { url: string; id: string; body: { type: string; data: { agent: string } }; init: RequestInit }[]
@@ -19,10 +20,10 @@ let logged: { event: string; 'calling_card.detail': string; 'http.response.statu
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 22) })
-  const sql = openSql()
+  sql = openSql()
   changes = new ChangeTable(sql)
-  env = { WEBHOOK_URL: url, WEBHOOK_SECRET: key, ALLOWED_ORIGINS: '' } as Env
-  queue = new WebhookQueue(sql, changes, env)
+  env = {}
+  deploy({ WEBHOOK_URL: url, WEBHOOK_SECRET: key, ALLOWED_ORIGINS: '' })
   answers = []
   sent = []
   logged = []
@@ -36,6 +37,12 @@ beforeEach(() => {
     return answer
   })
 })
+
+/** Starts the queue again, with other variables. */
+const deploy = (variables: Partial<Env>) => {
+  env = { ...env, ...variables }
+  queue = new WebhookQueue(sql, changes, env as Env)
+}
 
 /** Stores changes as the feed does. */
 const store = (...numbers: number[]) => {
@@ -110,7 +117,7 @@ describe('the queue of the webhook', () => {
     expect(queue.health()).toEqual({ pending: 2, failingSince: Date.now() })
     expect(logged).toMatchObject([{ event: 'webhook-failed', 'calling_card.detail': expect.stringMatching(/^gone: /) }])
     expect(console.error).toHaveBeenCalledOnce()
-    env.WEBHOOK_URL = `${url}?again`
+    deploy({ WEBHOOK_URL: `${url}?again` })
     expect(store(3)).toBe(true)
     expect(await queue.deliver()).toBeUndefined()
     expect(sentAgents()).toEqual(['a1', 'a1', 'a2', 'a3'])
@@ -164,7 +171,7 @@ describe('the queue of the webhook', () => {
       ...['https://10.0.0.1/', 'https://metadata.google.internal/', 'http://hooks.example.com/', 'https://localhost/'],
       'https://user:password@hooks.example.com/',
     ]) {
-      env.WEBHOOK_URL = address
+      deploy({ WEBHOOK_URL: address })
       expect([address, await queue.deliver()]).toEqual([address, 5_000])
       const detail = expect.stringMatching(/^blocked: /)
       expect(logged.at(-1)).toMatchObject({ event: 'webhook-failed', 'calling_card.detail': detail })
@@ -174,7 +181,7 @@ describe('the queue of the webhook', () => {
   })
 
   it('sends nothing without a valid key', async () => {
-    env.WEBHOOK_SECRET = 'whsec_short'
+    deploy({ WEBHOOK_SECRET: 'whsec_short' })
     store(1)
     expect(await queue.deliver()).toBe(5_000)
     expect(sent).toEqual([])
@@ -182,15 +189,15 @@ describe('the queue of the webhook', () => {
   })
 
   it('begins with the first change after WEBHOOK_URL is set, and forgets what is pending once it is empty', async () => {
-    env.WEBHOOK_URL = ''
+    deploy({ WEBHOOK_URL: '' })
     expect(store(1)).toBe(false)
-    env.WEBHOOK_URL = url
+    deploy({ WEBHOOK_URL: url })
     store(2)
-    env.WEBHOOK_URL = ''
+    deploy({ WEBHOOK_URL: '' })
     expect(queue.health()).toBeNull()
     expect(await queue.deliver()).toBeUndefined()
     expect(queue.health()).toBeNull()
-    env.WEBHOOK_URL = url
+    deploy({ WEBHOOK_URL: url })
     store(3)
     await queue.deliver()
     expect(sentAgents()).toEqual(['a3'])
@@ -200,7 +207,7 @@ describe('the queue of the webhook', () => {
     store(1)
     answers = [status(500), status(500), status(500)]
     await queue.deliver()
-    env.WEBHOOK_URL = 'https://other.example.com/'
+    deploy({ WEBHOOK_URL: 'https://other.example.com/' })
     expect(queue.health()).toEqual({ pending: 1, failingSince: null })
     const later = Date.now() + 60_000
     vi.setSystemTime(later)

@@ -26,7 +26,7 @@ export class Fetching extends WorkerEntrypoint {
     const upstream = (this.ctx.exports as unknown as { Upstream: Fetcher }).Upstream
     const result = await fetchText(url, {
       accepts: isJsonType,
-      allowedOrigins: new URL(url).origin,
+      allowedOrigins: new Set([new URL(url).origin]),
       ...(service && { fetch: (to, init) => fetchService(upstream, to, init) }),
       ...options,
     })

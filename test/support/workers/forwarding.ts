@@ -50,7 +50,7 @@ export class Forwarding extends WorkerEntrypoint {
       {
         timeoutSeconds: 5,
         idleSeconds: 5,
-        allowedOrigins: new URL(url).origin,
+        allowedOrigins: new Set([new URL(url).origin]),
         pseudonym: 'test',
         answers: { level: 'enforce', warn: () => undefined },
         ...options,

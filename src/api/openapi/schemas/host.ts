@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { json, keyRoles, keySecrets, scopes } from '../../../card/model/index.ts'
+import { json, keyRoles, scopes } from '../../../card/model/index.ts'
 import type { PayloadRule } from '../../../card/signatures/index.ts'
+import { keySecrets } from '../../../variables.ts'
 import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './parts.ts'
 
 const token = {
@@ -72,6 +73,7 @@ const Health = v.object({
     }),
   ),
   missing: texts('The secrets that the host needs and lacks.'),
+  misconfigured: v.array(v.object({ name: text('The variable.'), message: text('What it must be.') })),
 })
 
 const Jwk = v.object({
