@@ -28,12 +28,15 @@ let answers: typeof import('./answer-policy.ts') | undefined
 /** Forwards a call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
 export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
   const { agent, caller, request, env, timing } = context
-  const { profile, target, hasPushConfig = false } = permitted
+  const { profile, hasPushConfig = false } = permitted
   const routed = maySelectTenant(profile) ? permitted.call : await dropRoutingParams(permitted.call)
   const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
   if (owned && 'kind' in owned) return owned
   const call = nameBlocking(owned?.call ?? routed)
-  const translated = needsTranslation(call, permitted) ? await translate(context, call, permitted) : undefined
+  const target = targetOf(permitted)
+  const translated = needsTranslation(call, profile, target)
+    ? await translate(context, call, target, permitted.inbound.selector)
+    : undefined
   if (translated && 'kind' in translated) return translated
   const sent = translated?.call ?? call
   const message = translated?.message ?? permitted.inbound.toUpstream(call, target)
@@ -86,21 +89,24 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   return response
 }
 
+/** Returns how the agent is called: an MCP server only in A2A 1.0, whatever the manifest's `bridge`. */
+const targetOf = ({ profile, target }: PermittedCall): CallTarget =>
+  profile.mcp ? { ...target, version: '1.0' } : target
+
 /**
  * Checks whether the agent has another version or binding than the call. One that the manifest lets pass although the
  * agent does not support its version goes as it is.
  */
-const needsTranslation = (call: A2ACall, { profile, target }: PermittedCall): boolean =>
-  !isSameProtocol(call, target) && canTranslate(call, target, profile.bridge)
+const needsTranslation = (call: A2ACall, { bridge, mcp }: CallProfile, target: CallTarget): boolean =>
+  !isSameProtocol(call, target) && (mcp !== undefined || canTranslate(call, target, bridge))
 
 /** Loaded on first use, because most callers have the version and binding of their agents. */
 const translate = async (
   context: CallContext,
-  call: A2ACall,
-  { target, inbound }: PermittedCall,
+  ...call: [call: A2ACall, target: CallTarget, selector: InboundCall['selector']]
 ): Promise<TranslatedCall | CallError> => {
   const { translateCall } = await import('./translate-call.ts')
-  return translateCall(context, call, target, inbound.selector)
+  return translateCall(context, ...call)
 }
 
 /**

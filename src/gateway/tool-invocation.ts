@@ -35,7 +35,6 @@ export const createToolInvocation = (
     ...(toolCall &&
       'tool' in toolCall && { tool: { name: toolCall.tool.name, arguments: JSON.stringify(toolCall.arguments) } }),
     timeoutSeconds,
-    version: call.version,
     streams,
     request: body,
     id: JSON.stringify(call.id),

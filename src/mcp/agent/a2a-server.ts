@@ -1,5 +1,4 @@
 import { AgentCard, type Message, type SendMessageRequest, type StreamResponse, type Task } from '@a2a-js/sdk'
-import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { RequestMalformedError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors'
 import {
   DefaultExecutionEventBusManager,
@@ -23,7 +22,7 @@ import type { BoundTool } from './tool-run.ts'
 /** What all calls of one agent share. */
 export type AgentContext = { tasks: TaskTable; running: RunningTasks; client: ToolClient }
 
-/** An A2A server over JSON-RPC, in A2A 1.0 and 0.3, whose skills are the tools of an MCP server. */
+/** An A2A server over JSON-RPC, in A2A 1.0, whose skills are the tools of an MCP server. */
 export class A2AServer {
   readonly #context: AgentContext
   readonly #buses = new DefaultExecutionEventBusManager()
@@ -34,11 +33,11 @@ export class A2AServer {
   }
 
   async answer(call: BridgeCall, identity: CallerIdentity): Promise<Response> {
-    const { version, streams } = call
+    const { streams } = call
     const exceeded = streams ? this.#streams.acquire(identity) : undefined
     const stream = new BoundedEventStream(() => streams && !exceeded && this.#streams.release(identity))
-    const format = formatOf(call, stream)
-    if (exceeded) return singleResponse({ jsonrpc: '2.0', error: toJsonRpcError(tooManyStreams, version) }, format)
+    const format = { id: call.id, stream }
+    if (exceeded) return singleResponse({ jsonrpc: '2.0', error: toJsonRpcError(tooManyStreams, '1.0') }, format)
     try {
       return await toHttpResponse(await this.#handle(call, identity), format)
     } catch (error) {
@@ -48,19 +47,18 @@ export class A2AServer {
   }
 
   async #handle(call: BridgeCall, identity: CallerIdentity): Promise<RpcResponses> {
-    const { caller, version, request } = call
+    const { caller, request } = call
     const { running } = this.#context
     const tasks = new CallerTaskStore(this.#context.tasks, identity)
     const user = { isAuthenticated: caller !== '', userName: caller }
-    const context = new ServerCallContext({ requestedVersion: version, user })
+    const context = new ServerCallContext({ requestedVersion: '1.0', user })
     const results = new ResultManager(tasks, context)
     const executor = new ToolExecutor(this.#bindTool(call, identity), running, identity, {
       store: event => results.processEvent(event),
       release: taskId => this.#buses.cleanupByTaskId(taskId, context),
     })
     const handler = new ToolRequestHandler(running, card, tasks, executor, this.#buses)
-    const Transport = version === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler
-    return (await new Transport(handler).handle(toSdkRequest(request), context)) as RpcResponses
+    return (await new JsonRpcTransportHandler(handler).handle(toSdkRequest(request), context)) as RpcResponses
   }
 
   #bindTool(call: BridgeCall, caller: CallerIdentity): BoundTool | undefined {
@@ -149,26 +147,18 @@ type RpcResponses = RpcResponse | AsyncGenerator<RpcResponse, void, undefined>
 type ResponseFormat = {
   /** JSON text of the caller's own id. */
   id: string
-  /** Whether an error in place of a stream is an event, too: clients of A2A 0.3 read nothing else there. */
-  errorAsEvent: boolean
-  toRpcError: (error: unknown) => unknown
   /** The stream to write to if the response is one, else to close. */
   stream: BoundedEventStream
 }
 
-const formatOf = ({ id, version, streams }: BridgeCall, stream: BoundedEventStream): ResponseFormat =>
-  version === '0.3'
-    ? { id, stream, errorAsEvent: streams, toRpcError: LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError }
-    : { id, stream, errorAsEvent: false, toRpcError: JsonRpcTransportHandler.mapToJSONRPCError }
-
 /** Returns the HTTP response for what the SDK returns: JSON, or an event stream. */
 export const toHttpResponse = async (responses: RpcResponses, format: ResponseFormat): Promise<Response> => {
   if (!(Symbol.asyncIterator in responses)) return singleResponse(responses, format)
-  const first = await responses.next().catch((error: unknown) => ({ failed: rpcError(error, format) }))
+  const first = await responses.next().catch((error: unknown) => ({ failed: rpcError(error) }))
   if ('failed' in first) return singleResponse(first.failed, format)
   writeEvents(first, responses, format).then(
     () => format.stream.end(),
-    (error: unknown) => format.stream.end(toEvent(rpcError(error, format), format)),
+    (error: unknown) => format.stream.end(toEvent(rpcError(error), format)),
   )
   return new Response(format.stream.body, { headers: { 'Content-Type': 'text/event-stream' } })
 }
@@ -182,18 +172,14 @@ const writeEvents = async (
   const { stream } = format
   for (let next = first; !next.done; next = await responses.next())
     if (stream.isOpen && !stream.write(toEvent(next.value, format)))
-      stream.end(toEvent(rpcError(tooMuchUnread, format), format))
+      stream.end(toEvent(rpcError(tooMuchUnread), format))
 }
 
 const tooMuchUnread = new Error('Too many events of this stream are unread. The task goes on: get it by its id.')
 
 const singleResponse = (response: RpcResponse, format: ResponseFormat): Response => {
   format.stream.end()
-  const asEvent = response.error !== undefined && format.errorAsEvent
-  const text = responseText(response, format)
-  return new Response(asEvent ? eventText(text) : text, {
-    headers: { 'Content-Type': asEvent ? 'text/event-stream' : 'application/json' },
-  })
+  return new Response(responseText(response, format), { headers: { 'Content-Type': 'application/json' } })
 }
 
 const encoder = new TextEncoder()
@@ -204,7 +190,7 @@ const toEvent = (response: RpcResponse, format: ResponseFormat): Uint8Array =>
 const responseText = (response: RpcResponse, { id }: ResponseFormat): string =>
   JSON.stringify({ ...response, id: JSON.rawJSON(id) })
 
-const rpcError = (error: unknown, { toRpcError }: ResponseFormat): RpcResponse => ({
+const rpcError = (error: unknown): RpcResponse => ({
   jsonrpc: '2.0',
-  error: toRpcError(error),
+  error: JsonRpcTransportHandler.mapToJSONRPCError(error),
 })

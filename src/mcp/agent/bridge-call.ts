@@ -1,5 +1,3 @@
-import type { WireVersion } from '../../card/model/index.ts'
-
 /** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */
 export type BridgeCall = {
   /** The agent's id. */
@@ -19,10 +17,9 @@ export type BridgeCall = {
   resource?: { uri: string; isListed: boolean }
   /** How long a tool may take without reporting progress. */
   timeoutSeconds: number
-  version: WireVersion
   /** Whether the response is a stream. */
   streams: boolean
-  /** JSON text of the JSON-RPC request. */
+  /** JSON text of the JSON-RPC request, in A2A 1.0. */
   request: string
   /** JSON text of its id. */
   id: string

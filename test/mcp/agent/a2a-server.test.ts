@@ -2,12 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { type RpcResponse, toHttpResponse } from '../../../src/mcp/agent/a2a-server.ts'
 import { BoundedEventStream } from '../../../src/mcp/agent/quotas.ts'
 
-const format = (errorAsEvent = false) => ({
-  id: '"7"',
-  errorAsEvent,
-  toRpcError: (error: unknown) => `${error}`,
-  stream: new BoundedEventStream(() => undefined),
-})
+const format = () => ({ id: '"7"', stream: new BoundedEventStream(() => undefined) })
 
 /** Streams results one at a time, up to an error; `ended` resolves once all have been consumed. */
 const streamResults = (results: (number | string | Error)[]) => {
@@ -33,25 +28,17 @@ describe('toHttpResponse', () => {
     const response = await toHttpResponse(streamResults([1, 2, new Error('gone')]).stream, format())
     expect([response.headers.get('Content-Type'), await response.text()]).toEqual([
       'text/event-stream',
-      ['"result":1,"id":"7"', '"result":2,"id":"7"', '"error":"Error: gone","id":"7"']
+      ['"result":1,"id":"7"', '"result":2,"id":"7"', '"error":{"code":-32603,"message":"gone"},"id":"7"']
         .map(rest => `data: {"jsonrpc":"2.0",${rest}}\n\n`)
         .join(''),
     ])
   })
 
-  it.each([
-    [false, 'application/json', ''],
-    [true, 'text/event-stream', 'data: '],
-  ])(
-    'returns the error of a stream that fails before its first event (as an event: %s)',
-    async (asEvent, type, prefix) => {
-      const response = await toHttpResponse(streamResults([new Error('no')]).stream, format(asEvent))
-      expect([response.headers.get('Content-Type'), (await response.text()).trimEnd()]).toEqual([
-        type,
-        `${prefix}{"jsonrpc":"2.0","error":"Error: no","id":"7"}`,
-      ])
-    },
-  )
+  it('returns the error of a stream that fails before its first event as JSON', async () => {
+    const response = await toHttpResponse(streamResults([new Error('no')]).stream, format())
+    expect(response.headers.get('Content-Type')).toBe('application/json')
+    expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32603 }, id: '7' })
+  })
 
   // A task is stored as its events are consumed.
   it('consumes a stream to its end even when the client has disconnected, and serializes nothing for it', async () => {

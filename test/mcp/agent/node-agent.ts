@@ -36,7 +36,6 @@ export const bridgeRequest = (
     address: '',
     upstream: { url: server.url },
     timeoutSeconds: 5,
-    version: '1.0',
     streams: false,
     request: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     id: '1',
