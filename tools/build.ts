@@ -35,7 +35,7 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
     cwd: root,
     input: 'src/index.ts',
     ...workerOptions,
-    plugins,
+    plugins: [withoutJsonSchema, ...plugins],
     transform: {
       ...workerOptions.transform,
       define: { ...workerOptions.transform.define, ASSET_PATHS: JSON.stringify(paths) },
@@ -61,6 +61,24 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
   const modules = output.map((file): [string, Content] => [file.fileName, contentOf(file)])
   const assets = [...files].map(([path, content]): [string, Content] => [`public${path}`, content])
   replaceFiles(directory, new Map([...modules, ...assets]))
+}
+
+/** Leaves out how zod makes JSON Schema: each schema of the MCP client would bring it, and the client never calls it. */
+const withoutJsonSchema: Plugin = {
+  name: 'without-json-schema',
+  transform: {
+    filter: { id: /zod\/v4\/core\/(?:json-schema-processors|to-json-schema)\.js$/ },
+    handler: text => {
+      const names = text.matchAll(/^export (?:const|function) (\w+)/gm).map(([, name]) => name)
+      return {
+        code: names
+          .map(name => `export const ${name} = () => {}`)
+          .toArray()
+          .join('\n'),
+        map: null,
+      }
+    },
+  },
 }
 
 type Content = string | Uint8Array
