@@ -16,9 +16,8 @@ const Repository = v.object({
 })
 
 /**
- * Builds the npm package `sync-card` into `folder`: JavaScript modules without the dependencies, a package.json that names these with
- * their pinned versions, the JSON Schema of manifests, and what npm shows. The code is not minified, so that a stack trace can be
- * read without a source map.
+ * Builds the npm package `sync-card` into `folder`: modules, the JSON Schema of manifests, and a package.json with the
+ * pinned versions of its dependencies. The code is not minified, so that stack traces can be read.
  */
 export const buildPackage = async (folder: string): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
@@ -36,7 +35,7 @@ export const buildPackage = async (folder: string): Promise<void> => {
 
 const toJsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Bundles the program. What it imports with `import()` is in chunks of its own, which are loaded when they are needed. */
+/** Bundles the program. What it imports with `import()` is in chunks of its own. */
 const bundle = async (folder: string): Promise<OutputChunk[]> => {
   const { output } = await build({
     cwd: root,

@@ -73,8 +73,8 @@ export const createContext = (io: Io, program: string): Context => {
 export const PROFILES_FILE = 'sync-card.yaml'
 
 /**
- * Returns the nearest folder with a `sync-card.yaml`, from `cwd` up to the root of its repository; else `cwd`. Outside of a repository, no
- * other folder counts: anybody may have written to it.
+ * Returns the nearest folder with a `sync-card.yaml`, from `cwd` up to the root of its repository; else `cwd`. Outside
+ * of a repository, no other folder counts: anybody may have written to it.
  */
 const findConfigFolder = (cwd: string): string =>
   foldersOfRepository(cwd).find(folder => existsSync(join(folder, PROFILES_FILE))) ?? cwd
@@ -88,8 +88,8 @@ export const foldersOfRepository = (folder: string): string[] => {
 }
 
 /**
- * Returns the variables of a file such as `.env`; none if there is no such file. A byte order mark is ignored, as PowerShell writes one,
- * and empty variables count as not set.
+ * Returns the variables of a file such as `.env`; none if there is no such file. A byte order mark is ignored, as
+ * PowerShell writes one, and empty variables count as not set.
  */
 export const readEnvFile = (folder: string, name: string): Environment =>
   withoutEmpty(parseEnv(readEnvText(join(folder, name))))

@@ -9,7 +9,7 @@ const MAX_LENGTH = 200
 const MAX_MISTAKES = 3
 const MAX_MISTAKEN_PART = 0.5
 
-/** Returns a question to append to a message about an unknown name: whether a similar one was meant. Returns '' if none is similar. */
+/** Returns the question whether a similar name was meant, for the end of a message; '' if none is similar. */
 export const didYouMean = (unknown: string, known: readonly string[]): string => {
   const closest = findClosest(unknown, known)
   return closest === undefined ? '' : ` Did you mean "${closest}"?`
@@ -37,8 +37,8 @@ export const suggestField = <Error extends CardError>(error: Error): Error => {
 }
 
 /**
- * Adds to the message about a missing field which other field of the same object may be a misspelling of it. Unknown fields of a card
- * are allowed, so nothing else reports them.
+ * Adds to the message about a missing field which other field of the same object may be a misspelling of it. Unknown
+ * fields of a card are allowed, so nothing else reports them.
  */
 export const suggestMisspelling = <Error extends CardError>(error: Error, document: Json): Error => {
   if (error.message !== 'is missing') return error

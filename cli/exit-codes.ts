@@ -9,12 +9,26 @@ export const ExitCode = {
   interrupted: 130,
 } as const
 
-/** What each exit code means. */
+/** What each exit code means; the parts of a list are separated by semicolons. */
 export const EXIT_CODE_MEANINGS: Record<(typeof ExitCode)[keyof typeof ExitCode], string> = {
   0: 'in sync, no findings',
-  1: '--check, --dry-run, diff, pull: something differs; --check, lint: a lint error; --strict: a lint error or warning; --wait: not live in time; an upstream card could not be fetched or waits for approval; check: a test failed, or the signature is not valid; audit verify: an entry or the signature does not fit; verify: a card has no valid signature by a trusted key; keys rotate, keys retire: a key is still needed, or the host has not changed its keys in time',
+  1: [
+    '--check, --dry-run, diff, pull: something differs',
+    '--check, lint: a lint error',
+    '--strict: a lint error or warning',
+    '--wait: not live in time',
+    'an upstream card could not be fetched or waits for approval',
+    'check: a test failed, or the signature is not valid',
+    'audit verify: an entry or the signature does not fit',
+    'verify: a card has no valid signature by a trusted key',
+    'keys rotate, keys retire: a key is still needed, or the host has not changed its keys in time',
+  ].join('; '),
   2: 'wrong usage, or no cards; --prune without a set, or of more than 10 agents without --yes',
-  3: 'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else); a lint error stops a push without --force; an agent belongs to another set',
+  3: [
+    'a file is invalid, or the host rejected it (invalid, host name taken, changed by somebody else)',
+    'a lint error stops a push without --force',
+    'an agent belongs to another set',
+  ].join('; '),
   4: 'the host is unreachable, or rejects the token',
   70: 'a bug: the program has crashed',
   130: 'interrupted (Ctrl-C) before everything was done',

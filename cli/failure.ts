@@ -3,7 +3,7 @@ import { VERSION } from '../src/version.ts'
 import { CommandError, ExitCode } from './exit-codes.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
-/** A failure that concerns every file alike: the host is unreachable, or rejects the token. The message may quote the host. */
+/** A failure of the host, not of one file: it is unreachable, or rejects the token. The message may quote the host. */
 export class HostError extends Error {}
 
 /** The host refuses what was requested. The message is the host's. */
@@ -38,7 +38,7 @@ export const reportFailure = (error: unknown, { info, error: report }: Terminal)
   return ExitCode.bug
 }
 
-/** Ends this process after an error that nothing catches, even of an event. `program` is the name before the message. */
+/** Ends this process after an error that nothing catches. `program` is the name before the message. */
 export const exitOnFailure = (program: string): void => {
   const terminal = createTerminal(process, program)
   process.on('uncaughtException', error => process.exit(reportFailure(error, terminal)))

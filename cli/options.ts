@@ -41,7 +41,8 @@ export const addConnectionOptions = (command: Command, scope?: string): Command 
     .option('--url <url>', 'the host; default: SYNC_CARD_URL, sync-card.yaml, .env, the one that `npm start` runs')
     .option(
       '--token <token>',
-      `a token${scope === undefined ? '' : ` with the scope ${scope}`}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN in the environment or .env: the list of processes shows flags`,
+      `a token${scope === undefined ? '' : ` with the scope ${scope}`}; prefer SYNC_CARD_TOKEN or ADMIN_TOKEN ` +
+        'in the environment or .env: the list of processes shows flags',
     )
 
 /** The options of every command that reads the owner's files. */
@@ -79,7 +80,7 @@ export const parseChoice = (value: string, choices: readonly string[]): string =
 /** Names that other programs use for these commands. */
 const SYNONYMS: Readonly<Record<string, string>> = { delete: 'remove', rm: 'remove' }
 
-/** Returns what to append to the message about a word that is no command of the program: a similar one, and all commands. */
+/** Returns the end of the message about a word that is no command: a similar one, and all commands. */
 export const suggestCommand = (word: string, program: Command, more: readonly string[] = []): string => {
   const names = program
     .createHelp()

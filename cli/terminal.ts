@@ -10,8 +10,8 @@ export type Input = NodeJS.ReadableStream & { isTTY?: boolean }
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
 /**
- * One line for people, or several. Its texts may be of anybody: whatever else than `colors` would command a terminal is escaped as JSON
- * does, and so are line breaks in a line, so that no text makes a line of its own.
+ * One line for people, or several. Its texts may be of anybody: whatever else than `colors` would command a terminal is
+ * escaped as JSON does, and so are line breaks in a line, so that no text makes a line of its own.
  */
 export type Lines = string | readonly string[]
 
@@ -22,23 +22,23 @@ export type Terminal = {
   /** Whether a person reads stdout, and not a program. */
   isTerminal: boolean
   /**
-   * Writes data for a program to stdout. Except for line breaks and tabs, what would command a terminal is escaped as in JSON: that
-   * stays the same.
+   * Writes data for a program to stdout. Except for line breaks and tabs, what would command a terminal is escaped as
+   * in JSON: that stays the same.
    */
   out: (text: string) => void
   /** Writes a line of a file to stdout, byte for byte unless a person reads it. */
   raw: (line: string) => void
   /** Writes a result for people to stdout. */
   report: (lines: Lines) => void
-  /** Writes a table to stdout: aligned and with its head for people; for programs without it, and with a tab between the columns. */
+  /** Writes a table to stdout: aligned and with its head for people; with tabs and without it for programs. */
   table: (head: readonly string[], rows: readonly (readonly string[])[]) => void
   /** Writes progress and hints to stderr. */
   info: (lines: Lines) => void
   /** Writes why the command failed to stderr, after the program's name. */
   error: (message: Lines) => void
   /**
-   * Asks a yes-or-no question on stderr, so that stdout stays clean. Leaving the prompt means no. Throws an InterruptedError
-   * after Ctrl-C, or if the signal is aborted.
+   * Asks a yes-or-no question on stderr, so that stdout stays clean. Leaving the prompt means no. Throws an
+   * InterruptedError after Ctrl-C, or if the signal is aborted.
    */
   confirm: (question: string, signal?: AbortSignal) => Promise<boolean>
   /** Has `talk` ask questions on stderr. Leaving the prompt returns undefined; Ctrl-C throws an InterruptedError. */
@@ -51,8 +51,8 @@ export type Terminal = {
 export type Progress = { tick: () => void; stop: () => void }
 
 /**
- * Asks a question until its answer is valid, and returns the answer. An empty one means `initial`; `check` returns why an
- * answer is not valid.
+ * Asks a question until its answer is valid, and returns the answer. An empty one means `initial`; `check` returns why
+ * an answer is not valid.
  */
 export type Ask = (
   question: string,
@@ -67,7 +67,7 @@ export type TerminalStreams = {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** Marks the codes of colors until they are written. Only this process knows it, so no text of anybody else has colors. */
+/** Marks the codes of colors until they are written. Only this process knows it, so other texts have no colors. */
 const MARK = randomUUID()
 
 const MARKED_CODE = new RegExp(`${MARK}(\\[\\d+m)`, 'g')
@@ -197,8 +197,11 @@ export const plain = (line: string): string => render(line, '')
 let graphemes: Intl.Segmenter | undefined
 
 /** Graphemes that are two columns wide: emoji, and characters that Unicode calls East Asian wide or fullwidth. */
-const WIDE =
-  /^(?:\p{Emoji_Presentation}|\p{RI}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u
+const WIDE_RANGES = [
+  String.raw`\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f`,
+  String.raw`\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}`,
+]
+const WIDE = new RegExp(String.raw`^(?:\p{Emoji_Presentation}|\p{RI}|.\ufe0f|[${WIDE_RANGES.join('')}])`, 'u')
 
 /** Returns how many columns a line takes on a terminal, up to a maximum. */
 const widthOf = (line: string): number => {

@@ -13,7 +13,7 @@ export const HostHealth = v.object({
 })
 export type HostHealth = v.InferOutput<typeof HostHealth>
 
-/** Makes sure that a URL is of a Calling Card host, without the token. Reports a host whose version is not that of this program. */
+/** Makes sure, without the token, that a URL is of a Calling Card host, and reports one of another version. */
 export const identifyHost = async (connection: Connection): Promise<HostHealth> => {
   const { url, inform } = connection
   // A refused connection to this machine means that no host runs. Any other host may still be starting.
@@ -39,7 +39,8 @@ const advise = (error: unknown, url: URL): never => {
   if (error.kind === 'not-http') throw new HostError(error.message + tryHttps(url))
   if (error.kind !== 'refused') throw error
   throw new HostError(
-    `nothing is listening at ${url.origin}, so ${error.message}: start a host there (npm start in its clone), or name another with --url, --host or SYNC_CARD_URL`,
+    `nothing is listening at ${url.origin}, so ${error.message}: start a host there (npm start in its clone), ` +
+      'or name another with --url, --host or SYNC_CARD_URL',
   )
 }
 
@@ -56,7 +57,7 @@ const describeOther = ({ status, headers }: Reply, url: URL): string => {
   return `is not a Calling Card host: it responded to GET ${path}/health with ${status} and ${response}${advice}`
 }
 
-/** Whether two versions work together: by Semantic Versioning, the major number counts, and before 1.0 also the minor one. */
+/** Checks by Semantic Versioning whether two versions work together: before 1.0, the minor number counts too. */
 const isCompatible = (one: string, other: string): boolean => {
   const significant = (version: string): string => /^(?:0\.\d+|[1-9]\d*)/.exec(version)?.[0] ?? version
   return significant(one) === significant(other)

@@ -41,9 +41,9 @@ import {
 export type HostClient = ReturnType<typeof createMethods>
 
 /**
- * Creates a client. Methods that a synchronization uses return why the host rejects a request, the others throw it as a RejectedError.
- * All throw a HostError if the host cannot be used at all. Before the first request with the token, the client makes sure that the
- * other side is a Calling Card host.
+ * Creates a client. Methods that a synchronization uses return why the host rejects a request, the others throw it as a
+ * RejectedError. All throw a HostError if the host cannot be used at all. Before the first request with the token, the
+ * client makes sure that the other side is a Calling Card host.
  */
 export const createClient = (settings: Connection): HostClient => {
   const connection = { ...settings, outage: {} }
@@ -81,8 +81,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /**
-   * Returns the entity tags of the manifests of these agents, 100 at most, `null` for an agent that is not registered; undefined if the
-   * host does not list them, because the token cannot write them all.
+   * Returns the entity tags of the manifests of these agents, 100 at most, `null` for an agent that is not registered;
+   * undefined if the host does not list them, because the token cannot write them all.
    */
   getEtags: async (ids: readonly string[]): Promise<Map<string, string | null> | undefined> => {
     const reply = await request(connection, 'GET', `/agents?${ids.map(id => `id=${id}`).join('&')}`)
@@ -97,8 +97,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /**
-   * Registers manifests with one request. Returns a result for each; undefined for those that must be sent by themselves, because the
-   * host had a failure that may pass.
+   * Registers manifests with one request. Returns a result for each; undefined for those that must be sent by
+   * themselves, because the host had a failure that may pass.
    */
   putAgents: async (agents: readonly PutRequest[]): Promise<(PutResult | Rejection | undefined)[]> => {
     const lines = agents.map(({ id, manifest, etag }) => ({
@@ -165,7 +165,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     }
   },
 
-  /** Returns the card that the host serves to the holder of the token, in a dialect or as the hybrid; undefined for an unknown agent. */
+  /** Returns the card for the holder of the token, in a dialect or as the hybrid; undefined for an unknown agent. */
   getCard: async (id: string, dialect?: string): Promise<{ card: JsonObject } | undefined> => {
     const query = dialect === undefined ? '' : `?dialect=${encodeURIComponent(dialect)}`
     const reply = await request(connection, 'GET', `/agents/${id}/.well-known/agent-card.json${query}`)
@@ -176,8 +176,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   getSource: (id: string): Promise<SourceState | undefined> => readSource(connection, id),
 
   /**
-   * Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag `accept`. Returns
-   * undefined if the agent is not registered.
+   * Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag
+   * `accept`. Returns undefined if the agent is not registered.
    */
   refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | undefined> => {
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
@@ -231,7 +231,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     return parseResult(RevisionDiff, await request(connection, 'GET', path), connection)
   },
 
-  /** Registers the manifest of a revision again. `etag` is of what it replaces; without one, the agent must be removed. */
+  /** Registers the manifest of a revision again. `etag` is of what it replaces; without one, there must be no agent. */
   rollback: async (id: string, seq: number, etag: string | undefined): Promise<v.InferOutput<typeof RolledBack>> => {
     const send = (tag: string | undefined): Promise<Reply> =>
       request(connection, 'POST', `/agents/${id}/rollback`, { headers: conditionOf(tag), body: { seq } })

@@ -3,7 +3,7 @@ import { RECEIPT_TYPE, type Receipt, type ServedReceipt } from '../../src/card/m
 import { canonicalJson } from '../../src/json/index.ts'
 import type { PublicKey } from './responses.ts'
 
-/** Imports the key of a host that a signature names. Throws for an unknown key, and for a signature that is not of the type `typ`. */
+/** Imports the key of a host that a signature names. Throws for an unknown key or another type than `typ`. */
 export const importHostKey = async (
   keys: readonly PublicKey[] | undefined,
   header: JWSHeaderParameters | undefined,
@@ -14,7 +14,7 @@ export const importHostKey = async (
   return importJWK(key, 'ES256')
 }
 
-/** Whether the signature of a receipt is one of the host: `valid` with the name of its key, or why it proves nothing. */
+/** The signature of a receipt: `valid` with the name of the host's key, or why it proves nothing. */
 export type ReceiptVerification =
   | { signature: 'valid'; kid: string }
   | { signature: 'none' | 'invalid'; reason: string }

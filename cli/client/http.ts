@@ -53,9 +53,9 @@ type RequestDetails = {
 }
 
 /**
- * A failure that may pass. `limited`: the host has done nothing, because of a rate limit. `refused`: nothing listens at the URL.
- * `not-http`: the connection was closed without a response, or the response was not HTTP, as with https at a URL with http.
- * `retryAfterMs` is from the host's `Retry-After`.
+ * A failure that may pass. `limited`: the host has done nothing, because of a rate limit. `refused`: nothing listens at
+ * the URL. `not-http`: the connection was closed without a response, or the response was not HTTP, as with https at a
+ * URL with http. `retryAfterMs` is from the host's `Retry-After`.
  */
 export class TransientError extends HostError {
   readonly kind: 'limited' | 'refused' | 'not-http' | undefined
@@ -130,7 +130,7 @@ export const request = async (
     }
 }
 
-/** Sends a request with the token whose body, or whose response's body, is a stream. It is never retried and has no timeout. */
+/** Sends a request with the token whose body or response is a stream. It is never retried and has no timeout. */
 export const openStream = async (
   { url, token, tokenFrom, fetch, identify }: Connection,
   method: string,
@@ -206,7 +206,7 @@ const ADMIN_TOKEN_MISSING =
   'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: npx wrangler secret put ADMIN_TOKEN'
 
 const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
-  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom === undefined ? '' : `: ${tokenFrom}`}`
+  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom ? `: ${tokenFrom}` : ''}`
 
 const rejectFailure = (reply: Reply, now: number): void => {
   const { status, headers } = reply
@@ -253,7 +253,7 @@ const readText = async ({ body }: Response): Promise<string> => {
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-/** Fetch reports a network failure as a TypeError with a cause; one without a cause is a mistake in the request itself. */
+/** Recognizes a failure of the network: a TypeError without a cause is a mistake in the request itself. */
 const isNetworkError = (error: unknown): error is Error =>
   error instanceof Error &&
   (error.name === 'TimeoutError' || (error instanceof TypeError && error.cause instanceof Error))

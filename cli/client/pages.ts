@@ -4,8 +4,9 @@ import { HostError } from '../failure.ts'
 const MAX_PAGES = 100_000
 
 /**
- * Yields the pages of a list. `read` returns the one that begins at a cursor; the last one has no cursor. Throws a HostError for a list
- * without end: a proxy may ignore the cursor or serve stored pages, so that a page comes again, immediately or later.
+ * Yields the pages of a list. `read` returns the one that begins at a cursor; the last one has no cursor. Throws a
+ * HostError for a list without end: a proxy may ignore the cursor or serve stored pages, so that a page comes again,
+ * immediately or later.
  */
 export async function* paginate<Page extends object>(
   read: (cursor: string | undefined) => Promise<Page>,

@@ -109,7 +109,10 @@ export const RefreshResult = v.object({
   pending: v.optional(v.object({ etag: EntityTag, widens: v.array(Note), drift: v.array(CardChange) })),
   source: v.optional(v.object({ verification: v.optional(Verification) })),
 })
-/** The result of fetching an upstream card again. One that widens access or is not verified is `pending`: it waits for approval. */
+/**
+ * The result of fetching an upstream card again. `pending`: it widens access or is not verified, and waits for
+ * approval.
+ */
 export type RefreshResult = v.InferOutput<typeof RefreshResult>
 
 const Proposal = v.object({
@@ -226,7 +229,7 @@ export const HostKeys = v.object({
   cacheSeconds: v.number(),
   time: IsoTime,
 })
-/** The keys of a host by their roles, how many agents wait for being signed again, and what the host knows about caches and the time. */
+/** The keys of a host by their roles, how many agents wait to be signed again, and its cache time and clock. */
 export type HostKeys = v.InferOutput<typeof HostKeys>
 export type HostKey = HostKeys['keys'][number]
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIN_ADMIN_TOKEN_LENGTH } from '../../src/limits.ts'
 import { createClient, HostError } from '../client/index.ts'
 import { poll } from '../clock.ts'
-import { type Context, type Environment, readEnvFile } from '../context.ts'
+import { type Context, type Environment, readEnvFile, readEnvText } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
+import { isSystemError } from '../failure.ts'
 import { type HostSettings, parseHostUrl, resolveHost, TEMPLATE_NAMES } from '../hosts/index.ts'
-import { CARDS_FOLDER, isFolder, loadManifests } from '../manifests/index.ts'
+import { CARDS_FOLDER, isFolder, loadManifests, replaceFile } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
 import { exitCodeOf, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
-import { checkWritable, writeEnvFile } from './env-file.ts'
 import { parseDeployFlags, type Wrangler } from './wrangler.ts'
 
 /** How long a new URL may take until it can be reached. */
@@ -23,8 +23,9 @@ const LIVE_TIMEOUT_SECONDS = 90
 const RETRIES = 6
 
 /**
- * Deploys the Worker and sends it the cards of `cards/`. The token and the address of a deployment are in `.env`, or in `.env.NAME` with
- * `--env NAME`; the first deployment writes them. `args` go to `wrangler deploy`. Returns the exit code.
+ * Deploys the Worker and sends it the cards of `cards/`. The token and the address of a deployment are in `.env`, or in
+ * `.env.NAME` with `--env NAME`; the first deployment writes them. `args` go to `wrangler deploy`. Returns the exit
+ * code.
  */
 export const deploy = async (args: readonly string[], context: Context, wrangler: Wrangler): Promise<number> => {
   const { terminal, configFolder, processEnv } = context
@@ -96,7 +97,8 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
   const token = tokenOfShell ?? values.ADMIN_TOKEN
   if (token !== undefined && token.length < MIN_ADMIN_TOKEN_LENGTH)
     throw new UsageError(
-      `ADMIN_TOKEN must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. Remove it from the environment and ${file} to have a random one generated.`,
+      `ADMIN_TOKEN must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. Remove it from the environment and ${file} ` +
+        'to have a random one generated.',
     )
   const fromShell = environment === '' ? (processEnv.PUBLIC_URL ?? processEnv.SYNC_CARD_URL) : undefined
   const configured = fromShell ?? values.SYNC_CARD_URL
@@ -128,8 +130,8 @@ const reportNoToken = (which: string, terminal: Context['terminal']): number => 
 }
 
 /**
- * Returns where cards are sent: an address that the owner names, else the first that wrangler reports. A new token, or that of the file,
- * is sent only to an address of this deployment or of the file: the shell may name another host.
+ * Returns where cards are sent: an address that the owner names, else the first that wrangler reports. A new token, or
+ * that of the file, is sent only to an address of this deployment or of the file: the shell may name another host.
  */
 const chooseUrl = (
   { configuredUrl, values, file, token, isTokenOfShell }: Target,
@@ -144,7 +146,8 @@ const chooseUrl = (
   const chosen = hasNewToken || (token !== undefined && !isTokenOfShell) ? ofFile : configuredUrl
   if (chosen !== undefined && (deployed !== undefined || chosen !== configuredUrl))
     terminal.info(
-      `The address in ${file} or the environment is ${configuredUrl}, wrangler reports ${urls.join(', ') || 'none'}. Using ${chosen}.`,
+      `The address in ${file} or the environment is ${configuredUrl}, ` +
+        `wrangler reports ${urls.join(', ') || 'none'}. Using ${chosen}.`,
     )
   return chosen
 }
@@ -166,6 +169,37 @@ const saveTarget = (
     terminal.report(`A new ADMIN_TOKEN is in ${file}, readable only by you. Keep it: it lets you change the cards.`)
 }
 
+/** Throws unless a file such as `.env` can be written: what is generated for it would be lost. */
+const checkWritable = (folder: string, name: string): void => {
+  const file = join(folder, name)
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(
+      `${name} is a folder, so a new ADMIN_TOKEN cannot be written there: move it, or set ADMIN_TOKEN.`,
+    )
+  try {
+    // The file is replaced as a whole.
+    for (const path of [folder, file]) if (existsSync(path)) accessSync(path, constants.W_OK)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new UsageError(`${name} cannot be written, so a new ADMIN_TOKEN would be lost: ${error.message}.`)
+  }
+}
+
+/**
+ * Sets variables in a file such as `.env`, which only its owner can read afterwards. Other lines stay as they are; a
+ * variable that is there already, even without a value, is replaced in place.
+ */
+export const writeEnvFile = (folder: string, name: string, variables: Readonly<Record<string, string>>): void => {
+  const before = readEnvText(join(folder, name))
+  const after = Object.entries(variables).reduce((text, [variable, value]) => {
+    const line = `${variable}=${value}`
+    const existing = new RegExp(`^(?:export[ \\t]+)?${variable}[ \\t]*=.*$`, 'gm')
+    if (existing.test(text)) return text.replace(existing, () => line)
+    return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`
+  }, before)
+  replaceFile(name, after, folder, 0o600)
+}
+
 /** Returns the token for cards of a clone without the admin token, if it belongs to this address. */
 const findCardToken = ({ values }: Target, url: string, { processEnv }: Context): string | undefined => {
   const belongs = (boundTo: string | undefined) => boundTo === undefined || parseHostUrl(boundTo) === url
@@ -182,8 +216,10 @@ const withoutTokenText = ({ file, canStore, worker }: Target, url: string): stri
         'To replace it, write a new one there, such as openssl rand -hex 32 prints, and deploy again.',
       ]
     : [
-        'No cards were sent: there is no ADMIN_TOKEN or SYNC_CARD_TOKEN in the environment, and without a terminal none is generated.',
-        `Until the Worker has an ADMIN_TOKEN, it refuses to register agents: ${['npx wrangler secret put ADMIN_TOKEN', ...worker].join(' ')}`,
+        'No cards were sent: there is no ADMIN_TOKEN or SYNC_CARD_TOKEN in the environment, ' +
+          'and without a terminal none is generated.',
+        'Until the Worker has an ADMIN_TOKEN, it refuses to register agents: ' +
+          ['npx wrangler secret put ADMIN_TOKEN', ...worker].join(' '),
         `${url}/health lists what is missing.`,
       ]
 
@@ -224,8 +260,8 @@ const hasCards = (url: string, { cwd }: Context): boolean => {
 }
 
 /**
- * Whether a URL responds as a host that has an admin token. Until its name resolves, every request fails; a secret takes effect a moment
- * after it is stored.
+ * Whether a URL responds as a host that has an admin token. Until its name resolves, every request fails; a secret
+ * takes effect a moment after it is stored.
  */
 const isReady = async (url: string, { fetch, clock }: Context): Promise<boolean> => {
   const client = createClient({ url, token: '', retries: 0, fetch, clock, inform: () => {} })

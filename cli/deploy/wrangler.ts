@@ -15,13 +15,13 @@ export type Deployment = { exitCode: number; urls: string[]; needsLogin: boolean
 
 /** The commands of wrangler that a deployment needs. Their output goes to this terminal. */
 export type Wrangler = {
-  /** Deploys with secrets, which reach wrangler in a file that only this user can read and that is deleted afterwards. */
+  /** Deploys with secrets, which reach wrangler in a file of this user that is deleted afterwards. */
   deploy: (args: readonly string[], secrets?: Readonly<Record<string, string>>) => Promise<Deployment>
   /** Returns the names of the Worker's secrets, none without a Worker; undefined if wrangler fails, which shows why. */
   listSecrets: (args: readonly string[]) => Promise<string[] | undefined>
   /** Stores a secret, and returns the exit code. */
   putSecret: (name: string, value: string, args: readonly string[]) => Promise<number>
-  /** Deletes a secret, and returns the exit code. On a terminal, wrangler shows the name of the Worker and asks first. */
+  /** Deletes a secret, after wrangler has asked on a terminal, and returns the exit code. */
   deleteSecret: (name: string, args: readonly string[]) => Promise<number>
 }
 
@@ -134,7 +134,9 @@ const parseJson = (line: string): unknown => {
   }
 }
 
-/** Targets are written for people: `https://x.workers.dev`, `cards.example.com (custom domain)`, `example.com/*`, `schedule: …`. */
+/**
+ * Parses a target as wrangler prints it: `https://x.workers.dev`, `cards.example.com (custom domain)`, `schedule: …`.
+ */
 const targetUrl = (target: string): string | undefined => {
   const [, scheme = 'https://', host] =
     /^(https?:\/\/)?((?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?|127\.0\.0\.1:\d+)(?:\/\*?)?(?: \(.*\))?$/i.exec(target) ?? []

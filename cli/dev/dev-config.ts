@@ -31,9 +31,9 @@ export const readChosenToken = (cwd: string, processEnv: Environment): string | 
   processEnv.ADMIN_TOKEN || readEnvFile(cwd, LOCAL_SECRETS_FILE).ADMIN_TOKEN
 
 /**
- * Writes the configuration of `wrangler dev`: that of deployments, bindings to the example Workers, and the names of the
- * secrets, whose values are in the environment or `.dev.vars`. Relative paths in `wrangler.toml` start from its folder, so
- * `file` is in the same one. Returns all configurations, the host's first.
+ * Writes the configuration of `wrangler dev`: that of deployments, bindings to the example Workers, and the names of
+ * the secrets, whose values are in the environment or `.dev.vars`. Relative paths in `wrangler.toml` start from its
+ * folder, so `file` is in the same one. Returns all configurations, the host's first.
  */
 export const writeDevConfig = (cwd: string, file: string): string[] => {
   const examples = EXAMPLE_WORKERS.filter(({ config }) => existsSync(join(cwd, config)))

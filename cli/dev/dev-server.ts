@@ -56,8 +56,8 @@ const isPortFree = async (port: number): Promise<boolean> => {
 }
 
 /**
- * Starts a process that runs `wrangler dev` as soon as `runWrangler` sends it the arguments. wrangler prints only errors
- * unless `VERBOSE` is set. Its secrets are in its environment, which other users cannot read, and in no file.
+ * Starts a process that runs `wrangler dev` as soon as `runWrangler` sends it the arguments. wrangler prints only
+ * errors unless `VERBOSE` is set. Its secrets are in its environment, which other users cannot read, and in no file.
  */
 export const startServer = (state: string, secrets: StartSecrets, { env, cwd }: Context): ChildProcess =>
   spawn(process.execPath, [join(import.meta.dirname, 'supervisor.ts')], {
@@ -116,8 +116,8 @@ export const waitUntilResponding = async (url: string, server: ChildProcess, con
 }
 
 /**
- * Waits until nothing responds any more: wrangler itself survives the end of its runtime, and starts another, which may not work. An
- * idle connection shows the end of the runtime at once, without requests in its log.
+ * Waits until nothing responds any more: wrangler itself survives the end of its runtime, and starts another, which may
+ * not work. An idle connection shows the end of the runtime at once, without requests in its log.
  */
 export const waitUntilSilent = async (url: string, server: ChildProcess, context: Context): Promise<void> => {
   const { fetch, clock } = context
@@ -170,8 +170,8 @@ const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
 }
 
 /**
- * Calls `stop` once the npm that started this process is gone: a killed npm sends no signal, and a host left behind keeps
- * the port. A process that npm did not start may outlive its parent, as with nohup.
+ * Calls `stop` once the npm that started this process is gone: a killed npm sends no signal, and a host left behind
+ * keeps the port. A process that npm did not start may outlive its parent, as with nohup.
  */
 export const exitWithParent = (stop: () => void): void => {
   if (process.env.npm_lifecycle_event === undefined) return

@@ -10,7 +10,9 @@ export const ECHO_ID = 'echo'
 /** The id of the sample that is an MCP server. */
 export const TOOL_BOX_ID = 'tool-box'
 
-/** The id of a sample with an extended card. The echo agent has none: some clients always request it, and fail without a token. */
+/**
+ * The id of a sample with an extended card. The echo agent has none: some clients always request it, without a token.
+ */
 export const WEATHER_ID = 'weather'
 
 /** The Workers behind samples, by the bindings that those name. `npm start` runs them beside the host. */
@@ -20,8 +22,8 @@ export const EXAMPLE_WORKERS = [
 ] as const
 
 /**
- * Returns the files of the samples, if there are any. The echo agent is the first, so that it becomes the root agent of an empty
- * host: it answers. It claims no host name, so an agent of the owner that claims "*" takes its place.
+ * Returns the files of the samples, if there are any. The echo agent is the first, so that it becomes the root agent of
+ * an empty host: it answers. It claims no host name, so an agent of the owner that claims "*" takes its place.
  */
 export const findSamples = (cwd = process.cwd()): string[] => {
   if (!isFolder(SAMPLES_FOLDER, cwd)) return []

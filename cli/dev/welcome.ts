@@ -15,8 +15,8 @@ import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, WEATHER_ID, withoutOwnId
 type WelcomeTexts = { shellToken: string; state: string }
 
 /**
- * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first. Invalid cards
- * do not affect the others.
+ * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first.
+ * Invalid cards do not affect the others.
  */
 export const welcome = async (host: HostSettings, texts: WelcomeTexts, context: Context): Promise<void> => {
   const { terminal, cwd, fetch, clock } = context

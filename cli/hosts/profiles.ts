@@ -63,7 +63,9 @@ export const readProfiles = (folder: string): Profiles => {
   const { default: defaultName, hosts } = result.output
   const isHost = (name: string): boolean => Object.hasOwn(hosts, name) || envProfile(name, folder) !== undefined
   if (defaultName !== undefined && !isHost(defaultName)) {
-    const message = `names no host: "${defaultName}" is neither under hosts, nor is there a .env.${defaultName} with a SYNC_CARD_URL`
+    const message =
+      `names no host: "${defaultName}" is neither under hosts, ` +
+      `nor is there a .env.${defaultName} with a SYNC_CARD_URL`
     throw profilesError([{ pointer: '/default', message, ...(parsed.locate('/default') ?? FILE_START) }])
   }
   return {
@@ -107,7 +109,8 @@ export const findProfile = (
     }
   const names = [...hosts.map(host => host.name), ...envProfileNames(configFolder), LOCAL_PROFILE]
   throw new UsageError(
-    `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; add one under hosts in ${PROFILES_FILE}.`,
+    `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; ` +
+      `add one under hosts in ${PROFILES_FILE}.`,
   )
 }
 

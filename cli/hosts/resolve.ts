@@ -37,7 +37,7 @@ export const resolveHost = (flags: HostNameFlags, surroundings: Surroundings): R
   return host
 }
 
-/** Resolves a host in the same way, for a command whose token is optional. Where none is found, `tokenFrom` has the reason. */
+/** Resolves a host whose token is optional. Where none is found, `tokenFrom` has the reason. */
 export const findHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
   const target = chooseHost(flags, surroundings)
   const { url, urlFrom, profile } = target
@@ -86,7 +86,8 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): T
   if (hosts.length > 1) {
     const names = hosts.map(profile => profile.name)
     throw new UsageError(
-      `${PROFILES_FILE} has ${names.length} hosts and no default: choose one of ${names.join(', ')} with --host, or write default: ${names[0]} into the file.`,
+      `${PROFILES_FILE} has ${names.length} hosts and no default: choose one of ${names.join(', ')} with --host, ` +
+        `or write default: ${names[0]} into the file.`,
     )
   }
   if (env.SYNC_CARD_URL !== undefined) return fromUrl(env.SYNC_CARD_URL, 'SYNC_CARD_URL in .env')
@@ -167,11 +168,15 @@ const findTokens = (target: Target, { configFolder, processEnv }: Surroundings):
 const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target: Target): string => {
   const { url, profile, chosenBy } = target
   if (belongsTo !== undefined) {
-    const reason = `The ${variable} in ${source} is for ${belongsTo}, the SYNC_CARD_URL there, and is not sent to ${url}.`
-    return `${reason} ${tokenHint(target, profile ? `.env.${profile.name}` : '.env.NAME, and name the host with --host NAME')}`
+    const file = profile ? `.env.${profile.name}` : '.env.NAME, and name the host with --host NAME'
+    const reason = `The ${variable} in ${source} is for ${belongsTo}, the SYNC_CARD_URL there`
+    return `${reason}, and is not sent to ${url}. ${tokenHint(target, file)}`
   }
   if (source !== ENVIRONMENT)
-    return `${source} does not say which host its ${variable} is for, so it is not sent to ${url}. If it is for that host, add this line to ${source}: SYNC_CARD_URL=${url}`
+    return (
+      `${source} does not say which host its ${variable} is for, so it is not sent to ${url}. ` +
+      `If it is for that host, add this line to ${source}: SYNC_CARD_URL=${url}`
+    )
   const reason = withheldText(`The ${variable} in ${source}`, target)
   if (profile && variable === tokenVariableOf(profile)) return `${reason} add --host ${profile.name}.`
   const rename = profile && chosenBy === 'name' ? `, or name the variable ${tokenVariableOf(profile)}` : ''
@@ -180,7 +185,8 @@ const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target
 
 /** Returns the beginning of the message about a token that nothing of the user links to the host. */
 const withheldText = (token: string, { url, urlFrom }: Target): string =>
-  `${token} is not sent to ${url}: only ${urlFrom} names that host, and its author would get the token. If it is for that host,`
+  `${token} is not sent to ${url}: only ${urlFrom} names that host, and its author would get the token. ` +
+  'If it is for that host,'
 
 const missingTokenMessage = (target: Target): string => {
   const { url, profile } = target
@@ -190,4 +196,5 @@ const missingTokenMessage = (target: Target): string => {
 
 /** Returns where the token of a host can be written. */
 const tokenHint = ({ url }: Target, file: string): string =>
-  `Use --url ${url} with --token, or set SYNC_CARD_URL=${url} and SYNC_CARD_TOKEN in the environment, or write both into ${file}.`
+  `Use --url ${url} with --token, or set SYNC_CARD_URL=${url} and SYNC_CARD_TOKEN in the environment, ` +
+  `or write both into ${file}.`

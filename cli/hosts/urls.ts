@@ -12,20 +12,21 @@ export const warnUnencrypted = (url: string): string | undefined =>
 /** Whether what is sent to a URL travels unencrypted to another machine. */
 export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
 
-/** URLs of hosts are arguments of the commands that messages show: none of these characters means anything to a shell. */
+/** Matches URLs without a character that means anything to a shell: messages show commands with them. */
 const HOST_URL = /^https?:[\w.~%:/[\]-]+$/
 
 /** Whether a text is the URL of a host. */
 export const isHostUrl = (text: string): boolean => HOST_URL.test(parseUrl(text)?.href ?? '')
 
 /**
- * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query, a fragment or what a shell
- * interprets; `source` is where it is written.
+ * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query, a fragment or what a
+ * shell interprets; `source` is where it is written.
  */
 export const parseHostUrl = (text: string, source?: string): string => {
   if (!isHostUrl(text))
     throw new UsageError(
-      `${source === undefined ? '' : `${source}: `}"${withoutUserinfo(text)}" is not the URL of a host. Use one such as https://cards.example.com`,
+      `${source === undefined ? '' : `${source}: `}"${withoutUserinfo(text)}" is not the URL of a host. ` +
+        'Use one such as https://cards.example.com',
     )
   return new URL(text).href.replace(/(?<!\/)\/+$/, '')
 }

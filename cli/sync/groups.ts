@@ -18,8 +18,8 @@ const MAX_LINE_OVERHEAD = 1024
 type Lookup<Item, Result> = (item: Item) => Promise<Result | undefined>
 
 /**
- * Returns a function that reads the entity tag of a manifest that is registered, `null` for an agent that is not: undefined if it has to
- * be read by itself. The first draft always has to: it shows whether the host can be used.
+ * Returns a function that reads the entity tag of a manifest that is registered, `null` for an agent that is not:
+ * undefined if it has to be read by itself. The first draft always has to: it shows whether the host can be used.
  */
 export const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<Draft, string | null> =>
   share(
@@ -31,8 +31,9 @@ export const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): 
   )
 
 /**
- * Returns a function that registers the manifest of a step: undefined if it has to be pushed by itself. The first step always has to: on
- * an empty host, it becomes the root agent. So have remote cards: the host fetches them, which may take longer than one request.
+ * Returns a function that registers the manifest of a step: undefined if it has to be pushed by itself. The first step
+ * always has to: on an empty host, it becomes the root agent. So have remote cards: the host fetches them, which may
+ * take longer than one request.
  */
 export const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<Step, PutResult | Rejection> => {
   const shared = steps.slice(1).filter(({ draft }) => !hasRemoteCard(draft.manifest) && isShort(draft))

@@ -1,6 +1,10 @@
+import { type Compiled, compile } from '../../src/card/compile/index.ts'
+import { classifyChanges, findVersionFinding, type Offer } from '../../src/card/diff/index.ts'
 import { type JsonObject, jsonEquals, omit } from '../../src/json/index.ts'
 import type { RegisteredAgent, SourceState } from '../client/index.ts'
 import { type Draft, normalizeManifest } from '../manifests/index.ts'
+import { formatCount } from '../terminal.ts'
+import type { AgentResult } from './result.ts'
 
 /** What to do about a file. `before` and `etag` are of the manifest that the host has now. */
 export type Step = {
@@ -21,8 +25,8 @@ export const planStep = (draft: Draft, registered: RegisteredAgent | undefined):
 }
 
 /**
- * Returns why a file must not replace what is registered: an agent of another set belongs to another owner's folder. An agent
- * without a set belongs to nobody yet.
+ * Returns why a file must not replace what is registered: an agent of another set belongs to another owner's folder. An
+ * agent without a set belongs to nobody yet.
  */
 export const describeOtherOwner = (
   { manifest }: Draft,
@@ -37,3 +41,33 @@ export const describeOtherOwner = (
 /** Returns the form in which equivalent manifests are equal. A bare card may have been registered with curl. */
 export const toComparable = (manifest: JsonObject): JsonObject =>
   omit(normalizeManifest(manifest, false).manifest, 'id')
+
+/**
+ * Returns what an update would change for clients, and whether the host would refuse it for its version. That is known
+ * only where both manifests have the whole card: the host fetches remote ones.
+ */
+export const foreseeUpdate = (
+  { draft, todo, before }: Step,
+  origin: string,
+): Partial<Pick<AgentResult, 'action' | 'detail'>> => {
+  const { id, compiled } = draft
+  if (todo !== 'update' || !before || !compiled) return {}
+  const registered = compile({ ...before, id }, { id, requestOrigin: origin })
+  if (!('compiled' in registered)) return {}
+  const { class: changeClass, changes } = classifyChanges(toOffer(registered.compiled), toOffer(compiled))
+  const [first, ...others] = changes
+  if (!first || changeClass === 'cosmetic') return {}
+  const { compatibility } = compiled.manifest
+  const finding = findVersionFinding(changeClass, registered.compiled.card.version, compiled.card.version)
+  const isRefused = finding && compatibility === 'enforce'
+  const rest = others.length === 0 ? '' : `, and ${formatCount(others.length, 'other change')}`
+  return {
+    ...(isRefused && { action: 'refused' }),
+    detail:
+      finding && compatibility !== 'off'
+        ? `the version ${finding.message}: ${first.message}`
+        : `${changeClass}: ${first.message}${rest}`,
+  }
+}
+
+const toOffer = ({ card, manifest, extended }: Compiled): Offer => ({ card, manifest, tiers: extended })

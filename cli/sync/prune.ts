@@ -15,7 +15,7 @@ const MAX_UNCONFIRMED_DELETIONS = 10
 /** What `--prune` has found: the agents of the set that no file describes, and those of them that stay. */
 export type Orphans = { set: string; found: Orphan[]; kept: AgentResult[] }
 
-/** An agent on the host that no file describes, with its entity tag: it is not deleted if it changes in the meantime. */
+/** An agent on the host that no file describes. It is not deleted if its entity tag changes in the meantime. */
 type Orphan = { id: string; etag: string }
 
 /** The named folders and their files. `profileSet` is the set of the host in sync-card.yaml, which all files have. */
@@ -25,8 +25,9 @@ export type PrunedFolders = LoadedManifests & {
 }
 
 /**
- * Returns the agents of the folders' set that no file describes. Returns none if a file is invalid or was
- * not read, because it may describe any of them. Throws a UsageError, before anything is written, if there are too many to delete without `--yes`.
+ * Returns the agents of the folders' set that no file describes. Returns none if a file is invalid or was not read,
+ * because it may describe any of them. Throws a UsageError, before anything is written, if there are too many to delete
+ * without `--yes`.
  */
 export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orphans | undefined> => {
   const { drafts, invalid, skipped } = pruned
@@ -58,7 +59,8 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
     .map(({ id }): AgentResult => ({ id, action: 'kept', detail: 'the token cannot write it' }))
   if (kept.length > 0)
     note(
-      `${formatCount(kept.length, 'agent')} of the set ${set} will not be deleted: the token cannot write ${kept.length === 1 ? 'it' : 'them'}.`,
+      `${formatCount(kept.length, 'agent')} of the set ${set} will not be deleted: ` +
+        `the token cannot write ${kept.length === 1 ? 'it' : 'them'}.`,
     )
   if (options.confirm && !options.dryRun) rejectTooMany(set, found)
   return { set, found, kept }
@@ -100,8 +102,8 @@ const confirm = async ({ options, breaker }: Run, set: string, orphans: readonly
 }
 
 /**
- * Returns the set of the folders, which all of their files must have. The folders must be all that it is named for: otherwise the
- * agents of files that were not read would be deleted.
+ * Returns the set of the folders, which all of their files must have. The folders must be all that it is named for:
+ * otherwise the agents of files that were not read would be deleted.
  */
 const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context): string => {
   // Without cards, a folder may be mistyped, unless its own defaults name the set.
@@ -110,7 +112,8 @@ const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context)
   const unnamed = folders.find(folder => !hasSet(folder))
   if (unnamed !== undefined)
     throw new UsageError(
-      `--prune deletes only agents of the set of a folder, but ${unnamed} has none. Write \`set: ${profileSet ?? 'my-cards'}\` into ${join(unnamed, 'defaults.yaml')}.`,
+      `--prune deletes only agents of the set of a folder, but ${unnamed} has none. ` +
+        `Write \`set: ${profileSet ?? 'my-cards'}\` into ${join(unnamed, 'defaults.yaml')}.`,
     )
   const sets = new Set([
     ...folders.map(folder => profileSet ?? readSet(folder, context)),
@@ -122,7 +125,8 @@ const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context)
   const part = folders.find(folder => isPartOfSet(folder, profileSet, context))
   if (part !== undefined)
     throw new UsageError(
-      `--prune takes all folders of a set, but ${set} is not named for ${part} alone. Name the folder above, with --only for a part of its agents.`,
+      `--prune takes all folders of a set, but ${set} is not named for ${part} alone. ` +
+        'Name the folder above, with --only for a part of its agents.',
     )
   return set
 }
@@ -134,7 +138,7 @@ const readSet = (folder: string, { cwd }: Context): string | undefined => {
 
 const describeSet = (set: unknown): string => (set === undefined ? 'none' : String(set))
 
-/** Whether other folders may have the set of a folder too: it is named above the folder, or for the whole cards folder. */
+/** Checks whether other folders may have the set of a folder: it is named above it, or for the whole cards folder. */
 const isPartOfSet = (folder: string, profileSet: string | undefined, context: Context): boolean => {
   const { cwd, configFolder } = context
   if (profileSet !== undefined) {
@@ -148,6 +152,7 @@ const isPartOfSet = (folder: string, profileSet: string | undefined, context: Co
 const rejectTooMany = (set: string, { length }: readonly Orphan[]): void => {
   if (length > MAX_UNCONFIRMED_DELETIONS)
     throw new UsageError(
-      `--prune would delete ${length} agents of the set ${set}; more than ${MAX_UNCONFIRMED_DELETIONS} need --yes. Nothing was changed. --prune --dry-run lists them.`,
+      `--prune would delete ${length} agents of the set ${set}; more than ${MAX_UNCONFIRMED_DELETIONS} need --yes. ` +
+        'Nothing was changed. --prune --dry-run lists them.',
     )
 }

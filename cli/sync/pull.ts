@@ -166,7 +166,7 @@ const fetchAgent = async (client: HostClient, id: string): Promise<Fetched | Pul
   return { id, manifest: toComparable(registered.manifest) }
 }
 
-/** Leaves the set of all agents to the defaults of a folder that has no files yet. Returns the file, if it was created. */
+/** Writes the set of all agents into the defaults of a folder without files. Returns the file, if it was created. */
 const createDefaults = (agents: readonly Fetched[], folder: Folder, cwd: string): string | undefined => {
   const [set, ...others] = new Set(agents.map(({ manifest }) => manifest.set))
   if (!folder.isEmpty || typeof set !== 'string' || others.length > 0 || folder.defaults.set !== undefined)

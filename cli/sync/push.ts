@@ -8,9 +8,9 @@ import { type Action, type AgentResult, callRules } from './result.ts'
 const MAX_ATTEMPTS = 3
 
 /**
- * Registers the manifest of a step if the host still has the manifest that the step was planned for. Overwrites a concurrent write
- * only with `force`. If that write has the same manifest, an earlier response was lost, and the push has succeeded. `first` is the
- * outcome of the first attempt if that was made already.
+ * Registers the manifest of a step if the host still has the manifest that the step was planned for. Overwrites a
+ * concurrent write only with `force`. If that write has the same manifest, an earlier response was lost, and the push
+ * has succeeded. `first` is the outcome of the first attempt if that was made already.
  */
 export const push = async (
   client: HostClient,
@@ -53,7 +53,7 @@ export const describeOutcome = (step: Step, result: PutResult | Rejection): Agen
   return result.rejected === 'conflict' ? undefined : describeRejection(step, result)
 }
 
-/** Waits until the edge serves the card with this entity tag. Returns false after `seconds`, or if the signal is aborted. */
+/** Waits until the edge serves the card with this entity tag. Returns false after `seconds` or an abort. */
 export const waitUntilLive = (
   client: HostClient,
   { id, etag }: { id: string; etag: string },

@@ -4,8 +4,8 @@ import { UsageError } from '../exit-codes.ts'
 import type { LoadedManifests } from '../manifests/index.ts'
 
 /**
- * Returns the files that `--only` selects. A file without a valid id may describe any agent. With `acceptUnmatched`, a glob may match
- * none of the files.
+ * Returns the files that `--only` selects. A file without a valid id may describe any agent. With `acceptUnmatched`, a
+ * glob may match none of the files.
  */
 export const selectFiles = (
   { drafts, invalid }: Pick<LoadedManifests, 'drafts' | 'invalid'>,
