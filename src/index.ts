@@ -8,7 +8,10 @@ export { Events } from './registry/events/start.ts'
 export { Registry } from './registry/store/index.ts'
 export { RemoteCard } from './sources/start.ts'
 
-/** The Durable Object of an agent that is an MCP server. Its card is fetched again when the server announces other tools. */
+/**
+ * The Durable Object of an agent that is an MCP server. Its card is fetched again when the server announces other
+ * tools.
+ */
 export class McpAgent extends McpServerAgent {
   protected override readonly refreshCard = (agent: string, env: Env) => requestRefresh(agent, { force: true }, env)
 }

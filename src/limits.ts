@@ -1,6 +1,6 @@
 /**
- * The limits that owners and callers can meet, in one place: docs/reference.md lists them. Strings count UTF-16 units, as
- * `length` does.
+ * The limits that owners and callers can meet, in one place: docs/reference.md lists them. Strings count UTF-16 units,
+ * as `length` does.
  */
 
 // Documents
@@ -98,13 +98,18 @@ export const MAX_FILTERS = 16
 /** The best agents of a search, all pages together. */
 export const MAX_SEARCH_HITS = 500
 
-/** Agents that a search scores for each of the forms in which its words can match, that its facets count, and that a page examines. */
+/**
+ * Agents that a search scores for each of the forms in which its words can match, that its facets count, and that a
+ * page examines.
+ */
 export const MAX_SEARCH_CANDIDATES = 2000
 
 /** The most frequent values that a facet shows. */
 export const MAX_FACET_VALUES = 20
 
-/** Different values of each field of a card by which it is found: ids, names and tags of skills, capabilities, modes. */
+/**
+ * Different values of each field of a card by which it is found: ids, names and tags of skills, capabilities, modes.
+ */
 export const MAX_FIELD_VALUES = 500
 
 /** Characters of `query.text` in `POST /search`. */
@@ -124,7 +129,10 @@ export const MAX_BATCH_LINES = 500
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024
 export const LINES_PER_WRITE = 25
 
-/** The documents that are made from a batch, if all or none of its agents are to be registered: they are written at once. */
+/**
+ * The documents that are made from a batch, if all or none of its agents are to be registered: they are written at
+ * once.
+ */
 export const MAX_ATOMIC_BATCH_BYTES = 16 * 1024 * 1024
 
 /** Characters of ADMIN_TOKEN: long enough that a random one cannot be guessed, even without a rate limit. */
@@ -140,7 +148,10 @@ export const MAX_TOKEN_ENTRIES = 20
 /** Tokens of one host; expired ones are deleted to make room. */
 export const MAX_TOKENS = 10_000
 
-/** Refused writes of one actor that the audit records in an hour, those without a valid token together. Others are counted. */
+/**
+ * Refused writes of one actor that the audit records in an hour, those without a valid token together. Others are
+ * counted.
+ */
 export const MAX_RECORDED_REFUSALS = 30
 
 /**
@@ -289,7 +300,9 @@ export const TOOL_INPUT_SECONDS = 10 * 60
 /** Elicitations of a tool in one call: each is stored with the task, and a server may withdraw them at once. */
 export const MAX_TOOL_ELICITATIONS = 50
 
-/** Sessions of one agent with its MCP server, and how long an unused one stays open. More than tools can run at once. */
+/**
+ * Sessions of one agent with its MCP server, and how long an unused one stays open. More than tools can run at once.
+ */
 export const MAX_MCP_SESSIONS = 32
 export const MCP_SESSION_IDLE_SECONDS = 5 * 60
 
@@ -319,7 +332,10 @@ export const MAX_UPSTREAM_KEYS = 20
 /** Keys in a JWK Set or DID document by which a card is verified. A larger set is not read. */
 export const MAX_VERIFICATION_KEYS = 100
 
-/** The largest modulus and exponent of an RSA key that verifies signatures, in bits. With larger ones, a check takes seconds. */
+/**
+ * The largest modulus and exponent of an RSA key that verifies signatures, in bits. With larger ones, a check takes
+ * seconds.
+ */
 export const MAX_RSA_MODULUS_BITS = 4096
 export const MAX_RSA_EXPONENT_BITS = 32
 
@@ -330,7 +346,10 @@ export const KEY_SET_TIMEOUT_SECONDS = 5
 /** How long caches may keep the key set of this host, as its `Cache-Control` states. */
 export const KEY_SET_MAX_AGE_SECONDS = 5 * 60
 
-/** How long a new key is published before it signs: longer than any cache may keep the key set, and than a deployment takes. */
+/**
+ * How long a new key is published before it signs: longer than any cache may keep the key set, and than a deployment
+ * takes.
+ */
 export const KEY_LEAD_SECONDS = 10 * 60
 
 /** Sources of keys that a request to `POST /verify` names. */
