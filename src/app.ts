@@ -31,7 +31,6 @@ const shaman = () => import('./api/compat/shaman.ts')
 const keySet = () => import('./signing/key-set.ts')
 const pages = () => import('./pages/index.ts')
 const revisions = () => import('./api/agents/revisions.ts')
-const schema = () => import('./api/schema.ts')
 const sources = () => import('./api/agents/sources.ts')
 const superx = () => import('./api/compat/superx.ts')
 const tokens = () => import('./api/tokens.ts')
@@ -127,7 +126,7 @@ export const routes: readonly Route[] = [
   ['POST', '/verify', lazy(verify, 'postVerify')],
   ['GET', '/manage', lazy(pages, 'getManagePage')],
   ['GET', '/openapi.json', lazy(openApi, 'getOpenApi')],
-  ['GET', '/schema/manifest.json', lazy(schema, 'getManifestSchema')],
+  ['GET', '/schema/manifest.json', lazy(openApi, 'getManifestSchema')],
   ['GET', '/health', lazy(health, 'getHealth')],
 ]
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { json } from '../../../card/model/index.ts'
-import { text, texts, time, url } from './parts.ts'
+import { text, texts, time, url } from './schema-parts.ts'
+
+// The schemas of catalogs and of the API of ARD, by their names in the document.
 
 const aiCatalogEntry = {
   identifier: text('`urn:air:`, the publisher, and the name of the entry there.'),
@@ -19,7 +21,7 @@ const ardEntry = {
   representativeQueries: v.optional(texts('Examples of the skills.')),
 }
 
-const ArdEntry = v.object(ardEntry)
+export const ArdEntry = v.object(ardEntry)
 
 const catalogOf = <Entry extends v.GenericSchema>(entry: Entry) =>
   v.object({
@@ -28,18 +30,18 @@ const catalogOf = <Entry extends v.GenericSchema>(entry: Entry) =>
     entries: v.array(entry),
   })
 
-const AiCatalog = catalogOf(v.object(aiCatalogEntry))
+export const AiCatalog = catalogOf(v.object(aiCatalogEntry))
 
-const ArdManifest = catalogOf(ArdEntry)
+export const ArdManifest = catalogOf(ArdEntry)
 
-const ArdList = v.object({
+export const ArdList = v.object({
   items: v.array(ArdEntry),
   pageToken: v.optional(text('The token of the next page. The last page has none.')),
 })
 
 const Link = v.object({ href: v.string(), type: v.optional(v.string()), title: v.optional(v.string()) })
 
-const LinkSet = v.object({
+export const LinkSet = v.object({
   linkset: v.array(
     v.object({
       anchor: text('What the links are of.'),
@@ -54,7 +56,7 @@ const LinkSet = v.object({
 
 const ardTexts = v.union([v.string(), v.array(v.string())])
 
-const ArdSearchRequest = v.strictObject({
+export const ArdSearchRequest = v.strictObject({
   query: v.strictObject({
     '@context': v.optional(json),
     text: text('What the agent should do, in natural language.'),
@@ -67,7 +69,7 @@ const ArdSearchRequest = v.strictObject({
   pageToken: v.optional(text('The `pageToken` of the page before.')),
 })
 
-const ArdSearchResult = v.object({
+export const ArdSearchResult = v.object({
   results: v.array(
     v.object({
       ...ardEntry,
@@ -79,19 +81,7 @@ const ArdSearchResult = v.object({
   pageToken: v.optional(text('The token of the next page. The last page has none.')),
 })
 
-const ArdError = v.object({
+export const ArdError = v.object({
   errorCode: v.picklist(['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INVALID_ARGUMENT', 'INTERNAL_ERROR']),
   message: v.string(),
 })
-
-/** What catalogs and the search of ARD consist of. */
-export const catalogSchemas = {
-  AiCatalog,
-  ArdEntry,
-  ArdError,
-  ArdList,
-  ArdManifest,
-  ArdSearchRequest,
-  ArdSearchResult,
-  LinkSet,
-}
