@@ -24,8 +24,8 @@ import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../limits.ts'
 import { cacheToken, readToken } from '../registry/edge/index.ts'
 import type { TokenRecord } from '../registry/index.ts'
 import { getRegistry } from '../registry/store/index.ts'
-import { paginate, parsePageQuery } from './pagination.ts'
-import { TokenRequest } from './requests.ts'
+import { paginate, parsePageQuery } from './parse-request.ts'
+import { TokenRequest } from './request-bodies.ts'
 import { parseTime } from './times.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }

@@ -5,7 +5,7 @@ import { type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE } from '../../h
 import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead, type AuditQuery } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
-import { parsePageQuery } from '../pagination.ts'
+import { parsePageQuery } from '../parse-request.ts'
 import { parseTime } from '../times.ts'
 
 /** `GET /audit`: a page of the audit, newest first, with the newest entry of all, which is signed if this host has a key. */

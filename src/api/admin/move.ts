@@ -5,7 +5,7 @@ import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_
 import { purgeLists } from '../../registry/edge/index.ts'
 import { EXPORT_TYPE, type ExportCursor, type Imported, parseTrailer, type Trailer } from '../../registry/move/index.ts'
 import { getRegistry, type ImportReply } from '../../registry/store/index.ts'
-import { parseFlag } from '../pagination.ts'
+import { parseFlag } from '../parse-request.ts'
 
 /**
  * `GET /export`: all that this host has registered, as lines of JSON. The Registry is read one page at a time, as fast as the client

@@ -31,8 +31,8 @@ import {
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
 import type { BatchResult, WriteRejection } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { parseFlag } from '../pagination.ts'
-import { BatchLine } from '../requests.ts'
+import { parseFlag } from '../parse-request.ts'
+import { BatchLine } from '../request-bodies.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { rejectionError, retryOnConflict, serializeReceipt } from './register.ts'
 

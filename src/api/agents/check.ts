@@ -20,7 +20,7 @@ import type { StoredManifest } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentCard, loadCard } from '../cards.ts'
 import { agentNotFound, upstreamCardUnavailable } from '../errors.ts'
-import { CheckRequest } from '../requests.ts'
+import { CheckRequest } from '../request-bodies.ts'
 
 /** `POST /agents/{id}/check`: tests an agent against its card, and stores the receipt. */
 export const postCheck: Handler = audited(async (request, env, ctx, params) => {

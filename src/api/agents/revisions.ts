@@ -15,8 +15,8 @@ import { MAX_REVISIONS } from '../../limits.ts'
 import { type RevisionRow, type StoredRevision, toOffer } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentNotFound } from '../errors.ts'
-import { parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
-import { RollbackRequest } from '../requests.ts'
+import { parsePageQuery, rejectUnknownQuery } from '../parse-request.ts'
+import { RollbackRequest } from '../request-bodies.ts'
 import { registerDocument } from './register.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }

@@ -9,7 +9,7 @@ import {
   toMatchExpressions,
   toTerm,
 } from '../../registry/index.ts'
-import { parsePageQuery } from '../pagination.ts'
+import { parsePageQuery } from '../parse-request.ts'
 
 const filterNames: readonly FilterName[] = [
   'tag',

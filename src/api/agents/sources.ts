@@ -5,7 +5,7 @@ import type { CardVerification, PendingCard, SourceRecord, SourceState } from '.
 import { getRegistry } from '../../registry/store/index.ts'
 import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
 import { agentConflict, agentNotFound } from '../errors.ts'
-import { RefreshRequest } from '../requests.ts'
+import { RefreshRequest } from '../request-bodies.ts'
 
 const headers = { 'Cache-Control': PRIVATE_NO_STORE }
 

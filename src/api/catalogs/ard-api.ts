@@ -1,5 +1,6 @@
+import * as v from 'valibot'
 import { ANONYMOUS } from '../../auth/index.ts'
-import { agentIdPattern } from '../../card/model/index.ts'
+import { agentIdPattern, validate, wholeNumber } from '../../card/model/index.ts'
 import {
   type Handler,
   HttpError,
@@ -9,10 +10,11 @@ import {
   respondWithDocument,
   toHttpError,
 } from '../../http/index.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
-import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_TEXT_LENGTH } from '../../limits.ts'
+import type { Json } from '../../json/index.ts'
+import { MAX_PAGE_SIZE, MAX_QUERY_WORDS } from '../../limits.ts'
 import {
   type Filter,
+  type FilterName,
   type RankedAgent,
   type SearchQuery,
   splitWords,
@@ -21,10 +23,10 @@ import {
 } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { countList, decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
-import { paginate, rejectUnknownQuery } from '../pagination.ts'
+import { paginate, rejectUnknownQuery } from '../parse-request.ts'
+import { ArdSearchRequest } from '../request-bodies.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
-const DEFAULT_PAGE_SIZE = 10
 const DEFAULT_LIST_SIZE = 20
 
 /** A search as its client sent it. No entry has another type than that of a card. */
@@ -60,7 +62,9 @@ export const listEntries: Handler = (request, env) =>
     await countList(ANONYMOUS, request, env)
     const url = new URL(request.url)
     rejectUnknownQuery(url, ['pageSize', 'pageToken'])
-    const pageSize = parsePageSize(Number(url.searchParams.get('pageSize') ?? DEFAULT_LIST_SIZE))
+    const pageSize = Number(url.searchParams.get('pageSize') ?? DEFAULT_LIST_SIZE)
+    if (!v.is(wholeNumber(1, MAX_PAGE_SIZE), pageSize))
+      throw invalid(`pageSize must be a whole number from 1 to ${MAX_PAGE_SIZE}.`)
     const after = url.searchParams.get('pageToken') ?? ''
     if (after !== '' && !agentIdPattern.test(after)) throw invalid('pageToken must be that of the previous page.')
     const { agents } = await getRegistry(env).catalog({ after, limit: pageSize + 1, origin: '' })
@@ -121,25 +125,27 @@ const errorCodeOf = (status: number): string => {
 }
 
 const parseBody = (body: Json): ArdQuery => {
-  if (!isJsonObject(body)) throw invalid('The body must be a JSON object.')
-  allowMembers(body, ['query', 'federation', 'pageSize', 'pageToken'], 'The body')
-  const { query, federation = 'auto', pageSize = DEFAULT_PAGE_SIZE, pageToken = '' } = body
-  if (!isJsonObject(query)) throw invalid('query must be an object with a text.')
-  allowMembers(query, ['@context', 'text', 'filter'], 'query')
-  if (federation !== 'auto' && federation !== 'referrals' && federation !== 'none')
-    throw invalid('federation must be auto, referrals or none.')
-  if (typeof pageToken !== 'string') throw invalid('pageToken must be a string.')
-  return { words: parseText(query.text), ...parseFilter(query.filter), pageSize: parsePageSize(pageSize), pageToken }
+  const result = validate(ArdSearchRequest, body)
+  if ('errors' in result) {
+    const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = result.errors
+    throw invalid(`${pointer.slice(1, 80).toWellFormed().replaceAll('/', '.') || 'The body'} ${message}.`)
+  }
+  const { query, pageSize, pageToken = '' } = result.output
+  const { type = A2A_CARD_TYPE, tags, capabilities } = query.filter ?? {}
+  const filters = [...toFilters('tag', tags), ...toFilters('skill', capabilities)]
+  return {
+    words: parseText(query.text),
+    filters,
+    isOtherType: ![type].flat().includes(A2A_CARD_TYPE),
+    pageSize,
+    pageToken,
+  }
 }
 
-const parsePageSize = (size: Json): number => {
-  if (typeof size === 'number' && Number.isInteger(size) && size >= 1 && size <= MAX_PAGE_SIZE) return size
-  throw invalid(`pageSize must be a number from 1 to ${MAX_PAGE_SIZE}.`)
-}
+const toFilters = (name: FilterName, values: string | string[] | undefined): Filter[] =>
+  values === undefined ? [] : [{ name, values: [values].flat().map(value => toTerm(name, value)) }]
 
-const parseText = (text: Json | undefined): string[] => {
-  if (typeof text !== 'string' || text.length > MAX_SEARCH_TEXT_LENGTH)
-    throw invalid(`query.text must be a string of at most ${MAX_SEARCH_TEXT_LENGTH} characters.`)
+const parseText = (text: string): string[] => {
   const words = splitWords(text)
   if (words.length === 0) throw invalid('query.text must have at least one letter or digit.')
   // A short word of a sentence says little, and would match every word that begins with it.
@@ -149,42 +155,11 @@ const parseText = (text: Json | undefined): string[] => {
 
 /** Words of a request in English that no agent is found by. */
 const FUNCTION_WORDS = new Set(
-  'agent agents and any are but can could find for from get help how into need please show some that the this want what when where which who will with would you your'.split(
-    ' ',
-  ),
+  (
+    'agent agents and any are but can could find for from get help how into need please show some that the this want ' +
+    'what when where which who will with would you your'
+  ).split(' '),
 )
-
-const FILTERS = { tags: 'tag', capabilities: 'skill' } as const
-
-/** Values of one key are alternatives, and every key must match (§5.3.1). */
-const parseFilter = (filter: Json = {}): Pick<ArdQuery, 'filters' | 'isOtherType'> => {
-  if (!isJsonObject(filter)) throw invalid('query.filter must be an object.')
-  allowMembers(filter, ['type', ...Object.keys(FILTERS)], 'query.filter')
-  const types = parseValues(filter, 'type')
-  const filters = (['tags', 'capabilities'] as const).flatMap((key): Filter[] => {
-    const name = FILTERS[key]
-    const values = parseValues(filter, key)
-    return values ? [{ name, values: values.map(value => toTerm(name, value)) }] : []
-  })
-  return { filters, isOtherType: types !== undefined && !types.includes(A2A_CARD_TYPE) }
-}
-
-const parseValues = (filter: JsonObject, key: string): string[] | undefined => {
-  const value = filter[key]
-  if (value === undefined) return undefined
-  const values = Array.isArray(value) ? value : [value]
-  const isText = (each: Json): each is string =>
-    typeof each === 'string' && each.trim() !== '' && each.length <= MAX_QUERY_LENGTH
-  if (values.length === 0 || values.length > MAX_FILTERS || !values.every(isText))
-    throw invalid(`query.filter.${key} must be 1 to ${MAX_FILTERS} texts of 1 to ${MAX_QUERY_LENGTH} characters.`)
-  return values
-}
-
-const allowMembers = (object: JsonObject, names: readonly string[], place: string): void => {
-  const unknown = Object.keys(object).find(name => !names.includes(name))
-  if (unknown !== undefined)
-    throw invalid(`${place} has no member "${unknown.slice(0, 40).toWellFormed()}". It accepts ${names.join(', ')}.`)
-}
 
 /** Returns the best score of a search, to which all others are in proportion, and the rest of its ranking. */
 const readPageToken = (token: string, digest: string): { best: number; order: RankedAgent[] } => {

@@ -1,7 +1,7 @@
 import { HttpError } from '../../http/index.ts'
 import { MAX_SITEMAP_URLS } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { rejectUnknownQuery } from '../pagination.ts'
+import { rejectUnknownQuery } from '../parse-request.ts'
 import { cacheableResponse } from '../shared-cache.ts'
 import { fromQuery, SITE_PARAMETERS } from './site.ts'
 

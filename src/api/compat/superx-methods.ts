@@ -27,7 +27,7 @@ import { getRegistry } from '../../registry/store/index.ts'
 import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
 import { LIST_FORMATS, listVisibleAgents } from '../agents/index.ts'
 import { loadCard } from '../cards.ts'
-import { parsePageQuery } from '../pagination.ts'
+import { parsePageQuery } from '../parse-request.ts'
 import { fetchCacheable } from '../shared-cache.ts'
 import type { SuperxError } from './superx-errors.ts'
 

@@ -3,7 +3,7 @@ import { conversionConfig, createManifestSchema } from '../../card/manifest/inde
 import { type Handler, respondWithDocument } from '../../http/index.ts'
 import { type JsonObject, mapMembers } from '../../json/index.ts'
 import { VERSION } from '../../version.ts'
-import * as requests from '../requests.ts'
+import * as requests from '../request-bodies.ts'
 import { rateLimits, tags } from './operation.ts'
 import { createPaths } from './paths.ts'
 import { schemas } from './schemas/index.ts'

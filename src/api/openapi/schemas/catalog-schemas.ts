@@ -4,6 +4,13 @@ import { text, texts, time, url } from './schema-parts.ts'
 
 // The schemas of catalogs and of the API of ARD, by their names in the document.
 
+const TrustManifest = v.object({
+  identity: text('The DID of the host that signs the card: it has the domain of the identifier of the entry.'),
+  identityType: v.literal('did'),
+  trustSchema: v.object({ identifier: v.string(), version: v.string(), verificationMethods: v.array(v.string()) }),
+  attestations: v.array(v.object({ type: v.string(), uri: url('The URL of the card.') })),
+})
+
 const aiCatalogEntry = {
   identifier: text('`urn:air:`, the publisher, and the name of the entry there.'),
   displayName: v.string(),
@@ -13,6 +20,7 @@ const aiCatalogEntry = {
   version: v.optional(v.string()),
   updatedAt: v.optional(time('When the registration last changed.')),
   tags: v.optional(v.array(v.string())),
+  trustManifest: v.optional(TrustManifest),
 }
 
 const ardEntry = {
@@ -41,32 +49,15 @@ export const ArdList = v.object({
 
 const Link = v.object({ href: v.string(), type: v.optional(v.string()), title: v.optional(v.string()) })
 
+const links = v.optional(v.array(Link))
+
 export const LinkSet = v.object({
   linkset: v.array(
     v.object({
       anchor: text('What the links are of.'),
-      item: v.optional(v.array(Link)),
-      'api-catalog': v.optional(v.array(Link)),
-      'service-desc': v.optional(v.array(Link)),
-      'service-doc': v.optional(v.array(Link)),
-      status: v.optional(v.array(Link)),
+      ...{ item: links, status: links, 'api-catalog': links, 'service-desc': links, 'service-doc': links },
     }),
   ),
-})
-
-const ardTexts = v.union([v.string(), v.array(v.string())])
-
-export const ArdSearchRequest = v.strictObject({
-  query: v.strictObject({
-    '@context': v.optional(json),
-    text: text('What the agent should do, in natural language.'),
-    filter: v.optional(
-      v.strictObject({ type: v.optional(ardTexts), tags: v.optional(ardTexts), capabilities: v.optional(ardTexts) }),
-    ),
-  }),
-  federation: v.optional(v.picklist(['auto', 'referrals', 'none'])),
-  pageSize: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)), 10),
-  pageToken: v.optional(text('The `pageToken` of the page before.')),
 })
 
 export const ArdSearchResult = v.object({
