@@ -15,25 +15,23 @@ import {
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const admin = () => import('./api/admin/index.ts')
-const agents = () => import('./api/agents/register.ts')
+const agents = () => import('./api/agents/registration.ts')
 const catalogs = () => import('./api/catalogs/index.ts')
 const batch = () => import('./api/agents/batch.ts')
-const checks = () => import('./api/agents/check.ts')
+const conformance = () => import('./api/agents/conformance.ts')
 const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
 const images = () => import('./pages/images/index.ts')
 const lint = () => import('./api/lint.ts')
 const lists = () => import('./api/agents/lists.ts')
-const observed = () => import('./api/agents/observed.ts')
 const openApi = () => import('./api/openapi/index.ts')
 const rest = () => import('./gateway/rest-binding.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const keySet = () => import('./signing/key-set.ts')
 const pages = () => import('./pages/index.ts')
-const revisions = () => import('./api/agents/revisions.ts')
-const sources = () => import('./api/agents/sources.ts')
+const revisions = () => import('./api/agents/revision-history.ts')
+const sources = () => import('./api/agents/remote-cards.ts')
 const superx = () => import('./api/compat/superx.ts')
-const tokens = () => import('./api/tokens.ts')
 const verify = () => import('./api/verify.ts')
 const unserved = () => import('./unserved.ts')
 
@@ -86,9 +84,9 @@ export const routes: readonly Route[] = [
   ['GET', '/agents/:id/revisions/:seq/diff', lazy(revisions, 'getDiff')],
   ['POST', '/agents/:id/rollback', lazy(revisions, 'postRollback')],
   ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
-  ['GET', '/agents/:id/observed', lazy(observed, 'getObserved')],
-  ['POST', '/agents/:id/check', lazy(checks, 'postCheck')],
-  ['GET', '/agents/:id/receipt', lazy(checks, 'getReceipt')],
+  ['GET', '/agents/:id/observed', lazy(conformance, 'getObserved')],
+  ['POST', '/agents/:id/check', lazy(conformance, 'postCheck')],
+  ['GET', '/agents/:id/receipt', lazy(conformance, 'getReceipt')],
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
   ['GET', '/agents/:id/events', lazy(events, 'getEvents')],
   ['GET', '/agents/:id/card.svg', lazy(images, 'getCardImage')],
@@ -113,10 +111,10 @@ export const routes: readonly Route[] = [
   ['GET', '/sitemap.xml', lazy(catalogs, 'getCatalog')],
   ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],
   ['POST', '/rpc', lazy(superx, 'handleSuperxRpc')],
-  ['POST', '/tokens', lazy(tokens, 'postToken')],
-  ['GET', '/tokens', lazy(tokens, 'listTokens')],
-  ['GET', '/tokens/self', lazy(tokens, 'getOwnToken')],
-  ['DELETE', '/tokens/:id', lazy(tokens, 'deleteToken')],
+  ['POST', '/tokens', lazy(admin, 'postToken')],
+  ['GET', '/tokens', lazy(admin, 'listTokens')],
+  ['GET', '/tokens/self', lazy(admin, 'getOwnToken')],
+  ['DELETE', '/tokens/:id', lazy(admin, 'deleteToken')],
   ['GET', '/audit', lazy(admin, 'getAudit')],
   ['GET', '/keys', lazy(admin, 'getKeys')],
   ['GET', '/export', lazy(admin, 'getExport')],

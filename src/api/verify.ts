@@ -31,7 +31,7 @@ import {
 import { type Json, parseJson } from '../json/index.ts'
 import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
 import { getKeySet, KEY_REQUEST, respondWithDid } from '../signing/index.ts'
-import { agentCard, hostCard } from './cards.ts'
+import { agentCard, hostCard } from './card-endpoints.ts'
 import { VerifyRequest } from './request-bodies.ts'
 
 /** `POST /verify`: reports which signatures of a card are valid, with whose keys, and which SDKs accept them. Stores nothing. */

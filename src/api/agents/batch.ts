@@ -34,7 +34,7 @@ import { getRegistry } from '../../registry/store/index.ts'
 import { parseFlag } from '../parse-request.ts'
 import { BatchLine } from '../request-bodies.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
-import { rejectionError, retryOnConflict, serializeReceipt } from './register.ts'
+import { rejectionError, retryOnConflict, serializeReceipt } from './registration.ts'
 
 const NDJSON = 'application/x-ndjson'
 

@@ -9,25 +9,19 @@ import {
 } from '../../auth/index.ts'
 import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
 import { checkRateLimit } from '../../gateway/gate/index.ts'
-import {
-  type Handler,
-  HttpError,
-  jsonResponse,
-  PRIVATE_NO_STORE,
-  type RequestContext,
-  tooManyRequests,
-} from '../../http/index.ts'
+import { type Handler, HttpError, type RequestContext, tooManyRequests } from '../../http/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import type { ListedAgent, ListQuery, SearchHit } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { type PageQuery, paginate, parsePageQuery, rejectUnknownQuery } from '../parse-request.ts'
+import { privateJson } from '../private-responses.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
-import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search.ts'
+import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search-query.ts'
 
 /**
- * `GET /agents`: a page of the public agents, and of the internal ones that the caller may read; those that match a search, if there
- * is one. With `?set=`, a page of the agents of that set that the caller may read or write; with `?writable=true`, of those that it may
- * write; with `?id=`, the registered ones of the named agents, all of which the caller may write.
+ * `GET /agents`: a page of the agents that the caller may read, or those of them that match a search. With `?set=`, of
+ * the agents of that set that the caller may read or write; with `?writable=true`, of those that it may write; with
+ * `?id=`, the registered ones of the named agents, all of which the caller may write.
  */
 export const listAgents: Handler = (request, env, ctx) => {
   const url = new URL(request.url)
@@ -53,9 +47,8 @@ const listCovered = async (url: URL, context: RequestContext): Promise<Response>
   await countList(caller, request, env)
   const writable = coveredAgents(caller, ['write'])
   const covered = isWriterList ? writable : coveredAgents(caller, ['read', 'write'])
-  return privateListResponse(
-    await read(env, { ...(set !== undefined && { set }), covered, writable, onlyCovered: true }),
-  )
+  const visible = { ...(set !== undefined && { set }), covered, writable, onlyCovered: true }
+  return privateListResponse(await read(env, visible))
 }
 
 /** Throws for an agent that the caller must not write, because a list without it would mean that it is not registered. */
@@ -88,11 +81,8 @@ const parseList = async (path: ListPath, url: URL): Promise<ReadList> => {
 const readSearch =
   ({ query, digest }: ParsedSearch): ReadList =>
   async (env, visible) => {
-    const { agents, isLast, rest, after, facets, isApproximate } = await getRegistry(env).search({
-      ...query,
-      covered: [],
-      ...visible,
-    })
+    const found = await getRegistry(env).search({ ...query, covered: [], ...visible })
+    const { agents, isLast, rest, after, facets, isApproximate } = found
     const cursor = query.matches === undefined ? String(after) : encodeCursor(digest, rest)
     const list = {
       agents: agents.map(formatHit),
@@ -107,31 +97,18 @@ type AgentPage = { agents: ListedAgent[]; cursor?: string }
 
 /** Every list of agents, by its path: how it writes a page. */
 export const LIST_FORMATS = {
-  '/agents': ({ agents, ...rest }) => ({
-    agents: agents.map(formatAgent),
-    ...rest,
-  }),
+  '/agents': ({ agents, ...rest }) => ({ agents: agents.map(formatAgent), ...rest }),
 
   '/.well-known/a2a/agents': ({ agents, ...rest }) => ({
     protocolVersion: '0.3.0',
-    agents: agents.map(({ name, description, version, shaman }) => ({
-      name,
-      description,
-      version,
-      ...shaman,
-    })),
+    agents: agents.map(({ name, description, version, shaman }) => ({ name, description, version, ...shaman })),
     ...rest,
   }),
 
   // Older versions of SuperX identify an agent by `id`, newer ones by `name`; its clients send back what they got.
   '/rpc': ({ agents, ...rest }) => ({
     agents: agents.map(({ id, origin, description, version, url, protocol }) => ({
-      id,
-      name: id,
-      protocol,
-      description,
-      version,
-      url,
+      ...{ id, name: id, protocol, description, version, url },
       agentCard: { url: cardUrl({ origin, id }) },
     })),
     ...rest,
@@ -139,10 +116,7 @@ export const LIST_FORMATS = {
 } as const satisfies Record<string, (page: AgentPage) => object>
 
 /** Adds how each agent is hosted to a list for a caller with a token. */
-const withHosting = <List extends { agents: readonly object[] }>(
-  list: List,
-  agents: readonly ListedAgent[],
-): object => ({
+const withHosting = (list: { agents: readonly object[] }, agents: readonly ListedAgent[]): object => ({
   ...list,
   agents: list.agents.map((agent, index) => {
     const { visibility, set, manifestEtag: etag } = agents[index] ?? {}
@@ -162,21 +136,15 @@ const formatAgent = ({ id, origin, name, description, version, url }: ListedAgen
 /** An agent in the response to a search. */
 export type FoundAgent = ReturnType<typeof formatHit>
 
-const formatHit = ({
-  skillIds,
-  tags,
-  provider,
-  capabilities,
-  protocolVersions,
-  signed,
-  score,
-  ...agent
-}: SearchHit) => ({
-  ...formatAgent(agent),
-  ...{ skills: skillIds, tags, capabilities, protocolVersions, signed },
-  ...(provider !== '' && { provider }),
-  ...(score !== undefined && { score }),
-})
+const formatHit = (hit: SearchHit) => {
+  const { skillIds: skills, tags, provider, capabilities, protocolVersions, signed, score } = hit
+  return {
+    ...formatAgent(hit),
+    ...{ skills, tags, capabilities, protocolVersions, signed },
+    ...(provider !== '' && { provider }),
+    ...(score !== undefined && { score }),
+  }
+}
 
 /** Returns a page of a list: for everybody if it `isPublic`, and for callers with the scope `read`. */
 export const listResponse = async (path: ListPath, isPublic: boolean, context: RequestContext): Promise<Response> => {
@@ -192,8 +160,7 @@ export const listResponse = async (path: ListPath, isPublic: boolean, context: R
   return privateListResponse(await read(env, { covered: coveredAgents(reader, ['read']) }))
 }
 
-const privateListResponse = (list: object): Response =>
-  jsonResponse(list, 200, { 'Cache-Control': PRIVATE_NO_STORE, Vary: 'Authorization' })
+const privateListResponse = (list: object): Response => privateJson(list, 200, { Vary: 'Authorization' })
 
 /** Counts a list as a call: a page that is not cached is read from the one Registry. Throws past the limit. */
 export const countList = async (caller: Authentication, request: Request, env: Env): Promise<void> => {
@@ -212,6 +179,8 @@ export const listVisibleAgents = (query: PageQuery, env: Env, reader?: Principal
   readPage({ ...query, covered: reader ? coveredAgents(reader, ['read']) : [] }, env)
 
 const readPage = async (query: ListQuery, env: Env): Promise<AgentPage> => {
-  const { page, ...rest } = paginate(await getRegistry(env).list({ ...query, limit: query.limit + 1 }), query.limit)
+  const { limit } = query
+  const found = await getRegistry(env).list({ ...query, limit: limit + 1 })
+  const { page, ...rest } = paginate(found, limit, 'id')
   return { agents: page, ...rest }
 }

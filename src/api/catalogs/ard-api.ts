@@ -23,14 +23,11 @@ import {
 } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { countList, decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
-import { paginate, rejectUnknownQuery } from '../parse-request.ts'
+import { decodeSegment, paginate, rejectUnknownQuery } from '../parse-request.ts'
 import { ArdSearchRequest } from '../request-bodies.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
 const DEFAULT_LIST_SIZE = 20
-
-/** A search as its client sent it. No entry has another type than that of a card. */
-type ArdQuery = { words: string[]; filters: Filter[]; isOtherType: boolean; pageSize: number; pageToken: string }
 
 /** `POST /ard/search` and `POST /search`: the search of ARD (§5.3.2) over the public agents, in natural language. */
 export const postSearch: Handler = (request, env) =>
@@ -68,7 +65,7 @@ export const listEntries: Handler = (request, env) =>
     const after = url.searchParams.get('pageToken') ?? ''
     if (after !== '' && !agentIdPattern.test(after)) throw invalid('pageToken must be that of the previous page.')
     const { agents } = await getRegistry(env).catalog({ after, limit: pageSize + 1, origin: '' })
-    const { page, cursor } = paginate(agents, pageSize)
+    const { page, cursor } = paginate(agents, pageSize, 'id')
     const list = { items: page.map(agentEntry), ...(cursor !== undefined && { pageToken: cursor }) }
     return respondWithDocument(list, request.headers, cacheHeaders(env))
   })
@@ -77,7 +74,7 @@ export const listEntries: Handler = (request, env) =>
 export const getEntry: Handler = (request, env, _, { identifier: segment = '' }) =>
   withArdErrors(async () => {
     await countList(ANONYMOUS, request, env)
-    const identifier = decodeIdentifier(segment)
+    const identifier = parseIdentifier(segment)
     const id = /^urn:air:[a-zA-Z0-9.-]+:agent:([a-z0-9-]+)$/.exec(identifier)?.[1]
     const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog(onlyAgent(id))
     const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
@@ -90,20 +87,10 @@ const cacheHeaders = (env: Env) => ({ 'Cache-Control': publicCacheControl(env), 
 /** No URL begins with an empty origin. */
 const onlyAgent = (id: string) => ({ after: '', limit: 1, origin: '', owner: id })
 
-/** Decodes a segment of the path, once. */
-const decodeIdentifier = (segment: string): string => {
-  const identifier = safeDecode(segment)
-  if (!/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier))
-    throw invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
-  return identifier
-}
-
-const safeDecode = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return ''
-  }
+const parseIdentifier = (segment: string): string => {
+  const identifier = decodeSegment(segment) ?? ''
+  if (/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier)) return identifier
+  throw invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
 }
 
 /** Answers errors in the form of ARD (Appendix B), as clients of its API expect. */
@@ -124,7 +111,8 @@ const errorCodeOf = (status: number): string => {
   return status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR'
 }
 
-const parseBody = (body: Json): ArdQuery => {
+/** Parses a search. It `isOtherType` if it excludes cards: no entry is anything else. */
+const parseBody = (body: Json) => {
   const result = validate(ArdSearchRequest, body)
   if ('errors' in result) {
     const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = result.errors
@@ -133,13 +121,8 @@ const parseBody = (body: Json): ArdQuery => {
   const { query, pageSize, pageToken = '' } = result.output
   const { type = A2A_CARD_TYPE, tags, capabilities } = query.filter ?? {}
   const filters = [...toFilters('tag', tags), ...toFilters('skill', capabilities)]
-  return {
-    words: parseText(query.text),
-    filters,
-    isOtherType: ![type].flat().includes(A2A_CARD_TYPE),
-    pageSize,
-    pageToken,
-  }
+  const isOtherType = ![type].flat().includes(A2A_CARD_TYPE)
+  return { words: parseText(query.text), filters, isOtherType, pageSize, pageToken }
 }
 
 const toFilters = (name: FilterName, values: string | string[] | undefined): Filter[] =>

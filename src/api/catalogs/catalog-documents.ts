@@ -57,7 +57,7 @@ const readPage = async (url: URL, env: Env): Promise<CatalogPage> => {
   const ofOwner = owner !== undefined && { owner }
   const limit = url.pathname === '/robots.txt' ? 0 : pageSize
   const { agents, isKnownOrigin } = await getRegistry(env).catalog({ after, limit: limit + 1, origin, ...ofOwner })
-  const { page, cursor } = paginate(agents, limit)
+  const { page, cursor } = paginate(agents, limit, 'id')
   return {
     agents: page,
     isOwn,
@@ -145,7 +145,8 @@ const renderLlmsText = ({ agents, origin, next }: CatalogPage): string => {
   })
   const sections = [
     `# ${origin === undefined ? 'Agents' : `Agents of ${new URL(origin).host}`}`,
-    '> A2A agents. Each link is the Agent Card of an agent: its skills, its address, and how to call it.',
+    '> A2A agents and what they do. ' +
+      'Each link is the Agent Card of an agent: its skills, its address, and how to call it.',
     ...(items.length > 0 ? [`## Agents\n\n${items.join('\n')}`] : []),
     [
       '## Optional\n',

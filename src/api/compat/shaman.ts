@@ -8,18 +8,16 @@ import {
 import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/gate/index.ts'
 import { type Handler, log, type RequestContext, tooManyRequests } from '../../http/index.ts'
 import { getCachedByName } from '../../registry/edge/index.ts'
+import { agentNameNotFound } from '../agent-errors.ts'
 import { listResponse } from '../agents/index.ts'
-import { cardResponseFor } from '../cards.ts'
-import { agentNameNotFound } from '../errors.ts'
+import { cardResponseFor } from '../card-endpoints.ts'
+import { decodeSegment } from '../parse-request.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of agents. */
 export const listForShaman: Handler = (request, env, ctx) =>
   listResponse('/.well-known/a2a/agents', deploymentRole(env) === 'public', { request, env, ctx })
 
-/**
- * `GET /a2a/v1/agents/{name}`: the card of the agent with a name or id, in any case; in Shaman's dialect unless the request asks
- * for another.
- */
+/** `GET /a2a/v1/agents/{name}`: the card of an agent by its name or id, in any case; by default in Shaman's dialect. */
 export const namedCard: Handler = async (request, env, ctx, { name: segment = '' }) => {
   const context = { request, env, ctx }
   const caller =
@@ -37,7 +35,7 @@ type Role = 'public' | 'internal'
 
 const reportedRoles = new Set<string>()
 
-/** Returns the role that `ROLE` configures. A misspelt one was hardly meant to be public; it is logged once in an isolate. */
+/** Returns the role that `ROLE` configures. A misspelt one was not meant to be public; an isolate logs it once. */
 export const deploymentRole = ({ ROLE = '' }: { ROLE?: string }): Role => {
   const role = ROLE.trim()
   if (role === '' || role === 'public') return 'public'
@@ -48,7 +46,7 @@ export const deploymentRole = ({ ROLE = '' }: { ROLE?: string }): Role => {
   return 'internal'
 }
 
-/** Resolves a name to an id; empty if there is none. A name that is not cached costs a read of the Registry, so it counts as a call. */
+/** Resolves a name to an id; empty if there is none. A name that is not cached counts as a call: the Registry is read. */
 const resolveName = async (
   name: string,
   caller: Authentication,
@@ -57,13 +55,4 @@ const resolveName = async (
   if (getCachedByName(name) === undefined && (await checkRateLimit(caller, request, env)))
     throw tooManyRequests('Too many agents requested by name.')
   return findAgentByName(name, readableBy(caller, request, env, ctx), env, ctx)
-}
-
-/** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
-const decodeSegment = (segment: string): string | undefined => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
 }

@@ -3,7 +3,7 @@ import { authenticate, reportRefusal } from '../../auth/index.ts'
 import { checkRateLimit, hasSmallBody, readCallBody } from '../../gateway/gate/index.ts'
 import { a2aResponse, type Handler, HttpError, log, type RequestContext, toHttpError } from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
-import { agentNotFound } from '../errors.ts'
+import { agentNotFound } from '../agent-errors.ts'
 import { errorName, superxErrorResponse } from './superx-errors.ts'
 import { getAgent, listAgents, type MethodContext, type MethodResult, refreshCard } from './superx-methods.ts'
 

@@ -20,7 +20,7 @@ import {
 import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import { openEventStream, type Refusal, type Socket } from '../../registry/events/index.ts'
-import { agentNotFound } from '../errors.ts'
+import { agentNotFound } from '../agent-errors.ts'
 import { rejectUnknownQuery } from '../parse-request.ts'
 
 /** `GET /events`, `GET /agents/{id}/events`: the changes of all agents that the caller may read, or of one, as server-sent events. */
