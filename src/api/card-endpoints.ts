@@ -145,7 +145,7 @@ const assertUsable = (document: RemoteDocument): CachedDocument => {
   return document
 }
 
-/** Returns the extended card or the card of an internal agent that credentials give access to; null for the public card. */
+/** Returns the extended card, or that of an internal agent, that credentials give access to else null. */
 const readRestricted = async (
   id: string,
   name: RepresentationName,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { CardError } from '../card/model/index.ts'
 import { HttpError, readJson } from '../http/index.ts'
 import { MAX_PAGE_SIZE } from '../limits.ts'
 
@@ -28,10 +29,11 @@ export const parsePageQuery = (
 
 /** Rejects the parameters of a query that are not `known`. */
 export const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: readonly string[]): void => {
-  const unknown = [...searchParams.keys()].find(name => !known.includes(name))
-  if (unknown === undefined) return
+  const unknown = [...new Set(searchParams.keys())].filter(name => !known.includes(name))
+  if (unknown.length === 0) return
+  const named = unknown.slice(0, 5).map(name => `"${name.slice(0, 40)}"`)
   const accepted = known.length > 1 ? `${known.slice(0, -1).join(', ')} and ${known.at(-1)}` : (known[0] ?? 'none')
-  const detail = `${pathname} has no query parameter "${unknown.slice(0, 40)}". It accepts ${accepted}.`
+  const detail = `${pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
   throw new HttpError(400, 'unknown-query', detail)
 }
 
@@ -52,6 +54,16 @@ export const parseFlag = (url: URL, name: string, missing: boolean): boolean => 
   const value = url.searchParams.get(name) ?? String(missing)
   if (value === 'true' || value === 'false') return value === 'true'
   throw new HttpError(400, 'unknown-query', `${name} must be true or false.`)
+}
+
+const MAX_ERRORS = 100
+
+/** Returns the error for an invalid body, which names the first mistake after `outcome`. */
+export const invalidBody = (code: string, outcome: string, errors: CardError[]): HttpError => {
+  const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = errors
+  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
+  const detail = `${outcome}${pointer || 'The body'} ${message.replace(/\.?$/, '.')}${more}`
+  return new HttpError(422, code, detail, { errors: errors.slice(0, MAX_ERRORS) })
 }
 
 /** Decodes a segment of a path; undefined if its percent-encoding is invalid. */

@@ -15,7 +15,7 @@ import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../../limits.ts'
 import { cacheToken, readToken } from '../../registry/edge/index.ts'
 import type { TokenRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { paginate, parsePageQuery, parseTime } from '../parse-request.ts'
+import { invalidBody, paginate, parsePageQuery, parseTime } from '../parse-request.ts'
 import { noContent, privateJson } from '../private-responses.ts'
 import { TokenRequest } from '../request-bodies.ts'
 
@@ -24,12 +24,7 @@ export const postToken: Handler = audited(async (request, env, ctx) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
   await countWrites(principal, env)
   const parsed = parseTokenRequest(await readJson(request), Date.now())
-  if ('errors' in parsed) {
-    const { pointer = '', message = '' } = parsed.errors[0] ?? {}
-    throw new HttpError(422, 'invalid-token-request', `No token was issued. ${pointer || 'The document'} ${message}.`, {
-      errors: parsed.errors.slice(0, 100),
-    })
-  }
+  if ('errors' in parsed) throw invalidBody('invalid-token-request', 'No token was issued. ', parsed.errors)
   const { id, token, hash } = await createToken()
   const record = { id, ...parsed.record }
   const issued = await getRegistry(env).issueToken(record, hash, actorOf(principal))

@@ -137,7 +137,7 @@ class ImportedFile {
 
 const NEWLINE = 0x0a
 
-/** Stages the lines of a file, many at a time, and checks them against its last line. Returns the digest of the others. */
+/** Stages the lines of a file in parts, and checks them against the last one. Returns the digest of the others. */
 const stageLines = async (file: ImportedFile, stage: (lines: string) => Promise<void>): Promise<string> => {
   const hash = createHash('sha256')
   let lines = 0
@@ -222,26 +222,29 @@ const decode = (bytes: Uint8Array): string => {
   }
 }
 
-const invalidImport = (message: string): HttpError =>
-  new HttpError(422, 'invalid-import', `Nothing was imported. ${message}.`)
+const NOTHING = 'Nothing was imported.'
 
-const tooLarge = (message: string): HttpError => new HttpError(413, 'too-large', `Nothing was imported. ${message}.`)
+const invalidImport = (message: string): HttpError => new HttpError(422, 'invalid-import', `${NOTHING} ${message}.`)
+
+const tooLarge = (message: string): HttpError => new HttpError(413, 'too-large', `${NOTHING} ${message}.`)
 
 const rejectionError = (rejection: ImportReply): HttpError => {
   switch (rejection.outcome) {
     case 'invalid':
       return invalidImport(rejection.message)
-    case 'too-new': {
-      const detail = `This host is too old for version ${rejection.version} of the format: upgrade it first.`
-      return new HttpError(422, 'export-too-new', `Nothing was imported. ${detail}`)
-    }
-    case 'not-empty': {
-      const detail = 'This host has agents, tokens or a history: import into a host that was just deployed.'
-      return new HttpError(409, 'host-not-empty', `Nothing was imported. ${detail}`)
-    }
-    default: {
-      const detail = 'Another import has begun, or the host was restarted.'
-      return new HttpError(409, 'import-interrupted', `Nothing was imported. ${detail}`)
-    }
+    case 'too-new':
+      return new HttpError(
+        422,
+        'export-too-new',
+        `${NOTHING} Version ${rejection.version} needs a newer host: upgrade it.`,
+      )
+    case 'not-empty':
+      return new HttpError(
+        409,
+        'host-not-empty',
+        `${NOTHING} This host has agents, tokens or a history: use a new one.`,
+      )
+    default:
+      return new HttpError(409, 'import-interrupted', `${NOTHING} Another import has begun, or the host was restarted.`)
   }
 }

@@ -51,7 +51,7 @@ const listCovered = async (url: URL, context: RequestContext): Promise<Response>
   return privateListResponse(await read(env, visible))
 }
 
-/** Throws for an agent that the caller must not write, because a list without it would mean that it is not registered. */
+/** Throws for an agent that the caller must not write: a list without it would mean that it is not registered. */
 const listNamed = async (url: URL, context: RequestContext): Promise<Response> => {
   rejectUnknownQuery(url, ['id'])
   const ids = [...new Set(url.searchParams.getAll('id'))]

@@ -102,7 +102,7 @@ const preconditionDetail = (id: string, exists: boolean, { absent }: Preconditio
   if (!exists) return `No agent "${id}" exists to replace. Register it without If-Match.`
   return absent
     ? `Agent "${id}" exists already. To replace it, send If-Match with the ETag of GET /agents/${id}/manifest.`
-    : `Agent "${id}" has changed since you read it. Write with the new ETag of GET /agents/${id}/manifest.`
+    : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest) and use its ETag.`
 }
 
 /** Returns what a writer gets for a registration. */

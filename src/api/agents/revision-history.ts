@@ -88,9 +88,10 @@ const findRevision = async (id: string, seq: string | undefined, env: Env): Prom
 }
 
 const revisionNotFound = (id: string, seq: string | undefined, newest: number): HttpError => {
-  const stored = `The newest is ${newest}. GET /agents/${id}/revisions lists the ${MAX_REVISIONS} newest, which are stored.`
   const named = JSON.stringify(seq?.slice(0, 20))
-  return new HttpError(404, 'revision-not-found', `Agent "${id}" has no revision ${named}. ${stored}`)
+  const stored = `The newest is ${newest}, and only the newest ${MAX_REVISIONS} are stored`
+  const detail = `Agent "${id}" has no revision ${named}. ${stored}: GET /agents/${id}/revisions lists them.`
+  return new HttpError(404, 'revision-not-found', detail)
 }
 
 /** Returns the number of the revision before one that exists. */

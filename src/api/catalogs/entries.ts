@@ -65,10 +65,7 @@ export const shorten = (text: string, maxLength: number): string => {
 const keepShort = (texts: readonly string[], maxLength: number, count: number): string[] =>
   texts.filter(text => text.trim() !== '' && text.length <= maxLength).slice(0, count)
 
-/**
- * Returns the publisher of an identifier: the domain of an origin. ARD allows no names of one machine, and proposes a name that
- * stands for all of them.
- */
+/** Returns the publisher of an identifier: the domain of an origin. ARD proposes the other for names of one machine. */
 const publisherOf = (origin: string): string => {
   const { hostname } = new URL(origin)
   return /\.[a-z][a-z0-9-]*$/.test(hostname) ? hostname : 'agent.localhost'

@@ -46,7 +46,7 @@ export const deploymentRole = ({ ROLE = '' }: { ROLE?: string }): Role => {
   return 'internal'
 }
 
-/** Resolves a name to an id; empty if there is none. A name that is not cached counts as a call: the Registry is read. */
+/** Resolves a name to an id; empty if there is none. A name that is not cached costs a read, so it counts as a call. */
 const resolveName = async (
   name: string,
   caller: Authentication,
