@@ -29,12 +29,12 @@ import {
   MAX_BODY_BYTES,
 } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
-import type { BatchResult, Registered } from '../../registry/index.ts'
+import type { BatchResult, Registration } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { parseFlag } from '../parse-request.ts'
 import { BatchLine } from '../request-bodies.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
-import { rejectionError, retryOnConflict, serializeReceipt } from './registration.ts'
+import { registerPrepared, rejectionError, serializeReceipt } from './registration.ts'
 
 const NDJSON = 'application/x-ndjson'
 
@@ -140,6 +140,8 @@ type Ready = Entry & { prepared: PreparedWrite }
 
 const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
 
+const registrationOf = ({ prepared }: Ready): Registration => prepared.registration
+
 /**
  * Prepares the next lines, until they are as many or as large as one request to the Registry carries. Returns those
  * that are not refused, in their order; none at the end.
@@ -177,7 +179,7 @@ const registerEach = async (entries: readonly Entry[], principal: Principal, env
 const registerChunk = async (chunk: readonly Ready[], principal: Principal, env: Env): Promise<void> => {
   for (let rest = chunk; rest.length > 0; )
     try {
-      const results = await registerAll(rest, principal, env, false)
+      const results = await getRegistry(env).registerAll(rest.map(registrationOf), isAdmin(principal), false)
       for (const [index, entry] of rest.slice(0, results.length).entries()) {
         const result = results[index]
         if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
@@ -192,20 +194,11 @@ const registerChunk = async (chunk: readonly Ready[], principal: Principal, env:
     }
 }
 
-const registerAll = (chunk: readonly Ready[], principal: Principal, env: Env, isAtomic: boolean) =>
-  getRegistry(env).registerAll(
-    chunk.map(({ prepared }) => prepared.registration),
-    isAdmin(principal),
-    isAtomic,
-  )
-
 /** Repeats a registration whose agent was changed, or remote card refreshed, at the same time. */
 const registerAgain = (entry: Ready, principal: Principal, env: Env): Promise<void> =>
   attempt(entry, async () => {
-    const { prepared, result } = await retryOnConflict(async isLast => {
-      const prepared = (await entry.prepare?.(isLast)) ?? entry.prepared
-      return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
-    })
+    const prepare = entry.prepare ?? (async () => entry.prepared)
+    const { prepared, result } = await registerPrepared(prepare, principal, env)
     entry.prepared = prepared
     settle(entry, result)
   })
@@ -224,7 +217,7 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
     for (const entry of ready) settle(entry, { outcome: 'withdrawn' })
     return
   }
-  const results = await registerAll(ready, principal, env, true)
+  const results = await getRegistry(env).registerAll(ready.map(registrationOf), isAdmin(principal), true)
   for (const [index, entry] of ready.entries()) {
     const result = results[index]
     if (result) settle(entry, result)
@@ -234,23 +227,21 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
 /** Sets the result of a line, and drops what was made from it. */
 const settle = (entry: Ready, result: BatchResult | HttpError): void => {
   const { prepared } = entry
+  const { id, expected } = prepared.registration
   if (result instanceof HttpError) entry.error = result
-  else if (result.outcome === 'registered') {
+  else if (result.outcome === 'withdrawn') entry.error = withdrawn()
+  else if (result.outcome !== 'registered') entry.error = rejectionError(result, id, expected)
+  else {
     cacheRegistered(prepared.registration, result)
     entry.registered = { status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
-  } else entry.error = toError(result, prepared)
+  }
   const done: Entry = entry
   delete done.prepared
   delete done.prepare
 }
 
-const toError = (
-  result: Exclude<BatchResult, Registered>,
-  { registration: { id, expected } }: PreparedWrite,
-): HttpError =>
-  result.outcome === 'withdrawn'
-    ? new HttpError(424, 'batch-refused', 'Nothing was registered, because another line of the batch was refused.')
-    : rejectionError(result, id, expected)
+const withdrawn = (): HttpError =>
+  new HttpError(424, 'batch-refused', 'Nothing was registered, because another line of the batch was refused.')
 
 const splitChunks = (ready: readonly Ready[]): Ready[][] => {
   const chunks: Ready[][] = []
@@ -269,8 +260,8 @@ const splitChunks = (ready: readonly Ready[]): Ready[][] => {
   return chunks
 }
 
-const sizeOf = ({ prepared: { registration } }: Ready): number => {
-  const { manifest, representations, extended, source } = registration
+const sizeOf = (entry: Ready): number => {
+  const { manifest, representations, extended, source } = registrationOf(entry)
   const documents = [{ representations }, ...extended].flatMap(each => Object.values(each.representations))
   const texts = manifest.length + (source?.card?.length ?? 0)
   return documents.reduce((sum, { bytes }) => sum + bytes.byteLength, texts)

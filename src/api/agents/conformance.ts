@@ -1,4 +1,5 @@
 import { audited, countRequest, requireWriter } from '../../auth/index.ts'
+import type { Compiled } from '../../card/compile/index.ts'
 import {
   type AgentCard,
   agentIdPattern,
@@ -134,29 +135,28 @@ export const getObserved: Handler = async (request, env, ctx, params) => {
     registry.observations(id),
   ])
   if (!stored) throw agentNotFound(id)
-  const proposals = await proposeChanges({ id, stored, source, observations }, env)
+  const compiled = await compileStored(id, stored, source, env)
+  // Absent without a valid card, such as one never fetched.
+  const proposals = compiled && (observations ? proposeChanges(compiled, observations) : [])
   const observed = serializeObservations(observations ?? createObservations(0))
   return privateJson({ id, ...observed, ...(proposals && { proposals }) })
 }
 
-type ObservedAgent = {
-  id: string
-  stored: StoredManifest
-  source: SourceRecord | null
-  observations: Observations | null
+const compileStored = async (
+  id: string,
+  { manifest, origin }: StoredManifest,
+  source: SourceRecord | null,
+  { PUBLIC_URL: publicUrl }: Env,
+): Promise<Compiled | undefined> => {
+  const { compile } = await import('../../card/compile/index.ts')
+  const fetched: JsonObject | undefined = source?.card === undefined ? undefined : JSON.parse(source.card)
+  const result = compile(JSON.parse(manifest), { id, publicUrl, requestOrigin: origin, fetched })
+  return 'compiled' in result ? result.compiled : undefined
 }
 
-/** Compares the card of an agent with its calls. Returns undefined without a valid card, such as one never fetched. */
-const proposeChanges = async (
-  { id, stored, source, observations }: ObservedAgent,
-  { PUBLIC_URL: publicUrl }: Env,
-): Promise<Proposal[] | undefined> => {
-  const { compile } = await import('../../card/compile/index.ts')
-  const fetched = source?.card === undefined ? undefined : (JSON.parse(source.card) as JsonObject)
-  const result = compile(JSON.parse(stored.manifest), { id, publicUrl, requestOrigin: stored.origin, fetched })
-  if ('errors' in result) return undefined
-  if (!observations) return []
-  const { direct: card, profile, extended, toAuthored } = result.compiled
+/** Compares the card of an agent with its calls. */
+const proposeChanges = (compiled: Compiled, observations: Observations): Proposal[] => {
+  const { direct: card, profile, extended, toAuthored } = compiled
   const extendedOutputModes = extended.flatMap(
     ({ documents }) => collectModes(documents['1.0'] as unknown as AgentCard).union.output,
   )

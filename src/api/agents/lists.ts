@@ -60,7 +60,7 @@ const listNamed = async (url: URL, context: RequestContext): Promise<Response> =
   const writer = await requireAnyAgent(context, 'write')
   for (const id of ids) assertWriter(writer, id)
   const page = await readPage({ after: '', limit: ids.length, ids, covered: ids, writable: ids }, context.env)
-  return privateListResponse(withHosting(LIST_FORMATS['/agents'](page), page.agents))
+  return privateListResponse(LIST_FORMATS['/agents'](page, true))
 }
 
 /** Reads a page of a list; for a caller with a token if there are globs of the agents that it covers. */
@@ -69,13 +69,10 @@ type ReadList = (env: Env, visible?: Pick<ListQuery, 'covered' | 'set' | 'writab
 /** Returns what reads the page that a query asks for. Throws for an invalid query. */
 const parseList = async (path: ListPath, url: URL): Promise<ReadList> => {
   if (path === '/agents' && isSearch(url.searchParams)) return readSearch(await parseSearch(url))
-  const isOwnList = path === '/agents'
-  const query = parsePageQuery(url, agentIdPattern, isOwnList ? ['id', 'set', 'writable', ...SEARCH_PARAMETERS] : [])
-  return async (env, visible) => {
-    const page = await readPage({ ...query, covered: [], ...visible }, env)
-    const list = LIST_FORMATS[path](page)
-    return isOwnList && visible ? withHosting(list, page.agents) : list
-  }
+  const others = path === '/agents' ? ['id', 'set', 'writable', ...SEARCH_PARAMETERS] : []
+  const query = parsePageQuery(url, agentIdPattern, others)
+  return async (env, visible) =>
+    LIST_FORMATS[path](await readPage({ ...query, covered: [], ...visible }, env), visible !== undefined)
 }
 
 const readSearch =
@@ -84,20 +81,22 @@ const readSearch =
     const found = await getRegistry(env).search({ ...query, covered: [], ...visible })
     const { agents, isLast, rest, after, facets, isApproximate } = found
     const cursor = query.matches === undefined ? String(after) : encodeCursor(digest, rest)
-    const list = {
-      agents: agents.map(formatHit),
+    return {
+      agents: agents.map(hit => ({ ...formatHit(hit), ...(visible && formatHosting(hit)) })),
       ...(!isLast && { cursor }),
       ...(facets && { facets, ...(isApproximate && { approximate: true }) }),
     }
-    return visible ? withHosting(list, agents) : list
   }
 
 /** A page of agents; there are more after `cursor`. */
 type AgentPage = { agents: ListedAgent[]; cursor?: string }
 
-/** Every list of agents, by its path: how it writes a page. */
+/** Every list of agents, by its path: how it writes a page, with the hosting of agents for a caller with a token. */
 export const LIST_FORMATS = {
-  '/agents': ({ agents, ...rest }) => ({ agents: agents.map(formatAgent), ...rest }),
+  '/agents': ({ agents, ...rest }, isPrivate) => ({
+    agents: agents.map(agent => ({ ...formatAgent(agent), ...(isPrivate && formatHosting(agent)) })),
+    ...rest,
+  }),
 
   '/.well-known/a2a/agents': ({ agents, ...rest }) => ({
     protocolVersion: '0.3.0',
@@ -113,16 +112,7 @@ export const LIST_FORMATS = {
     })),
     ...rest,
   }),
-} as const satisfies Record<string, (page: AgentPage) => object>
-
-/** Adds how each agent is hosted to a list for a caller with a token. */
-const withHosting = (list: { agents: readonly object[] }, agents: readonly ListedAgent[]): object => ({
-  ...list,
-  agents: list.agents.map((agent, index) => {
-    const { visibility, set, manifestEtag: etag } = agents[index] ?? {}
-    return { ...agent, visibility, ...(set !== undefined && { set }), ...(etag !== undefined && { etag }) }
-  }),
-})
+} as const satisfies Record<string, (page: AgentPage, isPrivate: boolean) => object>
 
 type ListPath = keyof typeof LIST_FORMATS
 
@@ -131,6 +121,10 @@ export const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST
 
 const formatAgent = ({ id, origin, name, description, version, url }: ListedAgent) => ({
   ...{ id, name, description, version, card: cardUrl({ origin, id }), url },
+})
+
+const formatHosting = ({ visibility, set, manifestEtag: etag }: ListedAgent) => ({
+  ...{ visibility, ...(set !== undefined && { set }), ...(etag !== undefined && { etag }) },
 })
 
 /** An agent in the response to a search. */

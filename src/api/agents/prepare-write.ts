@@ -85,7 +85,6 @@ const prepareWrite = async (
   const secrets = findDisallowedSecrets(read)
   if (secrets.length > 0) throw invalidCard(secrets, 'secret-in-card')
   const source = resolveSource(manifest.upstream)
-  const terms = { actor: actorOf(principal), ...(cause && { cause }) }
   const origin = resolveOrigin(manifest, origins)
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
@@ -100,8 +99,9 @@ const prepareWrite = async (
       const result = compile(earlier, { id, ...origins, fetched })
       return 'compiled' in result ? result.compiled : undefined
     }
-    const context = { id, versionPlace: read.errorPointer('/version'), cause, isLast, manifest, origin }
-    return compareWithRegistered(compiled, { ...context, recompile, terms: { ...terms, expected } }, env)
+    const terms = { actor: actorOf(principal), expected, ...(cause && { cause }) }
+    const versionPlace = read.errorPointer('/version')
+    return compareWithRegistered(compiled, { id, versionPlace, isLast, manifest, origin, recompile, terms }, env)
   }
   if (source === undefined) {
     const result = compile(document, { id, ...origins })
@@ -132,7 +132,6 @@ const prepareWrite = async (
 type ComparedWrite = {
   id: string
   versionPlace: Pointer
-  cause: WriteCause | undefined
   isLast: boolean
   manifest: Manifest
   origin: string
@@ -146,13 +145,14 @@ type ComparedWrite = {
  */
 const compareWithRegistered = async (
   compiled: Compiled | undefined,
-  { id, versionPlace, cause, isLast, manifest, origin, recompile, terms }: ComparedWrite,
+  { id, versionPlace, isLast, manifest, origin, recompile, terms }: ComparedWrite,
   env: Env,
 ): Promise<{ write: Pick<PreparedWrite, 'compiled' | 'changes'>; signing: Signing; terms: WriteTerms }> => {
   const latest = await getRegistry(env).latestRevision(id)
   const comparison = compareWithLatest(compiled, latest, recompile)
   const { finding, changes } = comparison
-  const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
+  const isRollback = terms.cause !== undefined && 'restored' in terms.cause
+  const isEnforced = compiled?.manifest.compatibility === 'enforce' && !isRollback
   if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
   const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
   return {

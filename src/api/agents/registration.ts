@@ -1,4 +1,4 @@
-import { actorOf, adminRequired, audited, isAdmin, requireWriter } from '../../auth/index.ts'
+import { actorOf, adminRequired, audited, isAdmin, type Principal, requireWriter } from '../../auth/index.ts'
 import { cardUrl } from '../../card/model/index.ts'
 import { type Handler, HttpError, type Precondition, parsePrecondition, readJson } from '../../http/index.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
@@ -23,11 +23,7 @@ export const registerDocument = async (write: WriteRequest, env: Env, ctx: Execu
   const { principal, id } = write
   // The compiler of cards is loaded for writers only.
   const { createPreparation } = await import('./prepare-write.ts')
-  const prepare = createPreparation(write, env)
-  const { prepared, result } = await retryOnConflict(async isLast => {
-    const prepared = await prepare(isLast)
-    return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
-  })
+  const { prepared, result } = await registerPrepared(createPreparation(write, env), principal, env)
   const { registration } = prepared
   if (result.outcome !== 'registered') throw rejectionError(result, id, registration.expected)
   cacheRegistered(registration, result)
@@ -36,17 +32,20 @@ export const registerDocument = async (write: WriteRequest, env: Env, ctx: Execu
   return privateJson(serializeReceipt(prepared, result), result.created ? 201 : 200, { ETag })
 }
 
-type Attempt = { prepared: PreparedWrite; result: Registered | WriteRejection }
-
 const MAX_ATTEMPTS = 5
 
-/** Repeats a registration that failed because the agent was changed, or its remote card refreshed, at the same time. */
-export const retryOnConflict = async (
-  attempt: (isLast: boolean) => Promise<Attempt>,
-  attempts = MAX_ATTEMPTS,
-): Promise<Attempt> => {
-  const made = await attempt(attempts === 1)
-  return made.result.outcome === 'conflict' && attempts > 1 ? retryOnConflict(attempt, attempts - 1) : made
+/** Prepares and registers an agent, again if it was changed, or its remote card refreshed, at the same time. */
+export const registerPrepared = async (
+  prepare: (isLast: boolean) => Promise<PreparedWrite>,
+  principal: Principal,
+  env: Env,
+): Promise<{ prepared: PreparedWrite; result: Registered | WriteRejection }> => {
+  for (let attempt = 1; ; attempt++) {
+    const isLast = attempt === MAX_ATTEMPTS
+    const prepared = await prepare(isLast)
+    const result = await getRegistry(env).register(prepared.registration, isAdmin(principal))
+    if (result.outcome !== 'conflict' || isLast) return { prepared, result }
+  }
 }
 
 /** `DELETE /agents/{id}`: removes an agent, here at once and everywhere within the cache time. */

@@ -110,8 +110,8 @@ export const encodeCursor = (digest: string, rest: readonly RankedAgent[]): stri
 /** Returns the rest of the ranking. Throws for the cursor of another search. */
 export const decodeCursor = (cursor: string, digest: string): RankedAgent[] => {
   const [ownDigest, ...entries] = cursor.split('.')
-  if (ownDigest !== digest) throw badCursor('cursor belongs to another search.')
-  if (entries.length > MAX_SEARCH_HITS) throw badCursor('cursor must be the cursor of the previous page.')
+  if (ownDigest !== digest || entries.length > MAX_SEARCH_HITS)
+    throw new HttpError(400, 'bad-cursor', 'cursor belongs to another search.')
   let number = 0
   return entries.map(entry => {
     const [difference = '', score = ''] = entry.split('_')
@@ -119,5 +119,3 @@ export const decodeCursor = (cursor: string, digest: string): RankedAgent[] => {
     return { number, score: Number.parseInt(score, 36) / 1000 }
   })
 }
-
-const badCursor = (detail: string): HttpError => new HttpError(400, 'bad-cursor', detail)

@@ -13,23 +13,21 @@ export const listErrors = (path: string, operation: Operation): Responses => ({
 })
 
 const listOwnErrors = (path: string, operation: Operation): Responses => {
-  const { errors = 'problem', answers } = operation
+  const { errors, answers } = operation
+  const problems = listProblems(path, operation)
   const isPage = answers[200]?.content?.['text/html'] !== undefined
-  if (errors === 'problem')
-    return problemResponses([...hostProblems, ...listProblems(path, operation)], isPage ? page : {})
-  return mergeResponses(foreignErrors(errors, path, operation), problemResponses(hostProblems))
+  return errors === undefined
+    ? problemResponses([...hostProblems, ...problems], isPage ? page : {})
+    : mergeResponses(foreignErrors(errors, problems), problemResponses(hostProblems))
 }
 
 /** Returns the errors that an endpoint answers in another form than that of this host. */
-const foreignErrors = (form: NonNullable<Operation['errors']>, path: string, operation: Operation): Responses => {
+const foreignErrors = (form: NonNullable<Operation['errors']>, problems: readonly ProblemCode[]): Responses => {
   switch (form) {
     case 'ard':
-      return errorResponses(describeProblems(listProblems(path, operation)), { 'application/json': 'ArdError' })
+      return errorResponses(describeProblems(problems), { 'application/json': 'ArdError' })
     case 'superx':
-      return errorResponses(
-        SUPERX_STATUSES.map(status => ({ status, text: 'A JSON-RPC error.' })),
-        JSON_RPC,
-      )
+      return errorResponses(SUPERX_ERRORS, JSON_RPC)
     case 'JSONRPC':
       return errorResponses(callErrors(true), JSON_RPC)
     case '0.3':
@@ -41,7 +39,9 @@ const foreignErrors = (form: NonNullable<Operation['errors']>, path: string, ope
 
 const JSON_RPC: Content = { 'application/json': 'JsonRpcResponse' }
 
-const SUPERX_STATUSES = [400, 401, 403, 413, 415, 429, 502, 503, 504]
+const SUPERX_ERRORS = [400, 401, 403, 413, 415, 429, 502, 503, 504].map(status => ({
+  ...{ status, text: 'A JSON-RPC error.' },
+}))
 
 /** Merges responses, because a status can stand for several, whose bodies have different media types. */
 export const mergeResponses = (responses: Responses, others: Responses): Responses => {

@@ -155,17 +155,12 @@ const listParameters = (path: string, { query = {}, headers = {}, validated }: O
 const listAnswers = ({ answers, validated }: Operation): Responses => {
   const notModified = { description: 'The client has it already.', headers: { ETag: toParameter(headers.ETag) } }
   const listed = Object.entries(answers).map(([status, answer]): [string, JsonObject] => {
-    const { description, content } = answer
     const names = [...(validated ? (['ETag'] as const) : []), ...(answer.headers ?? [])]
-    const described = Object.fromEntries(names.map(name => [name, toParameter(headers[name])]))
-    return [
-      status,
-      {
-        description,
-        ...(names.length > 0 && { headers: described }),
-        ...(content && { content: toContent(content) }),
-      },
-    ]
+    const described = names.length > 0 && {
+      headers: Object.fromEntries(names.map(name => [name, toParameter(headers[name])])),
+    }
+    const content = answer.content && { content: toContent(answer.content) }
+    return [status, { description: answer.description, ...described, ...content }]
   })
   return { ...Object.fromEntries(listed), ...(validated && { 304: notModified }) }
 }

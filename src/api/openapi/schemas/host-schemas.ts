@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { json, keyRoles, keySecrets, scopes } from '../../../card/model/index.ts'
-import type { PayloadRule } from '../../../card/signatures/index.ts'
+import { payloadRules } from '../../../card/signatures/index.ts'
 import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './schema-parts.ts'
 
 // The schemas of responses about the host, and of A2A calls, by their names in the document.
@@ -108,8 +108,6 @@ export const HostKeys = v.object({
   time: time('The time of this host.'),
 })
 
-const rules = ['wire', 'served', 'proto', 'proto-ascii'] as const satisfies readonly PayloadRule[]
-
 export const VerifyResult = v.object({
   verified: flag('Whether the card has a valid signature by a trusted key.'),
   reason: v.optional(text('Why not.')),
@@ -123,7 +121,7 @@ export const VerifyResult = v.object({
       ...{ kid: v.optional(v.string()), alg: v.optional(v.string()) },
       ...{ typ: v.optional(v.string()), jku: v.optional(v.string()) },
       valid: v.boolean(),
-      rule: v.optional(oneOf(rules, 'By which rule the signed text is made from the card.')),
+      rule: v.optional(oneOf(payloadRules, 'By which rule the signed text is made from the card.')),
       omits: v.optional(text('What it does not cover.')),
       key: v.optional(v.object({ kid: v.string(), thumbprint: text('See RFC 7638.'), from: text('Its source.') })),
       reason: v.optional(text('Why it is not valid, as a clause about the signature.')),
