@@ -93,8 +93,8 @@ const cachedCardResponse = (id: string, hybrid: HybridName, request: Request, en
   return document && !isRemote(document) ? publicCardResponse(document, name, headers, env) : undefined
 }
 
-/** How a card is read. */
-export type CardOptions = {
+/** Options for reading a card. */
+type CardOptions = {
   /** The result of `authenticate`, where that is known: invalid credentials count each time they are checked. */
   caller?: Authentication
   /** The card is one of a list: remote cards are not refreshed. */
@@ -145,7 +145,7 @@ const assertUsable = (document: RemoteDocument): CachedDocument => {
   return document
 }
 
-/** Returns the extended card, or that of an internal agent, that credentials give access to else null. */
+/** Returns the extended card, or that of an internal agent, that credentials give access to; null for none. */
 const readRestricted = async (
   id: string,
   name: RepresentationName,

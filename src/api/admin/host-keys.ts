@@ -16,7 +16,7 @@ export const getKeys: Handler = async (request, env, ctx) => {
   return privateJson(describeKeys(keys, state, cardCacheSeconds(env), now))
 }
 
-/** How long KV's cache and the memory of an isolate may serve a card that was replaced, together. */
+/** Seconds for which KV's cache and the memory of an isolate together may serve a card that was replaced. */
 const EDGE_CACHE_SECONDS = 60
 
 /** Returns for how long some cache, of this host or then of a client, may serve a card after it was replaced. */

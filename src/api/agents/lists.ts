@@ -116,7 +116,7 @@ export const LIST_FORMATS = {
 
 type ListPath = keyof typeof LIST_FORMATS
 
-/** Whether a path is that of a list of agents. */
+/** Checks whether a path is that of a list of agents. */
 export const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
 
 const formatAgent = ({ id, origin, name, description, version, url }: ListedAgent) => ({

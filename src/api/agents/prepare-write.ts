@@ -41,20 +41,20 @@ export type PreparedWrite = {
   registration: Registration
   /** Absent for a remote card that was never fetched. */
   compiled: Compiled | undefined
-  /** What is known of the source of a remote card. */
+  /** The source of a remote card. */
   record?: SourceRecord
-  /** What changes for clients; absent where there is no card to compare with. */
+  /** The changes for clients; absent where there is no card to compare with. */
   changes?: Changes
 }
 
-/** What a writer sent. */
+/** A write as it was requested. */
 export type WriteRequest = {
   principal: Principal
   id: string
   document: Json
   precondition: Precondition
   requestOrigin: string
-  /** What else the write does. */
+  /** The pending card that it accepts, or the revision that it restores. */
   cause?: WriteCause
 }
 

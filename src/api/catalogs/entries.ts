@@ -19,7 +19,7 @@ const MAX_QUERIES = 5
 /** An entry of an ARD manifest. One of an AI Catalog is the same without the terms that ARD adds (0.91 §4.2). */
 export type CatalogEntry = v.InferOutput<typeof schemas.ArdEntry>
 
-/** What the whole entry of an agent has, and the result of a search does not. */
+/** Members that only the whole entry of an agent has, and no result of a search. */
 type EntryOnly = 'modified' | 'examples' | 'isSignedByHost'
 
 /** An agent in a catalog, or one that was found. */

@@ -3,7 +3,7 @@ import { findHostOwner } from '../../registry/edge/index.ts'
 import type { CatalogAgent } from '../../registry/index.ts'
 
 /**
- * What a catalog lists: the agents of the host name that the agent `owner` claims, else every public agent. Its links
+ * The site that a catalog lists: the host name that the agent `owner` claims, else every public agent. Its links
  * begin with `origin` if that `isOwn`, or if an agent is registered with it; else the client may have made it up.
  */
 export type Site = { origin: string; isOwn: boolean; owner?: string }
