@@ -46,12 +46,10 @@ const pageOr =
 
 const notFound = lazy(unserved, 'notFound')
 
-type Method = 'GET' | 'PUT' | 'DELETE' | 'POST'
-
 /** A route that GET /openapi.json describes: any other does not compile. */
 type Route = {
-  [Name in RouteName]: Name extends `${infer Verb extends Method} ${infer Path}`
-    ? readonly [method: Verb, path: Path, handler: Handler]
+  [Name in RouteName]: Name extends `${infer Method} ${infer Path}`
+    ? readonly [method: Method, path: Path, handler: Handler]
     : never
 }[RouteName]
 

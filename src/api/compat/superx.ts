@@ -34,9 +34,9 @@ export const handleSuperxRpc: Handler = async (request, env, ctx) => {
   const call = 'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', error: body }
   // Older versions of SuperX separate the parts of a method's name by a dot.
   const method = call.method.replace(/^agents\./, 'agents/')
-  const outcome = limited ? { error: limited } : await invoke(call, method, { caller, request, env, ctx })
-  if (methods.get(method) === refreshCard && 'error' in outcome)
-    await auditRefusal(outcome.agent, outcome.error, { request, env, ctx })
+  const context = { caller, request, env, ctx }
+  const outcome = limited ? { error: limited } : await invoke(call, method, context)
+  if (methods.get(method) === refreshCard) await auditRefusal(outcome, context)
   const response =
     'error' in outcome
       ? superxErrorResponse(outcome.error, call.id)
@@ -54,7 +54,9 @@ export const handleSuperxRpc: Handler = async (request, env, ctx) => {
 }
 
 /** Reports a refused refresh to the audit, as `POST /agents/{id}/refresh` does. */
-const auditRefusal = async (agent: string | undefined, error: SuperxError, context: RequestContext): Promise<void> => {
+const auditRefusal = async (outcome: MethodResult, context: RequestContext): Promise<void> => {
+  if (!('error' in outcome)) return
+  const { agent, error } = outcome
   if (error instanceof HttpError) await reportRefusal(error, agent, context)
   else if (error.kind === 'unknown-agent') await reportRefusal(agentNotFound(error.agent), error.agent, context)
 }

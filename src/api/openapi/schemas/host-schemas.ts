@@ -117,7 +117,7 @@ export const VerifyResult = v.object({
   }),
   signatures: v.array(
     v.object({
-      version: v.optional(described(v.literal('1.0'), 'Set if only the document for A2A 1.0 has the signature.')),
+      version: v.optional(described(v.literal('1.0'), 'Set for signatures of a separate document for A2A 1.0.')),
       ...{ kid: v.optional(v.string()), alg: v.optional(v.string()) },
       ...{ typ: v.optional(v.string()), jku: v.optional(v.string()) },
       valid: v.boolean(),
@@ -135,11 +135,13 @@ export const VerifyResult = v.object({
     }),
   ),
   keys: v.object({
-    sources: texts('Where keys were looked for.'),
-    errors: texts('Why the keys of a source cannot be used.'),
+    sources: texts('Where keys were searched.'),
+    errors: texts('Why keys of a source cannot be used.'),
   }),
   missing: v.optional(text('Why there is no document for A2A 1.0.')),
 })
+
+const integer = v.pipe(v.number(), v.integer())
 
 const JsonRpcId = described(v.union([v.string(), v.number(), v.null()]), 'Repeated in the response.')
 
@@ -156,8 +158,7 @@ export const JsonRpcResponse = v.object({
   result: v.optional(described(json, 'The result, as the version of A2A defines it.')),
   error: v.optional(
     v.object({
-      code: v.pipe(v.number(), v.integer()),
-      message: v.string(),
+      ...{ code: integer, message: v.string() },
       data: v.optional(described(json, 'The reason and details: a list of `google.rpc` details in A2A 1.0.')),
     }),
   ),
@@ -165,15 +166,11 @@ export const JsonRpcResponse = v.object({
 
 export const RestErrorV1 = v.object({
   error: v.object({
-    code: v.pipe(v.number(), v.integer(), v.description('The HTTP status.')),
+    code: described(integer, 'The HTTP status.'),
     status: text('The name of the `google.rpc.Code`.'),
     message: v.string(),
     details: v.optional(v.array(anyObject('A detail of `google.rpc`, such as ErrorInfo.'))),
   }),
 })
 
-export const RestErrorV0 = v.object({
-  code: v.pipe(v.number(), v.integer()),
-  message: v.string(),
-  data: v.optional(json),
-})
+export const RestErrorV0 = v.object({ code: integer, message: v.string(), data: v.optional(json) })
