@@ -16,27 +16,23 @@ import {
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const admin = () => import('./api/admin/index.ts')
-const agents = () => import('./api/agents/register.ts')
+const agents = () => import('./api/agents/registration.ts')
 const catalogs = () => import('./api/catalogs/index.ts')
 const batch = () => import('./api/agents/batch.ts')
-const checks = () => import('./api/agents/check.ts')
+const conformance = () => import('./api/agents/conformance.ts')
 const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
 const images = () => import('./pages/images/index.ts')
-const lint = () => import('./api/lint.ts')
+const validation = () => import('./api/card-validation.ts')
 const lists = () => import('./api/agents/lists.ts')
-const observed = () => import('./api/agents/observed.ts')
 const openApi = () => import('./api/openapi/index.ts')
 const rest = () => import('./gateway/rest-binding.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const keySet = () => import('./signing/key-set.ts')
 const pages = () => import('./pages/index.ts')
-const revisions = () => import('./api/agents/revisions.ts')
-const schema = () => import('./api/schema.ts')
-const sources = () => import('./api/agents/sources.ts')
+const revisions = () => import('./api/agents/revision-history.ts')
+const sources = () => import('./api/agents/remote-cards.ts')
 const superx = () => import('./api/compat/superx.ts')
-const tokens = () => import('./api/tokens.ts')
-const verify = () => import('./api/verify.ts')
 const unserved = () => import('./unserved.ts')
 
 /** Answers with a page for people who ask with a browser, and with the document for every other client. */
@@ -51,12 +47,10 @@ const pageOr =
 
 const notFound = lazy(unserved, 'notFound')
 
-type Method = 'GET' | 'PUT' | 'DELETE' | 'POST'
-
 /** A route that GET /openapi.json describes: any other does not compile. */
 type Route = {
-  [Name in RouteName]: Name extends `${infer Verb extends Method} ${infer Path}`
-    ? readonly [method: Verb, path: Path, handler: Handler]
+  [Name in RouteName]: Name extends `${infer Method} ${infer Path}`
+    ? readonly [method: Method, path: Path, handler: Handler]
     : never
 }[RouteName]
 
@@ -88,9 +82,9 @@ export const routes: readonly Route[] = [
   ['GET', '/agents/:id/revisions/:seq/diff', lazy(revisions, 'getDiff')],
   ['POST', '/agents/:id/rollback', lazy(revisions, 'postRollback')],
   ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
-  ['GET', '/agents/:id/observed', lazy(observed, 'getObserved')],
-  ['POST', '/agents/:id/check', lazy(checks, 'postCheck')],
-  ['GET', '/agents/:id/receipt', lazy(checks, 'getReceipt')],
+  ['GET', '/agents/:id/observed', lazy(conformance, 'getObserved')],
+  ['POST', '/agents/:id/check', lazy(conformance, 'postCheck')],
+  ['GET', '/agents/:id/receipt', lazy(conformance, 'getReceipt')],
   ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
   ['GET', '/agents/:id/events', lazy(events, 'getEvents')],
   ['GET', '/agents/:id/card.svg', lazy(images, 'getCardImage')],
@@ -115,20 +109,20 @@ export const routes: readonly Route[] = [
   ['GET', '/sitemap.xml', lazy(catalogs, 'getCatalog')],
   ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],
   ['POST', '/rpc', lazy(superx, 'handleSuperxRpc')],
-  ['POST', '/tokens', lazy(tokens, 'postToken')],
-  ['GET', '/tokens', lazy(tokens, 'listTokens')],
-  ['GET', '/tokens/self', lazy(tokens, 'getOwnToken')],
-  ['DELETE', '/tokens/:id', lazy(tokens, 'deleteToken')],
+  ['POST', '/tokens', lazy(admin, 'postToken')],
+  ['GET', '/tokens', lazy(admin, 'listTokens')],
+  ['GET', '/tokens/self', lazy(admin, 'getOwnToken')],
+  ['DELETE', '/tokens/:id', lazy(admin, 'deleteToken')],
   ['GET', '/audit', lazy(admin, 'getAudit')],
   ['GET', '/keys', lazy(admin, 'getKeys')],
   ['GET', '/export', lazy(admin, 'getExport')],
   ['POST', '/import', lazy(admin, 'postImport')],
   ['GET', '/lint', lazy(pages, 'getLintPage')],
-  ['POST', '/lint', lazy(lint, 'postLint')],
-  ['POST', '/verify', lazy(verify, 'postVerify')],
+  ['POST', '/lint', lazy(validation, 'postLint')],
+  ['POST', '/verify', lazy(validation, 'postVerify')],
   ['GET', '/manage', lazy(pages, 'getManagePage')],
   ['GET', '/openapi.json', lazy(openApi, 'getOpenApi')],
-  ['GET', '/schema/manifest.json', lazy(schema, 'getManifestSchema')],
+  ['GET', '/schema/manifest.json', lazy(openApi, 'getManifestSchema')],
   ['GET', '/health', lazy(health, 'getHealth')],
 ]
 
@@ -142,18 +136,12 @@ const otherMethods =
     return unserved().then(({ rejectMethod }) => rejectMethod(request, allowed))
   }
 
-type Routed = (
-  request: Request & Pick<IRequest, 'params'>,
-  env: Env,
-  ctx: ExecutionContext,
-) => Promise<Response> | Response
+type RoutedRequest = Request & Pick<IRequest, 'params'>
 
-const routed =
-  (handler: Handler): Routed =>
-  (request, env, ctx) =>
-    handler(request, env, ctx, request.params)
+const routed = (handler: Handler) => (request: RoutedRequest, env: Env, ctx: ExecutionContext) =>
+  handler(request, env, ctx, request.params)
 
-const router = Router<Request & Pick<IRequest, 'params'>, [Env, ExecutionContext]>()
+const router = Router<RoutedRequest, [Env, ExecutionContext]>()
 /** The router takes every colon for the beginning of a parameter; one after a word is that of a custom method. */
 const toPattern = (path: string): string => path.replace(/(?<=[a-z]):/, '[:]')
 
@@ -165,9 +153,9 @@ for (const path of new Set(routes.map(([, path]) => path))) router.all(toPattern
 router.all('*', routed(pageOr('getNotFoundPage', notFound)))
 
 /**
- * The frequent routes as expressions for whole URLs without a query. The router parses each URL and tries all routes in turn, which
- * takes longer than to serve a card from memory. The runtime does not normalize the URL of a request, so any other character
- * than those of an agent's id is left to the router: `/agents/../a2a` is `/a2a`.
+ * The frequent routes as expressions for whole URLs without a query. The router parses each URL and tries all routes in
+ * turn, which takes longer than to serve a card from memory. The runtime does not normalize the URL of a request, so
+ * any character that no agent's id has is left to the router: `/agents/../a2a` is `/a2a`.
  */
 const frequentPatterns = frequentRoutes.map(([method, path, handler]) => {
   const parameter = /:(\w+)/.exec(path)?.[1] ?? ''
@@ -183,16 +171,13 @@ const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Pa
   return undefined
 }
 
-/** Answers a request whose handler failed. Only then is its URL checked, which the runtime builds from any Host header. */
+/** Answers a request whose handler failed. Only then is its URL checked: the runtime builds it from any Host header. */
 const respondToError = (error: unknown, request: Request): Response => {
   const cause = parseUrl(request.url) ? error : new HttpError(400, 'invalid-url', 'The request has no valid URL.')
   return withTransportSecurity(toErrorResponse(cause), request)
 }
 
-/**
- * Makes browsers use https for a year if this request did (A2A 1.0 §13.4). Names below that of the host may belong to
- * others.
- */
+/** Makes browsers use https for a year if this request did (A2A 1.0 §13.4), for this name only, without subdomains. */
 const withTransportSecurity = (response: Response, { url }: Request): Response => {
   if (url.startsWith('https:')) response.headers.set('Strict-Transport-Security', 'max-age=31536000')
   return response

@@ -3,12 +3,10 @@ import { type Handler, HttpError } from './http/index.ts'
 
 /** Any path without an endpoint, such as the root of the host: it leads to the catalogs. */
 export const notFound: Handler = () => {
-  throw new HttpError(
-    404,
-    'not-found',
-    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json. PUT /agents/{id} registers one. GET /openapi.json describes all endpoints.',
-    { headers: { Link: CATALOG_LINKS } },
-  )
+  const detail =
+    'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json. ' +
+    'PUT /agents/{id} registers one. GET /openapi.json describes all endpoints.'
+  throw new HttpError(404, 'not-found', detail, { headers: { Link: CATALOG_LINKS } })
 }
 
 /** `GET /agents/.well-known/…`: a client has dropped the last segment of its base URL. */

@@ -26,8 +26,8 @@ export const CATALOG_LINKS = [
 type CacheableDocument = { body: string; type: string; etag?: string }
 
 /**
- * Returns a list or catalog for everybody, with links to the catalogs of this host and the headers by which Workers Cache stores it.
- * `next` is the path of its next page.
+ * Returns a list or catalog for everybody, with links to the catalogs of this host and the headers by which Workers
+ * Cache stores it. `next` is the path of its next page.
  */
 export const cacheableResponse = async (
   { body, type, etag }: CacheableDocument,
@@ -52,7 +52,7 @@ export const fetchCacheable = (path: string, query: URLSearchParams, ctx: Execut
   // The host name is constant: all that a response depends on is in the query, and the key of the cache has it.
   ctx.exports.Catalog({ props: {} }).fetch(new Request(`https://catalog${path}?${query}`))
 
-/** Answers a GET with a list or catalog as everybody gets it: 304 if the client has it, and stored by no cache if the request has credentials. */
+/** Answers a GET with a list or catalog as everybody gets it. With credentials, no cache stores the response. */
 export const respondFromCache = async (
   path: string,
   query: URLSearchParams,

@@ -1,2 +1,2 @@
-export { agentCard, hostCard, loadCard } from './cards.ts'
-export { agentNotFound } from './errors.ts'
+export { agentNotFound } from './agent-errors.ts'
+export { agentCard, hostCard, loadCard } from './card-endpoints.ts'

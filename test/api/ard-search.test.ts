@@ -90,18 +90,24 @@ describe('POST /ard/search', () => {
     const withFilter = (filter: unknown) => ({ query: { ...query, filter } })
     const invalidTags = [[], [1], [' '], ['x'.repeat(201)], Array(17).fill('a')]
     const tagsRule = 'query.filter.tags must be 1 to 16 texts of 1 to 200 characters.'
-    const sizeRule = 'pageSize must be a number from 1 to 100.'
+    const sizeRule = 'pageSize must be a whole number from 1 to 100.'
     const rows: [body: unknown, message: string][] = [
       ['{', 'JSON'],
-      [[], 'The body must be a JSON object.'],
-      [{ query, colour: 1 }, 'The body has no member "colour". It accepts query, federation, pageSize, pageToken.'],
-      [{}, 'query must be an object with a text.'],
-      [{ query: { ...query, colour: 1 } }, 'query has no member "colour". It accepts @context, text, filter.'],
-      [{ query: {} }, 'query.text must be a string of at most'],
+      [[], 'The body must be an object.'],
+      [{ query, colour: 1 }, 'colour is not a known field here. Known fields: query, federation, pageSize, pageToken.'],
+      [{}, 'query is missing.'],
+      [
+        { query: { ...query, colour: 1 } },
+        'query.colour is not a known field here. Known fields: @context, text, filter.',
+      ],
+      [{ query: {} }, 'query.text is missing.'],
       [{ query: { text: 'a '.repeat(5000) } }, 'query.text must be a string of at most'],
       [{ query: { text: ' *"() ' } }, 'query.text must have at least one letter or digit.'],
       [withFilter([]), 'query.filter must be an object.'],
-      [withFilter({ 'metadata.a': 'b' }), 'has no member "metadata.a". It accepts type, tags, capabilities.'],
+      [
+        withFilter({ 'metadata.a': 'b' }),
+        'query.filter.metadata.a is not a known field here. Known fields: type, tags, capabilities.',
+      ],
       ...invalidTags.map((tags): [unknown, string] => [withFilter({ tags }), tagsRule]),
       ...[0, -1, 1.5, 101, '1'].map((pageSize): [unknown, string] => [{ query, pageSize }, sizeRule]),
       [{ query, federation: 'all' }, 'federation must be auto, referrals or none.'],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { Catalog } from '../../src/api/catalogs/catalog.ts'
-import { createOpenApiDocument } from '../../src/api/openapi/document.ts'
+import { Catalog } from '../../src/api/catalogs/start.ts'
+import { createOpenApiDocument } from '../../src/api/openapi/index.ts'
 import { handleRequest } from '../../src/app.ts'
 import { Contract } from '../support/schemas/openapi.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { serveRemoteCard } from '../../src/api/cards.ts'
+import { serveRemoteCard } from '../../src/api/card-endpoints.ts'
 import { userAgent } from '../../src/http/headers.ts'
 import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
 import { startNodeHost } from '../support/node-host.ts'

@@ -1,6 +1,6 @@
 import { flattenedVerify, importJWK, type JWK } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { didOf } from '../../src/api/catalogs/trust.ts'
+import { didOf } from '../../src/api/catalogs/entries.ts'
 import { canonicalJson } from '../../src/json/canonical.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { minimalCard } from '../support/cards/cards.ts'

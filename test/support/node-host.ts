@@ -32,7 +32,7 @@ type NodeHostOptions = {
 export const startNodeHost = async (options: NodeHostOptions = {}): Promise<NodeHost> => {
   const { vars = {}, answer = {}, origin = 'https://host.example' } = options
   const { handleRequest } = await import('../../src/app.ts')
-  const { Catalog } = await import('../../src/api/catalogs/catalog.ts')
+  const { Catalog } = await import('../../src/api/catalogs/start.ts')
   const { Registry } = await import('../../src/registry/store/registry.ts')
   const { TaskOwners } = await import('../../src/gateway/tasks/task-owners.ts')
   const limit = { limit: async () => ({ success: true }) }

@@ -31,7 +31,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'all forms have the same name for it, and members that are not listed stay as they are',
   },
   {
-    path: 'src/api/admin/move.ts',
+    path: 'src/api/admin/export-import.ts',
     original: '0',
     replacement: '-1',
     line: 'let count = 1',

@@ -1,3 +1,4 @@
-export { getAudit } from './audit.ts'
-export { getKeys } from './keys.ts'
-export { getExport, postImport } from './move.ts'
+export * from './access-tokens.ts'
+export { getAudit } from './audit-log.ts'
+export { getExport, postImport } from './export-import.ts'
+export { getKeys } from './host-keys.ts'

@@ -29,18 +29,18 @@ import {
   MAX_BODY_BYTES,
 } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
-import type { BatchResult, WriteRejection } from '../../registry/index.ts'
+import type { BatchResult, Registration } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { parseFlag } from '../pagination.ts'
-import { BatchLine } from '../requests.ts'
+import { parseFlag } from '../parse-request.ts'
+import { BatchLine } from '../request-bodies.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
-import { rejectionError, retryOnConflict, serializeReceipt } from './register.ts'
+import { registerPrepared, rejectionError, serializeReceipt } from './registration.ts'
 
 const NDJSON = 'application/x-ndjson'
 
 /**
- * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or why it is refused. What
- * is made from a line is much larger than the line, so it is dropped as soon as it is written.
+ * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or its
+ * error. What is made from a line is much larger than the line, so it is dropped as soon as it is written.
  */
 type Entry = {
   line: number
@@ -52,8 +52,8 @@ type Entry = {
 }
 
 /**
- * `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. Without `?atomic=true`, a
- * line that is refused does not affect the others.
+ * `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. Without
+ * `?atomic=true`, a line that is refused does not affect the others.
  */
 export const postBatch: Handler = audited(async (request, env, ctx) => {
   const context = { request, env, ctx }
@@ -129,10 +129,10 @@ const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<
   }
 }
 
-/** How many remote cards are fetched at once. */
+/** Remote cards that are fetched at once. */
 const CONCURRENCY = 6
 
-/** What one request to the Registry carries: a message between Workers is limited to 32 MiB. */
+/** The limits of one request to the Registry: a message between Workers has at most 32 MiB. */
 const MAX_CHUNK_BYTES = 4 * 1024 * 1024
 const MAX_CHUNK_LINES = 50
 
@@ -140,9 +140,11 @@ type Ready = Entry & { prepared: PreparedWrite }
 
 const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
 
+const registrationOf = ({ prepared }: Ready): Registration => prepared.registration
+
 /**
- * Prepares the lines from the next one on, until they are as many or as large as one request to the Registry carries. Returns those that
- * are not refused, in their order; none at the end.
+ * Prepares the next lines, until they are as many or as large as one request to the Registry carries. Returns those
+ * that are not refused, in their order; none at the end.
  */
 const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
   const ready: Ready[] = []
@@ -177,7 +179,7 @@ const registerEach = async (entries: readonly Entry[], principal: Principal, env
 const registerChunk = async (chunk: readonly Ready[], principal: Principal, env: Env): Promise<void> => {
   for (let rest = chunk; rest.length > 0; )
     try {
-      const results = await registerAll(rest, principal, env, false)
+      const results = await getRegistry(env).registerAll(rest.map(registrationOf), isAdmin(principal), false)
       for (const [index, entry] of rest.slice(0, results.length).entries()) {
         const result = results[index]
         if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
@@ -187,25 +189,16 @@ const registerChunk = async (chunk: readonly Ready[], principal: Principal, env:
     } catch (error) {
       const known = toHttpError(error)
       if (!known) throw error
-      for (const entry of rest) refuse(entry, known)
+      for (const entry of rest) settle(entry, known)
       return
     }
 }
 
-const registerAll = (chunk: readonly Ready[], principal: Principal, env: Env, isAtomic: boolean) =>
-  getRegistry(env).registerAll(
-    chunk.map(({ prepared }) => prepared.registration),
-    isAdmin(principal),
-    isAtomic,
-  )
-
 /** Repeats a registration whose agent was changed, or remote card refreshed, at the same time. */
 const registerAgain = (entry: Ready, principal: Principal, env: Env): Promise<void> =>
   attempt(entry, async () => {
-    const { prepared, result } = await retryOnConflict(async isLast => {
-      const prepared = (await entry.prepare?.(isLast)) ?? entry.prepared
-      return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
-    })
+    const prepare = entry.prepare ?? (async () => entry.prepared)
+    const { prepared, result } = await registerPrepared(prepare, principal, env)
     entry.prepared = prepared
     settle(entry, result)
   })
@@ -218,46 +211,34 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
     // The other lines are still prepared, so that the client learns what is wrong with each.
     if (entries.some(({ error }) => error)) for (const entry of ready.splice(0)) settle(entry, { outcome: 'withdrawn' })
     if (ready.reduce((sum, entry) => sum + sizeOf(entry), 0) > MAX_ATOMIC_BATCH_BYTES)
-      throw new HttpError(
-        413,
-        'too-large',
-        'The cards of this batch are too large to be registered at once: send less, or without atomic=true.',
-      )
+      throw new HttpError(413, 'too-large', 'The cards of this batch are too large: send less, or without atomic=true.')
   }
   if (entries.some(({ error }) => error)) {
     for (const entry of ready) settle(entry, { outcome: 'withdrawn' })
     return
   }
-  const results = await registerAll(ready, principal, env, true)
+  const results = await getRegistry(env).registerAll(ready.map(registrationOf), isAdmin(principal), true)
   for (const [index, entry] of ready.entries()) {
     const result = results[index]
     if (result) settle(entry, result)
   }
 }
 
-const settle = (entry: Ready, result: BatchResult): void => {
+/** Sets the result of a line, and drops what was made from it. */
+const settle = (entry: Ready, result: BatchResult | HttpError): void => {
   const { prepared } = entry
-  if (result.outcome !== 'registered') {
-    refuse(entry, result.outcome === 'withdrawn' ? withdrawn() : toRejection(entry, result))
-    return
+  const { id, expected } = prepared.registration
+  if (result instanceof HttpError) entry.error = result
+  else if (result.outcome === 'withdrawn') entry.error = withdrawn()
+  else if (result.outcome !== 'registered') entry.error = rejectionError(result, id, expected)
+  else {
+    cacheRegistered(prepared.registration, result)
+    entry.registered = { status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
   }
-  cacheRegistered(prepared.registration, result)
-  entry.registered = { status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
-  drop(entry)
+  const done: Entry = entry
+  delete done.prepared
+  delete done.prepare
 }
-
-const refuse = (entry: Entry, error: HttpError): void => {
-  entry.error = error
-  drop(entry)
-}
-
-const drop = (entry: Entry): void => {
-  delete entry.prepared
-  delete entry.prepare
-}
-
-const toRejection = ({ prepared: { registration } }: Ready, rejection: WriteRejection): HttpError =>
-  rejectionError(rejection, registration.id, registration.expected)
 
 const withdrawn = (): HttpError =>
   new HttpError(424, 'batch-refused', 'Nothing was registered, because another line of the batch was refused.')
@@ -279,11 +260,9 @@ const splitChunks = (ready: readonly Ready[]): Ready[][] => {
   return chunks
 }
 
-const sizeOf = ({ prepared: { registration } }: Ready): number => {
-  const { manifest, representations, extended, source } = registration
-  const documents = [representations, ...extended.map(each => each.representations)].flatMap(each =>
-    Object.values(each),
-  )
+const sizeOf = (entry: Ready): number => {
+  const { manifest, representations, extended, source } = registrationOf(entry)
+  const documents = [{ representations }, ...extended].flatMap(each => Object.values(each.representations))
   const texts = manifest.length + (source?.card?.length ?? 0)
   return documents.reduce((sum, { bytes }) => sum + bytes.byteLength, texts)
 }

@@ -9,25 +9,19 @@ import {
 } from '../../auth/index.ts'
 import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
 import { checkRateLimit } from '../../gateway/gate/index.ts'
-import {
-  type Handler,
-  HttpError,
-  jsonResponse,
-  PRIVATE_NO_STORE,
-  type RequestContext,
-  tooManyRequests,
-} from '../../http/index.ts'
+import { type Handler, HttpError, type RequestContext, tooManyRequests } from '../../http/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import type { ListedAgent, ListQuery, SearchHit } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { type PageQuery, paginate, parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
+import { type PageQuery, paginate, parsePageQuery, rejectUnknownQuery } from '../parse-request.ts'
+import { privateJson } from '../private-responses.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
-import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search.ts'
+import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search-query.ts'
 
 /**
- * `GET /agents`: a page of the public agents, and of the internal ones that the caller may read; those that match a search, if there
- * is one. With `?set=`, a page of the agents of that set that the caller may read or write; with `?writable=true`, of those that it may
- * write; with `?id=`, the registered ones of the named agents, all of which the caller may write.
+ * `GET /agents`: a page of the agents that the caller may read, or those of them that match a search. With `?set=`, of
+ * the agents of that set that the caller may read or write; with `?writable=true`, of those that it may write; with
+ * `?id=`, the registered ones of the named agents, all of which the caller may write.
  */
 export const listAgents: Handler = (request, env, ctx) => {
   const url = new URL(request.url)
@@ -53,12 +47,11 @@ const listCovered = async (url: URL, context: RequestContext): Promise<Response>
   await countList(caller, request, env)
   const writable = coveredAgents(caller, ['write'])
   const covered = isWriterList ? writable : coveredAgents(caller, ['read', 'write'])
-  return privateListResponse(
-    await read(env, { ...(set !== undefined && { set }), covered, writable, onlyCovered: true }),
-  )
+  const visible = { ...(set !== undefined && { set }), covered, writable, onlyCovered: true }
+  return privateListResponse(await read(env, visible))
 }
 
-/** Throws for an agent that the caller must not write, because a list without it would mean that it is not registered. */
+/** Throws for an agent that the caller must not write: a list without it would mean that it is not registered. */
 const listNamed = async (url: URL, context: RequestContext): Promise<Response> => {
   rejectUnknownQuery(url, ['id'])
   const ids = [...new Set(url.searchParams.getAll('id'))]
@@ -67,7 +60,7 @@ const listNamed = async (url: URL, context: RequestContext): Promise<Response> =
   const writer = await requireAnyAgent(context, 'write')
   for (const id of ids) assertWriter(writer, id)
   const page = await readPage({ after: '', limit: ids.length, ids, covered: ids, writable: ids }, context.env)
-  return privateListResponse(withHosting(LIST_FORMATS['/agents'](page), page.agents))
+  return privateListResponse(LIST_FORMATS['/agents'](page, true))
 }
 
 /** Reads a page of a list; for a caller with a token if there are globs of the agents that it covers. */
@@ -76,107 +69,76 @@ type ReadList = (env: Env, visible?: Pick<ListQuery, 'covered' | 'set' | 'writab
 /** Returns what reads the page that a query asks for. Throws for an invalid query. */
 const parseList = async (path: ListPath, url: URL): Promise<ReadList> => {
   if (path === '/agents' && isSearch(url.searchParams)) return readSearch(await parseSearch(url))
-  const isOwnList = path === '/agents'
-  const query = parsePageQuery(url, agentIdPattern, isOwnList ? ['id', 'set', 'writable', ...SEARCH_PARAMETERS] : [])
-  return async (env, visible) => {
-    const page = await readPage({ ...query, covered: [], ...visible }, env)
-    const list = LIST_FORMATS[path](page)
-    return isOwnList && visible ? withHosting(list, page.agents) : list
-  }
+  const others = path === '/agents' ? ['id', 'set', 'writable', ...SEARCH_PARAMETERS] : []
+  const query = parsePageQuery(url, agentIdPattern, others)
+  return async (env, visible) =>
+    LIST_FORMATS[path](await readPage({ ...query, covered: [], ...visible }, env), visible !== undefined)
 }
 
 const readSearch =
   ({ query, digest }: ParsedSearch): ReadList =>
   async (env, visible) => {
-    const { agents, isLast, rest, after, facets, isApproximate } = await getRegistry(env).search({
-      ...query,
-      covered: [],
-      ...visible,
-    })
+    const found = await getRegistry(env).search({ ...query, covered: [], ...visible })
+    const { agents, isLast, rest, after, facets, isApproximate } = found
     const cursor = query.matches === undefined ? String(after) : encodeCursor(digest, rest)
-    const list = {
-      agents: agents.map(formatHit),
+    return {
+      agents: agents.map(hit => ({ ...formatHit(hit), ...(visible && formatHosting(hit)) })),
       ...(!isLast && { cursor }),
       ...(facets && { facets, ...(isApproximate && { approximate: true }) }),
     }
-    return visible ? withHosting(list, agents) : list
   }
 
 /** A page of agents; there are more after `cursor`. */
 type AgentPage = { agents: ListedAgent[]; cursor?: string }
 
-/** Every list of agents, by its path: how it writes a page. */
+/** Every list of agents, by its path: how it writes a page, with the hosting of agents for a caller with a token. */
 export const LIST_FORMATS = {
-  '/agents': ({ agents, ...rest }) => ({
-    agents: agents.map(formatAgent),
+  '/agents': ({ agents, ...rest }, isPrivate) => ({
+    agents: agents.map(agent => ({ ...formatAgent(agent), ...(isPrivate && formatHosting(agent)) })),
     ...rest,
   }),
 
   '/.well-known/a2a/agents': ({ agents, ...rest }) => ({
     protocolVersion: '0.3.0',
-    agents: agents.map(({ name, description, version, shaman }) => ({
-      name,
-      description,
-      version,
-      ...shaman,
-    })),
+    agents: agents.map(({ name, description, version, shaman }) => ({ name, description, version, ...shaman })),
     ...rest,
   }),
 
   // Older versions of SuperX identify an agent by `id`, newer ones by `name`; its clients send back what they got.
   '/rpc': ({ agents, ...rest }) => ({
     agents: agents.map(({ id, origin, description, version, url, protocol }) => ({
-      id,
-      name: id,
-      protocol,
-      description,
-      version,
-      url,
+      ...{ id, name: id, protocol, description, version, url },
       agentCard: { url: cardUrl({ origin, id }) },
     })),
     ...rest,
   }),
-} as const satisfies Record<string, (page: AgentPage) => object>
-
-/** Adds how each agent is hosted to a list for a caller with a token. */
-const withHosting = <List extends { agents: readonly object[] }>(
-  list: List,
-  agents: readonly ListedAgent[],
-): object => ({
-  ...list,
-  agents: list.agents.map((agent, index) => {
-    const { visibility, set, manifestEtag: etag } = agents[index] ?? {}
-    return { ...agent, visibility, ...(set !== undefined && { set }), ...(etag !== undefined && { etag }) }
-  }),
-})
+} as const satisfies Record<string, (page: AgentPage, isPrivate: boolean) => object>
 
 type ListPath = keyof typeof LIST_FORMATS
 
-/** Whether a path is that of a list of agents. */
+/** Checks whether a path is that of a list of agents. */
 export const isListPath = (path: string): path is ListPath => Object.hasOwn(LIST_FORMATS, path)
 
 const formatAgent = ({ id, origin, name, description, version, url }: ListedAgent) => ({
   ...{ id, name, description, version, card: cardUrl({ origin, id }), url },
 })
 
+const formatHosting = ({ visibility, set, manifestEtag: etag }: ListedAgent) => ({
+  ...{ visibility, ...(set !== undefined && { set }), ...(etag !== undefined && { etag }) },
+})
+
 /** An agent in the response to a search. */
 export type FoundAgent = ReturnType<typeof formatHit>
 
-const formatHit = ({
-  skillIds,
-  tags,
-  provider,
-  capabilities,
-  protocolVersions,
-  signed,
-  score,
-  ...agent
-}: SearchHit) => ({
-  ...formatAgent(agent),
-  ...{ skills: skillIds, tags, capabilities, protocolVersions, signed },
-  ...(provider !== '' && { provider }),
-  ...(score !== undefined && { score }),
-})
+const formatHit = (hit: SearchHit) => {
+  const { skillIds: skills, tags, provider, capabilities, protocolVersions, signed, score } = hit
+  return {
+    ...formatAgent(hit),
+    ...{ skills, tags, capabilities, protocolVersions, signed },
+    ...(provider !== '' && { provider }),
+    ...(score !== undefined && { score }),
+  }
+}
 
 /** Returns a page of a list: for everybody if it `isPublic`, and for callers with the scope `read`. */
 export const listResponse = async (path: ListPath, isPublic: boolean, context: RequestContext): Promise<Response> => {
@@ -192,8 +154,7 @@ export const listResponse = async (path: ListPath, isPublic: boolean, context: R
   return privateListResponse(await read(env, { covered: coveredAgents(reader, ['read']) }))
 }
 
-const privateListResponse = (list: object): Response =>
-  jsonResponse(list, 200, { 'Cache-Control': PRIVATE_NO_STORE, Vary: 'Authorization' })
+const privateListResponse = (list: object): Response => privateJson(list, 200, { Vary: 'Authorization' })
 
 /** Counts a list as a call: a page that is not cached is read from the one Registry. Throws past the limit. */
 export const countList = async (caller: Authentication, request: Request, env: Env): Promise<void> => {
@@ -212,6 +173,8 @@ export const listVisibleAgents = (query: PageQuery, env: Env, reader?: Principal
   readPage({ ...query, covered: reader ? coveredAgents(reader, ['read']) : [] }, env)
 
 const readPage = async (query: ListQuery, env: Env): Promise<AgentPage> => {
-  const { page, ...rest } = paginate(await getRegistry(env).list({ ...query, limit: query.limit + 1 }), query.limit)
+  const { limit } = query
+  const found = await getRegistry(env).list({ ...query, limit: limit + 1 })
+  const { page, ...rest } = paginate(found, limit, 'id')
   return { agents: page, ...rest }
 }

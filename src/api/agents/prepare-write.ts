@@ -10,7 +10,7 @@ import {
   resolveSource,
   type Source,
 } from '../../card/manifest/index.ts'
-import type { CardError, Issue } from '../../card/model/index.ts'
+import type { CardError, Issue, Note } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
 import { findMissingBindings, HttpError, type Precondition } from '../../http/index.ts'
@@ -35,32 +35,33 @@ import {
   prepareRemote,
   reconcile,
 } from '../../sources/index.ts'
+import { invalidBody } from '../parse-request.ts'
 
 /** A registration that is ready to be written, and what its receipt is made from. */
 export type PreparedWrite = {
   registration: Registration
   /** Absent for a remote card that was never fetched. */
   compiled: Compiled | undefined
-  /** What is known of the source of a remote card. */
+  /** The source of a remote card. */
   record?: SourceRecord
-  /** What changes for clients; absent where there is no card to compare with. */
+  /** The changes for clients; absent where there is no card to compare with. */
   changes?: Changes
 }
 
-/** What a writer sent. */
+/** A write as it was requested. */
 export type WriteRequest = {
   principal: Principal
   id: string
   document: Json
   precondition: Precondition
   requestOrigin: string
-  /** What else the write does. */
+  /** The pending card that it accepts, or the revision that it restores. */
   cause?: WriteCause
 }
 
 /**
- * Returns a function that prepares a registration for the current state of the Registry. It is called again after a conflict, with
- * `isLast` for the last attempt, and fetches a remote card only the first time.
+ * Returns a function that prepares a registration for the current state of the Registry. It is called again after a
+ * conflict, with `isLast` for the last attempt, and fetches a remote card only the first time.
  */
 export const createPreparation = (write: WriteRequest, env: Env): ((isLast: boolean) => Promise<PreparedWrite>) => {
   let fetched: ReturnType<typeof fetchSource> | undefined
@@ -85,32 +86,31 @@ const prepareWrite = async (
   const secrets = findDisallowedSecrets(read)
   if (secrets.length > 0) throw invalidCard(secrets, 'secret-in-card')
   const source = resolveSource(manifest.upstream)
-  const terms = { actor: actorOf(principal), ...(cause && { cause }) }
   const origin = resolveOrigin(manifest, origins)
-  const context = { id, versionPlace: read.errorPointer('/version'), cause, isLast, manifest, origin }
   // Before anything is fetched, because a secret may be sent along.
   const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
   // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
   const condition = { ...precondition, ...(bindingUse && { seq: bindingUse.seq }) }
-  const recompileWith =
-    (fetched: JsonObject | undefined): Recompile =>
-    earlier => {
+  const compare = (
+    compiled: Compiled | undefined,
+    fetched: JsonObject | undefined,
+    expected: WriteTerms['expected'],
+  ) => {
+    const recompile: Recompile = earlier => {
       const result = compile(earlier, { id, ...origins, fetched })
       return 'compiled' in result ? result.compiled : undefined
     }
+    const terms = { actor: actorOf(principal), expected, ...(cause && { cause }) }
+    const versionPlace = read.errorPointer('/version')
+    return compareWithRegistered(compiled, { id, versionPlace, isLast, manifest, origin, recompile, terms }, env)
+  }
   if (source === undefined) {
     const result = compile(document, { id, ...origins })
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
     if (bindingUse) assertSameUse(bindingUse, compiled)
-    const recompile = recompileWith(undefined)
-    const compared = await compareWithRegistered(
-      compiled,
-      { ...context, recompile, terms: { ...terms, expected: condition } },
-      env,
-    )
-    const { write, signing, terms: finalTerms } = compared
-    return { ...write, registration: await prepareRegistration({ id, document, compiled, signing }, finalTerms) }
+    const { write, signing, terms } = await compare(compiled, undefined, condition)
+    return { ...write, registration: await prepareRegistration({ id, document, compiled, signing }, terms) }
   }
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
@@ -123,10 +123,9 @@ const prepareWrite = async (
   const served = servedCard(known, source)
   if (bindingUse && compiled && served) assertSameUse(bindingUse, compiled, served)
   else if (bindingUse) assertSameManifest(bindingUse, document)
-  const expected = { ...condition, checked: known?.checked ?? null }
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
-  const recompile = recompileWith(served ? parseCard(record) : parseCard(known))
-  const compared = await compareWithRegistered(compiled, { ...context, recompile, terms: { ...terms, expected } }, env)
+  const fetchedCard = served ? parseCard(record) : parseCard(known)
+  const compared = await compare(compiled, fetchedCard, { ...condition, checked: known?.checked ?? null })
   const registration = await prepareRemote(agent, reconciled, compared.signing, compared.terms)
   return { ...compared.write, record, registration }
 }
@@ -134,7 +133,6 @@ const prepareWrite = async (
 type ComparedWrite = {
   id: string
   versionPlace: Pointer
-  cause: WriteCause | undefined
   isLast: boolean
   manifest: Manifest
   origin: string
@@ -143,26 +141,24 @@ type ComparedWrite = {
 }
 
 /**
- * Compares a write with what is registered. A version that does not say what changes is reported, or rejected if the manifest wants
- * that: but a rollback restores the version of its revision, whatever that is. Signatures of what stays the same stay, too.
+ * Compares a write with what is registered. A version that does not announce what changes is reported, or rejected if
+ * the manifest wants that; but a rollback restores the version of its revision. Signatures of what stays the same stay.
  */
 const compareWithRegistered = async (
   compiled: Compiled | undefined,
-  { id, versionPlace, cause, isLast, manifest, origin, recompile, terms }: ComparedWrite,
+  { id, versionPlace, isLast, manifest, origin, recompile, terms }: ComparedWrite,
   env: Env,
 ): Promise<{ write: Pick<PreparedWrite, 'compiled' | 'changes'>; signing: Signing; terms: WriteTerms }> => {
   const latest = await getRegistry(env).latestRevision(id)
   const comparison = compareWithLatest(compiled, latest, recompile)
   const { finding, changes } = comparison
-  const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
+  const isRollback = terms.cause !== undefined && 'restored' in terms.cause
+  const isEnforced = compiled?.manifest.compatibility === 'enforce' && !isRollback
   if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
   const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
-  const signed = compiled && withSigning(compiled, signing)
   return {
     write: {
-      compiled:
-        signed &&
-        withWarnings(signed, [...(finding ? [versionIssue(signed, finding)] : []), ...findCallProblems(signed, env)]),
+      compiled: compiled && extendReport(compiled, describeSigning(signing, compiled.documents), finding, env),
       ...(changes && { changes }),
     },
     signing,
@@ -170,32 +166,22 @@ const compareWithRegistered = async (
   }
 }
 
-const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding): HttpError =>
-  new HttpError(
-    409,
-    'incompatible-version',
-    `Nothing was registered. The version ${message}. ${use === undefined ? 'Use another version' : `Use ${use}`}, or set \`compatibility\` to warn.`,
-    { errors: [{ pointer, message }] },
-  )
-
-const withSigning = (compiled: Compiled, signing: Signing): Compiled => {
-  const { report, documents } = compiled
-  const signatures = [...report.signatures, ...describeSigning(signing, documents)]
-  return { ...compiled, report: { ...report, signatures } }
+const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding): HttpError => {
+  const advice = `${use === undefined ? 'Use another version' : `Use ${use}`}, or set \`compatibility\` to warn.`
+  const detail = `Nothing was registered. The version ${message}. ${advice}`
+  return new HttpError(409, 'incompatible-version', detail, { errors: [{ pointer, message }] })
 }
 
 type Warning = Omit<Issue, 'severity'>
 
-const withWarnings = (compiled: Compiled, warnings: readonly Warning[]): Compiled => {
-  const { report } = compiled
-  const issues = warnings.map((warning): Issue => ({ ...warning, severity: 'warning' }))
-  return { ...compiled, report: { ...report, issues: [...issues, ...report.issues] } }
+/** Adds to a report how the card is signed, and warns of its version and of what makes its calls fail. */
+const extendReport = (compiled: Compiled, signing: Note[], finding: VersionFinding | undefined, env: Env): Compiled => {
+  const { report, toAuthored } = compiled
+  const version = { rule: 'incompatible-version', pointer: toAuthored('/version'), message: finding?.message ?? '' }
+  const warnings = [...(finding ? [version] : []), ...findCallProblems(compiled, env)]
+  const issues = [...warnings.map((warning): Issue => ({ ...warning, severity: 'warning' })), ...report.issues]
+  return { ...compiled, report: { ...report, signatures: [...report.signatures, ...signing], issues } }
 }
-
-const versionIssue = ({ toAuthored }: Compiled, { message }: VersionFinding): Warning => ({
-  ...{ rule: 'incompatible-version', message },
-  pointer: toAuthored('/version'),
-})
 
 /** Finds what makes every call of an agent fail: what this host lacks, or an address that it does not call. */
 const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env): Warning[] => {
@@ -221,22 +207,14 @@ const parseCard = (record: SourceRecord | undefined): JsonObject | undefined =>
   record?.card === undefined ? undefined : (JSON.parse(record.card) as JsonObject)
 
 const invalidCard = (errors: CardError[], code: 'invalid-card' | 'secret-in-card' = 'invalid-card'): HttpError =>
-  new HttpError(422, code, describeErrors(errors), { errors: errors.slice(0, MAX_ERRORS) })
-
-const MAX_ERRORS = 100
-
-const describeErrors = (errors: CardError[]): string => {
-  const first = errors[0] ? ` ${errors[0].pointer || 'The document'} ${errors[0].message.replace(/\.?$/, '.')}` : ''
-  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
-  return `Nothing was registered.${first}${more}`
-}
+  invalidBody(code, 'Nothing was registered. ', errors)
 
 /** A revision that uses a secret or a service binding of this Worker, and which of them its manifest names. */
 type BindingUse = { id: string; seq: number; name: 'secret' | 'service'; document: Json; origin: string }
 
 /**
- * Returns the registered agent whose secret or binding a manifest uses unchanged; undefined if it uses none. Throws if it uses
- * one in another way: otherwise, a writer of one agent could have the secret of another sent to a server of their own.
+ * Returns the registered agent whose secret or binding a manifest uses unchanged; undefined if it uses none. Throws if
+ * it uses one in another way: a writer of one agent could have the secret of another sent to a server of their own.
  */
 const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): Promise<BindingUse | undefined> => {
   const { secret, service } = upstream
@@ -245,40 +223,27 @@ const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): 
   const registered = await getRegistry(env).manifest(id)
   const document: Json = registered && JSON.parse(registered.manifest)
   const before = readManifest(document)
-  if (
-    !registered ||
-    !('manifest' in before) ||
-    !jsonEquals(before.manifest.upstream as JsonObject, upstream as JsonObject)
-  )
-    throw bindingChanged(name, 'is not what is registered now')
+  const isSame = 'manifest' in before && jsonEquals(before.manifest.upstream as JsonObject, upstream as JsonObject)
+  if (!registered || !isSame) throw bindingChanged(name, 'is not what is registered now')
   return { id, seq: registered.seq, name, document, origin: registered.origin }
 }
 
-/**
- * Asserts that a secret or binding is used as it is now: for the same addresses, calls and callers. `served` is the fetched card
- * that is served now.
- */
-const assertSameUse = (
-  { id, name, document, origin }: BindingUse,
-  { profile }: Compiled,
-  served?: JsonObject,
-): void => {
+/** Asserts that a binding is used for the same addresses, calls and callers. `served` is the current fetched card. */
+const assertSameUse = (use: BindingUse, { profile }: Compiled, served?: JsonObject): void => {
+  const { id, name, document, origin } = use
   const before = compile(document, { id, publicOrigin: origin, requestOrigin: origin, fetched: served })
   if (!('compiled' in before)) throw bindingChanged(name, 'is not what is registered now')
   const newUse = findNewUse(before.compiled.profile, profile)
   if (newUse !== undefined) throw bindingChanged(name, newUse)
 }
 
-/** The same if no card can be compared, because none was fetched yet: then the manifest must not change. */
-const assertSameManifest = (bindingUse: BindingUse, document: Json): void => {
-  if (!jsonEquals(document, bindingUse.document))
-    throw bindingChanged(
-      bindingUse.name,
-      'belongs to an agent whose card was never fetched, so nothing can be compared',
-    )
+/** Asserts that the manifest is the same, where no card can be compared because none was fetched. */
+const assertSameManifest = ({ name, document }: BindingUse, written: Json): void => {
+  if (!jsonEquals(written, document))
+    throw bindingChanged(name, 'belongs to an agent whose card was never fetched, so nothing can be compared')
 }
 
 const bindingChanged = (name: BindingUse['name'], reason: string): HttpError =>
   adminRequired(
-    `upstream.${name} ${reason}. Changing where a secret or binding of the host is sent, for which calls, or who can trigger it,`,
+    `upstream.${name} ${reason}. Changing where a secret or binding of the host is sent, for which calls, or by whom,`,
   )

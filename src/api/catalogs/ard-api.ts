@@ -1,11 +1,13 @@
+import * as v from 'valibot'
 import { ANONYMOUS } from '../../auth/index.ts'
-import { agentIdPattern } from '../../card/model/index.ts'
+import { agentIdPattern, validate, wholeNumber } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { type Handler, HttpError, jsonResponse, readJson, respondWithDocument, toHttpError } from '../../http/index.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
-import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_TEXT_LENGTH } from '../../limits.ts'
+import type { Json } from '../../json/index.ts'
+import { MAX_PAGE_SIZE, MAX_QUERY_WORDS } from '../../limits.ts'
 import {
   type Filter,
+  type FilterName,
   type RankedAgent,
   type SearchQuery,
   splitWords,
@@ -14,14 +16,11 @@ import {
 } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { countList, decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
-import { paginate, rejectUnknownQuery } from '../pagination.ts'
+import { decodeSegment, paginate, rejectUnknownQuery } from '../parse-request.ts'
+import { ArdSearchRequest } from '../request-bodies.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
-const DEFAULT_PAGE_SIZE = 10
 const DEFAULT_LIST_SIZE = 20
-
-/** A search as its client sent it. No entry has another type than that of a card. */
-type ArdQuery = { words: string[]; filters: Filter[]; isOtherType: boolean; pageSize: number; pageToken: string }
 
 /** `POST /ard/search` and `POST /search`: the search of ARD (§5.3.2) over the public agents, in natural language. */
 export const postSearch: Handler = (request, env) =>
@@ -53,11 +52,13 @@ export const listEntries: Handler = (request, env) =>
     await countList(ANONYMOUS, request, env)
     const url = new URL(request.url)
     rejectUnknownQuery(url, ['pageSize', 'pageToken'])
-    const pageSize = parsePageSize(Number(url.searchParams.get('pageSize') ?? DEFAULT_LIST_SIZE))
+    const pageSize = Number(url.searchParams.get('pageSize') ?? DEFAULT_LIST_SIZE)
+    if (!v.is(wholeNumber(1, MAX_PAGE_SIZE), pageSize))
+      throw invalid(`pageSize must be a whole number from 1 to ${MAX_PAGE_SIZE}.`)
     const after = url.searchParams.get('pageToken') ?? ''
     if (after !== '' && !agentIdPattern.test(after)) throw invalid('pageToken must be that of the previous page.')
     const { agents } = await getRegistry(env).catalog({ after, limit: pageSize + 1, origin: '' })
-    const { page, cursor } = paginate(agents, pageSize)
+    const { page, cursor } = paginate(agents, pageSize, 'id')
     const list = { items: page.map(agentEntry), ...(cursor !== undefined && { pageToken: cursor }) }
     return respondWithDocument(list, request.headers, cacheHeaders(env))
   })
@@ -66,7 +67,7 @@ export const listEntries: Handler = (request, env) =>
 export const getEntry: Handler = (request, env, _, { identifier: segment = '' }) =>
   withArdErrors(async () => {
     await countList(ANONYMOUS, request, env)
-    const identifier = decodeIdentifier(segment)
+    const identifier = parseIdentifier(segment)
     const id = /^urn:air:[a-zA-Z0-9.-]+:agent:([a-z0-9-]+)$/.exec(identifier)?.[1]
     const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog(onlyAgent(id))
     const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
@@ -82,20 +83,10 @@ const cacheHeaders = (env: Env) => ({
 /** No URL begins with an empty origin. */
 const onlyAgent = (id: string) => ({ after: '', limit: 1, origin: '', owner: id })
 
-/** Decodes a segment of the path, once. */
-const decodeIdentifier = (segment: string): string => {
-  const identifier = safeDecode(segment)
-  if (!/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier))
-    throw invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
-  return identifier
-}
-
-const safeDecode = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return ''
-  }
+const parseIdentifier = (segment: string): string => {
+  const identifier = decodeSegment(segment) ?? ''
+  if (/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier)) return identifier
+  throw invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
 }
 
 /** Answers errors in the form of ARD (Appendix B), as clients of its API expect. */
@@ -116,26 +107,24 @@ const errorCodeOf = (status: number): string => {
   return status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR'
 }
 
-const parseBody = (body: Json): ArdQuery => {
-  if (!isJsonObject(body)) throw invalid('The body must be a JSON object.')
-  allowMembers(body, ['query', 'federation', 'pageSize', 'pageToken'], 'The body')
-  const { query, federation = 'auto', pageSize = DEFAULT_PAGE_SIZE, pageToken = '' } = body
-  if (!isJsonObject(query)) throw invalid('query must be an object with a text.')
-  allowMembers(query, ['@context', 'text', 'filter'], 'query')
-  if (federation !== 'auto' && federation !== 'referrals' && federation !== 'none')
-    throw invalid('federation must be auto, referrals or none.')
-  if (typeof pageToken !== 'string') throw invalid('pageToken must be a string.')
-  return { words: parseText(query.text), ...parseFilter(query.filter), pageSize: parsePageSize(pageSize), pageToken }
+/** Parses a search. It `isOtherType` if it excludes cards: no entry is anything else. */
+const parseBody = (body: Json) => {
+  const result = validate(ArdSearchRequest, body)
+  if ('errors' in result) {
+    const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = result.errors
+    throw invalid(`${pointer.slice(1, 80).toWellFormed().replaceAll('/', '.') || 'The body'} ${message}.`)
+  }
+  const { query, pageSize, pageToken = '' } = result.output
+  const { type = A2A_CARD_TYPE, tags, capabilities } = query.filter ?? {}
+  const filters = [...toFilters('tag', tags), ...toFilters('skill', capabilities)]
+  const isOtherType = ![type].flat().includes(A2A_CARD_TYPE)
+  return { words: parseText(query.text), filters, isOtherType, pageSize, pageToken }
 }
 
-const parsePageSize = (size: Json): number => {
-  if (typeof size === 'number' && Number.isInteger(size) && size >= 1 && size <= MAX_PAGE_SIZE) return size
-  throw invalid(`pageSize must be a number from 1 to ${MAX_PAGE_SIZE}.`)
-}
+const toFilters = (name: FilterName, values: string | string[] | undefined): Filter[] =>
+  values === undefined ? [] : [{ name, values: [values].flat().map(value => toTerm(name, value)) }]
 
-const parseText = (text: Json | undefined): string[] => {
-  if (typeof text !== 'string' || text.length > MAX_SEARCH_TEXT_LENGTH)
-    throw invalid(`query.text must be a string of at most ${MAX_SEARCH_TEXT_LENGTH} characters.`)
+const parseText = (text: string): string[] => {
   const words = splitWords(text)
   if (words.length === 0) throw invalid('query.text must have at least one letter or digit.')
   // A short word of a sentence says little, and would match every word that begins with it.
@@ -145,42 +134,11 @@ const parseText = (text: Json | undefined): string[] => {
 
 /** Words of a request in English that no agent is found by. */
 const FUNCTION_WORDS = new Set(
-  'agent agents and any are but can could find for from get help how into need please show some that the this want what when where which who will with would you your'.split(
-    ' ',
-  ),
+  (
+    'agent agents and any are but can could find for from get help how into need please show some that the this want ' +
+    'what when where which who will with would you your'
+  ).split(' '),
 )
-
-const FILTERS = { tags: 'tag', capabilities: 'skill' } as const
-
-/** Values of one key are alternatives, and every key must match (§5.3.1). */
-const parseFilter = (filter: Json = {}): Pick<ArdQuery, 'filters' | 'isOtherType'> => {
-  if (!isJsonObject(filter)) throw invalid('query.filter must be an object.')
-  allowMembers(filter, ['type', ...Object.keys(FILTERS)], 'query.filter')
-  const types = parseValues(filter, 'type')
-  const filters = (['tags', 'capabilities'] as const).flatMap((key): Filter[] => {
-    const name = FILTERS[key]
-    const values = parseValues(filter, key)
-    return values ? [{ name, values: values.map(value => toTerm(name, value)) }] : []
-  })
-  return { filters, isOtherType: types !== undefined && !types.includes(A2A_CARD_TYPE) }
-}
-
-const parseValues = (filter: JsonObject, key: string): string[] | undefined => {
-  const value = filter[key]
-  if (value === undefined) return undefined
-  const values = Array.isArray(value) ? value : [value]
-  const isText = (each: Json): each is string =>
-    typeof each === 'string' && each.trim() !== '' && each.length <= MAX_QUERY_LENGTH
-  if (values.length === 0 || values.length > MAX_FILTERS || !values.every(isText))
-    throw invalid(`query.filter.${key} must be 1 to ${MAX_FILTERS} texts of 1 to ${MAX_QUERY_LENGTH} characters.`)
-  return values
-}
-
-const allowMembers = (object: JsonObject, names: readonly string[], place: string): void => {
-  const unknown = Object.keys(object).find(name => !names.includes(name))
-  if (unknown !== undefined)
-    throw invalid(`${place} has no member "${unknown.slice(0, 40).toWellFormed()}". It accepts ${names.join(', ')}.`)
-}
 
 /** Returns the best score of a search, to which all others are in proportion, and the rest of its ranking. */
 const readPageToken = (token: string, digest: string): { best: number; order: RankedAgent[] } => {

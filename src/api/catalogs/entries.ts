@@ -1,13 +1,13 @@
+import type * as v from 'valibot'
 import { cardUrl } from '../../card/model/index.ts'
+import { isLocalName, parseUrl, toDidWeb } from '../../http/index.ts'
 import type { CatalogAgent } from '../../registry/index.ts'
-import { describeTrust, type TrustManifest } from './trust.ts'
+import type { schemas } from '../openapi/schemas/index.ts'
 
-/** The media types of the artifacts that catalogs name. */
+/** The media type of the cards that catalogs name. */
 export const A2A_CARD_TYPE = 'application/a2a-agent-card+json'
-export const AI_REGISTRY_TYPE = 'application/ai-registry+json'
-export const AI_CATALOG_TYPE = 'application/ai-catalog+json'
 
-/** Texts of a card may be as long as a card allows, and as many: a catalog has the first part of a description, and what is short. */
+/** A catalog has the first part of a description, and those words and queries that are short. */
 const MAX_DESCRIPTION_LENGTH = 1000
 const MAX_WORDS = 50
 const MAX_WORD_LENGTH = 100
@@ -17,21 +17,9 @@ const MIN_QUERIES = 2
 const MAX_QUERIES = 5
 
 /** An entry of an ARD manifest. One of an AI Catalog is the same without the terms that ARD adds (0.91 §4.2). */
-export type CatalogEntry = {
-  identifier: string
-  displayName: string
-  type: string
-  url: string
-  description?: string
-  version?: string
-  updatedAt?: string
-  tags?: string[]
-  capabilities?: string[]
-  representativeQueries?: string[]
-  trustManifest?: TrustManifest
-}
+export type CatalogEntry = v.InferOutput<typeof schemas.ArdEntry>
 
-/** What the whole entry of an agent has, and the result of a search does not. */
+/** Members that only the whole entry of an agent has, and no result of a search. */
 type EntryOnly = 'modified' | 'examples' | 'isSignedByHost'
 
 /** An agent in a catalog, or one that was found. */
@@ -41,7 +29,7 @@ type EntryAgent = Omit<CatalogAgent, EntryOnly> & Partial<Pick<CatalogAgent, Ent
 export const agentEntry = (agent: EntryAgent): CatalogEntry => {
   const { id, origin, name, description, version, modified, isSignedByHost = false } = agent
   const url = cardUrl(agent)
-  const trustManifest = describeTrust({ origin, isSignedByHost }, url)
+  const did = isSignedByHost ? didOf(origin) : undefined
   const tags = keepShort(agent.tags, MAX_WORD_LENGTH, MAX_WORDS)
   const capabilities = keepShort(agent.skillIds, MAX_WORD_LENGTH, MAX_WORDS)
   const queries = keepShort(agent.examples ?? [], MAX_QUERY_LENGTH, MAX_QUERIES)
@@ -53,7 +41,7 @@ export const agentEntry = (agent: EntryAgent): CatalogEntry => {
     ...(tags.length > 0 && { tags }),
     ...(capabilities.length > 0 && { capabilities }),
     ...(queries.length >= MIN_QUERIES && { representativeQueries: queries }),
-    ...(trustManifest && { trustManifest }),
+    ...(did !== undefined && { trustManifest: describeTrust(did, url) }),
   }
 }
 
@@ -77,11 +65,34 @@ export const shorten = (text: string, maxLength: number): string => {
 const keepShort = (texts: readonly string[], maxLength: number, count: number): string[] =>
   texts.filter(text => text.trim() !== '' && text.length <= maxLength).slice(0, count)
 
-/**
- * Returns the publisher of an identifier: the domain of an origin. ARD allows no names of one machine, and proposes a name that
- * stands for all of them.
- */
+/** Returns the publisher of an identifier: the domain of an origin. ARD proposes the other for names of one machine. */
 const publisherOf = (origin: string): string => {
   const { hostname } = new URL(origin)
   return /\.[a-z][a-z0-9-]*$/.test(hostname) ? hostname : 'agent.localhost'
+}
+
+/**
+ * Returns the trust manifest of an agent whose card this host signs (AI Catalog, "Trust Manifest"; ARD 0.91 §4.5): the
+ * members that both formats have. The evidence is the card itself, signed with the keys of the identity. It has no
+ * digest of the card, because caches may have an older card than the catalog.
+ */
+const describeTrust = (identity: string, cardUrl: string): NonNullable<CatalogEntry['trustManifest']> => ({
+  identity,
+  identityType: 'did',
+  trustSchema: {
+    identifier: 'https://a2a-protocol.org/latest/specification/#84-agent-card-signing',
+    version: '1.0',
+    verificationMethods: ['did'],
+  },
+  attestations: [{ type: 'a2a-agent-card-signature', uri: cardUrl }],
+})
+
+/**
+ * Returns the DID of the host at an origin (did:web); undefined where there is none that AI Catalog accepts: it allows
+ * no port, no address and no name of one machine.
+ */
+export const didOf = (origin: string): string | undefined => {
+  const url = parseUrl(origin)
+  const isDomain = url !== null && /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(url.host) && !isLocalName(url.hostname)
+  return isDomain && url.protocol === 'https:' ? toDidWeb(url.host) : undefined
 }

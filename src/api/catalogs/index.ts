@@ -1,16 +1,16 @@
 import { ANONYMOUS } from '../../auth/index.ts'
-import type { Handler } from '../../http/index.ts'
+import { type Handler, HttpError, isLocalName, requestHostname } from '../../http/index.ts'
+import { respondWithDid } from '../../signing/index.ts'
 import { countList } from '../agents/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
-import { checkCatalogQuery } from './documents.ts'
+import { checkCatalogQuery } from './catalog-documents.ts'
 import { resolveSite, toQuery } from './site.ts'
 
 export { getEntry, listEntries, postSearch } from './ard-api.ts'
-export { getDidDocument } from './did.ts'
 
 /**
- * `GET /.well-known/ai-catalog.json`, `ard.json`, `api-catalog`, `/llms.txt`, `/sitemap.xml` and `/robots.txt`: the public agents of the
- * host name, for directories, crawlers and language models. The same for callers with a token.
+ * `GET /.well-known/ai-catalog.json`, `ard.json`, `api-catalog`, `/llms.txt`, `/sitemap.xml` and `/robots.txt`: the
+ * public agents of the host name, for directories, crawlers and language models. The same for callers with a token.
  */
 export const getCatalog: Handler = async (request, env, ctx) => {
   const { pathname, searchParams } = parseRequestUrl(request)
@@ -29,4 +29,14 @@ const parseRequestUrl = (request: Request): URL => {
   return url
 }
 
-export * from './start.ts'
+/**
+ * `GET /.well-known/did.json`: the public keys as the DID document of the host name (`did:web`). Only for the host name
+ * of `PUBLIC_URL` and those that agents claim: anyone can point another name here, and would get a DID with our keys.
+ */
+export const getDidDocument: Handler = async (request, env, ctx) => {
+  const { origin, isOwn } = await resolveSite({ request, env, ctx })
+  const { hostname, host } = new URL(origin)
+  const isRequested = hostname === requestHostname(request)
+  if (isRequested && (isOwn || isLocalName(hostname))) return respondWithDid(host, request, env)
+  throw new HttpError(404, 'unknown-host', 'This name is neither that of PUBLIC_URL, nor in `hosts` of an agent.')
+}

@@ -4,18 +4,18 @@ import { findHostOwner } from '../../registry/edge/index.ts'
 import type { CatalogAgent } from '../../registry/index.ts'
 
 /**
- * What a catalog lists: what belongs to the host name that the agent `owner` claims, else every public agent. Its links begin with
- * `origin` if that `isOwn`, or if an agent is registered with it; else the client may have made it up.
+ * The site that a catalog lists: the host name that the agent `owner` claims, else every public agent. Its links
+ * begin with `origin` if that `isOwn`, or if an agent is registered with it; else the client may have made it up.
  */
 export type Site = { origin: string; isOwn: boolean; owner?: string }
 
 /**
- * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it is
- * public. It `isOwn` if the owner of the host has decided on it. `next` is the path of the next page.
+ * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it
+ * is public. It `isOwn` if the owner of the host has decided on it. `next` is the path of the next page.
  */
-export type CatalogPage = { agents: CatalogAgent[]; isOwn: boolean; origin?: string; owner?: string; next?: string }
+export type CatalogPage = Omit<Site, 'origin'> & { agents: CatalogAgent[]; origin?: string; next?: string }
 
-/** Returns the site of a request: the host of `PUBLIC_URL`, a host name that an agent claims, or this host as a whole. */
+/** Returns the site of a request: the host of `PUBLIC_URL`, a host name that an agent claims, or the whole host. */
 export const resolveSite = async ({ request, env, ctx }: RequestContext): Promise<Site> => {
   const { origin } = new URL(request.url)
   const hostname = requestHostname(request)

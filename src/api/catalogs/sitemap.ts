@@ -1,7 +1,7 @@
 import { HttpError } from '../../http/index.ts'
 import { MAX_SITEMAP_URLS } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { rejectUnknownQuery } from '../pagination.ts'
+import { rejectUnknownQuery } from '../parse-request.ts'
 import { cacheableResponse } from '../shared-cache.ts'
 import { fromQuery, SITE_PARAMETERS } from './site.ts'
 
@@ -22,8 +22,8 @@ export const parseSitemapQuery = (url: URL, others: readonly string[] = []): num
 }
 
 /**
- * Renders the sitemap of a site: the page of the catalog and those of the public agents whose URLs begin with its origin. Of more agents
- * than one document may have, it is an index of sitemaps. A sitemap may name no URL of another host.
+ * Renders the sitemap of a site: the page of the catalog, and those of the public agents whose URLs begin with its
+ * origin, because a sitemap may name no URL of another host. Above `size` agents, it is an index of sitemaps.
  */
 export const renderSitemap = async (url: URL, env: Env, size = MAX_SITEMAP_URLS): Promise<Response> => {
   const page = parseSitemapQuery(url, SITE_PARAMETERS)
@@ -48,10 +48,10 @@ type Listed = { id: string; modified: number }
 const writeSitemap = (origin: string, agents: readonly Listed[], hasCatalog: boolean): string =>
   writeDocument('urlset', [
     ...(hasCatalog ? [`<url><loc>${escapeXml(origin)}/</loc></url>`] : []),
-    ...agents.map(
-      ({ id, modified }) =>
-        `<url><loc>${escapeXml(`${origin}/agents/${id}`)}</loc><lastmod>${new Date(modified).toISOString()}</lastmod></url>`,
-    ),
+    ...agents.map(({ id, modified }) => {
+      const time = new Date(modified).toISOString()
+      return `<url><loc>${escapeXml(`${origin}/agents/${id}`)}</loc><lastmod>${time}</lastmod></url>`
+    }),
   ])
 
 const writeIndex = (origin: string, pages: number): string =>
@@ -64,15 +64,9 @@ const writeIndex = (origin: string, pages: number): string =>
   )
 
 const writeDocument = (name: string, entries: readonly string[]): string =>
-  `<?xml version="1.0" encoding="UTF-8"?>\n<${name} xmlns="${NAMESPACE}">\n${entries.map(entry => `${entry}\n`).join('')}</${name}>\n`
+  ['<?xml version="1.0" encoding="UTF-8"?>', `<${name} xmlns="${NAMESPACE}">`, ...entries, `</${name}>\n`].join('\n')
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-}
+const escapes: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 
-/** The name of a host can have an ampersand. */
-const escapeXml = (text: string): string => text.replace(/[&<>"']/g, character => escapes[character] ?? '')
+/** Escapes what XML reserves: the name of a host can have an ampersand. */
+const escapeXml = (text: string): string => text.replace(/[&<>"']/g, character => `&${escapes[character]};`)

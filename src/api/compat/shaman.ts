@@ -9,18 +9,16 @@ import { config } from '../../config.ts'
 import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/gate/index.ts'
 import { type Handler, type RequestContext, tooManyRequests } from '../../http/index.ts'
 import { getCachedByName } from '../../registry/edge/index.ts'
+import { agentNameNotFound } from '../agent-errors.ts'
 import { listResponse } from '../agents/index.ts'
-import { cardResponseFor } from '../cards.ts'
-import { agentNameNotFound } from '../errors.ts'
+import { cardResponseFor } from '../card-endpoints.ts'
+import { decodeSegment } from '../parse-request.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of agents. */
 export const listForShaman: Handler = (request, env, ctx) =>
   listResponse('/.well-known/a2a/agents', config(env).role === 'public', { request, env, ctx })
 
-/**
- * `GET /a2a/v1/agents/{name}`: the card of the agent with a name or id, in any case; in Shaman's dialect unless the request asks
- * for another.
- */
+/** `GET /a2a/v1/agents/{name}`: the card of an agent by its name or id, in any case; by default in Shaman's dialect. */
 export const namedCard: Handler = async (request, env, ctx, { name: segment = '' }) => {
   const context = { request, env, ctx }
   const caller =
@@ -33,7 +31,7 @@ export const namedCard: Handler = async (request, env, ctx, { name: segment = ''
   throw agentNameNotFound(name ?? '')
 }
 
-/** Resolves a name to an id; empty if there is none. A name that is not cached costs a read of the Registry, so it counts as a call. */
+/** Resolves a name to an id; empty if there is none. A name that is not cached costs a read, so it counts as a call. */
 const resolveName = async (
   name: string,
   caller: Authentication,
@@ -42,13 +40,4 @@ const resolveName = async (
   if (getCachedByName(name) === undefined && (await checkRateLimit(caller, request, env)))
     throw tooManyRequests('Too many agents requested by name.')
   return findAgentByName(name, readableBy(caller, request, env, ctx), env, ctx)
-}
-
-/** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
-const decodeSegment = (segment: string): string | undefined => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
 }

@@ -23,19 +23,25 @@ import { HttpError, type RequestContext, serviceUnavailable } from '../../http/i
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
+import type { SourceFailure } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
 import { LIST_FORMATS, listVisibleAgents } from '../agents/index.ts'
-import { loadCard } from '../cards.ts'
-import { parsePageQuery } from '../pagination.ts'
+import { loadCard } from '../card-endpoints.ts'
+import { parsePageQuery } from '../parse-request.ts'
 import { fetchCacheable } from '../shared-cache.ts'
-import type { SuperxError } from './superx-errors.ts'
 
-/** A request to a method, and who makes it. */
+/** The error of a request: one of any call, one of the same request over HTTP, or a card that cannot be fetched. */
+export type SuperxError = CallError | HttpError | { kind: 'source'; agent: string; failure: Failure }
+
+/** Only callers that may refresh a card get `code` and `errors`. */
+type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<Pick<SourceFailure, 'code' | 'errors'>>
+
+/** A request to a method, and its caller. */
 export type MethodContext = RequestContext & { caller: Authentication }
 
 /** The result of a method, or its error. `agent` is the id of the agent that the request is about, for the log. */
-export type MethodResult = { agent?: string } & ({ result: JsonObject } | { error: SuperxError })
+export type MethodResult = { agent?: string } & ({ result: object } | { error: SuperxError })
 
 /** A method of SuperX. May throw an HttpError. */
 type Method = (params: JsonObject, context: MethodContext) => Promise<MethodResult>
@@ -61,11 +67,7 @@ export const getAgent: Method = async (params, context) => {
     agent: id,
     result: {
       agent: {
-        id,
-        name: id,
-        protocol,
-        description,
-        version,
+        ...{ id, name: id, protocol, description, version },
         // The card of an MCP server has no URL: this host answers calls for it.
         url: url ?? `${origin}/agents/${id}/a2a`,
         agentCard: { url: cardUrl({ origin, id }) },
@@ -89,7 +91,7 @@ export const listAgents: Method = async ({ limit, cursor, includeCard = false },
   return { result: includeCard ? await includeCards(list, context) : list }
 }
 
-/** Converts a parameter for the query of a list, which validates it. Numbers may be JSON.rawJSON objects, which keep their text. */
+/** Converts a parameter for the query of a list, which validates it. A number may be a JSON.rawJSON object. */
 const toQueryValue = (value: Json): string => {
   if (typeof value === 'string') return value
   const text = JSON.stringify(value)
@@ -106,7 +108,7 @@ const readPublicList = async (query: URLSearchParams, ctx: ExecutionContext): Pr
 const MAX_PAGE_BYTES = 4 * 1024 * 1024
 const CONCURRENT_READS = 4
 
-/** Adds the cards to a page, as far as they fit. A card that is unavailable is null, so that the others can be listed. */
+/** Adds the cards to a page, as far as they fit. An unavailable card is null, so that the others can be listed. */
 const includeCards = async (list: JsonObject, context: MethodContext): Promise<JsonObject> => {
   const agents = Array.isArray(list.agents) ? list.agents.filter(isJsonObject) : []
   const listed: JsonObject[] = []
@@ -146,26 +148,16 @@ export const refreshCard: Method = async (params, context) => {
   return { agent: id, result: { id, name: id, ...serializeOutcome(result), ...card } }
 }
 
-/** Serializes a refresh. `refreshed`: whether the card is now known to be what its upstream says. */
-const serializeOutcome = (result: Exclude<RefreshOutcome, { outcome: 'failed' }>): JsonObject => {
-  switch (result.outcome) {
-    case 'refreshed':
-      return { refreshed: true, outcome: 'refreshed', seq: result.seq, drift: copyAll(result.drift) }
-    case 'unchanged':
-      return { refreshed: true, outcome: 'unchanged' }
-    case 'pending': {
-      const { etag, widens, drift } = result.pending
-      return { refreshed: false, outcome: 'pending', pending: { etag, widens: copyAll(widens), drift: copyAll(drift) } }
-    }
-    default:
-      return { refreshed: false, outcome: result.outcome }
-  }
+/** Serializes a refresh. It is `refreshed` if the card is now known to be that of its upstream. */
+const serializeOutcome = (result: Exclude<RefreshOutcome, { outcome: 'failed' }>): object => {
+  const { outcome } = result
+  if (outcome === 'refreshed') return { refreshed: true, outcome, seq: result.seq, drift: result.drift }
+  if (outcome !== 'pending') return { refreshed: outcome === 'unchanged', outcome }
+  const { etag, widens, drift } = result.pending
+  return { refreshed: false, outcome, pending: { etag, widens, drift } }
 }
 
-/** Returns copies whose type, unlike an interface, is known to be JSON. */
-const copyAll = <Item extends object>(items: readonly Item[]) => items.map(item => ({ ...item }))
-
-/** Finds the agent that a request names: by `id`, or by `name` in newer versions of SuperX; either may be an id or a name. */
+/** Finds the agent that a request names by `id`, or by `name` in newer SuperX; either may be an id or a name. */
 const findAgent = async (
   { id, name }: JsonObject,
   canSee: IsVisible,

@@ -20,22 +20,12 @@ import {
 import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import { openEventStream, type Refusal, type Socket } from '../../registry/events/index.ts'
-import { agentNotFound } from '../errors.ts'
-import { rejectUnknownQuery } from '../pagination.ts'
+import { agentNotFound } from '../agent-errors.ts'
+import { rejectUnknownQuery } from '../parse-request.ts'
 
-/** `GET /events`, `GET /agents/{id}/events`: the changes of all agents that the caller may read, or of one, as server-sent events. */
-export const getEvents: Handler = (request, env, ctx, { id }) => streamEvents({ request, env, ctx }, id)
-
-const STREAM_HEADERS = {
-  ...CORS_HEADERS,
-  'Content-Type': 'text/event-stream',
-  'Cache-Control': 'no-store',
-  // Proxies such as nginx would collect the events otherwise.
-  'X-Accel-Buffering': 'no',
-}
-
-const streamEvents = async (context: RequestContext, agent?: string): Promise<Response> => {
-  const { request, env } = context
+/** `GET /events`, `GET /agents/{id}/events`: the changes of all readable agents, or of one, as server-sent events. */
+export const getEvents: Handler = async (request, env, ctx, { id: agent }) => {
+  const context = { request, env, ctx }
   const lastEventId = parseLastEventId(request)
   const caller = request.headers.has('Authorization') ? await requireAnyAgent(context, 'read') : ANONYMOUS
   if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many event streams requested.')
@@ -55,7 +45,15 @@ const streamEvents = async (context: RequestContext, agent?: string): Promise<Re
   return new Response(stream, { headers: STREAM_HEADERS })
 }
 
-/** Returns the socket of a stream, and the number of the change that it begins after. Throws if the stream is refused. */
+const STREAM_HEADERS = {
+  ...CORS_HEADERS,
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // Proxies such as nginx would collect the events otherwise.
+  'X-Accel-Buffering': 'no',
+}
+
+/** Returns the socket of a stream, and the number of the change before it. Throws if the stream is refused. */
 const connect = async (query: URLSearchParams, env: Env): Promise<{ socket: Socket; after: number }> => {
   const response = await env.EVENTS.getByName('default').fetch(`https://events/?${query}`, {
     headers: { Upgrade: 'websocket' },
@@ -107,25 +105,18 @@ const refusalError = (refusal: Refusal, agent: string): HttpError => {
       return agentNotFound(agent)
     case 'unknown-event':
       return badEventId()
-    case 'expired':
-      return new HttpError(
-        410,
-        'events-expired',
-        `Events before ${refusal.oldest + 1} are no longer stored. ${RESUBSCRIBE_HINT}`,
-      )
-    case 'too-many-replays':
-      return new HttpError(
-        410,
-        'too-many-replays',
-        `You have resumed more than ${MAX_CALLER_REPLAYS} event streams with missed events in a minute. ${RESUBSCRIBE_HINT}`,
-      )
-    default:
+    case 'expired': {
+      const oldest = refusal.oldest + 1
+      return new HttpError(410, 'events-expired', `Events before ${oldest} are no longer stored. ${RESUBSCRIBE_HINT}`)
+    }
+    case 'too-many-replays': {
+      const detail = `You have resumed more than ${MAX_CALLER_REPLAYS} event streams with missed events in a minute.`
+      return new HttpError(410, 'too-many-replays', `${detail} ${RESUBSCRIBE_HINT}`)
+    }
+    default: {
       if (!refusal.ofCaller) return serviceUnavailable('This host has too many event streams open.')
-      return new HttpError(
-        429,
-        'too-many-streams',
-        `You have ${MAX_CALLER_EVENT_STREAMS} event streams open. Close one first.`,
-        { headers: { 'Retry-After': '60' } },
-      )
+      const detail = `You have ${MAX_CALLER_EVENT_STREAMS} event streams open. Close one first.`
+      return new HttpError(429, 'too-many-streams', detail, { headers: { 'Retry-After': '60' } })
+    }
   }
 }

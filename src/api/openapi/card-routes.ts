@@ -1,8 +1,20 @@
 import { dialectNames } from '../../card/model/index.ts'
 import { MAX_CATALOG_ENTRIES, MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS } from '../../limits.ts'
-import { jsonBody, type Operation, type Operations, page, pageProblems, pageQuery } from './operation.ts'
+import {
+  answer,
+  type Content,
+  group,
+  jsonBody,
+  type Operation,
+  type Operations,
+  page,
+  pageProblems,
+  pageQuery,
+  tokenProblems,
+  upstreamProblems,
+} from './operation.ts'
 
-const card = {
+const card = group({
   tag: 'cards',
   access: 'optional',
   query: {
@@ -10,56 +22,63 @@ const card = {
       description: 'The dialect of the card. It wins over the version.',
       schema: { enum: ['hybrid', ...dialectNames] },
     },
-    'A2A-Version': { description: 'The same as the header.', schema: { type: 'string' } },
+    'A2A-Version': 'The same as the header.',
   },
   headers: {
-    'A2A-Version': {
-      description: 'The version of A2A that the card should have the form of: 1.0 or 0.3.',
-      schema: { type: 'string' },
-    },
-    Prefer: {
-      description: '`server-timing` adds `Server-Timing` to the response (RFC 7240).',
-      schema: { type: 'string' },
-    },
-  },
-  answers: {
-    200: {
-      description: 'The card.',
-      content: jsonBody('AgentCard'),
-      headers: ['Last-Modified', 'A2A-Version'],
-    },
+    'A2A-Version': 'The version of A2A that the card should have the form of: 1.0 or 0.3.',
+    Prefer: '`server-timing` adds `Server-Timing` to the response (RFC 7240).',
   },
   validated: true,
-} as const satisfies Partial<Operation>
-
-const cardProblems = ['unknown-dialect', 'upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'] as const
-
-const agentCard = (id: string, summary: string): Operation => ({
-  ...card,
-  id,
-  summary,
-  description:
-    'An internal agent needs a token with the scope `read`; without one, the response is that for an unknown agent.',
-  problems: ['agent-not-found', ...cardProblems],
 })
 
-const picture = (id: string, summary: string): Operation => ({
-  id,
+const servedCard = (content: Content): Operation['answers'] => ({
+  200: answer('The card.', content, 'Last-Modified', 'A2A-Version'),
+})
+
+const agentCard = (id: string, summary: string, own: Partial<Operation> = {}): Operation =>
+  card(id, summary, {
+    description:
+      'An internal agent needs a token with the scope `read`; without one, the response is that for an unknown agent.',
+    answers: servedCard(jsonBody('AgentCard')),
+    problems: ['agent-not-found', 'unknown-dialect', ...upstreamProblems],
+    ...own,
+  })
+
+const hostCard = (id: string, summary: string): Operation =>
+  card(id, summary, {
+    answers: servedCard(jsonBody('AgentCard')),
+    problems: ['no-root-agent', 'unknown-dialect', ...upstreamProblems],
+  })
+
+const picture = group({
   tag: 'pages',
-  summary,
   description: 'Shows what the caller may read of the card.',
   access: 'optional',
-  answers: { 200: { description: 'The picture.', content: { 'image/svg+xml': { type: 'string' } } } },
+  answers: { 200: answer('The picture.', { 'image/svg+xml': { type: 'string' } }) },
   validated: true,
-  problems: ['agent-not-found', 'upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'],
+  problems: ['agent-not-found', ...upstreamProblems],
   limits: ['PAGE_LIMIT'],
 })
 
-const hostCard = (id: string, summary: string): Operation => ({
-  ...card,
-  id,
-  summary,
-  problems: ['no-root-agent', ...cardProblems],
+const publicDocument = group({ tag: 'documents', access: 'public', validated: true })
+
+const catalogs = group({ tag: 'catalogs', access: 'public', validated: true, limits: ['CALL_LIMIT'] })
+
+const catalog = (id: string, summary: string, content: Content): Operation =>
+  catalogs(id, summary, {
+    query: pageQuery(MAX_CATALOG_ENTRIES),
+    answers: { 200: answer('The public agents of the host name.', content, 'Link') },
+    problems: pageProblems,
+  })
+
+const ardSearch = group({
+  tag: 'catalogs',
+  access: 'public',
+  body: { content: jsonBody('ArdSearchRequest') },
+  answers: { 200: answer('The best agents first.', 'ArdSearchResult') },
+  problems: ['bad-query', 'bad-cursor'],
+  limits: ['CALL_LIMIT'],
+  errors: 'ard',
 })
 
 const filter = (description: string) => ({
@@ -76,87 +95,46 @@ const words = (description: string) => ({
   schema: { type: 'string', minLength: 1, maxLength: MAX_QUERY_LENGTH },
 })
 
-const catalog = (id: string, summary: string, content: NonNullable<Operation['answers'][number]['content']>) =>
-  ({
-    id,
-    tag: 'catalogs',
-    summary,
-    access: 'public',
-    query: pageQuery(MAX_CATALOG_ENTRIES),
-    answers: { 200: { description: 'The public agents of the host name.', content, headers: ['Link'] } },
-    validated: true,
-    problems: pageProblems,
-    limits: ['CALL_LIMIT'],
-  }) as const satisfies Operation
-
 /** The routes of cards, lists and catalogs. */
 export const cardRoutes = {
   'GET /.well-known/agent-card.json': hostCard('getHostCard', 'Get the card of the agent of this host name'),
   'GET /.well-known/agent.json': hostCard('getHostAgentJson', 'Get the same card at the path of older clients'),
   'GET /agents/:id/.well-known/agent-card.json': agentCard('getWellKnownAgentCard', 'Get the card of an agent'),
   'GET /agents/:id/.well-known/agent.json': agentCard('getAgentJson', 'Get the same card at the path of older clients'),
-  'GET /agents/:id': {
-    ...agentCard('getAgentCard', 'Get the card of an agent, or its page'),
-    answers: { 200: { ...card.answers[200], content: { ...jsonBody('AgentCard'), ...page } } },
+  'GET /agents/:id': agentCard('getAgentCard', 'Get the card of an agent, or its page', {
+    answers: servedCard({ ...jsonBody('AgentCard'), ...page }),
     limits: ['PAGE_LIMIT'],
-  },
+  }),
   'GET /agents/:id/card.svg': picture('getCardImage', 'Get the business card of an agent as a picture'),
-  'GET /agents/:id/badge.svg': {
-    ...picture('getBadge', 'Get the badge with the versions of A2A that a card declares'),
+  'GET /agents/:id/badge.svg': picture('getBadge', 'Get the badge with the versions of A2A that a card declares', {
     query: {
       show: { description: 'Shows what the newest check of the agent has shown, too.', schema: { const: 'receipt' } },
     },
-  },
-  'GET /': {
-    id: 'getCatalogPage',
+  }),
+  'GET /': publicDocument('getCatalogPage', 'Get the page on which people find agents', {
     tag: 'pages',
-    summary: 'Get the page on which people find agents',
     description: 'For browsers only. Its query is that of `GET /agents`.',
-    access: 'public',
-    answers: { 200: { description: 'The page.', content: page } },
-    validated: true,
+    answers: { 200: answer('The page.', page) },
     problems: ['not-found'],
     limits: ['PAGE_LIMIT'],
-  },
-  'GET /agents/.well-known/:file': {
-    id: 'getCardWithoutAgent',
-    tag: 'cards',
-    summary: 'Learn that the base URL has lost the id of the agent',
-    access: 'public',
-    answers: {},
-    problems: ['agent-not-found'],
-  },
-  'GET /.well-known/jwks.json': {
-    id: 'getKeySet',
-    tag: 'documents',
-    summary: 'Get the public keys with which this host signs',
-    access: 'public',
-    answers: { 200: { description: 'A JWK Set (RFC 7517).', content: { 'application/jwk-set+json': 'JwkSet' } } },
-    validated: true,
+  }),
+  'GET /agents/.well-known/:file': group({ tag: 'cards', access: 'public', problems: ['agent-not-found'] })(
+    'getCardWithoutAgent',
+    'Learn that the base URL has lost the id of the agent',
+  ),
+  'GET /.well-known/jwks.json': publicDocument('getKeySet', 'Get the public keys with which this host signs', {
+    answers: { 200: answer('A JWK Set (RFC 7517).', { 'application/jwk-set+json': 'JwkSet' }) },
     problems: ['no-signing-key'],
-  },
-  'GET /.well-known/did.json': {
-    id: 'getDidDocument',
-    tag: 'documents',
-    summary: 'Get these keys as the DID document of the host name',
+  }),
+  'GET /.well-known/did.json': publicDocument('getDidDocument', 'Get these keys as the DID document of the host name', {
     description: 'Only for the host name of `PUBLIC_URL` and those that agents claim.',
-    access: 'public',
-    answers: {
-      200: {
-        description: 'The document of a DID of the method `web`.',
-        content: { 'application/did+json': 'DidDocument' },
-      },
-    },
-    validated: true,
+    answers: { 200: answer('The document of a DID of the method `web`.', { 'application/did+json': 'DidDocument' }) },
     problems: ['no-signing-key', 'unknown-host'],
-  },
-  'GET /agents': {
-    id: 'listAgents',
-    tag: 'cards',
-    summary: 'List or search the agents',
+  }),
+  'GET /agents': group({ tag: 'cards', access: 'optional' })('listAgents', 'List or search the agents', {
     description:
-      'Without a token, the public agents; with one, also the internal agents that it may read. All parameters of a search must match. With `q` or `name`, the best agents are first.',
-    access: 'optional',
+      'Without a token, the public agents; with one, also the internal agents that it may read. ' +
+      'All parameters of a search must match. With `q` or `name`, the best agents are first.',
     query: {
       ...pageQuery(),
       q: words('Words in name, description, skills or provider.'),
@@ -168,14 +146,8 @@ export const cardRoutes = {
       outputMode: filter('A produced media type, or a range such as `image/*`.'),
       provider: filter('The organization of the provider.'),
       protocolVersion: filter('A version of A2A, such as `1.0`.'),
-      facets: {
-        description: 'Filters whose most frequent values are counted, separated by commas.',
-        schema: { type: 'string' },
-      },
-      set: {
-        description: 'The agents of this set that the token may read or write. Needs a token.',
-        schema: { type: 'string' },
-      },
+      facets: 'Filters whose most frequent values are counted, separated by commas.',
+      set: 'The agents of this set that the token may read or write. Needs a token.',
       writable: {
         description: 'With `true`, the agents that the token may write, and no others. Needs a token with `write`.',
         schema: { const: 'true' },
@@ -193,23 +165,10 @@ export const cardRoutes = {
       },
       304: { description: 'The list is the one that `If-None-Match` names.', headers: ['ETag', 'Link'] },
     },
-    headers: {
-      'If-None-Match': { description: 'The entity tag of the list that the client has.', schema: { type: 'string' } },
-    },
-    problems: [
-      ...pageProblems,
-      ...([
-        'bad-query',
-        'bad-set',
-        'no-token',
-        'bad-token',
-        'forbidden',
-        'bad-agent-id',
-        'admin-token-missing',
-      ] as const),
-    ],
+    headers: { 'If-None-Match': 'The entity tag of the list that the client has.' },
+    problems: [...pageProblems, ...tokenProblems, 'bad-query', 'bad-set', 'bad-agent-id', 'admin-token-missing'],
     limits: ['CALL_LIMIT', 'AUTH_LIMIT', 'PAGE_LIMIT'],
-  },
+  }),
   'GET /.well-known/ai-catalog.json': catalog('getAiCatalog', 'Get the AI Catalog', {
     'application/ai-catalog+json': 'AiCatalog',
   }),
@@ -221,73 +180,33 @@ export const cardRoutes = {
     'text/plain': { type: 'string' },
   }),
   'GET /robots.txt': catalog('getRobotsText', 'Get the rules for crawlers', { 'text/plain': { type: 'string' } }),
-  'GET /sitemap.xml': {
-    id: 'getSitemap',
-    tag: 'catalogs',
-    summary: 'Get the sitemap of the pages of agents',
-    access: 'public',
+  'GET /sitemap.xml': catalogs('getSitemap', 'Get the sitemap of the pages of agents', {
     query: {
       page: {
         description: 'The page of a sitemap that is too large for one document. Without it, that is an index of pages.',
         schema: { type: 'integer', minimum: 1 },
       },
     },
-    answers: {
-      200: {
-        description: 'A sitemap or an index.',
-        content: { 'application/xml': { type: 'string' } },
-        headers: ['Link'],
-      },
-    },
-    validated: true,
+    answers: { 200: answer('A sitemap or an index.', { 'application/xml': { type: 'string' } }, 'Link') },
     problems: ['bad-page', 'unknown-query', 'not-found'],
-    limits: ['CALL_LIMIT'],
-  },
-  'POST /search': {
-    id: 'search',
-    ...ardSearch(),
-    summary: 'Search agents in natural language, at the root of the host',
-  },
-  'POST /ard/search': { id: 'searchArd', ...ardSearch(), summary: 'Search agents in natural language (ARD)' },
-  'GET /ard/agents': {
-    id: 'listArdEntries',
-    tag: 'catalogs',
-    summary: 'List the entries of the ARD manifest',
-    access: 'public',
+  }),
+  'POST /search': ardSearch('search', 'Search agents in natural language, at the root of the host'),
+  'POST /ard/search': ardSearch('searchArd', 'Search agents in natural language (ARD)'),
+  'GET /ard/agents': catalogs('listArdEntries', 'List the entries of the ARD manifest', {
     query: {
       pageSize: {
         description: 'The maximum number of entries.',
         schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: 20 },
       },
-      pageToken: { description: 'The `pageToken` of the previous page.', schema: { type: 'string' } },
+      pageToken: 'The `pageToken` of the previous page.',
     },
-    answers: { 200: { description: 'A page of entries, by id.', content: jsonBody('ArdList') } },
-    validated: true,
+    answers: { 200: answer('A page of entries, by id.', 'ArdList') },
     problems: ['bad-query', 'unknown-query'],
-    limits: ['CALL_LIMIT'],
     errors: 'ard',
-  },
-  'GET /ard/agents/:identifier': {
-    id: 'getArdEntry',
-    tag: 'catalogs',
-    summary: 'Get one entry of the ARD manifest',
-    access: 'public',
-    answers: { 200: { description: 'The entry of the agent.', content: jsonBody('ArdEntry') } },
-    validated: true,
+  }),
+  'GET /ard/agents/:identifier': catalogs('getArdEntry', 'Get one entry of the ARD manifest', {
+    answers: { 200: answer('The entry of the agent.', 'ArdEntry') },
     problems: ['not-found', 'bad-query'],
-    limits: ['CALL_LIMIT'],
     errors: 'ard',
-  },
+  }),
 } as const satisfies Operations
-
-function ardSearch() {
-  return {
-    tag: 'catalogs',
-    access: 'public',
-    body: { content: jsonBody('ArdSearchRequest') },
-    answers: { 200: { description: 'The best agents first.', content: jsonBody('ArdSearchResult') } },
-    problems: ['bad-query', 'bad-cursor'],
-    limits: ['CALL_LIMIT'],
-    errors: 'ard',
-  } as const satisfies Partial<Operation>
-}

@@ -1,19 +1,47 @@
 import { AUDITED } from '../../registry/audit/index.ts'
-import { jsonBody, type Operation, type Operations, page, pageProblems, pageQuery } from './operation.ts'
+import {
+  answer,
+  group,
+  jsonBody,
+  type Operations,
+  page,
+  pageProblems,
+  pageQuery,
+  tokenProblems,
+  upstreamProblems,
+} from './operation.ts'
 
-const admin = { tag: 'administration', access: 'admin', limits: ['AUTH_LIMIT'] } as const satisfies Partial<Operation>
+const admin = group({ tag: 'administration', access: 'admin', limits: ['AUTH_LIMIT'] })
 
-const adminWrite = { ...admin, limits: ['WRITE_LIMIT', 'AUTH_LIMIT'] } as const satisfies Partial<Operation>
+const adminWrite = group({ tag: 'administration', access: 'admin', limits: ['WRITE_LIMIT', 'AUTH_LIMIT'] })
 
-const document = { tag: 'documents', access: 'public' } as const satisfies Partial<Operation>
+const document = group({ tag: 'documents', access: 'public' })
+
+const people = group({
+  tag: 'pages',
+  access: 'public',
+  answers: { 200: answer('The page.', page) },
+  validated: true,
+  limits: ['PAGE_LIMIT'],
+})
 
 const lines = { 'application/x-ndjson': { each: { type: 'object' } } } as const
 
-const call = {
+const calls = {
   tag: 'calls',
   description:
-    'The card of the agent declares which credentials a call needs. An internal agent needs a token with the scope `read`.',
+    'The card of the agent declares which credentials a call needs. ' +
+    'An internal agent needs a token with the scope `read`.',
   access: 'card',
+  headers: {
+    'A2A-Version': 'The version of A2A that the call is in: 1.0 or 0.3.',
+    'A2A-Extensions': 'The URIs of the extensions that the caller supports, separated by commas.',
+  },
+  limits: ['CALL_LIMIT', 'AUTH_LIMIT', 'FETCH_LIMIT'],
+} as const
+
+const call = group({
+  ...calls,
   body: { content: jsonBody('JsonRpcRequest') },
   answers: {
     200: {
@@ -22,147 +50,79 @@ const call = {
       headers: ['A2A-Version', 'Gate-Warning'],
     },
   },
-  headers: {
-    'A2A-Version': { description: 'The version of A2A that the call is in: 1.0 or 0.3.', schema: { type: 'string' } },
-    'A2A-Extensions': {
-      description: 'The URIs of the extensions that the caller supports, separated by commas.',
-      schema: { type: 'string' },
-    },
-  },
-  limits: ['CALL_LIMIT', 'AUTH_LIMIT', 'FETCH_LIMIT'],
   errors: 'JSONRPC',
-} as const satisfies Partial<Operation>
+})
 
-/** What the requests of one agent over HTTP+JSON have in common. The document has one operation for each of A2A. */
-const restCall = {
-  tag: 'calls',
-  description: call.description,
-  access: 'card',
-  headers: call.headers,
-  limits: call.limits,
-  answers: {},
-} as const satisfies Partial<Operation>
+/** Describes the requests of one agent over HTTP+JSON. The document has one operation for each operation of A2A. */
+const restCall = group(calls)
+
+const compatibility = group({ tag: 'compatibility', access: 'optional', limits: ['CALL_LIMIT', 'AUTH_LIMIT'] })
 
 /** The routes of calls, of the host and its tokens, and of clients of other hosts. */
 export const hostRoutes = {
-  'POST /agents/:id/a2a': { ...call, id: 'callAgent', summary: 'Call an agent over JSON-RPC' },
-  'POST /agents/:id': {
-    ...call,
-    id: 'callAgentAtCard',
-    summary: 'Call an agent over JSON-RPC, at the URL of its card',
-  },
-  'POST /a2a': {
-    ...call,
-    id: 'callHost',
-    summary: 'Call the agent that `params.tenant` names, else that of the host name',
-  },
-  'POST /a2a/v1': { ...call, id: 'callNamedAgent', summary: 'Call the agent that `params.agentName` names' },
-  'GET /agents/:id/a2a/:operation+': { ...restCall, id: 'read', summary: 'Read over HTTP+JSON' },
-  'POST /agents/:id/a2a/:operation+': { ...restCall, id: 'send', summary: 'Call over HTTP+JSON' },
-  'DELETE /agents/:id/a2a/:operation+': { ...restCall, id: 'delete', summary: 'Delete over HTTP+JSON' },
-  'GET /.well-known/a2a/agents': {
-    id: 'listForShaman',
-    tag: 'compatibility',
-    summary: "Get Shaman's list of agents",
+  'POST /agents/:id/a2a': call('callAgent', 'Call an agent over JSON-RPC'),
+  'POST /agents/:id': call('callAgentAtCard', 'Call an agent over JSON-RPC, at the URL of its card'),
+  'POST /a2a': call('callHost', 'Call the agent that `params.tenant` names, else that of the host name'),
+  'POST /a2a/v1': call('callNamedAgent', 'Call the agent that `params.agentName` names'),
+  'GET /agents/:id/a2a/:operation+': restCall('read', 'Read over HTTP+JSON'),
+  'POST /agents/:id/a2a/:operation+': restCall('send', 'Call over HTTP+JSON'),
+  'DELETE /agents/:id/a2a/:operation+': restCall('delete', 'Delete over HTTP+JSON'),
+  'GET /.well-known/a2a/agents': compatibility('listForShaman', "Get Shaman's list of agents", {
     description: 'With `ROLE` set to `internal`, only for callers with a token.',
-    access: 'optional',
     query: pageQuery(),
-    answers: {
-      200: { description: 'A page of agents.', content: jsonBody('ShamanList'), headers: ['ETag', 'Link'] },
-    },
-    problems: [...pageProblems, 'no-token', 'bad-token', 'forbidden'],
-    limits: ['CALL_LIMIT', 'AUTH_LIMIT'],
-  },
-  'GET /a2a/v1/agents/:name': {
-    id: 'getNamedCard',
-    tag: 'compatibility',
-    summary: "Get a card by the agent's name or id",
-    access: 'optional',
-    query: {
-      dialect: { description: 'The dialect of the card. Default: shaman.', schema: { type: 'string' } },
-    },
-    answers: {
-      200: { description: 'The card.', content: jsonBody('AgentCard'), headers: ['Last-Modified', 'A2A-Version'] },
-    },
+    answers: { 200: answer('A page of agents.', 'ShamanList', 'ETag', 'Link') },
+    problems: [...pageProblems, ...tokenProblems],
+  }),
+  'GET /a2a/v1/agents/:name': compatibility('getNamedCard', "Get a card by the agent's name or id", {
+    query: { dialect: 'The dialect of the card. Default: shaman.' },
+    answers: { 200: answer('The card.', 'AgentCard', 'Last-Modified', 'A2A-Version') },
     validated: true,
-    problems: [
-      ...(['agent-not-found', 'unknown-dialect', 'no-token', 'bad-token', 'forbidden'] as const),
-      ...(['upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'] as const),
-    ],
-    limits: ['CALL_LIMIT', 'AUTH_LIMIT'],
-  },
-  'POST /rpc': {
-    id: 'callSuperx',
-    tag: 'compatibility',
-    summary: 'Call `agents/get`, `agents/list` or `agents/refreshCard` of SuperX',
-    access: 'optional',
+    problems: ['agent-not-found', 'unknown-dialect', ...tokenProblems, ...upstreamProblems],
+  }),
+  'POST /rpc': compatibility('callSuperx', 'Call `agents/get`, `agents/list` or `agents/refreshCard` of SuperX', {
     body: { content: jsonBody('JsonRpcRequest') },
-    answers: { 200: { description: 'The response.', content: jsonBody('JsonRpcResponse') } },
+    answers: { 200: answer('The response.', 'JsonRpcResponse') },
     limits: ['CALL_LIMIT', 'WRITE_LIMIT', 'AUTH_LIMIT'],
     errors: 'superx',
-  },
-  'POST /tokens': {
-    ...adminWrite,
-    id: 'issueToken',
-    summary: 'Issue a token',
+  }),
+  'POST /tokens': adminWrite('issueToken', 'Issue a token', {
     body: { content: jsonBody('TokenRequest') },
-    answers: { 201: { description: 'The token, with its text.', content: jsonBody('IssuedToken') } },
+    answers: { 201: answer('The token, with its text.', 'IssuedToken') },
     problems: ['invalid-token-request', 'too-many-tokens'],
-  },
-  'GET /tokens': {
-    ...admin,
-    id: 'listTokens',
-    summary: 'List the tokens, without their texts',
+  }),
+  'GET /tokens': admin('listTokens', 'List the tokens, without their texts', {
     query: pageQuery(),
-    answers: { 200: { description: 'A page of tokens.', content: jsonBody('TokenList') } },
+    answers: { 200: answer('A page of tokens.', 'TokenList') },
     problems: pageProblems,
-  },
-  'GET /tokens/self': {
-    ...admin,
+  }),
+  'GET /tokens/self': admin('getOwnToken', 'Get what the token of the request allows', {
     access: 'token',
-    id: 'getOwnToken',
-    summary: 'Get what the token of the request allows',
-    answers: { 200: { description: 'The token, without its text.', content: jsonBody('OwnToken') } },
-  },
-  'DELETE /tokens/:id': {
-    ...adminWrite,
-    id: 'revokeToken',
-    summary: 'Revoke a token',
+    answers: { 200: answer('The token, without its text.', 'OwnToken') },
+  }),
+  'DELETE /tokens/:id': adminWrite('revokeToken', 'Revoke a token', {
     answers: { 204: { description: 'The token was revoked.' } },
     problems: ['token-not-found'],
-  },
-  'GET /audit': {
-    ...admin,
-    id: 'getAudit',
-    summary: 'Read the audit, newest entries first',
+  }),
+  'GET /audit': admin('getAudit', 'Read the audit, newest entries first', {
     query: {
       ...pageQuery(),
-      agent: { description: 'Entries about this agent.', schema: { type: 'string' } },
-      actor: { description: '`admin`, `host`, `anonymous` or the id of a token.', schema: { type: 'string' } },
+      agent: 'Entries about this agent.',
+      actor: '`admin`, `host`, `anonymous` or the id of a token.',
       what: { description: 'What happened.', schema: { enum: [...AUDITED] } },
-      since: { description: 'A date or time. Entries from then on.', schema: { type: 'string' } },
-      until: { description: 'A date or time. Entries before it.', schema: { type: 'string' } },
+      since: 'A date or time. Entries from then on.',
+      until: 'A date or time. Entries before it.',
     },
-    answers: { 200: { description: 'A page of entries, and the newest of all.', content: jsonBody('AuditPage') } },
+    answers: { 200: answer('A page of entries, and the newest of all.', 'AuditPage') },
     problems: [...pageProblems, 'bad-filter'],
-  },
-  'GET /keys': {
-    ...admin,
-    id: 'getKeys',
-    summary: 'Get the roles of the keys with which this host signs',
-    answers: { 200: { description: 'The keys, without their private parts.', content: jsonBody('HostKeys') } },
+  }),
+  'GET /keys': admin('getKeys', 'Get the roles of the keys with which this host signs', {
+    answers: { 200: answer('The keys, without their private parts.', 'HostKeys') },
     problems: ['no-signing-key'],
-  },
-  'GET /export': {
-    ...admin,
-    id: 'exportHost',
-    summary: 'Export all that is registered',
-    answers: { 200: { description: 'The export. Without its last line, it is incomplete.', content: lines } },
-  },
-  'POST /import': {
-    ...adminWrite,
-    id: 'importHost',
-    summary: 'Import an export into an empty host',
+  }),
+  'GET /export': admin('exportHost', 'Export all that is registered', {
+    answers: { 200: answer('The export. Without its last line, it is incomplete.', lines) },
+  }),
+  'POST /import': adminWrite('importHost', 'Import an export into an empty host', {
     query: {
       tokens: {
         description: 'Whether its tokens are imported. Each is valid, whoever wrote it into the file.',
@@ -173,33 +133,16 @@ export const hostRoutes = {
       'Content-Encoding': { description: 'How the file is compressed.', schema: { enum: ['gzip', 'identity'] } },
     },
     body: { content: lines },
-    answers: { 201: { description: 'All of it was imported.', content: jsonBody('ImportResult') } },
+    answers: { 201: answer('All of it was imported.', 'ImportResult') },
     problems: [
       ...(['invalid-import', 'export-too-new', 'host-not-empty', 'import-interrupted'] as const),
       ...(['unsupported-encoding', 'unknown-query'] as const),
     ],
-  },
-  'GET /lint': {
-    ...{ tag: 'pages', access: 'public' },
-    id: 'getLintPage',
-    summary: 'Get the page that checks a card',
-    answers: { 200: { description: 'The page.', content: page } },
-    validated: true,
-    limits: ['PAGE_LIMIT'],
-  },
-  'GET /manage': {
-    ...{ tag: 'pages', access: 'public' },
-    id: 'getManagePage',
-    summary: 'Get the page on which owners manage agents',
-    answers: { 200: { description: 'The page.', content: page } },
-    validated: true,
-    limits: ['PAGE_LIMIT'],
-  },
-  'POST /lint': {
-    ...document,
+  }),
+  'GET /lint': people('getLintPage', 'Get the page that checks a card'),
+  'GET /manage': people('getManagePage', 'Get the page on which owners manage agents'),
+  'POST /lint': document('lint', 'Check a card or manifest, and store nothing', {
     tag: 'registry',
-    id: 'lint',
-    summary: 'Check a card or manifest, and store nothing',
     query: {
       representations: {
         description: 'With `true`, the report has the card in each representation.',
@@ -207,44 +150,28 @@ export const hostRoutes = {
       },
     },
     body: { content: jsonBody('Manifest') },
-    answers: { 200: { description: 'The report.', content: jsonBody('LintResult') } },
+    answers: { 200: answer('The report.', 'LintResult') },
     limits: ['LINT_LIMIT'],
-  },
-  'POST /verify': {
-    ...document,
+  }),
+  'POST /verify': document('verifyCard', 'Verify the signatures of a card, and store nothing', {
     tag: 'registry',
-    id: 'verifyCard',
-    summary: 'Verify the signatures of a card, and store nothing',
     body: { content: jsonBody('VerifyRequest') },
-    answers: { 200: { description: 'The result, also if no signature is valid.', content: jsonBody('VerifyResult') } },
+    answers: { 200: answer('The result, also if no signature is valid.', 'VerifyResult') },
     problems: ['card-unavailable', 'invalid-verify-request'],
     limits: ['LINT_LIMIT', 'FETCH_LIMIT'],
-  },
-  'GET /schema/manifest.json': {
-    ...document,
-    id: 'getManifestSchema',
-    summary: 'Get the JSON Schema of manifests',
-    answers: {
-      200: { description: 'A JSON Schema (draft 7).', content: { 'application/schema+json': { type: 'object' } } },
-    },
+  }),
+  'GET /schema/manifest.json': document('getManifestSchema', 'Get the JSON Schema of manifests', {
+    answers: { 200: answer('A JSON Schema (draft 7).', { 'application/schema+json': { type: 'object' } }) },
     validated: true,
-  },
-  'GET /openapi.json': {
-    ...document,
-    id: 'getOpenApi',
-    summary: 'Get this document',
-    answers: {
-      200: { description: 'An OpenAPI 3.1 document.', content: { 'application/json': { type: 'object' } } },
-    },
+  }),
+  'GET /openapi.json': document('getOpenApi', 'Get this document', {
+    answers: { 200: answer('An OpenAPI 3.1 document.', { 'application/json': { type: 'object' } }) },
     validated: true,
-  },
-  'GET /health': {
-    ...document,
-    id: 'getHealth',
-    summary: 'Get the state of the host',
+  }),
+  'GET /health': document('getHealth', 'Get the state of the host', {
     answers: {
-      200: { description: 'The state.', content: jsonBody('Health') },
-      503: { description: 'The state while the Registry is unreachable.', content: jsonBody('Health') },
+      200: answer('The state.', 'Health'),
+      503: answer('The state while the Registry is unreachable.', 'Health'),
     },
-  },
+  }),
 } as const satisfies Operations

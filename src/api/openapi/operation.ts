@@ -1,12 +1,12 @@
 import type { Scope } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
-import type * as requests from '../requests.ts'
+import type * as requests from '../request-bodies.ts'
 import type { ProblemCode } from './problems.ts'
 import type { schemas } from './schemas/index.ts'
 
 /** The name of a schema in the document. */
-export type SchemaName = keyof typeof schemas | keyof typeof requests | 'AgentCard' | 'CardFields' | 'Manifest'
+type SchemaName = keyof typeof schemas | keyof typeof requests | 'AgentCard' | 'CardFields' | 'Manifest'
 
 /** The groups of operations, in the order of the document. */
 export const tags = {
@@ -31,17 +31,39 @@ export const rateLimits = {
   WRITE_LIMIT: { requests: 600, seconds: 60, per: 'each token, for writes' },
 } as const
 
-/** A parameter in the query or a header. */
-type Parameter = { description: string; schema: JsonObject; required?: true }
+/** A parameter in the query or a header, with its schema; a string if there is only a description. */
+type Parameter = string | { description: string; schema: JsonObject }
+
+/** Returns the object of a parameter, or of a header of a response. */
+export const toParameter = (parameter: Parameter): JsonObject =>
+  typeof parameter === 'string' ? { description: parameter, schema: { type: 'string' } } : parameter
 
 /** The name of a schema, or a schema. */
-export type ItemSchema = SchemaName | JsonObject
+type ItemSchema = SchemaName | JsonObject
 
-/** The media types of a body, each with its schema; or with that of `each` document in a sequence: of a line, or the data of an event. */
-export type Content = Readonly<Record<string, SchemaName | JsonObject | { each: ItemSchema }>>
+/** The media types of a body, each with its schema, or with that of `each` line or event in a sequence of documents. */
+export type Content = Readonly<Record<string, ItemSchema | { each: ItemSchema }>>
+
+const toSchema = (schema: ItemSchema): JsonObject =>
+  typeof schema === 'string' ? { $ref: `#/components/schemas/${schema}` } : schema
+
+/** Returns the media types of a body. */
+export const toContent = (content: Content): JsonObject =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, body]): [string, JsonObject] => [
+      type,
+      isSequence(body)
+        ? { schema: { type: 'string' }, 'x-item-schema': toSchema(body.each) }
+        : { schema: toSchema(body) },
+    ]),
+  )
+
+/** Checks whether a body is a sequence of JSON documents. */
+export const isSequence = (body: Content[string]): body is { each: ItemSchema } =>
+  typeof body === 'object' && 'each' in body
 
 /** A response without an error. */
-export type Answer = { description: string; content?: Content; headers?: readonly HeaderName[] }
+type Answer = { description: string; content?: Content; headers?: readonly HeaderName[] }
 
 /** Headers of responses. */
 export const headers = {
@@ -54,54 +76,70 @@ export const headers = {
 
 type HeaderName = keyof typeof headers
 
-/** What the document has of one route. */
+/** Returns a response with a body, which is JSON if there is only a schema. */
+export const answer = (description: string, body: SchemaName | Content, ...headers: HeaderName[]): Answer => ({
+  ...{ description, headers },
+  content: typeof body === 'string' ? jsonBody(body) : body,
+})
+
+/** The part of the document about one route. */
 export type Operation = {
   /** The name by which generated clients call it. */
   id: string
   tag: keyof typeof tags
   summary: string
   description?: string
-  /**
-   * Who may call it: anyone; anyone, with more for a token that has `read`; any token; a token with a scope; or whom the card of the
-   * agent admits.
-   */
+  /** The credentials: none; a token with `read` shows more; any token; one with a scope; or those of the card. */
   access: 'public' | 'optional' | 'token' | Exclude<Scope, 'call'> | 'card'
   query?: Readonly<Record<string, Parameter>>
   headers?: Readonly<Record<string, Parameter>>
   body?: { content: Content; optional?: true; description?: string }
   answers: Readonly<Record<number, Answer>>
-  /** Whether a client that has the document gets 304. */
+  /** A client that has the document gets 304. */
   validated?: true
   /** The errors besides those that follow from `access` and `body`. */
   problems?: readonly ProblemCode[]
   limits?: readonly (keyof typeof rateLimits)[]
-  /** How errors are written, where they are not problem details: over HTTP+JSON by the version of A2A. */
+  /** The form of errors, where they are not problem details: over HTTP+JSON the version of A2A. */
   errors?: 'ard' | 'superx' | 'JSONRPC' | '0.3' | '1.0'
 }
 
 /** Operations by method and path, as the route table writes both. */
 export type Operations = Readonly<Record<`${'GET' | 'PUT' | 'POST' | 'DELETE'} /${string}`, Operation>>
 
-const limit = (max: number): Parameter => ({
-  description: 'The most entries of a page.',
-  schema: { type: 'integer', minimum: 1, maximum: max, default: max },
-})
+type Common = Pick<Operation, 'tag' | 'access'> & Partial<Operation>
+
+/** Returns what describes operations that have much in common, each by its own part. */
+export const group =
+  (common: Common) =>
+  (id: string, summary: string, own: Partial<Operation> = {}): Operation => ({
+    answers: {},
+    ...common,
+    ...own,
+    ...{ id, summary },
+  })
 
 /** The parameters of a list with pages. */
 export const pageQuery = (max = MAX_PAGE_SIZE): Record<'limit' | 'cursor', Parameter> => ({
-  limit: limit(max),
-  cursor: { description: 'The `cursor` of the page before.', schema: { type: 'string' } },
+  limit: {
+    description: 'The most entries of a page.',
+    schema: { type: 'integer', minimum: 1, maximum: max, default: max },
+  },
+  cursor: 'The `cursor` of the page before.',
 })
 
 /** The errors of a list with pages. */
 export const pageProblems = ['bad-limit', 'bad-cursor', 'unknown-query'] as const
 
+/** The errors of a remote card without a usable copy. */
+export const upstreamProblems = ['upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'] as const
+
+/** The errors of an endpoint that accepts any valid token. */
+export const tokenProblems = ['no-token', 'bad-token', 'forbidden'] as const
+
 /** The conditions of a write. */
 export const writeConditions: Record<'If-Match' | 'If-None-Match', Parameter> = {
-  'If-Match': {
-    description: 'Writes only if this is an entity tag of what is registered.',
-    schema: { type: 'string' },
-  },
+  'If-Match': 'Writes only if this is an entity tag of what is registered.',
   'If-None-Match': { description: '`*` writes only if nothing is registered.', schema: { const: '*' } },
 }
 

@@ -1,18 +1,23 @@
-import { agentIdPattern } from '../../card/model/index.ts'
+import { operations as a2aOperations, type OperationName, operationNames, pathOf } from '../../a2a/index.ts'
+import { agentIdPattern, type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
-import { toContent } from './content.ts'
-import { listErrors } from './errors.ts'
-import { headers, type Operation, rateLimits } from './operation.ts'
-import { expandRestRoute } from './rest-operations.ts'
-import { operations } from './routes.ts'
+import { cardRoutes } from './card-routes.ts'
+import { listErrors, mergeResponses, type Responses } from './error-responses.ts'
+import { hostRoutes } from './host-routes.ts'
+import { type Content, headers, type Operation, rateLimits, toContent, toParameter } from './operation.ts'
+import { registryRoutes } from './registry-routes.ts'
+
+/** Every route of this host, by method and path. The route table in src/app.ts can have no others. */
+const operations = { ...cardRoutes, ...hostRoutes, ...registryRoutes }
+
+/** A method and path of the route table. */
+export type RouteName = keyof typeof operations
 
 /** The operations of a path by method. */
-type PathItem = Record<string, OperationObject>
-
-type OperationObject = JsonObject & { responses: Record<string, JsonObject> }
+type PathItem = Record<string, JsonObject & { responses: Responses }>
 
 /** The paths of the document, and the responses that several operations have in common. */
-type Paths = { paths: Record<string, PathItem>; responses: Record<string, JsonObject> }
+type Paths = { paths: Record<string, PathItem>; responses: Responses }
 
 /** Returns the paths: one operation for each route, and for the routes of HTTP+JSON one for each operation of A2A. */
 export const createPaths = (): Paths => {
@@ -29,7 +34,7 @@ export const createPaths = (): Paths => {
   return shareResponses(paths)
 }
 
-/** Replaces responses that several operations have by references: most errors, which would be most of the document otherwise. */
+/** Replaces responses that several operations have by references: errors would be most of the document. */
 const shareResponses = (paths: Record<string, PathItem>): Paths => {
   const operations = Object.values(paths).flatMap(path => Object.values(path))
   const all = operations.flatMap(({ responses }) => Object.entries(responses))
@@ -43,7 +48,7 @@ const shareResponses = (paths: Record<string, PathItem>): Paths => {
   return { paths, responses: Object.fromEntries([...names].map(([text, name]) => [name, JSON.parse(text)])) }
 }
 
-const toOperationObject = (path: string, operation: Operation): OperationObject => {
+const toOperationObject = (path: string, operation: Operation): PathItem[string] => {
   const { id, tag, summary, description, access, body, limits = [] } = operation
   return {
     operationId: id,
@@ -64,7 +69,7 @@ const toOperationObject = (path: string, operation: Operation): OperationObject 
   }
 }
 
-/** The roles of a requirement are the scopes of the token. A card may admit callers with other credentials, which it names. */
+/** Returns scopes as the roles of the token. A card may admit callers with other credentials, which it names. */
 const securityOf = (access: Operation['access']): JsonObject[] => {
   if (access === 'public') return []
   if (access === 'token') return [{ token: [] }]
@@ -72,75 +77,90 @@ const securityOf = (access: Operation['access']): JsonObject[] => {
   return access === 'optional' ? [{}, { token: ['read'] }] : [{ token: [access] }]
 }
 
-// Parameters
+// HTTP+JSON
 
-const agentId = { description: 'The id of the agent.', schema: { type: 'string', pattern: agentIdPattern.source } }
+/**
+ * Returns the operations of A2A that a route of the HTTP+JSON binding has with a method. Their path is one parameter of
+ * the route with slashes in it, which OpenAPI cannot express.
+ */
+const expandRestRoute = (method: string, route: Operation): { path: string; operation: Operation }[] =>
+  wireVersions.flatMap(version =>
+    operationNames.flatMap(name => {
+      const path = pathOf(name, version)
+      if (path === undefined || !a2aOperations[name].http[0].includes(method)) return []
+      // `id` is the agent already.
+      const renamed = path
+        .replace('pushNotificationConfigs/{id}', 'pushNotificationConfigs/{configId}')
+        .replace('{id}', '{taskId}')
+      return [{ path: `/agents/{id}/a2a/${renamed}`, operation: describeRestCall(method, name, version, route) }]
+    }),
+  )
 
-const pathParameters: Readonly<Record<string, JsonObject>> = {
-  id: agentId,
-  seq: { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } },
-  name: { description: 'The name or id of the agent, in any case.', schema: { type: 'string' } },
-  file: { description: 'The name of a well-known document.', schema: { type: 'string' } },
-  identifier: { description: 'The identifier of the entry.', schema: { type: 'string', pattern: '^urn:air:' } },
-  taskId: { description: 'The id of the task.', schema: { type: 'string' } },
-  configId: { description: 'The id of the push configuration.', schema: { type: 'string' } },
+const describeRestCall = (method: string, name: OperationName, version: WireVersion, route: Operation): Operation => {
+  const { streams, sends, http, ...names } = a2aOperations[name]
+  const isPreferred = http[0][0] === method
+  return {
+    ...route,
+    id: `${name}_${version.replace('.', '_')}${isPreferred ? '' : `_${method.toLowerCase()}`}`,
+    summary: `Call ${names[version]} of A2A ${version} over HTTP+JSON`,
+    ...(method === 'POST' && {
+      body: {
+        content: OBJECT,
+        description: `The parameters of ${names[version]}, as A2A ${version} defines them.`,
+        ...(!sends && { optional: true }),
+      },
+    }),
+    answers: {
+      200: {
+        description: streams ? 'A stream of results.' : `The result of ${names[version]}.`,
+        content: streams ? { 'text/event-stream': { each: { type: 'object' } } } : OBJECT,
+        headers: ['A2A-Version', 'Gate-Warning'],
+      },
+      ...(method === 'DELETE' && { 204: { description: 'The agent has deleted it.' } }),
+    },
+    errors: version,
+  }
 }
 
-const tokenId = { description: 'The id of the token.', schema: { type: 'string' } }
+const OBJECT: Content = { 'application/json': { type: 'object' }, 'application/a2a+json': { type: 'object' } }
 
-const listParameters = (path: string, { query = {}, headers = {}, validated }: Operation): JsonObject[] => [
-  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    ...{ name, in: 'path', required: true },
-    ...(path === '/tokens/{id}' ? tokenId : pathParameters[name]),
-  })),
-  ...Object.entries(query).map(([name, parameter]) => ({ name, in: 'query', ...parameter })),
-  ...Object.entries(validated ? { ...headers, 'If-None-Match': ifNoneMatch } : headers).map(([name, parameter]) => ({
-    ...{ name, in: 'header' },
-    ...parameter,
-  })),
-]
+// Parameters
 
-const ifNoneMatch = { description: 'The entity tags of what the client has.', schema: { type: 'string' } }
+const pathParameters: Readonly<Record<string, JsonObject>> = {
+  id: { description: 'The id of the agent.', schema: { type: 'string', pattern: agentIdPattern.source } },
+  seq: { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } },
+  name: toParameter('The name or id of the agent, in any case.'),
+  file: toParameter('The name of a well-known document.'),
+  identifier: { description: 'The identifier of the entry.', schema: { type: 'string', pattern: '^urn:air:' } },
+  taskId: toParameter('The id of the task.'),
+  configId: toParameter('The id of the push configuration.'),
+}
+
+const tokenId = toParameter('The id of the token.')
+
+const listParameters = (path: string, { query = {}, headers = {}, validated }: Operation): JsonObject[] => {
+  const allHeaders = validated ? { ...headers, 'If-None-Match': 'The entity tags of what the client has.' } : headers
+  return [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+      ...{ name, in: 'path', required: true },
+      ...(path === '/tokens/{id}' ? tokenId : pathParameters[name]),
+    })),
+    ...Object.entries(query).map(([name, parameter]) => ({ name, in: 'query', ...toParameter(parameter) })),
+    ...Object.entries(allHeaders).map(([name, parameter]) => ({ name, in: 'header', ...toParameter(parameter) })),
+  ]
+}
 
 // Responses
 
-const header = (description: string): JsonObject => ({ description, schema: { type: 'string' } })
-
-const listAnswers = ({ answers, validated }: Operation): Record<string, JsonObject> => {
+const listAnswers = ({ answers, validated }: Operation): Responses => {
+  const notModified = { description: 'The client has it already.', headers: { ETag: toParameter(headers.ETag) } }
   const listed = Object.entries(answers).map(([status, answer]): [string, JsonObject] => {
     const names = [...(validated ? (['ETag'] as const) : []), ...(answer.headers ?? [])]
-    return [
-      status,
-      {
-        description: answer.description,
-        ...(names.length > 0 && { headers: Object.fromEntries(names.map(name => [name, header(headers[name])])) }),
-        ...(answer.content && { content: toContent(answer.content) }),
-      },
-    ]
+    const described = names.length > 0 && {
+      headers: Object.fromEntries(names.map(name => [name, toParameter(headers[name])])),
+    }
+    const content = answer.content && { content: toContent(answer.content) }
+    return [status, { description: answer.description, ...described, ...content }]
   })
-  return Object.fromEntries([
-    ...listed,
-    ...(validated
-      ? [['304', { description: 'The client has it already.', headers: { ETag: header(headers.ETag) } }]]
-      : []),
-  ])
-}
-
-/** A status can stand for an answer and for an error, which have bodies of different media types. */
-const mergeResponses = (
-  answers: Record<string, JsonObject>,
-  errors: Record<string, JsonObject>,
-): Record<string, JsonObject> => {
-  const merged: Record<string, JsonObject> = { ...answers }
-  for (const [status, error] of Object.entries(errors)) {
-    const answer = merged[status]
-    merged[status] = answer
-      ? {
-          ...answer,
-          description: `${answer.description}\n\n${error.description}`,
-          content: { ...(answer.content as JsonObject), ...(error.content as JsonObject) },
-        }
-      : error
-  }
-  return merged
+  return { ...Object.fromEntries(listed), ...(validated && { 304: notModified }) }
 }

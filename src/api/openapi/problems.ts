@@ -1,11 +1,8 @@
-/**
- * The errors of every endpoint but those of A2A calls and of ARD, by their codes: the status, and when it occurs. docs/reference.md has
- * the same table.
- */
+/** The errors of all endpoints but A2A calls: status, and when it occurs. docs/reference.md has the same table. */
 export const problems = {
   'admin-token-missing': [
     503,
-    'a write to a host without `ADMIN_TOKEN`, or with one that is too short, and without a token that the host issued before',
+    'a write to a host without a valid `ADMIN_TOKEN`, and without a token that it issued before',
   ],
   'agent-not-found': [404, 'no agent with this id or name exists, or the caller may not see it'],
   'bad-agent-id': [400, 'the id in the path is not a valid agent id'],
@@ -16,10 +13,7 @@ export const problems = {
   'bad-line': [422, 'a line of a batch has another form, or the id of an earlier line'],
   'bad-limit': [400, '`limit` is not a number from 1 to 100; in a catalog, from 1 to 500'],
   'bad-page': [400, '`page` is not the number of a page of the sitemap'],
-  'bad-query': [
-    400,
-    'a search has no words, no value for a filter, an unknown facet, or more of them than its limits allow',
-  ],
+  'bad-query': [400, 'a search has no words, an empty filter, an unknown facet, or more of them than its limits allow'],
   'bad-revision': [400, '`from` is not the number of a revision'],
   'bad-set': [400, '`set` is not the name of a set'],
   'bad-token': [401, 'the token is unknown, expired, revoked or malformed, or there are two'],
@@ -36,7 +30,7 @@ export const problems = {
   'host-taken': [409, 'another agent has this host name'],
   'incompatible-version': [
     409,
-    'the manifest says `compatibility: enforce`, and the version of the card does not announce what changes; `detail` has the version to use',
+    '`compatibility: enforce`, and the version does not announce what changes; `detail` has the one to use',
   ],
   'import-interrupted': [409, 'another import has begun, or the host was restarted; nothing was imported'],
   'incomplete-body': [400, 'the request ended before its body was complete'],
@@ -57,21 +51,15 @@ export const problems = {
   'not-found': [404, 'no such endpoint'],
   'not-restorable': [422, 'the revision of a rollback is a removal'],
   'not-pending': [412, 'no card with the accepted entity tag waits for approval'],
-  'not-json': [
-    400,
-    'the body is not JSON in UTF-8; `detail` has the line and column of the mistake, and what to write there',
-  ],
+  'not-json': [400, 'the body is not JSON in UTF-8; `detail` has the line and column of the mistake, and a correction'],
   conflict: [
     409,
-    'somebody else changed the agent in the meantime, or what is known of a removed agent with the id is still being deleted',
+    'the agent was changed concurrently, or what is stored of a removed one with the id is being deleted',
   ],
   'precondition-failed': [412, '`If-Match` or `If-None-Match` does not match'],
   'revision-not-found': [404, 'the agent has no such revision, or none before it to compare with'],
   'revision-without-card': [404, 'a revision to compare is a removal, or its remote card had not been fetched yet'],
-  'secret-in-card': [
-    422,
-    'the manifest has what looks like a key, token or password, at a place that `allowSecrets` does not name',
-  ],
+  'secret-in-card': [422, 'what looks like a key, token or password is at a place that `allowSecrets` does not name'],
   'storage-full': [507, 'the storage of the host has no room for what is written; agents can be removed'],
   'token-not-found': [404, 'no token with this id exists'],
   'too-deep': [422, 'the JSON is nested too deeply'],
@@ -93,7 +81,7 @@ export const problems = {
   'upstream-unverified': [502, 'no signature of a remote card is valid, and `upstream.verify` requires one'],
   'upstream-unreachable': [
     502,
-    'the upstream of a remote card is unreachable or, for readers of the card, returned an invalid card',
+    'the upstream of a remote card is unreachable or, for readers, returned an invalid card',
   ],
 } as const satisfies Record<string, readonly [status: number, when: string]>
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import { Catalog } from '../../../src/api/catalogs/catalog.ts'
+import { Catalog } from '../../../src/api/catalogs/start.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
 import { token } from '../../support/runtime.ts'

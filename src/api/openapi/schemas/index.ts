@@ -1,7 +1,7 @@
-import { agentSchemas } from './agents.ts'
-import { catalogSchemas } from './catalogs.ts'
-import { hostSchemas } from './host.ts'
-import { FieldError, Problem } from './parts.ts'
+import * as agentSchemas from './agent-schemas.ts'
+import * as catalogSchemas from './catalog-schemas.ts'
+import * as hostSchemas from './host-schemas.ts'
+import { FieldError, Problem } from './schema-parts.ts'
 
-/** Every schema of a response, and of a body that no handler parses with a schema of its own. Those of cards are not made from valibot. */
+/** Every schema of a response, and of a body that no handler parses with its own. Those of cards are made apart. */
 export const schemas = { FieldError, Problem, ...agentSchemas, ...catalogSchemas, ...hostSchemas }

@@ -7,40 +7,24 @@ import {
   requirePrincipal,
   requireScope,
   unauthorized,
-} from '../auth/index.ts'
-import { type CardError, tokenIdPattern, validate } from '../card/model/index.ts'
-import {
-  CORS_HEADERS,
-  type Handler,
-  HttpError,
-  jsonResponse,
-  PRIVATE_NO_STORE,
-  readJson,
-  serviceUnavailable,
-  sha256Hex,
-} from '../http/index.ts'
-import { formatPointer, isJsonObject, type Json } from '../json/index.ts'
-import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../limits.ts'
-import { cacheToken, readToken } from '../registry/edge/index.ts'
-import type { TokenRecord } from '../registry/index.ts'
-import { getRegistry } from '../registry/store/index.ts'
-import { paginate, parsePageQuery } from './pagination.ts'
-import { TokenRequest } from './requests.ts'
-import { parseTime } from './times.ts'
-
-const headers = { 'Cache-Control': PRIVATE_NO_STORE }
+} from '../../auth/index.ts'
+import { type CardError, tokenIdPattern, validate } from '../../card/model/index.ts'
+import { type Handler, HttpError, readJson, serviceUnavailable, sha256Hex } from '../../http/index.ts'
+import { formatPointer, isJsonObject, type Json } from '../../json/index.ts'
+import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../../limits.ts'
+import { cacheToken, readToken } from '../../registry/edge/index.ts'
+import type { TokenRecord } from '../../registry/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
+import { invalidBody, paginate, parsePageQuery, parseTime } from '../parse-request.ts'
+import { noContent, privateJson } from '../private-responses.ts'
+import { TokenRequest } from '../request-bodies.ts'
 
 /** `POST /tokens`: issues a token. Its text is in this response and nowhere else. */
 export const postToken: Handler = audited(async (request, env, ctx) => {
   const principal = await requireScope({ request, env, ctx }, 'admin', '*')
   await countWrites(principal, env)
   const parsed = parseTokenRequest(await readJson(request), Date.now())
-  if ('errors' in parsed) {
-    const { pointer = '', message = '' } = parsed.errors[0] ?? {}
-    throw new HttpError(422, 'invalid-token-request', `No token was issued. ${pointer || 'The document'} ${message}.`, {
-      errors: parsed.errors.slice(0, 100),
-    })
-  }
+  if ('errors' in parsed) throw invalidBody('invalid-token-request', 'No token was issued. ', parsed.errors)
   const { id, token, hash } = await createToken()
   const record = { id, ...parsed.record }
   const issued = await getRegistry(env).issueToken(record, hash, actorOf(principal))
@@ -49,28 +33,28 @@ export const postToken: Handler = audited(async (request, env, ctx) => {
   if (issued.outcome === 'too-many-tokens')
     throw new HttpError(409, issued.outcome, `This host stores at most ${issued.limit} tokens. Revoke some first.`)
   cacheToken(hash, record, issued.seq)
-  return jsonResponse({ ...serializeToken(record), token, published: issued.published }, 201, headers)
+  return privateJson({ ...serializeToken(record), token, published: issued.published }, 201)
 })
 
 /** `GET /tokens`: a page of the issued tokens, by id, without their text, which is not stored. */
 export const listTokens: Handler = async (request, env, ctx) => {
   await requireScope({ request, env, ctx }, 'admin', '*')
   const { after, limit } = parsePageQuery(new URL(request.url), tokenIdPattern)
-  const { page, ...rest } = paginate(await getRegistry(env).tokens(after, limit + 1), limit)
-  return jsonResponse({ tokens: page.map(serializeToken), ...rest }, 200, headers)
+  const { page, ...rest } = paginate(await getRegistry(env).tokens(after, limit + 1), limit, 'id')
+  return privateJson({ tokens: page.map(serializeToken), ...rest })
 }
 
 /** `GET /tokens/self`: what the token of the request allows, and until when. */
 export const getOwnToken: Handler = async (request, env, ctx) => {
   const { subject, scopes, agents, tiers } = await requirePrincipal({ request, env, ctx })
-  if (subject === 'admin') return jsonResponse({ id: subject, scopes, agents, tiers, expires: null }, 200, headers)
+  if (subject === 'admin') return privateJson({ id: subject, scopes, agents, tiers, expires: null })
   const credentials = parseAuthorization(request.headers)
   const hash = credentials.scheme === 'bearer' ? await sha256Hex(credentials.token) : ''
   const record = await readToken(hash, env, ctx)
   // It may just have expired.
   if (record === null) throw unauthorized({ authenticated: false, reason: 'bad-token', error: 'unknown' })
   const { created, note, ...token } = serializeToken(record)
-  return jsonResponse({ ...token, ...(note !== '' && { note }) }, 200, headers)
+  return privateJson({ ...token, ...(note !== '' && { note }) })
 }
 
 /** `DELETE /tokens/{id}`: revokes a token, here at once and everywhere within the cache time. */
@@ -81,15 +65,11 @@ export const deleteToken: Handler = audited(async (request, env, ctx, { id = '' 
   if (revoked?.outcome !== 'revoked')
     throw new HttpError(404, 'token-not-found', 'No token with this id exists. GET /tokens lists tokens.')
   cacheToken(revoked.hash, null, revoked.seq)
-  return new Response(null, { status: 204, headers: { ...CORS_HEADERS, ...headers } })
+  return noContent()
 })
 
 const serializeToken = ({ id, note, scopes, agents, tiers, created, expires }: TokenRecord) => ({
-  id,
-  note,
-  scopes,
-  agents,
-  tiers,
+  ...{ id, note, scopes, agents, tiers },
   created: new Date(created).toISOString(),
   expires: expires === null ? null : new Date(expires).toISOString(),
 })
@@ -99,32 +79,21 @@ const parseTokenRequest = (
   document: Json,
   now: number,
 ): { record: Omit<TokenRecord, 'id'> } | { errors: CardError[] } => {
-  const unknown = Object.keys(isJsonObject(document) ? document : {}).filter(
-    name => !Object.hasOwn(TokenRequest.entries, name),
-  )
+  const errors = Object.keys(isJsonObject(document) ? document : {})
+    .filter(name => !Object.hasOwn(TokenRequest.entries, name))
+    .map(name => ({ pointer: formatPointer(name), message: `"${name.slice(0, 40)}" is not a field of a token` }))
   const result = validate(TokenRequest, document)
-  const errors = [
-    ...unknown.map(name => ({
-      pointer: formatPointer(name),
-      message: `"${name.slice(0, 40)}" is not a field of a token`,
-    })),
-    ...('errors' in result ? result.errors : []),
-  ]
-  if ('errors' in result || errors.length > 0) return { errors }
+  if ('errors' in result) return { errors: [...errors, ...result.errors] }
+  if (errors.length > 0) return { errors }
   const { note, scopes, agents, tiers, expires } = result.output
   const expiry = parseExpiry(expires, now)
   if ('error' in expiry) return { errors: [{ pointer: '/expires', message: expiry.error }] }
-  if (scopes.includes('admin') && !agents.includes('*'))
-    return {
-      errors: [{ pointer: '/agents', message: 'cannot narrow a token with the scope admin, which covers everything' }],
-    }
+  const covers = 'cannot narrow a token with the scope admin, which covers everything'
+  if (scopes.includes('admin') && !agents.includes('*')) return { errors: [{ pointer: '/agents', message: covers }] }
   return { record: { note, scopes, agents, tiers, created: now, expires: expiry.at } }
 }
 
-/**
- * Parses the end of a token's life, in ms since 1970 or null for never: seconds from now, a date, which begins in UTC, or a time
- * with its zone.
- */
+/** Parses the end of a token, in ms since 1970 or null for never: seconds from now, a date, or a time with its zone. */
 const parseExpiry = (expires: string | number | null, now: number): { at: number | null } | { error: string } => {
   if (expires === null) return { at: null }
   const at = typeof expires === 'number' ? now + expires * 1000 : parseTime(expires)

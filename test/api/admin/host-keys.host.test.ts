@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cardCacheSeconds, describeKeys } from '../../../src/api/admin/keys.ts'
+import { cardCacheSeconds, describeKeys } from '../../../src/api/admin/host-keys.ts'
 import { getSigningKeys } from '../../../src/signing/keys.ts'
 import { sharedHost, token } from '../../support/host.ts'
 import { startNodeHost } from '../../support/node-host.ts'

@@ -2,14 +2,14 @@ import { SignJWT } from 'jose'
 import { requireScope } from '../../auth/index.ts'
 import { agentIdPattern, tokenIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
+import { type Handler, HttpError } from '../../http/index.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead, type AuditQuery } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
-import { parsePageQuery } from '../pagination.ts'
-import { parseTime } from '../times.ts'
+import { paginate, parsePageQuery, parseTime } from '../parse-request.ts'
+import { privateJson } from '../private-responses.ts'
 
-/** `GET /audit`: a page of the audit, newest first, with the newest entry of all, which is signed if this host has a key. */
+/** `GET /audit`: a page of the audit, newest first, with the newest entry of all, signed if this host has a key. */
 export const getAudit: Handler = async (request, env, ctx) => {
   await requireScope({ request, env, ctx }, 'admin', '*')
   const url = new URL(request.url)
@@ -17,14 +17,9 @@ export const getAudit: Handler = async (request, env, ctx) => {
   const before = after === '' ? Number.MAX_SAFE_INTEGER : Number(after)
   const query = { before, limit: limit + 1, ...parseFilters(url.searchParams) }
   const { entries, head } = await getRegistry(env).audit(query)
-  const page = entries.slice(0, limit)
-  const last = entries.length > limit ? page.at(-1) : undefined
-  const body = {
-    entries: page,
-    head: head && (await signHead(head, config(env).publicOrigin ?? url.origin, env)),
-    ...(last && { cursor: String(last.number) }),
-  }
-  return jsonResponse(body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
+  const { page, ...rest } = paginate(entries, limit, 'number')
+  const signed = head && (await signHead(head, config(env).publicOrigin ?? url.origin, env))
+  return privateJson({ entries: page, head: signed, ...rest })
 }
 
 type Filters = Omit<AuditQuery, 'before' | 'limit'>

@@ -1,6 +1,15 @@
 import * as v from 'valibot'
 import { json } from '../../../card/model/index.ts'
-import { text, texts, time, url } from './parts.ts'
+import { text, texts, time, url } from './schema-parts.ts'
+
+// The schemas of catalogs and of the API of ARD, by their names in the document.
+
+const TrustManifest = v.object({
+  identity: text('The DID of the host that signs the card: it has the domain of the identifier of the entry.'),
+  identityType: v.literal('did'),
+  trustSchema: v.object({ identifier: v.string(), version: v.string(), verificationMethods: v.array(v.string()) }),
+  attestations: v.array(v.object({ type: v.string(), uri: url('The URL of the card.') })),
+})
 
 const aiCatalogEntry = {
   identifier: text('`urn:air:`, the publisher, and the name of the entry there.'),
@@ -11,6 +20,7 @@ const aiCatalogEntry = {
   version: v.optional(v.string()),
   updatedAt: v.optional(time('When the registration last changed.')),
   tags: v.optional(v.array(v.string())),
+  trustManifest: v.optional(TrustManifest),
 }
 
 const ardEntry = {
@@ -19,7 +29,7 @@ const ardEntry = {
   representativeQueries: v.optional(texts('Examples of the skills.')),
 }
 
-const ArdEntry = v.object(ardEntry)
+export const ArdEntry = v.object(ardEntry)
 
 const catalogOf = <Entry extends v.GenericSchema>(entry: Entry) =>
   v.object({
@@ -28,46 +38,29 @@ const catalogOf = <Entry extends v.GenericSchema>(entry: Entry) =>
     entries: v.array(entry),
   })
 
-const AiCatalog = catalogOf(v.object(aiCatalogEntry))
+export const AiCatalog = catalogOf(v.object(aiCatalogEntry))
 
-const ArdManifest = catalogOf(ArdEntry)
+export const ArdManifest = catalogOf(ArdEntry)
 
-const ArdList = v.object({
+export const ArdList = v.object({
   items: v.array(ArdEntry),
   pageToken: v.optional(text('The token of the next page. The last page has none.')),
 })
 
 const Link = v.object({ href: v.string(), type: v.optional(v.string()), title: v.optional(v.string()) })
 
-const LinkSet = v.object({
+const links = v.optional(v.array(Link))
+
+export const LinkSet = v.object({
   linkset: v.array(
     v.object({
       anchor: text('What the links are of.'),
-      item: v.optional(v.array(Link)),
-      'api-catalog': v.optional(v.array(Link)),
-      'service-desc': v.optional(v.array(Link)),
-      'service-doc': v.optional(v.array(Link)),
-      status: v.optional(v.array(Link)),
+      ...{ item: links, status: links, 'api-catalog': links, 'service-desc': links, 'service-doc': links },
     }),
   ),
 })
 
-const ardTexts = v.union([v.string(), v.array(v.string())])
-
-const ArdSearchRequest = v.strictObject({
-  query: v.strictObject({
-    '@context': v.optional(json),
-    text: text('What the agent should do, in natural language.'),
-    filter: v.optional(
-      v.strictObject({ type: v.optional(ardTexts), tags: v.optional(ardTexts), capabilities: v.optional(ardTexts) }),
-    ),
-  }),
-  federation: v.optional(v.picklist(['auto', 'referrals', 'none'])),
-  pageSize: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)), 10),
-  pageToken: v.optional(text('The `pageToken` of the page before.')),
-})
-
-const ArdSearchResult = v.object({
+export const ArdSearchResult = v.object({
   results: v.array(
     v.object({
       ...ardEntry,
@@ -79,19 +72,7 @@ const ArdSearchResult = v.object({
   pageToken: v.optional(text('The token of the next page. The last page has none.')),
 })
 
-const ArdError = v.object({
+export const ArdError = v.object({
   errorCode: v.picklist(['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INVALID_ARGUMENT', 'INTERNAL_ERROR']),
   message: v.string(),
 })
-
-/** What catalogs and the search of ARD consist of. */
-export const catalogSchemas = {
-  AiCatalog,
-  ArdEntry,
-  ArdError,
-  ArdList,
-  ArdManifest,
-  ArdSearchRequest,
-  ArdSearchResult,
-  LinkSet,
-}

@@ -1,21 +1,13 @@
-import { actorOf, adminRequired, audited, isAdmin, requireWriter } from '../../auth/index.ts'
+import { actorOf, adminRequired, audited, isAdmin, type Principal, requireWriter } from '../../auth/index.ts'
 import { cardUrl } from '../../card/model/index.ts'
-import {
-  CORS_HEADERS,
-  type Handler,
-  HttpError,
-  jsonResponse,
-  PRIVATE_NO_STORE,
-  type Precondition,
-  parsePrecondition,
-  readJson,
-} from '../../http/index.ts'
+import { type Handler, HttpError, type Precondition, parsePrecondition, readJson } from '../../http/index.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
 import type { Registered, WriteRejection } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { agentConflict, agentNotFound } from '../errors.ts'
+import { agentConflict, agentNotFound } from '../agent-errors.ts'
+import { noContent, privateJson } from '../private-responses.ts'
 import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
-import { serializeSource } from './sources.ts'
+import { serializeSource } from './remote-cards.ts'
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
 export const putAgent: Handler = audited(async (request, env, ctx, params) => {
@@ -31,32 +23,29 @@ export const registerDocument = async (write: WriteRequest, env: Env, ctx: Execu
   const { principal, id } = write
   // The compiler of cards is loaded for writers only.
   const { createPreparation } = await import('./prepare-write.ts')
-  const prepare = createPreparation(write, env)
-  const { prepared, result } = await retryOnConflict(async isLast => {
-    const prepared = await prepare(isLast)
-    return { prepared, result: await getRegistry(env).register(prepared.registration, isAdmin(principal)) }
-  })
+  const { prepared, result } = await registerPrepared(createPreparation(write, env), principal, env)
   const { registration } = prepared
   if (result.outcome !== 'registered') throw rejectionError(result, id, registration.expected)
   cacheRegistered(registration, result)
   purgeLists(ctx)
-  return jsonResponse(serializeReceipt(prepared, result), result.created ? 201 : 200, {
-    ETag: registration.manifestEtag,
-    'Cache-Control': PRIVATE_NO_STORE,
-  })
+  const { manifestEtag: ETag } = registration
+  return privateJson(serializeReceipt(prepared, result), result.created ? 201 : 200, { ETag })
 }
-
-type Attempt = { prepared: PreparedWrite; result: Registered | WriteRejection }
 
 const MAX_ATTEMPTS = 5
 
-/** Repeats a registration that failed because the agent was changed, or its remote card refreshed, at the same time. */
-export const retryOnConflict = async (
-  attempt: (isLast: boolean) => Promise<Attempt>,
-  attempts = MAX_ATTEMPTS,
-): Promise<Attempt> => {
-  const made = await attempt(attempts === 1)
-  return made.result.outcome === 'conflict' && attempts > 1 ? retryOnConflict(attempt, attempts - 1) : made
+/** Prepares and registers an agent, again if it was changed, or its remote card refreshed, at the same time. */
+export const registerPrepared = async (
+  prepare: (isLast: boolean) => Promise<PreparedWrite>,
+  principal: Principal,
+  env: Env,
+): Promise<{ prepared: PreparedWrite; result: Registered | WriteRejection }> => {
+  for (let attempt = 1; ; attempt++) {
+    const isLast = attempt === MAX_ATTEMPTS
+    const prepared = await prepare(isLast)
+    const result = await getRegistry(env).register(prepared.registration, isAdmin(principal))
+    if (result.outcome !== 'conflict' || isLast) return { prepared, result }
+  }
 }
 
 /** `DELETE /agents/{id}`: removes an agent, here at once and everywhere within the cache time. */
@@ -69,9 +58,6 @@ export const deleteAgent: Handler = audited(async (request, env, ctx, params) =>
   purgeLists(ctx)
   return noContent()
 })
-
-const noContent = (): Response =>
-  new Response(null, { status: 204, headers: { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE } })
 
 /** `DELETE /agents/{id}/tasks`: forgets which callers started which tasks, for an agent that uses its ids again. */
 export const deleteTasks: Handler = audited(async (request, env, ctx, params) => {
@@ -86,11 +72,8 @@ export const getManifest: Handler = async (request, env, ctx, params) => {
   const { id } = await requireWriter({ request, env, ctx }, params)
   const found = await getRegistry(env).manifest(id)
   if (!found) throw agentNotFound(id)
-  return jsonResponse(found.manifest, 200, {
-    ETag: found.etag,
-    'Last-Modified': new Date(found.modified).toUTCString(),
-    'Cache-Control': PRIVATE_NO_STORE,
-  })
+  const modified = new Date(found.modified).toUTCString()
+  return privateJson(found.manifest, 200, { ETag: found.etag, 'Last-Modified': modified })
 }
 
 /** Returns the error for a write that the Registry rejected. */
@@ -100,18 +83,13 @@ export const rejectionError = (rejection: WriteRejection, id: string, preconditi
       return agentNotFound(id)
     case 'host-not-owned':
       return adminRequired(`Assigning the hostname "${rejection.hostname}" to agent "${id}"`)
-    case 'host-taken':
+    case 'host-taken': {
+      const { hostname, owner } = rejection
       // May name the other agent: only an admin's request gets this far.
-      return new HttpError(
-        409,
-        'host-taken',
-        `The hostname "${rejection.hostname}" belongs to agent "${rejection.owner}". Remove it from that agent's hosts first.`,
-        {
-          errors: [
-            { pointer: '/hosts', message: `has "${rejection.hostname}", which belongs to agent "${rejection.owner}"` },
-          ],
-        },
-      )
+      const detail = `The hostname "${hostname}" belongs to agent "${owner}". Remove it from that agent's hosts first.`
+      const error = { pointer: '/hosts', message: `has "${hostname}", which belongs to agent "${owner}"` }
+      return new HttpError(409, 'host-taken', detail, { errors: [error] })
+    }
     case 'conflict':
       return agentConflict(id, 'is being refreshed or removed by another request')
     default:
@@ -123,7 +101,7 @@ const preconditionDetail = (id: string, exists: boolean, { absent }: Preconditio
   if (!exists) return `No agent "${id}" exists to replace. Register it without If-Match.`
   return absent
     ? `Agent "${id}" exists already. To replace it, send If-Match with the ETag of GET /agents/${id}/manifest.`
-    : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest), then write with its new ETag.`
+    : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest) and use its ETag.`
 }
 
 /** Returns what a writer gets for a registration. */
@@ -133,10 +111,7 @@ export const serializeReceipt = ({ registration, compiled, record, changes }: Pr
   const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
   const report = compiled?.report
   return {
-    id,
-    seq,
-    changed: revised,
-    published,
+    ...{ id, seq, changed: revised, published },
     ...(revised && changes),
     root: hosts.includes('*'),
     urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },

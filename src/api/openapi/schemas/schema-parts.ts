@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { json } from '../../../card/model/index.ts'
 
-// A client must expect more members than these: objects are open. The tests reject answers with members that are not here.
+// A client must expect more members than these: objects are open. The tests reject others.
 
 /** Adds the sentence that documents a schema. */
 export const described = <Schema extends v.GenericSchema>(schema: Schema, description: string) =>
@@ -20,10 +20,16 @@ export const url = (description: string) => v.pipe(v.string(), v.url(), v.descri
 /** One of a few texts. */
 export const oneOf = <const Options extends readonly string[]>(options: Options, description: string) =>
   described(v.picklist(options), description)
+/** A list. */
+export const list = <Item extends v.GenericSchema>(item: Item, description: string) =>
+  described(v.array(item), description)
 /** A list of texts. */
-export const texts = (description: string) => described(v.array(v.string()), description)
+export const texts = (description: string) => list(v.string(), description)
+/** An object whose members have names that are not known before. */
+export const mapOf = <Item extends v.GenericSchema>(item: Item, description: string) =>
+  described(v.record(v.string(), item), description)
 /** An object whose members are not described here. */
-export const anyObject = (description: string) => described(v.record(v.string(), json), description)
+export const anyObject = (description: string) => mapOf(json, description)
 /** The cursor of a page. */
 export const cursor = v.optional(text('The `cursor` of the next page. The last page has none.'))
 /** The number of a revision. */
@@ -44,5 +50,5 @@ export const Problem = v.object({
   status: v.pipe(v.number(), v.integer()),
   code: text('The stable code of the error.'),
   detail: text('What is wrong, for people.'),
-  errors: v.optional(described(v.array(FieldError), 'What is wrong with the body, place by place.')),
+  errors: v.optional(list(FieldError, 'What is wrong with the body, place by place.')),
 })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { changeClasses } from '../../../card/diff/index.ts'
-import { json, ServedReceipt } from '../../../card/model/index.ts'
+import { json } from '../../../card/model/index.ts'
 import { payloadRules } from '../../../card/signatures/index.ts'
 import {
   anyObject,
@@ -10,6 +10,8 @@ import {
   FieldError,
   flag,
   id,
+  list,
+  mapOf,
   oneOf,
   Pointer,
   Problem,
@@ -18,58 +20,46 @@ import {
   texts,
   time,
   url,
-} from './parts.ts'
+} from './schema-parts.ts'
 
-const listedAgent = {
+export { ServedReceipt as ConformanceReceipt } from '../../../card/model/index.ts'
+
+// The schemas of responses about agents, by their names in the document.
+
+const ListedAgent = v.object({
   id,
   name: text('The name in the card.'),
   description: text('The description in the card.'),
   version: text('The version in the card.'),
   card: url('The URL of the card.'),
   url: text('The preferred endpoint. Empty for none.'),
-}
-
-const hosting = {
   visibility: v.optional(oneOf(['public', 'internal'], 'Only in lists for callers with a token.')),
   set: v.optional(text('The set of the agent. Only in lists for callers with a token.')),
   etag: v.optional(text('The entity tag of the manifest. Only with `set`, `writable` or `id`, and not in searches.')),
-}
+  skills: v.optional(texts('The ids of the skills. Only in searches.')),
+  tags: v.optional(texts('The tags of the skills. Only in searches.')),
+  capabilities: v.optional(texts('The capabilities, and the URIs of extensions. Only in searches.')),
+  protocolVersions: v.optional(texts('The versions of A2A. Only in searches.')),
+  signed: v.optional(flag('Whether the card is signed, by this host or by its author. Only in searches.')),
+  provider: v.optional(text('The organization of the provider. Only in searches.')),
+  score: v.optional(described(v.number(), 'How well the agent matches, compared with others of this response.')),
+})
 
-const AgentList = v.object({
-  agents: v.array(
-    v.object({
-      ...listedAgent,
-      skills: v.optional(texts('The ids of the skills. Only in searches.')),
-      tags: v.optional(texts('The tags of the skills. Only in searches.')),
-      capabilities: v.optional(texts('The capabilities, and the URIs of extensions. Only in searches.')),
-      protocolVersions: v.optional(texts('The versions of A2A. Only in searches.')),
-      signed: v.optional(
-        flag('Whether a document of the card has signatures, of this host or of its author. Only in searches.'),
-      ),
-      provider: v.optional(text('The organization of the provider. Only in searches.')),
-      score: v.optional(described(v.number(), 'How well the agent matches, compared with others of this response.')),
-      ...hosting,
-    }),
-  ),
+const Facet = v.object({ value: v.string(), count: v.number() })
+
+export const AgentList = v.object({
+  agents: v.array(ListedAgent),
   cursor,
-  facets: v.optional(
-    described(
-      v.record(v.string(), v.array(v.object({ value: v.string(), count: v.number() }))),
-      'The most frequent values of each requested filter.',
-    ),
-  ),
+  facets: v.optional(mapOf(v.array(Facet), 'The most frequent values of each requested filter.')),
   approximate: v.optional(flag('Whether more agents match than are counted.')),
 })
 
-const ShamanList = v.object({
+export const ShamanList = v.object({
   protocolVersion: v.literal('0.3.0'),
   agents: v.array(
     v.object({
-      name: v.string(),
-      description: v.string(),
-      version: v.string(),
-      url: v.string(),
-      preferredTransport: v.string(),
+      ...{ name: v.string(), description: v.string(), version: v.string() },
+      ...{ url: v.string(), preferredTransport: v.string() },
     }),
   ),
   cursor,
@@ -77,49 +67,37 @@ const ShamanList = v.object({
 
 // Registrations
 
-const Note = v.object({ pointer: Pointer, message: v.string() })
+export const Note = v.object({ pointer: Pointer, message: v.string() })
 
-const Issue = v.object({
+export const Issue = v.object({
   rule: text('The stable name of the rule.'),
   severity: v.picklist(['error', 'warning', 'info']),
   pointer: Pointer,
   message: text('What to do about it.'),
 })
 
-const report = {
+export const Report = v.object({
   dialect: text('The dialect of the authored card.'),
-  filled: described(v.array(Note), 'Defaults that were added.'),
-  converted: described(v.array(Note), 'Values that were read in another form.'),
-  dropped: described(
-    v.record(v.string(), v.array(v.string())),
-    'By dialect, pointers to the fields that it cannot express.',
-  ),
-  lossy: described(
-    v.array(Note),
-    'What is lost where this host translates calls, and interfaces to which it forwards none.',
-  ),
-  signatures: described(v.array(Note), 'What became of the signatures of the author, and what this host signs.'),
-  issues: described(v.array(Issue), 'What the linter found.'),
-}
+  filled: list(Note, 'Defaults that were added.'),
+  converted: list(Note, 'Values that were read in another form.'),
+  dropped: mapOf(v.array(v.string()), 'By dialect, pointers to the fields that it cannot express.'),
+  lossy: list(Note, 'What is lost where this host translates calls, and interfaces to which it forwards none.'),
+  signatures: list(Note, 'What became of the signatures of the author, and what this host signs.'),
+  issues: list(Issue, 'What the linter found.'),
+})
 
-/** What the linter found, and what a registration does to a card. */
-const Report = v.object(report)
-
-const LintResult = v.object({
+export const LintResult = v.object({
   valid: flag('Whether a registration would be accepted.'),
   errors: v.array(FieldError),
   ...v.partial(Report).entries,
   representations: v.optional(
-    described(
-      v.record(v.string(), anyObject('A card.')),
-      'The card in each representation, by name. Only with `representations=true`, for a card that is valid.',
-    ),
+    mapOf(anyObject('A card.'), 'The card in each representation, by name. Only on request, if the card is valid.'),
   ),
 })
 
 const ChangeClass = oneOf(changeClasses, 'What a change means for clients.')
 
-const Change = v.object({
+export const Change = v.object({
   class: ChangeClass,
   rule: text('The stable name of the kind of change.'),
   pointer: Pointer,
@@ -127,24 +105,21 @@ const Change = v.object({
   tier: v.optional(text('The tier of the extended card that has the change.')),
 })
 
-const Drift = described(
-  v.array(
-    v.object({
-      op: v.picklist(['add', 'remove', 'replace', 'more']),
-      pointer: Pointer,
-      before: v.optional(json),
-      after: v.optional(json),
-      omitted: v.optional(described(v.array(v.picklist(['before', 'after'])), 'Values that are not shown.')),
-      count: v.optional(count('With `more`, how many differences are left out.')),
-    }),
-  ),
+const Drift = list(
+  v.object({
+    op: v.picklist(['add', 'remove', 'replace', 'more']),
+    pointer: Pointer,
+    ...{ before: v.optional(json), after: v.optional(json) },
+    omitted: v.optional(list(v.picklist(['before', 'after']), 'Values that are not shown.')),
+    count: v.optional(count('With `more`, how many differences are left out.')),
+  }),
   'The differences of two documents.',
 )
 
-const Pending = v.object({
+export const Pending = v.object({
   etag: text('What `accept` of a refresh names.'),
-  widens: described(
-    v.array(FieldError),
+  widens: list(
+    FieldError,
     'Why it waits: what it would allow that the served card does not, or why it is not verified.',
   ),
   drift: Drift,
@@ -170,9 +145,7 @@ const verification = v.object({
   ),
   reason: v.optional(text('Why none is valid.')),
   accepted: v.optional(flag('Whether an owner has accepted the card as it is.')),
-  pinned: v.optional(
-    described(v.array(v.string()), 'With `keys: first-use`, the thumbprints of the keys that may sign the card.'),
-  ),
+  pinned: v.optional(texts('With `keys: first-use`, the thumbprints of the keys that may sign the card.')),
 })
 
 const source = {
@@ -185,7 +158,7 @@ const source = {
   pending: v.optional(Pending),
 }
 
-const SourceState = v.object({
+export const SourceState = v.object({
   ...source,
   ttl: count('Seconds for which the card is fresh.'),
   staleIfError: count('Seconds for which it is served after that, while its upstream fails.'),
@@ -194,7 +167,7 @@ const SourceState = v.object({
   failure: v.optional(v.object({ ...failure, since: time('Since when the upstream fails.') })),
 })
 
-const Receipt = v.object({
+export const Receipt = v.object({
   id,
   seq,
   changed: flag('Whether a new revision was made.'),
@@ -203,10 +176,7 @@ const Receipt = v.object({
   changes: v.optional(v.array(Change)),
   root: flag('Whether the agent answers on host names that no agent claims.'),
   urls: v.object({ card: url('The card.'), agent: url('The agent.') }),
-  etags: described(
-    v.record(v.string(), v.string()),
-    'The entity tags of the manifest and of each representation of the card, by name.',
-  ),
+  etags: mapOf(v.string(), 'The entity tags of the manifest and of each representation of the card, by name.'),
   source: v.optional(
     v.object({
       ...source,
@@ -218,7 +188,7 @@ const Receipt = v.object({
   report: v.optional(Report),
 })
 
-const BatchResult = v.object({
+export const BatchResult = v.object({
   line: count('The number of the line in the request.'),
   id: v.optional(id),
   status: v.pipe(v.number(), v.integer(), v.description('The status that the registration would have had.')),
@@ -235,27 +205,23 @@ const revision = {
   drift: v.optional(Drift),
 }
 
-const RevisionList = v.object({ id, revisions: v.array(v.object(revision)), cursor })
+export const RevisionList = v.object({ id, revisions: v.array(v.object(revision)), cursor })
 
-const Revision = v.object({
+export const Revision = v.object({
   id,
   ...revision,
   origin: v.optional(text('The origin of the absolute URLs at that time.')),
   manifest: v.optional(anyObject('The manifest as it was registered.')),
   card: v.optional(anyObject('The canonical card that was served.')),
-  tiers: v.optional(described(v.record(v.string(), anyObject('A card.')), 'The extended cards that were served.')),
+  tiers: v.optional(mapOf(anyObject('A card.'), 'The extended cards that were served.')),
 })
 
-const RevisionDiff = v.object({
-  id,
-  from: seq,
-  to: seq,
-  class: ChangeClass,
-  changes: v.array(Change),
-  manifest: Drift,
+export const RevisionDiff = v.object({
+  ...{ id, from: seq, to: seq },
+  ...{ class: ChangeClass, changes: v.array(Change), manifest: Drift },
 })
 
-const RefreshResult = v.object({
+export const RefreshResult = v.object({
   id,
   outcome: v.picklist(['refreshed', 'unchanged', 'pending']),
   seq: v.optional(seq),
@@ -266,13 +232,13 @@ const RefreshResult = v.object({
   source: SourceState,
 })
 
-const Source = v.object({ id, source: SourceState })
+export const Source = v.object({ id, source: SourceState })
 
 const counts = v.record(v.string(), v.number())
 const outcomes = { answered: v.number(), refused: v.number(), failed: v.number() }
 const Outcomes = v.object(outcomes)
 
-const Observed = v.object({
+export const Observed = v.object({
   id,
   calls: count('How many calls were observed.'),
   since: v.optional(time('The first of them.')),
@@ -285,47 +251,20 @@ const Observed = v.object({
   operations: v.record(v.string(), Outcomes),
   mediaTypes: counts,
   proposals: v.optional(
-    described(
-      v.array(
-        v.object({
-          rule: v.string(),
-          pointer: Pointer,
-          message: v.string(),
-          seen: counts,
-          change: v.object({ op: v.picklist(['add', 'remove']), path: Pointer, value: v.optional(json) }),
-        }),
-      ),
+    list(
+      v.object({
+        ...{ rule: v.string(), pointer: Pointer, message: v.string() },
+        seen: counts,
+        change: v.object({ op: v.picklist(['add', 'remove']), path: Pointer, value: v.optional(json) }),
+      }),
       'Changes that would make the card true. Absent without a valid card.',
     ),
   ),
 })
 
-const ChangeEvent = v.object({
+export const ChangeEvent = v.object({
   agent: id,
   seq,
   class: v.optional(ChangeClass),
   time: time('When the change was made.'),
 })
-
-/** What responses about agents consist of. */
-export const agentSchemas = {
-  AgentList,
-  BatchResult,
-  Change,
-  ChangeEvent,
-  ConformanceReceipt: ServedReceipt,
-  Issue,
-  LintResult,
-  Note,
-  Observed,
-  Pending,
-  Receipt,
-  RefreshResult,
-  Report,
-  Revision,
-  RevisionDiff,
-  RevisionList,
-  ShamanList,
-  Source,
-  SourceState,
-}

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
 import { json, keyRoles, scopes } from '../../../card/model/index.ts'
-import type { PayloadRule } from '../../../card/signatures/index.ts'
+import { payloadRules } from '../../../card/signatures/index.ts'
 import { keySecrets } from '../../../variables.ts'
-import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './parts.ts'
+import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './schema-parts.ts'
+
+// The schemas of responses about the host, and of A2A calls, by their names in the document.
 
 const token = {
   id: text('The id of the token.'),
@@ -12,23 +14,23 @@ const token = {
   expires: v.nullable(time('When the token ends. Null for never.')),
 }
 
-const Token = v.object({ ...token, note: text('A remark for people.'), created: time('When it was issued.') })
+export const Token = v.object({ ...token, note: text('A remark for people.'), created: time('When it was issued.') })
 
-const IssuedToken = v.object({
+export const IssuedToken = v.object({
   ...Token.entries,
   token: text('The token itself. No other response has it.'),
   published: flag('Whether every location accepts it.'),
 })
 
-const TokenList = v.object({ tokens: v.array(Token), cursor })
+export const TokenList = v.object({ tokens: v.array(Token), cursor })
 
-const OwnToken = v.object({
+export const OwnToken = v.object({
   ...token,
   id: text('The id of the token; `admin` for `ADMIN_TOKEN`.'),
   note: v.optional(text('A remark for people.')),
 })
 
-const AuditEntry = v.object({
+export const AuditEntry = v.object({
   number: count('Counts the entries from 1.'),
   time: time('When it happened.'),
   actor: text('`admin`, the id of a token, `host`, or `anonymous`.'),
@@ -40,7 +42,7 @@ const AuditEntry = v.object({
   hash: text('The SHA-256 of the entry without this member, in the canonical form of RFC 8785.'),
 })
 
-const AuditPage = v.object({
+export const AuditPage = v.object({
   entries: v.array(AuditEntry),
   head: v.nullable(
     v.object({
@@ -53,13 +55,13 @@ const AuditPage = v.object({
   cursor,
 })
 
-const ImportResult = v.object({
+export const ImportResult = v.object({
   agents: count('Imported agents.'),
   revisions: count('Imported revisions.'),
   tokens: count('Imported tokens.'),
 })
 
-const Health = v.object({
+export const Health = v.object({
   service: v.literal('calling-card'),
   version: text('The version of the host.'),
   status: v.picklist(['ok', 'degraded']),
@@ -73,7 +75,6 @@ const Health = v.object({
     }),
   ),
   missing: texts('The secrets that the host needs and lacks.'),
-  misconfigured: v.array(v.object({ name: text('The variable.'), message: text('What it must be.') })),
 })
 
 const Jwk = v.object({
@@ -81,9 +82,9 @@ const Jwk = v.object({
   ...{ kid: v.string(), alg: v.string(), use: v.string() },
 })
 
-const JwkSet = v.object({ keys: v.array(Jwk) })
+export const JwkSet = v.object({ keys: v.array(Jwk) })
 
-const DidDocument = v.object({
+export const DidDocument = v.object({
   '@context': v.array(v.string()),
   id: text('The DID.'),
   verificationMethod: v.array(
@@ -92,14 +93,11 @@ const DidDocument = v.object({
   assertionMethod: texts('The ids of the keys whose signatures of cards count.'),
 })
 
-const HostKeys = v.object({
+export const HostKeys = v.object({
   keys: v.array(
     v.object({
       kid: text('The thumbprint of the key (RFC 7638).'),
-      role: oneOf(
-        keyRoles,
-        'What the key is for: it signs everything, is published before it signs, or also signs cards.',
-      ),
+      role: oneOf(keyRoles, 'Whether the key signs everything, is published before it signs, or also signs cards.'),
       secret: oneOf(keySecrets, 'The Worker secret that has the private key.'),
       signsFrom: v.optional(time('From when on it signs. Absent: from the beginning.')),
       retirable: v.optional(time('From when on the previous key can be deleted, if `unsigned` is 0 then.')),
@@ -111,35 +109,22 @@ const HostKeys = v.object({
   time: time('The time of this host.'),
 })
 
-const rules = ['wire', 'served', 'proto', 'proto-ascii'] as const satisfies readonly PayloadRule[]
-
-const VerifyResult = v.object({
+export const VerifyResult = v.object({
   verified: flag('Whether the card has a valid signature by a trusted key.'),
   reason: v.optional(text('Why not.')),
   trust: v.object({
-    basis: oneOf(
-      ['given', 'origin', 'signer'],
-      'Who chose the keys: the request, the server of the card, or its signer.',
-    ),
+    basis: oneOf(['given', 'origin', 'signer'], 'Who chose the keys: the request, the origin of the card, its signer.'),
     meaning: text('What that is worth.'),
   }),
   signatures: v.array(
     v.object({
-      version: v.optional(
-        described(v.literal('1.0'), 'Set for signatures of the document for A2A 1.0, if it is another.'),
-      ),
+      version: v.optional(described(v.literal('1.0'), 'Set for signatures of a separate document for A2A 1.0.')),
       ...{ kid: v.optional(v.string()), alg: v.optional(v.string()) },
       ...{ typ: v.optional(v.string()), jku: v.optional(v.string()) },
       valid: v.boolean(),
-      rule: v.optional(oneOf(rules, 'By which rule the signed text is made from the card.')),
+      rule: v.optional(oneOf(payloadRules, 'By which rule the signed text is made from the card.')),
       omits: v.optional(text('What it does not cover.')),
-      key: v.optional(
-        v.object({
-          kid: v.string(),
-          thumbprint: text('The thumbprint of RFC 7638.'),
-          from: text('Where the key is from.'),
-        }),
-      ),
+      key: v.optional(v.object({ kid: v.string(), thumbprint: text('See RFC 7638.'), from: text('Its source.') })),
       reason: v.optional(text('Why it is not valid, as a clause about the signature.')),
     }),
   ),
@@ -151,65 +136,42 @@ const VerifyResult = v.object({
     }),
   ),
   keys: v.object({
-    sources: texts('Where keys were looked for.'),
-    errors: texts('Why the keys of a source cannot be used.'),
+    sources: texts('Where keys were searched.'),
+    errors: texts('Why keys of a source cannot be used.'),
   }),
   missing: v.optional(text('Why there is no document for A2A 1.0.')),
 })
 
+const integer = v.pipe(v.number(), v.integer())
+
 const JsonRpcId = described(v.union([v.string(), v.number(), v.null()]), 'Repeated in the response.')
 
-const JsonRpcRequest = v.object({
+export const JsonRpcRequest = v.object({
   jsonrpc: v.literal('2.0'),
   id: JsonRpcId,
   method: text('The method, such as `SendMessage` of A2A 1.0 or `message/send` of A2A 0.3.'),
   params: v.optional(anyObject('The parameters of the method, as the version of A2A defines them.')),
 })
 
-const JsonRpcResponse = v.object({
+export const JsonRpcResponse = v.object({
   jsonrpc: v.literal('2.0'),
   id: JsonRpcId,
   result: v.optional(described(json, 'The result, as the version of A2A defines it.')),
   error: v.optional(
     v.object({
-      code: v.pipe(v.number(), v.integer()),
-      message: v.string(),
+      ...{ code: integer, message: v.string() },
       data: v.optional(described(json, 'The reason and details: a list of `google.rpc` details in A2A 1.0.')),
     }),
   ),
 })
 
-const RestErrorV1 = v.object({
+export const RestErrorV1 = v.object({
   error: v.object({
-    code: v.pipe(v.number(), v.integer(), v.description('The HTTP status.')),
+    code: described(integer, 'The HTTP status.'),
     status: text('The name of the `google.rpc.Code`.'),
     message: v.string(),
     details: v.optional(v.array(anyObject('A detail of `google.rpc`, such as ErrorInfo.'))),
   }),
 })
 
-const RestErrorV0 = v.object({
-  code: v.pipe(v.number(), v.integer()),
-  message: v.string(),
-  data: v.optional(json),
-})
-
-/** What responses about the host, and A2A calls, consist of. */
-export const hostSchemas = {
-  AuditEntry,
-  AuditPage,
-  DidDocument,
-  Health,
-  HostKeys,
-  ImportResult,
-  IssuedToken,
-  JsonRpcRequest,
-  JsonRpcResponse,
-  JwkSet,
-  OwnToken,
-  RestErrorV0,
-  RestErrorV1,
-  Token,
-  TokenList,
-  VerifyResult,
-}
+export const RestErrorV0 = v.object({ code: integer, message: v.string(), data: v.optional(json) })

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
 import { actorOf, audited, countWrites, requireScope } from '../../auth/index.ts'
-import { CORS_HEADERS, type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
+import { CORS_HEADERS, type Handler, HttpError, PRIVATE_NO_STORE } from '../../http/index.ts'
 import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/index.ts'
 import { EXPORT_TYPE, type ExportCursor, type Imported, parseTrailer, type Trailer } from '../../registry/move/index.ts'
 import { getRegistry, type ImportReply } from '../../registry/store/index.ts'
-import { parseFlag } from '../pagination.ts'
+import { parseFlag } from '../parse-request.ts'
+import { privateJson } from '../private-responses.ts'
 
 /**
- * `GET /export`: all that this host has registered, as lines of JSON. The Registry is read one page at a time, as fast as the client
- * reads. If that fails, the file has no last line, and no host imports it.
+ * `GET /export`: all that this host has registered, as lines of JSON. The Registry is read one page at a time, as fast
+ * as the client reads. If that fails, the file has no last line, and no host imports it.
  */
 export const getExport: Handler = async (request, env, ctx) => {
   await requireScope({ request, env, ctx }, 'admin', '*')
@@ -48,14 +49,13 @@ export const postImport: Handler = audited(async (request, env, ctx) => {
   await countWrites(principal, env)
   const withTokens = parseFlag(new URL(request.url), 'tokens', true)
   const file = new ImportedFile(request)
-  const { agents, revisions, tokens } = await runImport(file, { actor: actorOf(principal), withTokens }, env).catch(
-    async error => {
-      await file.discard()
-      throw error
-    },
-  )
+  const imported = runImport(file, { actor: actorOf(principal), withTokens }, env)
+  const { agents, revisions, tokens } = await imported.catch(async error => {
+    await file.discard()
+    throw error
+  })
   purgeLists(ctx)
-  return jsonResponse({ agents, revisions, tokens }, 201, { 'Cache-Control': PRIVATE_NO_STORE })
+  return privateJson({ agents, revisions, tokens }, 201)
 })
 
 const runImport = async (
@@ -137,10 +137,7 @@ class ImportedFile {
 
 const NEWLINE = 0x0a
 
-/**
- * Passes the lines of a file on, many at a time, and checks them against its last line, which it leaves out. Returns the digest of the
- * others.
- */
+/** Stages the lines of a file in parts, and checks them against the last one. Returns the digest of the others. */
 const stageLines = async (file: ImportedFile, stage: (lines: string) => Promise<void>): Promise<string> => {
   const hash = createHash('sha256')
   let lines = 0
@@ -225,10 +222,11 @@ const decode = (bytes: Uint8Array): string => {
   }
 }
 
-const invalidImport = (message: string): HttpError =>
-  new HttpError(422, 'invalid-import', `Nothing was imported. ${message}.`)
+const NOTHING = 'Nothing was imported.'
 
-const tooLarge = (message: string): HttpError => new HttpError(413, 'too-large', `Nothing was imported. ${message}.`)
+const invalidImport = (message: string): HttpError => new HttpError(422, 'invalid-import', `${NOTHING} ${message}.`)
+
+const tooLarge = (message: string): HttpError => new HttpError(413, 'too-large', `${NOTHING} ${message}.`)
 
 const rejectionError = (rejection: ImportReply): HttpError => {
   switch (rejection.outcome) {
@@ -238,19 +236,15 @@ const rejectionError = (rejection: ImportReply): HttpError => {
       return new HttpError(
         422,
         'export-too-new',
-        `Nothing was imported. The export has version ${rejection.version} of the format, which this host is too old for: upgrade it first.`,
+        `${NOTHING} Version ${rejection.version} needs a newer host: upgrade it.`,
       )
     case 'not-empty':
       return new HttpError(
         409,
         'host-not-empty',
-        'Nothing was imported. This host has agents, tokens or a history: import into a host that was just deployed.',
+        `${NOTHING} This host has agents, tokens or a history: use a new one.`,
       )
     default:
-      return new HttpError(
-        409,
-        'import-interrupted',
-        'Nothing was imported. Another import has begun, or the host was restarted.',
-      )
+      return new HttpError(409, 'import-interrupted', `${NOTHING} Another import has begun, or the host was restarted.`)
   }
 }

@@ -1,11 +1,12 @@
 import { requireScope } from '../../auth/index.ts'
 import { config, type Variables } from '../../config.ts'
-import { type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
+import { type Handler, HttpError } from '../../http/index.ts'
 import type { SigningState } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/index.ts'
+import { privateJson } from '../private-responses.ts'
 
-/** `GET /keys`: the keys of this host for who rotates them. It also wakes the Registry, which signs the cards again if keys have changed. */
+/** `GET /keys`: the keys of this host. It also wakes the Registry, which signs the cards again if keys have changed. */
 export const getKeys: Handler = async (request, env, ctx) => {
   await requireScope({ request, env, ctx }, 'admin', '*')
   const now = Date.now()
@@ -13,18 +14,18 @@ export const getKeys: Handler = async (request, env, ctx) => {
   // Unlike everybody else, an administrator gets the reason.
   if ('misconfigured' in keys) throw new HttpError(404, 'no-signing-key', keys.misconfigured)
   const state = await getRegistry(env).signingState(nameSigners(keys))
-  return jsonResponse(describeKeys(keys, state, cardCacheSeconds(env), now), 200, { 'Cache-Control': PRIVATE_NO_STORE })
+  return privateJson(describeKeys(keys, state, cardCacheSeconds(env), now))
 }
 
-/** How long KV's cache and the memory of an isolate may serve a card that was replaced, together. */
+/** Seconds for which KV's cache and the memory of an isolate together may serve a card that was replaced. */
 const EDGE_CACHE_SECONDS = 60
 
-/** Returns for how long some cache may serve a card after it was replaced: those of this host, and those of clients after them. */
+/** Returns for how long some cache, of this host or then of a client, may serve a card after it was replaced. */
 export const cardCacheSeconds = (env: Variables): number => EDGE_CACHE_SECONDS + config(env).cacheSeconds
 
 /**
- * Describes the keys of a host. The previous key is retirable once no cache serves a card any more that it signed alone: those were
- * served until the last agent was signed again with the current key. `now` is in ms since 1970.
+ * Describes the keys of a host. The previous key is retirable once no cache serves a card that it signed alone: those
+ * were served until the last agent was signed again with the current key. `now` is in ms since 1970.
  */
 export const describeKeys = (keys: SigningKeys, state: SigningState, cacheSeconds: number, now: number) => {
   const replaced = Math.max(keys.current.signsFrom, state.resigned)

@@ -2,20 +2,16 @@ import { HttpError } from '../http/start.ts'
 import type { SourceHealth } from '../registry/index.ts'
 
 /** The error for an agent that does not exist; an internal one looks the same to callers that may not read it. */
-export const agentNotFound = (id: string): HttpError =>
-  new HttpError(
-    404,
-    'agent-not-found',
-    `No agent "${id.slice(0, 80)}" exists here. GET /agents lists agents.${hint(id)}`,
-  )
+export const agentNotFound = (id: string): HttpError => {
+  const detail = `No agent "${id.slice(0, 80)}" exists here. GET /agents lists agents.${hint(id)}`
+  return new HttpError(404, 'agent-not-found', detail)
+}
 
 /** The same for an agent that was requested by its name. */
-export const agentNameNotFound = (name: string): HttpError =>
-  new HttpError(
-    404,
-    'agent-not-found',
-    `No agent with the name or id "${name.slice(0, 80)}" exists here. GET /.well-known/a2a/agents lists agents.`,
-  )
+export const agentNameNotFound = (name: string): HttpError => {
+  const hint = 'GET /.well-known/a2a/agents lists agents.'
+  return new HttpError(404, 'agent-not-found', `No agent "${name.slice(0, 80)}" exists here, by name or id. ${hint}`)
+}
 
 const hint = (id: string): string => {
   if (id === '.well-known')
@@ -28,12 +24,10 @@ export const agentConflict = (id: string, reason: string): HttpError =>
   new HttpError(409, 'conflict', `Agent "${id}" ${reason}. Retry.`, { headers: { 'Retry-After': '1' } })
 
 /** The error for a hostname without an agent, on a host without a root agent. */
-export const noRootAgent = (): HttpError =>
-  new HttpError(
-    404,
-    'no-root-agent',
-    'No agent is configured for this hostname. GET /agents lists agents; each card is at /agents/{id}/.well-known/agent-card.json.',
-  )
+export const noRootAgent = (): HttpError => {
+  const hint = 'GET /agents lists agents; each card is at /agents/{id}/.well-known/agent-card.json.'
+  return new HttpError(404, 'no-root-agent', `No agent is configured for this hostname. ${hint}`)
+}
 
 /** One code and text for each status: the reason is for the owner only. */
 const upstreamErrors = {

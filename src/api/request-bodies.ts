@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { json, jsonObject, revisionNumber, strictObject } from '../card/model/index.ts'
-import { MAX_KEY_SOURCES } from '../limits.ts'
+import { json, jsonObject, revisionNumber, strictObject, wholeNumber } from '../card/model/index.ts'
+import { MAX_FILTERS, MAX_KEY_SOURCES, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_SEARCH_TEXT_LENGTH } from '../limits.ts'
 import { TokenRecord } from '../registry/index.ts'
 
 // The bodies of requests, apart from the handlers that read them: the OpenAPI document describes them too.
@@ -33,6 +33,41 @@ export const CheckRequest = strictObject({ send: v.optional(v.boolean()) })
 
 /** The body of `POST /agents/{id}/refresh`, if there is one: the entity tag of the pending card to accept. */
 export const RefreshRequest = strictObject({ accept: v.optional(v.string()) })
+
+const textMessage = `must be a string of at most ${MAX_SEARCH_TEXT_LENGTH} characters`
+const valuesMessage = `must be 1 to ${MAX_FILTERS} texts of 1 to ${MAX_QUERY_LENGTH} characters`
+
+/** Values of one member are alternatives, and every member must match (ARD 0.91 §5.3.1). */
+const filterValues = v.pipe(
+  v.union([v.string(), v.array(v.string())], valuesMessage),
+  v.check(value => {
+    const values = [value].flat()
+    const isText = (each: string) => each.trim() !== '' && each.length <= MAX_QUERY_LENGTH
+    return values.length >= 1 && values.length <= MAX_FILTERS && values.every(isText)
+  }, valuesMessage),
+)
+
+/** The body of `POST /ard/search` and `POST /search`. */
+export const ArdSearchRequest = strictObject({
+  query: strictObject({
+    '@context': v.optional(json),
+    text: v.pipe(
+      v.string(textMessage),
+      v.maxLength(MAX_SEARCH_TEXT_LENGTH, textMessage),
+      v.description('What the agent should do, in natural language.'),
+    ),
+    filter: v.optional(
+      strictObject({
+        type: v.optional(filterValues),
+        tags: v.optional(filterValues),
+        capabilities: v.optional(filterValues),
+      }),
+    ),
+  }),
+  federation: v.optional(v.picklist(['auto', 'referrals', 'none'], 'must be auto, referrals or none')),
+  pageSize: v.optional(wholeNumber(1, MAX_PAGE_SIZE), 10),
+  pageToken: v.optional(v.pipe(v.string(), v.description('The `pageToken` of the page before.'))),
+})
 
 const keyMessage = 'must be a JWK, the URL of a JWK Set, or a DID such as did:web:agent.example.com'
 

@@ -9,16 +9,11 @@ import {
   toMatchExpressions,
   toTerm,
 } from '../../registry/index.ts'
-import { parsePageQuery } from '../pagination.ts'
+import { parsePageQuery } from '../parse-request.ts'
 
 const filterNames: readonly FilterName[] = [
-  'tag',
-  'skill',
-  'capability',
-  'inputMode',
-  'outputMode',
-  'provider',
-  'protocolVersion',
+  ...(['tag', 'skill', 'capability', 'inputMode', 'outputMode'] as const),
+  ...(['provider', 'protocolVersion'] as const),
 ]
 
 /** The query parameters of a search, besides those of every list. */
@@ -39,24 +34,14 @@ export const parseSearch = async (url: URL): Promise<ParsedSearch> => {
     throw badQuery(`q and name must have at most ${MAX_QUERY_WORDS} words.`)
   const filters = readFilters(searchParams)
   const isRanked = words.length + nameWords.length > 0
-  const { after, limit } = parsePageQuery(url, isRanked ? rankingCursor : numberCursor, [
-    'set',
-    'writable',
-    ...SEARCH_PARAMETERS,
-  ])
-  const digest = await digestSearch([
-    words,
-    nameWords,
-    filters,
-    ...['set', 'writable'].map(key => searchParams.get(key)),
-  ])
-  const facets = readFacets(searchParams)
-  if (!isRanked) return { digest, query: { after: Number(after), limit, filters, facets } }
+  const others = ['set', 'writable']
+  const form = isRanked ? rankingCursor : numberCursor
+  const { after, limit } = parsePageQuery(url, form, [...others, ...SEARCH_PARAMETERS])
+  const digest = await digestSearch([words, nameWords, filters, ...others.map(key => searchParams.get(key))])
+  const query = { limit, filters, facets: readFacets(searchParams) }
+  if (!isRanked) return { digest, query: { ...query, after: Number(after) } }
   const order = after === '' ? {} : { order: decodeCursor(after, digest) }
-  return {
-    digest,
-    query: { after: 0, limit, matches: toMatchExpressions(words, nameWords), filters, facets, ...order },
-  }
+  return { digest, query: { ...query, after: 0, matches: toMatchExpressions(words, nameWords), ...order } }
 }
 
 const readWords = (query: URLSearchParams, name: 'q' | 'name'): string[] => {
@@ -79,7 +64,7 @@ const readFilters = (query: URLSearchParams): Filter[] => {
   })
 }
 
-/** Both sides may name a range of media types: the agent that declares one has each of its types, and the one that is looked for has any. */
+/** Matches ranges of media types of both sides: an agent with a range has all its types, a search for one wants any. */
 const toModeFilter = (name: FilterName, term: string): Filter => {
   const values = [...new Set([term, `${term.split('/', 1)[0]}/*`, '*/*'])]
   if (term === '*/*') return { name, values, prefix: '' }
@@ -107,8 +92,8 @@ export const digestSearch = async (searched: readonly unknown[]): Promise<string
 const numberCursor = /^[1-9][0-9]{0,14}$/
 
 /**
- * The form of a cursor: a digest of the search, and the agents to come: the number of each, as its difference from the one before, and
- * its score in thousandths.
+ * The form of a cursor: a digest of the search, and the agents to come: the number of each, as its difference from the
+ * one before, and its score in thousandths.
  */
 export const rankingCursor = /^[0-9a-f]{12}(?:\.-?[0-9a-z]{1,11}_[0-9a-z]{1,4})+$/
 
@@ -125,8 +110,8 @@ export const encodeCursor = (digest: string, rest: readonly RankedAgent[]): stri
 /** Returns the rest of the ranking. Throws for the cursor of another search. */
 export const decodeCursor = (cursor: string, digest: string): RankedAgent[] => {
   const [ownDigest, ...entries] = cursor.split('.')
-  if (ownDigest !== digest) throw badCursor('cursor belongs to another search.')
-  if (entries.length > MAX_SEARCH_HITS) throw badCursor('cursor must be the cursor of the previous page.')
+  if (ownDigest !== digest || entries.length > MAX_SEARCH_HITS)
+    throw new HttpError(400, 'bad-cursor', 'cursor belongs to another search.')
   let number = 0
   return entries.map(entry => {
     const [difference = '', score = ''] = entry.split('_')
@@ -134,5 +119,3 @@ export const decodeCursor = (cursor: string, digest: string): RankedAgent[] => {
     return { number, score: Number.parseInt(score, 36) / 1000 }
   })
 }
-
-const badCursor = (detail: string): HttpError => new HttpError(400, 'bad-cursor', detail)

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { nextAddress, type Received, senderTo } from '../support/called-host.ts'
-import { minimalCard } from '../support/cards/cards.ts'
-import { token as adminToken, emptyHost, type Host, sharedHost } from '../support/host.ts'
-import { startNodeHost } from '../support/node-host.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { nextAddress, type Received, senderTo } from '../../support/called-host.ts'
+import { minimalCard } from '../../support/cards/cards.ts'
+import { token as adminToken, emptyHost, type Host, sharedHost } from '../../support/host.ts'
+import { startNodeHost } from '../../support/node-host.ts'
 
 /** Has the public agent `tok-open` and the internal ones `tok-eu`, `tok-us` and `tok-zoo`. */
 let host: Host

@@ -1,5 +1,6 @@
 import { clientKey, countRequest } from '../auth/index.ts'
-import { validate } from '../card/model/index.ts'
+import type { Compiled } from '../card/compile/index.ts'
+import { type Note, validate } from '../card/model/index.ts'
 import {
   chooseKeys,
   type FetchJson,
@@ -11,6 +12,7 @@ import {
   verifyCard,
 } from '../card/signatures/index.ts'
 import { config } from '../config.ts'
+import { findIdentityErrors } from '../gateway/upstream/index.ts'
 import {
   blockOrigins,
   describeFailure,
@@ -29,23 +31,61 @@ import {
   tooManyRequests,
   userAgent,
 } from '../http/index.ts'
-import { type Json, parseJson } from '../json/index.ts'
+import { parseJson } from '../json/index.ts'
 import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
 import { getKeySet, KEY_REQUEST, respondWithDid } from '../signing/index.ts'
-import { agentCard, hostCard } from './cards.ts'
-import { VerifyRequest } from './requests.ts'
+import { agentCard, hostCard } from './card-endpoints.ts'
+import { invalidBody } from './parse-request.ts'
+import { VerifyRequest } from './request-bodies.ts'
 
-/** `POST /verify`: reports which signatures of a card are valid, with whose keys, and which SDKs accept them. Stores nothing. */
+/** `POST /lint`: reports on a card or manifest; with `?representations=true`, shows what each client would get, too. */
+export const postLint: Handler = async (request, env) => {
+  await countRequest(env.LINT_LIMIT, clientKey(request), 'Too many cards to lint from your address.')
+  const document = await readJson(request)
+  const [{ compile }, { declaredId }] = await Promise.all([
+    import('../card/compile/index.ts'),
+    import('../card/manifest/manifest.ts'),
+  ])
+  const id = declaredId(document) ?? 'agent'
+  const result = compile(document, {
+    id,
+    publicOrigin: config(env).publicOrigin,
+    requestOrigin: new URL(request.url).origin,
+  })
+  const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
+  if ('errors' in result || errors.length > 0) return jsonResponse({ valid: false, errors })
+  const { report, secrets, documents: representations } = result.compiled
+  const valid = secrets.length === 0
+  const isShown = valid && new URL(request.url).searchParams.get('representations') === 'true'
+  const signatures = [...report.signatures, ...(await describeHostSigning(result.compiled, env))]
+  return jsonResponse({ valid, errors: secrets, ...report, signatures, ...(isShown && { representations }) })
+}
+
+/** Describes how a host with a key would sign the card; nothing for a host without one. */
+const describeHostSigning = async ({ manifest, origin, documents }: Compiled, env: Env): Promise<Note[]> => {
+  const { createSigning, describeSigning } = await import('../signing/card-signer.ts')
+  const signing = await createSigning({ manifest, origin }, {}, env)
+  return signing.signers === '' ? [] : describeSigning(signing, documents)
+}
+
+// Verification
+
+/** `POST /verify`: reports which signatures of a card are valid, with which keys, and which SDKs accept them. */
 export const postVerify: Handler = async (request, env, ctx) => {
   await countRequest(env.LINT_LIMIT, clientKey(request), 'Too many cards to verify from your address.')
-  const { card = {}, url: named, keys: given } = parseRequest(await readJson(request))
+  const parsed = validate(VerifyRequest, await readJson(request))
+  if ('errors' in parsed) throw invalidBody('invalid-verify-request', '', parsed.errors)
+  const { card = {}, url: named, keys: given } = parsed.output
   const url = named === undefined ? undefined : resolveCardUrl(named)
   const context = { request, env, ctx }
   const outgoing = createOutgoing(context)
   const fetched = url === undefined ? undefined : await fetchServed(url, outgoing, context)
   const served = fetched?.served ?? { plain: card, current: card }
   const { trust, sources, unread } = chooseKeys(served, { given, url, redirectedTo: fetched?.url })
-  const { keys, errors } = await resolveKeys(sources, createFetch(outgoing, context), 'request')
+  const keyRequest = { ...KEY_REQUEST, fetch: outgoing.fetch }
+  const fetchKeys: FetchJson = url =>
+    outgoing.isOwn(url) ? readOwn(url, {}, context) : fetchJson(url, keyRequest, describe)
+  const { keys, errors } = await resolveKeys(sources, fetchKeys, 'request')
   assertNotLimited(outgoing)
   return jsonResponse({
     ...(await verifyCard(served, keys, trust)),
@@ -57,22 +97,17 @@ export const postVerify: Handler = async (request, env, ctx) => {
   })
 }
 
-const parseRequest = (body: Json) => {
-  const result = validate(VerifyRequest, body)
-  if ('output' in result) return result.output
-  const [{ pointer, message } = { pointer: '', message: '' }] = result.errors
-  throw new HttpError(422, 'invalid-verify-request', `${pointer || 'The body'} ${message}.`, {
-    errors: result.errors.slice(0, 100),
-  })
-}
-
-/** Sends a bounded number of requests. Records whether one was refused because its client is past the rate limit. */
-type Outgoing = { isLimited: boolean; fetch: FetchFn }
+/**
+ * Sends a bounded number of requests, none to this host, which cannot send requests to itself: what `isOwn` is read
+ * without one. Records whether a request was refused because its client is past the rate limit.
+ */
+type Outgoing = { isLimited: boolean; isOwn: (url: string) => boolean; fetch: FetchFn }
 
 const createOutgoing = ({ request, env }: RequestContext): Outgoing => {
   let left = MAX_VERIFY_REQUESTS
   const outgoing: Outgoing = {
     isLimited: false,
+    isOwn: originMatcher([new URL(request.url).origin, config(env).publicOrigin]),
     fetch: async (url, init) => {
       if (left === 0) return { blocked: NOT_FETCHED }
       left -= 1
@@ -84,7 +119,7 @@ const createOutgoing = ({ request, env }: RequestContext): Outgoing => {
   return outgoing
 }
 
-/** Throws if a request was refused: without its response, the result would be that of another card or key. */
+/** Throws if a request was refused: the result would be that of another card or key. */
 const assertNotLimited = ({ isLimited }: Outgoing): void => {
   if (isLimited) throw tooManyRequests('Too many cards and keys to fetch for your address.')
 }
@@ -92,7 +127,9 @@ const assertNotLimited = ({ isLimited }: Outgoing): void => {
 /** Leaves the requests for both documents of a card and for one key set. */
 const MAX_REDIRECTS = MAX_VERIFY_REQUESTS - 3
 
-const NOT_FETCHED = `was not fetched: this host sends at most ${MAX_VERIFY_REQUESTS} requests, redirects included. Send the keys themselves as JWKs, fewer addresses of keys, or the address that the card is redirected to`
+const NOT_FETCHED =
+  `was not fetched: this host sends at most ${MAX_VERIFY_REQUESTS} requests, redirects included. Send the keys ` +
+  'themselves as JWKs, fewer addresses of keys, or the address that the card is redirected to'
 
 const describe = (failure: FetchFailure, maxBytes?: number): string =>
   failure.detail === NOT_FETCHED ? NOT_FETCHED : describeFailure(failure, maxBytes)
@@ -103,7 +140,7 @@ const fetchServed = async (
   outgoing: Outgoing,
   context: RequestContext,
 ): Promise<{ served: ServedCards; url: string; missing?: string }> => {
-  const isOwn = ownOrigins(context)
+  const { isOwn } = outgoing
   const fetch = blockOrigins(outgoing.fetch, isOwn)
   const fetched = await fetchServedCards(url, (from, versionHeaders) => {
     const headers = { 'User-Agent': userAgent(new URL(context.request.url).origin), ...versionHeaders }
@@ -115,17 +152,6 @@ const fetchServed = async (
   if ('error' in fetched) throw new HttpError(502, 'card-unavailable', `${url.slice(0, 200)} ${fetched.error}.`)
   return fetched
 }
-
-/** Returns what fetches key sets: those of this host itself are read without a request. */
-const createFetch = (outgoing: Outgoing, context: RequestContext): FetchJson => {
-  const isOwn = ownOrigins(context)
-  const options = { ...KEY_REQUEST, fetch: outgoing.fetch }
-  return url => (isOwn(url) ? readOwn(url, {}, context) : fetchJson(url, options, describe))
-}
-
-/** Returns a check for addresses of this host, which cannot send requests to itself. */
-const ownOrigins = ({ request, env }: RequestContext): ((url: string) => boolean) =>
-  originMatcher([new URL(request.url).origin, config(env).publicOrigin])
 
 /** Answers a request for a card or the keys of this host, as a client without a token gets them. */
 const readOwn = async (

@@ -1,25 +1,15 @@
-import * as v from 'valibot'
 import { audited, requireWriter } from '../../auth/index.ts'
 import { classifyChanges, diffCards, type Offer } from '../../card/diff/index.ts'
-import {
-  type Handler,
-  HttpError,
-  jsonResponse,
-  PRIVATE_NO_STORE,
-  parsePrecondition,
-  readJson,
-  respondWithDocument,
-} from '../../http/index.ts'
+import { type Handler, HttpError, PRIVATE_NO_STORE, parsePrecondition, respondWithDocument } from '../../http/index.ts'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { MAX_REVISIONS } from '../../limits.ts'
 import { type RevisionRow, type StoredRevision, toOffer } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { agentNotFound } from '../errors.ts'
-import { parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
-import { RollbackRequest } from '../requests.ts'
-import { registerDocument } from './register.ts'
-
-const headers = { 'Cache-Control': PRIVATE_NO_STORE }
+import { agentNotFound } from '../agent-errors.ts'
+import { paginate, parsePageQuery, readBody, rejectUnknownQuery } from '../parse-request.ts'
+import { privateJson } from '../private-responses.ts'
+import { RollbackRequest } from '../request-bodies.ts'
+import { registerDocument } from './registration.ts'
 
 /** Numbers of this length are exact. */
 const seqPattern = /^[1-9]\d{0,14}$/
@@ -30,9 +20,8 @@ export const getRevisions: Handler = async (request, env, ctx, params) => {
   const { after, limit } = parsePageQuery(new URL(request.url), seqPattern)
   const rows = await getRegistry(env).revisions(id, after === '' ? Number.MAX_SAFE_INTEGER : Number(after), limit + 1)
   if (rows.length === 0 && after === '') throw agentNotFound(id)
-  const revisions = rows.slice(0, limit).map(serializeRow)
-  const cursor = rows.length > limit ? { cursor: String(revisions.at(-1)?.seq) } : {}
-  return jsonResponse({ id, revisions, ...cursor }, 200, headers)
+  const { page, ...rest } = paginate(rows, limit, 'seq')
+  return privateJson({ id, revisions: page.map(serializeRow), ...rest })
 }
 
 /** `GET /agents/{id}/revisions/{seq}`: the manifest and the card of one revision, with its author and time. */
@@ -43,11 +32,9 @@ export const getRevision: Handler = async (request, env, ctx, params) => {
   const body = {
     ...{ id, ...serializeRow(row) },
     ...(origin !== undefined && { origin }),
-    ...(manifest !== undefined && { manifest: JSON.parse(manifest) as Json }),
-    ...(card !== undefined && { card: JSON.parse(card) as Json }),
-    ...(tiers.length > 0 && {
-      tiers: Object.fromEntries(tiers.map(({ tier, card }) => [tier, JSON.parse(card) as Json])),
-    }),
+    ...(manifest !== undefined && { manifest: JSON.parse(manifest) }),
+    ...(card !== undefined && { card: JSON.parse(card) }),
+    ...(tiers.length > 0 && { tiers: Object.fromEntries(tiers.map(({ tier, card }) => [tier, JSON.parse(card)])) }),
   }
   return respondWithDocument(body, request.headers, {
     'Cache-Control': PRIVATE_NO_STORE,
@@ -66,47 +53,30 @@ export const getDiff: Handler = async (request, env, ctx, params) => {
   const after = await findRevision(id, params.seq, env)
   const before = await findRevision(id, from ?? (await previousSeq(id, after.seq, env)), env)
   const [earlier, later] = [comparable(id, before), comparable(id, after)]
-  const body = {
-    ...{ id, from: before.seq, to: after.seq },
-    ...classifyChanges(earlier.offer, later.offer),
-    manifest: diffCards(earlier.manifest, later.manifest),
-  }
-  return jsonResponse(body, 200, headers)
+  const manifest = diffCards(earlier.manifest, later.manifest)
+  return privateJson({ id, from: before.seq, to: after.seq, ...classifyChanges(earlier.offer, later.offer), manifest })
 }
 
 /** `POST /agents/{id}/rollback`: registers the manifest of the revision `{"seq": …}` again, as a new revision. */
 export const postRollback: Handler = audited(async (request, env, ctx, params) => {
   const { principal, id } = await requireWriter({ request, env, ctx }, params)
   const precondition = parsePrecondition(request.headers)
-  const seq = parseRollback(await readJson(request))
+  const form = '{"seq": <the number of a revision>}'
+  const { seq } = await readBody(request, RollbackRequest, { code: 'invalid-rollback', form })
   const { manifest } = await findRevision(id, String(seq), env)
   if (manifest === undefined)
-    throw new HttpError(
-      422,
-      'not-restorable',
-      `Revision ${seq} is the removal of agent "${id}": choose an earlier one.`,
-    )
+    throw new HttpError(422, 'not-restorable', `Revision ${seq} is the removal of agent "${id}": choose another one.`)
   const requestOrigin = new URL(request.url).origin
-  const document = JSON.parse(manifest) as Json
+  const document: Json = JSON.parse(manifest)
   const write = { principal, id, document, precondition, requestOrigin, cause: { restored: seq } }
   return registerDocument(write, env, ctx).catch(error => {
-    throw error instanceof HttpError && error.status === 422 ? notRestorableAsIs(error, id, seq) : error
+    if (!(error instanceof HttpError) || error.status !== 422) throw error
+    // The rules may have changed since.
+    const hint = `correct what GET /agents/${id}/revisions/${seq} returns, and register that with PUT.`
+    const detail = `${error.message} The manifest of revision ${seq} was valid when it was registered: ${hint}`
+    throw new HttpError(422, error.code, detail, { errors: error.errors })
   })
 })
-
-/** The rules of today are those of any registration. */
-const notRestorableAsIs = ({ code, message, errors }: HttpError, id: string, seq: number): HttpError =>
-  new HttpError(
-    422,
-    code,
-    `${message} The manifest of revision ${seq} was valid when it was registered, and no longer is: correct what GET /agents/${id}/revisions/${seq} returns, and register that with PUT.`,
-    { errors },
-  )
-
-const parseRollback = (body: Json): number => {
-  if (v.is(RollbackRequest, body)) return body.seq
-  throw new HttpError(422, 'invalid-rollback', 'The body must be {"seq": <the number of a revision>}.')
-}
 
 /** Finds a revision of an agent, which may have been removed since. */
 const findRevision = async (id: string, seq: string | undefined, env: Env): Promise<StoredRevision> => {
@@ -117,35 +87,29 @@ const findRevision = async (id: string, seq: string | undefined, env: Env): Prom
   throw newest ? revisionNotFound(id, seq, newest.seq) : agentNotFound(id)
 }
 
-const revisionNotFound = (id: string, seq: string | undefined, newest: number): HttpError =>
-  new HttpError(
-    404,
-    'revision-not-found',
-    `Agent "${id}" has no revision ${JSON.stringify(seq?.slice(0, 20))}. The newest is ${newest}, and only the newest ${MAX_REVISIONS} are stored: GET /agents/${id}/revisions lists them.`,
-  )
+const revisionNotFound = (id: string, seq: string | undefined, newest: number): HttpError => {
+  const named = JSON.stringify(seq?.slice(0, 20))
+  const stored = `The newest is ${newest}, and only the newest ${MAX_REVISIONS} are stored`
+  const detail = `Agent "${id}" has no revision ${named}. ${stored}: GET /agents/${id}/revisions lists them.`
+  return new HttpError(404, 'revision-not-found', detail)
+}
 
 /** Returns the number of the revision before one that exists. */
 const previousSeq = async (id: string, seq: number, env: Env): Promise<string> => {
   const [previous] = await getRegistry(env).revisions(id, seq, 1)
   if (previous) return String(previous.seq)
-  throw new HttpError(
-    404,
-    'revision-not-found',
-    `Revision ${seq} is the oldest of agent "${id}" that is stored: name another one as from.`,
-  )
+  const detail = `Revision ${seq} is the oldest of agent "${id}" that is stored: name another one as from.`
+  throw new HttpError(404, 'revision-not-found', detail)
 }
 
 /** Returns what is compared of a revision. */
 const comparable = (id: string, revision: StoredRevision): { offer: Offer; manifest: JsonObject } => {
   const offer = toOffer(revision)
   const { seq, manifest } = revision
-  if (manifest === undefined || offer === undefined)
-    throw new HttpError(
-      404,
-      'revision-without-card',
-      `Revision ${seq} of agent "${id}" has no card to compare: ${manifest === undefined ? 'it is a removal' : 'its remote card had not been fetched yet'}.`,
-    )
-  return { offer, manifest: JSON.parse(manifest) as JsonObject }
+  if (manifest !== undefined && offer !== undefined) return { offer, manifest: JSON.parse(manifest) }
+  const reason = manifest === undefined ? 'it is a removal' : 'its remote card had not been fetched yet'
+  const detail = `Revision ${seq} of agent "${id}" has no card to compare: ${reason}.`
+  throw new HttpError(404, 'revision-without-card', detail)
 }
 
 const serializeRow = ({ created, ...row }: RevisionRow) => ({ ...row, created: new Date(created).toISOString() })

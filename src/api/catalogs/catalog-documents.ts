@@ -1,0 +1,204 @@
+import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
+import { sha256Hex } from '../../http/index.ts'
+import { canonicalJson, type JsonObject } from '../../json/index.ts'
+import { MAX_CATALOG_ENTRIES } from '../../limits.ts'
+import { getRegistry } from '../../registry/store/index.ts'
+import { findSigningKeys, signDetached } from '../../signing/index.ts'
+import { paginate, parsePageQuery } from '../parse-request.ts'
+import { CATALOG_DOCUMENTS, cacheableResponse, OPENAPI_PATH } from '../shared-cache.ts'
+import { agentEntry, type CatalogEntry, didOf, entry, registryUrl, shorten } from './entries.ts'
+import { type CatalogPage, fromQuery, SITE_PARAMETERS } from './site.ts'
+import { parseSitemapQuery, renderSitemap, SITEMAP_PATH } from './sitemap.ts'
+
+/** The catalogs by their paths, apart from the sitemap: how each is written. */
+const documents: Record<string, (page: CatalogPage, env: Env) => string | Promise<RenderedCatalog>> = {
+  '/.well-known/ai-catalog.json': (page, env) => renderAiCatalog(page, env),
+  '/.well-known/ard.json': page => JSON.stringify(renderManifest(page)),
+  '/.well-known/api-catalog': page => JSON.stringify(renderLinkSet(page)),
+  '/llms.txt': page => renderLlmsText(page),
+  '/robots.txt': page => renderRobotsText(page),
+}
+
+/** Renders a catalog as everybody gets it. The query must be valid. */
+export const renderCatalog = async (url: URL, env: Env): Promise<Response> => {
+  const { pathname } = url
+  if (pathname === SITEMAP_PATH) return renderSitemap(url, env)
+  const render = documents[pathname]
+  if (!render) throw new Error(`There is no catalog at ${pathname}`)
+  const page = await readPage(url, env)
+  const rendered = await render(page, env)
+  const [, { type } = { type: 'text/plain; charset=utf-8' }] =
+    Object.entries(CATALOG_DOCUMENTS).find(([path]) => path === pathname) ?? []
+  return cacheableResponse({ ...(typeof rendered === 'string' ? { body: rendered } : rendered), type }, env, page.next)
+}
+
+/** A client can make up the name of a host, and nothing is signed that names it. */
+const renderAiCatalog = (page: CatalogPage, env: Env) => {
+  const { entries, ...manifest } = renderManifest(page)
+  // The schema of AI Catalog is closed.
+  const withoutArdTerms = entries.map(({ capabilities: _, representativeQueries: __, ...entry }) => entry)
+  const catalog = { ...manifest, entries: withoutArdTerms }
+  return page.isOwn && page.origin !== undefined ? signCatalog(catalog, page.origin, env) : JSON.stringify(catalog)
+}
+
+/** Throws for an invalid query of a catalog, before anything is counted or read. */
+export const checkCatalogQuery = (url: URL): void => {
+  if (url.pathname === SITEMAP_PATH) parseSitemapQuery(url)
+  else parseCatalogQuery(url)
+}
+
+/** Parses the query of a catalog. */
+const parseCatalogQuery = (url: URL, others: readonly string[] = []) =>
+  parsePageQuery(url, agentIdPattern, others, MAX_CATALOG_ENTRIES)
+
+const readPage = async (url: URL, env: Env): Promise<CatalogPage> => {
+  const { after, limit: pageSize } = parseCatalogQuery(url, SITE_PARAMETERS)
+  const { origin, isOwn, owner } = fromQuery(url.searchParams)
+  const ofOwner = owner !== undefined && { owner }
+  const limit = url.pathname === '/robots.txt' ? 0 : pageSize
+  const { agents, isKnownOrigin } = await getRegistry(env).catalog({ after, limit: limit + 1, origin, ...ofOwner })
+  const { page, cursor } = paginate(agents, limit, 'id')
+  return {
+    agents: page,
+    isOwn,
+    ...ofOwner,
+    ...((isOwn || isKnownOrigin) && { origin }),
+    ...(cursor !== undefined && { next: nextPath(url, cursor) }),
+  }
+}
+
+const nextPath = ({ pathname, searchParams }: URL, cursor: string): string => {
+  const limit = searchParams.get('limit')
+  return `${pathname}?${new URLSearchParams({ ...(limit !== null && { limit }), cursor })}`
+}
+
+/**
+ * An ARD manifest has the form of an AI Catalog: ARD 0.91 requires `entries` only, and readers of 0.9 the version and
+ * the host.
+ */
+const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => ({
+  specVersion: '1.0',
+  host: describeHost(origin),
+  entries: [
+    ...agents.map(agentEntry),
+    // The catalog of one agent's host name is no place to search the whole host.
+    ...(origin !== undefined && owner === undefined ? [searchEntry(origin)] : []),
+    ...(origin !== undefined && next !== undefined ? [nextEntry(origin, next)] : []),
+  ],
+})
+
+const describeHost = (origin: string | undefined) => {
+  const hostname = origin === undefined ? undefined : new URL(origin).hostname
+  return { displayName: hostname ?? 'Calling Card', ...(hostname !== undefined && { identifier: hostname }) }
+}
+
+const searchEntry = (origin: string): CatalogEntry => {
+  const search = { displayName: 'Agent search', type: 'application/ai-registry+json', url: registryUrl(origin) }
+  return { ...entry(origin, 'registry:search', search), description: 'Finds agents of this host by what they can do.' }
+}
+
+const nextEntry = (origin: string, next: string): CatalogEntry => {
+  const cursor = new URL(next, origin).searchParams.get('cursor') ?? ''
+  const { type } = CATALOG_DOCUMENTS['/.well-known/ai-catalog.json']
+  return entry(origin, `catalog:after-${cursor}`, { displayName: 'More agents', type, url: `${origin}${next}` })
+}
+
+/** Returns the links of the APIs of this host and of its agents (RFC 9727, in the form of RFC 9264 §4.2). */
+const renderLinkSet = ({ agents, origin = '', owner, next }: CatalogPage) => {
+  const endpoints = Map.groupBy(agents, ({ url, origin, id }) => url || `${origin}/agents/${id}`)
+  // The catalog of one agent's host name has that agent only.
+  const own = owner === undefined ? [ownApi(origin)] : []
+  const items = [...own.map(({ anchor }) => anchor), ...endpoints.keys()]
+  const catalog = {
+    anchor: `${origin}/.well-known/api-catalog`,
+    ...(items.length > 0 && { item: items.map(href => ({ href })) }),
+    ...(next !== undefined && { 'api-catalog': [{ href: `${origin}${next}` }] }),
+  }
+  const apis = [...endpoints].map(([anchor, agents]) => {
+    const documentation = agents.flatMap(({ documentationUrl }) => documentationUrl ?? [])
+    return {
+      anchor,
+      'service-desc': agents.map(agent => ({ href: cardUrl(agent), type: 'application/json', title: agent.name })),
+      ...(documentation.length > 0 && { 'service-doc': documentation.map(href => ({ href })) }),
+    }
+  })
+  return { linkset: [catalog, ...own, ...apis] }
+}
+
+/** Returns the links of the API of this host (RFC 8631). */
+const ownApi = (origin: string) => ({
+  anchor: `${origin}/`,
+  'service-desc': [{ href: `${origin}${OPENAPI_PATH}`, type: 'application/json', title: 'OpenAPI' }],
+  status: [{ href: `${origin}/health`, type: 'application/json' }],
+})
+
+// Texts
+
+const MAX_LINE_LENGTH = 300
+
+/** Returns the list of agents for language models (llmstxt.org): Markdown with a link to each card. */
+const renderLlmsText = ({ agents, origin, next }: CatalogPage): string => {
+  const base = origin ?? ''
+  const items = agents.map(agent => {
+    const description = toLine(agent.description)
+    return `- [${escapeText(toLine(agent.name))}](${cardUrl(agent)})${description && `: ${escapeText(description)}`}`
+  })
+  const sections = [
+    `# ${origin === undefined ? 'Agents' : `Agents of ${new URL(origin).host}`}`,
+    '> A2A agents and what they do. ' +
+      'Each link is the Agent Card of an agent: its skills, its address, and how to call it.',
+    ...(items.length > 0 ? [`## Agents\n\n${items.join('\n')}`] : []),
+    [
+      '## Optional\n',
+      ...(next === undefined ? [] : [`- [More agents](${base}${next}): the next page of this list`]),
+      `- [All agents](${base}/agents): as JSON, with search`,
+      `- [AI Catalog](${base}/.well-known/ai-catalog.json): the same agents for programs`,
+    ].join('\n'),
+  ]
+  return `${sections.join('\n\n')}\n`
+}
+
+/** Returns the rules for crawlers (RFC 9309), with the absolute URLs of the ARD manifest and of the sitemap. */
+const renderRobotsText = ({ origin = '' }: CatalogPage): string =>
+  `User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\n` +
+  (origin === '' ? '' : `Sitemap: ${origin}${SITEMAP_PATH}\n`)
+
+/** Puts a text of a card into one short line, without characters that show nothing or change its direction. */
+const toLine = (text: string): string => {
+  const start = text.slice(0, 2 * MAX_LINE_LENGTH)
+  return shorten(start.replace(/[\p{C}\p{Z}]+/gu, ' ').trim(), MAX_LINE_LENGTH)
+}
+
+/** Escapes what Markdown or HTML would take for a link, an image, code or a tag. */
+const escapeText = (text: string): string => text.replace(/[\\`*_[\]<>]/g, '\\$&')
+
+// Signatures
+
+/** The text of a catalog, and its entity tag where that is not the digest of its bytes. */
+type RenderedCatalog = { body: string; etag?: string }
+
+/** The type of the signature, so that it is never taken for that of a card, which the same key makes. */
+const SIGNATURE_TYPE = 'ai-catalog+jws'
+
+/**
+ * Signs an AI Catalog as its host, if it has a key: a detached JWS (RFC 7515, appendix F) over its canonical form (RFC
+ * 8785), whose key is named by the DID of the host. `origin` must be one that the owner of the host has decided on.
+ */
+const signCatalog = async (
+  catalog: JsonObject & { host: JsonObject },
+  origin: string,
+  env: Env,
+): Promise<RenderedCatalog> => {
+  const did = didOf(origin)
+  const keys = did === undefined ? undefined : await findSigningKeys(env)
+  if (!keys) return { body: JSON.stringify(catalog) }
+  const { kid } = keys.current
+  // The catalog is attributed to the operator that signs it.
+  const attributed = { ...catalog, host: { ...catalog.host, identifier: did } }
+  const signature = await signDetached(attributed, { typ: SIGNATURE_TYPE, kid: `${did}#${kid}` }, keys.current)
+  return {
+    body: JSON.stringify({ ...attributed, signature }),
+    // Each signature has other bytes and the same meaning: the tag is weak (RFC 9110 §8.8.1).
+    etag: `W/"${await sha256Hex(`${kid}.${canonicalJson(attributed)}`)}"`,
+  }
+}
