@@ -8,8 +8,8 @@ import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
 
 /**
- * Returns the text of a manifest as a file of this name, which editors check with the schema of the host. Returns undefined if
- * the file would be read as another manifest: YAML reads the number in `version: 1.10` as text, for example.
+ * Returns the text of a manifest as a file of this name, which editors check with the schema of the host. Returns
+ * undefined if it would be read as another manifest: YAML reads the number in `version: 1.10` as text, for example.
  */
 export const renderManifest = (manifest: JsonObject, file: string, host: string): string | undefined => {
   const text =
@@ -47,13 +47,11 @@ export const replaceFile = (file: string, text: string, cwd: string, mode?: numb
   }
 }
 
-/** A file that has its name only once it is complete. Until then, it has a random one beside it. */
-type Part = { write: (text: string) => void; complete: () => void; remove: () => void }
-
 /**
- * Creates a file, and its folder, that takes the place of whatever has its name, a link included, once it is complete.
+ * Creates a file and its folder. The file has a random name until it is complete. Then it takes the place of whatever
+ * has its name, a link included.
  */
-export const createPart = (file: string, cwd: string, mode?: number): Part => {
+export const createPart = (file: string, cwd: string, mode?: number) => {
   const path = resolve(cwd, file)
   const part = `${path}.${randomBytes(6).toString('hex')}.part`
   const descriptor = attempt(file, () => {
@@ -61,9 +59,9 @@ export const createPart = (file: string, cwd: string, mode?: number): Part => {
     return openSync(part, 'wx', mode ?? modeOf(path) ?? 0o666)
   })
   return {
-    write: text => attempt(file, () => writeFileSync(descriptor, text)),
-    complete: () => attempt(file, () => renameSync(part, path)),
-    remove: () => {
+    write: (text: string): void => attempt(file, () => writeFileSync(descriptor, text)),
+    complete: (): void => attempt(file, () => renameSync(part, path)),
+    remove: (): void => {
       closeSync(descriptor)
       rmSync(part, { force: true })
     },
