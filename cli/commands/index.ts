@@ -7,26 +7,11 @@ import { addAgents, addAudit, addHistory, addKeys, addMove, addRefresh, addToken
 
 /** All commands, in the order of `--help`. The first is the program's own action. */
 const COMMANDS: readonly AddCommand[] = [
-  addSync,
-  addInit,
-  addPull,
-  addDiff,
-  addLint,
-  addConvert,
-  addVerify,
-  addAgents,
-  addRefresh,
-  addCheck,
-  addHistory,
-  addWhoami,
-  addToken,
-  addKeys,
-  addAudit,
-  addMove,
-  addCompletion,
+  ...[addSync, addInit, addPull, addDiff, addLint, addConvert, addVerify],
+  ...[addAgents, addRefresh, addCheck, addHistory, addWhoami, addToken, addKeys, addAudit, addMove, addCompletion],
 ]
 
-/** An example of each command, for its `--help`. */
+/** An example of each command, for its `--help`. A group of commands has the example of the first. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card': "sync-card cards --host prod --only 'team1-*' --wait",
   'sync-card init': 'sync-card init weather --url https://weather.example.com/a2a',
@@ -39,19 +24,16 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',
   'sync-card remove': 'sync-card remove weather --host prod',
-  'sync-card tasks': 'sync-card tasks clear weather --host prod',
   'sync-card tasks clear': 'sync-card tasks clear weather --host prod',
   'sync-card refresh': 'sync-card refresh weather --host prod',
   'sync-card check': 'sync-card check weather --host prod',
   'sync-card history': 'sync-card history weather',
   'sync-card rollback': 'sync-card rollback weather 6',
   'sync-card whoami': 'sync-card whoami --host prod',
-  'sync-card token': 'sync-card token list --host prod',
   'sync-card token create':
     "sync-card token create --scope write --agent 'team1-*' --expires 90d --note 'CI of team 1'",
   'sync-card token list': 'sync-card token list --host prod',
   'sync-card token revoke': 'sync-card token revoke kn36bnav5bke',
-  'sync-card keys': 'sync-card keys list --host prod',
   'sync-card keys create': 'sync-card keys create -- --env staging',
   'sync-card keys rotate': 'sync-card keys rotate --host prod',
   'sync-card keys retire': 'sync-card keys retire --host prod',
@@ -63,17 +45,16 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card completion': 'eval "$(sync-card completion bash)"',
 }
 
-/** Adds all commands to the program, each with an example in its help and a hint where to find it after a mistake. */
+/** Adds all commands to the program, each with an example in its help and a hint to the help after a mistake. */
 export const addCommands: AddCommand = (program, context, exit) => {
   for (const addCommand of COMMANDS) addCommand(program, context, exit)
   addExamples(program, program.name())
 }
 
-/** Throws a UsageError for `help` with a word that is no command. Commander would print the whole help, and no message. */
+/** Throws a UsageError for `help` with a word that is no command. Commander would print the help without a message. */
 export const rejectUnknownTopic = (program: Command, [word, topic = '']: readonly string[]): void => {
-  if (word !== 'help' || /^(?:-.*|help|)$/.test(topic) || program.commands.some(command => command.name() === topic))
-    return
-  throw new UsageError(`"${topic}" is not a command.${suggestCommand(topic, program)}`)
+  const isKnown = /^(?:-.*|help|)$/.test(topic) || program.commands.some(command => command.name() === topic)
+  if (word === 'help' && !isKnown) throw new UsageError(`"${topic}" is not a command.${suggestCommand(topic, program)}`)
 }
 
 /**
@@ -101,7 +82,7 @@ export const moveOptions = (program: Command, words: readonly string[]): string[
 const optionsOf = (command: Command): Option[] => [...command.options, ...command.commands.flatMap(optionsOf)]
 
 const addExamples = (command: Command, path: string): void => {
-  const example = EXAMPLES[path]
+  const example = EXAMPLES[path] ?? EXAMPLES[`${path} ${command.commands[0]?.name()}`]
   if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example.replace(/^sync-card/, 'npx $&')}`)
   command.showHelpAfterError(`npx ${path} --help shows the options and an example.`)
   for (const child of command.commands) addExamples(child, `${path} ${child.name()}`)

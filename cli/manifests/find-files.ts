@@ -22,7 +22,7 @@ type FoundFile = {
   reason?: string
 }
 
-/** Returns the named files, and those of the named folders and globs, relative to `cwd`. Defaults files are no cards. */
+/** Returns the named files, and those of the named folders and globs, relative to `cwd`, without defaults files. */
 export const findFiles = (named: readonly string[], cwd: string): FoundFile[] => {
   const paths = new Set<string>()
   return named
@@ -146,9 +146,8 @@ export const isCardFileName = (name: string): boolean =>
   !/^README\b/i.test(name) && CARD_EXTENSIONS.includes(extname(name).toLowerCase())
 
 /**
- * Returns where `--watch` waits for changes of the named files, folders and globs, and of the defaults that they inherit:
- * absolute paths, and which paths in them to ignore. All are folders, because a watcher is ready too early if a file does
- * not exist yet.
+ * Returns where `--watch` waits for changes of what is named, and of the defaults that it inherits: absolute paths, and
+ * which paths in them to ignore. All are folders, because a watcher is ready too early if a file does not exist yet.
  */
 export const pathsToWatch = (
   named: readonly string[],

@@ -64,8 +64,8 @@ export const applyDefaults = (defaults: JsonObject, own: JsonObject): JsonObject
   merge(inheritedBy(own, defaults), own)
 
 /**
- * Returns what a file must have so that it makes a manifest together with the defaults of its folder. Its set is left to
- * the defaults; every other field stays in the file.
+ * Returns what a file must have so that it makes a manifest together with the defaults of its folder. Its set is left
+ * to the defaults; every other field stays in the file.
  */
 export const removeDefaults = (defaults: JsonObject, manifest: JsonObject): JsonObject => {
   const inherited = inheritedBy(manifest, defaults)

@@ -5,7 +5,7 @@ import { type Json, type JsonObject, jsonEquals } from '../../src/json/index.ts'
 /** The answers of a new card where there is no other. Until one of them is changed, nothing publishes the card. */
 export const STARTER_DEFAULTS = {
   id: 'my-agent',
-  /** `public` or `local`: the agent is called at `url`; `mcp`, `card`: the host makes or fetches the card from there. */
+  /** `public` or `local`: the agent is called at `url`; `mcp`, `card`: the host gets the card from there. */
   reach: 'public',
   name: 'My Agent',
   description: 'What your agent does, for whom, and what it needs to know',
@@ -99,12 +99,14 @@ const DIRECT_SECURITY = `  # How callers authenticate. Without it, they call wit
 
 `
 
-const DIRECT_ROUTE = `# direct: clients call the agent itself. gateway: clients call the host, which checks and forwards each call.
+const DIRECT_ROUTE = `\
+# direct: clients call the agent itself. gateway: through the host, which checks each call.
 # closed: the card is published, and nobody can call the agent.
 # route: direct
 `
 
-const FORWARDED = `# Clients call the host, which checks and forwards each call, with the secret of this name if the agent needs one.
+const FORWARDED = `\
+# Clients call the host, which checks and forwards each call, with the secret of this name if the agent needs one.
 # callers: anyone. tokens: who has one of \`npx sync-card token create --scope call\`. issuer: also its users.
 `
 
@@ -126,5 +128,4 @@ export const isUneditedStarter = (value: Json): boolean => {
 
 const toYaml = (value: JsonObject): string => stringify(value, { lineWidth: 0 })
 
-/** Writes a text as YAML on one line. */
 const toLine = (text: string): string => stringify(text, { lineWidth: 0, blockQuote: false }).trimEnd()

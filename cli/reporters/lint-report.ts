@@ -75,7 +75,7 @@ export const isFailure = ({ severity }: Issue, strict: boolean): boolean =>
 
 /**
  * Formats lint results for people: a block for each file with errors or warnings, then a count. A single file also has
- * its infos, and what the host changes in the card. With `quiet`, only failures are shown; with `strict`, warnings fail.
+ * its infos, and what the host changes in the card. With `quiet`, only failures are shown; with `strict`, warnings too.
  */
 export const lintText = ({ results }: LintReport, { quiet, strict }: { quiet: boolean; strict: boolean }): string[] => {
   const blocks = results.flatMap(({ file, problems, issues, report, observed }) => {
@@ -134,8 +134,8 @@ const summaryText = (results: readonly LintResult[]): string => {
 }
 
 /**
- * Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file, and what
- * its agent's calls have shown if the host was asked.
+ * Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file, and the
+ * calls of its agent if the host was asked.
  */
 export const lintJson = ({ results, skipped }: LintReport): string => {
   const files = results.map(({ file, id, problems, report, observed }) => ({

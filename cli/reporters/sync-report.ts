@@ -68,7 +68,7 @@ const NOT_DONE: readonly Action[] = ['not compared', 'not pushed', 'not deleted'
 /** How many agents get a line each although the reason is the same. Of more, as many are named in one line. */
 const MAX_ALIKE = 3
 
-/** Formats a line for each result with its problems, but only one for many agents with the same action and reason. */
+/** Formats a line for each result with its problems, but one for many agents with the same action and reason. */
 const agentTexts = (results: readonly AgentResult[], strict: boolean): string[] => {
   const groups = new Map<string, AgentResult[]>()
   for (const [index, result] of results.entries()) {
@@ -107,7 +107,6 @@ const actionText = (action: Action): string => {
   return colors[color](`${mark} ${action.padEnd(9)}`)
 }
 
-/** Returns the lines below the result for an agent. */
 const detailsOf = (result: AgentResult, strict: boolean): string[] => {
   const { id, action, problems = [], change, notes = [] } = result
   return [
@@ -116,7 +115,6 @@ const detailsOf = (result: AgentResult, strict: boolean): string[] => {
   ]
 }
 
-/** How many changes for clients are listed. */
 const MAX_CHANGES = 10
 
 /** Formats what changed for clients, unless no call depends on it. */
@@ -176,7 +174,6 @@ const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
   ]
 }
 
-/** How many agents are named where a synchronization stopped. */
 const MAX_NAMES = 20
 
 const namesText = (results: readonly AgentResult[], max: number): string => {

@@ -38,8 +38,8 @@ const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerificati
     const ending = JSON.stringify([through, title, result, reason, result === 'failed' && happened])
     groups.set(ending, [...(groups.get(ending) ?? []), test])
   }
-  const failed = `${summary.failed} failed`
-  const counts = `${summary.passed} passed, ${summary.failed > 0 ? colors.red(failed) : failed}, ${summary.skipped} skipped`
+  const failed = summary.failed > 0 ? colors.red(`${summary.failed} failed`) : '0 failed'
+  const counts = `${summary.passed} passed, ${failed}, ${summary.skipped} skipped`
   return [
     `${colors.bold(agent)} · card ${card.version} · ${checked} · ${host}`,
     ...formatTable([...groups.values()].map(toRow)),

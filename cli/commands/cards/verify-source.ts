@@ -104,7 +104,7 @@ const fetchCards = async (url: string, context: Context): Promise<ReadCards> => 
   return 'error' in fetched ? { failed: 'unreachable', ...fetched } : fetched
 }
 
-/** Returns a reader of keys. A place that the signer of a card chose must be a public address. Only users name files. */
+/** Returns a reader of keys. A place that the signer of a card chose must be a public address. */
 const createKeyReader =
   (trust: Trust, context: Context): FetchJson =>
   async place => {

@@ -1,6 +1,6 @@
 import { keySecrets } from '../../../src/card/model/index.ts'
 import { KEY_LEAD_SECONDS, KEY_SET_MAX_AGE_SECONDS } from '../../../src/limits.ts'
-import type { HostClient, HostKey, HostKeys } from '../../client/index.ts'
+import type { HostKey, HostKeys } from '../../client/index.ts'
 import { poll } from '../../clock.ts'
 import type { Context } from '../../context.ts'
 import { createWrangler, type Wrangler } from '../../deploy/index.ts'
@@ -26,11 +26,7 @@ const WRANGLER_HELP = 'arguments for `wrangler secret`, such as: -- --env stagin
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-
-/** How long a host may take until it has the secrets that wrangler has stored. */
 const DEPLOY_TIMEOUT_MS = 2 * MINUTE_MS
-
-/** How long a host may take until it has signed all cards again. */
 const RESIGN_TIMEOUT_MS = 15 * MINUTE_MS
 
 /** Adds `keys`, which makes, rotates and retires the keys that a host signs with. */
@@ -125,22 +121,15 @@ const findObstacle = ({ retirable }: HostKey, { unsigned, time }: HostKeys): str
 }
 
 /** A host whose keys change, and the wrangler that stores them. */
-type Session = {
-  url: string
-  client: HostClient
-  wrangler: Wrangler
-  args: readonly string[]
-  context: Context
-  signal: AbortSignal
-}
+type Session = ReturnType<typeof openSession>
 
-const openSession = (args: readonly string[], flags: RotateFlags, context: Context): Session => {
+const openSession = (args: readonly string[], flags: RotateFlags, context: Context) => {
   const { host, client } = connectTo(flags, context)
+  const { url } = host
   // wrangler changes the deployed Worker, whatever the host is.
-  if (!flags.print && isLoopback(host.url))
-    throw localHostError(host.url, 'Name the deployed one with --host or --url.')
+  if (!flags.print && isLoopback(url)) throw localHostError(url, 'Name the deployed one with --host or --url.')
   const wrangler = createWrangler(context.cwd, context.processEnv)
-  return { url: host.url, client, wrangler, args, context, signal: interruptSignal(context) }
+  return { url, client, wrangler, args, context, signal: interruptSignal(context) }
 }
 
 const localHostError = (url: string, advice: string): UsageError =>
@@ -180,7 +169,7 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
   if ((await listSecrets(wrangler, args)).includes(secret))
     throw new UsageError(`The Worker that wrangler sees has a ${secret}, and ${url} has none: ${WORKER_ADVICE}`)
   rejectFailure('stored', await wrangler.putSecret(secret, JSON.stringify(key), args))
-  await waitForChange(session, now => hasKey(now, key))
+  await waitForKeys(session, now => hasKey(now, key))
   const current = state.keys.find(({ role }) => role === 'current')?.kid ?? ''
   const uncached = formatTime((signsFrom + state.cacheSeconds) * 1000)
   terminal.report(
@@ -195,7 +184,6 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
 
 const WORKER_ADVICE = 'name the same Worker after --, such as -- --env staging.'
 
-/** Describes why there is no secret for another key. */
 const describeBusy = (state: HostKeys): string => {
   const next = state.keys.find(({ role }) => role === 'next')
   if (next)
@@ -232,7 +220,7 @@ const retire = async (words: readonly string[], flags: RetireFlags, context: Con
   if (obstacle !== undefined)
     throw new CommandError(ExitCode.outOfDate, `The previous key ${kid} can be retired ${obstacle}.`)
   rejectFailure('retired', await wrangler.deleteSecret(secret, args))
-  await waitForChange(session, now => !hasKey(now, key))
+  await waitForKeys(session, now => !hasKey(now, key))
   terminal.report(`Retired ${kid}: ${secret} is free for the next key.`)
   return ExitCode.ok
 }
@@ -244,7 +232,7 @@ const findKey = (wanted: string, { keys }: HostKeys): HostKey => {
   throw new UsageError(`${problem}. The keys are ${keys.map(({ kid, role }) => `${kid} (${role})`).join(', ')}.`)
 }
 
-/** Deletes a key that has leaked, or puts another in its place, and waits until the host has signed everything again. */
+/** Deletes or replaces a key that has leaked, and waits until the host has signed everything again. */
 const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): Promise<number> => {
   const { wrangler, args, context } = session
   const { terminal } = context
@@ -255,12 +243,9 @@ const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): P
     ? await wrangler.putSecret(secret, JSON.stringify(replacement), args)
     : await wrangler.deleteSecret(secret, args)
   rejectFailure('retired', exitCode)
-  const gone = await waitForChange(session, now => !hasKey(now, key))
+  const gone = await waitForKeys(session, now => !hasKey(now, key))
   terminal.info('The key is gone. Waiting until the host has signed all cards again …')
-  const after = await waitForKeys(session, now => !hasKey(now, key) && now.unsigned === 0, {
-    timeoutMs: RESIGN_TIMEOUT_MS,
-    problem: 'The host has not signed all cards again yet. npx sync-card keys list shows how many agents wait for it.',
-  })
+  const after = await waitForKeys(session, now => !hasKey(now, key) && now.unsigned === 0, true)
   if (role === 'current')
     terminal.report(`The current key is now ${after.keys.find(each => each.role === 'current')?.kid}.`)
   const keySetUntil = formatTime(Date.parse(gone.time) + KEY_SET_MAX_AGE_SECONDS * 1000)
@@ -285,14 +270,13 @@ const hasSignedAlone = (key: HostKey, state: HostKeys): boolean =>
     ? findObstacle(key, state) !== undefined
     : key.role === 'current' && !state.keys.some(({ role }) => role === 'previous')
 
-/**
- * Waits until the keys of a host are as wanted, and returns them. Throws the problem if that takes too long, and an
- * InterruptedError if the user interrupts it.
- */
+const hasKey = ({ keys }: HostKeys, { kid }: { kid: string }): boolean => keys.some(key => key.kid === kid)
+
+/** Waits until the keys of a host are as wanted, which wrangler or, with `resigns`, the host itself has changed. */
 const waitForKeys = async (
-  { client, context, signal }: Session,
+  { url, client, context, signal }: Session,
   isWanted: (state: HostKeys) => boolean,
-  { timeoutMs, problem }: { timeoutMs: number; problem: string },
+  resigns = false,
 ): Promise<HostKeys> => {
   let found: HostKeys | undefined
   const check = async (): Promise<boolean> => {
@@ -301,19 +285,13 @@ const waitForKeys = async (
     found = state && isWanted(state) ? state : undefined
     return found !== undefined
   }
+  const timeoutMs = resigns ? RESIGN_TIMEOUT_MS : DEPLOY_TIMEOUT_MS
   await poll(check, { clock: context.clock, timeoutMs, pauseMs: 1000, maxPauseMs: 10_000, signal })
   if (signal.aborted) throw new InterruptedError()
   if (found) return found
+  const problem = resigns
+    ? 'The host has not signed all cards again yet. npx sync-card keys list shows how many agents wait for it.'
+    : `${url} has not changed its keys within ${formatCount(DEPLOY_TIMEOUT_MS / MINUTE_MS, 'minute')}. ` +
+      `Is it the Worker that wrangler has changed? If not, ${WORKER_ADVICE}`
   throw new CommandError(ExitCode.outOfDate, problem)
 }
-
-const hasKey = ({ keys }: HostKeys, { kid }: { kid: string }): boolean => keys.some(key => key.kid === kid)
-
-/** Waits until a host has the secrets that wrangler has changed. */
-const waitForChange = (session: Session, isWanted: (state: HostKeys) => boolean): Promise<HostKeys> =>
-  waitForKeys(session, isWanted, {
-    timeoutMs: DEPLOY_TIMEOUT_MS,
-    problem:
-      `${session.url} has not changed its keys within ${formatCount(DEPLOY_TIMEOUT_MS / MINUTE_MS, 'minute')}. ` +
-      `Is it the Worker that wrangler has changed? If not, ${WORKER_ADVICE}`,
-  })
