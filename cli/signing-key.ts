@@ -1,9 +1,6 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 
-/**
- * Creates a random private key for ES256 (RFC 7517), as a Worker secret has it. `nbf` is when it begins to sign, in
- * seconds since 1970; without it, the key signs from the beginning.
- */
+/** Creates a random private key for ES256 (RFC 7517). `nbf` is when it begins to sign, in seconds since 1970. */
 export const createSigningKey = (nbf?: number) => {
   for (;;) {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -46,7 +46,7 @@ const listLevels = (command: Command, path = '', siblings: readonly string[] = [
 }
 
 /** Returns the paths of commands, and those of options after which a value must follow. */
-const listPaths = (levels: readonly Level[]): { commands: string[]; options: string[] } => ({
+const listPaths = (levels: readonly Level[]) => ({
   commands: levels.slice(1).map(({ path }) => path),
   options: levels.flatMap(({ choices }) => choices.flatMap(({ option, paths }) => (option.required ? paths : []))),
 })

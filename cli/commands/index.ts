@@ -57,10 +57,7 @@ export const rejectUnknownTopic = (program: Command, [word, topic = '']: readonl
   if (word === 'help' && !isKnown) throw new UsageError(`"${topic}" is not a command.${suggestCommand(topic, program)}`)
 }
 
-/**
- * Returns the words of a command line with the options before a command moved behind it. Commander would give them to
- * the program, whose own action does not run then, and the command would run without them.
- */
+/** Returns the words with options before a command moved behind it: commander would give them to the program. */
 export const moveOptions = (program: Command, words: readonly string[]): string[] => {
   const options = optionsOf(program)
   const move = (command: Command, rest: readonly string[]): string[] => {

@@ -14,13 +14,8 @@ export const CARDS_FOLDER = 'cards'
 /** Advises what to do if there are no cards. */
 export const CREATE_CARD_HINT = 'Create one: npx sync-card init'
 
-/** A file, and the folder in which it was found: the one that was named, or where a glob begins. */
-type FoundFile = {
-  file: string
-  root: string
-  /** Why it is not read, if nobody has named the file itself. */
-  reason?: string
-}
+/** A file, the named folder or start of a glob that it was found in, and why it is not read unless it is named itself. */
+type FoundFile = { file: string; root: string; reason?: string }
 
 /** Returns the named files, and those of the named folders and globs, relative to `cwd`, without defaults files. */
 export const findFiles = (named: readonly string[], cwd: string): FoundFile[] => {
@@ -99,11 +94,10 @@ export const defaultToCardsFolder = (named: readonly string[]): readonly string[
 export const isFolder = (path: string, cwd: string): boolean =>
   existsSync(resolve(cwd, path)) && statSync(resolve(cwd, path), { throwIfNoEntry: false })?.isDirectory() === true
 
+type Target = 'file' | 'missing' | { root: string; matches?: (file: string) => boolean }
+
 /** Returns what a path of the command line names. An existing path is no glob, whatever characters it has. */
-const readTarget = (
-  path: string,
-  cwd: string,
-): 'file' | 'missing' | { root: string; matches?: (file: string) => boolean } => {
+const readTarget = (path: string, cwd: string): Target => {
   if (isFolder(path, cwd)) return { root: path }
   if (existsSync(resolve(cwd, path))) return 'file'
   const { base, glob, isGlob } = picomatch.scan(sep === '\\' ? path.replaceAll('\\', '/') : path)
@@ -149,10 +143,7 @@ export const isCardFileName = (name: string): boolean =>
  * Returns where `--watch` waits for changes of what is named, and of the defaults that it inherits: absolute paths, and
  * which paths in them to ignore. All are folders, because a watcher is ready too early if a file does not exist yet.
  */
-export const pathsToWatch = (
-  named: readonly string[],
-  cwd: string,
-): { paths: string[]; isIgnored: (path: string) => boolean } => {
+export const pathsToWatch = (named: readonly string[], cwd: string) => {
   const roots: string[] = []
   const folders = defaultToCardsFolder(named).flatMap(path => {
     const target = readTarget(path, cwd)

@@ -63,10 +63,7 @@ const ENDPOINT_FIELDS = {
 export const applyDefaults = (defaults: JsonObject, own: JsonObject): JsonObject =>
   merge(inheritedBy(own, defaults), own)
 
-/**
- * Returns what a file must have so that it makes a manifest together with the defaults of its folder. Its set is left
- * to the defaults; every other field stays in the file.
- */
+/** Returns the fields that a file needs to make a manifest with the defaults of its folder: all but their set. */
 export const removeDefaults = (defaults: JsonObject, manifest: JsonObject): JsonObject => {
   const inherited = inheritedBy(manifest, defaults)
   const own = subtract(inherited, manifest)

@@ -1,12 +1,6 @@
 import { existsSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import {
-  type Diagnostic,
-  type InvalidFile,
-  type ParsedFile,
-  type Position,
-  parseFile,
-} from '../../src/card/file/index.ts'
+import { type Diagnostic, type InvalidFile, type ParsedFile, parseFile } from '../../src/card/file/index.ts'
 import { decodeUtf8, type JsonObject, type Pointer } from '../../src/json/index.ts'
 import { MAX_FILE_BYTES } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
@@ -52,9 +46,8 @@ const UNEDITED_STARTER = 'it is the unedited starter card; describe your agent i
 export const isUnread = ({ reason }: SkippedFile): boolean => reason !== UNEDITED_STARTER
 
 /**
- * Reads the named files, folders and globs, each file with the defaults of its folders, for the host at `origin`. An
- * invalid file does not affect the others. `allowSecrets` are places that may have what looks like a secret. External
- * agents are last, because the first agent of an empty host becomes its root agent.
+ * Reads the named files, folders and globs with the defaults of their folders. An invalid file does not affect the
+ * others. External agents are last, because the first agent of an empty host becomes its root agent.
  */
 export const loadManifests = (
   named: readonly string[],
@@ -116,7 +109,7 @@ const loadDefaults = ({ folder, root, cwd }: CardFolder): Defaults | Problems =>
   return 'problems' in source ? source : readDefaults(source)
 }
 
-const problemOf = (file: string, problem: Partial<Position> & { message: string }): Problems => ({
+const problemOf = (file: string, problem: Partial<Diagnostic> & { message: string }): Problems => ({
   problems: [{ file, line: 1, column: 1, pointer: '', ...problem }],
 })
 
@@ -176,7 +169,7 @@ const describeSpecialFile = (stats: Stats): string | undefined => {
 const OTHER_MARKS = { fffe0000: 'UTF-32', '0000feff': 'UTF-32', fffe: 'UTF-16', feff: 'UTF-16' }
 
 /** Decodes UTF-8. Any other encoding is refused: a decoder would replace what it cannot read, and publish that. */
-const decodeText = (bytes: Buffer): string | (Partial<Position> & { message: string }) => {
+const decodeText = (bytes: Buffer): string | (Partial<Diagnostic> & { message: string }) => {
   const start = bytes.subarray(0, 4).toString('hex')
   const [, other] = Object.entries(OTHER_MARKS).find(([mark]) => start.startsWith(mark)) ?? []
   if (other !== undefined) return { message: `is ${other}, not UTF-8: save it as UTF-8` }

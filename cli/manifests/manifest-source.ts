@@ -60,10 +60,7 @@ export const normalizeManifest = (
   }
 }
 
-/**
- * Returns errors in the visibility of an agent. Normalizing removes these fields, so the host would not see them.
- * Pointers are into the document.
- */
+/** Returns errors in the visibility of an agent, which normalizing removes. Pointers are into the document. */
 const findExposureErrors = (document: JsonObject, markdown: boolean): CardError[] => {
   if (!isManifest(document)) return manifestErrors(document)
   const { card, exposed } = document
@@ -110,12 +107,9 @@ export const isExternalAgents = (source: ParsedFile): source is ParsedFile & { v
 }
 
 /** Returns the agents of a file of external agents. An invalid entry does not affect the others. */
-export const readExternalAgents = ({
-  file,
-  value,
-  locate,
-}: ParsedFile & { value: JsonObject }): (ManifestSource | InvalidFile)[] =>
-  jsonEntries(value).map(([name, entry]) => {
+export const readExternalAgents = (source: ParsedFile & { value: JsonObject }): (ManifestSource | InvalidFile)[] =>
+  jsonEntries(source.value).map(([name, entry]) => {
+    const { file, locate } = source
     const root = formatPointer(name)
     const label = `${file}#${root}`
     const result = readEntry(name, entry)

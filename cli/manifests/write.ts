@@ -33,10 +33,7 @@ export const createFile = (file: string, text: string, cwd: string): boolean =>
     }
   })
 
-/**
- * Creates a file and its folder, or replaces it as a whole. Without `mode`, a file keeps the one that it has. A link is
- * replaced too, so that nothing is written where it leads.
- */
+/** Creates a file and its folder, or replaces what has its name, a link included. Without `mode`, it keeps its mode. */
 export const replaceFile = (file: string, text: string, cwd: string, mode?: number): void => {
   const part = createPart(file, cwd, mode)
   try {
@@ -47,10 +44,7 @@ export const replaceFile = (file: string, text: string, cwd: string, mode?: numb
   }
 }
 
-/**
- * Creates a file and its folder. The file has a random name until it is complete. Then it takes the place of whatever
- * has its name, a link included.
- */
+/** Creates a file and its folder. Only once it is complete, it replaces what has its name, a link included. */
 export const createPart = (file: string, cwd: string, mode?: number) => {
   const path = resolve(cwd, file)
   const part = `${path}.${randomBytes(6).toString('hex')}.part`
@@ -74,10 +68,7 @@ const modeOf = (path: string): number | undefined => {
   return stats?.isFile() ? stats.mode & 0o777 : undefined
 }
 
-/**
- * Appends those lines that a file such as `.gitignore`, which may not exist yet, does not have. Returns whether there
- * were any. A link is replaced and not read: Git does not follow it either.
- */
+/** Appends the lines that a file does not have. Returns whether there were any. A link, as for Git, has no content. */
 export const addMissingLines = (file: string, lines: readonly string[], cwd: string): boolean => {
   const path = resolve(cwd, file)
   const text = attempt(file, () => (modeOf(path) === undefined ? '' : readFileSync(path, 'utf8')))

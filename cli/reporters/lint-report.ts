@@ -52,21 +52,11 @@ export const collectLintResults = (
 const resultOfDraft = (draft: Draft, observed: ObservedResult | undefined): LintResult => {
   const { file, id, compiled, unexposed } = draft
   const proposals = observed?.state === 'observed' ? observed.proposals : []
-  const report = compiled?.report
+  const issues = [...locateIssues(draft), ...proposals.map(issue => ({ issue, at: issue.at }))]
   // The host reports the same if it gets the whole front matter.
-  const filled = unexposed ? [hiddenByDefault] : []
-  return {
-    ...{ file, id, problems: [] },
-    issues: [
-      ...locateIssues(draft),
-      ...proposals.map(({ rule, severity, pointer, message, at }) => ({
-        issue: { rule, severity, pointer, message },
-        at,
-      })),
-    ],
-    ...(observed && { observed }),
-    ...(report && { report: { ...report, filled: [...filled, ...report.filled] } }),
-  }
+  const filled = [unexposed ? hiddenByDefault : [], compiled?.report.filled ?? []].flat()
+  const report = compiled && { report: { ...compiled.report, filled } }
+  return { file, id, problems: [], issues, ...(observed && { observed }), ...report }
 }
 
 /** Checks whether a finding makes `lint` fail. */
@@ -105,16 +95,12 @@ const observedText = (observed: ObservedResult): string => {
     : colors.dim(`${callsText}: ${formatCount(observed.proposals.length, 'difference')} from the card`)
 }
 
-const reportLines = ({ filled, converted, dropped, lossy, signatures }: Report): string[] => {
-  const toLines = (notes: Report['filled'], what: string): string[] =>
-    notes.map(({ pointer, message }) => `${what} ${pointer} ${message}`)
-  return [
-    ...toLines(filled, 'filled'),
-    ...toLines(converted, 'converted'),
-    ...Object.entries(dropped).map(([dialect, pointers]) => `not in ${dialect}: ${pointers.join(' ')}`),
-    ...toLines(lossy, 'lossy'),
-    ...toLines(signatures, 'signatures'),
-  ].map(colors.dim)
+const reportLines = (report: Report): string[] => {
+  const notes = (['filled', 'converted', 'lossy', 'signatures'] as const).flatMap(name =>
+    report[name].map(({ pointer, message }) => `${name} ${pointer} ${message}`),
+  )
+  const dropped = Object.entries(report.dropped).map(([dialect, names]) => `not in ${dialect}: ${names.join(' ')}`)
+  return [...notes, ...dropped].map(colors.dim)
 }
 
 const summaryText = (results: readonly LintResult[]): string => {
@@ -133,10 +119,7 @@ const summaryText = (results: readonly LintResult[]): string => {
   return `${files}: ${counts.flat().join(', ')}`
 }
 
-/**
- * Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file, and the
- * calls of its agent if the host was asked.
- */
+/** Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file. */
 export const lintJson = ({ results, skipped }: LintReport): string => {
   const files = results.map(({ file, id, problems, report, observed }) => ({
     ...{ file, id, valid: problems.length === 0, errors: problems },

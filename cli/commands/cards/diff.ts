@@ -77,10 +77,7 @@ const MAX_NAME_LENGTH = 200
 /** Actions as a comment on a pull request shows them: what is to be done once it is merged. */
 const VERBS: Partial<Record<Action, string>> = { 'to create': 'create', 'to update': 'update', 'to delete': 'delete' }
 
-/**
- * Formats a comparison as Markdown for a comment on a pull request. Names and texts of files and of the host stay text:
- * in code spans and fenced blocks, whatever they contain.
- */
+/** Formats a comparison for a comment on a pull request. Its texts stay text, whatever they contain. */
 const diffMarkdown = ({ url, results, failure, interrupted }: SyncResult): string => {
   const shown = results.filter(isNoteworthy)
   const rows = shown

@@ -31,10 +31,7 @@ export type CardVerification = { source: string } & (
   | Failure
 )
 
-/**
- * Verifies the card in a file or at a URL, with the given keys: files, URLs of key sets and DIDs; without any, with
- * those of its origin.
- */
+/** Verifies the card in a file or at a URL, with these keys (files, URLs, DIDs); without any, those of its origin. */
 export const verifySource = async (
   source: string,
   keys: readonly string[],

@@ -30,6 +30,8 @@ type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
 type OpenFlags = HostFlags & { print?: true }
 type RemoveFlags = HostFlags & { yes?: true }
 
+const DIALECT_HELP = 'the dialect of the card; default: the one for all clients'
+
 /** Adds `list`, `show` and `open`, which need no token for public agents, `remove` and `tasks clear`. */
 export const addAgents: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
@@ -40,12 +42,7 @@ export const addAgents: AddCommand = (program, context, exit) => {
   addHostOptions(program.command('show'), 'read; for --manifest, write')
     .description('print the card of an agent as clients get it, or its manifest')
     .argument('<id>', 'the agent')
-    .addOption(
-      choiceOption('--dialect <dialect>', 'the dialect of the card; default: the one for all clients', [
-        'hybrid',
-        ...dialectNames,
-      ]).conflicts('manifest'),
-    )
+    .addOption(choiceOption('--dialect <dialect>', DIALECT_HELP, ['hybrid', ...dialectNames]).conflicts('manifest'))
     .option('--manifest', 'the manifest as it was registered, in YAML; with --json, in JSON')
     .action(async (id: string, flags: ShowFlags) => exit(await show(id, flags, context)))
   addConnectionOptions(program.command('open'), 'read')
