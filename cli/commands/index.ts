@@ -11,7 +11,7 @@ const COMMANDS: readonly AddCommand[] = [
   ...[addAgents, addRefresh, addCheck, addHistory, addWhoami, addToken, addKeys, addAudit, addMove, addCompletion],
 ]
 
-/** An example of each command, for its `--help`. A group of commands has the example of the first. */
+/** Examples for `--help`. A group of commands has the example of the first. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card': "sync-card cards --host prod --only 'team1-*' --wait",
   'sync-card init': 'sync-card init weather --url https://weather.example.com/a2a',
@@ -29,17 +29,11 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card check': 'sync-card check weather --host prod',
   'sync-card history': 'sync-card history weather',
   'sync-card rollback': 'sync-card rollback weather 6',
-  'sync-card whoami': 'sync-card whoami --host prod',
   'sync-card token create':
     "sync-card token create --scope write --agent 'team1-*' --expires 90d --note 'CI of team 1'",
-  'sync-card token list': 'sync-card token list --host prod',
   'sync-card token revoke': 'sync-card token revoke kn36bnav5bke',
   'sync-card keys create': 'sync-card keys create -- --env staging',
-  'sync-card keys rotate': 'sync-card keys rotate --host prod',
-  'sync-card keys retire': 'sync-card keys retire --host prod',
-  'sync-card keys list': 'sync-card keys list --host prod',
   'sync-card audit': 'sync-card audit --agent weather --since 2027-01-01',
-  'sync-card audit verify': 'sync-card audit verify --host prod',
   'sync-card export': 'sync-card export --host old > host.ndjson',
   'sync-card import': 'sync-card import host.ndjson --host new',
   'sync-card completion': 'eval "$(sync-card completion bash)"',
@@ -79,8 +73,9 @@ export const moveOptions = (program: Command, words: readonly string[]): string[
 const optionsOf = (command: Command): Option[] => [...command.options, ...command.commands.flatMap(optionsOf)]
 
 const addExamples = (command: Command, path: string): void => {
-  const example = EXAMPLES[path] ?? EXAMPLES[`${path} ${command.commands[0]?.name()}`]
-  if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example.replace(/^sync-card/, 'npx $&')}`)
+  const first = command.commands[0] ? `${path} ${command.commands[0].name()}` : path
+  const example = EXAMPLES[path] ?? EXAMPLES[first] ?? `${path} --host prod`
+  command.addHelpText('after', `\nExample:\n  ${example.replace(/^sync-card/, 'npx $&')}`)
   command.showHelpAfterError(`npx ${path} --help shows the options and an example.`)
   for (const child of command.commands) addExamples(child, `${path} ${child.name()}`)
 }

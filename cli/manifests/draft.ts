@@ -131,10 +131,7 @@ const check = (manifest: JsonObject, context: CheckContext): Checked => {
   return check({ ...manifest, allowSecrets }, { ...context, isAllowed: () => false })
 }
 
-const checkAsHost = (
-  manifest: JsonObject,
-  { id, origin }: CheckContext,
-): { compiled?: Compiled; secrets: CardError[] } | { errors: CardError[] } => {
+const checkAsHost = (manifest: JsonObject, { id, origin }: CheckContext) => {
   // The id is checked too. It is not sent: the URL has it.
   const result = compile({ ...manifest, id }, { id, requestOrigin: origin })
   if ('compiled' in result) return { compiled: result.compiled, secrets: result.compiled.secrets }

@@ -14,7 +14,7 @@ export const CARDS_FOLDER = 'cards'
 /** Advises what to do if there are no cards. */
 export const CREATE_CARD_HINT = 'Create one: npx sync-card init'
 
-/** A file, the named folder or start of a glob that it was found in, and why it is not read unless it is named itself. */
+/** A file, the named folder or start of a glob that has it, and why it is not read unless it is named itself. */
 type FoundFile = { file: string; root: string; reason?: string }
 
 /** Returns the named files, and those of the named folders and globs, relative to `cwd`, without defaults files. */

@@ -44,10 +44,7 @@ export const normalizeDocument = (label: string, document: JsonObject, markdown:
 }
 
 /** Brings a manifest, a bare card or Shaman's front matter into the form `{ card, … }`. */
-export const normalizeManifest = (
-  written: JsonObject,
-  markdown: boolean,
-): Pick<ManifestSource, 'manifest' | 'unexposed'> => {
+export const normalizeManifest = (written: JsonObject, markdown: boolean) => {
   const document = omit(written, '$schema')
   if (!isManifest(document)) return wrapCard(document, markdown)
   const { card, exposed, ...hosting } = markdown ? omit(document, ...privateFields) : document

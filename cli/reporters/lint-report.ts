@@ -1,4 +1,4 @@
-import type { ArtifactLocation, Log, Result } from 'sarif'
+import type { ArtifactLocation, Result, Run } from 'sarif'
 import type { InvalidFile } from '../../src/card/file/index.ts'
 import { rules } from '../../src/card/lint/index.ts'
 import { hiddenByDefault } from '../../src/card/manifest/index.ts'
@@ -130,10 +130,7 @@ export const lintJson = ({ results, skipped }: LintReport): string => {
   return JSON.stringify({ files, skipped }, null, 2)
 }
 
-const withPosition = ({ at: { file, line, column }, ...proposal }: LocatedProposal) => ({
-  ...proposal,
-  ...{ file, line, column },
-})
+const withPosition = ({ at: { file, line, column }, ...rest }: LocatedProposal) => ({ ...rest, file, line, column })
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<Severity, string>
 
@@ -157,22 +154,17 @@ export const lintSarif = ({ results, skipped }: LintReport): string => {
     defaultConfiguration: { level: LEVELS[severity] },
   }))
   const informationUri = 'https://a2a-protocol.org/latest/specification/'
-  const log: Log = {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: { driver: { name: 'sync-card', version: VERSION, informationUri, rules: descriptors } },
-        columnKind: 'utf16CodeUnits',
-        invocations: [{ executionSuccessful: true, toolExecutionNotifications: notifications }],
-        results: results.flatMap(({ problems, issues }) => [
-          ...problems.map(problem => toSarifResult(problem.rule ?? INVALID_CARD.id, 'error', problem)),
-          ...issues.map(({ issue, at }) => toSarifResult(issue.rule, issue.severity, at)),
-        ]),
-      },
-    ],
+  const run: Run = {
+    tool: { driver: { name: 'sync-card', version: VERSION, informationUri, rules: descriptors } },
+    columnKind: 'utf16CodeUnits',
+    invocations: [{ executionSuccessful: true, toolExecutionNotifications: notifications }],
+    results: results.flatMap(({ problems, issues }) => [
+      ...problems.map(problem => toSarifResult(problem.rule ?? INVALID_CARD.id, 'error', problem)),
+      ...issues.map(({ issue, at }) => toSarifResult(issue.rule, issue.severity, at)),
+    ]),
   }
-  return JSON.stringify(log, null, 2)
+  const $schema = 'https://json.schemastore.org/sarif-2.1.0.json'
+  return JSON.stringify({ $schema, version: '2.1.0', runs: [run] }, null, 2)
 }
 
 const toArtifactLocation = (file: string): ArtifactLocation => ({
@@ -183,15 +175,8 @@ const toArtifactLocation = (file: string): ArtifactLocation => ({
 const toSarifResult = (ruleId: string, severity: Severity, at: Diagnostic): Result => {
   const { file, line, column, pointer, message } = at
   const region = { startLine: line, startColumn: column }
-  return {
-    ruleId,
-    level: LEVELS[severity],
-    message: { text: `${pointer} ${message}`.trimStart() },
-    locations: [
-      {
-        physicalLocation: { artifactLocation: toArtifactLocation(file), region },
-        logicalLocations: [{ fullyQualifiedName: pointer || '/', kind: 'member' }],
-      },
-    ],
-  }
+  const physicalLocation = { artifactLocation: toArtifactLocation(file), region }
+  const logicalLocations = [{ fullyQualifiedName: pointer || '/', kind: 'member' }]
+  const text = `${pointer} ${message}`.trimStart()
+  return { ruleId, level: LEVELS[severity], message: { text }, locations: [{ physicalLocation, logicalLocations }] }
 }

@@ -20,11 +20,7 @@ export const diffLines = ({ before, after }: Change): string[] => {
   return lines.length > 0 ? lines : ['only the order of items, or what looks like a secret']
 }
 
-const CHANGE_MARKS: Record<string, string> = {
-  add: colors.green('+'),
-  remove: colors.red('-'),
-  replace: colors.yellow('~'),
-}
+const MARKS: Record<string, string> = { add: colors.green('+'), remove: colors.red('-'), replace: colors.yellow('~') }
 
 /** Formats a change as a line for people. */
 export const changeText = (change: CardChange): string => {
@@ -33,7 +29,7 @@ export const changeText = (change: CardChange): string => {
   const values = (['before', 'after'] as const).flatMap(side =>
     omitted.includes(side) ? ['(not shown)'] : change[side] === undefined ? [] : [JSON.stringify(change[side])],
   )
-  return `${CHANGE_MARKS[op] ?? op} ${pointer} ${values.join(' → ')}`
+  return `${MARKS[op] ?? op} ${pointer} ${values.join(' → ')}`
 }
 
 /** Returns what differs between two manifests as a JSON Patch (RFC 6902), for programs. */

@@ -32,12 +32,7 @@ import type { AddCommand } from '../../options.ts'
 import { type Ask, colors } from '../../terminal.ts'
 
 /** How an agent is reached, and the path of the URL that is suggested. The URL itself shows whether it is public. */
-const REACHES: Readonly<Record<string, string>> = {
-  public: '/a2a',
-  local: '',
-  mcp: '/mcp',
-  card: '/.well-known/agent-card.json',
-}
+const REACHES: Record<string, string> = { public: '/a2a', local: '', mcp: '/mcp', card: '/.well-known/agent-card.json' }
 
 /** The questions in their order, and where the answer is in the manifest of a new card. */
 const FIELDS = {
@@ -126,11 +121,8 @@ const findIdProblem = (id: string, cwd: string): string | undefined => {
 }
 
 /** Checks the flags and asks for what they do not give. Returns undefined if the prompt was left. */
-const complete = async (
-  flags: Answers,
-  id: string | undefined,
-  { terminal, cwd }: Context,
-): Promise<Answers | undefined> => {
+const complete = async (flags: Answers, id: string | undefined, context: Context): Promise<Answers | undefined> => {
+  const { terminal, cwd } = context
   const check = (field: Field, answers: Answers, subject: string): string | undefined => {
     const problem = findProblem(field, answers)
     if (problem !== undefined) return `${subject} ${problem}.`

@@ -67,10 +67,7 @@ const lint = async (files: readonly string[], flags: Flags, context: Context): P
   return hasFailure ? ExitCode.outOfDate : ExitCode.ok
 }
 
-const fetchObserved = async (
-  drafts: readonly Draft[],
-  client: HostClient,
-): Promise<ReadonlyMap<Draft, ObservedResult>> => {
+const fetchObserved = async (drafts: readonly Draft[], client: HostClient) => {
   const fetchOne = async (draft: Draft): Promise<ObservedResult> => {
     const rejected = onRejection(detail => ({ state: 'rejected', detail }) as const)
     const observed = await client.getObserved(draft.id).catch(rejected)

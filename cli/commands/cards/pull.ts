@@ -36,12 +36,9 @@ const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promi
   const context = { ...outer, terminal: json ? withoutReports(outer.terminal) : outer.terminal }
   const { terminal } = context
   const host = resolveWithWarning(flags, context)
-  const result = await pullCards(
-    createHostClient(host, context),
-    host,
-    { ids, only, set, all: all === true, out, force: force === true, signal: interruptSignal(context) },
-    context,
-  )
+  const client = createHostClient(host, context)
+  const switches = { all: all === true, force: force === true, signal: interruptSignal(context) }
+  const result = await pullCards(client, host, { ids, only, set, out, ...switches }, context)
   const exitCode = exitCodeOf(result)
   terminal.report(pullText(result))
   terminal.info(hintsOf(result, flags))

@@ -57,16 +57,16 @@ const verifyText = (card: CardVerification): Lines => {
   if (signatures.length === 0 && trust.basis !== 'given') return `${CROSS} ${source} is not verified. ${reason}`
   const isExplained = trust.basis === 'signer' && reason?.includes(trust.meaning)
   const notes = [...keys.errors, missing ?? []].flat()
+  const verdicts = sdks.map(({ sdk, accepted, reason = '' }) =>
+    accepted ? [TICK, sdk, 'accepts the card'] : [CROSS, sdk, reason],
+  )
   return [
     `${verified ? TICK : CROSS} ${source} is ${verified ? 'signed with a trusted key' : 'not verified'}.`,
     ...(reason === undefined ? [] : [`  ${reason}`]),
     ...(isExplained ? [] : [`  ${colors.dim(trust.meaning)}`]),
     ...notes.map(note => `  ${colors.yellow(note)}`),
     ...section('Signatures', signatures.map(signatureRow)),
-    ...section(
-      'Verifiers',
-      sdks.map(({ sdk, accepted, reason = '' }) => (accepted ? [TICK, sdk, 'accepts the card'] : [CROSS, sdk, reason])),
-    ),
+    ...section('Verifiers', verdicts),
   ]
 }
 

@@ -119,15 +119,11 @@ const list = async (words: readonly string[], flags: ListFlags, context: Context
   const agents = listed
     .filter(({ id }) => isSelected(id))
     .map(({ id, name, version, visibility = 'public', set, card }) => ({ id, name, version, visibility, set, card }))
+  const columns = ['id', 'name', 'version', 'visibility', 'set', 'card'] as const
+  const rows = agents.map(agent => columns.map(name => agent[name] ?? '-'))
   if (json) terminal.out(JSON.stringify({ url: host.url, agents }))
   else if (agents.length === 0) terminal.info(`${host.url} has no such agents.`)
-  else {
-    const columns = ['id', 'name', 'version', 'visibility', 'set', 'card'] as const
-    terminal.table(
-      columns,
-      agents.map(agent => columns.map(name => agent[name] ?? '-')),
-    )
-  }
+  else terminal.table(columns, rows)
   return ExitCode.ok
 }
 
@@ -170,11 +166,7 @@ const open = async (id: string | undefined, flags: OpenFlags, context: Context):
 }
 
 /** Returns why a browser, which sends no token, gets no card. */
-const explainUnreadable = async (
-  id: string | undefined,
-  isPending: boolean,
-  connection: HostConnection,
-): Promise<string> => {
+const explainUnreadable = async (id: string | undefined, isPending: boolean, connection: HostConnection) => {
   if (id === undefined) return 'The host has no root agent: name one, such as npx sync-card open weather.'
   if (isPending) return `The card of ${id} has not been fetched yet: npx sync-card refresh ${id}`
   const isRegistered = (await listIds(connection.client)).includes(id)
@@ -183,14 +175,11 @@ const explainUnreadable = async (
 }
 
 /** The programs that open a URL, by platform. None of them is a shell, so nothing in the URL is interpreted. */
-const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-}
+const OPENERS: Record<string, string[]> = { darwin: ['open'], win32: ['rundll32', 'url.dll,FileProtocolHandler'] }
 
 /** Opens a URL in a browser, which gets no token of a `.env`. Returns false if this machine has none. */
 const openInBrowser = async (url: string, { cwd, processEnv: env }: Context): Promise<boolean> => {
-  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  const [command = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
   // Without a display, xdg-open would start a browser in this terminal.
   if (command === 'xdg-open' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false
   // The Worker's variables are declared as if every process had them.

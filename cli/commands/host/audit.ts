@@ -93,10 +93,7 @@ const verify = async (flags: HostFlags & { seen?: SeenHead }, context: Context):
 }
 
 /** Reads the audit from the newest entry to the first, one page at a time, and finds the first that does not fit. */
-const verifyChain = async (
-  client: HostClient,
-  seen: SeenHead | undefined,
-): Promise<{ entries: number; head: AuditPage['head']; problem?: Problem | undefined }> => {
+const verifyChain = async (client: HostClient, seen: SeenHead | undefined) => {
   let head: AuditPage['head'] | undefined
   let newer: JsonObject | undefined
   let entries = 0

@@ -70,9 +70,7 @@ const create = async (args: readonly string[], print: true | undefined, context:
   const stored = await listSecrets(wrangler, args)
   const existing = keySecrets.find(secret => stored.includes(secret))
   if (existing !== undefined)
-    throw new UsageError(
-      `The Worker has a ${existing} already, which verifies its signatures. To replace it: npx sync-card keys rotate`,
-    )
+    throw new UsageError(`The Worker has a ${existing} already. To replace it: npx sync-card keys rotate`)
   rejectFailure('stored', await wrangler.putSecret('SIGNING_KEY', JSON.stringify(key), args))
   terminal.info(`SIGNING_KEY is now ${key.kid}; it was not displayed.`)
   return ExitCode.ok
@@ -172,13 +170,12 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
   await waitForKeys(session, now => hasKey(now, key))
   const current = state.keys.find(({ role }) => role === 'current')?.kid ?? ''
   const uncached = formatTime((signsFrom + state.cacheSeconds) * 1000)
-  terminal.report(
-    formatTable([
-      ['now', `${key.kid} is published, and signs nothing`],
-      [formatTime(signsFrom * 1000), `it signs everything; ${current} also signs cards`],
-      [uncached, `no cache serves a card that only ${current} has signed: npx sync-card keys retire`],
-    ]),
-  )
+  const rows = [
+    ['now', `${key.kid} is published, and signs nothing`],
+    [formatTime(signsFrom * 1000), `it signs everything; ${current} also signs cards`],
+    [uncached, `no cache serves a card that only ${current} has signed: npx sync-card keys retire`],
+  ]
+  terminal.report(formatTable(rows))
   return ExitCode.ok
 }
 
@@ -187,10 +184,7 @@ const WORKER_ADVICE = 'name the same Worker after --, such as -- --env staging.'
 const describeBusy = (state: HostKeys): string => {
   const next = state.keys.find(({ role }) => role === 'next')
   if (next)
-    return (
-      `${next.kid} is the next key already: it signs from ${next.signsFrom} on. ` +
-      'To give it up: npx sync-card keys retire next'
-    )
+    return `${next.kid} is next: it signs from ${next.signsFrom} on. To give it up: npx sync-card keys retire next`
   const previous = state.keys.find(({ role }) => role === 'previous')
   if (!previous) return 'Both secrets are in use.'
   const obstacle = findObstacle(previous, state)
@@ -254,13 +248,9 @@ const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): P
     ? 'which no other key has signed: verifiers refuse them'
     : 'which another key has signed as well'
   const cards = [`until ${cardsUntil}`, `caches may serve cards that it signed, ${consequence}`]
-  terminal.report([
-    `${kid} signs nothing any more, and is not published. What caches still have:`,
-    ...formatTable([
-      [`until ${keySetUntil}`, 'verifiers that have fetched the keys before may accept it'],
-      ...(role === 'next' ? [] : [cards]),
-    ]),
-  ])
+  const verifiers = [`until ${keySetUntil}`, 'verifiers that have fetched the keys before may accept it']
+  terminal.report(`${kid} signs nothing any more, and is not published. What caches still have:`)
+  terminal.report(formatTable(role === 'next' ? [verifiers] : [verifiers, cards]))
   return ExitCode.ok
 }
 

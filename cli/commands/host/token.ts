@@ -21,6 +21,8 @@ import { colors, formatTable } from '../../terminal.ts'
 type CreateFlags = HostFlags &
   Omit<TokenRequest, 'scopes' | 'agents' | 'tiers'> & { scope: string[]; agent?: string[]; tier?: string[] }
 
+const EXPIRES_HELP = 'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never'
+
 /** Adds `token`, which issues, lists and revokes the tokens of a host. */
 export const addToken: AddCommand = (program, context, exit) => {
   const token = program.command('token').description('issue, list and revoke the tokens of a host')
@@ -33,11 +35,7 @@ export const addToken: AddCommand = (program, context, exit) => {
     )
     .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
     .option('--tier <tier>', 'an additional extended card it can read; * for all; repeatable', collect)
-    .option(
-      '--expires <when>',
-      'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',
-      parseExpiry,
-    )
+    .option('--expires <when>', EXPIRES_HELP, parseExpiry)
     .option('--note <text>', 'its owner and purpose')
     .action(async (flags: CreateFlags) => exit(await create(flags, context)))
   addHostOptions(token.command('list'), 'admin')
@@ -87,10 +85,8 @@ const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
   const tokens = await connect(flags, context).tokens.list()
   const columns = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'] as const
-  const rows = tokens.map(token => {
-    const shown = { ...token, ...describeToken(token, clock.now()) }
-    return columns.map(name => shown[name])
-  })
+  const shown = tokens.map(token => ({ ...token, ...describeToken(token, clock.now()) }))
+  const rows = shown.map(token => columns.map(name => token[name]))
   if (flags.json) terminal.out(JSON.stringify({ tokens }))
   else if (tokens.length === 0)
     terminal.report('No tokens besides the ADMIN_TOKEN: npx sync-card token create issues one.')
@@ -110,11 +106,7 @@ const revoke = async (ids: readonly string[], flags: HostFlags, context: Context
 const MAX_AGENTS = 20
 
 /** Returns a warning for each agent and tier that the host does not have: most likely they are mistyped. */
-const warnUnknownAgents = async (
-  client: HostClient,
-  agents: readonly string[],
-  tiers: readonly string[],
-): Promise<string[]> => {
+const warnUnknownAgents = async (client: HostClient, agents: readonly string[], tiers: readonly string[]) => {
   const ids = agents.filter(id => agentIdPattern.test(id)).slice(0, MAX_AGENTS)
   const registered = await Promise.all(ids.map(client.getAgent))
   const unknown = ids.filter((_, index) => registered[index] === undefined)
