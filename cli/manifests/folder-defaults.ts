@@ -7,7 +7,7 @@ import { didYouMean } from '../did-you-mean.ts'
 /** The file names, in order of preference, of what every other file of a folder inherits. */
 export const DEFAULTS_NAMES = ['defaults.yaml', 'defaults.yml', 'defaults.json']
 
-/** What the files of a folder inherit, and the files where it is written, the innermost first. */
+/** The fields that the files of a folder inherit, and the files where they are written, the innermost first. */
 export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }
 
 /** A folder of cards; `root` is the folder above it, or itself, that was named. */

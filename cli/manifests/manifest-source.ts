@@ -27,13 +27,13 @@ export type ManifestSource = {
   /** As it is registered, but without what it inherits; it may have its `id`. */
   manifest: JsonObject
   mapping: PointerMapping
-  /** Whether it is internal only because its front matter has no `exposed`. */
+  /** Set if it is internal only because its front matter has no `exposed`. */
   unexposed: boolean
   /** Errors that cannot be seen in the manifest. Their pointers are into the manifest. */
   errors: CardError[]
 }
 
-/** Where Shaman's front matter has parts of the card. */
+/** The places of parts of the card in Shaman's front matter. */
 const SHAMAN_CARD_POINTERS = ['', '/agentcard', '/agentcard/customFields']
 
 /** Returns a document – a manifest, a bare card or Shaman's front matter – as a manifest source. */

@@ -65,7 +65,7 @@ export const syncText = (
 /** The actions that remain when a synchronization stops. */
 const NOT_DONE: readonly Action[] = ['not compared', 'not pushed', 'not deleted']
 
-/** How many agents get a line each although the reason is the same. Of more, as many are named in one line. */
+/** More agents than this with the same reason share a line, which names as many. */
 const MAX_ALIKE = 3
 
 /** Formats a line for each result with its problems, but one for many agents with the same action and reason. */

@@ -31,7 +31,7 @@ import {
 import type { AddCommand } from '../../options.ts'
 import { type Ask, colors } from '../../terminal.ts'
 
-/** How an agent is reached, and the path of the URL that is suggested. The URL itself shows whether it is public. */
+/** The ways to reach an agent, each with the path of the URL that is suggested. */
 const REACHES: Record<string, string> = { public: '/a2a', local: '', mcp: '/mcp', card: '/.well-known/agent-card.json' }
 
 /** The questions in their order, and where the answer is in the manifest of a new card. */

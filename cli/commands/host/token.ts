@@ -102,7 +102,7 @@ const revoke = async (ids: readonly string[], flags: HostFlags, context: Context
   })
 }
 
-/** How many agents are looked up at most; a host accepts no more in one token. */
+/** The number of agents that are looked up at most; a host accepts no more in one token. */
 const MAX_AGENTS = 20
 
 /** Returns a warning for each agent and tier that the host does not have: most likely they are mistyped. */
