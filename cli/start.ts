@@ -20,7 +20,7 @@ import {
 import { ExitCode } from './exit-codes.ts'
 import { exitOnFailure, isSystemError } from './failure.ts'
 import { claimFile, localUrl, startedFile } from './hosts/index.ts'
-import { createSigningKey } from './keys/index.ts'
+import { createSigningKey } from './signing-key.ts'
 
 exitOnFailure('npm start')
 const context = createContext(processIo(), 'npm start')

@@ -1,4 +1,4 @@
-import { createSigningKey } from '../../cli/keys/index.ts'
+import { createSigningKey } from '../../cli/signing-key.ts'
 import type { Setting } from '../compare.ts'
 import { cardOfSize } from '../requests.ts'
 import { cpuMilliseconds, portOf, register, type Server, startHost, startKv, startWorker } from '../servers.ts'

@@ -11,67 +11,58 @@ export const addCompletion: AddCommand = (program, context) => {
     .action((shell: keyof typeof SCRIPTS) => context.terminal.out(SCRIPTS[shell](listLevels(program))))
 }
 
-/** What can follow a command. `path` has a space and a name for each, such as ` token create`; '' for the program. */
-type Level = { path: string; words: Word[]; options: readonly Option[]; takesFiles: boolean }
-
 /** The name of a command, or a value of an argument, which has no description. */
 type Word = { name: string; description: string }
+
+/** An option with its path after each command, such as ` token create --scope`, and the completion of its value. */
+type Choice = { option: Option; names: string[]; paths: string[]; values: string }
+
+/** The words and options after a command. `path` has a space and a name for each, such as ` token create`. */
+type Level = { path: string; words: Word[]; choices: Choice[]; takesFiles: boolean }
 
 /** Returns the levels of a command: it first, then each of its commands. `help` takes the names of its `siblings`. */
 const listLevels = (command: Command, path = '', siblings: readonly string[] = []): Level[] => {
   const help = command.createHelp()
   const children = help.visibleCommands(command)
   const names = children.map(child => child.name())
-  const values =
-    command.name() === 'help' ? siblings : command.registeredArguments.flatMap(each => each.argChoices ?? [])
+  const { registeredArguments: args } = command
+  const values = command.name() === 'help' ? siblings : args.flatMap(each => each.argChoices ?? [])
   const own: Level = {
     path,
     words: [
       ...children.map(child => ({ name: child.name(), description: child.description() })),
       ...values.map(name => ({ name, description: '' })),
     ],
-    options: help.visibleOptions(command),
-    takesFiles: command.registeredArguments.some(argument => /^files?$/.test(argument.name())),
+    choices: help.visibleOptions(command).map(option => {
+      const { short, long, argChoices, flags } = option
+      const names = [short ?? [], long ?? []].flat()
+      const [, kind] = /[<[](file|folder)[>\]]/.exec(flags) ?? []
+      const values = argChoices ? `words ${argChoices.join(' ')}` : kind ? `${kind}s` : ''
+      return { option, names, paths: names.map(name => `${path} ${name}`), values }
+    }),
+    takesFiles: args.some(argument => /^files?$/.test(argument.name())),
   }
   return [own, ...children.flatMap(child => listLevels(child, `${path} ${child.name()}`, names))]
 }
 
-const namesOf = ({ short, long }: Option): string[] => [short, long].filter(name => name !== undefined)
-
-/** Returns what an option takes: one of its words, paths, or what no script knows, such as nothing. */
-const valuesOf = ({ argChoices, flags }: Option): 'words' | 'files' | 'folders' | 'unknown' => {
-  if (argChoices) return 'words'
-  if (/[<[]folder[>\]]/.test(flags)) return 'folders'
-  return /[<[]file[>\]]/.test(flags) ? 'files' : 'unknown'
-}
-
-const pathsOf = (path: string, option: Option): string[] => namesOf(option).map(name => `${path} ${name}`)
-
 /** Returns the paths of commands, and those of options after which a value must follow. */
-const listPaths = (levels: readonly Level[]): { commands: string[]; options: string[] } => ({
+const listPaths = (levels: readonly Level[]) => ({
   commands: levels.slice(1).map(({ path }) => path),
-  options: levels.flatMap(({ path, options }) =>
-    options.filter(({ required }) => required).flatMap(option => pathsOf(path, option)),
-  ),
+  options: levels.flatMap(({ choices }) => choices.flatMap(({ option, paths }) => (option.required ? paths : []))),
 })
 
 /** Returns the function of bash and zsh that suggests what can follow the words `before`, if it begins with `cur`. */
 const suggestFunction = (levels: readonly Level[]): string => {
-  const paths = listPaths(levels)
+  const { commands, options } = listPaths(levels)
   const caseOf = (patterns: readonly string[], action: string): string =>
     `    ${patterns.map(pattern => `"${pattern}"`).join(' | ')}) ${action} ;;`
   const suggest = (words: readonly Word[]): string =>
     ['_sync_card_words', ...words.map(({ name, description }) => shellQuote(`${name}:${description}`))].join(' ')
-  const values = levels.flatMap(({ path, options }) =>
-    options
-      .filter(option => valuesOf(option) !== 'unknown')
-      .map(option => {
-        const call = [`_sync_card_${valuesOf(option)}`, ...(option.argChoices ?? [])].join(' ')
-        return caseOf(pathsOf(path, option), `${call}; return`)
-      }),
-  )
-  const suggestions = levels.map(({ path, words, options, takesFiles }) => {
-    const flags = options.flatMap(option => namesOf(option).map(name => ({ name, description: option.description })))
+  const values = levels
+    .flatMap(({ choices }) => choices)
+    .flatMap(({ paths, values }) => (values === '' ? [] : [caseOf(paths, `_sync_card_${values}; return`)]))
+  const suggestions = levels.map(({ path, words, choices, takesFiles }) => {
+    const flags = choices.flatMap(({ names, option: { description } }) => names.map(name => ({ name, description })))
     const rest = `${suggest(words)}${takesFiles ? '; _sync_card_files' : ''}`
     return caseOf([path], `if [[ $cur == -* ]]; then ${suggest(flags)}; else ${rest}; fi`)
   })
@@ -81,8 +72,8 @@ const suggestFunction = (levels: readonly Level[]): string => {
     if [[ $is_value == yes ]]; then is_value=no option=""; continue; fi
     option=$word
     case "$level $word" in
-${caseOf(paths.commands, 'level="$level $word"')}
-${caseOf(paths.options, 'is_value=yes')}
+${caseOf(commands, 'level="$level $word"')}
+${caseOf(options, 'is_value=yes')}
     esac
   done
   case "$level $option" in
@@ -141,21 +132,16 @@ if [[ "$funcstack[1]" == "_sync_card" ]]; then _sync_card "$@"; else compdef _sy
 
 const fishScript = (levels: readonly Level[]): string => {
   const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-  const paths = listPaths(levels)
-  const rules = levels.flatMap(({ path, words, options, takesFiles }) => {
+  const { commands, options } = listPaths(levels)
+  const rules = levels.flatMap(({ path, words, choices, takesFiles }) => {
     const at = `complete -c sync-card -n ${quote(`__sync_card_at ${quote(path)}`)}`
     return [
       ...words.map(({ name, description }) => `${at} -a ${name} -d ${quote(description)}`),
       ...(takesFiles ? [`${at} -F`] : []),
-      ...options.map(option => {
-        const names = namesOf(option).map(name => name.replace(/^--/, '-l ').replace(/^-(?=\w$)/, '-s '))
-        const values = {
-          words: ` -x -a '${option.argChoices?.join(' ')}'`,
-          files: ' -r -F',
-          folders: " -x -a '(__fish_complete_directories (commandline -ct))'",
-          unknown: option.required ? ' -x' : '',
-        }
-        return `${at} ${names.join(' ')} -d ${quote(option.description)}${values[valuesOf(option)]}`
+      ...choices.map(({ option: { description, required }, names, values }) => {
+        const flags = names.map(name => name.replace(/^--/, '-l ').replace(/^-(?=\w$)/, '-s ')).join(' ')
+        const value = FISH_VALUES[values] ?? values.replace(/^words (.*)/, " -x -a '$1'")
+        return `${at} ${flags} -d ${quote(description)}${value || (required ? ' -x' : '')}`
       }),
     ]
   })
@@ -169,9 +155,9 @@ function __sync_card_at
             continue
         end
         switch "$level $word"
-            case ${paths.commands.map(quote).join(' ')}
+            case ${commands.map(quote).join(' ')}
                 set level "$level $word"
-            case ${paths.options.map(quote).join(' ')}
+            case ${options.map(quote).join(' ')}
                 set is_value yes
         end
     end
@@ -179,6 +165,11 @@ function __sync_card_at
 end
 complete -c sync-card -f
 ${rules.join('\n')}`
+}
+
+const FISH_VALUES: Record<string, string> = {
+  files: ' -r -F',
+  folders: " -x -a '(__fish_complete_directories (commandline -ct))'",
 }
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript }

@@ -7,26 +7,11 @@ import { addAgents, addAudit, addHistory, addKeys, addMove, addRefresh, addToken
 
 /** All commands, in the order of `--help`. The first is the program's own action. */
 const COMMANDS: readonly AddCommand[] = [
-  addSync,
-  addInit,
-  addPull,
-  addDiff,
-  addLint,
-  addConvert,
-  addVerify,
-  addAgents,
-  addRefresh,
-  addCheck,
-  addHistory,
-  addWhoami,
-  addToken,
-  addKeys,
-  addAudit,
-  addMove,
-  addCompletion,
+  ...[addSync, addInit, addPull, addDiff, addLint, addConvert, addVerify],
+  ...[addAgents, addRefresh, addCheck, addHistory, addWhoami, addToken, addKeys, addAudit, addMove, addCompletion],
 ]
 
-/** An example of each command, for its `--help`. */
+/** Examples for `--help`. A group of commands has the example of the first. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card': "sync-card cards --host prod --only 'team1-*' --wait",
   'sync-card init': 'sync-card init weather --url https://weather.example.com/a2a',
@@ -39,47 +24,34 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'sync-card show': 'sync-card show weather --dialect 1.0',
   'sync-card open': 'sync-card open weather',
   'sync-card remove': 'sync-card remove weather --host prod',
-  'sync-card tasks': 'sync-card tasks clear weather --host prod',
   'sync-card tasks clear': 'sync-card tasks clear weather --host prod',
   'sync-card refresh': 'sync-card refresh weather --host prod',
   'sync-card check': 'sync-card check weather --host prod',
   'sync-card history': 'sync-card history weather',
   'sync-card rollback': 'sync-card rollback weather 6',
-  'sync-card whoami': 'sync-card whoami --host prod',
-  'sync-card token': 'sync-card token list --host prod',
   'sync-card token create':
     "sync-card token create --scope write --agent 'team1-*' --expires 90d --note 'CI of team 1'",
-  'sync-card token list': 'sync-card token list --host prod',
   'sync-card token revoke': 'sync-card token revoke kn36bnav5bke',
-  'sync-card keys': 'sync-card keys list --host prod',
   'sync-card keys create': 'sync-card keys create -- --env staging',
-  'sync-card keys rotate': 'sync-card keys rotate --host prod',
-  'sync-card keys retire': 'sync-card keys retire --host prod',
-  'sync-card keys list': 'sync-card keys list --host prod',
   'sync-card audit': 'sync-card audit --agent weather --since 2027-01-01',
-  'sync-card audit verify': 'sync-card audit verify --host prod',
   'sync-card export': 'sync-card export --host old > host.ndjson',
   'sync-card import': 'sync-card import host.ndjson --host new',
   'sync-card completion': 'eval "$(sync-card completion bash)"',
 }
 
-/** Adds all commands to the program, each with an example in its help and a hint where to find it after a mistake. */
+/** Adds all commands to the program, each with an example in its help and a hint to the help after a mistake. */
 export const addCommands: AddCommand = (program, context, exit) => {
   for (const addCommand of COMMANDS) addCommand(program, context, exit)
   addExamples(program, program.name())
 }
 
-/** Throws a UsageError for `help` with a word that is no command. Commander would print the whole help, and no message. */
+/** Throws a UsageError for `help` with a word that is no command. Commander would print the help without a message. */
 export const rejectUnknownTopic = (program: Command, [word, topic = '']: readonly string[]): void => {
-  if (word !== 'help' || /^(?:-.*|help|)$/.test(topic) || program.commands.some(command => command.name() === topic))
-    return
-  throw new UsageError(`"${topic}" is not a command.${suggestCommand(topic, program)}`)
+  const isKnown = /^(?:-.*|help|)$/.test(topic) || program.commands.some(command => command.name() === topic)
+  if (word === 'help' && !isKnown) throw new UsageError(`"${topic}" is not a command.${suggestCommand(topic, program)}`)
 }
 
-/**
- * Returns the words of a command line with the options before a command moved behind it. Commander would give them to
- * the program, whose own action does not run then, and the command would run without them.
- */
+/** Returns the words with options before a command moved behind it: commander would give them to the program. */
 export const moveOptions = (program: Command, words: readonly string[]): string[] => {
   const options = optionsOf(program)
   const move = (command: Command, rest: readonly string[]): string[] => {
@@ -101,8 +73,9 @@ export const moveOptions = (program: Command, words: readonly string[]): string[
 const optionsOf = (command: Command): Option[] => [...command.options, ...command.commands.flatMap(optionsOf)]
 
 const addExamples = (command: Command, path: string): void => {
-  const example = EXAMPLES[path]
-  if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example.replace(/^sync-card/, 'npx $&')}`)
+  const first = command.commands[0] ? `${path} ${command.commands[0].name()}` : path
+  const example = EXAMPLES[path] ?? EXAMPLES[first] ?? `${path} --host prod`
+  command.addHelpText('after', `\nExample:\n  ${example.replace(/^sync-card/, 'npx $&')}`)
   command.showHelpAfterError(`npx ${path} --help shows the options and an example.`)
   for (const child of command.commands) addExamples(child, `${path} ${child.name()}`)
 }

@@ -7,15 +7,15 @@ import { didYouMean } from '../did-you-mean.ts'
 /** The file names, in order of preference, of what every other file of a folder inherits. */
 export const DEFAULTS_NAMES = ['defaults.yaml', 'defaults.yml', 'defaults.json']
 
-/** What the files of a folder inherit, and the files where it is written, the innermost first. */
+/** The fields that the files of a folder inherit, and the files where they are written, the innermost first. */
 export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }
 
 /** A folder of cards; `root` is the folder above it, or itself, that was named. */
 export type CardFolder = { folder: string; root: string; cwd: string }
 
 /**
- * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on, whatever was
- * named, so that a single file inherits the same as in its folder. Outside of the current folder, they begin with `root`.
+ * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on,
+ * whatever was named, so that a single file inherits the same as in its folder. Outside of it, they begin with `root`.
  */
 export const foldersAbove = ({ folder, root, cwd }: CardFolder): string[] => {
   const fromHere = relative(cwd, resolve(cwd, folder))
@@ -32,12 +32,11 @@ const INHERITABLE = Object.keys(Manifest.entries).filter(name => name !== 'id' &
 /** Checks that a defaults file has only manifest fields that more than one agent can have. */
 export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnostic[] } => {
   const { file } = source
+  const start = { file, line: 1, column: 1 }
   const value = isJsonObject(source.value) ? omit(source.value, '$schema') : source.value
   if (value === null) return { manifest: {}, sources: [source] }
   if (!isJsonObject(value))
-    return {
-      problems: [{ file, line: 1, column: 1, pointer: '', message: 'must be an object, such as `set: my-team`' }],
-    }
+    return { problems: [{ ...start, pointer: '', message: 'must be an object, such as `set: my-team`' }] }
   const problems = Object.keys(value).flatMap((name): Diagnostic[] => {
     if (INHERITABLE.includes(name)) return []
     const pointer = formatPointer(name)
@@ -45,16 +44,10 @@ export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnos
       name in Manifest.entries
         ? 'belongs to one agent and cannot be inherited: write it into the file of that agent'
         : `is not a field of a manifest.${didYouMean(name, INHERITABLE)} Fields of the card go under \`card\``
-    return [{ file, ...(source.locate(pointer) ?? { line: 1, column: 1 }), pointer, message }]
+    return [{ ...start, ...source.locate(pointer), pointer, message }]
   })
   return problems.length > 0 ? { problems } : { manifest: value, sources: [source] }
 }
-
-/** Returns the defaults of a folder with what it inherits from the folders above it. */
-export const inheritDefaults = (outer: Defaults, inner: Defaults): Defaults => ({
-  manifest: applyDefaults(outer.manifest, inner.manifest),
-  sources: [...inner.sources, ...outer.sources],
-})
 
 /** The fields that name where an agent is, in a card and in `upstream`. */
 const ENDPOINT_FIELDS = {
@@ -70,10 +63,7 @@ const ENDPOINT_FIELDS = {
 export const applyDefaults = (defaults: JsonObject, own: JsonObject): JsonObject =>
   merge(inheritedBy(own, defaults), own)
 
-/**
- * Returns what a file must have so that it makes a manifest together with the defaults of its folder. Its set is left to the
- * defaults; every other field stays in the file.
- */
+/** Returns the fields that a file needs to make a manifest with the defaults of its folder: all but their set. */
 export const removeDefaults = (defaults: JsonObject, manifest: JsonObject): JsonObject => {
   const inherited = inheritedBy(manifest, defaults)
   const own = subtract(inherited, manifest)
@@ -81,15 +71,12 @@ export const removeDefaults = (defaults: JsonObject, manifest: JsonObject): Json
 }
 
 const inheritedBy = (own: JsonObject, defaults: JsonObject): JsonObject => {
-  const hasEndpoint = hasAny(own.card, ENDPOINT_FIELDS.card) || hasAny(own.upstream, ENDPOINT_FIELDS.upstream)
-  return hasEndpoint ? withoutEndpoint(defaults) : defaults
-}
-
-const hasAny = (value: unknown, fields: readonly string[]): boolean =>
-  isJsonObject(value) && fields.some(field => value[field] !== undefined)
-
-const withoutEndpoint = (defaults: JsonObject): JsonObject => {
-  const rest = omit(defaults, 'upstream')
+  const hasEndpoint = (['card', 'upstream'] as const).some(part => {
+    const value = own[part]
+    return isJsonObject(value) && ENDPOINT_FIELDS[part].some(field => value[field] !== undefined)
+  })
+  if (!hasEndpoint) return defaults
+  const { upstream: _, ...rest } = defaults
   return isJsonObject(rest.card) ? { ...rest, card: omit(rest.card, ...ENDPOINT_FIELDS.card) } : rest
 }
 

@@ -12,25 +12,7 @@ export {
   rejectLinkOutside,
 } from './find-files.ts'
 export { applyDefaults, DEFAULTS_NAMES, foldersAbove, removeDefaults } from './folder-defaults.ts'
-export {
-  isUnread,
-  type LoadedManifests,
-  loadManifests,
-  readFolderDefaults,
-  rejectNoCards,
-  type SkippedFile,
-  skippedText,
-} from './load.ts'
-export { normalizeManifest } from './normalize.ts'
-export { readFile } from './read-file.ts'
-export {
-  isIssuerUrl,
-  isLocalAddress,
-  isRemoteCard,
-  isUneditedStarter,
-  STARTER_DEFAULTS,
-  type StarterAnswers,
-  starterCard,
-  starterDefaults,
-} from './starter.ts'
-export { addMissingLines, createFile, createPart, renderManifest, replaceFile } from './write.ts'
+export * from './load.ts'
+export { normalizeManifest } from './manifest-source.ts'
+export * from './starter.ts'
+export * from './write.ts'

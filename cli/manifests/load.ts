@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Diagnostic, InvalidFile } from '../../src/card/file/index.ts'
-import type { JsonObject, Pointer } from '../../src/json/index.ts'
+import { type Diagnostic, type InvalidFile, type ParsedFile, parseFile } from '../../src/card/file/index.ts'
+import { decodeUtf8, type JsonObject, type Pointer } from '../../src/json/index.ts'
+import { MAX_FILE_BYTES } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
+import { isSystemError } from '../failure.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
-import { isExternalAgentsName } from './external-agents.ts'
 import {
   CARDS_FOLDER,
   CREATE_CARD_HINT,
@@ -14,14 +15,14 @@ import {
   rejectLinkOutside,
 } from './find-files.ts'
 import {
+  applyDefaults,
   type CardFolder,
   DEFAULTS_NAMES,
   type Defaults,
   foldersAbove,
-  inheritDefaults,
   readDefaults,
 } from './folder-defaults.ts'
-import { readFile } from './read-file.ts'
+import { isExternalAgentsName } from './manifest-source.ts'
 import { isUneditedStarter } from './starter.ts'
 
 /** A file that is not sent, and why: a clause such as "it is a FIFO". */
@@ -41,13 +42,12 @@ export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipp
 
 const UNEDITED_STARTER = 'it is the unedited starter card; describe your agent in it, or delete it'
 
-/** Whether a file was not even read, such as a link to a folder, so that it may describe any agent. */
+/** Checks whether a file was not even read, such as a link to a folder, so that it may describe any agent. */
 export const isUnread = ({ reason }: SkippedFile): boolean => reason !== UNEDITED_STARTER
 
 /**
- * Reads the named files, folders and globs, each file with the defaults of its folders, for the host at `origin`. An invalid file
- * does not affect the others. `allowSecrets` are places that may have what looks like a secret, in any of the files. External agents
- * come last, because the first agent of an empty host becomes its root agent.
+ * Reads the named files, folders and globs with the defaults of their folders. An invalid file does not affect the
+ * others. External agents are last, because the first agent of an empty host becomes its root agent.
  */
 export const loadManifests = (
   named: readonly string[],
@@ -58,67 +58,60 @@ export const loadManifests = (
   if (named.includes(CARDS_FOLDER)) rejectLinkOutside(CARDS_FOLDER, cwd)
   const files = findFiles(named, cwd)
   const skipped: SkippedFile[] = []
-  const defaults = new DefaultsReader(cwd)
+  const readInherited = createDefaultsReader(cwd)
   const own = files.filter(({ file }) => !isExternalAgentsName(file))
   const external = files.filter(({ file }) => isExternalAgentsName(file))
   const items = [...own, ...external].flatMap(({ file, root, reason }): (Draft | InvalidFile)[] => {
     const source = reason === undefined ? readFile(file, cwd) : { reason }
-    if ('problems' in source) return [{ file, problems: source.problems }]
+    if ('problems' in source) return [{ file, ...source }]
     if ('reason' in source || isUneditedStarter(source.value)) {
       skipped.push({ file, reason: 'reason' in source ? source.reason : UNEDITED_STARTER })
       return []
     }
-    const inherited = defaults.read(dirname(file), root)
-    if (inherited && 'problems' in inherited) return [{ file, problems: inherited.problems }]
-    return readDrafts(source, inherited, { origin, allowSecrets })
+    const inherited = readInherited(dirname(file), root)
+    return 'problems' in inherited ? [{ file, ...inherited }] : readDrafts(source, inherited, { origin, allowSecrets })
   })
-  return { ...rejectDuplicates(items), skipped }
+  const checked = rejectDuplicates(items)
+  return { drafts: checked.filter(isDraft), invalid: checked.filter(item => 'problems' in item), skipped }
 }
 
-/** Returns what the files of a folder inherit; `root` is the folder above it, or itself, that was named. Throws if that is invalid. */
+/** Returns what the files of a folder inherit; `root` is the folder above it, or itself, that was named. */
 export const readFolderDefaults = ({ folder, root, cwd }: CardFolder): JsonObject => {
-  const found = new DefaultsReader(cwd).read(folder, root)
-  if (!found || 'manifest' in found) return found?.manifest ?? {}
+  const found = createDefaultsReader(cwd)(folder, root)
+  if ('manifest' in found) return found.manifest
   const problems = found.problems.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`)
   throw new UsageError(...problems)
 }
 
-type DefaultsResult = Defaults | { problems: Diagnostic[] }
+type Problems = { problems: Diagnostic[] }
 
-/** Reads what folders inherit; each defaults file only once. */
-class DefaultsReader {
-  readonly #cwd: string
-  readonly #byFolder = new Map<string, DefaultsResult | undefined>()
-
-  constructor(cwd: string) {
-    this.#cwd = cwd
-  }
-
-  /** Returns what the files of a folder inherit, from its own defaults and from those above it. */
-  read(folder: string, root: string): DefaultsResult | undefined {
-    return foldersAbove({ folder, root, cwd: this.#cwd })
-      .map(each => this.#readOwn(each, root))
-      .filter(found => found !== undefined)
-      .reduce<DefaultsResult | undefined>((outer, inner) => {
-        if (outer === undefined || 'problems' in outer) return outer ?? inner
-        return 'problems' in inner ? inner : inheritDefaults(outer, inner)
-      }, undefined)
-  }
-
-  #readOwn(folder: string, root: string): DefaultsResult | undefined {
-    if (!this.#byFolder.has(folder)) this.#byFolder.set(folder, loadDefaults({ folder, root, cwd: this.#cwd }))
-    return this.#byFolder.get(folder)
+/** Returns a function that reads what the files of a folder inherit; each defaults file only once. */
+const createDefaultsReader = (cwd: string) => {
+  const byFolder = new Map<string, Defaults | Problems>()
+  return (folder: string, root: string): Defaults | Problems => {
+    let inherited: Defaults = { manifest: {}, sources: [] }
+    for (const each of foldersAbove({ folder, root, cwd })) {
+      const own = byFolder.get(each) ?? loadDefaults({ folder: each, root, cwd })
+      byFolder.set(each, own)
+      if ('problems' in own) return own
+      const manifest = applyDefaults(inherited.manifest, own.manifest)
+      inherited = { manifest, sources: [...own.sources, ...inherited.sources] }
+    }
+    return inherited
   }
 }
 
-const loadDefaults = ({ folder, root, cwd }: CardFolder): DefaultsResult | undefined => {
+const loadDefaults = ({ folder, root, cwd }: CardFolder): Defaults | Problems => {
   const file = DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
-  if (file === undefined) return undefined
+  if (file === undefined) return { manifest: {}, sources: [] }
   const source = leadsOutside(file, root, cwd) ? { reason: LINK_OUTSIDE } : readFile(file, cwd)
-  if ('reason' in source)
-    return { problems: [{ file, line: 1, column: 1, pointer: '', message: `cannot be read: ${source.reason}` }] }
+  if ('reason' in source) return problemOf(file, { message: `cannot be read: ${source.reason}` })
   return 'problems' in source ? source : readDefaults(source)
 }
+
+const problemOf = (file: string, problem: Partial<Diagnostic> & { message: string }): Problems => ({
+  problems: [{ file, line: 1, column: 1, pointer: '', ...problem }],
+})
 
 /** Returns what only one file may have, its id and its host names, with their places and the beginning of a message. */
 const claimsOf = ({ id, manifest: { hosts } }: Draft) => [
@@ -129,22 +122,61 @@ const claimsOf = ({ id, manifest: { hosts } }: Draft) => [
 ]
 
 /** Rejects all files that share an id or a host name: a synchronization would register only one of them at a time. */
-const rejectDuplicates = (items: readonly (Draft | InvalidFile)[]): Omit<LoadedManifests, 'skipped'> => {
+const rejectDuplicates = (items: readonly (Draft | InvalidFile)[]): (Draft | InvalidFile)[] => {
   const files = new Map<string, Set<string>>()
-  const drafts = items.filter(isDraft)
-  for (const draft of drafts)
+  for (const draft of items.filter(isDraft))
     for (const { key } of claimsOf(draft)) files.set(key, (files.get(key) ?? new Set()).add(draft.file))
-  const invalid = new Map<Draft, InvalidFile>()
-  for (const draft of drafts) {
-    const problems = claimsOf(draft).flatMap(({ key, pointer, message }) => {
-      const others = [...(files.get(key) ?? [])].filter(file => file !== draft.file)
-      if (others.length === 0) return []
-      return [draft.sourceMap.locateError({ pointer, message: `${message} ${others.join(', ')}: change one of them` })]
+  return items.map(item => {
+    if (!isDraft(item)) return item
+    const { file, id, sourceMap } = item
+    const problems = claimsOf(item).flatMap(({ key, pointer, message }) => {
+      const others = [...(files.get(key) ?? [])].filter(each => each !== file).join(', ')
+      return others ? [sourceMap.locateError({ pointer, message: `${message} ${others}: change one of them` })] : []
     })
-    if (problems.length > 0) invalid.set(draft, { file: draft.file, id: draft.id, problems })
+    return problems.length > 0 ? { file, id, problems } : item
+  })
+}
+
+/** Reads and parses a file. Returns a reason, a clause, if the path is no file to read. */
+export const readFile = (file: string, cwd: string): ParsedFile | Problems | { reason: string } => {
+  const bytes = readBytes(resolve(cwd, file))
+  if ('reason' in bytes) return bytes
+  const decoded = 'message' in bytes ? bytes : decodeText(bytes)
+  return typeof decoded === 'string' ? parseFile(file, decoded) : problemOf(file, decoded)
+}
+
+const readBytes = (path: string): Buffer | { message: string } | { reason: string } => {
+  try {
+    const stats = statSync(path)
+    if (stats.size > MAX_FILE_BYTES) return { message: `is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB` }
+    const reason = describeSpecialFile(stats)
+    return reason === undefined ? readFileSync(path) : { reason }
+  } catch (error) {
+    if (isSystemError(error)) return { message: `cannot be read: ${error.message}` }
+    throw error
   }
-  return {
-    drafts: drafts.filter(draft => !invalid.has(draft)),
-    invalid: items.flatMap(item => (isDraft(item) ? (invalid.get(item) ?? []) : [item])),
-  }
+}
+
+/** Describes what is no file to read. Opening a FIFO would wait for a writer, so none of these is opened. */
+const describeSpecialFile = (stats: Stats): string | undefined => {
+  if (stats.isDirectory()) return 'it is a link to a folder; name that folder to read it'
+  if (stats.isFIFO()) return 'it is a FIFO'
+  if (stats.isSocket()) return 'it is a socket'
+  return stats.isCharacterDevice() || stats.isBlockDevice() ? 'it is a device' : undefined
+}
+
+/** Byte order marks of other encodings, in hexadecimal. The one of UTF-32 begins with the one of UTF-16. */
+const OTHER_MARKS = { fffe0000: 'UTF-32', '0000feff': 'UTF-32', fffe: 'UTF-16', feff: 'UTF-16' }
+
+/** Decodes UTF-8. Any other encoding is refused: a decoder would replace what it cannot read, and publish that. */
+const decodeText = (bytes: Buffer): string | (Partial<Diagnostic> & { message: string }) => {
+  const start = bytes.subarray(0, 4).toString('hex')
+  const [, other] = Object.entries(OTHER_MARKS).find(([mark]) => start.startsWith(mark)) ?? []
+  if (other !== undefined) return { message: `is ${other}, not UTF-8: save it as UTF-8` }
+  // Some editors write UTF-16 without its mark. No card has a NUL character.
+  if (bytes.includes(0)) return { message: 'has NUL characters, as UTF-16 does: save it as UTF-8' }
+  const decoded = decodeUtf8(bytes)
+  if ('text' in decoded) return decoded.text
+  const { line, column, message } = decoded
+  return { line, column, message: `is not UTF-8: ${message}; save it as UTF-8` }
 }

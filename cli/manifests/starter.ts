@@ -2,40 +2,32 @@ import { parse, stringify } from 'yaml'
 import { isPrivateHost, parseUrl } from '../../src/http/shared.ts'
 import { type Json, type JsonObject, jsonEquals } from '../../src/json/index.ts'
 
-/** What the owner of a new card has answered. `host` is the host that the card is for, without a trailing slash. */
-export type StarterAnswers = {
-  id?: string
-  /** `public` or `local`: the agent is called at `url`; `mcp`, `card`: the host makes or fetches the card from there. */
-  reach?: string
-  name?: string
-  description?: string
-  url?: string
-  /** The name of the secret that the host sends to the agent; empty if it sends none. */
-  secret?: string
-  /** `anyone`, `tokens`, or the URL of the OpenID Connect issuer whose users may call. */
-  callers?: string
-  host?: string
-}
-
-/** What a new card says where there is no answer. Until one of them is changed, nothing publishes the card. */
+/** The answers of a new card where there is no other. Until one of them is changed, nothing publishes the card. */
 export const STARTER_DEFAULTS = {
   id: 'my-agent',
+  /** `public` or `local`: the agent is called at `url`; `mcp`, `card`: the host gets the card from there. */
   reach: 'public',
   name: 'My Agent',
   description: 'What your agent does, for whom, and what it needs to know',
   url: 'https://my-agent.example.com/a2a',
+  /** The name of the secret that the host sends to the agent; empty if it sends none. */
   secret: '',
+  /** `anyone`, `tokens`, or the URL of the OpenID Connect issuer whose users may call. */
   callers: 'anyone',
+  /** The host that the card is for, without a trailing slash. */
   host: 'http://127.0.0.1:8787',
-} as const satisfies StarterAnswers
+} as const
 
-/** Whether only this machine or its network reaches a URL. */
+/** The answers of the owner of a new card. */
+export type StarterAnswers = Partial<Record<keyof typeof STARTER_DEFAULTS, string>>
+
+/** Checks whether only this machine or its network reaches a URL. */
 export const isLocalAddress = (url: string): boolean => isPrivateHost(parseUrl(url)?.hostname ?? 'example.com')
 
-/** Whether an answer about the callers names an OpenID Connect issuer. */
+/** Checks whether an answer about the callers names an OpenID Connect issuer. */
 export const isIssuerUrl = (callers: string): boolean => !['anyone', 'tokens'].includes(callers)
 
-/** Whether the host has to fetch the card, or to make it from the tools of an MCP server. */
+/** Checks whether the host has to fetch the card, or to make it from the tools of an MCP server. */
 export const isRemoteCard = (reach: string): boolean => reach === 'mcp' || reach === 'card'
 
 /** Returns the text of a new card: YAML with comments, which an editor completes with the schema of the host. */
@@ -107,26 +99,28 @@ const DIRECT_SECURITY = `  # How callers authenticate. Without it, they call wit
 
 `
 
-const DIRECT_ROUTE = `# direct: clients call the agent itself. gateway: clients call the host, which checks each call against the card and forwards it.
+const DIRECT_ROUTE = `\
+# direct: clients call the agent itself. gateway: through the host, which checks each call.
 # closed: the card is published, and nobody can call the agent.
 # route: direct
 `
 
-const FORWARDED = `# Clients call the host, which checks each call and forwards it, with the secret of this name if the agent needs one.
-# callers: anyone. tokens: who has one of \`npx sync-card token create --scope call\`. issuer: also users of the issuer in the card.
+const FORWARDED = `\
+# Clients call the host, which checks and forwards each call, with the secret of this name if the agent needs one.
+# callers: anyone. tokens: who has one of \`npx sync-card token create --scope call\`. issuer: also its users.
 `
 
 /** Returns the text of a folder's new defaults: YAML with comments. */
 export const starterDefaults = (set: string): string => `# Fields that all other files of this folder inherit.
 
-# The set that these cards belong to at the host. \`npx sync-card --prune\` deletes agents of this set only. Choose a name that
-# nobody else uses at the host, and keep it.
+# The set that these cards belong to at the host. \`npx sync-card --prune\` deletes agents of this set only.
+# Choose a name that nobody else uses at the host, and keep it.
 set: ${set}
 `
 
 let unedited: Json | undefined
 
-/** Whether a parsed file says no more than a new card without answers. */
+/** Checks whether a parsed file has no more than a new card without answers. */
 export const isUneditedStarter = (value: Json): boolean => {
   unedited ??= parse(starterCard({})) as Json
   return jsonEquals(value, unedited)
@@ -134,5 +128,4 @@ export const isUneditedStarter = (value: Json): boolean => {
 
 const toYaml = (value: JsonObject): string => stringify(value, { lineWidth: 0 })
 
-/** Writes a text as YAML on one line. */
 const toLine = (text: string): string => stringify(text, { lineWidth: 0, blockQuote: false }).trimEnd()

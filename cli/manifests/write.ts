@@ -8,8 +8,8 @@ import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
 
 /**
- * Returns the text of a manifest as a file of this name, which editors check with the schema of the host. Returns undefined if
- * the file would be read as another manifest: YAML reads the number in `version: 1.10` as text, for example.
+ * Returns the text of a manifest as a file of this name, which editors check with the schema of the host. Returns
+ * undefined if it would be read as another manifest: YAML reads the number in `version: 1.10` as text, for example.
  */
 export const renderManifest = (manifest: JsonObject, file: string, host: string): string | undefined => {
   const text =
@@ -33,10 +33,7 @@ export const createFile = (file: string, text: string, cwd: string): boolean =>
     }
   })
 
-/**
- * Creates a file and its folder, or replaces it as a whole. Without `mode`, a file keeps the one that it has. A link is
- * replaced too, so that nothing is written where it leads.
- */
+/** Creates a file and its folder, or replaces what has its name, a link included. Without `mode`, it keeps its mode. */
 export const replaceFile = (file: string, text: string, cwd: string, mode?: number): void => {
   const part = createPart(file, cwd, mode)
   try {
@@ -47,13 +44,8 @@ export const replaceFile = (file: string, text: string, cwd: string, mode?: numb
   }
 }
 
-/** A file that has its name only once it is complete. Until then, it has a random one beside it. */
-type Part = { write: (text: string) => void; complete: () => void; remove: () => void }
-
-/**
- * Creates a file, and its folder, that takes the place of whatever has its name, a link included, once it is complete.
- */
-export const createPart = (file: string, cwd: string, mode?: number): Part => {
+/** Creates a file and its folder. Only once it is complete, it replaces what has its name, a link included. */
+export const createPart = (file: string, cwd: string, mode?: number) => {
   const path = resolve(cwd, file)
   const part = `${path}.${randomBytes(6).toString('hex')}.part`
   const descriptor = attempt(file, () => {
@@ -61,9 +53,9 @@ export const createPart = (file: string, cwd: string, mode?: number): Part => {
     return openSync(part, 'wx', mode ?? modeOf(path) ?? 0o666)
   })
   return {
-    write: text => attempt(file, () => writeFileSync(descriptor, text)),
-    complete: () => attempt(file, () => renameSync(part, path)),
-    remove: () => {
+    write: (text: string): void => attempt(file, () => writeFileSync(descriptor, text)),
+    complete: (): void => attempt(file, () => renameSync(part, path)),
+    remove: (): void => {
       closeSync(descriptor)
       rmSync(part, { force: true })
     },
@@ -76,10 +68,7 @@ const modeOf = (path: string): number | undefined => {
   return stats?.isFile() ? stats.mode & 0o777 : undefined
 }
 
-/**
- * Appends those lines that a file such as `.gitignore`, which may not exist yet, does not have. Returns whether there
- * were any. A link is replaced and not read: Git does not follow it either.
- */
+/** Appends the lines that a file does not have. Returns whether there were any. A link, as for Git, has no content. */
 export const addMissingLines = (file: string, lines: readonly string[], cwd: string): boolean => {
   const path = resolve(cwd, file)
   const text = attempt(file, () => (modeOf(path) === undefined ? '' : readFileSync(path, 'utf8')))

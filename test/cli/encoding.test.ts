@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readFile } from '../../cli/manifests/read-file.ts'
+import { readFile } from '../../cli/manifests/load.ts'
 import { Workspace } from './workspace.ts'
 
 const read = (bytes: Buffer) => readFile('cards/a.yaml', new Workspace({ 'cards/a.yaml': bytes }).folder)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createSigningKey } from '../../cli/keys/index.ts'
+import { createSigningKey } from '../../cli/signing-key.ts'
 import { getSigningKeys } from '../../src/signing/keys.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { KeysHost } from './keys-host.ts'

@@ -1,8 +1,9 @@
-import { verifyReceipt } from '../../client/index.ts'
+import type { ReceiptTest, ServedReceipt } from '../../../src/card/model/index.ts'
+import { type ReceiptVerification, verifyReceipt } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
 import { type AddCommand, addHostOptions, connectTo, type HostFlags, reportMissing } from '../../options.ts'
-import { receiptText } from '../../reporters/index.ts'
+import { colors, formatTable } from '../../terminal.ts'
 
 type CheckFlags = HostFlags & { send?: true }
 
@@ -11,10 +12,7 @@ export const addCheck: AddCommand = (program, context, exit) => {
   addHostOptions(program.command('check'), 'write')
     .description('have the host test an agent against its card, and sign the receipt')
     .argument('<id>', 'the agent')
-    .option(
-      '--send',
-      'also send the agent a message, and another one for a stream: it works then, which may cost money',
-    )
+    .option('--send', 'also send the agent a message, and another for a stream: it works then, which may cost money')
     .action(async (id: string, flags: CheckFlags) => exit(await check(id, flags, context)))
 }
 
@@ -29,4 +27,40 @@ const check = async (id: string, flags: CheckFlags, context: Context): Promise<n
   else terminal.report(receiptText(served, verification))
   const isGood = served.receipt.summary.failed === 0 && verification.signature !== 'invalid'
   return isGood ? ExitCode.ok : ExitCode.outOfDate
+}
+
+/** Formats a line for all tests that ended alike, then how many passed, and whether the signature is valid. */
+const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerification): string[] => {
+  const { agent, card, checked, host, tests, send, summary } = receipt
+  const groups = new Map<string, ReceiptTest[]>()
+  for (const test of tests) {
+    const { through, title, result, reason, happened } = test
+    const ending = JSON.stringify([through, title, result, reason, result === 'failed' && happened])
+    groups.set(ending, [...(groups.get(ending) ?? []), test])
+  }
+  const failed = summary.failed > 0 ? colors.red(`${summary.failed} failed`) : '0 failed'
+  const counts = `${summary.passed} passed, ${failed}, ${summary.skipped} skipped`
+  return [
+    `${colors.bold(agent)} · card ${card.version} · ${checked} · ${host}`,
+    ...formatTable([...groups.values()].map(toRow)),
+    counts + (send ? '' : colors.dim(' (no message was sent; --send sends one)')),
+    verification.signature === 'valid'
+      ? `The receipt is signed by the host, with its key ${verification.kid}.`
+      : `The receipt proves nothing to others: ${verification.reason}`,
+  ]
+}
+
+const MARKS = { passed: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') }
+
+/** Formats tests that ended alike in one line, with the protocols of all. */
+const toRow = (tests: readonly ReceiptTest[]): string[] => {
+  const [test] = tests
+  if (test === undefined) return []
+  const { result, through, title, reason = '', claimed, happened = '' } = test
+  const details = [
+    ...tests.flatMap(({ protocol }) => protocol ?? []),
+    ...(result === 'failed' ? [`${claimed}; observed: ${happened}`] : []),
+  ]
+  const text = result === 'passed' ? title : `${title}: ${reason}`
+  return [MARKS[result], through, details.length === 0 ? text : `${text} ${colors.dim(`(${details.join(', ')})`)}`]
 }

@@ -31,15 +31,10 @@ import {
 import type { AddCommand } from '../../options.ts'
 import { type Ask, colors } from '../../terminal.ts'
 
-/** How an agent is reached, and the path of the URL that is suggested. The URL itself shows whether it is public. */
-const REACHES: Readonly<Record<string, string>> = {
-  public: '/a2a',
-  local: '',
-  mcp: '/mcp',
-  card: '/.well-known/agent-card.json',
-}
+/** The ways to reach an agent, each with the path of the URL that is suggested. */
+const REACHES: Record<string, string> = { public: '/a2a', local: '', mcp: '/mcp', card: '/.well-known/agent-card.json' }
 
-/** What is asked for, in this order, and where the answer is in the manifest of a new card. */
+/** The questions in their order, and where the answer is in the manifest of a new card. */
 const FIELDS = {
   reach: ['How is it reached: public, local (an address), mcp (a server), or card (that of somebody else)?'],
   name: ['What is the agent called?', '/card/name'],
@@ -58,10 +53,13 @@ type Field = keyof typeof FIELDS
 
 const FIELD_NAMES = Object.keys(FIELDS) as Field[]
 
-/** The answers, some of which may be empty. */
 type Answers = Partial<Record<Field, string>>
 
 type Flags = Omit<Answers, 'reach'> & { mcp?: string; card?: string; host?: string }
+
+const CALLERS_HELP =
+  'who may call: anyone, tokens (who has one of this host) or the URL of an OpenID Connect issuer; ' +
+  'default: tokens with --secret or a local address, else anyone'
 
 /** Adds `init`, which starts a card. */
 export const addInit: AddCommand = (program, context, exit) => {
@@ -74,32 +72,22 @@ export const addInit: AddCommand = (program, context, exit) => {
     .option('--url <url>', 'where the agent is called: its A2A endpoint, public or on this machine')
     .option('--mcp <url>', 'in place of --url: an MCP server that becomes an agent')
     .option('--card <url>', "in place of --url: the card of somebody else's agent")
-    .option(
-      '--secret <NAME>',
-      'the name of the secret with the bearer token that the agent needs, never the token itself',
-    )
-    .option(
-      '--callers <who>',
-      'who may call: anyone, tokens (who has one of this host) or the URL of an OpenID Connect issuer; default: tokens with --secret or a local address, else anyone',
-    )
+    .option('--secret <NAME>', 'the name of the secret with the bearer token that the agent needs, never the token')
+    .option('--callers <who>', CALLERS_HELP)
     .option('--host <name>', 'the host in sync-card.yaml that the card is for')
     .action(async (id: string | undefined, flags: Flags) => exit(await init(id, flags, context)))
 }
 
-const init = async (
-  id: string | undefined,
-  { host, mcp, card, ...flags }: Flags,
-  context: Context,
-): Promise<number> => {
+const init = async (id: string | undefined, flags: Flags, context: Context): Promise<number> => {
+  const { host, mcp, card, ...fields } = flags
   const { terminal, cwd } = context
   rejectLinkOutside(CARDS_FOLDER, cwd)
   const { url: hostUrl } = findHost({ ...(host !== undefined && { host }) }, context)
   const problem = id === undefined ? undefined : findIdProblem(id, cwd)
   if (problem !== undefined) throw new UsageError(problem)
-  const urls = Object.entries({ public: flags.url, mcp, card }).filter(([, url]) => url !== undefined)
-  if (urls.length > 1) throw new UsageError('--url, --mcp and --card exclude each other: give one of them.')
-  const given = { ...flags, ...(urls[0] && { reach: urls[0][0], url: urls[0][1] }) }
-  const answers = await complete(given, id, context)
+  const [named, ...others] = Object.entries({ public: flags.url, mcp, card }).filter(([, url]) => url !== undefined)
+  if (others.length > 0) throw new UsageError('--url, --mcp and --card exclude each other: give one of them.')
+  const answers = await complete({ ...fields, ...(named && { reach: named[0], url: named[1] }) }, id, context)
   if (answers === undefined) {
     terminal.info('Nothing is written.')
     return ExitCode.usage
@@ -119,53 +107,46 @@ const fileOf = (id: string): string => join(CARDS_FOLDER, `${id}.yaml`)
 
 const existsMessage = (file: string): string => `${file} exists, and is not overwritten: give another id, or edit it.`
 
-/** Returns why no card with this id can be created. */
 const findIdProblem = (id: string, cwd: string): string | undefined => {
   if (!agentIdPattern.test(id))
     return `"${id}" is not an id: use lower-case letters, digits and hyphens, such as ${toSlug(id, 'my-agent')}.`
-  const name = basename(fileOf(id))
-  if (!isCardFileName(name) || DEFAULTS_NAMES.includes(name))
-    return `${fileOf(id)} would not be read as a card: give another id.`
-  if (existsSync(resolve(cwd, fileOf(id)))) return existsMessage(fileOf(id))
+  const file = fileOf(id)
+  if (!isCardFileName(basename(file)) || DEFAULTS_NAMES.includes(basename(file)))
+    return `${file} would not be read as a card: give another id.`
+  if (existsSync(resolve(cwd, file))) return existsMessage(file)
   if (!isFolder(CARDS_FOLDER, cwd)) return undefined
   const { drafts, invalid } = loadManifests([CARDS_FOLDER], localUrl({}), cwd)
   const other = [...drafts, ...invalid].find(draft => draft.id === id)
   return other && existsMessage(other.file)
 }
 
-/** Somebody else's card has a description. Its id may be made from a name. */
-const isNeeded = (field: Field, { reach }: Answers, id: string | undefined): boolean =>
-  reach !== 'card' || !(field === 'description' || (field === 'name' && id !== undefined))
-
 /** Checks the flags and asks for what they do not give. Returns undefined if the prompt was left. */
-const complete = async (
-  flags: Answers,
-  id: string | undefined,
-  { terminal, cwd }: Context,
-): Promise<Answers | undefined> => {
+const complete = async (flags: Answers, id: string | undefined, context: Context): Promise<Answers | undefined> => {
+  const { terminal, cwd } = context
   const check = (field: Field, answers: Answers, subject: string): string | undefined => {
     const problem = findProblem(field, answers)
     if (problem !== undefined) return `${subject} ${problem}.`
     return field === 'name' ? findIdProblem(idOf(id, answers), cwd) : undefined
   }
+  // Somebody else's card has a description. Its id may be made from a name.
+  const isMissing = (field: Field, answers: Answers): boolean =>
+    answers[field] === undefined &&
+    (answers.reach !== 'card' || !(field === 'description' || (field === 'name' && id !== undefined)))
   for (const field of FIELD_NAMES) {
     const flag = field === 'url' && flags.reach !== 'public' ? flags.reach : field
     const problem = flags[field] === undefined ? undefined : check(field, flags, `--${flag}`)
     if (problem !== undefined) throw new UsageError(problem)
   }
-  const required = (['name', 'description', 'url'] as const).filter(
-    field => flags[field] === undefined && isNeeded(field, flags, id),
-  )
+  const required = (['name', 'description', 'url'] as const).filter(field => isMissing(field, flags))
   if (required.length > 0 && !terminal.canAsk) {
     const names = new Intl.ListFormat('en-GB').format(required.map(field => `--${field}`))
-    throw new UsageError(
-      `No terminal: pass ${names}.${required.includes('url') ? ' --mcp or --card may replace --url.' : ''}`,
-    )
+    const hint = required.includes('url') ? ' --mcp or --card may replace --url.' : ''
+    throw new UsageError(`No terminal: pass ${names}.${hint}`)
   }
   const answerAll = async (ask?: Ask): Promise<Answers> => {
     const answers = { ...flags }
     for (const field of FIELD_NAMES) {
-      if (answers[field] !== undefined || !isNeeded(field, answers, id)) continue
+      if (!isMissing(field, answers)) continue
       const initial = defaultOf(field, answers, id)
       const checkAnswer = (answer: string) =>
         check(field, { ...answers, [field]: answer }, `The ${ANSWER_NAMES[field] ?? field}`)
@@ -177,7 +158,6 @@ const complete = async (
   return required.length === 0 ? answerAll() : terminal.prompt(answerAll)
 }
 
-/** What an answer is called in a message, if not as its field. */
 const ANSWER_NAMES: Partial<Record<Field, string>> = { reach: 'answer', url: 'URL', callers: 'answer' }
 
 /** Only the card of an agent that has no name yet may keep the description of every new card: nothing publishes it. */
@@ -238,69 +218,59 @@ const nextSteps = (
   const file = fileOf(id)
   const isOwn = isLoopback(host)
   const isLocal = isLocalAddress(url)
+  const isIssuer = isIssuerUrl(callers)
   const isExample = /^https:\/\/[^/]*\.example\.com\//.test(url)
-  const edit = isUneditedStarter(manifest)
-    ? `Edit ${file}: sync-card skips it as long as it describes no agent.`
-    : `Edit ${file}${isExample ? `: its URL, ${url}, is only an example` : ' to add what else clients should know'}.`
-  if (!isJsonObject(manifest) || manifest.route !== 'gateway')
-    return [
-      edit,
-      `Then check it with ${colors.cyan('npx sync-card lint')}, and publish it with ${colors.cyan(`npx sync-card${flag}`)}.`,
-      `It goes to ${host}.${isOwn ? ' For another host, write its SYNC_CARD_URL and SYNC_CARD_TOKEN into .env.' : ''}`,
-    ]
-  const steps = [edit]
+  const steps = isUneditedStarter(manifest)
+    ? [`Edit ${file}: sync-card skips it as long as it describes no agent.`]
+    : [`Edit ${file}${isExample ? `: its URL, ${url}, is only an example` : ' to add what else clients should know'}.`]
+  if (!isJsonObject(manifest) || manifest.route !== 'gateway') {
+    const [lint, publish] = ['npx sync-card lint', `npx sync-card${flag}`].map(colors.cyan)
+    const other = isOwn ? ' For another host, write its SYNC_CARD_URL and SYNC_CARD_TOKEN into .env.' : ''
+    return [...steps, `Then check it with ${lint}, and publish it with ${publish}.`, `It goes to ${host}.${other}`]
+  }
   const addCommand = (text: string, command: string) => steps.push(text, colors.cyan(`  ${command}`))
-  if (isLocal && isOwn)
+  const address = 'a public https address, such as that of a tunnel'
+  if (isLocal)
     steps.push(
-      `No deployed host can reach ${url}: there, the agent needs a public https address, such as that of a tunnel.`,
-    )
-  else if (isLocal)
-    steps.push(
-      `${host} cannot reach ${url}: give it a public https address, such as that of a tunnel, or use --host local and npm start.`,
+      isOwn
+        ? `No deployed host can reach ${url}: there, the agent needs ${address}.`
+        : `${host} cannot reach ${url}: give it ${address}, or use --host local and npm start.`,
     )
   if (secret && callers === 'anyone') steps.push(`Everyone can call it, with the rights of ${secret}.`)
   if (!secret && callers !== 'anyone' && !isLocal)
     steps.push(`Only the host checks callers. If ${url} itself needs no credential, anyone can call it there.`)
-  if (isIssuerUrl(callers)) steps.push(`Tokens of ${callers} must have the audience ${host}/agents/${id}.`)
-  const variables = isOwn ? missingVariables([url, ...(isIssuerUrl(callers) ? [callers] : [])], secret, cwd) : []
-  if (variables.length > 0) {
-    addCommand(
-      `Set what the host needs to call it${secret ? ', with the bearer token in place of …' : ''}:`,
-      `printf '\\n%s' ${variables.join(' ')} >> .dev.vars`,
-    )
-    addCommand(
-      'Start the host in a terminal of its own. It registers the cards. If it is running, stop it first: it reads .dev.vars only once.',
-      'npm start',
-    )
+  if (isIssuer) steps.push(`Tokens of ${callers} must have the audience ${host}/agents/${id}.`)
+  const variables = isOwn ? missingVariables(isIssuer ? [url, callers] : [url], secret, cwd) : ''
+  if (variables !== '') {
+    const token = secret ? ', with the bearer token in place of …' : ''
+    addCommand(`Set what the host needs to call it${token}:`, `printf '\\n%s' ${variables} >> .dev.vars`)
+    addCommand(START_HELP, 'npm start')
   } else {
     if (secret) addCommand('Give the host the bearer token:', `npx wrangler secret put ${secret}`)
     addCommand('Register it:', `npx sync-card${flag}`)
   }
-  if (callers === 'tokens')
-    addCommand(
-      'Make a token for each caller:',
-      `CALLER_TOKEN=$(npx sync-card token create --scope call --agent ${id}${flag})`,
-    )
-  if (isIssuerUrl(callers)) addCommand('Put such a token into CALLER_TOKEN:', 'CALLER_TOKEN=…')
+  const createToken = `CALLER_TOKEN=$(npx sync-card token create --scope call --agent ${id}${flag})`
+  if (callers === 'tokens') addCommand('Make a token for each caller:', createToken)
+  if (isIssuer) addCommand('Put such a token into CALLER_TOKEN:', 'CALLER_TOKEN=…')
   const options = callers === 'anyone' ? {} : { options: '-H "Authorization: Bearer $CALLER_TOKEN" ' }
-  const part = reach === 'mcp' ? { data: { skillId: 'TOOL', arguments: {} } } : { text: 'hello' }
-  addCommand(
-    reach === 'mcp' ? 'Call it, with the name of a tool and its arguments:' : 'Call it:',
-    curlCall(`${host}/agents/${id}`, 'SendMessage', part, options),
-  )
+  const [how, part] =
+    reach === 'mcp'
+      ? [', with the name of a tool and its arguments', { data: { skillId: 'TOOL', arguments: {} } }]
+      : ['', { text: 'hello' }]
+  addCommand(`Call it${how}:`, curlCall(`${host}/agents/${id}`, 'SendMessage', part, options))
   return steps
 }
 
+const START_HELP =
+  'Start the host in a terminal of its own. It registers the cards. ' +
+  'If it is running, stop it first: it reads .dev.vars only once.'
+
 /** Returns the variables that a host on this machine needs to call an agent, as arguments of a shell command. */
-const missingVariables = (urls: readonly string[], secret: string, cwd: string): string[] => {
+const missingVariables = (urls: readonly string[], secret: string, cwd: string): string => {
   const { ALLOWED_ORIGINS } = readEnvFile(cwd, '.dev.vars')
-  const origins = urls
-    .filter(url => blockReason(url, parseOrigins(ALLOWED_ORIGINS)) !== undefined)
-    .map(url => new URL(url).origin)
-  return [
-    ...(secret ? [`${secret}=…`] : []),
-    ...(origins.length > 0
-      ? [`ALLOWED_ORIGINS=${[...new Set([ALLOWED_ORIGINS, ...origins])].filter(Boolean).join(' ')}`]
-      : []),
-  ].map(shellQuote)
+  const current = parseOrigins(ALLOWED_ORIGINS)
+  const origins = urls.filter(url => blockReason(url, current) !== undefined).map(url => new URL(url).origin)
+  const allowed = [...new Set([ALLOWED_ORIGINS, ...origins])].filter(Boolean).join(' ')
+  const variables = [secret ? `${secret}=…` : [], origins.length > 0 ? `ALLOWED_ORIGINS=${allowed}` : []].flat()
+  return variables.map(shellQuote).join(' ')
 }

@@ -1,5 +1,5 @@
 import pMap from 'p-map'
-import type { HostClient, Proposal } from '../../client/index.ts'
+import type { HostClient } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
 import { onRejection } from '../../failure.ts'
@@ -21,8 +21,6 @@ import {
 import {
   collectLintResults,
   isFailure,
-  type LintReport,
-  type LocatedProposal,
   lintJson,
   lintSarif,
   lintText,
@@ -30,78 +28,59 @@ import {
 } from '../../reporters/index.ts'
 import { selectFiles } from '../../sync/index.ts'
 
-/** The formats for programs. */
 const FORMATS = { json: lintJson, sarif: lintSarif }
 type Format = 'text' | keyof typeof FORMATS
 
 type Flags = HostFlags &
   FileFlags & { format: Format; observed?: true; strict?: true; quiet?: true; only?: readonly string[] }
 
-/** Requests to the host at a time. */
 const CONCURRENCY = 4
 
 /** Adds `lint`, which reports on files as the host would; only with `--observed`, it asks a host. */
 export const addLint: AddCommand = (program, context, exit) => {
-  const command = program
-    .command('lint')
+  const formats = ['text', ...Object.keys(FORMATS)]
+  addConnectionOptions(addOnlyOption(addFileOptions(program.command('lint'))), 'write')
     .description('report what could be better in the files, without a host')
     .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
-    .addOption(
-      choiceOption('--format <format>', 'the format of the report', ['text', ...Object.keys(FORMATS)]).default('text'),
-    )
+    .addOption(choiceOption('--format <format>', 'the format of the report', formats).default('text'))
     .option('--strict', STRICT_HELP)
     .option('--quiet', 'print only what makes the exit code other than 0')
     .option('--observed', "compare the cards with what their agents' calls have shown on the host")
-  addConnectionOptions(addOnlyOption(addFileOptions(command)), 'write').action(
-    async (files: string[], flags: Flags) => {
-      rejectUnusedFlags(flags)
-      const { skipped, ...read } = readFiles(defaultToCardsFolder(files), localUrl({}), flags, context)
-      const loaded = { ...selectFiles(read, flags.only), skipped }
-      const observed = flags.observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
-      const report = collectLintResults(loaded, observed)
-      print(report, flags, context)
-      exit(lintExitCode(report, flags.strict === true))
-    },
-  )
+    .action(async (files: string[], flags: Flags) => exit(await lint(files, flags, context)))
 }
 
-const rejectUnusedFlags = ({ observed, host, url, token }: Flags): void => {
+const lint = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {
+  const { observed, host, url, token, format } = flags
+  const { terminal } = context
   if (!observed && (host !== undefined || url !== undefined || token !== undefined))
     throw new UsageError('--host, --url and --token need --observed: without it, lint asks no host.')
-}
-
-/** Fetches what the calls of each agent have shown. */
-const fetchObserved = async (
-  drafts: readonly Draft[],
-  client: HostClient,
-): Promise<ReadonlyMap<Draft, ObservedResult>> => {
-  const fetchOne = async (draft: Draft): Promise<[Draft, ObservedResult]> => {
-    const rejected = onRejection(detail => ({ state: 'rejected', detail }) as const)
-    const observed = await client.getObserved(draft.id).catch(rejected)
-    if (observed === undefined) return [draft, { state: 'not registered' }]
-    if ('state' in observed) return [draft, observed]
-    const { proposals, ...counts } = observed
-    if (observed.calls === 0) return [draft, { state: 'never called' }]
-    if (proposals === undefined) return [draft, { state: 'no card', ...counts }]
-    return [draft, { state: 'observed', ...counts, proposals: proposals.map(each => locateProposal(draft, each)) }]
-  }
-  return new Map(await pMap(drafts, fetchOne, { concurrency: CONCURRENCY }))
-}
-
-const locateProposal = (draft: Draft, proposal: Proposal): LocatedProposal => ({
-  ...proposal,
-  severity: 'warning',
-  at: locateInCard(draft, proposal),
-})
-
-const print = (report: LintReport, { format, quiet, strict }: Flags, { terminal }: Context): void => {
+  const { skipped, ...read } = readFiles(defaultToCardsFolder(files), localUrl({}), flags, context)
+  const loaded = { ...selectFiles(read, flags.only), skipped }
+  const calls = observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
+  const report = collectLintResults(loaded, calls)
+  const [quiet, strict] = [flags.quiet === true, flags.strict === true]
   if (format !== 'text') terminal.out(FORMATS[format](report))
-  else terminal.report(lintText(report, { quiet: quiet === true, strict: strict === true }))
-}
-
-const lintExitCode = ({ results }: LintReport, strict: boolean): number => {
-  if (results.some(({ problems, observed }) => problems.length > 0 || observed?.state === 'rejected'))
-    return ExitCode.rejected
+  else terminal.report(lintText(report, { quiet, strict }))
+  const { results } = report
+  if (results.some(each => each.problems.length > 0 || each.observed?.state === 'rejected')) return ExitCode.rejected
   const hasFailure = results.some(({ issues }) => issues.some(({ issue }) => isFailure(issue, strict)))
   return hasFailure ? ExitCode.outOfDate : ExitCode.ok
+}
+
+const fetchObserved = async (drafts: readonly Draft[], client: HostClient) => {
+  const fetchOne = async (draft: Draft): Promise<ObservedResult> => {
+    const rejected = onRejection(detail => ({ state: 'rejected', detail }) as const)
+    const observed = await client.getObserved(draft.id).catch(rejected)
+    if (observed === undefined) return { state: 'not registered' }
+    if ('state' in observed) return observed
+    const { proposals, ...counts } = observed
+    if (counts.calls === 0) return { state: 'never called' }
+    if (proposals === undefined) return { state: 'no card', ...counts }
+    const located = proposals.map(each => ({ ...each, severity: 'warning' as const, at: locateInCard(draft, each) }))
+    return { state: 'observed', ...counts, proposals: located }
+  }
+  const results = await pMap(drafts, async draft => [draft, await fetchOne(draft)] as const, {
+    concurrency: CONCURRENCY,
+  })
+  return new Map(results)
 }

@@ -36,16 +36,14 @@ const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promi
   const context = { ...outer, terminal: json ? withoutReports(outer.terminal) : outer.terminal }
   const { terminal } = context
   const host = resolveWithWarning(flags, context)
-  const result = await pullCards(
-    createHostClient(host, context),
-    host,
-    { ids, only, set, all: all === true, out, force: force === true, signal: interruptSignal(context) },
-    context,
-  )
+  const client = createHostClient(host, context)
+  const switches = { all: all === true, force: force === true, signal: interruptSignal(context) }
+  const result = await pullCards(client, host, { ids, only, set, out, ...switches }, context)
   const exitCode = exitCodeOf(result)
   terminal.report(pullText(result))
   terminal.info(hintsOf(result, flags))
-  if (json) terminal.out(pullJson(result, exitCode))
+  const agents = result.results.map(({ change, ...agent }) => ({ ...agent, patch: change && toJsonPatch(change) }))
+  if (json) terminal.out(JSON.stringify({ ...result, results: undefined, exitCode, agents }))
   return exitCode
 }
 
@@ -63,17 +61,9 @@ const pullText = ({ url, results, defaults, failure, interrupted }: PullResult):
   ]
 }
 
-const hintsOf = ({ results, set, forbidden }: PullResult, flags: Flags): string[] => [
-  ...(set !== undefined && flags.set === undefined
-    ? [`Only agents of the set ${set} were pulled; --all pulls all.`]
-    : []),
-  ...(forbidden > 0 ? [`Left out: ${formatCount(forbidden, 'agent')} that the token may not write.`] : []),
-  ...(results.some(({ action }) => action === 'differs') ? ['--force overwrites the files that differ.'] : []),
-]
-
-const pullJson = ({ results, ...rest }: PullResult, exitCode: number): string =>
-  JSON.stringify({
-    ...rest,
-    exitCode,
-    agents: results.map(({ change, ...agent }) => ({ ...agent, ...(change && { patch: toJsonPatch(change) }) })),
-  })
+const hintsOf = ({ results, set, forbidden }: PullResult, flags: Flags): string[] =>
+  [
+    set !== undefined && flags.set === undefined ? `Only agents of the set ${set} were pulled; --all pulls all.` : [],
+    forbidden > 0 ? `Left out: ${formatCount(forbidden, 'agent')} that the token may not write.` : [],
+    results.some(({ action }) => action === 'differs') ? '--force overwrites the files that differ.' : [],
+  ].flat()

@@ -31,28 +31,22 @@ import {
   syncCards,
   watchCards,
 } from '../../sync/index.ts'
-import { type Terminal, withoutProgress, withoutReports } from '../../terminal.ts'
+import { withoutProgress, withoutReports } from '../../terminal.ts'
+
+type Switch = 'dryRun' | 'check' | 'prune' | 'yes' | 'force' | 'refresh' | 'watch' | 'quiet' | 'strict'
 
 type Flags = HostFlags &
-  FileFlags & {
-    dryRun?: true
-    check?: true
-    prune?: true
-    yes?: true
-    force?: true
-    refresh?: true
-    only?: string[]
-    watch?: true
-    wait?: number | string | true
-    retries: number
-    quiet?: true
-    strict?: true
-  }
+  FileFlags &
+  Partial<Record<Switch, true>> & { only?: string[]; wait?: number | string | true; retries: number }
 
 /** Default of `--wait`: KV takes up to a minute to reach every location. */
 const DEFAULT_WAIT_SECONDS = 90
 
-/** Adds the synchronisation, which runs if no subcommand is named. */
+const FORCE_HELP =
+  'push nevertheless: over concurrent changes by others and agents of other sets, and in spite of lint errors'
+const WAIT_HELP = `wait until the edge serves what was pushed (default: at most ${DEFAULT_WAIT_SECONDS} seconds)`
+
+/** Adds the synchronization, which runs if no subcommand is named. */
 export const addSync: AddCommand = (program, context, exit) => {
   const command = program.argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
   addOnlyOption(addFileOptions(addHostOptions(command, 'write')))
@@ -61,25 +55,19 @@ export const addSync: AddCommand = (program, context, exit) => {
     .option('--strict', STRICT_HELP)
     .option('--prune', 'delete the agents of the same set that no file describes; asks first')
     .option('--yes', 'with --prune: do not ask, and delete more than 10 agents at once')
-    .option(
-      '--force',
-      'push nevertheless: over concurrent changes by others and agents of other sets, and in spite of lint errors',
-    )
+    .option('--force', FORCE_HELP)
     .option('--refresh', 'also send what is unchanged, after the host was upgraded or moved')
     .option('--watch', 'keep running, push what changes, and report only that')
-    .option(
-      '--wait [seconds]',
-      `wait until the edge serves what was pushed (default: at most ${DEFAULT_WAIT_SECONDS} seconds)`,
-      parseWait,
-    )
+    .option('--wait [seconds]', WAIT_HELP, parseWait)
     .option('--retries <count>', 'how often a request is retried', parseCount, DEFAULT_RETRIES)
     .option('--quiet', 'print only what makes the exit code other than 0')
     .addHelpText('after', EXIT_CODE_HELP)
-    .action((named: string[], given: Flags) => {
-      const { files, flags } = separateWait(named, given)
+    .action((named: string[], flags: Flags) => {
+      // In `--wait cards/a.yaml`, the value is a file.
+      const files = typeof flags.wait === 'string' ? [flags.wait, ...named] : named
       rejectUnknownCommand(files, program, context.cwd)
       validateFlags(files, flags, context)
-      return synchronise(files, flags, context, exit)
+      return synchronize(files, flags, context, exit)
     })
 }
 
@@ -88,15 +76,9 @@ const parseCount = (text: string): number => {
   return Number(text)
 }
 
-/** Keeps what does not look like a number: in `--wait cards/a.yaml`, it is a file. */
 const parseWait = (text: string): number | string => (/^[\d.,]+$/.test(text) ? parseCount(text) : text)
 
-const separateWait = (named: readonly string[], flags: Flags): { files: string[]; flags: Flags } =>
-  typeof flags.wait === 'string'
-    ? { files: [flags.wait, ...named], flags: { ...flags, wait: true } }
-    : { files: [...named], flags }
-
-/** A single word may be a mistyped command; anything that looks like a path is a file. */
+/** Rejects a mistyped command: a single word that is no file. Anything that looks like a path is a file. */
 const rejectUnknownCommand = (files: readonly string[], program: Command, cwd: string): void => {
   const word = files.find(file => /^[\w-]+$/.test(file) && !existsSync(resolve(cwd, file)))
   if (word === undefined) return
@@ -112,13 +94,12 @@ const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }
   if (yes && !prune) throw new UsageError('--yes needs --prune: nothing else asks.')
   if (!prune) return
   rejectPrunedFiles(files, cwd)
+  const when = watch ? 'under --watch' : 'without a terminal'
   if (!yes && !check && !dryRun && (watch || !terminal.canAsk))
-    throw new UsageError(
-      `--prune cannot ask ${watch ? 'under --watch' : 'without a terminal'}: add --yes to delete without being asked.`,
-    )
+    throw new UsageError(`--prune cannot ask ${when}: add --yes to delete without being asked.`)
 }
 
-const synchronise = async (
+const synchronize = async (
   files: readonly string[],
   flags: Flags,
   outer: Context,
@@ -131,8 +112,10 @@ const synchronise = async (
     interruption.abort()
     if (isRunning) outer.terminal.info('Stopping after the requests under way. Ctrl-C again stops at once.')
   })
-  const context = { ...outer, terminal: terminalFor(flags, outer.terminal) }
-  const options = { ...toOptions(flags, context), signal: interruption.signal }
+  const reporting = flags.json ? withoutReports(outer.terminal) : outer.terminal
+  const context = { ...outer, terminal: flags.quiet ? withoutProgress(reporting) : reporting }
+  const { signal } = interruption
+  const options = { ...toOptions(flags, context), signal }
   const sync = async (changed: Partial<SyncOptions> = {}): Promise<SyncResult> => {
     isRunning = true
     const result = await syncCards(files, settings, { ...options, ...changed }, context).finally(() => {
@@ -141,13 +124,8 @@ const synchronise = async (
     exit(exitCodeOf(result, strictnessOf(flags)))
     return result
   }
-  if (flags.watch) await watch(files, { sync, flags, signal: interruption.signal }, context)
-  else report(await sync(), flags, context)
-}
-
-const terminalFor = ({ json, quiet }: Flags, terminal: Terminal): Terminal => {
-  const reporting = json ? withoutReports(terminal) : terminal
-  return quiet ? withoutProgress(reporting) : reporting
+  if (!flags.watch) return report(await sync(), flags, context)
+  await watchCards({ named: files, cwd: outer.cwd }, createRepeated(sync, flags, signal, context), signal)
 }
 
 const strictnessOf = ({ check, dryRun, strict }: Flags): Strictness => ({
@@ -155,18 +133,17 @@ const strictnessOf = ({ check, dryRun, strict }: Flags): Strictness => ({
   lint: strict ? 'warning' : check ? 'error' : undefined,
 })
 
-/** Reports a synchronisation. `news` are the results that were not reported before; by default, all are new. */
+/** Reports a synchronization. `news` are the results that were not reported before; by default, all are new. */
 const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: readonly AgentResult[]): void => {
   const { quiet, json, strict } = flags
   const strictness = strictnessOf(flags)
-  const exitCode = exitCodeOf(result, strictness)
   const isFailing = (each: AgentResult): boolean => agentExitCode(each, strictness) > ExitCode.ok
   const unreported = news ?? result.results.filter(each => isNoteworthy(each) || isFailing(each))
   const shown = quiet ? unreported.filter(isFailing) : unreported
   const isStopped = result.failure !== undefined || result.interrupted === true
   if (shown.length > 0 || isStopped || (news === undefined && !quiet))
     terminal.report(syncText(result, { shown, strict: strict === true, quiet: quiet === true }))
-  if (json) terminal.out(syncJson(result, exitCode))
+  if (json) terminal.out(syncJson(result, exitCodeOf(result, strictness)))
 }
 
 const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
@@ -180,11 +157,14 @@ const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
   }
 }
 
-/** A synchronisation that is repeated: `sync` runs it once. */
-type Repeated = { sync: (changed: Partial<SyncOptions>) => Promise<SyncResult>; flags: Flags; signal: AbortSignal }
-
-const watch = async (files: readonly string[], { sync, flags, signal }: Repeated, context: Context): Promise<void> => {
-  const { cwd, terminal } = context
+/** Returns what `--watch` repeats: a synchronization that reports only news. */
+const createRepeated = (
+  sync: (changed: Partial<SyncOptions>) => Promise<SyncResult>,
+  flags: Flags,
+  signal: AbortSignal,
+  context: Context,
+): (() => Promise<void>) => {
+  const { terminal } = context
   const tracker = new ChangeTracker()
   const reportRemoved = (results: readonly AgentResult[]): void => {
     for (const { file, id } of tracker.removedFiles(results))
@@ -197,7 +177,7 @@ const watch = async (files: readonly string[], { sync, flags, signal }: Repeated
   }
   let hasReported = false
   let isFirst = true
-  const syncOnce = async (): Promise<void> => {
+  return async () => {
     try {
       const result = await sync({ onNote, isWatch: true })
       const news = tracker.newResults(result)
@@ -213,5 +193,4 @@ const watch = async (files: readonly string[], { sync, flags, signal }: Repeated
     if (isFirst && !signal.aborted) terminal.info('Watching for changes; Ctrl-C stops.')
     isFirst = false
   }
-  await watchCards({ named: files, cwd }, syncOnce, signal)
 }

@@ -4,7 +4,6 @@ import { stringify } from 'yaml'
 import { agentIdPattern, dialectNames } from '../../../src/card/model/index.ts'
 import type { JsonObject } from '../../../src/json/index.ts'
 import { CLEARED_ID_SECONDS } from '../../../src/limits.ts'
-import type { ListedAgent } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
 import { findHost, resolveHost } from '../../hosts/index.ts'
@@ -16,6 +15,7 @@ import {
   changeEach,
   choiceOption,
   connectTo,
+  describeMissing,
   type HostConnection,
   type HostFlags,
   listIds,
@@ -30,10 +30,9 @@ type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
 type OpenFlags = HostFlags & { print?: true }
 type RemoveFlags = HostFlags & { yes?: true }
 
-/**
- * Adds `list`, `show` and `open`, which read the agents of a host and need no token for public ones, `remove` and
- * `tasks clear`.
- */
+const DIALECT_HELP = 'the dialect of the card; default: the one for all clients'
+
+/** Adds `list`, `show` and `open`, which need no token for public agents, `remove` and `tasks clear`. */
 export const addAgents: AddCommand = (program, context, exit) => {
   addOnlyOption(addHostOptions(program.command('list'), 'read'))
     .description('list the agents of the host, or search them')
@@ -43,12 +42,7 @@ export const addAgents: AddCommand = (program, context, exit) => {
   addHostOptions(program.command('show'), 'read; for --manifest, write')
     .description('print the card of an agent as clients get it, or its manifest')
     .argument('<id>', 'the agent')
-    .addOption(
-      choiceOption('--dialect <dialect>', 'the dialect of the card; default: the one for all clients', [
-        'hybrid',
-        ...dialectNames,
-      ]).conflicts('manifest'),
-    )
+    .addOption(choiceOption('--dialect <dialect>', DIALECT_HELP, ['hybrid', ...dialectNames]).conflicts('manifest'))
     .option('--manifest', 'the manifest as it was registered, in YAML; with --json, in JSON')
     .action(async (id: string, flags: ShowFlags) => exit(await show(id, flags, context)))
   addConnectionOptions(program.command('open'), 'read')
@@ -79,7 +73,7 @@ const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Con
 /** Removes agents, each only if nobody changes it after it was looked up. */
 const remove = async (named: readonly string[], flags: RemoveFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  for (const id of named) requireName(id, 'the id of an agent')
+  for (const id of named) requireId(id)
   if (!flags.yes && !terminal.canAsk)
     throw new UsageError('remove cannot ask without a terminal: add --yes to remove without being asked.')
   const connection = connectTo(flags, context)
@@ -99,10 +93,12 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   let hasRemoved = false
   const exitCode = await changeEach(isConfirmed ? ids : [], { ...flags, changed: 'removed' }, context, async id => {
     const rejection = await client.deleteAgent(id, etags.get(id) ?? '')
-    hasRemoved ||= rejection === undefined
-    if (rejection === undefined) return `removed ${id}`
-    const detail = 'it was changed after it was looked up, so it was kept. Run the command again.'
-    return reportRejection(rejection.rejected === 'conflict' ? { ...rejection, detail } : rejection, context, id)
+    if (rejection) {
+      const detail = 'it was changed after it was looked up, so it was kept. Run the command again.'
+      return reportRejection(rejection.rejected === 'conflict' ? { detail } : rejection, context, id)
+    }
+    hasRemoved = true
+    return `removed ${id}`
   })
   if (hasRemoved)
     terminal.info([
@@ -115,59 +111,53 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
 const list = async (words: readonly string[], flags: ListFlags, context: Context): Promise<number> => {
   const { only, set, json } = flags
   const { terminal } = context
-  if (set !== undefined) requireName(set, 'the name of a set')
+  if (set !== undefined) requireId(set, 'the name of a set')
   const { host, client } = connectTo(flags, context, findHost)
   const listed = await client.listAgents({ set, q: words.join(' ') })
   if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
   const isSelected = createFilter(only)
-  const agents = listed.filter(({ id }) => isSelected(id))
-  if (json) terminal.out(JSON.stringify({ url: host.url, agents: agents.map(describeAgent) }))
+  const agents = listed
+    .filter(({ id }) => isSelected(id))
+    .map(({ id, name, version, visibility = 'public', set, card }) => ({ id, name, version, visibility, set, card }))
+  const columns = ['id', 'name', 'version', 'visibility', 'set', 'card'] as const
+  const rows = agents.map(agent => columns.map(name => agent[name] ?? '-'))
+  if (json) terminal.out(JSON.stringify({ url: host.url, agents }))
   else if (agents.length === 0) terminal.info(`${host.url} has no such agents.`)
-  else {
-    const rows = agents.map(describeAgent).map(agent => COLUMNS.map(name => agent[name] ?? '-'))
-    terminal.table(COLUMNS, rows)
-  }
+  else terminal.table(columns, rows)
   return ExitCode.ok
 }
-
-const describeAgent = ({ id, name, version, visibility = 'public', set, card }: ListedAgent) => ({
-  ...{ id, name, version, visibility },
-  ...(set !== undefined && { set }),
-  card,
-})
-
-const COLUMNS = ['id', 'name', 'version', 'visibility', 'set', 'card'] as const
 
 const show = async (id: string, flags: ShowFlags, context: Context): Promise<number> => {
   const { dialect, manifest, json } = flags
   const { terminal } = context
-  requireName(id, 'the id of an agent')
+  requireId(id)
   const connection = connectTo(flags, context, manifest ? resolveHost : findHost)
   const { client } = connection
   const found = manifest ? await client.getAgent(id) : await client.getCard(id, dialect)
   if (found === undefined) return reportMissing(id, connection, context)
   if ('rejected' in found) return reportRejection(found, context)
-  if ('manifest' in found) terminal.out(json ? toJsonText(found.manifest) : toYaml(found.manifest))
-  else terminal.out(toJsonText(found.card))
+  const document = 'manifest' in found ? found.manifest : found.card
+  terminal.out(manifest && !json ? toYaml(document) : JSON.stringify(document, null, 2))
   return ExitCode.ok
 }
-
-const toJsonText = (value: JsonObject): string => JSON.stringify(value, null, 2)
 
 /** Only quoted texts can have escapes. JSON, which is YAML too, quotes all. */
 const toYaml = (value: JsonObject): string => {
   const text = stringify(value, { lineWidth: 0 }).trimEnd()
-  return escapeControls(text) === text ? text : toJsonText(value)
+  return escapeControls(text) === text ? text : JSON.stringify(value, null, 2)
 }
 
 const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  if (id !== undefined) requireName(id, 'the id of an agent')
+  if (id !== undefined) requireId(id)
   const connection = connectTo(flags, context, findHost)
   const { host, client } = connection
   await client.getHealth()
   const { etag, isPending } = await client.getLiveCard(id)
-  if (etag === undefined) return reportUnreadable({ id, isPending }, connection, context)
+  if (etag === undefined) {
+    terminal.error(await explainUnreadable(id, isPending, connection))
+    return ExitCode.rejected
+  }
   const url = `${host.url}${id === undefined ? '' : `/agents/${id}`}/.well-known/agent-card.json`
   const isOpened = !flags.print && terminal.isTerminal && (await openInBrowser(url, context))
   if (isOpened) terminal.info(`Opened ${url}`)
@@ -175,38 +165,26 @@ const open = async (id: string | undefined, flags: OpenFlags, context: Context):
   return ExitCode.ok
 }
 
-/** Reports why a browser, which sends no token, gets no card. */
-const reportUnreadable = async (
-  { id, isPending }: { id: string | undefined; isPending: boolean },
-  connection: HostConnection,
-  context: Context,
-): Promise<number> => {
-  const { terminal } = context
-  if (id === undefined) terminal.error('The host has no root agent: name one, such as npx sync-card open weather.')
-  else if (isPending) terminal.error(`The card of ${id} has not been fetched yet: npx sync-card refresh ${id}`)
-  else if (!(await listIds(connection.client)).includes(id)) return reportMissing(id, connection, context)
-  else terminal.error(`${id} is internal, and a browser sends no token: npx sync-card show ${id}`)
-  return ExitCode.rejected
+/** Returns why a browser, which sends no token, gets no card. */
+const explainUnreadable = async (id: string | undefined, isPending: boolean, connection: HostConnection) => {
+  if (id === undefined) return 'The host has no root agent: name one, such as npx sync-card open weather.'
+  if (isPending) return `The card of ${id} has not been fetched yet: npx sync-card refresh ${id}`
+  const isRegistered = (await listIds(connection.client)).includes(id)
+  if (!isRegistered) return describeMissing(id, connection)
+  return `${id} is internal, and a browser sends no token: npx sync-card show ${id}`
 }
 
 /** The programs that open a URL, by platform. None of them is a shell, so nothing in the URL is interpreted. */
-const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-}
+const OPENERS: Record<string, string[]> = { darwin: ['open'], win32: ['rundll32', 'url.dll,FileProtocolHandler'] }
 
 /** Opens a URL in a browser, which gets no token of a `.env`. Returns false if this machine has none. */
 const openInBrowser = async (url: string, { cwd, processEnv: env }: Context): Promise<boolean> => {
-  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  const [command = 'xdg-open', ...args] = OPENERS[process.platform] ?? []
   // Without a display, xdg-open would start a browser in this terminal.
   if (command === 'xdg-open' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false
-  const browser = spawn(command, [...args, url], {
-    cwd,
-    detached: true,
-    stdio: 'ignore',
-    // The Worker's variables are declared as if every process had them.
-    env: env as unknown as NodeJS.ProcessEnv,
-  })
+  // The Worker's variables are declared as if every process had them.
+  const processEnv = env as unknown as NodeJS.ProcessEnv
+  const browser = spawn(command, [...args, url], { cwd, detached: true, stdio: 'ignore', env: processEnv })
   browser.unref()
   // Fails if there is no such program.
   return once(browser, 'spawn').then(
@@ -215,7 +193,8 @@ const openInBrowser = async (url: string, { cwd, processEnv: env }: Context): Pr
   )
 }
 
-const requireName = (text: string, meaning: string): void => {
-  if (!agentIdPattern.test(text))
-    throw new UsageError(`"${text}" is not ${meaning}: use lower-case letters, digits and hyphens.`)
+/** Returns a text that has the form of an id. Throws a UsageError for any other. */
+export const requireId = (text: string, meaning = 'the id of an agent'): string => {
+  if (agentIdPattern.test(text)) return text
+  throw new UsageError(`"${text}" is not ${meaning}: use lower-case letters, digits and hyphens.`)
 }

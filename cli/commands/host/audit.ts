@@ -10,17 +10,9 @@ import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags 
 /** The newest entry of an earlier verification. */
 type SeenHead = { number: number; hash: string }
 
-type ListFlags = HostFlags & {
-  agent?: string
-  actor?: string
-  what?: string
-  since?: string
-  until?: string
-  limit: number
-}
-type VerifyFlags = HostFlags & { seen?: SeenHead }
+const FILTERS = ['agent', 'actor', 'what', 'since', 'until'] as const
 
-const DEFAULT_LIMIT = 50
+type ListFlags = HostFlags & Partial<Record<(typeof FILTERS)[number], string>> & { limit: number }
 
 /** Adds `audit`, which shows who changed what on a host, and `audit verify`, which checks that the record is whole. */
 export const addAudit: AddCommand = (program, context, exit) => {
@@ -31,16 +23,12 @@ export const addAudit: AddCommand = (program, context, exit) => {
     .addOption(choiceOption('--what <what>', 'what happened', AUDITED))
     .option('--since <time>', 'not before this date or time, such as 2027-01-31 or 2027-01-31T12:00:00Z')
     .option('--until <time>', 'before this date or time')
-    .option('--limit <count>', 'entries at most', parseLimit, DEFAULT_LIMIT)
+    .option('--limit <count>', 'entries at most', parseLimit, 50)
     .action(async (flags: ListFlags) => exit(await list(flags, context)))
   addHostOptions(audit.command('verify'), 'admin')
     .description('recompute the chain of the audit, and check its signature')
-    .option(
-      '--seen <number:hash>',
-      'the newest entry of an earlier verification, which must still be there',
-      parseSeenHead,
-    )
-    .action(async (flags: VerifyFlags) => exit(await verify(flags, context)))
+    .option('--seen <number:hash>', 'the newest entry of an earlier verification, which must still be there', parseSeen)
+    .action(async (flags: HostFlags & { seen?: SeenHead }) => exit(await verify(flags, context)))
 }
 
 const parseLimit = (text: string): number => {
@@ -48,27 +36,21 @@ const parseLimit = (text: string): number => {
   throw new InvalidArgumentError('Use a number from 1 to 999999.')
 }
 
-const parseSeenHead = (text: string): SeenHead => {
+const parseSeen = (text: string): SeenHead => {
   const [, number, hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? []
-  if (number === undefined)
-    throw new InvalidArgumentError('Use what `npx sync-card audit verify` printed, such as 17:3f….')
-  return { number: Number(number), hash }
+  if (number !== undefined) return { number: Number(number), hash }
+  throw new InvalidArgumentError('Use what `npx sync-card audit verify` printed, such as 17:3f….')
 }
 
 const list = async (flags: ListFlags, context: Context): Promise<number> => {
-  const { agent, actor, what, since, until, limit, json } = flags
+  const { limit, json } = flags
   const { terminal } = context
-  const filters = Object.entries({ agent, actor, what, since, until }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] satisfies [string, string]],
-  )
+  const filters = FILTERS.flatMap(name => (flags[name] === undefined ? [] : [[name, flags[name]] as const]))
   const entries = await connect(flags, context).getAudit(Object.fromEntries(filters), limit)
+  const rows = entries.map(entry => COLUMNS.map(name => toCell(entry[name])))
   if (json) terminal.out(JSON.stringify({ entries }))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
-  else
-    terminal.table(
-      COLUMNS,
-      entries.map(entry => COLUMNS.map(name => toCell(entry[name]))),
-    )
+  else terminal.table(COLUMNS, rows)
   return ExitCode.ok
 }
 
@@ -84,19 +66,21 @@ const toCell = (value: JsonObject[string]): string => {
   return shown.map(([name, detail]) => `${name}=${toCell(detail)}`).join(' ')
 }
 
-/** What a verification found. `problem` is undefined where everything fits. */
-type Verification = { entries: number; head: AuditPage['head']; isSigned: boolean; problem?: Problem }
-
-/** What does not fit; `entry` is its number in the chain, undefined for the signature. */
+/** A contradiction. `entry` is its number in the chain; undefined for the signature. */
 type Problem = { entry?: number; message: string }
 
-const verify = async (flags: VerifyFlags, context: Context): Promise<number> => {
+const verify = async (flags: HostFlags & { seen?: SeenHead }, context: Context): Promise<number> => {
   const { terminal } = context
-  const { entries, head, isSigned, problem } = await verifyAudit(connect(flags, context), flags.seen)
-  const exitCode = problem ? ExitCode.outOfDate : ExitCode.ok
+  const client = connect(flags, context)
+  const { entries, head, ...chain } = await verifyChain(client, flags.seen)
+  const invalid = head ? await verifySignature(head, client) : undefined
+  const problem = chain.problem ?? invalid
+  const isSigned = head?.signature !== undefined && invalid === undefined
   if (flags.json) terminal.out(JSON.stringify({ valid: problem === undefined, entries, head, isSigned, problem }))
-  else if (problem) terminal.error(describeProblem(problem))
-  else if (head === null) terminal.report('The audit has no entries.')
+  else if (problem) {
+    const { entry, message } = problem
+    terminal.error(entry === undefined ? message : `Entry ${entry} does not fit: ${message}.`)
+  } else if (head === null) terminal.report('The audit has no entries.')
   else {
     terminal.report(`${head.number}:${head.hash}`)
     const signature = isSigned
@@ -105,14 +89,11 @@ const verify = async (flags: VerifyFlags, context: Context): Promise<number> => 
     terminal.info(`Entries that fit together: ${entries}. The newest is ${signature}.`)
     terminal.info('Keep the line above: with --seen, the next verification finds out if these entries are replaced.')
   }
-  return exitCode
+  return problem ? ExitCode.outOfDate : ExitCode.ok
 }
 
-const describeProblem = ({ entry, message }: Problem): string =>
-  entry === undefined ? message : `Entry ${entry} does not fit: ${message}.`
-
-/** Reads the audit from the newest entry to the first, one page at a time, and finds the first entry that does not fit. */
-const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Promise<Verification> => {
+/** Reads the audit from the newest entry to the first, one page at a time, and finds the first that does not fit. */
+const verifyChain = async (client: HostClient, seen: SeenHead | undefined) => {
   let head: AuditPage['head'] | undefined
   let newer: JsonObject | undefined
   let entries = 0
@@ -127,7 +108,7 @@ const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Prom
     }
     for (const entry of page.entries) {
       entries++
-      if (newer) problem = findProblem(newer, entry) ?? problem
+      problem = findProblem(newer, entry) ?? problem
       if (seen && entry.number === seen.number) {
         isSeen = true
         if (entry.hash !== seen.hash) problem = { entry: seen.number, message: 'its hash is not the one seen before' }
@@ -135,37 +116,30 @@ const verifyAudit = async (client: HostClient, seen: SeenHead | undefined): Prom
       newer = entry
     }
   }
-  if (newer) problem = findProblem(newer, undefined) ?? problem
+  problem = findProblem(newer, undefined) ?? problem
   if (!isSeen && seen) problem ??= { entry: seen.number, message: 'it was seen before, and is missing' }
-  const signature = await verifySignature(head ?? null, client)
-  problem ??= signature.problem
-  return { entries, head: head ?? null, isSigned: signature.isSigned, ...(problem && { problem }) }
+  return { entries, head: head ?? null, problem }
 }
 
-const findProblem = (entry: JsonObject, before: JsonObject | undefined): Problem | undefined => {
-  const message = findChainBreak(entry, before)
-  return message === undefined ? undefined : { entry: Number(entry.number), message }
+const findProblem = (entry: JsonObject | undefined, before: JsonObject | undefined): Problem | undefined => {
+  const message = entry && findChainBreak(entry, before)
+  return message === undefined ? undefined : { entry: Number(entry?.number), message }
 }
 
-/** Verifies the signature of the newest entry with the keys that the host publishes. */
+/** Returns why the signature of the newest entry is not one by the keys that the host publishes; undefined if it is. */
 const verifySignature = async (
-  head: AuditPage['head'],
+  { number, hash, signature }: NonNullable<AuditPage['head']>,
   client: HostClient,
-): Promise<{ isSigned: boolean; problem?: Problem }> => {
-  if (head === null) return { isSigned: false }
+): Promise<Problem | undefined> => {
   const keys = await client.getKeys()
-  const { signature } = head
   if (signature === undefined)
-    return keys
-      ? { isSigned: false, problem: { message: 'The newest entry is not signed, although the host publishes keys.' } }
-      : { isSigned: false }
-  const invalid = { isSigned: false, problem: { message: 'The signature of the newest entry is not valid.' } }
+    return keys && { message: 'The newest entry is not signed, although the host publishes keys.' }
   try {
     const { payload } = await compactVerify(signature, header => importHostKey(keys, header, AUDIT_HEAD_TYPE))
-    const { number, hash } = JSON.parse(new TextDecoder().decode(payload))
-    return number === head.number && hash === head.hash ? { isSigned: true } : invalid
+    const signed = JSON.parse(new TextDecoder().decode(payload))
+    if (signed.number === number && signed.hash === hash) return undefined
   } catch {
     // Whatever is wrong with it, the signature does not prove anything.
-    return invalid
   }
+  return { message: 'The signature of the newest entry is not valid.' }
 }

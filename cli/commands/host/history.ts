@@ -13,6 +13,11 @@ import {
 } from '../../options.ts'
 import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
 import { colors } from '../../terminal.ts'
+import { requireId } from './agents.ts'
+
+type HistoryFlags = HostFlags & { limit: number }
+
+const DEFAULT_LIMIT = 20
 
 /** Adds `history` and `rollback`, which list the revisions of an agent and go back to one. */
 export const addHistory: AddCommand = (program, context, exit) => {
@@ -25,14 +30,10 @@ export const addHistory: AddCommand = (program, context, exit) => {
     .description('register the manifest of an earlier revision again, as a new revision')
     .argument('<id>', 'the agent; it may have been removed')
     .argument('<seq>', 'the number of the revision, as history shows it', parseSeq)
-    .action(async (id: string, seq: number, flags: HostFlags) =>
-      exit(await rollback({ id: requireId(id), seq }, flags, context)),
+    .action(async (id: string, to: number, flags: HostFlags) =>
+      exit(await rollback({ id: requireId(id), to }, flags, context)),
     )
 }
-
-type HistoryFlags = HostFlags & { limit: number }
-
-const DEFAULT_LIMIT = 20
 
 const revisionPattern = /^[1-9]\d{0,14}$/
 
@@ -41,15 +42,8 @@ const parseSeq = (text: string): number => {
   throw new InvalidArgumentError('Use a number from 1.')
 }
 
-const requireId = (text: string): string => {
-  if (agentIdPattern.test(text)) return text
-  throw new UsageError(`"${text}" is not the id of an agent: use lower-case letters, digits and hyphens.`)
-}
-
 /** An agent, and the numbers of two of its revisions; without `from`, the one before `to`. */
 type Revisions = { id: string; from?: number; to: number }
-
-type DiffFlags = HostFlags & FileFlags & { format: string; only?: string[]; prune?: true }
 
 /** Reads `ID SEQ` and `ID SEQ SEQ`. A file or folder whose name is a number is written as `./3`. */
 export const parseRevisions = (words: readonly string[]): Revisions | undefined => {
@@ -64,7 +58,7 @@ export const parseRevisions = (words: readonly string[]): Revisions | undefined 
 /** Shows what a revision changed, or what differs between two, and returns the exit code. */
 export const diffRevisions = async (
   { id, from, to }: Revisions,
-  flags: DiffFlags,
+  flags: HostFlags & FileFlags & { format: string; only?: string[]; prune?: true },
   context: Context,
 ): Promise<number> => {
   const { prune, only, allowSecret = [], json, format } = flags
@@ -74,59 +68,43 @@ export const diffRevisions = async (
   const found = await connect(flags, context).getRevisionDiff(id, to, from)
   const manifest = found.manifest.map(hideSecretsInChange)
   const isEqual = found.changes.length === 0 && manifest.length === 0
+  const title = `${id} ${found.from} → ${to}`
+  const lines = manifest.map(change => `    ${changeText(change)}`)
   if (json || format === 'json') terminal.out(JSON.stringify({ ...found, manifest }))
-  else {
-    const title = `${id} ${found.from} → ${to}`
-    const lines =
-      manifest.length > 0 ? ['  in the manifest:', ...manifest.map(change => `    ${changeText(change)}`)] : []
-    terminal.report(isEqual ? `${colors.bold(title)} · nothing differs` : [...changesText(title, found), ...lines])
-  }
+  else if (isEqual) terminal.report(`${colors.bold(title)} · nothing differs`)
+  else terminal.report([...changesText(title, found), ...(lines.length > 0 ? ['  in the manifest:', ...lines] : [])])
   return isEqual ? ExitCode.ok : ExitCode.outOfDate
 }
 
-const history = async (id: string, flags: HistoryFlags, context: Context): Promise<number> => {
-  const { limit, json } = flags
+const history = async (id: string, { limit, ...flags }: HistoryFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const revisions = await connect(flags, context).getRevisions(id, limit)
-  if (json) terminal.out(JSON.stringify({ id, revisions }))
-  else
-    terminal.table(
-      ['seq', 'created', 'by', 'author', 'class'],
-      revisions.map(({ seq, created, by, author, class: changeClass = '-' }) => [
-        ...[String(seq), created, by, author, changeClass],
-      ]),
-    )
+  const rows = revisions.map(each => [String(each.seq), each.created, each.by, each.author, each.class ?? '-'])
+  if (flags.json) terminal.out(JSON.stringify({ id, revisions }))
+  else terminal.table(['seq', 'created', 'by', 'author', 'class'], rows)
   return ExitCode.ok
 }
 
-const rollback = async (
-  { id, seq }: { id: string; seq: number },
-  flags: HostFlags,
-  context: Context,
-): Promise<number> => {
+const rollback = async ({ id, to }: Revisions, flags: HostFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const client = connect(flags, context)
   const registered = await client.getAgent(id)
   if (registered && 'rejected' in registered) return reportRejection(registered, context)
-  const result = await client.rollback(id, seq, registered?.etag)
-  if (flags.json) terminal.out(JSON.stringify({ ...result, restored: seq }))
-  else if (result.changed) terminal.report(changesText(`restored revision ${seq} of ${id} as ${result.seq}`, result))
-  else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${seq} is registered already`)
+  const result = await client.rollback(id, to, registered?.etag)
+  if (flags.json) terminal.out(JSON.stringify({ ...result, restored: to }))
+  else if (result.changed) terminal.report(changesText(`restored revision ${to} of ${id} as ${result.seq}`, result))
+  else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${to} is registered already`)
   for (const { rule, message } of result.report?.issues ?? [])
     if (rule === 'incompatible-version') terminal.info(`The restored version ${message}.`)
+  const pull = `run npx sync-card pull ${id} --force`
   if (result.changed)
-    terminal.info(
-      `No file is changed: run npx sync-card pull ${id} --force, or the next npx sync-card registers what your file has.`,
-    )
+    terminal.info(`No file is changed: ${pull}, or the next npx sync-card registers what your file has.`)
   if (!result.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
   return ExitCode.ok
 }
 
 /** Formats what changes for clients, the most severe first. */
-const changesText = (
-  title: string,
-  { class: changeClass, changes }: Pick<RevisionChanges, 'class' | 'changes'>,
-): string[] => [
-  colors.bold(title) + (changeClass === undefined ? '' : ` · ${changeClass}`),
+const changesText = (title: string, { class: severity, changes }: Pick<RevisionChanges, 'class' | 'changes'>) => [
+  colors.bold(title) + (severity === undefined ? '' : ` · ${severity}`),
   ...changes.map(change => `  ${change.class}: ${change.message}`),
 ]

@@ -1,12 +1,12 @@
-import { KEY_LEAD_SECONDS } from '../../../src/limits.ts'
-import type { HostClient, HostKey, HostKeys } from '../../client/index.ts'
+import { KEY_LEAD_SECONDS, KEY_SET_MAX_AGE_SECONDS } from '../../../src/limits.ts'
+import { keySecrets } from '../../../src/variables.ts'
+import type { HostKey, HostKeys } from '../../client/index.ts'
 import { poll } from '../../clock.ts'
 import type { Context } from '../../context.ts'
 import { createWrangler, type Wrangler } from '../../deploy/index.ts'
 import { CommandError, ExitCode, InterruptedError, UsageError } from '../../exit-codes.ts'
 import { onRejection } from '../../failure.ts'
 import { isLoopback, parseHostUrl } from '../../hosts/index.ts'
-import { createSigningKey, findObstacle, keysText, remainsText, rotationText } from '../../keys/index.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -15,22 +15,19 @@ import {
   type HostFlags,
   interruptSignal,
 } from '../../options.ts'
-import { formatCount } from '../../terminal.ts'
+import { createSigningKey } from '../../signing-key.ts'
+import { colors, formatCount, formatTable } from '../../terminal.ts'
 
-type CreateFlags = { print?: true }
 type RotateFlags = HostFlags & { print?: true }
 type RetireFlags = HostFlags & { now?: true }
 
 const WRANGLER_HELP = 'arguments for `wrangler secret`, such as: -- --env staging'
 
-/** The secrets whose keys take turns. */
-const TURNS = ['SIGNING_KEY', 'SIGNING_KEY_2'] as const
-
-/** How long a host may take until it has the secrets that wrangler has stored. */
-const DEPLOY_TIMEOUT_MS = 2 * 60_000
-
-/** How long a host may take until it has signed all cards again. */
-const RESIGN_TIMEOUT_MS = 15 * 60_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const DEPLOY_TIMEOUT_MS = 2 * MINUTE_MS
+const RESIGN_TIMEOUT_MS = 15 * MINUTE_MS
 
 /** Adds `keys`, which makes, rotates and retires the keys that a host signs with. */
 export const addKeys: AddCommand = (program, context, exit) => {
@@ -40,7 +37,7 @@ export const addKeys: AddCommand = (program, context, exit) => {
     .description('make the first key of a host and store it as the secret SIGNING_KEY')
     .argument('[args...]', WRANGLER_HELP)
     .option('--print', 'print the secret on stdout instead')
-    .action(async (args: string[], flags: CreateFlags) => exit(await create(args, flags, context)))
+    .action(async (args: string[], { print }: RotateFlags) => exit(await create(args, print, context)))
   addConnectionOptions(keys.command('rotate'), 'admin')
     .description('make the next key: it is published now, and signs in ten minutes')
     .argument('[args...]', WRANGLER_HELP)
@@ -52,19 +49,14 @@ export const addKeys: AddCommand = (program, context, exit) => {
     .argument('[args...]', WRANGLER_HELP)
     .option('--now', 'the key has leaked: delete or replace it at once, and sign everything again')
     .action(async (key: string | undefined, args: string[], flags: RetireFlags) =>
-      // What follows `--` is for wrangler, even if no key is before it.
-      exit(
-        await (key?.startsWith('-')
-          ? retire(undefined, [key, ...args], flags, context)
-          : retire(key, args, flags, context)),
-      ),
+      exit(await retire([key ?? [], args].flat(), flags, context)),
     )
   addHostOptions(keys.command('list'), 'admin')
     .description('list the keys of a host, what each is for, and what is next to do')
     .action(async (flags: HostFlags) => exit(await list(flags, context)))
 }
 
-const create = async (args: readonly string[], { print }: CreateFlags, context: Context): Promise<number> => {
+const create = async (args: readonly string[], print: true | undefined, context: Context): Promise<number> => {
   const { terminal, cwd, env, processEnv } = context
   const key = createSigningKey()
   if (print) {
@@ -76,12 +68,10 @@ const create = async (args: readonly string[], { print }: CreateFlags, context: 
     throw localHostError(url, 'Set SYNC_CARD_URL to the deployed one, or unset it.')
   const wrangler = createWrangler(cwd, processEnv)
   const stored = await listSecrets(wrangler, args)
-  const existing = TURNS.find(secret => stored.includes(secret))
+  const existing = keySecrets.find(secret => stored.includes(secret))
   if (existing !== undefined)
-    throw new UsageError(
-      `The Worker has a ${existing} already, and what it has signed would become invalid. To replace it without invalidating it: npx sync-card keys rotate`,
-    )
-  rejectFailure('The key was not stored', await wrangler.putSecret('SIGNING_KEY', JSON.stringify(key), args))
+    throw new UsageError(`The Worker has a ${existing} already. To replace it: npx sync-card keys rotate`)
+  rejectFailure('stored', await wrangler.putSecret('SIGNING_KEY', JSON.stringify(key), args))
   terminal.info(`SIGNING_KEY is now ${key.kid}; it was not displayed.`)
   return ExitCode.ok
 }
@@ -90,38 +80,64 @@ const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const { host, client } = connectTo(flags, context)
   const state = await client.getHostKeys()
+  const { keys, problem, unsigned } = state
+  const isLocal = isLoopback(host.url)
+  const rows = keys.map(key => {
+    const { role, kid, secret, signsFrom } = key
+    const since = signsFrom === undefined ? 'the beginning' : formatTime(Date.parse(signsFrom))
+    return [role, kid, secret, role === 'next' ? 'not yet' : since, isLocal ? '-' : describeNext(key, state)]
+  })
   if (flags.json) terminal.out(JSON.stringify(state))
-  else terminal.report(keysText(state, isLoopback(host.url)))
-  if (state.problem !== undefined) terminal.error(state.problem)
-  if (state.unsigned > 0) terminal.info(`Agents that wait for being signed again: ${state.unsigned}.`)
+  else terminal.report(formatTable([['role', 'kid', 'secret', 'signs since', 'next'].map(colors.dim), ...rows]))
+  if (problem !== undefined) terminal.error(problem)
+  if (unsigned > 0) terminal.info(`Agents that wait for being signed again: ${unsigned}.`)
   return ExitCode.ok
 }
 
-/** A host whose keys change, and the wrangler that stores them. */
-type Session = {
-  url: string
-  client: HostClient
-  wrangler: Wrangler
-  args: readonly string[]
-  context: Context
-  signal: AbortSignal
+const describeNext = (key: HostKey, state: HostKeys): string => {
+  if (key.role === 'previous') {
+    const obstacle = findObstacle(key, state)
+    return `npx sync-card keys retire${obstacle === undefined ? '' : `, ${obstacle}`}`
+  }
+  if (key.role === 'next') return `signs everything from ${formatTime(Date.parse(key.signsFrom ?? ''))} on`
+  return state.keys.some(({ role }) => role !== 'current') ? '-' : 'sync-card keys rotate replaces it'
 }
 
-const openSession = (args: readonly string[], flags: HostFlags, context: Context, writes = true): Session => {
+/** Formats a time, rounded up to a minute: before it, nothing has happened yet. */
+const formatTime = (at: number): string =>
+  `${new Date(Math.ceil(at / MINUTE_MS) * MINUTE_MS).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** Returns why the previous key cannot be retired yet, as the end of a sentence; undefined if it can. */
+const findObstacle = ({ retirable }: HostKey, { unsigned, time }: HostKeys): string | undefined => {
+  if (unsigned > 0) return `once ${formatCount(unsigned, 'agent')} more ${unsigned === 1 ? 'is' : 'are'} signed again`
+  const [now, from] = [Date.parse(time), Date.parse(retirable ?? time)]
+  const wait = from - now
+  if (wait <= 0) return undefined
+  const [size, unit] =
+    wait < 2 * HOUR_MS ? [MINUTE_MS, 'minute'] : wait < 2 * DAY_MS ? [HOUR_MS, 'hour'] : [DAY_MS, 'day']
+  return `from ${formatTime(from)} on (in ${formatCount(Math.ceil(wait / size), unit)})`
+}
+
+/** A host whose keys change, and the wrangler that stores them. */
+type Session = ReturnType<typeof openSession>
+
+const openSession = (args: readonly string[], flags: RotateFlags, context: Context) => {
   const { host, client } = connectTo(flags, context)
+  const { url } = host
   // wrangler changes the deployed Worker, whatever the host is.
-  if (writes && isLoopback(host.url)) throw localHostError(host.url, 'Name the deployed one with --host or --url.')
+  if (!flags.print && isLoopback(url)) throw localHostError(url, 'Name the deployed one with --host or --url.')
   const wrangler = createWrangler(context.cwd, context.processEnv)
-  return { url: host.url, client, wrangler, args, context, signal: interruptSignal(context) }
+  return { url, client, wrangler, args, context, signal: interruptSignal(context) }
 }
 
 const localHostError = (url: string, advice: string): UsageError =>
   new UsageError(`${url} is a host on this machine, whose keys \`npm start\` makes. ${advice}`)
 
 /** Throws if wrangler has failed, which may have shown no reason. The exit code stays. */
-const rejectFailure = (what: string, exitCode: number): void => {
-  if (exitCode !== 0)
-    throw new CommandError(exitCode, `${what}: wrangler ended with the exit code ${exitCode}. ${LOGIN_ADVICE}`)
+const rejectFailure = (what: 'stored' | 'retired', exitCode: number): void => {
+  if (exitCode === 0) return
+  const reason = `wrangler ended with the exit code ${exitCode}`
+  throw new CommandError(exitCode, `The key was not ${what}: ${reason}. ${LOGIN_ADVICE}`)
 }
 
 const LOGIN_ADVICE = 'If you are not logged in, run `npx wrangler login`, then try again.'
@@ -136,9 +152,10 @@ const listSecrets = async (wrangler: Wrangler, args: readonly string[]): Promise
 
 const rotate = async (args: readonly string[], flags: RotateFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  const session = openSession(args, flags, context, !flags.print)
-  const state = await session.client.getHostKeys()
-  const secret = TURNS.find(name => !state.keys.some(key => key.secret === name))
+  const session = openSession(args, flags, context)
+  const { url, client, wrangler } = session
+  const state = await client.getHostKeys()
+  const secret = keySecrets.find(name => !state.keys.some(key => key.secret === name))
   if (secret === undefined) throw new CommandError(ExitCode.outOfDate, describeBusy(state))
   const signsFrom = Math.ceil(Date.parse(state.time) / 1000) + KEY_LEAD_SECONDS
   const key = createSigningKey(signsFrom)
@@ -147,94 +164,110 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
     terminal.info(`Store it as ${secret} before ${new Date(signsFrom * 1000).toISOString()}, when it begins to sign.`)
     return ExitCode.ok
   }
-  if ((await listSecrets(session.wrangler, args)).includes(secret))
-    throw new UsageError(
-      `The Worker that wrangler sees has a ${secret}, and ${session.url} has none: name the same Worker after --, such as -- --env staging.`,
-    )
-  rejectFailure('The key was not stored', await session.wrangler.putSecret(secret, JSON.stringify(key), args))
-  await waitForChange(session, state => hasKey(state, key))
-  terminal.report(rotationText({ kid: key.kid, signsFrom: signsFrom * 1000 }, state))
+  if ((await listSecrets(wrangler, args)).includes(secret))
+    throw new UsageError(`The Worker that wrangler sees has a ${secret}, and ${url} has none: ${WORKER_ADVICE}`)
+  rejectFailure('stored', await wrangler.putSecret(secret, JSON.stringify(key), args))
+  await waitForKeys(session, now => hasKey(now, key))
+  const current = state.keys.find(({ role }) => role === 'current')?.kid ?? ''
+  const uncached = formatTime((signsFrom + state.cacheSeconds) * 1000)
+  const rows = [
+    ['now', `${key.kid} is published, and signs nothing`],
+    [formatTime(signsFrom * 1000), `it signs everything; ${current} also signs cards`],
+    [uncached, `no cache serves a card that only ${current} has signed: npx sync-card keys retire`],
+  ]
+  terminal.report(formatTable(rows))
   return ExitCode.ok
 }
 
-/** Describes why there is no secret for another key. */
+const WORKER_ADVICE = 'name the same Worker after --, such as -- --env staging.'
+
 const describeBusy = (state: HostKeys): string => {
-  const { keys } = state
-  const [next, previous] = (['next', 'previous'] as const).map(role => keys.find(key => key.role === role))
+  const next = state.keys.find(({ role }) => role === 'next')
   if (next)
-    return `${next.kid} is the next key already: it signs from ${next.signsFrom} on. To give it up: npx sync-card keys retire next`
+    return `${next.kid} is next: it signs from ${next.signsFrom} on. To give it up: npx sync-card keys retire next`
+  const previous = state.keys.find(({ role }) => role === 'previous')
   if (!previous) return 'Both secrets are in use.'
   const obstacle = findObstacle(previous, state)
-  return `The previous key ${previous.kid} must be retired first${obstacle === undefined ? '' : `, which is possible ${obstacle}`}: npx sync-card keys retire`
+  const when = obstacle === undefined ? '' : `, which is possible ${obstacle}`
+  return `The previous key ${previous.kid} must be retired first${when}: npx sync-card keys retire`
 }
 
-const retire = async (
-  wanted: string | undefined,
-  args: readonly string[],
-  flags: RetireFlags,
-  context: Context,
-): Promise<number> => {
+const retire = async (words: readonly string[], flags: RetireFlags, context: Context): Promise<number> => {
   const { terminal } = context
+  // What follows `--` is for wrangler, even if no key is before it.
+  const args = words[0]?.startsWith('-') ? words : words.slice(1)
+  const wanted = args === words ? undefined : words[0]
   if (flags.now && wanted === undefined)
     throw new UsageError('--now needs the kid of the key that has leaked: npx sync-card keys list shows them.')
   const session = openSession(args, flags, context)
-  const state = await session.client.getHostKeys()
+  const { client, wrangler } = session
+  const state = await client.getHostKeys()
   const key = findKey(wanted ?? 'previous', state)
+  const { kid, role, secret } = key
   if (flags.now) return replaceLeaked(key, state, session)
-  if (key.role === 'current')
+  if (role === 'current')
     throw new UsageError(
-      `${key.kid} is in use. Make the next key first: npx sync-card keys rotate. If it has leaked: npx sync-card keys retire ${key.kid} --now`,
+      `${kid} is in use. Make the next key first: npx sync-card keys rotate. ` +
+        `If it has leaked: npx sync-card keys retire ${kid} --now`,
     )
-  const obstacle = key.role === 'previous' ? findObstacle(key, state) : undefined
+  const obstacle = role === 'previous' ? findObstacle(key, state) : undefined
   if (obstacle !== undefined)
-    throw new CommandError(ExitCode.outOfDate, `The previous key ${key.kid} can be retired ${obstacle}.`)
-  rejectFailure('The key was not retired', await session.wrangler.deleteSecret(key.secret, args))
-  await waitForChange(session, state => !hasKey(state, key))
-  terminal.report(`Retired ${key.kid}: ${key.secret} is free for the next key.`)
+    throw new CommandError(ExitCode.outOfDate, `The previous key ${kid} can be retired ${obstacle}.`)
+  rejectFailure('retired', await wrangler.deleteSecret(secret, args))
+  await waitForKeys(session, now => !hasKey(now, key))
+  terminal.report(`Retired ${kid}: ${secret} is free for the next key.`)
   return ExitCode.ok
 }
 
 const findKey = (wanted: string, { keys }: HostKeys): HostKey => {
   const key = keys.find(({ kid, role }) => kid === wanted || role === wanted)
   if (key) return key
-  const known = keys.map(({ kid, role }) => `${kid} (${role})`).join(', ')
-  throw new UsageError(
-    wanted === 'previous'
-      ? `There is no previous key to retire. The keys are ${known}.`
-      : `The host has no key "${wanted}". The keys are ${known}.`,
-  )
+  const problem = wanted === 'previous' ? 'There is no previous key to retire' : `The host has no key "${wanted}"`
+  throw new UsageError(`${problem}. The keys are ${keys.map(({ kid, role }) => `${kid} (${role})`).join(', ')}.`)
 }
 
-/** Deletes a key that has leaked, or puts another in its place, and waits until the host has signed everything again. */
+/** Deletes or replaces a key that has leaked, and waits until the host has signed everything again. */
 const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): Promise<number> => {
   const { wrangler, args, context } = session
   const { terminal } = context
-  const isNeeded = key.role === 'current' && !state.keys.some(({ role }) => role === 'next')
+  const { kid, role, secret } = key
+  const isAlone = role === 'current' && !state.keys.some(each => each.role === 'next')
   const replacement = createSigningKey(Math.floor(Date.parse(state.time) / 1000))
-  const exitCode = isNeeded
-    ? await wrangler.putSecret(key.secret, JSON.stringify(replacement), args)
-    : await wrangler.deleteSecret(key.secret, args)
-  rejectFailure('The key was not retired', exitCode)
-  const gone = await waitForChange(session, state => !hasKey(state, key))
+  const exitCode = isAlone
+    ? await wrangler.putSecret(secret, JSON.stringify(replacement), args)
+    : await wrangler.deleteSecret(secret, args)
+  rejectFailure('retired', exitCode)
+  const gone = await waitForKeys(session, now => !hasKey(now, key))
   terminal.info('The key is gone. Waiting until the host has signed all cards again …')
-  const after = await waitForKeys(session, now => !hasKey(now, key) && now.unsigned === 0, RESIGN_TIMEOUT_MS)
-  if (after === undefined)
-    throw new CommandError(
-      ExitCode.outOfDate,
-      'The host has not signed all cards again yet. npx sync-card keys list shows how many agents wait for it.',
-    )
-  const current = after.keys.find(({ role }) => role === 'current')
-  if (key.role === 'current') terminal.report(`The current key is now ${current?.kid}.`)
-  terminal.report(remainsText(key, { before: state, gone, after }))
+  const after = await waitForKeys(session, now => !hasKey(now, key) && now.unsigned === 0, true)
+  if (role === 'current')
+    terminal.report(`The current key is now ${after.keys.find(each => each.role === 'current')?.kid}.`)
+  const keySetUntil = formatTime(Date.parse(gone.time) + KEY_SET_MAX_AGE_SECONDS * 1000)
+  const cardsUntil = formatTime(Date.parse(after.time) + after.cacheSeconds * 1000)
+  const consequence = hasSignedAlone(key, state)
+    ? 'which no other key has signed: verifiers refuse them'
+    : 'which another key has signed as well'
+  const cards = [`until ${cardsUntil}`, `caches may serve cards that it signed, ${consequence}`]
+  const verifiers = [`until ${keySetUntil}`, 'verifiers that have fetched the keys before may accept it']
+  terminal.report(`${kid} signs nothing any more, and is not published. What caches still have:`)
+  terminal.report(formatTable(role === 'next' ? [verifiers] : [verifiers, cards]))
   return ExitCode.ok
 }
 
-/** Waits until the keys of a host are as wanted, and returns them; undefined if that takes too long. Throws if the user interrupts it. */
+/** Checks whether caches may have cards that no other key has signed. */
+const hasSignedAlone = (key: HostKey, state: HostKeys): boolean =>
+  key.role === 'previous'
+    ? findObstacle(key, state) !== undefined
+    : key.role === 'current' && !state.keys.some(({ role }) => role === 'previous')
+
+const hasKey = ({ keys }: HostKeys, { kid }: { kid: string }): boolean => keys.some(key => key.kid === kid)
+
+/** Waits until the keys of a host are as wanted, which wrangler or, with `resigns`, the host itself has changed. */
 const waitForKeys = async (
-  { client, context, signal }: Session,
+  { url, client, context, signal }: Session,
   isWanted: (state: HostKeys) => boolean,
-  timeoutMs: number,
-): Promise<HostKeys | undefined> => {
+  resigns = false,
+): Promise<HostKeys> => {
   let found: HostKeys | undefined
   const check = async (): Promise<boolean> => {
     // While secrets change, a location of the host may have no valid ones.
@@ -242,19 +275,13 @@ const waitForKeys = async (
     found = state && isWanted(state) ? state : undefined
     return found !== undefined
   }
+  const timeoutMs = resigns ? RESIGN_TIMEOUT_MS : DEPLOY_TIMEOUT_MS
   await poll(check, { clock: context.clock, timeoutMs, pauseMs: 1000, maxPauseMs: 10_000, signal })
   if (signal.aborted) throw new InterruptedError()
-  return found
-}
-
-const hasKey = ({ keys }: HostKeys, { kid }: { kid: string }): boolean => keys.some(key => key.kid === kid)
-
-/** Waits until a host has the secrets that wrangler has changed. Throws if it does not get them. */
-const waitForChange = async (session: Session, isWanted: (state: HostKeys) => boolean): Promise<HostKeys> => {
-  const found = await waitForKeys(session, isWanted, DEPLOY_TIMEOUT_MS)
   if (found) return found
-  throw new CommandError(
-    ExitCode.outOfDate,
-    `${session.url} has not changed its keys within ${formatCount(DEPLOY_TIMEOUT_MS / 60_000, 'minute')}. Is it the Worker that wrangler has changed? Name the same one after --, such as -- --env staging.`,
-  )
+  const problem = resigns
+    ? 'The host has not signed all cards again yet. npx sync-card keys list shows how many agents wait for it.'
+    : `${url} has not changed its keys within ${formatCount(DEPLOY_TIMEOUT_MS / MINUTE_MS, 'minute')}. ` +
+      `Is it the Worker that wrangler has changed? If not, ${WORKER_ADVICE}`
+  throw new CommandError(ExitCode.outOfDate, problem)
 }

@@ -35,66 +35,56 @@ export const addMove: AddCommand = (program, context, exit) => {
 
 const exportHost = async (file: string | undefined, flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, cwd } = context
-  const path = file === undefined ? undefined : resolve(cwd, file)
-  if (path !== undefined && existsSync(path)) throw new UsageError(`${file} exists already: name a new file.`)
+  if (file !== undefined && existsSync(resolve(cwd, file)))
+    throw new UsageError(`${file} exists already: name a new file.`)
   const stream = await connect(flags, context).openExport()
   const signal = interruptSignal(context)
   const check = new ExportCheck()
-  const lines = decodeLines(stream, check, signal)
-  if (path === undefined) for await (const line of lines) terminal.raw(line)
-  else await writeFile(path, lines, check)
-  if (signal.aborted) return ExitCode.interrupted
-  const problem = check.findProblem()
-  if (problem !== undefined) throw new HostError(`the export broke off: ${problem}`)
-  terminal.info(
-    `Exported ${formatCount(check.lines, 'line')}. Keep the file secret: it has internal cards and manifests.`,
-  )
+  // Nobody else can read the file.
+  const part = file === undefined ? undefined : createPart(file, cwd, 0o600)
+  try {
+    for await (const line of readLines(stream.pipeThrough(new TransformStream(), { signal }), check))
+      if (part) part.write(`${line}\n`)
+      else terminal.raw(line)
+    if (signal.aborted) return ExitCode.interrupted
+    const problem = check.findProblem()
+    if (problem !== undefined) throw new HostError(`the export broke off: ${problem}`)
+    part?.complete()
+  } finally {
+    part?.remove()
+  }
+  const lines = formatCount(check.lines, 'line')
+  terminal.info(`Exported ${lines}. Keep the file secret: it has internal cards and manifests.`)
   return ExitCode.ok
 }
 
-/** Writes a file that has its name only once it is complete, and that nobody else can read. */
-const writeFile = async (path: string, lines: AsyncIterable<string>, check: ExportCheck): Promise<void> => {
-  const part = createPart(path, '', 0o600)
-  try {
-    for await (const line of lines) part.write(`${line}\n`)
-    if (check.findProblem() === undefined) part.complete()
-  } finally {
-    part.remove()
-  }
-}
-
-/** Yields the lines of a stream until it ends or the user interrupts the program, and has them checked. */
-async function* decodeLines(
-  stream: ReadableStream<Uint8Array>,
-  check: ExportCheck,
-  signal: AbortSignal,
-): AsyncIterable<string> {
-  const decoder = new TextDecoder()
-  const reader = stream.getReader()
+/** Yields the lines of an export until it ends or is interrupted, and has them checked. */
+async function* readLines(chunks: AsyncIterable<Uint8Array>, check: ExportCheck): AsyncIterable<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
   let rest = ''
   let bytes = 0
   try {
-    signal.addEventListener('abort', () => reader.cancel().catch(() => undefined))
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      const chunk = next.value
-      check.update(chunk)
+    for await (const chunk of chunks) {
       // Only the chunk is searched: a line may have thousands of them.
       const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
       rest += first
       for (const line of others) {
+        check.add(rest)
         yield rest
         rest = line
       }
       bytes += chunk.byteLength
-      if (bytes > MAX_IMPORT_BYTES || rest.length > MAX_IMPORT_LINE_BYTES)
-        throw new HostError('the export, or a line of it, is longer than any that a host imports')
+      if (bytes > MAX_IMPORT_BYTES || rest.length > MAX_IMPORT_LINE_BYTES) {
+        check.problem = 'the export, or a line of it, is longer than any that a host imports'
+        return
+      }
     }
   } catch (error) {
-    // The check finds what is missing.
-    if (!(error instanceof TypeError)) throw error
-  } finally {
-    await reader.cancel().catch(() => undefined)
+    // After an error of the network, the check finds what is missing.
+    if (!(error instanceof TypeError || (error instanceof Error && error.name === 'AbortError'))) throw error
   }
+  // A line without its end is not the last line.
+  if (rest !== '') check.add('')
 }
 
 const importFile = async (file: string, flags: ImportFlags, context: Context): Promise<number> => {
@@ -102,20 +92,17 @@ const importFile = async (file: string, flags: ImportFlags, context: Context): P
   const path = resolve(cwd, file)
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`There is no file ${file}.`)
   const check = new ExportCheck()
-  for await (const chunk of createReadStream(path)) check.update(chunk)
+  for await (const _ of readLines(createReadStream(path), check));
   const problem = check.findProblem()
   if (problem !== undefined) {
     terminal.error(`${file} is not a complete export: ${problem}. Nothing was imported.`)
     return ExitCode.rejected
   }
-  const compressed = createReadStream(path).pipe(createGzip())
-  const result = await connect(flags, context).importFile(toStream(compressed), !flags.withoutTokens)
-  const { agents, revisions, tokens } = result
+  const compressed = toStream(createReadStream(path).pipe(createGzip()))
+  const result = await connect(flags, context).importFile(compressed, !flags.withoutTokens)
+  const agents = `${formatCount(result.agents, 'agent')} with ${formatCount(result.revisions, 'revision')}`
   if (flags.json) terminal.out(JSON.stringify(result))
-  else
-    terminal.report(
-      `Imported ${formatCount(agents, 'agent')} with ${formatCount(revisions, 'revision')}, and ${formatCount(tokens, 'token')}.`,
-    )
+  else terminal.report(`Imported ${agents}, and ${formatCount(result.tokens, 'token')}.`)
   return ExitCode.ok
 }
 
@@ -131,43 +118,28 @@ const toStream = (readable: AsyncIterable<Uint8Array>): ReadableStream<Uint8Arra
   })
 }
 
-const NEWLINE = 0x0a
-/** Longer than the last line of an export can be. */
-const MAX_TRAILER_BYTES = 256
-
 /** Checks an export against its last line as it is read. */
 class ExportCheck {
   readonly #hash = createHash('sha256')
-  #tail = Buffer.alloc(0)
+  #last: string | undefined
   /** Lines before the last one. */
   lines = 0
+  problem: string | undefined
 
-  /** Adds bytes of the file. */
-  update(chunk: Uint8Array): void {
-    const bytes = Buffer.concat([this.#tail, chunk])
-    const end = Math.max(0, bytes.byteLength - MAX_TRAILER_BYTES)
-    this.#add(bytes.subarray(0, end))
-    this.#tail = bytes.subarray(end)
+  add(line: string): void {
+    if (this.#last !== undefined) {
+      this.#hash.update(`${this.#last}\n`)
+      this.lines++
+    }
+    this.#last = line
   }
 
-  /** Returns why the file is not complete; undefined if it is. */
+  /** Returns why the export, which has been read to its end, is not complete; undefined if it is. */
   findProblem(): string | undefined {
-    const start = this.#tail.lastIndexOf(NEWLINE, -2) + 1
-    const trailer = this.#tail.at(-1) === NEWLINE ? parseTrailer(this.#tail.subarray(start, -1).toString()) : undefined
+    if (this.problem !== undefined) return this.problem
+    const trailer = parseTrailer(this.#last ?? '')
     if (!trailer) return 'its last line is missing'
-    this.#add(this.#tail.subarray(0, start))
-    this.#tail = this.#tail.subarray(start)
-    this.#digest ??= this.#hash.digest('hex')
-    return trailer.lines === this.lines && trailer.sha256 === this.#digest
-      ? undefined
-      : 'its content does not match its last line'
-  }
-
-  #digest: string | undefined
-
-  #add(bytes: Buffer): void {
-    if (bytes.byteLength === 0) return
-    this.#hash.update(bytes)
-    for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) this.lines++
+    const isEqual = trailer.lines === this.lines && trailer.sha256 === this.#hash.digest('hex')
+    return isEqual ? undefined : 'its content does not match its last line'
   }
 }

@@ -48,25 +48,21 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
   return exitCode
 }
 
-/** Hides what looks like a secret in the values before and after: the card before may be older than the check for secrets. */
-const hideSecretsOf = (result: RefreshResult): RefreshResult => ({
+/** Hides secrets in the values before and after: the card before may be older than the check for secrets. */
+const hideSecretsOf = ({ drift, pending, ...result }: RefreshResult): RefreshResult => ({
   ...result,
-  drift: result.drift.map(hideSecretsInChange),
-  ...(result.pending && { pending: { ...result.pending, drift: result.pending.drift.map(hideSecretsInChange) } }),
+  drift: drift.map(hideSecretsInChange),
+  ...(pending && { pending: { ...pending, drift: pending.drift.map(hideSecretsInChange) } }),
 })
 
 /** Formats the result for people. The command that it shows names the host as the flags do. */
-const refreshText = (
-  id: string,
-  { outcome, drift, notes, pending, source }: RefreshResult,
-  { host, url }: Flags,
-): string[] => {
+const refreshText = (id: string, result: RefreshResult, { host, url }: Flags): string[] => {
+  const { outcome, drift, notes, pending, source } = result
   const agent = colors.bold(id)
-  const signatures = source?.verification ? [`    ${verificationText(source.verification)}`] : []
   if (!pending)
     return [
       `${outcome} ${agent}`,
-      ...signatures,
+      ...(source?.verification ? [`    ${verificationText(source.verification)}`] : []),
       ...drift.map(change => `    ${changeText(change)}`),
       ...notes.map(({ pointer, message }) => `    its card: ${pointer} ${message}`),
     ]
@@ -81,9 +77,9 @@ const refreshText = (
   ]
 }
 
+type Verification = NonNullable<NonNullable<RefreshResult['source']>['verification']>
+
 const verificationText = ({ verified, rule, key, reason, accepted }: Verification): string => {
   if (verified) return `verified: signed with the key ${key?.kid} from ${key?.from} (rule ${rule})`
   return `${accepted ? 'accepted without a valid signature' : 'not verified'}: ${reason}`
 }
-
-type Verification = NonNullable<NonNullable<RefreshResult['source']>['verification']>

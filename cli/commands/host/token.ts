@@ -2,10 +2,9 @@ import { InvalidArgumentError } from 'commander'
 import { readManifest } from '../../../src/card/manifest/index.ts'
 import { agentIdPattern, baseTier, scopes } from '../../../src/card/model/index.ts'
 import { VERSION } from '../../../src/version.ts'
-import type { HostClient, HostHealth, OwnToken, Token } from '../../client/index.ts'
+import type { HostClient, OwnToken, TokenRequest } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
-import type { ResolvedHost } from '../../hosts/index.ts'
 import {
   type AddCommand,
   addHostOptions,
@@ -17,15 +16,12 @@ import {
   type HostFlags,
   parseChoice,
 } from '../../options.ts'
-import { colors, formatTable, type Lines } from '../../terminal.ts'
+import { colors, formatTable } from '../../terminal.ts'
 
-type CreateFlags = HostFlags & {
-  scope: string[]
-  agent?: string[]
-  tier?: string[]
-  expires?: number | string
-  note?: string
-}
+type CreateFlags = HostFlags &
+  Omit<TokenRequest, 'scopes' | 'agents' | 'tiers'> & { scope: string[]; agent?: string[]; tier?: string[] }
+
+const EXPIRES_HELP = 'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never'
 
 /** Adds `token`, which issues, lists and revokes the tokens of a host. */
 export const addToken: AddCommand = (program, context, exit) => {
@@ -39,11 +35,7 @@ export const addToken: AddCommand = (program, context, exit) => {
     )
     .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
     .option('--tier <tier>', 'an additional extended card it can read; * for all; repeatable', collect)
-    .option(
-      '--expires <when>',
-      'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',
-      parseExpiry,
-    )
+    .option('--expires <when>', EXPIRES_HELP, parseExpiry)
     .option('--note <text>', 'its owner and purpose')
     .action(async (flags: CreateFlags) => exit(await create(flags, context)))
   addHostOptions(token.command('list'), 'admin')
@@ -57,7 +49,7 @@ export const addToken: AddCommand = (program, context, exit) => {
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 7 * 86_400 }
 
-/** Parses when a token expires, as the host takes it: a duration such as 30d in seconds from now, or a date as it is. */
+/** Parses when a token expires, as the host takes it: a duration such as 30d in seconds, or a date as it is. */
 export const parseExpiry = (text: string): number | string => {
   const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? []
   if (count !== undefined) return Number(count) * (SECONDS[unit] ?? 1)
@@ -82,9 +74,8 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
   })
   terminal.out(json ? JSON.stringify(issued) : issued.token)
   const { scopes: allowed, agents, tiers, expires: end } = describeToken(issued, clock.now())
-  terminal.info(
-    `${issued.id}: ${allowed} for ${agents}${tiers === '-' ? '' : `, tiers ${tiers}`}, expires ${end}. Store the token: it cannot be shown again.`,
-  )
+  const rights = `${allowed} for ${agents}${tiers === '-' ? '' : `, tiers ${tiers}`}`
+  terminal.info(`${issued.id}: ${rights}, expires ${end}. Store the token: it cannot be shown again.`)
   for (const warning of warnings) terminal.info(`${colors.yellow('warning:')} ${warning}`)
   if (!issued.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
   return ExitCode.ok
@@ -93,8 +84,13 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
   const tokens = await connect(flags, context).tokens.list()
+  const columns = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'] as const
+  const shown = tokens.map(token => ({ ...token, ...describeToken(token, clock.now()) }))
+  const rows = shown.map(token => columns.map(name => token[name]))
   if (flags.json) terminal.out(JSON.stringify({ tokens }))
-  else terminal.report(tokensText(tokens, clock.now()))
+  else if (tokens.length === 0)
+    terminal.report('No tokens besides the ADMIN_TOKEN: npx sync-card token create issues one.')
+  else terminal.report(formatTable([columns.map(colors.dim), ...rows]))
   return ExitCode.ok
 }
 
@@ -106,15 +102,11 @@ const revoke = async (ids: readonly string[], flags: HostFlags, context: Context
   })
 }
 
-/** How many agents are looked up at most; a host accepts no more in one token. */
+/** The number of agents that are looked up at most; a host accepts no more in one token. */
 const MAX_AGENTS = 20
 
 /** Returns a warning for each agent and tier that the host does not have: most likely they are mistyped. */
-const warnUnknownAgents = async (
-  client: HostClient,
-  agents: readonly string[],
-  tiers: readonly string[],
-): Promise<string[]> => {
+const warnUnknownAgents = async (client: HostClient, agents: readonly string[], tiers: readonly string[]) => {
   const ids = agents.filter(id => agentIdPattern.test(id)).slice(0, MAX_AGENTS)
   const registered = await Promise.all(ids.map(client.getAgent))
   const unknown = ids.filter((_, index) => registered[index] === undefined)
@@ -132,25 +124,13 @@ const warnUnknownAgents = async (
   ]
 }
 
-const tokensText = (tokens: readonly Token[], now: number): Lines => {
-  if (tokens.length === 0) return 'No tokens besides the ADMIN_TOKEN: npx sync-card token create issues one.'
-  const head = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'].map(colors.dim)
-  const rows = tokens.map(token => {
-    const { scopes: allowed, agents, tiers, expires } = describeToken(token, now)
-    return [token.id, allowed, agents, tiers, expires, token.note]
-  })
-  return formatTable([head, ...rows])
-}
-
 /** Describes what a token allows, and until when; `now` is in ms since 1970. */
-const describeToken = ({ scopes: allowed, agents, tiers, expires }: Permissions, now: number) => ({
+const describeToken = ({ scopes: allowed, agents, tiers, expires }: Omit<OwnToken, 'note'>, now: number) => ({
   scopes: allowed.join(', '),
   agents: agents.join(', '),
   tiers: tiers.join(', ') || '-',
   expires: expires === null ? 'never' : Date.parse(expires) > now ? expires : colors.yellow(`expired ${expires}`),
 })
-
-type Permissions = Pick<Token, 'scopes' | 'agents' | 'tiers' | 'expires'>
 
 /** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
 export const addWhoami: AddCommand = (program, context, exit) => {
@@ -162,38 +142,22 @@ export const addWhoami: AddCommand = (program, context, exit) => {
 const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
   const { host, client } = connectTo(flags, context)
+  const { url, urlFrom, name, set, tokenFrom } = host
   const token = await client.tokens.self()
-  const health = await client.getOwnHealth()
-  if (flags.json) terminal.out(whoamiJson(host, health, token))
-  else terminal.report(whoamiText(host, health, token, clock.now()))
-  return ExitCode.ok
-}
-
-const whoamiJson = ({ url, urlFrom, name, set, tokenFrom }: ResolvedHost, health: HostHealth, token: OwnToken) =>
-  JSON.stringify({
-    url,
-    urlFrom,
-    ...(name !== undefined && { name }),
-    ...(set !== undefined && { set }),
-    version: health.version,
-    clientVersion: VERSION,
-    registry: health.registry,
-    missing: health.missing,
-    token: { ...token, from: tokenFrom },
-  })
-
-const whoamiText = (host: ResolvedHost, { version, missing }: HostHealth, token: OwnToken, now: number): string[] => {
-  const { url, urlFrom, set, tokenFrom } = host
-  const { id, note } = token
-  const { scopes, agents, tiers, expires } = describeToken(token, now)
+  const { version, registry, missing } = await client.getOwnHealth()
   const rows = Object.entries({
     host: `${colors.bold(url)} (${urlFrom})`,
     version: version === VERSION ? version : `${version}; this is sync-card ${VERSION}`,
     missing: missing.join(', '),
     set,
-    token: `${colors.bold(id)} (${tokenFrom})`,
-    ...{ scopes, agents, tiers, expires },
-    note,
+    token: `${colors.bold(token.id)} (${tokenFrom})`,
+    ...describeToken(token, clock.now()),
+    note: token.note,
   })
-  return formatTable(rows.flatMap(([name, value]) => (value ? [[colors.dim(name), value]] : [])))
+  if (flags.json) {
+    const own = { ...token, from: tokenFrom }
+    const versions = { version, clientVersion: VERSION }
+    terminal.out(JSON.stringify({ url, urlFrom, name, set, ...versions, registry, missing, token: own }))
+  } else terminal.report(formatTable(rows.flatMap(([label, value]) => (value ? [[colors.dim(label), value]] : []))))
+  return ExitCode.ok
 }

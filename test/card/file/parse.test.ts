@@ -142,7 +142,7 @@ describe('an invalid file', () => {
     const context = { origin: 'https://cards.example.com', allowSecrets: [] }
     for (const [file, text, what = 'file'] of rows) {
       const source = parseFile(file, text)
-      const [draft] = 'problems' in source ? [source] : readDrafts(source, undefined, context)
+      const [draft] = 'problems' in source ? [source] : readDrafts(source, { manifest: {}, sources: [] }, context)
       const message = `The ${what} is empty; expected a card or a manifest.`
       expect(draft).toMatchObject({ problems: [{ file, pointer: '', line: 1, column: 1, message }] })
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findExposureErrors, normalizeManifest } from '../../cli/manifests/normalize.ts'
+import { normalizeDocument, normalizeManifest } from '../../cli/manifests/manifest-source.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 
 const shaman = {
@@ -61,7 +61,7 @@ describe('normalizeManifest', () => {
   })
 })
 
-it('findExposureErrors rejects what may expose an agent by mistake', () => {
+it('normalizeDocument rejects what may expose an agent by mistake', () => {
   const error = (pointer: string) => [{ pointer, message: 'must be true or false' }]
   const isOfManifest = expect.stringContaining('is a field of the manifest, not of the card')
   const rows: [document: JsonObject, isMarkdown: boolean, errors: object[]][] = [
@@ -74,5 +74,5 @@ it('findExposureErrors rejects what may expose an agent by mistake', () => {
     [{ card: { name: 'A' }, visibility: 'internal' }, false, []],
   ]
   for (const [document, isMarkdown, errors] of rows)
-    expect(findExposureErrors(document, isMarkdown), JSON.stringify(document)).toEqual(errors)
+    expect(normalizeDocument('a.md', document, isMarkdown).errors, JSON.stringify(document)).toEqual(errors)
 })

@@ -10,20 +10,20 @@ import {
   type Trust,
   type Verification,
   verifyCard,
-} from '../../src/card/signatures/index.ts'
-import { blockReason, didDocumentUrl } from '../../src/http/shared.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../src/json/index.ts'
-import { KEY_REQUEST } from '../../src/signing/shared.ts'
-import { fetchDocument, isFetchable } from '../client/index.ts'
-import type { Context } from '../context.ts'
-import { UsageError } from '../exit-codes.ts'
-import { type Diagnostic, readFile } from '../manifests/index.ts'
+} from '../../../src/card/signatures/index.ts'
+import { blockReason, didDocumentUrl } from '../../../src/http/shared.ts'
+import { isJsonObject, type Json } from '../../../src/json/index.ts'
+import { KEY_REQUEST } from '../../../src/signing/shared.ts'
+import { fetchDocument, isFetchable } from '../../client/index.ts'
+import type { Context } from '../../context.ts'
+import { UsageError } from '../../exit-codes.ts'
+import { readFile } from '../../manifests/index.ts'
 
-/**
- * The reason why there is no card, in words that complete a sentence about its source; `at` is the place in a file,
- * such as `:1:2`.
- */
-type Failure = { failed: 'invalid' | 'unreachable'; error: string; at?: string }
+/** The end of a sentence about a file; `at` is the place in the file, such as `:1:2`. */
+type ReadError = { error: string; at?: string }
+
+/** The reason why there is no card. */
+type Failure = ReadError & { failed: 'invalid' | 'unreachable' }
 
 /** The result for one card, or why there is none. `source` is the file or URL as the user wrote it. */
 export type CardVerification = { source: string } & (
@@ -31,7 +31,7 @@ export type CardVerification = { source: string } & (
   | Failure
 )
 
-/** Verifies the card in a file or at a URL, with the keys at `keys`: files, URLs of key sets and DIDs; without any, those of its origin. */
+/** Verifies the card in a file or at a URL, with these keys (files, URLs, DIDs); without any, those of its origin. */
 export const verifySource = async (
   source: string,
   keys: readonly string[],
@@ -40,20 +40,14 @@ export const verifySource = async (
   const url = isUrl(source) ? resolveCardUrl(source) : undefined
   const read = url === undefined ? readCard(source, context) : await fetchCards(url, context)
   if ('error' in read) return { source, ...read }
-  const { served, missing } = read
-  const { trust, sources, unread } = chooseKeys(served, {
-    given: keys.length > 0 ? keys : undefined,
-    url,
-    redirectedTo: read.url,
-  })
+  const { served, missing, url: redirectedTo } = read
+  const given = keys.length > 0 ? keys : undefined
+  const { trust, sources, unread } = chooseKeys(served, { given, url, redirectedTo })
   const resolved = await resolveKeys(sources, createKeyReader(trust, context))
   return {
     source,
     ...(await verifyCard(served, resolved.keys, trust, context.clock.now())),
-    keys: {
-      sources: sources.map(String),
-      errors: [...resolved.errors, ...unread],
-    },
+    keys: { sources: sources.map(String), errors: [...resolved.errors, ...unread] },
     ...(missing !== undefined && { missing }),
   }
 }
@@ -81,40 +75,33 @@ type ReadCards = { served: ServedCards; url?: string; missing?: string } | Failu
 const readCard = (file: string, context: Context): ReadCards => {
   const read = readDocument(file, context)
   if ('error' in read) return { failed: 'invalid', ...read }
-  const card = isJsonObject(read.document) ? cardOf(read.document) : undefined
-  return card !== undefined && isAgentCard(card)
+  const { document } = read
+  // A manifest has the card as a member.
+  const isManifest = isJsonObject(document) && isJsonObject(document.card) && document.name === undefined
+  const card = isManifest ? document.card : document
+  return isJsonObject(card) && isAgentCard(card)
     ? { served: { plain: card, current: card } }
-    : { failed: 'invalid', error: NO_CARD }
+    : { failed: 'invalid', error: 'is not an Agent Card' }
 }
 
-const readDocument = (file: string, { cwd }: Context): { document: Json } | Pick<Failure, 'error' | 'at'> => {
+const readDocument = (file: string, { cwd }: Context): { document: Json } | ReadError => {
   const read = readFile(file, cwd)
   if ('reason' in read) return { error: `cannot be read: ${read.reason}` }
-  return 'problems' in read ? describeProblems(read.problems) : { document: read.value }
-}
-
-/** Turns sentences such as "This is not JSON. Unexpected …" into ends of a sentence about the file. */
-const describeProblems = (problems: readonly Diagnostic[]): Pick<Failure, 'error' | 'at'> => {
-  const error = problems
+  if ('value' in read) return { document: read.value }
+  // Turns sentences such as "This is not JSON. Unexpected …" into ends of a sentence about the file.
+  const error = read.problems
     .map(({ message }) => message.replace(/^This ([^.]*)\.\s*/, '$1: ').replace(/[.:]\s*$/, ''))
     .join('; ')
-  const [first] = problems
-  const hasPlace = first !== undefined && !error.startsWith('cannot be read')
-  return { error, ...(hasPlace && { at: `:${first.line}:${first.column}` }) }
+  const [first] = read.problems
+  return { error, ...(first && !error.startsWith('cannot be read') && { at: `:${first.line}:${first.column}` }) }
 }
-
-const NO_CARD = 'is not an Agent Card'
-
-/** A manifest has the card as a member. */
-const cardOf = (document: JsonObject): JsonObject =>
-  isJsonObject(document.card) && document.name === undefined ? document.card : document
 
 const fetchCards = async (url: string, context: Context): Promise<ReadCards> => {
   const fetched = await fetchServedCards(url, (from, headers) => fetchDocument(from, { headers }, context))
   return 'error' in fetched ? { failed: 'unreachable', ...fetched } : fetched
 }
 
-/** Returns what reads keys. Where the signer of a card chose their place, it must be a public one. Only users name files. */
+/** Returns a reader of keys. A place that the signer of a card chose must be a public address. */
 const createKeyReader =
   (trust: Trust, context: Context): FetchJson =>
   async place => {

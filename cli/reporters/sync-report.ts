@@ -12,31 +12,23 @@ import {
   styleOf,
 } from '../sync/index.ts'
 import { colors, formatCount } from '../terminal.ts'
-import { diffText } from './diff.ts'
+import { diffLines, toJsonPatch } from './manifest-diff.ts'
 
 const SEVERITY_COLORS = { error: colors.red, warning: colors.yellow, info: colors.dim }
 
 /** Formats a problem of a file as compilers do, so that editors and terminals turn the position into a link. */
 export const problemText = (at: Diagnostic): string =>
-  findingText(at, { severity: 'error', place: '(document)', ...(at.rule !== undefined && { rule: at.rule }) })
+  findingText({ ...at, severity: 'error', pointer: at.pointer || '(document)' })
 
 /** Formats a finding of the linter in the same way. */
-export const issueText = ({ rule, severity, message }: Issue, at: Diagnostic): string =>
-  findingText({ ...at, message }, { severity, rule, place: '(card)' })
+export const issueText = (issue: Issue, at: Diagnostic): string =>
+  findingText({ ...at, ...issue, pointer: at.pointer || '(card)' })
 
-type Finding = { severity: Severity; rule?: string; place: string }
-
-const findingText = (
-  { file, line, column, pointer, message }: Diagnostic,
-  { severity, rule, place }: Finding,
-): string =>
-  [
-    `${file}:${line}:${column}`,
-    SEVERITY_COLORS[severity](severity),
-    pointer || place,
-    message,
-    ...(rule === undefined ? [] : [colors.dim(`[${rule}]`)]),
-  ].join(' ')
+const findingText = (finding: Diagnostic & { severity: Severity }): string => {
+  const { file, line, column, severity, pointer, message, rule } = finding
+  const text = `${file}:${line}:${column} ${SEVERITY_COLORS[severity](severity)} ${pointer} ${message}`
+  return rule === undefined ? text : `${text} ${colors.dim(`[${rule}]`)}`
+}
 
 /** Removes repeated lines: two errors of one place may have the same text. */
 export const distinct = (lines: readonly string[]): string[] => [...new Set(lines)]
@@ -45,48 +37,52 @@ export const distinct = (lines: readonly string[]): string[] => [...new Set(line
 export const differenceText = ({ id, file, change }: Omit<AgentResult, 'action'>): string[] =>
   change === undefined ? [] : diffText(`${id} (${file})`, change)
 
-/** What a text about a synchronisation shows: a line for each of `shown`, all warnings if `strict`, no hints if `quiet`. */
-export type SyncTextOptions = { shown?: readonly AgentResult[]; strict?: boolean; quiet?: boolean }
+const diffText = (title: string, change: NonNullable<AgentResult['change']>): string[] => [
+  colors.bold(title),
+  ...diffLines(change).map(line => `  ${line}`),
+]
 
 /**
- * Formats a synchronisation: a line for each of `shown` with its problems below it, why it stopped, then a summary of all results.
- * By default, unchanged agents are only counted.
+ * Formats a synchronization: a line for each of `shown` with its problems below it, why it stopped, then a summary of
+ * all results. By default, unchanged agents are only counted. `strict` adds all warnings; `quiet` leaves out hints.
  */
 export const syncText = (
   result: SyncResult,
-  { shown, strict = false, quiet = false }: SyncTextOptions = {},
+  { shown, strict = false, quiet = false }: { shown?: readonly AgentResult[]; strict?: boolean; quiet?: boolean } = {},
 ): string[] => {
-  const lines = (shown ?? result.results.filter(isNoteworthy)).filter(({ action }) => !NOT_DONE.includes(action))
+  const { url, results } = result
+  const lines = (shown ?? results.filter(isNoteworthy)).filter(({ action }) => !NOT_DONE.includes(action))
+  const uncallable = results.filter(isUncallable).length
+  const hint = uncallable > 0 ? `, ${colors.yellow(`${uncallable} of which cannot be called yet (see above)`)}` : ''
   return [
     ...agentTexts(lines, strict),
     ...stopText(result),
     ...(quiet ? [] : infoCountText(lines)),
-    summaryText(result),
+    colors.dim(`${url}: ${countsText(results) || 'nothing to do'}`) + hint,
   ]
 }
 
-/** What remains when a synchronisation stops. */
+/** The actions that remain when a synchronization stops. */
 const NOT_DONE: readonly Action[] = ['not compared', 'not pushed', 'not deleted']
 
-/** How many agents get a line each although the reason is the same. Of more, as many are named in one line. */
+/** More agents than this with the same reason share a line, which names as many. */
 const MAX_ALIKE = 3
 
-/** Formats a line for each result with its problems, but only one for many agents with the same action and reason. */
+/** Formats a line for each result with its problems, but one for many agents with the same action and reason. */
 const agentTexts = (results: readonly AgentResult[], strict: boolean): string[] => {
-  const groups = new Map<string, { first: AgentResult; reason: string; all: AgentResult[] }>()
+  const groups = new Map<string, AgentResult[]>()
   for (const [index, result] of results.entries()) {
     const reason = reasonOf(result, strict)
     const key = reason === undefined ? String(index) : `${result.action}: ${reason}`
-    const group = groups.get(key) ?? { first: result, reason: reason ?? '', all: [] }
-    groups.set(key, group)
-    group.all.push(result)
+    const group = groups.get(key)
+    if (group) group.push(result)
+    else groups.set(key, [result])
   }
-  return [...groups.values()].flatMap(({ first, reason, all }) => {
-    if (all.length <= MAX_ALIKE) return all.flatMap(result => agentText(result, strict))
-    const names = all.map(({ id = '' }) => id)
-    return [
-      `${actionText(first.action)} ${formatCount(all.length, 'agent')}: ${namesText(names, MAX_ALIKE)} · ${reason}`,
-    ]
+  return [...groups.values()].flatMap(group => {
+    const [first] = group
+    if (first === undefined || group.length <= MAX_ALIKE) return group.flatMap(result => agentText(result, strict))
+    const names = namesText(group, MAX_ALIKE)
+    return [`${actionText(first.action)} ${formatCount(group.length, 'agent')}: ${names} · ${reasonOf(first, strict)}`]
   })
 }
 
@@ -99,19 +95,18 @@ const reasonOf = (result: AgentResult, strict: boolean): string | undefined => {
 }
 
 /** Formats the result for one agent with its problems, and its warnings if `strict`. */
-export const agentText = (result: AgentResult, strict = false): string[] => {
-  const { id, file, action } = result
-  const name = colors.bold(id ?? file ?? '')
-  const line = `${actionText(action)} ${name} ${remarksText(result)}`.trimEnd()
-  return [line, ...detailsOf(result, strict).map(text => `    ${text}`)]
-}
+export const agentText = (result: AgentResult, strict = false): string[] => [
+  `${actionText(result.action)} ${colors.bold(displayName(result))} ${remarksText(result)}`.trimEnd(),
+  ...detailsOf(result, strict).map(text => `    ${text}`),
+]
+
+const displayName = ({ id, file }: AgentResult): string => id ?? file ?? ''
 
 const actionText = (action: Action): string => {
   const { mark, color } = styleOf(action)
   return colors[color](`${mark} ${action.padEnd(9)}`)
 }
 
-/** Returns the lines below the result for an agent. */
 const detailsOf = (result: AgentResult, strict: boolean): string[] => {
   const { id, action, problems = [], change, notes = [] } = result
   return [
@@ -120,27 +115,18 @@ const detailsOf = (result: AgentResult, strict: boolean): string[] => {
   ]
 }
 
-/** How many changes for clients are listed. */
 const MAX_CHANGES = 10
 
 /** Formats what changed for clients, unless no call depends on it. */
 const changeTexts = ({ changes = [] }: AgentResult): string[] => {
-  const important = changes.filter(change => change.class !== 'cosmetic')
-  const more = important.length - MAX_CHANGES
-  return [
-    ...important.slice(0, MAX_CHANGES).map(change => `${change.class}: ${change.message}`),
-    ...(more > 0 ? [`and ${more} more, shown by npx sync-card diff ID SEQ`] : []),
-  ]
+  const texts = changes.filter(each => each.class !== 'cosmetic').map(each => `${each.class}: ${each.message}`)
+  const more = texts.length - MAX_CHANGES
+  if (more > 0) texts.splice(MAX_CHANGES, more, `and ${more} more, shown by npx sync-card diff ID SEQ`)
+  return texts
 }
 
-const remarksText = (result: AgentResult): string =>
-  remarksOf(result)
-    .filter(text => typeof text === 'string' && text !== '')
-    .join(' · ')
-
-const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
-  const { id, file, detail, root, published, unexposed, live, source } = result
-  return [
+const remarksText = ({ id, file, detail, root, published, unexposed, live, source }: AgentResult): string =>
+  [
     file !== undefined && id !== undefined && file !== id && `(${file})`,
     root && 'the root agent',
     unexposed && 'internal: it does not have `exposed: true`',
@@ -150,9 +136,10 @@ const remarksOf = (result: AgentResult): (string | false | undefined)[] => {
     source !== undefined && colors.yellow(source),
     detail,
   ]
-}
+    .filter(Boolean)
+    .join(' · ')
 
-/** Returns what breaks or misleads clients; for an agent that is not pushed, only what breaks them unless warnings count. */
+/** Returns what breaks or misleads clients; for an agent that is not pushed, warnings only if `strict`. */
 const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean): string[] =>
   issues
     .filter(
@@ -161,48 +148,37 @@ const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean):
     )
     .map(({ issue, at }) => issueText(issue, at))
 
-/** Whether an action pushes the card, or would. */
+/** Checks whether an action pushes the card, or would. */
 const isPushed = (action: Action): boolean => action !== 'unchanged' && styleOf(action).exit === ExitCode.ok
 
-/** What shows the infos that are only counted. */
+/** Names the command that shows the infos that are only counted. */
 export const INFOS_HINT = 'shown by npx sync-card lint FILE'
 
 const infoCountText = (results: readonly AgentResult[]): string[] => {
-  const count = results
-    .filter(({ action }) => isPushed(action))
-    .flatMap(({ issues = [] }) => issues)
-    .filter(({ issue }) => issue.severity === 'info').length
+  const issues = results.flatMap(each => (isPushed(each.action) ? (each.issues ?? []) : []))
+  const count = issues.filter(({ issue }) => issue.severity === 'info').length
   return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}, ${INFOS_HINT}`)]
 }
 
 /** Names what remains, unless nothing was done: what was done has a line each, and the summary counts both. */
 const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
-  const reasons = [...(interrupted ? ['interrupted'] : []), ...(failure === undefined ? [] : [failure])]
+  const reasons = [interrupted ? 'interrupted' : [], failure ?? []].flat()
   if (reasons.length === 0) return []
   const remaining = results.every(({ action }) => NOT_DONE.includes(action)) ? [] : NOT_DONE
   return [
     colors.red(`Stopped: ${reasons.join('; ')}.`),
     ...remaining.flatMap(action => {
-      const names = results.filter(each => each.action === action).map(({ id, file }) => id ?? file ?? '')
-      return names.length === 0 ? [] : [`  ${action}: ${namesText(names, MAX_NAMES)}`]
+      const group = results.filter(each => each.action === action)
+      return group.length === 0 ? [] : [`  ${action}: ${namesText(group, MAX_NAMES)}`]
     }),
   ]
 }
 
-/** How many agents are named where a synchronisation stopped. */
 const MAX_NAMES = 20
 
-const namesText = (names: readonly string[], max: number): string => {
-  const more = names.length - max
-  return `${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
-
-const summaryText = ({ url, results }: SyncResult): string => {
-  const uncallable = results.filter(isUncallable).length
-  return [
-    colors.dim(`${url}: ${countsText(results) || 'nothing to do'}`),
-    ...(uncallable > 0 ? [colors.yellow(`${uncallable} of which cannot be called yet (see above)`)] : []),
-  ].join(', ')
+const namesText = (results: readonly AgentResult[], max: number): string => {
+  const more = results.length - max
+  return `${results.slice(0, max).map(displayName).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** Formats how many results have each action; empty for none. */
@@ -210,3 +186,14 @@ export const countsText = (results: readonly AgentResult[]): string =>
   countActions(results)
     .map(({ action, count }) => `${count} ${action}`)
     .join(', ')
+
+/** Formats a synchronization as one JSON object. `patch` leads from the host's manifest to the file's. */
+export const syncJson = ({ url, results, skipped, failure, interrupted }: SyncResult, exitCode: number): string => {
+  const agents = results.map(({ change, issues, ...agent }) => ({
+    ...agent,
+    issues: issues?.map(({ issue, at: { file, line, column } }) => ({ ...issue, file, line, column })),
+    patch: change && toJsonPatch(change),
+  }))
+  const reported = skipped.length > 0 ? skipped : undefined
+  return JSON.stringify({ url, exitCode, interrupted, failure, skipped: reported, agents })
+}

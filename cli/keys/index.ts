@@ -1,2 +1,0 @@
-export * from './report.ts'
-export { createSigningKey } from './signing-key.ts'

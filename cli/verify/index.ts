@@ -1,2 +1,0 @@
-export * from './text.ts'
-export type { CardVerification } from './verify-card.ts'
