@@ -13,7 +13,7 @@ export type CallError =
   /** The connection closed before the whole body arrived. */
   | { kind: 'aborted' }
   | { kind: 'method'; method: string; version: WireVersion; currentName?: string }
-  | { kind: 'http-method'; method: string; path: string; allow: readonly string[] }
+  | { kind: 'http-method'; method: string; path: string; allow: string[] }
   | InvalidParams
   // The caller may not make it.
   | { kind: 'unknown-agent'; agent: string }

@@ -1,9 +1,8 @@
 import { isJsonObject, type Json, type JsonObject, toText } from '../json/index.ts'
 import { type InvalidParams, invalidParam } from './errors.ts'
-import { type EnumValue, type Form, formOf, roles, taskStates } from './forms.ts'
+import { type EnumValue, type Form, formOf, roles, shapes, taskStates } from './forms.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { type A2ACall, operations } from './operations.ts'
-import { shapes } from './result-shapes.ts'
 
 /** Returns the form of a call. Over HTTP, some clients of 0.3 write messages with `kind`. */
 export const formOfCall = (call: A2ACall): Form => {

@@ -8,5 +8,4 @@ export {
   readAcceptedOutputModes,
   readMessage,
 } from './message.ts'
-export { type A2ACall, type OperationName, operationNames, operations, resolveMethod } from './operations.ts'
-export { isVersionParameter, readExtensions, readVersion, versionForError } from './service-parameters.ts'
+export * from './operations.ts'

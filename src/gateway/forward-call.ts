@@ -110,7 +110,7 @@ const maySelectTenant = (profile: CallProfile): boolean => !addsCredential(profi
 
 /** Loaded on first use, because an isolate that serves only cards never needs it. */
 const dropRoutingParams = async (call: A2ACall): Promise<A2ACall> => {
-  const routing = await import('../a2a/routing-params.ts')
+  const routing = await import('../a2a/task-references.ts')
   return routing.dropRoutingParams(call)
 }
 

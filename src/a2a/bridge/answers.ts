@@ -1,16 +1,17 @@
 import type { Protocol } from '../../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/index.ts'
-import { type Form, formOf, formOfResult, type ResultName, readWrapped, resultKinds, resultNames } from '../forms.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
+import { A2A_DOMAIN, type SpecifiedError, specifiedErrors } from '../error-catalogue.ts'
+import { ERROR_INFO } from '../error-response.ts'
+import { formOf, formOfResult, type ResultName, readWrapped, resultKinds, resultNames } from '../forms.ts'
+import { isPlainObject, readNumber } from '../jsonrpc.ts'
 import { type OperationName, operations } from '../operations.ts'
-import { type AnswerPlace, isRestError } from '../results.ts'
-import { translateError } from './answer-errors.ts'
-import { translateObject } from './objects.ts'
-import { translateTaskPushConfig } from './push-configs.ts'
-import { isPresent, type Loss, type Translation } from './translation.ts'
+import { type AnswerPlace, isRestError, reasonOf } from '../results.ts'
+import { isPresent, type Loss, type Translation, translateObject } from './objects.ts'
+import { translateTaskPushConfig } from './params.ts'
 
 /**
- * How an answer is translated: from the protocol of the agent to that of the caller, who gets `id` over JSON-RPC. `task` is the one
- * that the call names.
+ * The translation of an answer: from the protocol of the agent to that of the caller, who gets `id` over JSON-RPC. `task`
+ * is the one that the call names.
  */
 type AnswerTranslation = {
   operation: OperationName
@@ -20,19 +21,17 @@ type AnswerTranslation = {
   task?: Json | undefined
 }
 
-/** An answer for the caller. Its response has the `status`; an event with an error has a type of its own over HTTP+JSON. */
-type TranslatedAnswer = { body: Json; status: number; isError: boolean; losses: Loss[] }
-
 /** Translates an answer or event of an agent, which must have the shape that its version requires. */
 export const translateAnswer = (
   answer: Json,
   place: AnswerPlace,
   status: number,
   { operation, from, to, id, task }: AnswerTranslation,
-): TranslatedAnswer => {
+): { body: Json; status: number; isError: boolean; losses: Loss[] } => {
   const body = isJsonObject(answer) ? answer : {}
   const write = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id, ...result })
-  if (isError(body, place, from)) {
+  // Over HTTP+JSON, the status of a response marks an error, and nothing in it.
+  if (from.binding === 'JSONRPC' ? body.error !== undefined : isRestError(body, place)) {
     const error = translateError(body, { from, to, place, status })
     if (to.binding !== 'JSONRPC') return { ...error, isError: true }
     // Over JSON-RPC, the status is not part of the error, but an agent may have its own.
@@ -48,10 +47,6 @@ export const translateAnswer = (
     losses: translation.losses,
   }
 }
-
-/** Over HTTP+JSON, the status of a response marks an error, and nothing in it. */
-const isError = (body: JsonObject, place: AnswerPlace, { binding }: Protocol): boolean =>
-  binding === 'JSONRPC' ? body.error !== undefined : isRestError(body, place)
 
 const translateResult = (
   operation: OperationName,
@@ -94,18 +89,120 @@ const translatePushConfigs = (result: Json, translation: Translation, task: Json
 /** Translates one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
 const translateWrapped = (result: JsonObject, translation: Translation): JsonObject => {
   const { from, to, losses } = translation
-  const found = unwrap(result, from)
-  if (!found) return result
+  const readAs = (name: ResultName): Json | undefined =>
+    from === 'kinds' ? (result.kind === resultKinds[name] ? result : null) : readWrapped(result, name, from)
+  const name = resultNames.find(each => isJsonObject(readAs(each)))
+  const found = name && readAs(name)
+  if (name === undefined || !isJsonObject(found)) return result
   if (from !== 'kinds' && Object.values(result).filter(isPresent).length > 1) losses.push('*')
-  const object = translateObject(found.name, found.object, translation)
-  return to === 'kinds' ? object : { [found.name]: object }
+  const object = translateObject(name, found, translation)
+  return to === 'kinds' ? object : { [name]: object }
 }
 
-const unwrap = (result: JsonObject, from: Form): { name: ResultName; object: JsonObject } | undefined => {
-  for (const name of resultNames) {
-    const object =
-      from !== 'kinds' ? readWrapped(result, name, from) : result.kind === resultKinds[name] ? result : null
-    if (isJsonObject(object)) return { name, object }
+// Errors
+
+const INTERNAL: SpecifiedError = { code: -32603, reason: 'INTERNAL_ERROR', httpStatus: 500, grpcStatus: 'INTERNAL' }
+
+/** The codes of JSON-RPC for statuses of HTTP, where an error of HTTP+JSON has no reason of A2A. */
+const CODES_OF_STATUSES: ReadonlyMap<number, number> = new Map([
+  [400, -32602],
+  [404, -32001],
+  [405, -32601],
+  [500, INTERNAL.code],
+  [501, -32004],
+])
+
+/** An error of an agent, whatever its version and binding. `status` is the one of HTTP+JSON. */
+type AnsweredError = { code: number; message: string; status: number; data?: Json | undefined; losses: Loss[] }
+
+/** Translates the error in an answer, which has this status over HTTP+JSON. Returns it with the status for the caller. */
+const translateError = (
+  body: JsonObject,
+  { from, to, place, status }: { from: Protocol; to: Protocol; place: AnswerPlace; status: number },
+): { body: JsonObject; status: number; losses: Loss[] } => {
+  const error =
+    from.binding === 'JSONRPC' ? readJsonRpcError(body.error) : readRestError(body, place === 'event' ? 500 : status)
+  const data = to.version === '1.0' ? toDetails(error) : from.version === '1.0' ? toData(error) : error.data
+  const { code, message } = error
+  const written: JsonObject = { code, message, ...(isEmpty(data) ? {} : { data }) }
+  if (to.binding === 'JSONRPC') return { body: { error: written }, status: error.status, losses: error.losses }
+  const losses = error.losses.filter(loss => loss !== 'error.status')
+  if (to.version === '0.3') return { status: error.status, losses, body: written }
+  const known = errorOf(code)
+  if (!known) losses.push('error.code')
+  const details = isEmpty(data) ? {} : { details: data }
+  const { grpcStatus } = known ?? INTERNAL
+  return {
+    body: { error: { code: error.status, status: grpcStatus, message, ...details } },
+    status: error.status,
+    losses,
   }
-  return undefined
+}
+
+const errorOf = (code: number): SpecifiedError | undefined =>
+  [...specifiedErrors, INTERNAL].find(each => each.code === code)
+
+const isEmpty = (data: Json | undefined): boolean =>
+  data === undefined || data === null || (Array.isArray(data) && data.length === 0)
+
+const readJsonRpcError = (error: Json | undefined): AnsweredError => {
+  const { code: written, message, data, ...others } = isJsonObject(error) ? error : {}
+  const read = readNumber(written)
+  const code = typeof read === 'number' ? read : INTERNAL.code
+  const { httpStatus: status } = errorOf(code) ?? INTERNAL
+  return { code, message: toMessage(message), status, data, losses: lossesOf(others) }
+}
+
+/** Members that A2A does not define are left out. */
+const lossesOf = (others: JsonObject): Loss[] => (Object.keys(others).length > 0 ? ['*'] : [])
+
+const toMessage = (message: Json | undefined): string => (typeof message === 'string' ? message : '')
+
+/** Reads a google.rpc.Status, or a bare error of 0.3, which has the code of JSON-RPC. */
+const readRestError = (body: JsonObject, status: number): AnsweredError => {
+  const { code: written, message, data, details = data, ...others } = isJsonObject(body.error) ? body.error : body
+  const code = readNumber(written)
+  const reason = reasonOf(details)
+  const own = typeof code === 'number' && code < 0 ? code : undefined
+  const named = own ?? specifiedErrors.find(each => each.reason === reason)?.code ?? CODES_OF_STATUSES.get(status)
+  return {
+    code: named ?? INTERNAL.code,
+    message: toMessage(message),
+    status,
+    data: details,
+    losses: [...(named === undefined ? ['error.status'] : []), ...lossesOf(omit(others, 'status'))],
+  }
+}
+
+/**
+ * Returns the typed details of 1.0, which name the error, because over HTTP nothing else does. The `data` of 0.3, in any
+ * form, is kept as a detail of the type Struct or Value.
+ */
+const toDetails = ({ code, data }: AnsweredError): Json[] => {
+  const isTyped =
+    Array.isArray(data) && data.every(detail => isJsonObject(detail) && typeof detail['@type'] === 'string')
+  const details = isTyped ? data : isEmpty(data) ? [] : [toDetail(data ?? null)]
+  const info = infoOf(code)
+  return info === undefined || reasonOf(details) !== undefined ? details : [info, ...details]
+}
+
+/** Returns the detail that a code implies; undefined if the code is not specified. */
+const infoOf = (code: number): JsonObject | undefined => {
+  const known = specifiedErrors.find(each => each.code === code)
+  return known && { '@type': ERROR_INFO, reason: known.reason, domain: A2A_DOMAIN }
+}
+
+const toDetail = (value: Json): JsonObject => ({
+  '@type': `type.googleapis.com/google.protobuf.${isPlainObject(value) ? 'Struct' : 'Value'}`,
+  value,
+})
+
+/** Returns the details of 1.0 as `data` of 0.3, without one that the code implies; of a lone Struct or Value, its value. */
+const toData = ({ code, data }: AnsweredError): Json | undefined => {
+  if (!Array.isArray(data)) return data
+  const details = data.filter(detail => !jsonEquals(detail, infoOf(code)))
+  const [only] = details
+  return details.length === 1 && isJsonObject(only) && jsonEquals(only, toDetail(only.value ?? null))
+    ? only.value
+    : details
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { translateAnswer } from '../../../src/a2a/bridge/answers.ts'
-import { bridgeCall } from '../../../src/a2a/bridge/index.ts'
+import { bridgeCall } from '../../../src/a2a/bridge/requests.ts'
 import { specifiedErrors } from '../../../src/a2a/error-catalogue.ts'
 import { type OperationName, operationNames } from '../../../src/a2a/operations.ts'
 import { type AnswerPlace, readResult } from '../../../src/a2a/results.ts'
