@@ -1,4 +1,3 @@
-export * from './call-outcome.ts'
 export { ERRORS, specifiedError, specifiedErrors } from './error-catalogue.ts'
 export {
   type ErrorForm,

@@ -6,8 +6,8 @@ import { type CallError, invalidParam } from './errors.ts'
 export type JsonRpcRequest =
   | { id: Json; method: string; params: JsonObject }
   /**
-   * `id` is null and `method` is empty where they could not be read. With `params`, nothing but the id is missing: the official
-   * servers first report an unknown method or wrong parameters.
+   * `id` is null and `method` is empty where they could not be read. With `params`, nothing but the id is missing: the
+   * official servers first report an unknown method or wrong parameters.
    */
   | { id: Json; method: string; params?: JsonObject; error: CallError }
 
@@ -63,8 +63,8 @@ declare global {
 const unusualNumber = /(?:^|[[:,])\s*(?:-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![\d.]))/
 
 /**
- * Parses a JSON text such that `JSON.stringify` writes every number as it was sent: a number that JavaScript would round or write
- * differently becomes a raw JSON object (see `JSON.isRawJSON`).
+ * Parses a JSON text such that `JSON.stringify` writes every number as it was sent: a number that JavaScript would round
+ * or write differently becomes a raw JSON object (see `JSON.isRawJSON`).
  */
 export const parseJsonLossless = (text: string): { value: Json } | CallError => {
   const parsed = parseJson(text, 'a call')
@@ -72,7 +72,7 @@ export const parseJsonLossless = (text: string): { value: Json } | CallError => 
   return { kind: parsed.refused === 'too-deep' ? 'not-a-request' : 'not-json', detail: parsed.detail }
 }
 
-/** Whether a value is a JSON object, and not a number that stays as it was sent. */
+/** Checks whether a value is a JSON object, and not a number that stays as it was sent. */
 export const isPlainObject = (value: unknown): value is JsonObject => isJsonObject(value) && !JSON.isRawJSON(value)
 
 /** Returns a number that stays as it was sent as one of JavaScript, and any other value unchanged. */
@@ -101,10 +101,7 @@ const parseWithRawNumbers = (text: string): { value: Json } | CallError => {
         copied = end
         // Each costs as much as 20 characters of other JSON.
         if (pieces.length > 2 * MAX_RAW_NUMBERS)
-          return {
-            kind: 'not-a-request',
-            detail: `More than ${MAX_RAW_NUMBERS} numbers are written as JavaScript does not write them, such as 1.0 for 1.`,
-          }
+          return { kind: 'not-a-request', detail: `More than ${MAX_RAW_NUMBERS} numbers are written like 1.0, not 1.` }
       }
       at = end - 1
     }
@@ -134,15 +131,9 @@ const endOfNumber = (text: string, start: number): number => {
 }
 
 const restoreNumbers = (value: Json, mark: string): Json => {
-  if (typeof value === 'string') return value.startsWith(mark) ? rawNumber(value.slice(mark.length)) : value
-  if (Array.isArray(value)) {
-    value.forEach((item, index) => {
-      value[index] = restoreNumbers(item, mark)
-    })
-  } else if (isJsonObject(value)) {
+  if (typeof value === 'string') return value.startsWith(mark) ? JSON.rawJSON(value.slice(mark.length)) : value
+  if (Array.isArray(value)) for (const [index, item] of value.entries()) value[index] = restoreNumbers(item, mark)
+  else if (isJsonObject(value))
     for (const name of Object.keys(value)) value[name] = restoreNumbers(value[name] ?? null, mark)
-  }
   return value
 }
-
-const rawNumber = (source: string): Json => JSON.rawJSON(source)

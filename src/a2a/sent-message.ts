@@ -32,7 +32,7 @@ export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
   return invalidParam(name + path, withValue(description, valueAt(message, path, form), values, form))
 }
 
-/** Only 1.0 has a list of tasks. */
+/** Checks a state to list tasks by, which only 1.0 has. */
 const checkState = (state: Json | undefined): InvalidParams | undefined => {
   const form = 'proto 1.0'
   const known = taskStates.flatMap((names, number) => [names[form], number, String(number)])
@@ -40,10 +40,7 @@ const checkState = (state: Json | undefined): InvalidParams | undefined => {
   return invalidParam('status', withValue('must be a task state', state, taskStates, form))
 }
 
-/**
- * Removes `kind` from a message of 1.0 and its parts: only 0.3 has it, and the other members show the same. Returns
- * whether it was there.
- */
+/** Removes `kind`, which only 0.3 has, from a message of 1.0 and its parts. Returns whether it was there. */
 export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'version' | 'params'>): boolean => {
   if (version !== '1.0' || !isJsonObject(message)) return false
   const parts = Array.isArray(message.parts) ? message.parts : []
@@ -60,10 +57,7 @@ const versionNames: Readonly<Record<Form, string>> = {
   'proto 1.0': 'A2A 1.0',
 }
 
-/**
- * By form, the members of other forms and what to use instead: in a part, in its `file`, and in a message without
- * parts.
- */
+/** By form, the members of other forms, and their replacement: in a part, in its `file`, in a message without parts. */
 const foreignNames: Readonly<Record<Form, Readonly<Record<'part' | 'file' | 'message', Record<string, string>>>>> = {
   kinds: {
     part: { raw: '`file.bytes`', url: '`file.uri`' },

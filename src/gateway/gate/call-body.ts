@@ -5,7 +5,7 @@ import type { Json } from '../../json/index.ts'
 import { essence, isJsonType } from '../../json/start.ts'
 import { MAX_CALL_BYTES, MAX_REFUSED_CALL_BYTES } from '../../limits.ts'
 
-/** Whether a request declares a body that is small enough to be read even if the call is refused. */
+/** Checks whether a request declares a body that is small enough to be read even if the call is refused. */
 export const hasSmallBody = ({ headers }: Request): boolean =>
   Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
 
@@ -31,8 +31,8 @@ const BODY_ERRORS: Record<Extract<BodyText, { failed: string }>['failed'], CallE
 }
 
 /**
- * Accepts JSON, and what `curl -d` declares: GopherHole's examples do not override it. A web page could send that type to any
- * host without a preflight, but not together with `Authorization`.
+ * Accepts JSON, and what `curl -d` declares: GopherHole's examples do not override it. A web page could send that type to
+ * any host without a preflight, but not together with `Authorization`.
  */
 const isAcceptedType = (headers: Headers): boolean => {
   const type = headers.get('Content-Type')

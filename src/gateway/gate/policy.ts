@@ -22,7 +22,7 @@ type PolicyInput = {
   /** Undefined where the parameters are `invalid`. */
   message: MessageFacts | undefined
   invalid: InvalidParams | undefined
-  /** What is wrong with the shape of the message. */
+  /** The error in the shape of the message. */
   misshapen?: InvalidParams | undefined
   /** Origins that callbacks may go to although they are not public https ones (`ALLOWED_ORIGINS`). */
   allowedOrigins: string
@@ -35,8 +35,8 @@ type Check = readonly [
 ]
 
 /**
- * Every check, in order. Those with `always` are enforced regardless of gate levels: unchecked fields must not reach the agent,
- * and callbacks must not reach its network.
+ * Every check, in order. Those with `always` are enforced regardless of gate levels: unchecked fields must not reach the
+ * agent, and callbacks must not reach its network.
  */
 const checks: readonly Check[] = [
   ['version', ({ call, profile }) => (translatableTarget(call, profile) ? undefined : versionError(call, profile))],
@@ -69,11 +69,8 @@ const checks: readonly Check[] = [
   ['always', ({ call, profile }) => (targetOf(call, profile) ? undefined : versionError(call, profile))],
 ]
 
-/** A call that may be forwarded, with what `warn` levels found. */
-export type Permitted = { warnings: GateWarning[]; hasPushConfig?: boolean }
-
-/** What the policy decides about a call. */
-export type Verdict = Permitted | CallError
+/** The decision of the policy: a call that may be forwarded, with what `warn` levels found; or its error. */
+export type Verdict = { warnings: GateWarning[]; hasPushConfig?: boolean } | CallError
 
 /**
  * Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has.
@@ -91,10 +88,7 @@ export const evaluatePolicy = (
   return message?.isDoubtful && profile.gate.version !== 'off' ? evaluateDoubtful(input) : applyChecks(input)
 }
 
-/**
- * Loads what decides about the message, because nearly every one is plainly right. Removes from it what its version
- * does not have.
- */
+/** Loads the checks of the message, because nearly every one is plainly right. Removes what its version does not have. */
 const evaluateDoubtful = async (input: PolicyInput): Promise<Verdict> => {
   const { call, profile } = input
   const { checkMessage, removeKinds } = await import('../../a2a/sent-message.ts')
@@ -145,14 +139,14 @@ const isCallable = (url: Json, allowedOrigins: string): boolean =>
   typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
 
 /**
- * The agent has a URL parser of its own, so only URLs that all parsers read in the same way are passed on. Some parsers end the
- * host at a slash only, or at the last `@` before it.
+ * Matches URLs that all parsers read in the same way, because the agent has one of its own. Some parsers end the host at
+ * a slash only, or at the last `@` before it.
  */
 const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:\/[^\\\s\p{Cc}]*|[?#][^@\\\s\p{Cc}]*)?$/iu
 
 /**
- * Returns the agent's endpoint for a call: the one with the same binding and version, else one to which the call is translated, else
- * one with the same binding, which is used only if the manifest does not enforce the version.
+ * Returns the agent's endpoint for a call: the one with the same binding and version, else one to which the call is
+ * translated, else one with the same binding, which is used only if the manifest does not enforce the version.
  */
 export const targetOf = (call: A2ACall, profile: CallProfile): CallTarget | undefined =>
   translatableTarget(call, profile) ?? profile.targets.find(({ binding }) => binding === call.binding)
