@@ -22,7 +22,7 @@ import { getRegistry } from '../registry/store/index.ts'
 import { createSigning } from '../signing/index.ts'
 import { forwardCall } from './forward-call.ts'
 import { type CallContext, checkReadAccess, type InboundCall, PAST_LIMIT, targetOf, UNAVAILABLE } from './gate/index.ts'
-import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/index.ts'
+import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/start.ts'
 
 /** A call for the extended card, or one that is checked against it. */
 type CheckedCall = { call: A2ACall; profile: CallProfile; target: CallTarget }

@@ -121,7 +121,7 @@ const assertIdentity = async (
   { profile: { tiers }, target }: PermittedCall,
 ): Promise<{ assertion: string } | { misconfigured: string }> => {
   // Loaded on first use, because few agents ask for it.
-  const { assertCaller } = await import('./upstream/assertion.ts')
+  const { assertCaller } = await import('./upstream/caller-identity.ts')
   return assertCaller({ caller, issuer, audience: target.url, agent: agent.id, tiers }, env)
 }
 

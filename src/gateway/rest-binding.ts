@@ -21,7 +21,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import type { CachedDocument } from '../registry/edge/index.ts'
 import { type AgentRef, agentById, type InboundCall, preferVersionError, readCallBody } from './gate/index.ts'
 import { handleCall } from './handle-call.ts'
-import { rewriteRoutingParams, type UpstreamMessage } from './upstream/index.ts'
+import { rewriteRoutingParams, type UpstreamMessage } from './upstream/start.ts'
 
 /** Handles the HTTP+JSON binding below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */
 export const restCall: Handler = (request, env, ctx, { id }) => handleCall(new RestCall(request, id), request, env, ctx)

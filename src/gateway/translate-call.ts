@@ -10,7 +10,7 @@ import {
   rewriteRoutingParams,
   type TranslateAnswer,
   type UpstreamMessage,
-} from './upstream/index.ts'
+} from './upstream/start.ts'
 
 /** A call as its agent gets it, and how answers are translated for the caller. */
 export type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }

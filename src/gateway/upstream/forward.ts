@@ -1,24 +1,20 @@
 import type { CallError, CheckedAnswer } from '../../a2a/index.ts'
 import { fetchService, safeFetch } from '../../http/start.ts'
-import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
-import type { AnswerPolicy } from './check-answer.ts'
+import { HEARTBEAT_SECONDS } from '../../limits.ts'
 import { appendVia, type UpstreamCall, upstreamHeaders, upstreamUrl } from './request.ts'
+import type { AnswerOptions } from './response.ts'
 
 /** The limits of one forwarded call. */
-export type ForwardOptions = {
-  /** How long the whole response may take, or the headers of a stream. */
+export type ForwardOptions = AnswerOptions & {
+  /** The limit for the whole response, or for the headers of a stream. */
   timeoutSeconds: number
-  /** How long a stream may be silent. */
+  /** The limit for the silence of a stream. */
   idleSeconds: number
   heartbeatSeconds?: number
-  /** The maximum size of a response that is not a stream. */
-  maxBytes?: number
   /** Origins that are exempt from the fetch guard, separated by spaces or commas. */
   allowedOrigins: string
   /** The name of this agent of this host in `Via`. */
   pseudonym: string
-  /** How the agent's answers are checked. */
-  answers: AnswerPolicy
 }
 
 /** Sends a call to its agent, and returns the response or stream for the caller. */
@@ -39,8 +35,8 @@ export const forward = async (upstream: UpstreamCall, options: ForwardOptions): 
 export const misconfigured = (detail: string): CallError => ({ kind: 'misconfigured', detail })
 
 /**
- * Resolves to undefined after a timeout. The promise is not aborted: a Worker's subrequests end with the request that made them,
- * and an AbortSignal would slow down every call.
+ * Resolves to undefined after a timeout. The promise is not aborted: a Worker's subrequests end with the request that made
+ * them, and an AbortSignal would slow down every call.
  */
 const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<Value | undefined> =>
   new Promise((resolve, reject) => {
@@ -64,22 +60,12 @@ const exchange = async (
   upstream: UpstreamCall,
   options: ForwardOptions,
 ): Promise<Response | CallError> => {
-  const { form, answered, translate, method, streams, credentials } = upstream
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
   answerModules ??= await loadAnswerModules()
-  const { checkAnswer, isEventStream, readUpstreamResponse } = answerModules
-  if (streams && isEventStream(response)) return streamResponse(response, upstream, options, answerModules)
-  const { ok, status } = response
-  const read = await readUpstreamResponse(response, {
-    maxBytes: options.maxBytes ?? MAX_RESPONSE_BYTES,
-    mayBeEmpty: method === 'DELETE',
-    ownCredentials: 'secret' in credentials,
-    form,
-    translate,
-    onRepair: options.answers.onRepair,
-    check: text => checkAnswer(text, ok ? 'response' : 'error-response', answered, { ...options.answers, status }),
-  })
+  const { isEventStream, readUpstreamResponse } = answerModules
+  if (upstream.streams && isEventStream(response)) return streamResponse(response, upstream, options, answerModules)
+  const read = await readUpstreamResponse(response, upstream, options)
   if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
   return read
 }
