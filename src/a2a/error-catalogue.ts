@@ -54,8 +54,8 @@ export const specifiedError = (reason: SpecifiedReason): SpecifiedError => {
 }
 
 /** Every error that a specification defines. */
-export const specifiedErrors: readonly SpecifiedError[] = (Object.keys(specification) as SpecifiedReason[]).map(
-  specifiedError,
+export const specifiedErrors: readonly SpecifiedError[] = Object.keys(specification).map(name =>
+  specifiedError(name as SpecifiedReason),
 )
 
 /** An error of A2A for a call that was read. */
@@ -100,7 +100,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     domain: A2A_DOMAIN,
     httpStatus: 415,
     message: ({ offered }) =>
-      `Send the call with \`Content-Type: application/json\`, not ${offered === null ? 'without one' : `"${offered}"`}.`,
+      `Send the call with \`Content-Type: application/json\`, not ${offered === null ? 'without' : `"${offered}"`}.`,
     metadata: ({ offered }) => ({ offered: offered === null ? [] : [offered], accepted: ['application/json'] }),
   },
   aborted: {
@@ -112,7 +112,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     ...specifiedError('METHOD_NOT_FOUND'),
     jsonRpcStatus: 200,
     message: ({ method, version, currentName }) =>
-      `Method "${method}" does not exist in A2A ${version}.${currentName === undefined ? '' : ` Use "${currentName}".`}`,
+      `A2A ${version} has no method "${method}".${currentName === undefined ? '' : ` Use "${currentName}".`}`,
     metadata: ({ kind: _, ...members }) => members,
   },
   'http-method': {
@@ -141,9 +141,9 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     // RFC 6750 §3: no error code where no credentials were sent.
     headers: { 'WWW-Authenticate': 'Bearer realm="a2a"' },
     message: ({ scope }) =>
-      `This call requires a token of this host with the scope \`${scope}\`, or other credentials that the agent's card ` +
-      `names. Ask the agent's owner for a token (\`npx sync-card token create --scope ${scope} --agent ID\`), and send ` +
-      'it as `Authorization: Bearer …`.',
+      `This call requires a token of this host with the scope \`${scope}\`, or other credentials that the agent's ` +
+      `card names. Ask the agent's owner for a token (\`npx sync-card token create --scope ${scope} --agent ID\`), ` +
+      'and send it as `Authorization: Bearer …`.',
   },
   'bad-token': {
     ...unauthenticated,
@@ -262,8 +262,8 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
   'foreign-task': {
     ...invalidResponse,
     message:
-      "The agent's response names a task or context that is not yours. If the agent has restarted and uses ids again, " +
-      'its owner must clear the old ones.',
+      "The agent's response names a task or context that is not yours. If the agent has restarted and uses ids " +
+      'again, its owner must clear the old ones.',
   },
   'response-too-large': {
     ...invalidResponse,

@@ -2,10 +2,7 @@ import type { Protocol, WireVersion } from '../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import { isPlainObject } from './jsonrpc.ts'
 
-/**
- * The forms in which agents write objects of A2A: plain JSON with `kind`, which is 0.3's over JSON-RPC; and ProtoJSON,
- * which is that of 1.0, and of 0.3 over HTTP.
- */
+/** The forms of objects: JSON with `kind`, as in 0.3 over JSON-RPC; and ProtoJSON, as in 1.0, and in 0.3 over HTTP. */
 export const forms = ['kinds', 'proto 0.3', 'proto 1.0'] as const
 export type Form = (typeof forms)[number]
 
@@ -179,8 +176,9 @@ export const checkCard: Check = objectWith(readPlain, { name: string })
 // Objects
 
 /**
- * Builds the shapes of a form. The clients of JSON with `kind` require every member that the schema requires, but for the
- * `kind` of what is inside a result. Writers of ProtoJSON leave out what is empty, and its readers take absence for that.
+ * Builds the shapes of a form. The clients of JSON with `kind` require every member that the schema requires, but for
+ * the `kind` of what is inside a result. Writers of ProtoJSON leave out what is empty, and its readers take absence for
+ * that.
  */
 const createShapes = (form: Form, version: WireVersion): Shapes => {
   const isProto = form !== 'kinds'

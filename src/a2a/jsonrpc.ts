@@ -5,10 +5,7 @@ import { type CallError, invalidParam } from './errors.ts'
 /** A valid JSON-RPC request; or the error of an invalid one, with as much of it as could be read. */
 export type JsonRpcRequest =
   | { id: Json; method: string; params: JsonObject }
-  /**
-   * `id` is null and `method` is empty where they could not be read. With `params`, nothing but the id is missing: the
-   * official servers first report an unknown method or wrong parameters.
-   */
+  /** `id` is null and `method` empty if they could not be read. With `params`, nothing but the id is missing. */
   | { id: Json; method: string; params?: JsonObject; error: CallError }
 
 /** Parses one JSON-RPC 2.0 request. Rejects batches, and notifications, which A2A does not have. */
@@ -57,15 +54,12 @@ declare global {
 }
 
 /**
- * Matches where a number may be that JavaScript would write differently: with 16 digits or more, with an exponent or small
- * enough to get one, with a trailing zero after the point, or minus zero. Matches inside strings only cost time.
+ * Matches where a number may be that JavaScript would write differently: with 16 digits or more, with an exponent or
+ * small enough to get one, with a trailing zero after the point, or minus zero. Matches inside strings only cost time.
  */
 const unusualNumber = /(?:^|[[:,])\s*(?:-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![\d.]))/
 
-/**
- * Parses a JSON text such that `JSON.stringify` writes every number as it was sent: a number that JavaScript would round
- * or write differently becomes a raw JSON object (see `JSON.isRawJSON`).
- */
+/** Parses JSON such that `JSON.stringify` writes every number as it was sent, if need be as a raw JSON object. */
 export const parseJsonLossless = (text: string): { value: Json } | CallError => {
   const parsed = parseJson(text, 'a call')
   if ('value' in parsed) return unusualNumber.test(text) ? parseWithRawNumbers(text.replace(/^\ufeff/, '')) : parsed
@@ -80,8 +74,8 @@ export const readNumber = (value: Json | undefined): Json | undefined =>
   JSON.isRawJSON(value) ? Number(JSON.stringify(value)) : value
 
 /**
- * Parses valid JSON in three linear passes: replaces each unusual number by a marked string, parses, and replaces the marked
- * strings by raw numbers. A reviver would take seconds for the largest body.
+ * Parses valid JSON in three linear passes: replaces each unusual number by a marked string, parses, and replaces the
+ * marked strings by raw numbers. A reviver would take seconds for the largest body.
  */
 const parseWithRawNumbers = (text: string): { value: Json } | CallError => {
   // Random, so that no string of the text can have it.

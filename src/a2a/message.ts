@@ -26,8 +26,8 @@ export type MessageFacts = {
 /**
  * Reads the parameters of a call in both versions and bindings. ProtoJSON has two names for a field, and 0.3 over HTTP
  * has others, so the fields are found under every name that an agent might read. Rejects what agents could read in two
- * ways: a field under two names, and a name in another case, which some agents (in Go and .NET) accept. `agentVersion` is
- * that of the agent, if the call is translated.
+ * ways: a field under two names, and a name in another case, which some agents (in Go and .NET) accept. `agentVersion`
+ * is that of the agent, if the call is translated.
  */
 export const readMessage = (
   call: Pick<A2ACall, 'operation' | 'params' | 'version'>,
@@ -67,7 +67,7 @@ export const readMessage = (
   }
 }
 
-/** Checks, with as few reads as possible, whether a message plainly has the shape of its version. Nearly every one does. */
+/** Checks, with as few reads as possible, whether a message plainly has the shape of its version, as nearly all do. */
 const isPlain = (message: Json | undefined, version: WireVersion): boolean => {
   if (!isPlainObject(message)) return false
   const { messageId, role, parts, kind, taskId, contextId, metadata } = message
@@ -182,10 +182,7 @@ const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersi
 /** The type of a file that declares none (RFC 9110 §8.3). */
 export const ANY_FILE = 'application/octet-stream'
 
-/**
- * Returns the media types that a part declares or implies: a file that declares none may be anything. The files of the
- * other version count, too: an agent may read both.
- */
+/** Returns the media types that a part declares or implies, also in the other version: an agent may read both. */
 export const partMediaTypes = (part: Json, version: WireVersion): string[] => {
   if (!isJsonObject(part)) return []
   const { kind } = part
@@ -254,7 +251,7 @@ const rejectAlias = (
     ? invalidParam(path + alias, `is another name of \`${name}\`, which is also present: send one of them`)
     : undefined
 
-/** Folds the case of a name. Upper case first: only in that direction, the long s and the Kelvin sign become S and K. */
+/** Folds the case of a name. Upper case first: only in that direction, the long s and the Kelvin sign are S and K. */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase()
 
 /** Folds the names that an agent might read as one: in any case, with any separators, and as an item in a query. */
@@ -265,7 +262,7 @@ export const foldName = (name: string): string =>
 
 const FREE_FORM = new Set(['metadata', 'parts', 'content', 'extensions', 'authentication'])
 
-/** Checks whether A2A leaves the content of a member to its caller, or to schemes of authentication. The name is folded. */
+/** Checks whether A2A leaves the content of a member, by its folded name, to callers or authentication schemes. */
 export const isFreeForm = (folded: string): boolean => FREE_FORM.has(folded)
 
 const foldField = (name: string): string => foldCase(name).replaceAll('_', '')

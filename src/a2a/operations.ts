@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../json/index.ts'
 import { MAX_EXTENSIONS } from '../limits.ts'
 import type { CallError } from './errors.ts'
 
-/** An operation of A2A: its JSON-RPC method in each version, its HTTP+JSON request, and the capability that it needs. */
+/** An operation of A2A: its JSON-RPC method in each version, its HTTP+JSON request and the capability that it needs. */
 type Operation = Partial<Record<WireVersion, string>> & {
   /** The HTTP methods and the path below the agent's endpoint in 1.0; in 0.3 it has the prefix `v1/`. */
   http: readonly [methods: readonly string[], path: string]
@@ -135,10 +135,7 @@ const methods: Record<WireVersion, ReadonlyMap<string, OperationName>> = {
   '1.0': methodsOf('1.0'),
 }
 
-/**
- * Resolves a JSON-RPC method in the version that the call names, else in the version that has it. If both have it, that
- * is the version that the agent supports, 0.3 before 1.0.
- */
+/** Resolves a method in the version that the call names, else in one that has it: the one that the agent supports. */
 export const resolveMethod = (
   method: string,
   requested: WireVersion | undefined,
@@ -169,10 +166,7 @@ export const readExtensions = (headers: Headers): string[] => {
 /** The version that a call names, undefined if none; or the error of one that this host does not know. */
 type RequestedVersion = { version: WireVersion | undefined } | Extract<CallError, { kind: 'version' }>
 
-/**
- * Reads the version that a request names in the header `A2A-Version` or in a query parameter of that name. Rejects two
- * different ones: the agent might read the other one.
- */
+/** Reads the version that a request names in `A2A-Version`, a header or query parameter. Rejects two different ones. */
 export const readVersion = ({ headers, url }: Pick<Request, 'headers' | 'url'>): RequestedVersion => {
   const header = headers.get('A2A-Version')
   const query = url.includes('?') ? [...new URL(url).searchParams].filter(([name]) => isVersionParameter(name)) : []

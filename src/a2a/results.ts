@@ -43,12 +43,12 @@ export type ResultFacts = {
 /** The part of a list of tasks that its caller may see: the tasks with these ids, and the other members of the list. */
 export type VisibleTasks = { ids: ReadonlySet<string>; nextPageToken: string; pageSize: number; totalSize: number }
 
-/** The decision about an answer: undefined if it passes, or what the caller gets: an error, or part of a list of tasks. */
+/** The decision about an answer: undefined if it passes, an error in its place, or the visible part of a task list. */
 export type Inspected = CallError | { list: VisibleTasks } | undefined
 
 /**
- * The result of a check: undefined if the answer passes, the text that replaces it (empty for an event that is left out),
- * or the error in its place. An event keeps its type, unless `eventType` replaces it.
+ * The result of a check: undefined if the answer passes, the text that replaces it (empty for an event that is left
+ * out), or the error in its place. An event keeps its type, unless `eventType` replaces it.
  */
 export type CheckedAnswer = { text: string; eventType?: 'message' | 'error' } | CallError | undefined
 

@@ -15,10 +15,7 @@ export const formOfCall = (call: A2ACall): Form => {
 /** Over HTTP, 0.3 has two names for the message. */
 export const messageOf = ({ message, request }: JsonObject): Json | undefined => message ?? request
 
-/**
- * Rejects a message that does not have the shape of its version, and an unknown state to list tasks by: many agents
- * misread these and respond with what is not A2A. Unknown members pass.
- */
+/** Rejects a message without the shape of its version, and an unknown state to list tasks by. Unknown members pass. */
 export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
   const { operation, params } = call
   if (!operations[operation].sends) return checkState(params.status)

@@ -147,15 +147,15 @@ class SseRelay {
   }
 }
 
-/** Events that arrive in parts are withheld up to this size if they are not checked; longer ones pass as they arrive. */
+/** Events that arrive in parts are withheld up to this size if they are not checked; longer ones pass immediately. */
 const MAX_WITHHELD_BYTES = 64 * 1024
 
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
 /**
- * A piece of a stream that may pass: whole events, with the comments between them; or part of an event that is too large
- * to be withheld, `oversized` for its first part. It is not copied, so write it before the next call.
+ * A piece of a stream that may pass: whole events, with the comments between them; or part of an event that is too
+ * large to be withheld, `oversized` for its first part. It is not copied, so write it before the next call.
  */
 type Piece = { kind: 'events' | 'oversized' | 'part'; bytes: readonly Uint8Array[] }
 

@@ -9,9 +9,10 @@ import { type A2ACall, type OperationName, operations } from './operations.ts'
 export type TaskReferences = { tasks: string[]; contexts: string[] }
 
 /**
- * Reads every task and context that an agent might find in a call, in both versions and bindings: under the names of the
- * specifications, of their drafts and of 0.1, in any case and with any separators, and in objects that wrap them. Leaves
- * out only the content of messages and `metadata`, whose form is free. Rejects ids that agents could read in two ways.
+ * Reads every task and context that an agent might find in a call, in both versions and bindings: under the names of
+ * the specifications, of their drafts and of 0.1, in any case and with any separators, and in objects that wrap them.
+ * Leaves out only the content of messages and `metadata`, whose form is free. Rejects ids that agents could read in two
+ * ways.
  */
 export const readTaskReferences = (call: A2ACall): TaskReferences | InvalidParams => {
   const { operation, binding, version, params, sources } = call

@@ -47,9 +47,9 @@ export const observeAnswers = (
   return new AnswerObserver(context, { call, hasPushConfig }, isTranslated ? { ...policy, level: 'enforce' } : policy)
 }
 
-/** Observes the answers to one call. The first event of a stream shows whether the agent streams: it may be an error. */
+/** Observes the answers to one call. The first event of a stream may be an error: it shows if the agent streams. */
 class AnswerObserver {
-  /** The given policy, which also shows this observer what it finds. With the level `off` it reads no more than before. */
+  /** The given policy, which also shows this observer what it finds. With the level `off`, it reads nothing more. */
   readonly policy: AnswerPolicy
   readonly #context: CallContext
   readonly #forwarded: Pick<ForwardedCall, 'call' | 'hasPushConfig'>
@@ -132,8 +132,8 @@ const endOf = (error: CallError): CallEnd => ({
 })
 
 /**
- * Builds the policy for the answers to a call. What is found is reported in `Gate-Warning` and in the log. `owned` is set
- * where tasks are kept apart: then answers must be A2A, because others could show the tasks of other callers.
+ * Builds the policy for the answers to a call. What is found is reported in `Gate-Warning` and in the log. `owned` is
+ * set where tasks are kept apart: then answers must be A2A, because others could show the tasks of other callers.
  */
 const createAnswerPolicy = (
   context: CallContext,

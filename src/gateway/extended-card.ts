@@ -27,9 +27,8 @@ import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './up
 /** A call for the extended card, or one that is checked against it. */
 type CheckedCall = { call: A2ACall; profile: CallProfile; target: CallTarget }
 
-/** The extended card in every representation; its manifest and the origin of this host's URLs decide how it is signed. */
-type Documents = Record<RepresentationName, JsonObject>
-type ExtendedCard = { documents: Documents; manifest: Manifest; origin: string }
+/** The extended card in every representation; its manifest and the origin of this host decide how it is signed. */
+type ExtendedCard = { documents: Record<RepresentationName, JsonObject>; manifest: Manifest; origin: string }
 
 /**
  * Fetches the extended card from the agent with the caller's own credentials, and returns it as this host serves it in
@@ -60,20 +59,14 @@ const signDocument = async (
   return 'signer' in signing ? (await signCard(document, signing.signer)).document : document
 }
 
-/**
- * The modes of the extended card that an agent returned to a caller, undefined for none, until `expires`, in ms since
- * 1970.
- */
+/** The modes of the extended card for a caller, undefined for none, until `expires`, in ms since 1970. */
 type KnownModes = { modes: CallModes | undefined; expires: number; size: number }
 
 /** Characters of JSON text. The overhead of an entry is that of the objects around it. */
 const MAX_KNOWN_LENGTH = 2 * 1024 * 1024
 const ENTRY_OVERHEAD = 300
 
-/**
- * By a digest of all that the agent's response depends on. Nothing else of a card stays in memory: it is for its caller
- * alone.
- */
+/** By a digest of all that the response depends on. Nothing else of a card stays in memory: it is for its caller. */
 const knownModes = new ClockCache<KnownModes>(MAX_KNOWN_LENGTH)
 
 /**
@@ -151,7 +144,7 @@ const readCard = (
   return isJsonObject(card) ? { card } : { kind: 'invalid-response', status }
 }
 
-/** Compiles the card with the agent's manifest. A card that cannot be served is an invalid response; the log has the reason. */
+/** Compiles the card with the agent's manifest. Logs why a card cannot be served: that is an invalid response. */
 const compileFor = async (
   extendedCard: JsonObject,
   profile: CallProfile,
@@ -173,10 +166,7 @@ const compileFor = async (
   return { kind: 'invalid-response', status: 200 }
 }
 
-/**
- * The manifest and the card that an agent's public card was compiled from, with the profile that was compiled from the
- * same or before.
- */
+/** By id, what an agent's public card was compiled from, and the profile that was compiled from the same or before. */
 const knownBases = new ClockCache<{ base: RefreshBase; profile: CallProfile; size: number }>(MAX_KNOWN_LENGTH)
 
 /** Reads what the public card was compiled from, once for a profile; undefined while the Registry is unavailable. */

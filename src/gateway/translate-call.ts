@@ -15,7 +15,7 @@ import {
 /** A call as its agent gets it, and how answers are translated for the caller. */
 export type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }
 
-/** Translates a call for an agent of another version or binding. `selector` is the parameter that selected the agent. */
+/** Translates a call for an agent of another version or binding. `selector` is the parameter that chose the agent. */
 export const translateCall = (
   context: CallContext,
   call: A2ACall,

@@ -9,10 +9,7 @@ import { type AnswerPlace, isRestError, reasonOf } from '../results.ts'
 import { isPresent, type Loss, type Translation, translateObject } from './objects.ts'
 import { translateTaskPushConfig } from './params.ts'
 
-/**
- * The translation of an answer: from the protocol of the agent to that of the caller, who gets `id` over JSON-RPC. `task`
- * is the one that the call names.
- */
+/** The protocols of the agent and the caller, the id for JSON-RPC, and the task that the call names. */
 type AnswerTranslation = {
   operation: OperationName
   from: Protocol
@@ -115,7 +112,7 @@ const CODES_OF_STATUSES: ReadonlyMap<number, number> = new Map([
 /** An error of an agent, whatever its version and binding. `status` is the one of HTTP+JSON. */
 type AnsweredError = { code: number; message: string; status: number; data?: Json | undefined; losses: Loss[] }
 
-/** Translates the error in an answer, which has this status over HTTP+JSON. Returns it with the status for the caller. */
+/** Translates the error in an answer, whose status is that of HTTP+JSON. Returns it with the status for the caller. */
 const translateError = (
   body: JsonObject,
   { from, to, place, status }: { from: Protocol; to: Protocol; place: AnswerPlace; status: number },
@@ -174,10 +171,7 @@ const readRestError = (body: JsonObject, status: number): AnsweredError => {
   }
 }
 
-/**
- * Returns the typed details of 1.0, which name the error, because over HTTP nothing else does. The `data` of 0.3, in any
- * form, is kept as a detail of the type Struct or Value.
- */
+/** Returns the details of 1.0, which name the error. The `data` of 0.3 becomes a detail of the type Struct or Value. */
 const toDetails = ({ code, data }: AnsweredError): Json[] => {
   const isTyped =
     Array.isArray(data) && data.every(detail => isJsonObject(detail) && typeof detail['@type'] === 'string')
@@ -197,7 +191,7 @@ const toDetail = (value: Json): JsonObject => ({
   value,
 })
 
-/** Returns the details of 1.0 as `data` of 0.3, without one that the code implies; of a lone Struct or Value, its value. */
+/** Returns the details of 1.0 as `data` of 0.3, without one that the code implies; a single value as itself. */
 const toData = ({ code, data }: AnsweredError): Json | undefined => {
   if (!Array.isArray(data)) return data
   const details = data.filter(detail => !jsonEquals(detail, infoOf(code)))

@@ -2,10 +2,7 @@ import { isJsonObject, type Json, type JsonObject, omit } from '../../json/index
 import { type EnumValue, type Form, forms, protoNames, readProto, resultKinds, roles, taskStates } from '../forms.ts'
 import { isPlainObject, readNumber } from '../jsonrpc.ts'
 
-/**
- * The path of what a form cannot express, such as `status.message.parts[0].filename`, or `message.*` for a member that the
- * specification does not know.
- */
+/** The path of a member that a form cannot express, such as `parts[0].filename`; `message.*` for an unknown one. */
 export type Loss = string
 
 /** A translation of objects: the form that they are in, the one that they get, and what was lost so far. */
@@ -22,8 +19,8 @@ export const isPresent = (value: Json | undefined): boolean => value !== undefin
 export type ObjectName = 'message' | 'status' | 'artifact' | 'task' | 'statusUpdate' | 'artifactUpdate'
 
 /**
- * Translates an object of A2A, which must have the shape of the form that it is in. Keeps members that the specification
- * does not know. What the other form cannot express is left out, and reported as a loss with its path.
+ * Translates an object of A2A, which must have the shape of the form that it is in. Keeps members that the
+ * specification does not know. What the other form cannot express is left out, and reported as a loss with its path.
  */
 export const translateObject = (
   name: ObjectName,
@@ -247,7 +244,7 @@ type Content = {
 /** A part as it is read, and the member that its content is from. */
 type ReadPart = Content & { member: string }
 
-/** Set in the metadata of a part of 0.3 whose `data` is `{value}`, as the official SDK does: 0.3 has only objects there. */
+/** Set in the metadata of a part of 0.3 with the data `{value}`, as by the official SDK: 0.3 has only objects there. */
 const WRAPPED = 'data_part_compat'
 
 const isFlagged = (metadata: Json | undefined): metadata is JsonObject =>

@@ -149,7 +149,7 @@ const returnsImmediately = (configuration: JsonObject | undefined, form: Form): 
   return form === 'kinds' ? configuration.blocking === false : configuration.blocking !== true
 }
 
-/** Returns the parameters that a binding and version have for an operation, and reports the others that have a value. */
+/** Returns the parameters that a protocol has for an operation, and reports the others that have a value. */
 const supportedOthers = (
   operation: OperationName,
   others: JsonObject,
@@ -179,7 +179,7 @@ const supportedOthers = (
   return Object.fromEntries(supported)
 }
 
-/** The folded names of ids in any form: what means nothing in the caller's version could be another task in the agent's. */
+/** The folded names of ids in any form: one that the caller's version lacks could be another task in the agent's. */
 const ID_NAMES = ['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid', 'pushnotificationconfigid']
 
 // Push configurations
@@ -210,8 +210,8 @@ const translateSchemes = (authentication: JsonObject, to: Form, lose: (name: str
 }
 
 /**
- * Translates the push configuration of a task, which is nested in 0.3, and whose task is in its `name` over HTTP. `ofCall`
- * is the task that the call names: some agents leave it out of their answers.
+ * Translates the push configuration of a task, which is nested in 0.3, and whose task is in its `name` over HTTP.
+ * `ofCall` is the task that the call names: some agents leave it out of their answers.
  */
 export const translateTaskPushConfig = (
   object: JsonObject,

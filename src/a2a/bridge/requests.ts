@@ -50,10 +50,7 @@ export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): Bridg
   }
 }
 
-/**
- * A call as its agent gets it: `params` are those of JSON-RPC, or the body of HTTP+JSON, which also has a `path` below the
- * agent's endpoint. `task` is the one that a call about a task names.
- */
+/** A call as its agent gets it. `params` are the body of HTTP+JSON, too; `task` is the one that the call names. */
 export type TranslatedRequest = {
   httpMethod: string
   path?: string
@@ -150,7 +147,7 @@ const encodeSegment = (value: Json | undefined): string => {
   return text !== '' && text.isWellFormed() ? encodeURIComponent(text) : '..'
 }
 
-/** Checks whether a configuration of 0.3 over HTTP has its task and its id in its name, in which a slash would end them. */
+/** Checks whether the name of a configuration of 0.3 over HTTP has its task and its id, which a slash would end. */
 const namesConfig = ({ name, pushNotificationConfig: config }: JsonObject, task: Json | undefined): boolean => {
   const { taskId, id = '' } = namesInPushConfig(name)
   return taskId === task && id === toText(isJsonObject(config) ? config.id : undefined)

@@ -27,9 +27,9 @@ export const PAST_LIMIT = { kind: 'rate-limit', retryAfter: RATE_LIMIT_SECONDS }
 export type IsVisible = (id: string) => Promise<boolean> | boolean
 
 /**
- * Resolves an id or name (case-insensitive) to the id of an agent, or to ''. An id takes precedence over a name, and the
- * oldest of several agents with one name. Ignores internal agents that the caller cannot see, and any whose check fails
- * unexpectedly: it must not block others of its name.
+ * Resolves an id or name (case-insensitive) to the id of an agent, or to ''. An id takes precedence over a name, and
+ * the oldest of several agents with one name. Ignores internal agents that the caller cannot see, and any whose check
+ * fails unexpectedly: it must not block others of its name.
  */
 export const findAgentByName = async (
   name: string,
@@ -49,7 +49,7 @@ export const findAgentByName = async (
   return publicId ?? ''
 }
 
-/** Returns a check for agents that the caller may call: with a token of this host, or credentials that the card names. */
+/** Returns a check for agents that the caller may call: with a token of this host, or credentials of the card. */
 export const callableBy =
   (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): IsVisible =>
   async id => {

@@ -30,10 +30,7 @@ const BODY_ERRORS: Record<Extract<BodyText, { failed: string }>['failed'], CallE
   incomplete: { kind: 'aborted' },
 }
 
-/**
- * Accepts JSON, and what `curl -d` declares: GopherHole's examples do not override it. A web page could send that type to
- * any host without a preflight, but not together with `Authorization`.
- */
+/** Accepts JSON, and what `curl -d` declares, as GopherHole's examples do, if `Authorization` requires a preflight. */
 const isAcceptedType = (headers: Headers): boolean => {
   const type = headers.get('Content-Type')
   return isJsonType(type) || (essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))

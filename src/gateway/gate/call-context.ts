@@ -47,7 +47,7 @@ export type GateWarning =
 
 /** The state of a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
 export type CallContext = Readonly<RequestContext> & {
-  /** Identified by a token of this host; once the agent is resolved, also by credentials that the agent's card names. */
+  /** Identified by a token of this host; once the agent is resolved, also by credentials that its card names. */
   caller: Authentication
   agent: AgentRef
   /** Null until the agent is resolved, and if there is no such agent. */
@@ -69,10 +69,7 @@ export const createCallContext = (
 
 // Log
 
-/**
- * Writes the log line of one call. Like every line of this log, it contains nothing that a caller or an agent wrote,
- * except for the id of a registered agent and the ids of a valid trace.
- */
+/** Writes the log line of one call. No line contains what a caller or an agent wrote, except for valid ids. */
 export const logCall = (
   context: CallContext,
   error: CallError | undefined,
@@ -91,10 +88,7 @@ export const logCall = (
   })
 }
 
-/**
- * Reports a warning in `Gate-Warning` and the log line of the call. The headers of a stream have been sent, and its call
- * was logged, so a warning about an event has a line of its own.
- */
+/** Reports a warning in `Gate-Warning` and the log line of the call; in a line of its own once those are written. */
 export const reportWarning = (context: CallContext, warning: GateWarning, place: AnswerPlace): void => {
   if (place === 'event') logStream(context, { warning })
   else context.warnings = [...context.warnings, warning]

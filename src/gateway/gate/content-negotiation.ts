@@ -93,14 +93,11 @@ const isDeclared = (type: string, modes: CallModes): boolean => {
   return ranges.intersects(parseMediaRange(type))
 }
 
-/** Returns the modes of the skill that the message names, else the agent's; without a known skill, those of all skills. */
+/** Returns the modes of the skill that the message names, else the agent's; those of all skills if it is unknown. */
 const modesFor = (skillId = '', { defaults, union, skills }: CallModes, direction: keyof Modes): string[] =>
   Object.hasOwn(skills, skillId) ? (skills[skillId]?.[direction] ?? defaults[direction]) : union[direction]
 
-/**
- * Matches as `Accept` does (RFC 9110 §12.5.1): of the caller's ranges that match a mode of the agent, the most specific
- * one decides, and `q=0` wins between two that are equally specific.
- */
+/** Matches as `Accept` does (RFC 9110 §12.5.1): the most specific range decides, and `q=0` wins between equals. */
 const canProduce = (offered: readonly string[], accepted: readonly string[], modes: CallModes): boolean => {
   const wanted = offered.map(parseMediaRange)
   const excluded = wanted.filter(range => range.excluded)

@@ -34,10 +34,7 @@ type Check = readonly [
   check: (input: PolicyInput) => CallError | undefined,
 ]
 
-/**
- * Every check, in order. Those with `always` are enforced regardless of gate levels: unchecked fields must not reach the
- * agent, and callbacks must not reach its network.
- */
+/** Every check, in order. `always` ones protect the agent and its network, regardless of gate levels. */
 const checks: readonly Check[] = [
   ['version', ({ call, profile }) => (translatableTarget(call, profile) ? undefined : versionError(call, profile))],
   [
@@ -72,10 +69,7 @@ const checks: readonly Check[] = [
 /** The decision of the policy: a call that may be forwarded, with what `warn` levels found; or its error. */
 export type Verdict = { warnings: GateWarning[]; hasPushConfig?: boolean } | CallError
 
-/**
- * Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has.
- * The promise is for a message that is not plainly one of its version.
- */
+/** Checks a call against what the agent's card allows. The promise is for a message that is not plainly right. */
 export const evaluatePolicy = (
   call: A2ACall,
   profile: CallProfile,
@@ -88,7 +82,7 @@ export const evaluatePolicy = (
   return message?.isDoubtful && profile.gate.version !== 'off' ? evaluateDoubtful(input) : applyChecks(input)
 }
 
-/** Loads the checks of the message, because nearly every one is plainly right. Removes what its version does not have. */
+/** Loads the checks of a message that is not plainly right. Removes members that its version does not have. */
 const evaluateDoubtful = async (input: PolicyInput): Promise<Verdict> => {
   const { call, profile } = input
   const { checkMessage, removeKinds } = await import('../../a2a/sent-message.ts')
@@ -138,10 +132,7 @@ const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins: string):
 const isCallable = (url: Json, allowedOrigins: string): boolean =>
   typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
 
-/**
- * Matches URLs that all parsers read in the same way, because the agent has one of its own. Some parsers end the host at
- * a slash only, or at the last `@` before it.
- */
+/** Matches URLs that all parsers read alike. Some end the host at a slash only, or at the last `@` before it. */
 const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:\/[^\\\s\p{Cc}]*|[?#][^@\\\s\p{Cc}]*)?$/iu
 
 /**
@@ -167,8 +158,8 @@ export const supportedVersions = (
 ): WireVersion[] => wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
 
 /**
- * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the agent
- * supports, not the host; and an unsupported version before an unknown method.
+ * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the
+ * agent supports, not the host; and an unsupported version before an unknown method.
  */
 export const preferVersionError = (error: CallError, binding: CallBinding, profile: CallProfile): CallError => {
   const accepted = supportedVersions(profile, binding)

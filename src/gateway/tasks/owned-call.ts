@@ -23,16 +23,13 @@ export type OwnedCall = {
   /** The call as it is sent to the agent. */
   call: A2ACall
   /**
-   * Records the tasks and contexts that an answer or an event shows, before the caller sees it. Refuses one that shows a
-   * task or context of another caller. Synchronous where nothing is new.
+   * Records the tasks and contexts that an answer or an event shows, before the caller sees it. Refuses one that shows
+   * a task or context of another caller. Synchronous where nothing is new.
    */
   inspect: (facts: ResultFacts) => Inspected | Promise<Inspected>
 }
 
-/**
- * Refuses a call that names a task or context of another caller, or a task that this host does not know, with one error
- * for both: nobody may learn which tasks exist.
- */
+/** Refuses a call that names an unknown task, or one of another caller, with the same error: nobody may learn which. */
 export const checkTaskOwner = async (
   call: A2ACall,
   { agent, caller }: { agent: string; caller: Authentication },
@@ -125,7 +122,7 @@ class AgentOwners {
     return { kind: 'foreign-task', detail }
   }
 
-  /** Calls the agent's Durable Object on behalf of the caller. Returns undefined, and logs why, if it does not respond. */
+  /** Calls the agent's Durable Object for the caller. Returns undefined, and logs why, if it does not respond. */
   async request<Value>(
     send: (object: RpcClient<TaskOwners>, caller: string) => Promise<Value>,
   ): Promise<Value | undefined> {
@@ -169,9 +166,9 @@ const isEmpty = ({ tasks, contexts }: Ids): boolean => tasks.length + contexts.l
 // Lists
 
 /**
- * Opens the page token of a list, which this host has encrypted, for the agent. Its answer is reduced to the caller's own
- * tasks. The agent is asked for pages of one size, whatever the caller asks for: the number of empty pages shows how many
- * such pages of other tasks match a filter, but with pages of one task it would count them.
+ * Opens the page token of a list, which this host has encrypted, for the agent. Its answer is reduced to the caller's
+ * own tasks. The agent is asked for pages of one size, whatever the caller asks for: the number of empty pages shows
+ * how many such pages of other tasks match a filter, but with pages of one task it would count them.
  */
 const openTaskList = async (call: A2ACall, owners: AgentOwners): Promise<OwnedCall | CallError> => {
   const { params, sources } = call
@@ -204,7 +201,7 @@ const openTaskList = async (call: A2ACall, owners: AgentOwners): Promise<OwnedCa
   }
 }
 
-/** Encrypted tokens are shorter: six bytes for each character of the agent's token, a third more in base64, some digits. */
+/** Encrypted tokens are shorter: six bytes for a character of the agent's token, a third more in base64, and digits. */
 const MAX_ENCRYPTED_LENGTH = 9 * MAX_PAGE_TOKEN_LENGTH
 
 const INVALID_TOKEN = invalidParam('pageToken', 'must be the `nextPageToken` of a page of this list')

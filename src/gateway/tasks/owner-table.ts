@@ -47,10 +47,10 @@ export class OwnerTable {
   }
 
   /**
-   * Returns the owners of the ids, if the caller may use all of them; else null. An unknown task is nobody's. With `claim`,
-   * the caller may name one unknown context, unless it differs from one of another caller only in case or punctuation,
-   * which some agents ignore. It becomes theirs, but not that of an anonymous caller, who could share it with the known
-   * caller that names it next.
+   * Returns the owners of the ids, if the caller may use all of them; else null. An unknown task is nobody's. With
+   * `claim`, the caller may name one unknown context, unless it differs from one of another caller only in case or
+   * punctuation, which some agents ignore. It becomes theirs, but not that of an anonymous caller, who could share it
+   * with the known caller that names it next.
    */
   use(caller: string, ids: Ids, claim: boolean): Owners | null {
     const now = Date.now()
@@ -70,10 +70,7 @@ export class OwnerTable {
     return { tasks, contexts }
   }
 
-  /**
-   * Makes tasks and contexts that an agent started the caller's, unless they have an owner. Returns their owners; null, and
-   * changes nothing, if one of them is another caller's.
-   */
+  /** Makes ids that an agent started the caller's. Returns their owners; null if one of them is another caller's. */
   record(caller: string, ids: Ids): Owners | null {
     const now = Date.now()
     const { tasks, contexts } = this.#find(ids)
@@ -173,5 +170,5 @@ export class OwnerTable {
   }
 }
 
-/** Folds case and punctuation, which some agents and their databases ignore in an id. It is ASCII if a caller chose it. */
+/** Folds case and punctuation, which some agents and their databases ignore in an id. Callers choose only ASCII. */
 const fold = (context: string): string => context.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '') || context

@@ -3,8 +3,8 @@ import type { AgentPage, OwnedPage, OwnerStore, PagePosition } from './owner-sto
 import type { Ids, Owners } from './owner-table.ts'
 
 /**
- * Knows who started the tasks and contexts of one agent, whose id is the name of this Durable Object. Every start of the
- * Worker evaluates this class, so its code is in `OwnerStore`.
+ * Knows who started the tasks and contexts of one agent, whose id is the name of this Durable Object. Every start of
+ * the Worker evaluates this class, so its code is in `OwnerStore`.
  */
 export class TaskOwners extends DurableObject<Env> {
   readonly #store: Promise<OwnerStore> = import('./owner-store.ts').then(

@@ -24,8 +24,8 @@ export type AssertedCall = {
 const assertions = new ClockCache<{ assertion: string; renewAt: number; size: number }>(1024 * 1024)
 
 /**
- * Returns a signed assertion of the caller for the agent, a JWT; or the error of the configuration. Calls of one caller to
- * one agent share an assertion for half of its lifetime, so that a call does not cost a signature.
+ * Returns a signed assertion of the caller for the agent, a JWT; or the error of the configuration. Calls of one caller
+ * to one agent share an assertion for half of its lifetime, so that a call does not cost a signature.
  */
 export const assertCaller = async (
   { caller, issuer, audience, agent, tiers }: AssertedCall,
@@ -56,8 +56,8 @@ export const assertCaller = async (
 }
 
 /**
- * Returns the claims that identify a caller; none if other callers could have the same. `sub` is unique on this host: no
- * user of an issuer has the `sub` of a token. `sub_id` is the subject as its issuer identifies it (RFC 9493 §3.2.4).
+ * Returns the claims that identify a caller; none if other callers could have the same. `sub` is unique on this host:
+ * no user of an issuer has the `sub` of a token. `sub_id` is the subject as its issuer identifies it (RFC 9493 §3.2.4).
  */
 const identify = (caller: Authentication): { sub?: string; sub_id?: object } => {
   if (!caller.authenticated) return {}
@@ -82,5 +82,5 @@ export const findIdentityErrors = async (
 }
 
 const noIssuer =
-  'needs a public origin of this host as the issuer: set PUBLIC_URL in wrangler.toml, or give the agent a host name in ' +
-  '`hosts`'
+  'needs a public origin of this host as the issuer: set PUBLIC_URL in wrangler.toml, or give the agent a host name ' +
+  'in `hosts`'

@@ -46,8 +46,8 @@ type Checking = CheckedAnswer | Promise<CheckedAnswer>
 
 /**
  * Checks the JSON text of an answer, or of an event. Text that is not JSON is refused at every level, but for an event:
- * part of its stream has passed. The text that replaces an event is empty if it is left out. The promise is for repairs,
- * and for an inspection that returns one.
+ * part of its stream has passed. The text that replaces an event is empty if it is left out. The promise is for
+ * repairs, and for an inspection that returns one.
  */
 export const checkAnswer = (text: string, place: AnswerPlace, call: AnsweredCall, policy: CheckPolicy): Checking => {
   const checked = checkUnredacted(text, place, call, policy)
@@ -57,8 +57,8 @@ export const checkAnswer = (text: string, place: AnswerPlace, call: AnsweredCall
 }
 
 /**
- * Removes the secrets from push configurations that are read back, at every level: callers who know the id of a task could
- * read them (https://github.com/a2aproject/A2A/issues/1988). Numbers stay as the agent wrote them.
+ * Removes the secrets from push configurations that are read back, at every level: callers who know the id of a task
+ * could read them (https://github.com/a2aproject/A2A/issues/1988). Numbers stay as the agent wrote them.
  */
 const redactPushConfigs = (checked: CheckedAnswer, text: string, status: number): CheckedAnswer => {
   if (checked !== undefined && 'kind' in checked) return checked
@@ -181,10 +181,7 @@ const parse = (text: string): { value: Json } | undefined => {
   }
 }
 
-/**
- * Rejects bodies that callers may read in another way than this host. Their parsers have limits, too, and some crash
- * beyond them; where an object has a name twice, they may take the other value.
- */
+/** Rejects bodies that callers may read in another way: their parsers have limits, too, and may take another value. */
 const readBody = (text: string, body: Json, call: AnsweredCall, place: AnswerPlace): ReadResult => {
   if (isDeeperThan(text, MAX_JSON_DEPTH))
     return { fault: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels` }

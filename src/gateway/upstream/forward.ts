@@ -34,10 +34,7 @@ export const forward = async (upstream: UpstreamCall, options: ForwardOptions): 
 /** The error of an agent that its owner has not set up correctly; `detail` is for the log. */
 export const misconfigured = (detail: string): CallError => ({ kind: 'misconfigured', detail })
 
-/**
- * Resolves to undefined after a timeout. The promise is not aborted: a Worker's subrequests end with the request that made
- * them, and an AbortSignal would slow down every call.
- */
+/** Resolves to undefined after a timeout. The promise is not aborted: an AbortSignal would slow down every call. */
 const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<Value | undefined> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(undefined), seconds * 1000)

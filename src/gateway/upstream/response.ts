@@ -23,9 +23,9 @@ export const isEventStream = ({ ok, status, headers }: Response): boolean =>
   ok && canHaveBody(status) && essence(headers.get('Content-Type')) === 'text/event-stream'
 
 /**
- * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM. JSON
- * may be declared as plain text, which some servers do by default and official clients accept. Rejects responses that are
- * not JSON, too large, or redirects.
+ * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM.
+ * JSON may be declared as plain text, which some servers do by default and official clients accept. Rejects responses
+ * that are not JSON, too large, or redirects.
  */
 export const readUpstreamResponse = async (
   upstream: Response,
@@ -70,10 +70,7 @@ export const readUpstreamResponse = async (
   return networkError ? { kind: networkError.failed } : invalid
 }
 
-/**
- * Builds the response for a caller of another version or binding. An error in place of a stream is an event for clients of
- * 0.3, as this host's own errors are; a result stays what it is, as where nothing is translated.
- */
+/** Builds the response for another version or binding. An error in place of a stream is an event for clients of 0.3. */
 const translatedResponse = (
   text: string,
   upstream: Response,
@@ -90,10 +87,7 @@ const translatedResponse = (
     : toClientResponse(translated.text, jsonTypeOf(form), { status, headers }, form.version)
 }
 
-/**
- * Builds the event for a caller of another version or binding, unless its check has refused it or leaves it out. Over
- * HTTP+JSON, only the type of an event marks an error.
- */
+/** Builds the event for a caller of another version or binding. Over HTTP+JSON, only its type marks an error. */
 export const translatedEvent = (
   data: string,
   checked: CheckedAnswer,
@@ -128,10 +122,7 @@ export const unreachable = (error: unknown): CallError => ({
 /** The headers of an agent's response that are passed on. */
 const PASSED_HEADERS = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']
 
-/**
- * Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. `translatedTo` is
- * the version of a caller for whom the body was translated.
- */
+/** Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. */
 export const toClientResponse = (
   body: BodyInit | null,
   type: string | null,
