@@ -112,7 +112,8 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     ...specifiedError('METHOD_NOT_FOUND'),
     jsonRpcStatus: 200,
     message: ({ method, version, currentName }) =>
-      `A2A ${version} has no method "${method}".${currentName === undefined ? '' : ` Use "${currentName}".`}`,
+      `Method "${method}" does not exist in A2A ${version}.` +
+      (currentName === undefined ? '' : ` Use "${currentName}".`),
     metadata: ({ kind: _, ...members }) => members,
   },
   'http-method': {

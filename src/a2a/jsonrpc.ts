@@ -18,12 +18,9 @@ export const parseJsonRpcRequest = (value: Json): JsonRpcRequest => {
   const { params = {} } = request
   if (!isPlainObject(params))
     return { id, method, error: invalidParam('params', 'must be an object of named parameters') }
-  return request.id === undefined ? { id, method, params, error: MISSING_ID } : { id, method, params }
-}
-
-const MISSING_ID: CallError = {
-  kind: 'not-a-request',
-  detail: '`id` is missing. A2A does not support notifications: every call has a response.',
+  if (request.id !== undefined) return { id, method, params }
+  const missing = '`id` is missing. A2A does not support notifications: every call has a response.'
+  return { id, method, params, error: { kind: 'not-a-request', detail: missing } }
 }
 
 const findFault = (value: Json): string | undefined => {

@@ -53,7 +53,7 @@ export const readMessage = (
   if (operation === 'listTasks' && params.status !== undefined) return { ...NO_MESSAGE, isDoubtful: true }
   if (!sends) return NO_MESSAGE
   const skillId = firstDefined(firstDefined(firstDefined(params, ...MESSAGE_NAMES), 'metadata'), 'skillId')
-  const ambiguousPart = parts.findIndex(hasAmbiguousMediaType)
+  const ambiguousPart = parts.findIndex(part => isAmbiguous(part) || isAmbiguous(firstDefined(part, 'file')))
   return {
     parts,
     mediaTypes: [...new Set(parts.flatMap(part => mediaTypesFor(agentVersion, part, version)))],
@@ -212,8 +212,7 @@ const declaredTypes = (object: Json | undefined, names: readonly string[], other
   return types.length === 0 && otherwise !== undefined ? [otherwise] : types
 }
 
-const hasAmbiguousMediaType = (part: Json): boolean => isAmbiguous(part) || isAmbiguous(firstDefined(part, 'file'))
-
+/** Checks whether a media type in an object is not one string without wildcards. */
 const isAmbiguous = (object: Json | undefined): boolean =>
   isJsonObject(object) &&
   MEDIA_TYPE_NAMES.some(name => {

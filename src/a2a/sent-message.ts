@@ -48,11 +48,7 @@ export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'ver
 
 const KINDS: ReadonlySet<unknown> = new Set(['message', 'text', 'data', 'file'])
 
-const versionNames: Readonly<Record<Form, string>> = {
-  kinds: 'A2A 0.3',
-  'proto 0.3': 'A2A 0.3 over HTTP',
-  'proto 1.0': 'A2A 1.0',
-}
+const versionNames = { kinds: 'A2A 0.3', 'proto 0.3': 'A2A 0.3 over HTTP', 'proto 1.0': 'A2A 1.0' } as const
 
 /** By form, the members of other forms, and their replacement: in a part, in its `file`, in a message without parts. */
 const foreignNames: Readonly<Record<Form, Readonly<Record<'part' | 'file' | 'message', Record<string, string>>>>> = {

@@ -61,7 +61,10 @@ class ReferenceReader {
       if (/taskids?$/.test(folded) || (idIsTask && /^ids?$/.test(folded))) this.#add(this.#tasks, value, field)
       else if (/(?:contextids?|sessionid)$/.test(folded)) this.#addContext(value, field)
       else if (folded === 'name' || folded === 'parent') this.#addResource(value, idIsTask, field)
-      else this.#descend(value, `${field}.`, idIsTask && !this.#hasOtherId(folded))
+      else {
+        const isSent = operations[this.#operation].sends === true && MESSAGE.test(folded)
+        this.#descend(value, `${field}.`, idIsTask && !PUSH_CONFIG.test(folded) && !isSent)
+      }
     }
   }
 
@@ -72,10 +75,6 @@ class ReferenceReader {
     for (const [field, ids] of Object.entries({ referenceTaskIds: tasks, contextId: contexts }))
       if (ids.length > MAX_NAMED_TASKS) return invalidParam(field, `must be at most ${MAX_NAMED_TASKS} in one call`)
     return { tasks, contexts }
-  }
-
-  #hasOtherId(name: string): boolean {
-    return PUSH_CONFIG.test(name) || (operations[this.#operation].sends === true && MESSAGE.test(name))
   }
 
   #descend(value: Json, path: string, idIsTask: boolean): void {

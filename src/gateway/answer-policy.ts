@@ -38,13 +38,10 @@ type ForwardedCall = {
 }
 
 /** Builds the policy for the answers to a call, and observes them for the counts of its agent. */
-export const observeAnswers = (
-  context: CallContext,
-  { call, profile, owned, isTranslated = false, hasPushConfig }: ForwardedCall,
-): AnswerObserver => {
-  const policy = createAnswerPolicy(context, call, profile, owned)
+export const observeAnswers = (context: CallContext, forwarded: ForwardedCall): AnswerObserver => {
+  const policy = createAnswerPolicy(context, forwarded)
   // Only what has the shape of its version can be translated.
-  return new AnswerObserver(context, { call, hasPushConfig }, isTranslated ? { ...policy, level: 'enforce' } : policy)
+  return new AnswerObserver(context, forwarded, forwarded.isTranslated ? { ...policy, level: 'enforce' } : policy)
 }
 
 /** Observes the answers to one call. The first event of a stream may be an error: it shows if the agent streams. */
@@ -52,14 +49,14 @@ class AnswerObserver {
   /** The given policy, which also shows this observer what it finds. With the level `off`, it reads nothing more. */
   readonly policy: AnswerPolicy
   readonly #context: CallContext
-  readonly #forwarded: Pick<ForwardedCall, 'call' | 'hasPushConfig'>
+  readonly #forwarded: ForwardedCall
   #facts: ResultFacts | undefined
   #fault: CallError | undefined
   #isCounted = false
 
   constructor(
     context: CallContext,
-    forwarded: Pick<ForwardedCall, 'call' | 'hasPushConfig'>,
+    forwarded: ForwardedCall,
     { inspect, warn, onStreamError, ...policy }: AnswerPolicy,
   ) {
     this.#context = context
@@ -135,12 +132,7 @@ const endOf = (error: CallError): CallEnd => ({
  * Builds the policy for the answers to a call. What is found is reported in `Gate-Warning` and in the log. `owned` is
  * set where tasks are kept apart: then answers must be A2A, because others could show the tasks of other callers.
  */
-const createAnswerPolicy = (
-  context: CallContext,
-  call: A2ACall,
-  profile: CallProfile,
-  owned?: OwnedCall,
-): AnswerPolicy => {
+const createAnswerPolicy = (context: CallContext, { call, profile, owned }: ForwardedCall): AnswerPolicy => {
   const policy = createGatePolicy(context, call, profile)
   if (owned === undefined) return policy
   const inspect: AnswerPolicy['inspect'] = (facts, place) => {

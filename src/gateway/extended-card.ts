@@ -87,11 +87,8 @@ export const fetchExtendedModes = async (
   if (known && known.expires > Date.now()) return known.modes
   // A copy, because the log line is about the call itself.
   const card = await fetchCard({ ...context }, { call, profile, target })
-  if ('documents' in card) return rememberModes(key, collectModes(card.documents['1.0'] as unknown as AgentCard))
-  return hasNone(card) ? rememberModes(key, undefined) : undefined
-}
-
-const rememberModes = (key: string, modes: CallModes | undefined): CallModes | undefined => {
+  if (!('documents' in card) && !hasNone(card)) return undefined
+  const modes = 'documents' in card ? collectModes(card.documents['1.0'] as unknown as AgentCard) : undefined
   const size = ENTRY_OVERHEAD + JSON.stringify(modes ?? null).length
   knownModes.set(key, { modes, expires: Date.now() + EXTENDED_MODES_SECONDS * 1000, size })
   return modes

@@ -247,7 +247,7 @@ it('rejects a body with a status with which no Response can have one', async () 
       ...{ method: 'DELETE', credentials: { pass: [] }, form, answered: form, streams: false, extensions: [] },
       ...{ target: targetAt(agent.origin), headers: new Headers(), containsHostToken: () => false },
     }
-    const options = { answers: { level: 'off', warn: () => undefined } } as const
+    const options = { answers: { level: 'off', warn: () => undefined }, idleSeconds: 5 } as const
     expect(await readUpstreamResponse(upstream, sent, options)).toEqual({ kind: 'invalid-response', status })
   }
 })

@@ -133,6 +133,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     path: 'src/gateway/jsonrpc-binding.ts',
     original: "''",
     replacement: "'mutant'",
+    line: '#rpc: JsonRpcRequest',
     reason: 'both are methods of 0.3, the version in which a call without a readable body is refused',
   },
   {

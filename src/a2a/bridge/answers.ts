@@ -139,8 +139,7 @@ const translateError = (
 const errorOf = (code: number): SpecifiedError | undefined =>
   [...specifiedErrors, INTERNAL].find(each => each.code === code)
 
-const isEmpty = (data: Json | undefined): boolean =>
-  data === undefined || data === null || (Array.isArray(data) && data.length === 0)
+const isEmpty = (data: Json | undefined): boolean => (Array.isArray(data) ? data.length === 0 : (data ?? null) === null)
 
 const readJsonRpcError = (error: Json | undefined): AnsweredError => {
   const { code: written, message, data, ...others } = isJsonObject(error) ? error : {}

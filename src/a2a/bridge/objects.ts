@@ -230,8 +230,9 @@ const PART_NAMES: Readonly<Record<Form, ReadonlySet<string>>> = {
   'proto 1.0': new Set(['metadata', 'filename', 'mediaType', 'media_type', ...CONTENTS['proto 1.0']]),
 }
 
-/** A part, whatever its form. */
+/** A part, whatever its form; if it was read, with the member that its content is from. */
 type Content = {
+  member?: string
   kind: 'text' | 'raw' | 'url' | 'data'
   value: Json
   filename?: Json | undefined
@@ -240,9 +241,6 @@ type Content = {
   /** Members of `file` that the specification does not know. */
   ofFile?: JsonObject
 }
-
-/** A part as it is read, and the member that its content is from. */
-type ReadPart = Content & { member: string }
 
 /** Set in the metadata of a part of 0.3 with the data `{value}`, as by the official SDK: 0.3 has only objects there. */
 const WRAPPED = 'data_part_compat'
@@ -256,7 +254,7 @@ const withoutFlag = (metadata: JsonObject): JsonObject | undefined => {
   return Object.keys(others).length > 0 ? others : undefined
 }
 
-const readV1 = (part: JsonObject): ReadPart => {
+const readV1 = (part: JsonObject): Content => {
   const kind = (['text', 'raw', 'url'] as const).find(name => (part[name] ?? null) !== null) ?? 'data'
   return {
     kind,
@@ -282,7 +280,7 @@ const FILE_CONTENTS = {
   'proto 0.3': { raw: 'fileWithBytes', url: 'fileWithUri' },
 } as const
 
-const readV03 = (part: JsonObject, form: FormV03, lose: (name: string) => void): ReadPart => {
+const readV03 = (part: JsonObject, form: FormV03, lose: (name: string) => void): Content => {
   const named = form === 'kinds' && CONTENTS.kinds.find(name => name === part.kind)
   const member = named || (CONTENTS[form].find(name => (part[name] ?? null) !== null) ?? 'data')
   const metadata = part.metadata ?? undefined

@@ -11,7 +11,6 @@ import {
   wireVersions,
 } from '../../card/model/start.ts'
 import { blockReason } from '../../http/start.ts'
-import type { Json } from '../../json/index.ts'
 import type { GateWarning } from './call-context.ts'
 import { checkInputModes, checkOutputModes } from './content-negotiation.ts'
 
@@ -117,7 +116,9 @@ const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins: string):
   const fields: string[] = []
   for (const { field, url } of callbackUrls) {
     if (fields.length >= MAX_REPORTED_CALLBACKS) break
-    if (!isCallable(url, allowedOrigins)) fields.push(field)
+    const isCallable =
+      typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
+    if (!isCallable) fields.push(field)
   }
   if (fields.length === 0) return undefined
   // One message for every reason, so that nobody can probe the network with it.
@@ -128,9 +129,6 @@ const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins: string):
     violations: fields.map(field => ({ field, description })),
   }
 }
-
-const isCallable = (url: Json, allowedOrigins: string): boolean =>
-  typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
 
 /** Matches URLs that all parsers read alike. Some end the host at a slash only, or at the last `@` before it. */
 const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:\/[^\\\s\p{Cc}]*|[?#][^@\\\s\p{Cc}]*)?$/iu

@@ -15,6 +15,7 @@ import { type Json, type JsonObject, toText } from '../../json/index.ts'
 import { CLEARED_ID_SECONDS, MAX_CONTEXT_ID_LENGTH, MAX_PAGE_TOKEN_LENGTH, MAX_TASK_ID_LENGTH } from '../../limits.ts'
 import { ClockCache } from '../../registry/edge/index.ts'
 import type { RpcClient } from '../../registry/store/index.ts'
+import { UNAVAILABLE } from '../gate/index.ts'
 import { ANYONE, type Ids, type Owners } from './owner-table.ts'
 import type { TaskOwners } from './task-owners.ts'
 
@@ -68,9 +69,6 @@ const requireNamed =
   (references: TaskReferences): OwnedCall['inspect'] =>
   ({ tasks }) =>
     tasks.every(({ id }) => references.tasks.includes(id)) ? undefined : unusable('the answer is about another task')
-
-/** The error of a call while the Durable Object does not respond, which is logged where it arises. */
-const UNAVAILABLE: CallError = { kind: 'unavailable' }
 
 const NOT_FOUND: CallError = { kind: 'task-not-found' }
 
@@ -208,7 +206,6 @@ const INVALID_TOKEN = invalidParam('pageToken', 'must be the `nextPageToken` of 
 
 /** The size of the agent's pages, and of the caller's where a request has none (A2A 1.0 §3.1.4). */
 const PAGE_SIZE = 50
-const MAX_SIZE = 100
 
 /** Returns the values of a member under every name that an agent might read, unless they are empty. */
 const readMembers = (object: JsonObject, folded: string): Json[] =>
@@ -221,7 +218,7 @@ const readPageSize = (objects: readonly JsonObject[]): number | undefined => {
   const [value = 0] = objects.flatMap(object => readMembers(object, 'pagesize'))
   const size = Number(toText(value) || Number.NaN)
   if (size === 0) return PAGE_SIZE
-  return Number.isInteger(size) && size > 0 && size <= MAX_SIZE ? size : undefined
+  return Number.isInteger(size) && size > 0 && size <= 100 ? size : undefined
 }
 
 const withoutPage = <Value>(members: Record<string, Value>): Record<string, Value> =>

@@ -141,7 +141,9 @@ const decide = (
     if (level === 'warn') warn(error, place)
     return undefined
   }
-  if (policy.stream && !policy.stream.task) rememberTask(read, policy.stream)
+  const [task] = read.tasks
+  if (policy.stream && !policy.stream.task && task?.contextId !== undefined)
+    policy.stream.task = { id: task.id, contextId: task.contextId }
   const hasOtherId = level !== 'off' && call.binding === 'JSONRPC' && !hasId(text, value, call.id)
   const isRestored = hasOtherId && level === 'enforce'
   const inspected = inspect?.(read, place)
@@ -155,10 +157,6 @@ const decide = (
     return repairs.length > 0 ? { text } : undefined
   }
   return inspected instanceof Promise ? inspected.then(rewrite) : rewrite(inspected)
-}
-
-const rememberTask = ({ tasks: [task] }: ResultFacts, stream: NonNullable<AnswerPolicy['stream']>): void => {
-  if (task?.contextId !== undefined) stream.task = { id: task.id, contextId: task.contextId }
 }
 
 /** Checks the data of an event, which is undefined if the event is too large to be read. */

@@ -1,6 +1,5 @@
-import type { CallError, CheckedAnswer } from '../../a2a/index.ts'
+import type { CallError } from '../../a2a/index.ts'
 import { fetchService, safeFetch } from '../../http/start.ts'
-import { HEARTBEAT_SECONDS } from '../../limits.ts'
 import { appendVia, type UpstreamCall, upstreamHeaders, upstreamUrl } from './request.ts'
 import type { AnswerOptions } from './response.ts'
 
@@ -8,9 +7,6 @@ import type { AnswerOptions } from './response.ts'
 export type ForwardOptions = AnswerOptions & {
   /** The limit for the whole response, or for the headers of a stream. */
   timeoutSeconds: number
-  /** The limit for the silence of a stream. */
-  idleSeconds: number
-  heartbeatSeconds?: number
   /** Origins that are exempt from the fetch guard, separated by spaces or commas. */
   allowedOrigins: string
   /** The name of this agent of this host in `Via`. */
@@ -41,15 +37,8 @@ const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<V
     promise.then(resolve, reject).then(() => clearTimeout(timer))
   })
 
-type AnswerModules = typeof import('./check-answer.ts') & typeof import('./response.ts')
-
-/** Loaded with the first call, because an isolate that serves only cards never needs them. */
-let answerModules: AnswerModules | undefined
-
-const loadAnswerModules = async (): Promise<AnswerModules> => {
-  const [checks, responses] = await Promise.all([import('./check-answer.ts'), import('./response.ts')])
-  return { ...checks, ...responses }
-}
+/** Loaded with the first call, because an isolate that serves only cards never needs it. */
+let responses: typeof import('./response.ts') | undefined
 
 const exchange = async (
   url: string,
@@ -59,10 +48,9 @@ const exchange = async (
 ): Promise<Response | CallError> => {
   const response = await send(url, init, upstream, options)
   if ('kind' in response) return response
-  answerModules ??= await loadAnswerModules()
-  const { isEventStream, readUpstreamResponse } = answerModules
-  if (upstream.streams && isEventStream(response)) return streamResponse(response, upstream, options, answerModules)
-  const read = await readUpstreamResponse(response, upstream, options)
+  responses ??= await import('./response.ts')
+  if (upstream.streams && responses.isEventStream(response)) return responses.relayStream(response, upstream, options)
+  const read = await responses.readUpstreamResponse(response, upstream, options)
   if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
   return read
 }
@@ -77,43 +65,7 @@ const send = async (
     const response = await (service ? fetchService(service, url, init) : safeFetch(url, init, allowedOrigins))
     return 'blocked' in response ? misconfigured(`The agent's address is ${response.blocked}.`) : response
   } catch (error) {
-    answerModules ??= await loadAnswerModules()
-    return answerModules.unreachable(error)
+    responses ??= await import('./response.ts')
+    return responses.unreachable(error)
   }
-}
-
-const streamResponse = async (
-  response: Response,
-  { form, answered, translate }: UpstreamCall,
-  { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS, answers }: ForwardOptions,
-  { checkEvent, readsAnswers, toClientResponse, translatedEvent }: AnswerModules,
-): Promise<Response> => {
-  // Loaded on first use, because most calls are not streams.
-  const [{ relaySse }, { toErrorEvent }] = await Promise.all([
-    import('../../a2a/sse.ts'),
-    import('../../a2a/error-response.ts'),
-  ])
-  const policy = { ...answers, status: response.status, stream: {} }
-  const watch = {
-    idleSeconds,
-    heartbeatSeconds,
-    lastEvent: (error: CallError) => {
-      answers.onStreamError?.(error)
-      return toErrorEvent(error, form)
-    },
-    ...(readsAnswers(answers) && {
-      check: (data: string | undefined) => {
-        const checked = checkEvent(data, answered, policy)
-        if (!translate || data === undefined) return checked
-        const toCaller = (passed: CheckedAnswer) => translatedEvent(data, passed, form, translate)
-        return checked instanceof Promise ? checked.then(toCaller) : toCaller(checked)
-      },
-    }),
-  }
-  return toClientResponse(
-    response.body && relaySse(response.body, watch),
-    response.headers.get('Content-Type'),
-    response,
-    translate && form.version,
-  )
 }

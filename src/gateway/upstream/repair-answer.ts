@@ -51,7 +51,10 @@ export const repairAnswer = (
   const parsed = parseJsonLossless(json)
   if (!('value' in parsed)) return undefined
   const repairs = new Set(separated)
-  const repaired = isJsonObject(parsed.value) ? repairBody(parsed.value, place, { call, task, repairs }) : parsed.value
+  const { value } = parsed
+  const repairing = { call, task, repairs }
+  const repairBody = call.binding === 'JSONRPC' ? repairJsonRpc : isRestError(value, place) ? repairError : repairResult
+  const repaired = isJsonObject(value) ? repairBody(value, repairing) : value
   if (repairs.size === 0) return undefined
   return { text: repairs.size > separated.length ? JSON.stringify(repaired) : json, repairs: [...repairs] }
 }
@@ -76,17 +79,12 @@ const withoutSeparators = (text: string): string => {
   return text.slice(start > first ? start : 0, end < last ? end : undefined)
 }
 
-const repairBody = (body: JsonObject, place: AnswerPlace, repairing: Repairing): JsonObject => {
-  if (repairing.call.binding === 'JSONRPC') return repairJsonRpc(body, repairing)
-  return isRestError(body, place) ? repairError(body, repairing.repairs) : repairResult(body, repairing)
-}
-
 const repairJsonRpc = (body: JsonObject, repairing: Repairing): JsonObject => {
   const { repairs } = repairing
   const { result, error } = body
   const envelope = body.jsonrpc === undefined ? { jsonrpc: '2.0', ...body } : body
   if (body.jsonrpc === undefined) repairs.add('jsonrpc')
-  if (isJsonObject(error)) return repairError(envelope, repairs)
+  if (isJsonObject(error)) return repairError(envelope, repairing)
   if (!isJsonObject(result) || (error ?? null) !== null) return envelope
   const repaired = repairResult(result, repairing)
   if (error === undefined) return { ...envelope, result: repaired }
@@ -96,16 +94,16 @@ const repairJsonRpc = (body: JsonObject, repairing: Repairing): JsonObject => {
 }
 
 /** Removes the members in which servers show their code, from an error and from what is beside it. */
-const repairError = (body: JsonObject, repairs: Set<AnswerRepair>): JsonObject => {
+const repairError = (body: JsonObject, repairing: Repairing): JsonObject => {
   const entries = jsonEntries(body)
   const kept = entries.filter(([name]) => name !== 'stack' && name !== 'stackTrace')
-  if (kept.length < entries.length) repairs.add('stack-trace')
-  return Object.fromEntries(kept.map(([name, value]) => [name, repairErrorValue(value, repairs)]))
+  if (kept.length < entries.length) repairing.repairs.add('stack-trace')
+  return Object.fromEntries(kept.map(([name, value]) => [name, repairErrorValue(value, repairing)]))
 }
 
-const repairErrorValue = (value: Json, repairs: Set<AnswerRepair>): Json => {
-  if (Array.isArray(value)) return value.map(item => repairErrorValue(item, repairs))
-  return isPlainObject(value) ? repairError(value, repairs) : value
+const repairErrorValue = (value: Json, repairing: Repairing): Json => {
+  if (Array.isArray(value)) return value.map(item => repairErrorValue(item, repairing))
+  return isPlainObject(value) ? repairError(value, repairing) : value
 }
 
 // Results

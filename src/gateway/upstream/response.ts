@@ -11,12 +11,19 @@ import {
 import type { WireVersion } from '../../card/model/index.ts'
 import { a2aResponse, CLOUDFLARE_ERRORS, canHaveBody, readText } from '../../http/index.ts'
 import { essence, isJsonType } from '../../json/index.ts'
-import { MAX_RESPONSE_BYTES } from '../../limits.ts'
-import { type AnswerPolicy, checkAnswer } from './check-answer.ts'
+import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
+import { type AnswerPolicy, checkAnswer, checkEvent, readsAnswers } from './check-answer.ts'
 import { EXTENSIONS_HEADER, type TranslateAnswer, type UpstreamCall } from './request.ts'
 
-/** The checks of a response, and its maximum size if it is not a stream. */
-export type AnswerOptions = { answers: AnswerPolicy; maxBytes?: number }
+/** The checks and limits of a response. */
+export type AnswerOptions = {
+  answers: AnswerPolicy
+  /** The maximum size of a response that is not a stream. */
+  maxBytes?: number
+  /** The limit for the silence of a stream. */
+  idleSeconds: number
+  heartbeatSeconds?: number
+}
 
 /** Checks whether a response of an agent is a stream of events. */
 export const isEventStream = ({ ok, status, headers }: Response): boolean =>
@@ -70,6 +77,38 @@ export const readUpstreamResponse = async (
   return networkError ? { kind: networkError.failed } : invalid
 }
 
+/** Relays a stream of events to the caller, and checks each. */
+export const relayStream = async (
+  response: Response,
+  { form, answered, translate }: UpstreamCall,
+  { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS, answers }: AnswerOptions,
+): Promise<Response> => {
+  // Loaded on first use, because most calls are not streams.
+  const [{ relaySse }, { toErrorEvent }] = await Promise.all([
+    import('../../a2a/sse.ts'),
+    import('../../a2a/error-response.ts'),
+  ])
+  const policy = { ...answers, status: response.status, stream: {} }
+  const watch = {
+    idleSeconds,
+    heartbeatSeconds,
+    lastEvent: (error: CallError) => {
+      answers.onStreamError?.(error)
+      return toErrorEvent(error, form)
+    },
+    ...(readsAnswers(answers) && {
+      check: (data: string | undefined) => {
+        const checked = checkEvent(data, answered, policy)
+        if (!translate || data === undefined) return checked
+        const toCaller = (passed: CheckedAnswer) => translatedEvent(data, passed, form, translate)
+        return checked instanceof Promise ? checked.then(toCaller) : toCaller(checked)
+      },
+    }),
+  }
+  const relayed = response.body && relaySse(response.body, watch)
+  return toClientResponse(relayed, response.headers.get('Content-Type'), response, translate && form.version)
+}
+
 /** Builds the response for another version or binding. An error in place of a stream is an event for clients of 0.3. */
 const translatedResponse = (
   text: string,
@@ -88,7 +127,7 @@ const translatedResponse = (
 }
 
 /** Builds the event for a caller of another version or binding. Over HTTP+JSON, only its type marks an error. */
-export const translatedEvent = (
+const translatedEvent = (
   data: string,
   checked: CheckedAnswer,
   { binding }: ErrorForm,

@@ -4,13 +4,12 @@ import { endToEndHeader } from '../../http/index.ts'
 /** A trace with a span of this host between its caller and the agent (W3C Trace Context). */
 export type TraceContext = {
   traceId: string
-  /** The span of this host. */
   spanId: string
   /** The span of the caller. */
   parentSpanId: string
   /** Two hexadecimal digits. */
   flags: string
-  /** What other tracing systems have to say of the trace, as it was received. */
+  /** The `tracestate` as it was received. */
   state: string
 }
 
