@@ -1,4 +1,4 @@
-import { type CallError, PASSTHROUGH_STATUSES } from './errors.ts'
+import { type CallError, PASSTHROUGH_STATUSES } from './call-error.ts'
 import { ANY_FILE } from './message.ts'
 
 /** A row of the catalogue. */

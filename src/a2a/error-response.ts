@@ -1,8 +1,8 @@
 import type { WireVersion } from '../card/model/index.ts'
 import { a2aResponse } from '../http/index.ts'
 import type { Json, JsonObject } from '../json/index.ts'
+import type { CallError } from './call-error.ts'
 import { ERRORS, type ErrorSpec } from './error-catalogue.ts'
-import type { CallError } from './errors.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** A JSON-RPC error object. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../json/start.ts'
 import { MAX_METHOD_LENGTH, MAX_NUMBER_LENGTH, MAX_RAW_NUMBERS } from '../limits.ts'
-import { type CallError, invalidParam } from './errors.ts'
+import { type CallError, invalidParam } from './call-error.ts'
 
 /** A valid JSON-RPC request; or the error of an invalid one, with as much of it as could be read. */
 export type JsonRpcRequest =

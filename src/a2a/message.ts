@@ -1,6 +1,6 @@
 import type { WireVersion } from '../card/model/index.ts'
 import { isJsonObject, isJsonType, type Json, type JsonObject } from '../json/start.ts'
-import { type InvalidParams, invalidParam } from './errors.ts'
+import { type InvalidParams, invalidParam } from './call-error.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { type A2ACall, operations } from './operations.ts'
 

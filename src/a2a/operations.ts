@@ -3,7 +3,7 @@ import type { DialectName } from '../card/model/index.ts'
 import { type CallBinding, majorMinor, type WireVersion, wireVersionOf, wireVersions } from '../card/model/start.ts'
 import type { Json, JsonObject } from '../json/index.ts'
 import { MAX_EXTENSIONS } from '../limits.ts'
-import type { CallError } from './errors.ts'
+import type { CallError } from './call-error.ts'
 
 /** An operation of A2A: its JSON-RPC method in each version, its HTTP+JSON request and the capability that it needs. */
 type Operation = Partial<Record<WireVersion, string>> & {

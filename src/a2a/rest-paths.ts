@@ -1,6 +1,6 @@
 import { type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { JsonObject } from '../json/index.ts'
-import type { CallError } from './errors.ts'
+import type { CallError } from './call-error.ts'
 import { isVersionParameter, type OperationName, operationNames, operations } from './operations.ts'
 
 /** The operation of an HTTP+JSON request, and the parameters in its path. */

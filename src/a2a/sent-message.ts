@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, toText } from '../json/index.ts'
-import { type InvalidParams, invalidParam } from './errors.ts'
+import { type InvalidParams, invalidParam } from './call-error.ts'
 import { type EnumValue, type Form, formOf, roles, shapes, taskStates } from './forms.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { type A2ACall, operations } from './operations.ts'

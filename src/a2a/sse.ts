@@ -1,6 +1,6 @@
 import { MAX_EVENT_BYTES } from '../limits.ts'
-import type { CallError } from './errors.ts'
-import type { CheckedAnswer } from './results.ts'
+import type { CallError } from './call-error.ts'
+import type { CheckedAnswer } from './read-result.ts'
 
 /** How an agent's stream is watched. */
 type StreamWatch = {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
-import { type InvalidParams, invalidParam } from './errors.ts'
+import { type InvalidParams, invalidParam } from './call-error.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { foldName, isFreeForm } from './message.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import type { CallError } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/call-error.ts'
 import { relaySse, SseFramer } from '../../src/a2a/sse.ts'
 import { MAX_EVENT_BYTES } from '../../src/limits.ts'
 import '../support/workers/identity-transform-stream.ts'

@@ -38,7 +38,7 @@ const lastLineOf = (id: string) => linesOf(id).at(-1)
 const send = (id = 'answers', headers: Record<string, string> = {}) =>
   called.send(`/agents/${id}/a2a`, { body: call(), headers })
 
-// All that can be wrong: check-answer.test.ts and test/a2a/results.test.ts.
+// All that can be wrong: check-answer.test.ts and test/a2a/read-result.test.ts.
 describe('an answer that is not A2A', () => {
   it('is replaced by an error without its text, and the log explains it', async () => {
     called.agent.respond(reply(200, json, JSON.stringify({ error: secret })))

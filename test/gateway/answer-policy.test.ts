@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CallError } from '../../src/a2a/errors.ts'
-import type { Inspected, ResultFacts } from '../../src/a2a/results.ts'
+import type { CallError } from '../../src/a2a/call-error.ts'
+import type { Inspected, ResultFacts } from '../../src/a2a/read-result.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { Observations, Outcomes } from '../../src/card/model/observations.ts'
 import { observeAnswers } from '../../src/gateway/answer-policy.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { CallError } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/call-error.ts'
 import type { ForwardOptions } from '../../src/gateway/upstream/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
 import { readUpstreamResponse, toClientResponse } from '../../src/gateway/upstream/response.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
+import type { CallError } from '../../src/a2a/call-error.ts'
 import { errorText } from '../../src/a2a/error-response.ts'
-import type { CallError } from '../../src/a2a/errors.ts'
 import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { evaluatePolicy, type Verdict } from '../../src/gateway/gate/policy.ts'

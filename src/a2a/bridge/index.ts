@@ -1,1 +1,1 @@
-export { type AnswerForCaller, type BridgedCall, bridgeCall } from './requests.ts'
+export { type AnswerForCaller, type BridgedCall, bridgeCall } from './bridge-call.ts'

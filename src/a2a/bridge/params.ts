@@ -1,6 +1,6 @@
 import type { Protocol } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
-import { type CallError, invalidParam } from '../errors.ts'
+import { type CallError, invalidParam } from '../call-error.ts'
 import { type Form, formOf, protoNames, readProto } from '../forms.ts'
 import { isPlainObject } from '../jsonrpc.ts'
 import { foldName } from '../message.ts'

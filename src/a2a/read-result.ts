@@ -1,6 +1,6 @@
 import type { WireVersion } from '../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
-import type { CallError } from './errors.ts'
+import type { CallError } from './call-error.ts'
 import {
   type Check,
   checkBareError,

@@ -1,17 +1,17 @@
 import type { Protocol } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { MAX_TRANSLATED_PATH_LENGTH } from '../../limits.ts'
-import { type CallError, invalidParam } from '../errors.ts'
+import { type CallError, invalidParam } from '../call-error.ts'
 import { formOf } from '../forms.ts'
 import { parseJsonLossless } from '../jsonrpc.ts'
 import { type A2ACall, type OperationName, operations } from '../operations.ts'
+import type { AnswerPlace } from '../read-result.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../rest-paths.ts'
-import type { AnswerPlace } from '../results.ts'
 import { formOfCall } from '../sent-message.ts'
 import { TASK_OPERATIONS } from '../task-references.ts'
-import { translateAnswer } from './answers.ts'
 import { definedMembers, isPresent, type Loss, type Translation } from './objects.ts'
 import { checkParams, namesInPushConfig, type Params, readParams, translateParams } from './params.ts'
+import { translateAnswer } from './translate-answer.ts'
 
 /** An answer in the form of the caller: JSON text, the status of its response, and what was lost. */
 export type AnswerForCaller = { text: string; status: number; isError: boolean; losses: readonly Loss[] }

@@ -5,7 +5,7 @@ import { ERROR_INFO } from '../error-response.ts'
 import { formOf, formOfResult, type ResultName, readWrapped, resultKinds, resultNames } from '../forms.ts'
 import { isPlainObject, readNumber } from '../jsonrpc.ts'
 import { type OperationName, operations } from '../operations.ts'
-import { type AnswerPlace, isRestError, reasonOf } from '../results.ts'
+import { type AnswerPlace, isRestError, reasonOf } from '../read-result.ts'
 import { isPresent, type Loss, type Translation, translateObject } from './objects.ts'
 import { translateTaskPushConfig } from './params.ts'
 
