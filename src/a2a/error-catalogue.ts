@@ -3,15 +3,15 @@ import { ANY_FILE } from './message.ts'
 
 /** A row of the catalogue. */
 export type ErrorSpec<Tagged> = {
-  /** Of JSON-RPC. */
+  /** The code of JSON-RPC. */
   code: number
-  /** Of google.rpc.ErrorInfo. */
+  /** The reason in google.rpc.ErrorInfo. */
   reason: string
-  /** Of google.rpc.ErrorInfo: A2A_DOMAIN where the specification defines the reason, else this host's. */
+  /** The domain in google.rpc.ErrorInfo: A2A_DOMAIN where the specification defines the reason, else this host's. */
   domain?: typeof A2A_DOMAIN
   /**
-   * Of HTTP+JSON, and of JSON-RPC unless `jsonRpcStatus` differs: like the official SDKs, JSON-RPC reports errors with
-   * 200, except where no JSON was read, and those of authentication, of limits and of the agent.
+   * The status of HTTP+JSON, and of JSON-RPC unless `jsonRpcStatus` differs: like the official SDKs, JSON-RPC reports
+   * errors with 200, except where no JSON was read, and those of authentication, of limits and of the agent.
    */
   httpStatus: number | ((error: Tagged) => number)
   jsonRpcStatus?: 200
@@ -19,7 +19,7 @@ export type ErrorSpec<Tagged> = {
   grpcStatus: string | ((error: Tagged) => string)
   headers?: Record<string, string> | ((error: Tagged) => Record<string, string>)
   message: string | ((error: Tagged) => string)
-  /** What programs need to know of an error: members of `data` in 0.3, `ErrorInfo.metadata` in 1.0. */
+  /** The values that programs need: members of `data` in 0.3, `ErrorInfo.metadata` in 1.0. */
   metadata?: (error: Tagged) => Record<string, string | number | string[]>
 }
 
@@ -61,7 +61,7 @@ export const specifiedErrors: readonly SpecifiedError[] = Object.keys(specificat
 /** An error of A2A for a call that was read. */
 const a2aError = (reason: SpecifiedReason) =>
   ({ ...specifiedError(reason), domain: A2A_DOMAIN, jsonRpcStatus: 200 }) as const
-/** Of operations that an agent does not support. */
+/** The error of operations that an agent does not support. */
 const unsupported = a2aError('UNSUPPORTED_OPERATION')
 
 /** An error of this host, or of what it depends on. */

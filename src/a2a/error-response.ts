@@ -8,7 +8,7 @@ import { type A2ACall, type OperationName, operations } from './operations.ts'
 /** A JSON-RPC error object. */
 export type RpcError = { code: number; message: string; data?: JsonObject | JsonObject[] }
 
-/** What decides how a caller reads an error. `id` is null over HTTP+JSON, and where it could not be read. */
+/** The form in which a caller reads an error. `id` is null over HTTP+JSON, and where it could not be read. */
 export type ErrorForm = Pick<A2ACall, 'binding' | 'version' | 'id'> & { operation?: OperationName }
 
 /** Builds the JSON-RPC error object in the form of a version. */

@@ -14,7 +14,7 @@ export type MessageFacts = {
   ambiguousPart: number | undefined
   /** `message.metadata.skillId`. */
   skillId: string | undefined
-  /** As sent, to be validated if the agent's output modes are checked. */
+  /** The value as sent, to be validated if the agent's output modes are checked. */
   acceptedOutputModes: Json | undefined
   hasPushConfig: boolean
   /** Set if the message, or a state to list tasks by, is not plainly one of its version: `checkMessage` decides. */
@@ -153,7 +153,7 @@ const PUSH_CONFIG_NAMES = [
   ...['taskPushNotificationConfig', 'task_push_notification_config'],
 ]
 
-/** The same in the parameters that create one, which may be the configuration themselves. */
+/** The names in the parameters that create one, which may be the configuration themselves. */
 const PUSH_WRAPPERS = [...PUSH_CONFIG_NAMES, 'config']
 
 /** The names of a part's media type in 1.0, and in both versions. */
@@ -266,7 +266,7 @@ export const isFreeForm = (folded: string): boolean => FREE_FORM.has(folded)
 
 const foldField = (name: string): string => foldCase(name).replaceAll('_', '')
 
-/** In a query, servers also read `tenant[]`, `tenant[0]`, `tenant.name` and ` tenant` as the parameter `tenant`. */
+/** Folds parameters: in a query, servers also read `tenant[]`, `tenant[0]`, `tenant.name` and ` tenant` as `tenant`. */
 const foldParameter = (name: string): string => /[^\W_]+/.exec(foldField(name).replaceAll('-', ''))?.[0] ?? ''
 
 /** The names that are checked in an object: as they are written, and by their folded form. */

@@ -115,7 +115,7 @@ export type A2ACall = {
   id: Json
   /** `params` of JSON-RPC; or path, query and body of HTTP+JSON, merged. */
   params: JsonObject
-  /** Where `params` are from over HTTP+JSON: an agent might prefer another one than this host where they differ. */
+  /** The sources of `params` over HTTP+JSON: an agent might prefer another one than this host where they differ. */
   sources?: { path: JsonObject; query: Record<string, string>; body: JsonObject }
   /** The extensions that the caller names. */
   extensions: string[]

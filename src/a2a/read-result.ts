@@ -23,7 +23,7 @@ import type { A2ACall, OperationName } from './operations.ts'
 /** A task that an answer names, with its context if the answer has one; in a list, also its own media types. */
 type NamedTask = { id: string; contextId?: string; mediaTypes?: readonly string[] }
 
-/** What an answer or an event of an agent contains, as far as this host uses it. */
+/** The content of an answer or an event of an agent, as far as this host uses it. */
 export type ResultFacts = {
   kind: ResultKind
   /** The tasks that the result is, lists or belongs to; not those that only its history or its references mention. */
@@ -32,9 +32,9 @@ export type ResultFacts = {
   contexts: readonly string[]
   /** The media types of the parts in messages, status messages and artifacts, each once; not those of the history. */
   mediaTypes: readonly string[]
-  /** Of an error: its code, if it has one; over HTTP+JSON that is a status, and `reason` identifies the error. */
+  /** An error's code, if it has one; over HTTP+JSON that is a status, and `reason` identifies the error. */
   error?: { code?: number; reason?: string }
-  /** Of a list of tasks: the token of its next page, empty for none. */
+  /** The token of the next page of a list of tasks, empty for none. */
   nextPageToken?: string
   /** Set if parts or inner messages leave out their `kind`, by which some clients of 0.3 distinguish them. */
   lacksKinds?: true
@@ -214,7 +214,7 @@ const resultReaders: Readonly<Record<OperationName, ResultReader>> = {
 
 // Facts
 
-/** What is found in the objects of one answer. */
+/** Collects the facts of the objects in one answer. */
 class FoundFacts {
   readonly #tasks: NamedTask[] = []
   readonly #contexts = new Set<string>()

@@ -50,7 +50,7 @@ const KINDS: ReadonlySet<unknown> = new Set(['message', 'text', 'data', 'file'])
 
 const versionNames = { kinds: 'A2A 0.3', 'proto 0.3': 'A2A 0.3 over HTTP', 'proto 1.0': 'A2A 1.0' } as const
 
-/** By form, the members of other forms, and their replacement: in a part, in its `file`, in a message without parts. */
+/** The members of other forms, and their replacement: in a part, in its `file`, in a message without parts. */
 const foreignNames: Readonly<Record<Form, Readonly<Record<'part' | 'file' | 'message', Record<string, string>>>>> = {
   kinds: {
     part: { raw: '`file.bytes`', url: '`file.uri`' },

@@ -2,11 +2,11 @@ import { MAX_EVENT_BYTES } from '../limits.ts'
 import type { CallError } from './call-error.ts'
 import type { CheckedAnswer } from './read-result.ts'
 
-/** How an agent's stream is watched. */
+/** The limits and checks of an agent's stream. */
 type StreamWatch = {
-  /** How long the agent may be silent before its stream is ended. */
+  /** The silence of the agent after which its stream is ended. */
   idleSeconds: number
-  /** After how long a silence the caller is sent a comment: only a write shows that the caller has disconnected. */
+  /** The silence after which the caller gets a comment: only a write shows that the caller has disconnected. */
   heartbeatSeconds: number
   /** Writes the event that ends a stream in place of the agent. */
   lastEvent: (error: CallError) => string

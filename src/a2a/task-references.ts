@@ -96,7 +96,7 @@ class ReferenceReader {
       this.#invalid ??= invalidParam(field, `must be at most ${MAX_CONTEXT_ID_LENGTH} printable characters of ASCII`)
   }
 
-  /** Where there is no message, an agent finds nothing but a resource name, or an id, in `name` and `parent`. */
+  /** Adds tasks in `name` and `parent`, where an agent finds only a resource name or an id if there is no message. */
   #addResource(value: Json, idIsTask: boolean, field: string): void {
     if (operations[this.#operation].sends) {
       if (typeof value !== 'string') this.#descend(value, `${field}.`, idIsTask)

@@ -66,7 +66,7 @@ type KnownModes = { modes: CallModes | undefined; expires: number; size: number 
 const MAX_KNOWN_LENGTH = 2 * 1024 * 1024
 const ENTRY_OVERHEAD = 300
 
-/** By a digest of all that the response depends on. Nothing else of a card stays in memory: it is for its caller. */
+/** The modes by a digest of all that they depend on. Nothing else of a card stays in memory: it is for its caller. */
 const knownModes = new ClockCache<KnownModes>(MAX_KNOWN_LENGTH)
 
 /**
@@ -163,7 +163,7 @@ const compileFor = async (
   return { kind: 'invalid-response', status: 200 }
 }
 
-/** By id, what an agent's public card was compiled from, and the profile that was compiled from the same or before. */
+/** The sources of each agent's public card, and the profile that was compiled from the same ones or before. */
 const knownBases = new ClockCache<{ base: RefreshBase; profile: CallProfile; size: number }>(MAX_KNOWN_LENGTH)
 
 /** Reads what the public card was compiled from, once for a profile; undefined while the Registry is unavailable. */

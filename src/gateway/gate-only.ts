@@ -9,7 +9,7 @@ export class PassedGate extends Error {
   override readonly name = 'PassedGate'
 }
 
-/** Checks a call in one of the agent's own protocols as any other. Rejects with `PassedGate` instead of forwarding it. */
+/** Checks a call in one of the agent's own protocols. Rejects with `PassedGate` instead of forwarding it. */
 export const callGateOnly: Handler = (request, env, ctx, { id = '' }) => {
   const isRest = new URL(request.url).pathname !== `/agents/${id}/a2a`
   const inbound = isRest ? new RestCall(request, id) : new JsonRpcCall(request, agentById(id))

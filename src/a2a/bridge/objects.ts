@@ -204,7 +204,7 @@ const timestampValue = (value: Json, { to, losses }: Translation, path: string):
 
 type FormV03 = Exclude<Form, 'proto 1.0'>
 
-/** Of a part with several contents, which only hand-written agents send, only the first is translated. */
+/** Translates a part; if it has several contents, as only hand-written agents send, only the first. */
 const translatePart = (part: JsonObject, { from, to, losses }: Translation, path: string): JsonObject => {
   const lose = (name: string) => losses.push(path + name)
   const { member, ...content } = from === 'proto 1.0' ? readV1(part) : readV03(part, from, lose)

@@ -58,7 +58,7 @@ export type CallContext = Readonly<RequestContext> & {
   call?: A2ACall
   /** The trace of the caller, if it has one. */
   trace?: TraceContext
-  /** What `warn` levels of the gate found, and media types of an answer that were not expected. */
+  /** The findings of `warn` levels of the gate, and media types of an answer that were not expected. */
   warnings: readonly GateWarning[]
   /** The status of the agent's own response. */
   upstreamStatus?: number

@@ -57,7 +57,7 @@ export const assertCaller = async (
 
 /**
  * Returns the claims that identify a caller; none if other callers could have the same. `sub` is unique on this host:
- * no user of an issuer has the `sub` of a token. `sub_id` is the subject as its issuer identifies it (RFC 9493 §3.2.4).
+ * no user of an issuer has the `sub` of a token. `sub_id` is the subject of its issuer (RFC 9493 §3.2.4).
  */
 const identify = (caller: Authentication): { sub?: string; sub_id?: object } => {
   if (!caller.authenticated) return {}

@@ -35,7 +35,7 @@ export type AnswerPolicy = {
   onRepair?: ((repairs: readonly AnswerRepair[], place: AnswerPlace) => void) | undefined
   /** Called for an error with a stack trace that passes because the level is `warn`. */
   onStackTrace?: ((place: AnswerPlace) => void) | undefined
-  /** Of a stream, the first task that it named with its context. */
+  /** The first task that a stream named with its context. */
   stream?: { task?: { id: string; contextId: string } } | undefined
   /** Receives the error with which this host ends a stream. */
   onStreamError?: ((error: CallError) => void) | undefined

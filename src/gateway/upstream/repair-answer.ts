@@ -62,10 +62,10 @@ export const repairAnswer = (
 /** The call that an answer is for, and its repairs so far. */
 type Repairing = { call: AnsweredCall; task?: StreamTask | undefined; repairs: Set<AnswerRepair> }
 
-/** The same for a result in a form. */
+/** The repairs of a result in a form. */
 type ResultRepairing = Repairing & { form: Form }
 
-/** Of RFC 7464, with which some servers mark each JSON text of a stream. */
+/** The character with which some servers mark each JSON text of a stream (RFC 7464). */
 const RECORD_SEPARATOR = '\u001e'
 
 /** Removes the record separators before and after a text, with a byte order mark before them. */
