@@ -144,12 +144,16 @@ type Fields = Readonly<Record<string, Check>>
 
 /** Checks the members of an object. Unknown members are ignored, and null counts as absent. */
 const objectWith = (read: ReadMember, required: Fields, optional: Fields = {}): Check => {
-  const fields = Object.entries({ ...required, ...optional })
+  const fields = Object.entries({ ...required, ...optional }).map(([name, checkMember]) => ({
+    name,
+    checkMember,
+    isRequired: name in required,
+  }))
   return value => {
     if (!isPlainObject(value)) return ' must be an object'
-    for (const [name, checkMember] of fields) {
+    for (const { name, checkMember, isRequired } of fields) {
       const member = read(value, name)
-      if (member === undefined && !(name in required)) continue
+      if (member === undefined && !isRequired) continue
       const fault = checkMember(member)
       if (fault !== undefined) return `.${name}${fault}`
     }

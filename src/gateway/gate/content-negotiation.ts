@@ -100,13 +100,10 @@ const modesFor = (skillId = '', { defaults, union, skills }: CallModes, directio
 /** Matches as `Accept` does (RFC 9110 §12.5.1): the most specific range decides, and `q=0` wins between equals. */
 const canProduce = (offered: readonly string[], accepted: readonly string[], modes: CallModes): boolean => {
   const wanted = offered.map(parseMediaRange)
-  const excluded = wanted.filter(range => range.excluded)
-  if (excluded.length === 0) {
-    if (accepted.some(mode => offered.includes(mode))) return true
-    const ranges = new MediaRanges(parseModes(accepted, modes))
-    return wanted.some(range => ranges.intersects(range))
-  }
-  return parseModes(accepted, modes).some(createAcceptance(wanted))
+  if (wanted.some(range => range.excluded)) return parseModes(accepted, modes).some(createAcceptance(wanted))
+  if (accepted.some(mode => offered.includes(mode))) return true
+  const ranges = new MediaRanges(parseModes(accepted, modes))
+  return wanted.some(range => ranges.intersects(range))
 }
 
 /** Returns a check of whether the ranges of a caller accept a mode. */

@@ -134,7 +134,7 @@ const decide = (
   call: AnsweredCall,
   policy: CheckPolicy,
 ): Checking => {
-  const { level, inspect, warn, status } = policy
+  const { level, inspect, warn, status, stream } = policy
   if ('fault' in read) {
     const error: CallError = { kind: 'invalid-response', status, detail: read.fault }
     if (level === 'enforce' || (read === NOT_JSON && place !== 'event')) return error
@@ -142,8 +142,7 @@ const decide = (
     return undefined
   }
   const [task] = read.tasks
-  if (policy.stream && !policy.stream.task && task?.contextId !== undefined)
-    policy.stream.task = { id: task.id, contextId: task.contextId }
+  if (stream && task?.contextId !== undefined) stream.task ??= { id: task.id, contextId: task.contextId }
   const hasOtherId = level !== 'off' && call.binding === 'JSONRPC' && !hasId(text, value, call.id)
   const isRestored = hasOtherId && level === 'enforce'
   const inspected = inspect?.(read, place)
