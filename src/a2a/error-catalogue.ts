@@ -1,20 +1,17 @@
-import { type CallError, PASSTHROUGH_STATUSES } from './errors.ts'
+import { type CallError, PASSTHROUGH_STATUSES } from './call-error.ts'
 import { ANY_FILE } from './message.ts'
-
-/** What programs need to know of an error: members of `data` in 0.3, `ErrorInfo.metadata` in 1.0. */
-export type ErrorMetadata = Record<string, string | number | readonly string[]>
 
 /** A row of the catalogue. */
 export type ErrorSpec<Tagged> = {
-  /** Of JSON-RPC. */
+  /** The code of JSON-RPC. */
   code: number
-  /** Of google.rpc.ErrorInfo. */
+  /** The reason in google.rpc.ErrorInfo. */
   reason: string
-  /** Of google.rpc.ErrorInfo: A2A_DOMAIN where the specification defines the reason, else this host's. */
+  /** The domain in google.rpc.ErrorInfo: A2A_DOMAIN where the specification defines the reason, else this host's. */
   domain?: typeof A2A_DOMAIN
   /**
-   * Of HTTP+JSON, and of JSON-RPC unless `jsonRpcStatus` differs: like the official SDKs, JSON-RPC reports errors with 200, except
-   * where no JSON was read, and those of authentication, of limits and of the agent.
+   * The status of HTTP+JSON, and of JSON-RPC unless `jsonRpcStatus` differs: like the official SDKs, JSON-RPC reports
+   * errors with 200, except where no JSON was read, and those of authentication, of limits and of the agent.
    */
   httpStatus: number | ((error: Tagged) => number)
   jsonRpcStatus?: 200
@@ -22,7 +19,8 @@ export type ErrorSpec<Tagged> = {
   grpcStatus: string | ((error: Tagged) => string)
   headers?: Record<string, string> | ((error: Tagged) => Record<string, string>)
   message: string | ((error: Tagged) => string)
-  metadata?: (error: Tagged) => ErrorMetadata
+  /** The values that programs need: members of `data` in 0.3, `ErrorInfo.metadata` in 1.0. */
+  metadata?: (error: Tagged) => Record<string, string | number | string[]>
 }
 
 /** The domain of the reasons that the specification defines. */
@@ -56,26 +54,30 @@ export const specifiedError = (reason: SpecifiedReason): SpecifiedError => {
 }
 
 /** Every error that a specification defines. */
-export const specifiedErrors: readonly SpecifiedError[] = (Object.keys(specification) as SpecifiedReason[]).map(
-  specifiedError,
+export const specifiedErrors: readonly SpecifiedError[] = Object.keys(specification).map(name =>
+  specifiedError(name as SpecifiedReason),
 )
 
 /** An error of A2A for a call that was read. */
 const a2aError = (reason: SpecifiedReason) =>
   ({ ...specifiedError(reason), domain: A2A_DOMAIN, jsonRpcStatus: 200 }) as const
-/** Of operations that an agent does not support. */
+/** The error of operations that an agent does not support. */
 const unsupported = a2aError('UNSUPPORTED_OPERATION')
-const badGateway = { httpStatus: 502, grpcStatus: 'UNAVAILABLE' } as const
-const gatewayTimeout = { httpStatus: 504, grpcStatus: 'DEADLINE_EXCEEDED' } as const
-const serviceUnavailable = {
-  code: -32000,
-  reason: 'UNAVAILABLE',
-  httpStatus: 503,
-  grpcStatus: 'UNAVAILABLE',
-  headers: { 'Retry-After': '10' },
-} as const
 
-const TOKEN_HINT = 'Send a token of this host as `Authorization: Bearer …`.'
+/** An error of this host, or of what it depends on. */
+const hostError = (httpStatus: number, reason: string) =>
+  ({ code: -32000, reason, httpStatus, grpcStatus: reason }) as const
+const unauthenticated = hostError(401, 'UNAUTHENTICATED')
+const serviceUnavailable = { ...hostError(503, 'UNAVAILABLE'), headers: { 'Retry-After': '10' } }
+
+/** An error of an agent that cannot be called, or whose response cannot be passed on. */
+const agentError = (reason: string, httpStatus = 502, grpcStatus = 'UNAVAILABLE') =>
+  ({ code: -32603, reason, httpStatus, grpcStatus }) as const
+const invalidResponse = {
+  ...agentError('INVALID_AGENT_RESPONSE'),
+  code: specifiedError('INVALID_AGENT_RESPONSE').code,
+  domain: A2A_DOMAIN,
+} as const
 
 const missingPermission = ({ scope, agent }: Extract<CallError, { kind: 'forbidden' }>): string =>
   `the scope "${scope}" for agent "${agent}"`
@@ -98,7 +100,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     domain: A2A_DOMAIN,
     httpStatus: 415,
     message: ({ offered }) =>
-      `Send the call as JSON, with \`Content-Type: application/json\`, not ${offered === null ? 'without a content type' : `"${offered}"`}.`,
+      `Send the call with \`Content-Type: application/json\`, not ${offered === null ? 'without' : `"${offered}"`}.`,
     metadata: ({ offered }) => ({ offered: offered === null ? [] : [offered], accepted: ['application/json'] }),
   },
   aborted: {
@@ -110,12 +112,9 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     ...specifiedError('METHOD_NOT_FOUND'),
     jsonRpcStatus: 200,
     message: ({ method, version, currentName }) =>
-      `Method "${method}" does not exist in A2A ${version}.${currentName === undefined ? '' : ` Use "${currentName}".`}`,
-    metadata: ({ method, version, currentName }) => ({
-      method,
-      version,
-      ...(currentName !== undefined && { currentName }),
-    }),
+      `Method "${method}" does not exist in A2A ${version}.` +
+      (currentName === undefined ? '' : ` Use "${currentName}".`),
+    metadata: ({ kind: _, ...members }) => members,
   },
   'http-method': {
     ...specifiedError('METHOD_NOT_FOUND'),
@@ -125,10 +124,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     message: ({ method, path, allow }) => `${method} is not allowed for /${path}. Use ${allow.join(' or ')}.`,
     metadata: ({ method, path, allow }) => ({ method: `${method} /${path}`, allow }),
   },
-  'invalid-params': {
-    ...a2aError('INVALID_PARAMS'),
-    message: ({ detail }) => detail,
-  },
+  'invalid-params': { ...a2aError('INVALID_PARAMS'), message: ({ detail }) => detail },
   'unknown-agent': {
     ...specifiedError('INVALID_PARAMS'),
     reason: 'AGENT_NOT_FOUND',
@@ -137,32 +133,27 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     grpcStatus: 'NOT_FOUND',
     // The name is empty where only the hostname selects the agent.
     message: ({ agent }) =>
-      `${agent === '' ? 'No agent is configured for this hostname.' : `There is no agent "${agent}" here.`} GET /agents lists the agents of this host.`,
+      (agent === '' ? 'No agent is configured for this hostname.' : `There is no agent "${agent}" here.`) +
+      ' GET /agents lists the agents of this host.',
     metadata: ({ agent }) => ({ agent }),
   },
   'no-token': {
-    code: -32000,
-    reason: 'UNAUTHENTICATED',
-    httpStatus: 401,
-    grpcStatus: 'UNAUTHENTICATED',
+    ...unauthenticated,
     // RFC 6750 §3: no error code where no credentials were sent.
     headers: { 'WWW-Authenticate': 'Bearer realm="a2a"' },
     message: ({ scope }) =>
-      `This call requires a token of this host with the scope \`${scope}\`, or other credentials that the agent's card names. Ask the owner of the agent for a token (\`npx sync-card token create --scope ${scope} --agent ID\`), and send it as \`Authorization: Bearer …\`.`,
+      `This call requires a token of this host with the scope \`${scope}\`, or other credentials that the agent's ` +
+      `card names. Ask the agent's owner for a token (\`npx sync-card token create --scope ${scope} --agent ID\`), ` +
+      'and send it as `Authorization: Bearer …`.',
   },
   'bad-token': {
-    code: -32000,
-    reason: 'UNAUTHENTICATED',
-    httpStatus: 401,
-    grpcStatus: 'UNAUTHENTICATED',
+    ...unauthenticated,
     headers: { 'WWW-Authenticate': 'Bearer realm="a2a", error="invalid_token"' },
-    message: `The token is not valid here: malformed, unknown, expired or revoked. ${TOKEN_HINT}`,
+    message:
+      'The token is malformed, unknown, expired or revoked. Send a token of this host as `Authorization: Bearer …`.',
   },
   forbidden: {
-    code: -32000,
-    reason: 'PERMISSION_DENIED',
-    httpStatus: 403,
-    grpcStatus: 'PERMISSION_DENIED',
+    ...hostError(403, 'PERMISSION_DENIED'),
     headers: ({ scope }) => ({
       'WWW-Authenticate': `Bearer realm="a2a", error="insufficient_scope", scope="${scope}"`,
     }),
@@ -170,10 +161,7 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     metadata: error => ({ missing: missingPermission(error) }),
   },
   'rate-limit': {
-    code: -32000,
-    reason: 'RESOURCE_EXHAUSTED',
-    httpStatus: 429,
-    grpcStatus: 'RESOURCE_EXHAUSTED',
+    ...hostError(429, 'RESOURCE_EXHAUSTED'),
     headers: ({ retryAfter }) => ({ 'Retry-After': String(retryAfter) }),
     message: ({ retryAfter }) => `Too many calls. Try again in ${retryAfter} seconds.`,
     metadata: ({ retryAfter }) => ({ retryAfter }),
@@ -226,7 +214,8 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
   'input-modes': {
     ...a2aError('CONTENT_TYPE_NOT_SUPPORTED'),
     message: ({ offered, accepted }) =>
-      `Unsupported input media type: ${list(offered)}. This agent accepts ${list(accepted)}.${offered.includes(ANY_FILE) ? ` A file without a media type counts as ${ANY_FILE}.` : ''}`,
+      `Unsupported input media type: ${list(offered)}. This agent accepts ${list(accepted)}.` +
+      (offered.includes(ANY_FILE) ? ` A file without a media type counts as ${ANY_FILE}.` : ''),
     metadata: ({ offered, accepted }) => ({ offered, accepted }),
   },
   'output-modes': {
@@ -245,64 +234,45 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     metadata: () => ({ route: 'closed' }),
   },
   'no-card': {
-    code: -32603,
-    reason: 'AGENT_CARD_UNAVAILABLE',
-    ...badGateway,
-    message:
-      "This agent's card is fetched from an upstream that is unreachable or returned an invalid card. Try again later.",
+    ...agentError('AGENT_CARD_UNAVAILABLE'),
+    message: "The upstream of this agent's card is unreachable or returned an invalid card. Try again later.",
   },
   misconfigured: {
-    code: -32603,
-    reason: 'AGENT_MISCONFIGURED',
-    ...badGateway,
+    ...agentError('AGENT_MISCONFIGURED'),
     message: 'This host is not configured to reach the agent. The log of the host has the reason.',
   },
   unreachable: {
-    code: -32603,
-    reason: 'AGENT_UNREACHABLE',
-    ...badGateway,
+    ...agentError('AGENT_UNREACHABLE'),
     message: 'The agent could not be reached. Try again later.',
   },
   timeout: {
-    code: -32603,
-    reason: 'AGENT_TIMEOUT',
-    ...gatewayTimeout,
+    ...agentError('AGENT_TIMEOUT', 504, 'DEADLINE_EXCEEDED'),
     message: ({ seconds }) =>
       `The agent did not respond ${seconds === undefined ? 'in time' : `within ${seconds} seconds`}.`,
     metadata: ({ seconds }) => (seconds === undefined ? {} : { seconds }),
   },
   loop: {
-    code: -32603,
-    reason: 'LOOP_DETECTED',
-    httpStatus: 508,
-    grpcStatus: 'ABORTED',
+    ...agentError('LOOP_DETECTED', 508, 'ABORTED'),
     message: "Loop detected: the agent's endpoint forwards back to this host.",
   },
   'invalid-response': {
-    ...specifiedError('INVALID_AGENT_RESPONSE'),
-    domain: A2A_DOMAIN,
-    ...badGateway,
+    ...invalidResponse,
     message: ({ status }) => `The agent's response is not A2A (HTTP ${status}).`,
     metadata: ({ status }) => ({ status }),
   },
   'foreign-task': {
-    ...specifiedError('INVALID_AGENT_RESPONSE'),
-    domain: A2A_DOMAIN,
-    ...badGateway,
+    ...invalidResponse,
     message:
-      "The agent's response names a task or context that is not yours. If the agent has restarted and uses ids again, its owner must clear the old ones.",
+      "The agent's response names a task or context that is not yours. If the agent has restarted and uses ids " +
+      'again, its owner must clear the old ones.',
   },
   'response-too-large': {
-    ...specifiedError('INVALID_AGENT_RESPONSE'),
-    domain: A2A_DOMAIN,
-    ...badGateway,
+    ...invalidResponse,
     message: ({ maxBytes }) => `The agent's response is larger than ${maxBytes} bytes, the limit of this host.`,
     metadata: ({ maxBytes }) => ({ maxBytes }),
   },
   redirect: {
-    ...specifiedError('INVALID_AGENT_RESPONSE'),
-    domain: A2A_DOMAIN,
-    ...badGateway,
+    ...invalidResponse,
     message: 'The agent responded with a redirect, which this host does not follow.',
   },
   'agent-refused': {
@@ -315,16 +285,12 @@ export const ERRORS: { [Kind in CallError['kind']]: ErrorSpec<Extract<CallError,
     metadata: ({ status }) => ({ status }),
   },
   silent: {
-    code: -32603,
-    reason: 'AGENT_SILENT',
-    ...gatewayTimeout,
+    ...agentError('AGENT_SILENT', 504, 'DEADLINE_EXCEEDED'),
     message: ({ seconds }) => `The agent sent nothing for ${seconds} seconds.`,
     metadata: ({ seconds }) => ({ seconds }),
   },
   'broken-off': {
-    code: -32603,
-    reason: 'AGENT_BROKE_OFF',
-    ...badGateway,
+    ...agentError('AGENT_BROKE_OFF'),
     message: 'The connection to the agent was lost before its stream ended.',
   },
 }

@@ -1,14 +1,14 @@
 import type { WireVersion } from '../card/model/index.ts'
 import { a2aResponse } from '../http/index.ts'
 import type { Json, JsonObject } from '../json/index.ts'
-import { ERRORS, type ErrorMetadata, type ErrorSpec } from './error-catalogue.ts'
-import type { CallError, FieldViolation } from './errors.ts'
+import type { CallError } from './call-error.ts'
+import { ERRORS, type ErrorSpec } from './error-catalogue.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** A JSON-RPC error object. */
 export type RpcError = { code: number; message: string; data?: JsonObject | JsonObject[] }
 
-/** What decides how a caller reads an error. `id` is null over HTTP+JSON, and where it could not be read. */
+/** The form in which a caller reads an error. `id` is null over HTTP+JSON, and where it could not be read. */
 export type ErrorForm = Pick<A2ACall, 'binding' | 'version' | 'id'> & { operation?: OperationName }
 
 /** Builds the JSON-RPC error object in the form of a version. */
@@ -18,16 +18,6 @@ export const toJsonRpcError = (error: CallError, version: WireVersion): RpcError
 const writeJsonRpcError = (description: ErrorDescription, version: WireVersion): RpcError => {
   const { code, message } = description
   return { code, message, data: version === '1.0' ? toDetails(description) : toData(description) }
-}
-
-/** Builds the body of an HTTP+JSON error: google.rpc.Status in 1.0, the bare JSON-RPC error in 0.3. */
-export const toRestError = (error: CallError, version: WireVersion): JsonObject =>
-  writeRestError(describeError(error), version)
-
-const writeRestError = (description: ErrorDescription, version: WireVersion): JsonObject => {
-  if (version === '0.3') return { ...writeJsonRpcError(description, version) }
-  const { status, grpcStatus, message } = description
-  return { error: { code: status['HTTP+JSON'], status: grpcStatus, message, details: toDetails(description) } }
 }
 
 /** Builds the HTTP response of a call that was refused, or failed before any of its response was passed on. */
@@ -45,19 +35,23 @@ export const errorResponse = (error: CallError, form: ErrorForm): Response => {
 export const jsonTypeOf = ({ binding, version }: Pick<ErrorForm, 'binding' | 'version'>): string =>
   binding === 'HTTP+JSON' && version === '1.0' ? 'application/a2a+json' : 'application/json'
 
-/** Whether an error is sent as an event: a client of 0.3 that requested a stream reads nothing else with status 200. */
+/** Checks whether an error is sent as an event: a 0.3 client that requested a stream reads nothing else with 200. */
 export const isEventForm = ({ binding, version, operation }: ErrorForm): boolean =>
   binding === 'JSONRPC' && version === '0.3' && operation !== undefined && operations[operation].streams === true
 
 /** Writes the body of an error response. */
 export const errorText = (error: CallError, form: ErrorForm): string => writeText(describeError(error), form)
 
-const writeText = (description: ErrorDescription, { binding, version, id }: ErrorForm): string =>
-  binding === 'JSONRPC'
-    ? rpcErrorText(id, writeJsonRpcError(description, version))
-    : JSON.stringify(writeRestError(description, version))
+/** Over HTTP+JSON, an error is a google.rpc.Status in 1.0, and the bare JSON-RPC error in 0.3. */
+const writeText = (description: ErrorDescription, { binding, version, id }: ErrorForm): string => {
+  if (binding === 'JSONRPC') return rpcErrorText(id, writeJsonRpcError(description, version))
+  if (version === '0.3') return JSON.stringify(writeJsonRpcError(description, version))
+  const { status, grpcStatus, message } = description
+  const details = toDetails(description)
+  return JSON.stringify({ error: { code: status['HTTP+JSON'], status: grpcStatus, message, details } })
+}
 
-/** Writes the event that ends a stream in place of the agent. Over HTTP+JSON, only the event's type marks it as an error. */
+/** Writes the event that ends a stream in place of the agent. Over HTTP+JSON, only its type marks it as an error. */
 export const toErrorEvent = (error: CallError, form: ErrorForm): string =>
   (form.binding === 'HTTP+JSON' ? 'event: error\n' : '') + eventText(errorText(error, form))
 
@@ -70,21 +64,16 @@ export const eventText = (data: string): string => `data: ${data}\n\n`
 /** The `data` of 0.3, whose form is free. */
 const toData = ({ reason, metadata, violations }: ErrorDescription): JsonObject => ({
   reason,
-  ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, toJson(value)])),
+  ...metadata,
   ...(violations.length > 0 && { fieldViolations: violations }),
 })
-
-const toJson = (value: string | number | readonly string[]): Json => (typeof value === 'object' ? [...value] : value)
 
 /** The type of the detail of 1.0 that names an error by its reason. */
 export const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
 
 /** The `data` and `details` of 1.0: google.rpc.ErrorInfo, and google.rpc.BadRequest where parameters are wrong. */
 const toDetails = ({ reason, domain, metadata, violations }: ErrorDescription): JsonObject[] => {
-  const entries = Object.entries(metadata).map(([name, value]) => [
-    name,
-    typeof value === 'object' ? value.join(', ') : String(value),
-  ])
+  const entries = Object.entries(metadata).map(([name, value]) => [name, [value].flat().join(', ')])
   const info: JsonObject = {
     '@type': ERROR_INFO,
     reason,
@@ -99,25 +88,15 @@ const toDetails = ({ reason, domain, metadata, violations }: ErrorDescription): 
 /** The domain of the reasons that the specification does not define. */
 const HOST_DOMAIN = 'calling-card'
 
-/** Callers' own text is part of some errors. These bounds, in characters and items, keep it recognizable and short. */
+/** The bounds of callers' own text in errors, in characters and items: recognizable and short. */
 const MAX_TEXT_LENGTH = 200
 const MAX_LIST_ITEMS = 50
 
 /** A row of the catalogue, filled in for one error. */
-type ErrorDescription = {
-  code: number
-  reason: string
-  domain: string
-  status: Record<'JSONRPC' | 'HTTP+JSON', number>
-  grpcStatus: string
-  headers: Record<string, string>
-  message: string
-  metadata: ErrorMetadata
-  violations: FieldViolation[]
-}
+type ErrorDescription = ReturnType<typeof describeError>
 
 /** Describes an error for its caller, with long text cut. */
-export const describeError = (error: CallError): ErrorDescription => {
+export const describeError = (error: CallError) => {
   // TypeScript cannot follow a kind to its row.
   const row = ERRORS[error.kind] as ErrorSpec<CallError>
   const shown = shortenMembers(error)
@@ -135,16 +114,16 @@ export const describeError = (error: CallError): ErrorDescription => {
   }
 }
 
-const resolve = <Value extends string | number | Record<string, string>>(
+const resolve = <Value extends string | number | object>(
   column: Value | ((error: CallError) => Value),
   error: CallError,
 ): Value => (typeof column === 'function' ? column(error) : column)
 
 const shortenMembers = <Value extends object>(value: Value): Value =>
-  Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortenMember(member)])) as Value
+  Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shorten(member)])) as Value
 
-const shortenMember = (member: unknown): unknown =>
-  Array.isArray(member) ? member.slice(0, MAX_LIST_ITEMS).map(shortenText) : shortenText(member)
-
-const shortenText = (text: unknown): unknown =>
-  typeof text === 'string' && text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text
+const shorten = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.slice(0, MAX_LIST_ITEMS).map(shorten)
+  if (typeof value !== 'string' || value.length <= MAX_TEXT_LENGTH) return value
+  return `${value.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…`
+}

@@ -1,4 +1,3 @@
-export * from './call-outcome.ts'
 export { ERRORS, specifiedError, specifiedErrors } from './error-catalogue.ts'
 export {
   type ErrorForm,
@@ -12,7 +11,7 @@ export {
   toJsonRpcError,
 } from './error-response.ts'
 export { type Form, formOfResult, type ResultName, resultKinds, resultNames, wrappers } from './forms.ts'
+export * from './read-result.ts'
 export * from './rest-paths.ts'
-export * from './results.ts'
 export * from './start.ts'
 export * from './task-references.ts'

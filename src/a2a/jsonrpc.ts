@@ -1,14 +1,11 @@
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../json/start.ts'
 import { MAX_METHOD_LENGTH, MAX_NUMBER_LENGTH, MAX_RAW_NUMBERS } from '../limits.ts'
-import { type CallError, invalidParam } from './errors.ts'
+import { type CallError, invalidParam } from './call-error.ts'
 
 /** A valid JSON-RPC request; or the error of an invalid one, with as much of it as could be read. */
 export type JsonRpcRequest =
   | { id: Json; method: string; params: JsonObject }
-  /**
-   * `id` is null and `method` is empty where they could not be read. With `params`, nothing but the id is missing: the official
-   * servers first report an unknown method or wrong parameters.
-   */
+  /** `id` is null and `method` empty if they could not be read. With `params`, nothing but the id is missing. */
   | { id: Json; method: string; params?: JsonObject; error: CallError }
 
 /** Parses one JSON-RPC 2.0 request. Rejects batches, and notifications, which A2A does not have. */
@@ -21,12 +18,9 @@ export const parseJsonRpcRequest = (value: Json): JsonRpcRequest => {
   const { params = {} } = request
   if (!isPlainObject(params))
     return { id, method, error: invalidParam('params', 'must be an object of named parameters') }
-  return request.id === undefined ? { id, method, params, error: MISSING_ID } : { id, method, params }
-}
-
-const MISSING_ID: CallError = {
-  kind: 'not-a-request',
-  detail: '`id` is missing. A2A does not support notifications: every call has a response.',
+  if (request.id !== undefined) return { id, method, params }
+  const missing = '`id` is missing. A2A does not support notifications: every call has a response.'
+  return { id, method, params, error: { kind: 'not-a-request', detail: missing } }
 }
 
 const findFault = (value: Json): string | undefined => {
@@ -57,22 +51,19 @@ declare global {
 }
 
 /**
- * Matches where a number may be that JavaScript would write differently: with 16 digits or more, with an exponent or small
- * enough to get one, with a trailing zero after the point, or minus zero. Matches inside strings only cost time.
+ * Matches where a number may be that JavaScript would write differently: with 16 digits or more, with an exponent or
+ * small enough to get one, with a trailing zero after the point, or minus zero. Matches inside strings only cost time.
  */
 const unusualNumber = /(?:^|[[:,])\s*(?:-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![\d.]))/
 
-/**
- * Parses a JSON text such that `JSON.stringify` writes every number as it was sent: a number that JavaScript would round or write
- * differently becomes a raw JSON object (see `JSON.isRawJSON`).
- */
+/** Parses JSON such that `JSON.stringify` writes every number as it was sent, if need be as a raw JSON object. */
 export const parseJsonLossless = (text: string): { value: Json } | CallError => {
   const parsed = parseJson(text, 'a call')
   if ('value' in parsed) return unusualNumber.test(text) ? parseWithRawNumbers(text.replace(/^\ufeff/, '')) : parsed
   return { kind: parsed.refused === 'too-deep' ? 'not-a-request' : 'not-json', detail: parsed.detail }
 }
 
-/** Whether a value is a JSON object, and not a number that stays as it was sent. */
+/** Checks whether a value is a JSON object, and not a number that stays as it was sent. */
 export const isPlainObject = (value: unknown): value is JsonObject => isJsonObject(value) && !JSON.isRawJSON(value)
 
 /** Returns a number that stays as it was sent as one of JavaScript, and any other value unchanged. */
@@ -80,8 +71,8 @@ export const readNumber = (value: Json | undefined): Json | undefined =>
   JSON.isRawJSON(value) ? Number(JSON.stringify(value)) : value
 
 /**
- * Parses valid JSON in three linear passes: replaces each unusual number by a marked string, parses, and replaces the marked
- * strings by raw numbers. A reviver would take seconds for the largest body.
+ * Parses valid JSON in three linear passes: replaces each unusual number by a marked string, parses, and replaces the
+ * marked strings by raw numbers. A reviver would take seconds for the largest body.
  */
 const parseWithRawNumbers = (text: string): { value: Json } | CallError => {
   // Random, so that no string of the text can have it.
@@ -101,10 +92,7 @@ const parseWithRawNumbers = (text: string): { value: Json } | CallError => {
         copied = end
         // Each costs as much as 20 characters of other JSON.
         if (pieces.length > 2 * MAX_RAW_NUMBERS)
-          return {
-            kind: 'not-a-request',
-            detail: `More than ${MAX_RAW_NUMBERS} numbers are written as JavaScript does not write them, such as 1.0 for 1.`,
-          }
+          return { kind: 'not-a-request', detail: `More than ${MAX_RAW_NUMBERS} numbers are written like 1.0, not 1.` }
       }
       at = end - 1
     }
@@ -134,15 +122,9 @@ const endOfNumber = (text: string, start: number): number => {
 }
 
 const restoreNumbers = (value: Json, mark: string): Json => {
-  if (typeof value === 'string') return value.startsWith(mark) ? rawNumber(value.slice(mark.length)) : value
-  if (Array.isArray(value)) {
-    value.forEach((item, index) => {
-      value[index] = restoreNumbers(item, mark)
-    })
-  } else if (isJsonObject(value)) {
+  if (typeof value === 'string') return value.startsWith(mark) ? JSON.rawJSON(value.slice(mark.length)) : value
+  if (Array.isArray(value)) for (const [index, item] of value.entries()) value[index] = restoreNumbers(item, mark)
+  else if (isJsonObject(value))
     for (const name of Object.keys(value)) value[name] = restoreNumbers(value[name] ?? null, mark)
-  }
   return value
 }
-
-const rawNumber = (source: string): Json => JSON.rawJSON(source)

@@ -1,36 +1,33 @@
 import type { WireVersion } from '../card/model/index.ts'
 import { isJsonObject, isJsonType, type Json, type JsonObject } from '../json/start.ts'
-import { type InvalidParams, invalidParam } from './errors.ts'
+import { type InvalidParams, invalidParam } from './call-error.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { type A2ACall, operations } from './operations.ts'
 
-/** What a call requests, as far as this host checks it. */
+/** The members of a message that this host checks. */
 export type MessageFacts = {
   /** Empty where the call has no list of parts: the agent will reject it. */
   parts: Json[]
   /** The media types that the parts declare or imply, each once. The agent must accept all of them. */
   mediaTypes: string[]
-  /** The index of the first part whose media type is not one string without wildcards: agents would read it differently. */
+  /** The index of the first part whose media type is not one string without wildcards: agents read it differently. */
   ambiguousPart: number | undefined
   /** `message.metadata.skillId`. */
   skillId: string | undefined
-  /** As sent, to be validated if the agent's output modes are checked. */
+  /** The value as sent, to be validated if the agent's output modes are checked. */
   acceptedOutputModes: Json | undefined
   hasPushConfig: boolean
-  /**
-   * Whether the message, or a state by which tasks are listed, is not plainly one of its version: then `checkMessage`
-   * decides.
-   */
+  /** Set if the message, or a state to list tasks by, is not plainly one of its version: `checkMessage` decides. */
   isDoubtful: boolean
   /** Every URL that the agent might send push notifications to, and where it is in `params`. */
   callbackUrls: { field: string; url: Json }[]
 }
 
 /**
- * Reads the parameters of a call in both versions and bindings. ProtoJSON has two names for a field, and 0.3 over HTTP has others,
- * so the fields are found under every name that an agent might read. Rejects what agents could read in two ways: a field
- * under two names, and a name in another case, which some agents (in Go and .NET) accept. `agentVersion` is that of the agent, if the
- * call is translated.
+ * Reads the parameters of a call in both versions and bindings. ProtoJSON has two names for a field, and 0.3 over HTTP
+ * has others, so the fields are found under every name that an agent might read. Rejects what agents could read in two
+ * ways: a field under two names, and a name in another case, which some agents (in Go and .NET) accept. `agentVersion`
+ * is that of the agent, if the call is translated.
  */
 export const readMessage = (
   call: Pick<A2ACall, 'operation' | 'params' | 'version'>,
@@ -42,7 +39,11 @@ export const readMessage = (
   const parts = readParts(params)
   const pushConfigs = { params: findPushConfigs(params, ''), message: findPushConfigs(configuration, 'configuration.') }
   const invalid =
-    rejectAnyCaseVariant(params, parts) ??
+    rejectCaseVariants(params, NAMES.params, '') ??
+    rejectCaseVariants(params.message, NAMES.message, 'message.') ??
+    rejectCaseVariants(params.request, NAMES.message, 'request.') ??
+    rejectCaseVariants(configuration, NAMES.configuration, 'configuration.') ??
+    rejectFirst(parts, rejectPartVariants) ??
     rejectFirst(pushConfigs.params, rejectPushConfigVariants) ??
     rejectFirst(pushConfigs.message, rejectPushConfigVariants) ??
     (sends && (rejectAlias(params, '', MESSAGE_NAMES) ?? rejectAlias(configuration, 'configuration.', OUTPUT_MODES)))
@@ -52,7 +53,7 @@ export const readMessage = (
   if (operation === 'listTasks' && params.status !== undefined) return { ...NO_MESSAGE, isDoubtful: true }
   if (!sends) return NO_MESSAGE
   const skillId = firstDefined(firstDefined(firstDefined(params, ...MESSAGE_NAMES), 'metadata'), 'skillId')
-  const ambiguousPart = parts.findIndex(hasAmbiguousMediaType)
+  const ambiguousPart = parts.findIndex(part => isAmbiguous(part) || isAmbiguous(firstDefined(part, 'file')))
   return {
     parts,
     mediaTypes: [...new Set(parts.flatMap(part => mediaTypesFor(agentVersion, part, version)))],
@@ -66,10 +67,7 @@ export const readMessage = (
   }
 }
 
-/**
- * Whether a message plainly has the shape of its version. It reads as little as possible, because nearly every message
- * does; those with members that are null or have other names do not.
- */
+/** Checks, with as few reads as possible, whether a message plainly has the shape of its version, as nearly all do. */
 const isPlain = (message: Json | undefined, version: WireVersion): boolean => {
   if (!isPlainObject(message)) return false
   const { messageId, role, parts, kind, taskId, contextId, metadata } = message
@@ -105,8 +103,8 @@ const isPlainPart: Readonly<Record<WireVersion, (part: JsonObject) => boolean>> 
 }
 
 /**
- * Names `blocking` in a message of 0.3 over JSON-RPC whose configuration leaves it out. The official agents of 0.3 wait then, but those
- * of 1.x that also support 0.3 do not. Over HTTP+JSON its absence means false.
+ * Names `blocking` in a message of 0.3 over JSON-RPC whose configuration leaves it out. The official agents of 0.3 wait
+ * then, but those of 1.x that also support 0.3 do not. Over HTTP+JSON its absence means false.
  */
 export const nameBlocking = (call: A2ACall): A2ACall => {
   const { operation, version, binding, params } = call
@@ -149,17 +147,18 @@ const PART_LISTS = ['parts', 'content'] as const
 
 const OUTPUT_MODES = ['acceptedOutputModes', 'accepted_output_modes'] as const
 
-/** The names of a push configuration in a message's `configuration`, in 0.3, in 0.3 over HTTP and in 1.0. */
+/** The names of a push configuration in a `configuration`, in 0.3, in 0.3 over HTTP and in 1.0. */
 const PUSH_CONFIG_NAMES = [
   ...['pushNotificationConfig', 'push_notification_config', 'pushNotification', 'push_notification'],
   ...['taskPushNotificationConfig', 'task_push_notification_config'],
 ]
 
-/** The same in the parameters that create one, which may be the configuration themselves. */
+/** The names in the parameters that create one, which may be the configuration themselves. */
 const PUSH_WRAPPERS = [...PUSH_CONFIG_NAMES, 'config']
 
-/** The names of a part's media type in both versions. */
-const MEDIA_TYPE_NAMES = ['mediaType', 'media_type', 'mimeType', 'mime_type']
+/** The names of a part's media type in 1.0, and in both versions. */
+const MEDIA_TYPE_NAMES_V1 = ['mediaType', 'media_type']
+const MEDIA_TYPE_NAMES = [...MEDIA_TYPE_NAMES_V1, 'mimeType', 'mime_type']
 
 /** Returns the parts of every list that an agent might read. */
 const readParts = (params: JsonObject): Json[] => {
@@ -180,60 +179,40 @@ const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersi
   return becomesJson ? types.map(type => (isJsonType(type) ? type : 'application/json')) : types
 }
 
-/**
- * Returns the media types that a part declares or implies: a file that declares none may be anything. The files of the
- * other version count, too: an agent may read both.
- */
-export const partMediaTypes = (part: Json, version: WireVersion): string[] =>
-  isJsonObject(part) ? mediaTypeReaders[version](part) : []
-
 /** The type of a file that declares none (RFC 9110 §8.3). */
 export const ANY_FILE = 'application/octet-stream'
 
-const orAnyFile = (types: string[]): string[] => (types.length > 0 ? types : [ANY_FILE])
-
-/** Returns the media types of a file of 0.3, which is an object, or only named by the `kind`. */
-const fileTypesV03 = (part: JsonObject): string[] =>
-  part.kind === 'file' || firstDefined(part, 'file') !== undefined
-    ? orAnyFile(stringsOf(part.file, ...MEDIA_TYPE_NAMES))
-    : []
-
-const hasFileV1 = (part: JsonObject): boolean => firstDefined(part, 'raw', 'url') !== undefined
-
-const mediaTypeReaders: Record<WireVersion, (part: JsonObject) => string[]> = {
-  '0.3': part => {
-    const has = (kind: string) => part.kind === kind || firstDefined(part, kind) !== undefined
-    return [
-      ...(has('text') ? ['text/plain'] : []),
-      ...(has('data') ? ['application/json'] : []),
-      ...fileTypesV03(part),
-      ...(hasFileV1(part) ? orAnyFile(stringsOf(part, ...MEDIA_TYPE_NAMES)) : []),
-    ]
-  },
-  '1.0': part => {
-    const declared = stringsOf(part, 'mediaType', 'media_type')
-    const implied = [
-      ...(firstDefined(part, 'text') !== undefined ? ['text/plain'] : []),
-      ...(hasFileV1(part) ? [ANY_FILE] : []),
-      // Data is any JSON, null too.
-      ...(part.data !== undefined ? ['application/json'] : []),
-    ]
-    return [...(declared.length > 0 ? declared : implied), ...fileTypesV03(part)]
-  },
+/** Returns the media types that a part declares or implies, also in the other version: an agent may read both. */
+export const partMediaTypes = (part: Json, version: WireVersion): string[] => {
+  if (!isJsonObject(part)) return []
+  const { kind } = part
+  const types = version === '1.0' ? declaredTypes(part, MEDIA_TYPE_NAMES_V1) : []
+  if (types.length === 0) {
+    const isV03 = version === '0.3'
+    if ((isV03 && kind === 'text') || firstDefined(part, 'text') !== undefined) types.push('text/plain')
+    // In 1.0, data is any JSON, null too.
+    if (isV03 ? kind === 'data' || firstDefined(part, 'data') !== undefined : part.data !== undefined)
+      types.push('application/json')
+    if (firstDefined(part, 'raw', 'url') !== undefined)
+      types.push(...declaredTypes(part, isV03 ? MEDIA_TYPE_NAMES : MEDIA_TYPE_NAMES_V1, ANY_FILE))
+  }
+  // A file of 0.3 is an object, or only named by the `kind`.
+  if (kind === 'file' || firstDefined(part, 'file') !== undefined)
+    types.push(...declaredTypes(part.file, MEDIA_TYPE_NAMES, ANY_FILE))
+  return types
 }
 
-/** Returns every non-empty string under these names: an agent may read any of them. */
-const stringsOf = (object: Json | undefined, ...names: readonly string[]): string[] => {
-  const strings: string[] = []
+/** Returns every non-empty string under these names, because an agent may read any of them; else the type of a file. */
+const declaredTypes = (object: Json | undefined, names: readonly string[], otherwise?: string): string[] => {
+  const types: string[] = []
   for (const name of names) {
     const value = firstDefined(object, name)
-    if (typeof value === 'string' && value !== '') strings.push(value)
+    if (typeof value === 'string' && value !== '') types.push(value)
   }
-  return strings
+  return types.length === 0 && otherwise !== undefined ? [otherwise] : types
 }
 
-const hasAmbiguousMediaType = (part: Json): boolean => isAmbiguous(part) || isAmbiguous(firstDefined(part, 'file'))
-
+/** Checks whether a media type in an object is not one string without wildcards. */
 const isAmbiguous = (object: Json | undefined): boolean =>
   isJsonObject(object) &&
   MEDIA_TYPE_NAMES.some(name => {
@@ -271,17 +250,10 @@ const rejectAlias = (
     ? invalidParam(path + alias, `is another name of \`${name}\`, which is also present: send one of them`)
     : undefined
 
-/** The names that are checked in an object: as they are written, and by their folded form. */
-type FieldNames = {
-  exact: ReadonlySet<string>
-  folded: ReadonlyMap<string, string>
-  fold: (name: string) => string
-}
-
-/** Folds the case of a name. Upper case first: the long s and the Kelvin sign are variants of S and K only in that direction. */
+/** Folds the case of a name. Upper case first: only in that direction, the long s and the Kelvin sign are S and K. */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase()
 
-/** Folds the names that an agent might read as one: in any case, with any separators, and as an item of a list in a query. */
+/** Folds the names that an agent might read as one: in any case, with any separators, and as an item in a query. */
 export const foldName = (name: string): string =>
   foldCase(name)
     .replace(/\[\d*\]/g, '')
@@ -289,15 +261,16 @@ export const foldName = (name: string): string =>
 
 const FREE_FORM = new Set(['metadata', 'parts', 'content', 'extensions', 'authentication'])
 
-/** Checks whether A2A leaves the content of a member to its caller, or to schemes of authentication. The name is folded. */
+/** Checks whether A2A leaves the content of a member, by its folded name, to callers or authentication schemes. */
 export const isFreeForm = (folded: string): boolean => FREE_FORM.has(folded)
 
 const foldField = (name: string): string => foldCase(name).replaceAll('_', '')
 
-/** In a query, servers also read `tenant[]`, `tenant[0]`, `tenant.name` and ` tenant` as the parameter `tenant`. */
+/** Folds parameters: in a query, servers also read `tenant[]`, `tenant[0]`, `tenant.name` and ` tenant` as `tenant`. */
 const foldParameter = (name: string): string => /[^\W_]+/.exec(foldField(name).replaceAll('-', ''))?.[0] ?? ''
 
-const fieldNames = (exact: readonly string[], fold = foldField): FieldNames => ({
+/** The names that are checked in an object: as they are written, and by their folded form. */
+const fieldNames = (exact: readonly string[], fold = foldField) => ({
   exact: new Set(exact),
   // Of two names with the same folded form, errors suggest the first.
   folded: new Map(exact.toReversed().map(name => [fold(name), name])),
@@ -315,17 +288,6 @@ const NAMES = {
   pushConfig: fieldNames(['url', ...PUSH_WRAPPERS]),
 }
 
-/** Rejects case variants in the parameters, the message, its parts and the configuration. */
-const rejectAnyCaseVariant = (params: JsonObject, parts: readonly Json[]): InvalidParams | undefined => {
-  const { configuration } = params
-  return (
-    rejectCaseVariants(params, NAMES.params, '') ??
-    rejectFirst(MESSAGE_NAMES, name => rejectCaseVariants(params[name], NAMES.message, `${name}.`)) ??
-    rejectCaseVariants(configuration, NAMES.configuration, 'configuration.') ??
-    rejectFirst(parts, rejectPartVariants)
-  )
-}
-
 const rejectPushConfigVariants = ({ path, config }: PushConfig): InvalidParams | undefined =>
   rejectCaseVariants(config, NAMES.pushConfig, path)
 
@@ -338,7 +300,7 @@ const rejectPartVariants = (part: Json): InvalidParams | undefined =>
 /** Rejects names that an agent could take for a checked name. */
 const rejectCaseVariants = (
   object: Json | undefined,
-  { exact, folded, fold }: FieldNames,
+  { exact, folded, fold }: ReturnType<typeof fieldNames>,
   path: string,
 ): InvalidParams | undefined => {
   if (!isJsonObject(object)) return undefined

@@ -1,19 +1,20 @@
 import type { CallProfile } from '../card/index.ts'
 import type { DialectName } from '../card/model/index.ts'
-import { type CallBinding, type WireVersion, wireVersions } from '../card/model/start.ts'
+import { type CallBinding, majorMinor, type WireVersion, wireVersionOf, wireVersions } from '../card/model/start.ts'
 import type { Json, JsonObject } from '../json/index.ts'
-import type { CallError } from './errors.ts'
+import { MAX_EXTENSIONS } from '../limits.ts'
+import type { CallError } from './call-error.ts'
 
-/** An operation of A2A: its JSON-RPC method in each version, its HTTP+JSON request, and the capability that it needs. */
+/** An operation of A2A: its JSON-RPC method in each version, its HTTP+JSON request and the capability that it needs. */
 type Operation = Partial<Record<WireVersion, string>> & {
-  /** The HTTP methods and the path below the agent's endpoint in 1.0. In 0.3 the path has the prefix `v1/`. */
+  /** The HTTP methods and the path below the agent's endpoint in 1.0; in 0.3 it has the prefix `v1/`. */
   http: readonly [methods: readonly string[], path: string]
   /** The path in 0.3, if it is another. */
   pathV0?: string
   needs?: keyof Pick<CallProfile, 'streaming' | 'pushNotifications' | 'extendedAgentCard'>
-  /** Whether the response is a stream of events. */
+  /** Set if the response is a stream of events. */
   streams?: true
-  /** Whether the parameters have a message. */
+  /** Set if the parameters have a message. */
   sends?: true
 }
 
@@ -114,7 +115,7 @@ export type A2ACall = {
   id: Json
   /** `params` of JSON-RPC; or path, query and body of HTTP+JSON, merged. */
   params: JsonObject
-  /** Where `params` are from over HTTP+JSON: an agent might prefer another one than this host where they differ. */
+  /** The sources of `params` over HTTP+JSON: an agent might prefer another one than this host where they differ. */
   sources?: { path: JsonObject; query: Record<string, string>; body: JsonObject }
   /** The extensions that the caller names. */
   extensions: string[]
@@ -134,10 +135,7 @@ const methods: Record<WireVersion, ReadonlyMap<string, OperationName>> = {
   '1.0': methodsOf('1.0'),
 }
 
-/**
- * Resolves a JSON-RPC method in the version that the call names, else in the version that has the method. Of a method that
- * both versions have, that is the version that the agent supports, 0.3 before 1.0.
- */
+/** Resolves a method in the version that the call names, else in one that has it: the one that the agent supports. */
 export const resolveMethod = (
   method: string,
   requested: WireVersion | undefined,
@@ -148,16 +146,50 @@ export const resolveMethod = (
   const version = preferred ?? candidates[0] ?? inferVersion(method)
   const operation = methods[version].get(method)
   if (operation !== undefined) return { operation, version, dialect: FOREIGN_CARD_METHODS.get(method) ?? version }
-  const currentName = currentNameOf(method, version)
+  const renamed = RENAMED_METHODS.get(method) ?? wireVersions.map(each => methods[each].get(method)).find(Boolean)
+  const currentName = renamed && operations[renamed][version]
   return { kind: 'method', method, version, ...(currentName !== undefined && { currentName }) }
 }
 
-/** Returns what a version calls a method that was renamed, or that another version has. */
-const currentNameOf = (method: string, version: WireVersion): string | undefined => {
-  const operation =
-    RENAMED_METHODS.get(method) ?? wireVersions.map(each => methods[each].get(method)).find(each => each !== undefined)
-  return operation && operations[operation][version]
+/** Infers the version from the form of a method's name: PascalCase in 1.0, slashes in 0.3. */
+const inferVersion = (method: string): WireVersion => (/^[A-Z]/.test(method) ? '1.0' : '0.3')
+
+// Service parameters
+
+/** Returns the extensions that a request names in `A2A-Extensions` (1.0) and `X-A2A-Extensions` (0.3). */
+export const readExtensions = (headers: Headers): string[] => {
+  const named = [headers.get('A2A-Extensions'), headers.get('X-A2A-Extensions')]
+  const uris = named.flatMap(header => header?.split(',', MAX_EXTENSIONS) ?? []).map(uri => uri.trim())
+  return [...new Set(uris)].filter(uri => uri !== '')
 }
 
-/** Infers the version from the form of a method's name: PascalCase in 1.0, slashes in 0.3. */
-export const inferVersion = (method: string): WireVersion => (/^[A-Z]/.test(method) ? '1.0' : '0.3')
+/** The version that a call names, undefined if none; or the error of one that this host does not know. */
+type RequestedVersion = { version: WireVersion | undefined } | Extract<CallError, { kind: 'version' }>
+
+/** Reads the version that a request names in `A2A-Version`, a header or query parameter. Rejects two different ones. */
+export const readVersion = ({ headers, url }: Pick<Request, 'headers' | 'url'>): RequestedVersion => {
+  const header = headers.get('A2A-Version')
+  const query = url.includes('?') ? [...new URL(url).searchParams].filter(([name]) => isVersionParameter(name)) : []
+  const common = query.length === 0 ? wireVersionOf.get(header ?? '') : undefined
+  if (common !== undefined) return { version: common }
+  const named = [...(header ?? '').split(','), ...query.map(([, value]) => value)]
+    .map(text => majorMinor(text.trim()))
+    .filter(text => text !== '')
+  const versions = new Set(named.map(text => wireVersionOf.get(text)))
+  const [version] = versions
+  if (versions.size > 1 || (named.length > 0 && version === undefined))
+    return { kind: 'version', offered: [...new Set(named)].join(', '), accepted: [...wireVersions] }
+  return { version }
+}
+
+/**
+ * Chooses the version of an error for a call whose own version was not resolved: the one that it names; 1.0 if it names
+ * an unknown one, which only 1.0 has an error for; else the one that its method looks like.
+ */
+export const versionForError = (requested: RequestedVersion, method = ''): WireVersion => {
+  if ('kind' in requested) return method.includes('/') ? '0.3' : '1.0'
+  return requested.version ?? inferVersion(method)
+}
+
+/** Checks whether a query parameter names the version, in any case. */
+export const isVersionParameter = (name: string): boolean => name.toLowerCase() === 'a2a-version'

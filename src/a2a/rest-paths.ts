@@ -1,16 +1,15 @@
 import { type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { JsonObject } from '../json/index.ts'
-import type { CallError } from './errors.ts'
-import { type OperationName, operationNames, operations } from './operations.ts'
-import { isVersionParameter } from './service-parameters.ts'
+import type { CallError } from './call-error.ts'
+import { isVersionParameter, type OperationName, operationNames, operations } from './operations.ts'
 
 /** The operation of an HTTP+JSON request, and the parameters in its path. */
 export type RestMatch = { operation: OperationName; version: WireVersion; pathParams: Record<string, string> }
 
 /** The path of an operation below the agent's endpoint; undefined in a version that lacks the operation. */
 export const pathOf = (operation: OperationName, version: WireVersion): string | undefined => {
-  const { http, pathV0, ...row } = operations[operation]
-  const [, path] = http
+  const { pathV0, ...row } = operations[operation]
+  const [, path] = row.http
   if (row[version] === undefined) return undefined
   return version === '0.3' ? `v1/${pathV0 ?? path}` : path
 }
@@ -27,25 +26,19 @@ const routes = wireVersions
   // `tasks/{id}` would match `tasks/1:cancel` too.
   .toSorted((left, right) => Number(left.path.endsWith('}')) - Number(right.path.endsWith('}')))
 
-/**
- * Normalizes what follows the agent's endpoint and a slash, as it was sent: clients encode the colon of a custom verb, and some
- * append a slash.
- */
+/** Normalizes a path below the agent's endpoint: clients encode the colon of a custom verb, and some append a slash. */
 export const normalizeRestPath = (path: string): string => path.replaceAll(/%3a/gi, ':').replace(/\/$/, '')
 
-/**
- * Finds the operation of an HTTP+JSON request by its normalized path, which is still percent-encoded. A path that no version has
- * is a 404, in the form of the version that its prefix suggests.
- */
+/** Finds the operation of an HTTP+JSON request by its normalized path, which is still percent-encoded. */
 export const matchRestPath = (method: string, path: string): RestMatch | CallError => {
   const first = routes.find(({ pattern }) => pattern.test(path))
   const pathParams = first && readPathParams(first.pattern, path)
   if (pathParams === undefined) return { kind: 'method', method: `${method} /${path}`, version: versionOfPath(path) }
   const samePath = routes.filter(route => route.path === first?.path)
   const route = samePath.find(({ methods }) => methods.includes(method))
-  if (route === undefined)
-    return { kind: 'http-method', method, path, allow: samePath.flatMap(({ methods }) => methods) }
-  return { operation: route.operation, version: route.version, pathParams }
+  return route
+    ? { operation: route.operation, version: route.version, pathParams }
+    : { kind: 'http-method', method, path, allow: samePath.flatMap(({ methods }) => methods) }
 }
 
 /** Returns the version of a path, for errors of paths that do not exist. */
@@ -64,9 +57,9 @@ const subresources = new Set(routes.flatMap(({ path }) => /\}\/(\w+)/.exec(path)
 const customVerbs = new Set(routes.flatMap(({ path }) => /\}:(\w+)$/.exec(path)?.[1] ?? []))
 
 /**
- * Matches values that end in a custom verb, such as `1:cancel`, contain a subresource, such as `1/pushNotificationConfigs`, or are a
- * path of their own, such as `tasks/1`. They are another operation, or one of the tenant `tasks`, to a server that decodes before it
- * routes, ignores case, or cuts off what follows a semicolon.
+ * Matches values that end in a custom verb, such as `1:cancel`, contain a subresource, such as
+ * `1/pushNotificationConfigs`, or are a path of their own, such as `tasks/1`. They are another operation, or one of the
+ * tenant `tasks`, to a server that decodes before it routes, ignores case, or cuts off what follows a semicolon.
  */
 const otherOperation = new RegExp(
   [
@@ -106,8 +99,8 @@ export const rejectVersionMismatch = (
 }
 
 /**
- * Merges the parameters of an HTTP+JSON call into the shape of JSON-RPC's `params`. The path wins over the body, and the body
- * over the query, where the first of several values counts. The version is not a parameter.
+ * Merges the parameters of an HTTP+JSON call into those of JSON-RPC. The path wins over the body, and the body over the
+ * query, where the first of several values counts. The version is not a parameter.
  */
 export const restParams = (
   pathParams: Record<string, string>,

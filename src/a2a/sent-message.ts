@@ -1,9 +1,8 @@
 import { isJsonObject, type Json, type JsonObject, toText } from '../json/index.ts'
-import { type InvalidParams, invalidParam } from './errors.ts'
-import { type EnumValue, type Form, formOf, roles, taskStates } from './forms.ts'
+import { type InvalidParams, invalidParam } from './call-error.ts'
+import { type EnumValue, type Form, formOf, roles, shapes, taskStates } from './forms.ts'
 import { isPlainObject } from './jsonrpc.ts'
 import { type A2ACall, operations } from './operations.ts'
-import { shapes } from './result-shapes.ts'
 
 /** Returns the form of a call. Over HTTP, some clients of 0.3 write messages with `kind`. */
 export const formOfCall = (call: A2ACall): Form => {
@@ -16,10 +15,7 @@ export const formOfCall = (call: A2ACall): Form => {
 /** Over HTTP, 0.3 has two names for the message. */
 export const messageOf = ({ message, request }: JsonObject): Json | undefined => message ?? request
 
-/**
- * Rejects a message that does not have the shape of its version, and an unknown state to list tasks by: many agents
- * misread these and respond with what is not A2A. Unknown members pass.
- */
+/** Rejects a message without the shape of its version, and an unknown state to list tasks by. Unknown members pass. */
 export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
   const { operation, params } = call
   if (!operations[operation].sends) return checkState(params.status)
@@ -33,7 +29,7 @@ export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
   return invalidParam(name + path, withValue(description, valueAt(message, path, form), values, form))
 }
 
-/** Only 1.0 has a list of tasks. */
+/** Checks a state to list tasks by, which only 1.0 has. */
 const checkState = (state: Json | undefined): InvalidParams | undefined => {
   const form = 'proto 1.0'
   const known = taskStates.flatMap((names, number) => [names[form], number, String(number)])
@@ -41,10 +37,7 @@ const checkState = (state: Json | undefined): InvalidParams | undefined => {
   return invalidParam('status', withValue('must be a task state', state, taskStates, form))
 }
 
-/**
- * Removes `kind` from a message of 1.0 and its parts: only 0.3 has it, and the other members show the same. Returns
- * whether it was there.
- */
+/** Removes `kind`, which only 0.3 has, from a message of 1.0 and its parts. Returns whether it was there. */
 export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'version' | 'params'>): boolean => {
   if (version !== '1.0' || !isJsonObject(message)) return false
   const parts = Array.isArray(message.parts) ? message.parts : []
@@ -55,16 +48,9 @@ export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'ver
 
 const KINDS: ReadonlySet<unknown> = new Set(['message', 'text', 'data', 'file'])
 
-const versionNames: Readonly<Record<Form, string>> = {
-  kinds: 'A2A 0.3',
-  'proto 0.3': 'A2A 0.3 over HTTP',
-  'proto 1.0': 'A2A 1.0',
-}
+const versionNames = { kinds: 'A2A 0.3', 'proto 0.3': 'A2A 0.3 over HTTP', 'proto 1.0': 'A2A 1.0' } as const
 
-/**
- * By form, the members of other forms and what to use instead: in a part, in its `file`, and in a message without
- * parts.
- */
+/** The members of other forms, and their replacement: in a part, in its `file`, in a message without parts. */
 const foreignNames: Readonly<Record<Form, Readonly<Record<'part' | 'file' | 'message', Record<string, string>>>>> = {
   kinds: {
     part: { raw: '`file.bytes`', url: '`file.uri`' },

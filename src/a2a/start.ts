@@ -1,4 +1,4 @@
-export { type CallError, type InvalidParams, invalidParam, PASSTHROUGH_STATUSES } from './errors.ts'
+export { type CallError, type InvalidParams, invalidParam, PASSTHROUGH_STATUSES } from './call-error.ts'
 export { isPlainObject, type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from './jsonrpc.ts'
 export {
   firstDefined,
@@ -8,5 +8,4 @@ export {
   readAcceptedOutputModes,
   readMessage,
 } from './message.ts'
-export { type A2ACall, type OperationName, operationNames, operations, resolveMethod } from './operations.ts'
-export { isVersionParameter, readExtensions, readVersion, versionForError } from './service-parameters.ts'
+export * from './operations.ts'

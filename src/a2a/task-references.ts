@@ -1,6 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
-import { type InvalidParams, invalidParam } from './errors.ts'
+import { type InvalidParams, invalidParam } from './call-error.ts'
+import { isPlainObject } from './jsonrpc.ts'
 import { foldName, isFreeForm } from './message.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
@@ -8,29 +9,24 @@ import { type A2ACall, type OperationName, operations } from './operations.ts'
 export type TaskReferences = { tasks: string[]; contexts: string[] }
 
 /**
- * Reads every task and context that an agent might find in a call, in both versions and bindings: under the names of the
- * specifications, of their drafts and of 0.1, in any case and with any separators, and in objects that wrap them. Leaves out only
- * the content of messages and `metadata`, whose form is free. Rejects ids that agents could read in two ways.
+ * Reads every task and context that an agent might find in a call, in both versions and bindings: under the names of
+ * the specifications, of their drafts and of 0.1, in any case and with any separators, and in objects that wrap them.
+ * Leaves out only the content of messages and `metadata`, whose form is free. Rejects ids that agents could read in two
+ * ways.
  */
-export const readTaskReferences = (
-  call: Pick<A2ACall, 'binding' | 'operation' | 'version' | 'params' | 'sources'>,
-): TaskReferences | InvalidParams => {
-  const reader = new ReferenceReader(call.operation)
-  for (const source of Object.values(call.sources ?? { params: call.params }))
-    reader.read(source, '', idNamesTask(call))
+export const readTaskReferences = (call: A2ACall): TaskReferences | InvalidParams => {
+  const { operation, binding, version, params, sources } = call
+  const reader = new ReferenceReader(operation)
+  const isOfTask = operations[operation].needs !== 'pushNotifications' || (binding === 'JSONRPC' && version === '0.3')
+  for (const source of Object.values(sources ?? { params }))
+    reader.read(source, '', operation !== 'listTasks' && isOfTask)
   return reader.finish()
 }
 
-/** Operations whose `name` may be a task. */
-const TASK_OPERATIONS: readonly OperationName[] = ['getTask', 'cancel', 'resubscribe']
+/** The operations whose only id is that of a task. */
+export const TASK_OPERATIONS: readonly OperationName[] = ['getTask', 'cancel', 'resubscribe']
 
-/** Whether `id` is a task, not a push configuration. */
-const idNamesTask = ({ operation, binding, version }: Pick<A2ACall, 'operation' | 'binding' | 'version'>): boolean => {
-  if (operation === 'listTasks') return false
-  return operations[operation].needs !== 'pushNotifications' || (binding === 'JSONRPC' && version === '0.3')
-}
-
-/** The names of push configurations, and of what a message is sent in, in folded form: their `id` is not that of a task. */
+/** Names of push configurations, and of what a message is sent in, in folded form: their `id` is not that of a task. */
 const PUSH_CONFIG = /^config$|pushnotification(?:config)?$/
 const MESSAGE = /^(?:message|request|configuration)$/
 
@@ -65,22 +61,20 @@ class ReferenceReader {
       if (/taskids?$/.test(folded) || (idIsTask && /^ids?$/.test(folded))) this.#add(this.#tasks, value, field)
       else if (/(?:contextids?|sessionid)$/.test(folded)) this.#addContext(value, field)
       else if (folded === 'name' || folded === 'parent') this.#addResource(value, idIsTask, field)
-      else this.#descend(value, `${field}.`, idIsTask && !this.#hasOtherId(folded))
+      else {
+        const isSent = operations[this.#operation].sends === true && MESSAGE.test(folded)
+        this.#descend(value, `${field}.`, idIsTask && !PUSH_CONFIG.test(folded) && !isSent)
+      }
     }
   }
 
   finish(): TaskReferences | InvalidParams {
     if (this.#invalid) return this.#invalid
-    for (const [field, ids] of [
-      ['referenceTaskIds', this.#tasks],
-      ['contextId', this.#contexts],
-    ] as const)
-      if (ids.size > MAX_NAMED_TASKS) return invalidParam(field, `must be at most ${MAX_NAMED_TASKS} in one call`)
-    return { tasks: [...this.#tasks], contexts: [...this.#contexts] }
-  }
-
-  #hasOtherId(name: string): boolean {
-    return PUSH_CONFIG.test(name) || (operations[this.#operation].sends === true && MESSAGE.test(name))
+    const tasks = [...this.#tasks]
+    const contexts = [...this.#contexts]
+    for (const [field, ids] of Object.entries({ referenceTaskIds: tasks, contextId: contexts }))
+      if (ids.length > MAX_NAMED_TASKS) return invalidParam(field, `must be at most ${MAX_NAMED_TASKS} in one call`)
+    return { tasks, contexts }
   }
 
   #descend(value: Json, path: string, idIsTask: boolean): void {
@@ -102,7 +96,7 @@ class ReferenceReader {
       this.#invalid ??= invalidParam(field, `must be at most ${MAX_CONTEXT_ID_LENGTH} printable characters of ASCII`)
   }
 
-  /** Where there is no message, an agent finds nothing but a resource name, or an id, in `name` and `parent`. */
+  /** Adds tasks in `name` and `parent`, where an agent finds only a resource name or an id if there is no message. */
   #addResource(value: Json, idIsTask: boolean, field: string): void {
     if (operations[this.#operation].sends) {
       if (typeof value !== 'string') this.#descend(value, `${field}.`, idIsTask)
@@ -115,4 +109,34 @@ class ReferenceReader {
       else this.#tasks.add(task)
     }
   }
+}
+
+// Routing
+
+/**
+ * Returns a call without the tenant and agent name of its caller, which 1.0 has in push configurations too. Where this
+ * host's own credentials or its record of owners decide what a caller reaches, the card alone selects the tenant:
+ * otherwise a caller could choose another one's.
+ */
+export const dropRoutingParams = (call: A2ACall): A2ACall => {
+  const { params, sources } = call
+  if (!sources) return { ...call, params: withoutRouting(params) }
+  const query = Object.fromEntries(Object.entries(sources.query).filter(([name]) => !isRoutingParam(name)))
+  const body = withoutRouting(sources.body)
+  return { ...call, params: withoutRouting(params), sources: { ...sources, query, body } }
+}
+
+const isRoutingParam = (name: string): boolean => ['tenant', 'agentname'].includes(foldName(name))
+
+const withoutRouting = (object: JsonObject): JsonObject =>
+  Object.fromEntries(
+    jsonEntries(object).flatMap(([name, value]) => {
+      if (isRoutingParam(name)) return []
+      return [[name, isFreeForm(foldName(name)) ? value : withoutNestedRouting(value)]]
+    }),
+  )
+
+const withoutNestedRouting = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(withoutNestedRouting)
+  return isPlainObject(value) ? withoutRouting(value) : value
 }

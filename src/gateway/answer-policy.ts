@@ -1,16 +1,18 @@
 import {
   type A2ACall,
   type AnswerPlace,
-  type CallEnd,
   type CallError,
   type Inspected,
-  observedCallOf,
+  type OperationName,
   operations,
   type ResultFacts,
   readAcceptedOutputModes,
+  specifiedError,
+  specifiedErrors,
   type VisibleTasks,
 } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
+import type { ObservedCall, Outcome } from '../card/model/index.ts'
 import { essence } from '../json/index.ts'
 import { observeCall, observeMediaTypes } from '../registry/edge/index.ts'
 import {
@@ -19,47 +21,42 @@ import {
   type GateWarning,
   logStream,
   readExtendedModes,
+  reportWarning,
 } from './gate/index.ts'
 import type { OwnedCall } from './tasks/index.ts'
-import type { AnswerPolicy, AnswerRepair } from './upstream/index.ts'
+import type { AnswerPolicy } from './upstream/index.ts'
 
 /** A call that is forwarded. */
 type ForwardedCall = {
   call: A2ACall
   profile: CallProfile
   owned: OwnedCall | undefined
-  /** Whether answers are translated for the caller. */
+  /** Set if answers are translated for the caller. */
   isTranslated?: boolean
-  /** Whether the call configures push notifications in its message. */
+  /** Set if the call configures push notifications in its message. */
   hasPushConfig: boolean
 }
 
-/** Builds how the answers to a call are checked, and observes them for the counts of its agent. */
-export const observeAnswers = (
-  context: CallContext,
-  { call, profile, owned, isTranslated = false, hasPushConfig }: ForwardedCall,
-): AnswerObserver => {
-  const policy = createAnswerPolicy(context, call, profile, owned)
+/** Builds the policy for the answers to a call, and observes them for the counts of its agent. */
+export const observeAnswers = (context: CallContext, forwarded: ForwardedCall): AnswerObserver => {
+  const policy = createAnswerPolicy(context, forwarded)
   // Only what has the shape of its version can be translated.
-  return new AnswerObserver(context, { call, hasPushConfig }, isTranslated ? { ...policy, level: 'enforce' } : policy)
+  return new AnswerObserver(context, forwarded, forwarded.isTranslated ? { ...policy, level: 'enforce' } : policy)
 }
 
-/**
- * Observes the answers to one call. The first event of a stream shows whether the agent streams at all, because it may be an
- * error.
- */
+/** Observes the answers to one call. The first event of a stream may be an error: it shows if the agent streams. */
 class AnswerObserver {
-  /** The given policy, which also shows this observer what it finds. With the level `off` it reads no more than before. */
+  /** The given policy, which also shows this observer what it finds. With the level `off`, it reads nothing more. */
   readonly policy: AnswerPolicy
-  readonly #context: Pick<CallContext, 'agent' | 'env' | 'ctx'>
-  readonly #forwarded: Pick<ForwardedCall, 'call' | 'hasPushConfig'>
+  readonly #context: CallContext
+  readonly #forwarded: ForwardedCall
   #facts: ResultFacts | undefined
   #fault: CallError | undefined
   #isCounted = false
 
   constructor(
-    context: Pick<CallContext, 'agent' | 'env' | 'ctx'>,
-    forwarded: Pick<ForwardedCall, 'call' | 'hasPushConfig'>,
+    context: CallContext,
+    forwarded: ForwardedCall,
     { inspect, warn, onStreamError, ...policy }: AnswerPolicy,
   ) {
     this.#context = context
@@ -132,15 +129,10 @@ const endOf = (error: CallError): CallEnd => ({
 })
 
 /**
- * Builds how the answers to a call are checked. What is found is reported in `Gate-Warning` and in the log. `owned` is set where
- * tasks are kept apart: then answers must be A2A, because what cannot be read could show the tasks of others.
+ * Builds the policy for the answers to a call. What is found is reported in `Gate-Warning` and in the log. `owned` is
+ * set where tasks are kept apart: then answers must be A2A, because others could show the tasks of other callers.
  */
-const createAnswerPolicy = (
-  context: CallContext,
-  call: A2ACall,
-  profile: CallProfile,
-  owned?: OwnedCall,
-): AnswerPolicy => {
+const createAnswerPolicy = (context: CallContext, { call, profile, owned }: ForwardedCall): AnswerPolicy => {
   const policy = createGatePolicy(context, call, profile)
   if (owned === undefined) return policy
   const inspect: AnswerPolicy['inspect'] = (facts, place) => {
@@ -157,36 +149,26 @@ const createAnswerPolicy = (
   return { ...policy, level: 'enforce', inspect, onRepair }
 }
 
-/** A warning about the tasks of others would show that they exist. */
+/** Returns the facts without the media types of others' tasks: a warning about those would show that they exist. */
 const withVisibleTypes = (facts: ResultFacts, { ids }: VisibleTasks): ResultFacts => {
   const visible = facts.tasks.filter(({ id }) => ids.has(id))
   return { ...facts, mediaTypes: [...new Set(visible.flatMap(({ mediaTypes = [] }) => mediaTypes))] }
 }
 
-/** Reports each warning once, and each repair. */
-const createReporter = (context: CallContext) => {
+const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProfile): AnswerPolicy => {
+  const level = profile.gate.responses
   const reported = new Set<string>()
+  /** Reports each warning once, and each repair. */
   const warn = (warning: GateWarning, place: AnswerPlace): void => {
     if (reported.has(warning.kind)) return
     reported.add(warning.kind)
-    report(warning, place)
+    reportWarning(context, warning, place)
   }
-  // The headers of a stream have been sent, and its call was logged.
-  const report = (warning: GateWarning, place: AnswerPlace): void => {
-    if (place === 'event') logStream(context, { warning })
-    else context.warnings = [...context.warnings, warning]
-  }
-  const reportRepairs = (found: readonly AnswerRepair[], place: AnswerPlace): void => {
+  const onRepair: AnswerPolicy['onRepair'] = (found, place) => {
     const repairs = found.filter(repair => !reported.has(`repaired ${repair}`))
     for (const repair of repairs) reported.add(`repaired ${repair}`)
-    if (repairs.length > 0) report({ kind: 'repaired', repairs }, place)
+    if (repairs.length > 0) reportWarning(context, { kind: 'repaired', repairs }, place)
   }
-  return { reported, warn, reportRepairs }
-}
-
-const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProfile): AnswerPolicy => {
-  const level = profile.gate.responses
-  const { reported, warn, reportRepairs: onRepair } = createReporter(context)
   const onStreamError: AnswerPolicy['onStreamError'] = error => logStream(context, { error })
   if (level === 'off') return { level, onStreamError, onRepair, warn: () => undefined }
   const onStackTrace: AnswerPolicy['onStackTrace'] = place => warn({ kind: 'stack-trace' }, place)
@@ -206,4 +188,95 @@ const createGatePolicy = (context: CallContext, call: A2ACall, profile: CallProf
     })
   }
   return { ...policy, inspect }
+}
+
+// Outcomes
+
+/** The end of a forwarded call, as far as it shows something of the agent. */
+export type CallEnd =
+  /** An error of this host; `status` is the agent's where it responded. */
+  | { error: CallError['kind']; status?: number; agentError?: undefined }
+  /** A response of the agent, and its error, if it is one and was read. */
+  | { status: number; isStream: boolean; error?: undefined; agentError?: ResultFacts['error'] | undefined }
+
+const METHOD_NOT_FOUND = specifiedError('METHOD_NOT_FOUND').code
+const PUSH_NOTIFICATION_NOT_SUPPORTED = specifiedError('PUSH_NOTIFICATION_NOT_SUPPORTED').code
+const UNSUPPORTED_OPERATION = specifiedError('UNSUPPORTED_OPERATION').code
+const EXTENDED_CARD_NOT_CONFIGURED = specifiedError('EXTENDED_AGENT_CARD_NOT_CONFIGURED').code
+const VERSION_NOT_SUPPORTED = specifiedError('VERSION_NOT_SUPPORTED').code
+
+/** The errors that show what an agent supports, as HTTP+JSON names them. */
+const CODES: ReadonlyMap<string, number> = new Map(
+  specifiedErrors
+    .filter(({ code }) => code === METHOD_NOT_FOUND || (code <= -32001 && code >= -32009))
+    .map(({ code, reason }) => [reason, code]),
+)
+
+/** Operations whose path names nothing that may not exist, so that a 404 is about the operation. */
+const OPERATIONS_WITHOUT_IDS: readonly OperationName[] = ['send', 'stream', 'listTasks', 'extendedCard']
+
+/** Returns what a forwarded call has shown of its agent. */
+export const observedCallOf = (
+  { operation, binding, version }: Pick<A2ACall, 'operation' | 'binding' | 'version'>,
+  hasPushConfig: boolean,
+  end: CallEnd,
+): ObservedCall => {
+  const { needs } = operations[operation]
+  const { agentError } = end
+  const code = codeOf(agentError)
+  const failure = failureOf(end, code)
+  const outcome = outcomeOf(operation, end.status, code, failure)
+  // An agent that answers with an error of A2A speaks the protocol, unless it refuses the version or the main method.
+  const isMainMethodRefused = operation === 'send' && outcome === 'refused' && code !== PUSH_NOTIFICATION_NOT_SUPPORTED
+  const isA2A = outcome === 'answered' || (agentError !== undefined && code !== METHOD_NOT_FOUND)
+  const isRefused = code === VERSION_NOT_SUPPORTED || isMainMethodRefused
+  const isStreamMissing = outcome === 'answered' && !(end.error === undefined && end.isStream)
+  // An agent that answers a message may have ignored the configuration in it.
+  const showsPush = needs === 'pushNotifications' || (hasPushConfig && code === PUSH_NOTIFICATION_NOT_SUPPORTED)
+  return {
+    operation,
+    protocol: `${binding} ${version}`,
+    outcome,
+    protocolOutcome: isRefused ? 'refused' : isA2A ? 'answered' : 'failed',
+    ...(needs === 'streaming' && { streaming: isStreamMissing ? 'failed' : outcome }),
+    ...(showsPush && { pushNotifications: outcome }),
+    ...(failure !== undefined && { failure }),
+  }
+}
+
+const outcomeOf = (
+  operation: OperationName,
+  status: number | undefined,
+  code: number | undefined,
+  failure: string | undefined,
+): Outcome => {
+  // A server that does not know a method or path responds with one of these.
+  const isUnknown = status === 405 || status === 501 || (status === 404 && OPERATIONS_WITHOUT_IDS.includes(operation))
+  if (code === undefined && isUnknown) return 'refused'
+  if (failure === undefined) return 'answered'
+  switch (code) {
+    case METHOD_NOT_FOUND:
+    case PUSH_NOTIFICATION_NOT_SUPPORTED:
+    case EXTENDED_CARD_NOT_CONFIGURED:
+      return 'refused'
+    case UNSUPPORTED_OPERATION:
+      // The specification has this error for a task that has ended, too.
+      return operation === 'resubscribe' || operation === 'send' ? 'failed' : 'refused'
+    default:
+      return 'failed'
+  }
+}
+
+/** Returns the code of an agent's error in JSON-RPC; over HTTP+JSON the code in an error is a status. */
+const codeOf = (error: ResultFacts['error']): number | undefined => {
+  if (error?.reason !== undefined) return CODES.get(error.reason)
+  return error?.code !== undefined && error.code < 0 ? error.code : undefined
+}
+
+const failureOf = ({ error, status = 0, agentError }: CallEnd, code: number | undefined): string | undefined => {
+  if (error !== undefined) return error
+  // JSON-RPC and A2A reserve these codes. Others are the agent's own, and can mean anything.
+  if (code !== undefined && Number.isInteger(code) && code >= -32768 && code <= -32000) return `${code}`
+  if (status >= 400) return `http-${status}`
+  return agentError === undefined ? undefined : 'agent-error'
 }

@@ -22,14 +22,13 @@ import { getRegistry } from '../registry/store/index.ts'
 import { createSigning } from '../signing/index.ts'
 import { forwardCall } from './forward-call.ts'
 import { type CallContext, checkReadAccess, type InboundCall, PAST_LIMIT, targetOf, UNAVAILABLE } from './gate/index.ts'
-import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/index.ts'
+import { jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/start.ts'
 
 /** A call for the extended card, or one that is checked against it. */
 type CheckedCall = { call: A2ACall; profile: CallProfile; target: CallTarget }
 
-/** The extended card in every representation; its manifest and the origin of this host's URLs decide how it is signed. */
-type Documents = Record<RepresentationName, JsonObject>
-type ExtendedCard = { documents: Documents; manifest: Manifest; origin: string }
+/** The extended card in every representation; its manifest and the origin of this host decide how it is signed. */
+type ExtendedCard = { documents: Record<RepresentationName, JsonObject>; manifest: Manifest; origin: string }
 
 /**
  * Fetches the extended card from the agent with the caller's own credentials, and returns it as this host serves it in
@@ -60,20 +59,14 @@ const signDocument = async (
   return 'signer' in signing ? (await signCard(document, signing.signer)).document : document
 }
 
-/**
- * The modes of the extended card that an agent returned to a caller, undefined for none, until `expires`, in ms since
- * 1970.
- */
+/** The modes of the extended card for a caller, undefined for none, until `expires`, in ms since 1970. */
 type KnownModes = { modes: CallModes | undefined; expires: number; size: number }
 
 /** Characters of JSON text. The overhead of an entry is that of the objects around it. */
 const MAX_KNOWN_LENGTH = 2 * 1024 * 1024
 const ENTRY_OVERHEAD = 300
 
-/**
- * By a digest of all that the agent's response depends on. Nothing else of a card stays in memory: it is for its caller
- * alone.
- */
+/** The modes by a digest of all that they depend on. Nothing else of a card stays in memory: it is for its caller. */
 const knownModes = new ClockCache<KnownModes>(MAX_KNOWN_LENGTH)
 
 /**
@@ -94,11 +87,8 @@ export const fetchExtendedModes = async (
   if (known && known.expires > Date.now()) return known.modes
   // A copy, because the log line is about the call itself.
   const card = await fetchCard({ ...context }, { call, profile, target })
-  if ('documents' in card) return rememberModes(key, collectModes(card.documents['1.0'] as unknown as AgentCard))
-  return hasNone(card) ? rememberModes(key, undefined) : undefined
-}
-
-const rememberModes = (key: string, modes: CallModes | undefined): CallModes | undefined => {
+  if (!('documents' in card) && !hasNone(card)) return undefined
+  const modes = 'documents' in card ? collectModes(card.documents['1.0'] as unknown as AgentCard) : undefined
   const size = ENTRY_OVERHEAD + JSON.stringify(modes ?? null).length
   knownModes.set(key, { modes, expires: Date.now() + EXTENDED_MODES_SECONDS * 1000, size })
   return modes
@@ -151,7 +141,7 @@ const readCard = (
   return isJsonObject(card) ? { card } : { kind: 'invalid-response', status }
 }
 
-/** Compiles the card with the agent's manifest. A card that cannot be served is an invalid response; the log has the reason. */
+/** Compiles the card with the agent's manifest. Logs why a card cannot be served: that is an invalid response. */
 const compileFor = async (
   extendedCard: JsonObject,
   profile: CallProfile,
@@ -173,10 +163,7 @@ const compileFor = async (
   return { kind: 'invalid-response', status: 200 }
 }
 
-/**
- * The manifest and the card that an agent's public card was compiled from, with the profile that was compiled from the
- * same or before.
- */
+/** The sources of each agent's public card, and the profile that was compiled from the same ones or before. */
 const knownBases = new ClockCache<{ base: RefreshBase; profile: CallProfile; size: number }>(MAX_KNOWN_LENGTH)
 
 /** Reads what the public card was compiled from, once for a profile; undefined while the Registry is unavailable. */

@@ -8,8 +8,7 @@ import { config } from '../config.ts'
 import { resolveSecret, resolveService } from '../http/start.ts'
 import type { CallContext, InboundCall } from './gate/index.ts'
 import type { OwnedCall } from './tasks/index.ts'
-import type { TranslatedCall } from './translate-call.ts'
-import type { UpstreamCredentials, UpstreamRoute } from './upstream/index.ts'
+import type { UpstreamRoute } from './upstream/index.ts'
 import { forward, misconfigured } from './upstream/start.ts'
 
 /** A call that passed every check of its agent's card, and how it was received. */
@@ -29,18 +28,26 @@ let answers: typeof import('./answer-policy.ts') | undefined
 export const forwardCall = async (context: CallContext, permitted: PermittedCall): Promise<Response | CallError> => {
   const { agent, caller, request, env, timing } = context
   const { profile, hasPushConfig = false } = permitted
-  const routed = maySelectTenant(profile) ? permitted.call : await dropRoutingParams(permitted.call)
+  const { mcp } = profile
+  // An MCP server is called only in A2A 1.0, whatever the manifest's `bridge`.
+  const target: CallTarget = mcp ? { ...permitted.target, version: '1.0' } : permitted.target
+  // With credentials of their own, callers reach nothing in another tenant of the agent that is not theirs.
+  const maySelectTenant = !addsCredential(profile) && profile.tasks === 'shared'
+  const routed = maySelectTenant
+    ? permitted.call
+    : (await import('../a2a/task-references.ts')).dropRoutingParams(permitted.call)
   const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
   if (owned && 'kind' in owned) return owned
   const call = nameBlocking(owned?.call ?? routed)
-  const target = targetOf(permitted)
-  const translated = needsTranslation(call, profile, target)
-    ? await translate(context, call, target, permitted.inbound.selector)
+  // A call that the manifest lets pass although the agent does not support its version goes as it is.
+  const isTranslated =
+    !isSameProtocol(call, target) && (mcp !== undefined || canTranslate(call, target, profile.bridge))
+  const translated = isTranslated
+    ? (await import('./translate-call.ts')).translateCall(context, call, target, permitted.inbound.selector)
     : undefined
   if (translated && 'kind' in translated) return translated
   const sent = translated?.call ?? call
   const message = translated?.message ?? permitted.inbound.toUpstream(call, target)
-  const { mcp } = profile
   // Loaded on first use, because few agents are MCP servers.
   const route = mcp
     ? (await import('./tool-invocation.ts')).createToolInvocation(
@@ -56,7 +63,6 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
   answers ??= await import('./answer-policy.ts')
-  const isTranslated = translated !== undefined
   const observer = answers.observeAnswers(context, { call: sent, profile, owned, isTranslated, hasPushConfig })
   timing?.lap('gate')
   const response = await forward(
@@ -89,50 +95,17 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   return response
 }
 
-/** Returns how the agent is called: an MCP server only in A2A 1.0, whatever the manifest's `bridge`. */
-const targetOf = ({ profile, target }: PermittedCall): CallTarget =>
-  profile.mcp ? { ...target, version: '1.0' } : target
-
-/**
- * Checks whether the agent has another version or binding than the call. One that the manifest lets pass although the
- * agent does not support its version goes as it is.
- */
-const needsTranslation = (call: A2ACall, { bridge, mcp }: CallProfile, target: CallTarget): boolean =>
-  !isSameProtocol(call, target) && (mcp !== undefined || canTranslate(call, target, bridge))
-
-/** Loaded on first use, because most callers have the version and binding of their agents. */
-const translate = async (
-  context: CallContext,
-  ...call: [call: A2ACall, target: CallTarget, selector: InboundCall['selector']]
-): Promise<TranslatedCall | CallError> => {
-  const { translateCall } = await import('./translate-call.ts')
-  return translateCall(context, ...call)
-}
-
-/**
- * Checks whether callers may select the agent's tenant: with credentials of their own, they reach nothing there that is
- * not theirs.
- */
-const maySelectTenant = (profile: CallProfile): boolean => !addsCredential(profile) && profile.tasks === 'shared'
-
-/** Loaded on first use, because an isolate that serves only cards never needs it. */
-const dropRoutingParams = async (call: A2ACall): Promise<A2ACall> => {
-  const routing = await import('../a2a/routing-params.ts')
-  return routing.dropRoutingParams(call)
-}
-
-/** Signs who calls, for an agent whose owner asks for it. */
+/** Signs an assertion of the caller, for an agent whose owner asks for it. Loaded on first use. */
 const assertIdentity = async (
   { agent, caller, env }: CallContext,
   { issuer }: NonNullable<CallProfile['identity']>,
   { profile: { tiers }, target }: PermittedCall,
 ): Promise<{ assertion: string } | { misconfigured: string }> => {
-  // Loaded on first use, because few agents ask for it.
-  const { assertCaller } = await import('./upstream/assertion.ts')
+  const { assertCaller } = await import('./upstream/caller-identity.ts')
   return assertCaller({ caller, issuer, audience: target.url, agent: agent.id, tiers }, env)
 }
 
-/** Checks whose the tasks of a call are. Loaded on first use, because few agents need it. */
+/** Checks the owners of a call's tasks. Loaded on first use, because few agents need it. */
 const checkOwner = async (
   { agent, caller, env }: CallContext,
   call: A2ACall,
@@ -150,17 +123,12 @@ const resolveUpstream = (profile: CallProfile, caller: Authentication, env: Env)
   const service = profile.service === undefined ? undefined : resolveService(profile.service, env)
   if (profile.service !== undefined && service === undefined)
     return misconfigured(`This Worker has no service binding "${profile.service}".`)
-  const credentials = resolveCredentials(profile, caller, env)
+  const { secret, apiKeyHeaders } = profile
+  const stripped = caller.strippedHeaders ?? []
+  const credentials =
+    secret === undefined
+      ? { pass: ['authorization', ...apiKeyHeaders].filter(name => !stripped.includes(name)) }
+      : resolveSecret(secret, env, config(env))
   if ('misconfigured' in credentials) return misconfigured(credentials.misconfigured)
   return { service, credentials, timeoutSeconds: config(env).upstreamTimeoutSeconds }
-}
-
-const resolveCredentials = (
-  { secret, apiKeyHeaders }: CallProfile,
-  caller: Authentication,
-  env: Env,
-): UpstreamCredentials | { misconfigured: string } => {
-  if (secret !== undefined) return resolveSecret(secret, env, config(env))
-  const stripped = caller.strippedHeaders ?? []
-  return { pass: ['authorization', ...apiKeyHeaders].filter(name => !stripped.includes(name)) }
 }

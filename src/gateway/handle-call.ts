@@ -1,7 +1,6 @@
 import type { A2ACall, CallError, ErrorForm } from '../a2a/index.ts'
 import { authenticate, hasKnownCredentials, isLimited } from '../auth/start.ts'
 import type { CallProfile } from '../card/index.ts'
-import type { CallModes } from '../card/model/index.ts'
 import { config } from '../config.ts'
 import { startTiming } from '../http/start.ts'
 import { forwardCall } from './forward-call.ts'
@@ -36,7 +35,10 @@ export const handleCall = async (
   const timing = starting && (await starting)
   const context = createCallContext(await authenticate(request, env, ctx), { request, env, ctx, timing })
   timing?.lap('auth')
-  if (request.headers.has('traceparent')) await continueTrace(context)
+  // Loaded on first use, because few callers have a trace.
+  const hasTrace = request.headers.has('traceparent')
+  const trace = hasTrace && (await import('./upstream/trace-context.ts')).continueTrace(request.headers, env)
+  if (trace) context.trace = trace
   const handled = (await receiveCall(inbound, context)) ?? (await dispatchCall(inbound, context))
   const result = 'kind' in handled ? await countRefusal(handled, context) : handled
   const error = 'kind' in result ? result : undefined
@@ -56,20 +58,13 @@ const refuse = async (error: CallError, form: ErrorForm): Promise<Response> => {
   return errors.errorResponse(error, form)
 }
 
-/** Adds the trace of the caller to the context. Loaded on first use, because few callers have one. */
-const continueTrace = async (context: CallContext): Promise<void> => {
-  const traces = await import('./upstream/trace-context.ts')
-  const trace = traces.continueTrace(context.request.headers, context.env)
-  if (trace) context.trace = trace
-}
-
 /**
- * Resolves the agent, counts the call, and reads its body. A call is counted before its body is read, so a refused one counts too.
- * The body of a refused call is read only if it is small, so that the error has the id of the call.
+ * Resolves the agent, counts the call, and reads its body. A call is counted before its body is read, so a refused one
+ * counts too. The body of a refused call is read only if it is small, so that the error has the id of the call.
  */
 const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<CallError | undefined> => {
   const { request, env, timing } = context
-  // An address past its limit is counted first, so that it costs neither a look-up of the agent nor a check of credentials.
+  // An address past its limit is counted first: it costs neither a look-up of the agent nor a check of credentials.
   const countedFirst = !context.caller.authenticated && isLimited(request) && !(await hasKnownCredentials(request))
   const refused = countedFirst ? await checkRateLimit(context.caller, request, env) : undefined
   const unresolved = refused || !inbound.agent ? undefined : await resolveAgent(context, inbound.agent)
@@ -111,7 +106,7 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   return forwardCall(context, { call, profile, target, inbound, hasPushConfig })
 }
 
-/** Evaluates the policy; if the media types are refused, again with the modes of the extended card that the caller may read. */
+/** Evaluates the policy; if the media types are refused, again with the modes of the caller's extended card. */
 const checkPolicy = (call: A2ACall, profile: CallProfile, context: CallContext): Verdict | Promise<Verdict> => {
   const verdict = evaluatePolicy(call, profile, config(context.env).allowedOrigins)
   return verdict instanceof Promise || refusesModes(verdict) ? checkAgain(verdict, { call, profile, context }) : verdict
@@ -125,12 +120,9 @@ const checkAgain = async (
   { call, profile, context }: { call: A2ACall; profile: CallProfile; context: CallContext },
 ): Promise<Verdict> => {
   const verdict = await evaluated
-  const modes = refusesModes(verdict) ? await loadModes(profile, context) : undefined
+  if (!refusesModes(verdict)) return verdict
+  const modes = profile.agentServesExtendedCard
+    ? await (await import('./extended-card.ts')).fetchExtendedModes(context, profile)
+    : await readExtendedModes(context, profile)
   return modes ? evaluatePolicy(call, { ...profile, modes }, config(context.env).allowedOrigins) : verdict
 }
-
-/** Loads the modes of the extended card that the caller may read, from the agent if that serves it. */
-const loadModes = async (profile: CallProfile, context: CallContext): Promise<CallModes | undefined> =>
-  profile.agentServesExtendedCard
-    ? (await import('./extended-card.ts')).fetchExtendedModes(context, profile)
-    : readExtendedModes(context, profile)

@@ -14,23 +14,61 @@ import {
 } from '../a2a/start.ts'
 import type { CallProfile } from '../card/index.ts'
 import type { CallTarget } from '../card/model/index.ts'
-import { a2aResponse, PRIVATE_NO_STORE } from '../http/start.ts'
+import { a2aResponse, type Handler, PRIVATE_NO_STORE, requestHostname } from '../http/start.ts'
 import type { JsonObject } from '../json/index.ts'
 import type { CachedDocument } from '../registry/edge/index.ts'
+import { findAgentByHost } from '../registry/edge/start.ts'
 import {
   type AgentRef,
   agentById,
   type CallContext,
+  callableBy,
+  findAgentByName,
   type InboundCall,
   preferVersionError,
   readCallBody,
   supportedVersions,
+  UNAVAILABLE,
 } from './gate/index.ts'
+import { handleCall } from './handle-call.ts'
 import { type AgentParameter, jsonRpcMessage, rewriteRoutingParams, type UpstreamMessage } from './upstream/start.ts'
 
-/** An endpoint at which a parameter of the call selects the agent. */
+/** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
+export const agentCall: Handler = (request, env, ctx, { id }) =>
+  handleCall(new JsonRpcCall(request, agentById(id)), request, env, ctx)
+
+/** `POST /a2a`: a JSON-RPC call of the agent that `tenant` names, else of the agent of the hostname. */
+export const hostCall: Handler = (request, env, ctx) =>
+  handleCall(new JsonRpcCall(request, { parameter: 'tenant', find: findByTenant }), request, env, ctx)
+
+const findByTenant = async (
+  { tenant }: JsonObject,
+  { request, env, ctx }: CallContext,
+): Promise<AgentRef | CallError> =>
+  typeof tenant === 'string' && tenant !== ''
+    ? agentById(tenant)
+    : findAgentByHost(requestHostname(request), env, ctx).then(
+        (id = '') => ({ id, named: '' }),
+        () => UNAVAILABLE,
+      )
+
+/** `POST /a2a/v1`: Shaman's JSON-RPC endpoint, at which `agentName` is an agent's name or id, in any case. */
+export const namedCall: Handler = (request, env, ctx) =>
+  handleCall(new JsonRpcCall(request, { parameter: 'agentName', find: findByAgentName }), request, env, ctx)
+
+const findByAgentName = async (
+  { agentName: named }: JsonObject,
+  { caller, request, env, ctx }: CallContext,
+): Promise<AgentRef | CallError> =>
+  typeof named !== 'string' || named === ''
+    ? invalidParam('agentName', 'must be the name or id of an agent')
+    : findAgentByName(named, callableBy(caller, request, env, ctx), env, ctx).then(
+        id => ({ id, named }),
+        () => UNAVAILABLE,
+      )
+
+/** An endpoint at which a parameter of the call selects the agent. It is for this host, so it is not forwarded. */
 type AgentSelector = {
-  /** Its name. It is for this host, so it is not forwarded. */
   parameter: AgentParameter
   find: (params: JsonObject, context: CallContext) => Promise<AgentRef | CallError>
 }

@@ -21,7 +21,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import type { CachedDocument } from '../registry/edge/index.ts'
 import { type AgentRef, agentById, type InboundCall, preferVersionError, readCallBody } from './gate/index.ts'
 import { handleCall } from './handle-call.ts'
-import { rewriteRoutingParams, type UpstreamMessage } from './upstream/index.ts'
+import { rewriteRoutingParams, type UpstreamMessage } from './upstream/start.ts'
 
 /** Handles the HTTP+JSON binding below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */
 export const restCall: Handler = (request, env, ctx, { id }) => handleCall(new RestCall(request, id), request, env, ctx)
@@ -104,14 +104,14 @@ export class RestCall implements InboundCall {
     return a2aResponse(version === '0.3' ? wrapSchemesForProto(body) : body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
   }
 
-  /** The query without the version, which is sent as a header. Of a repeated parameter only the first value, which was checked. */
+  /** The query without the version, which is sent as a header. A repeated parameter has its first value only. */
   get #query(): URLSearchParams {
     const params = [...new URL(this.#request.url).searchParams].filter(([name]) => !isVersionParameter(name))
     return new URLSearchParams(Object.fromEntries(params.reverse()))
   }
 }
 
-/** Wraps the security schemes of a 0.3 card as 0.3's proto does, too: its readers reject schemes that are not wrapped. */
+/** Wraps the security schemes of a 0.3 card as 0.3's proto does, too: its readers reject others. */
 const wrapSchemesForProto = (body: BufferSource): string => {
   const card: JsonObject = JSON.parse(new TextDecoder().decode(body))
   const schemes = isJsonObject(card.securitySchemes) ? Object.entries(card.securitySchemes) : []

@@ -1,1 +1,1 @@
-export * from './endpoints.ts'
+export { agentCall, hostCall, namedCall } from './jsonrpc-binding.ts'

@@ -12,11 +12,11 @@ export const createToolInvocation = (
   { agent: { id }, caller, request, env }: CallContext,
   call: A2ACall,
   { mcp, service, secret }: CallProfile & Required<Pick<CallProfile, 'mcp'>>,
-  body: string,
+  message: string,
 ): UpstreamRoute | CallError => {
   const { sends, streams = false } = operations[call.operation]
   // A message to a task is an answer to the elicitation of its tool.
-  const continues = sends && hasTaskId(call)
+  const continues = sends && (firstDefined(firstDefined(call.params, 'message'), 'taskId') ?? '') !== ''
   const toolCall = sends && !continues ? resolveToolCall(call.params, mcp) : undefined
   if (toolCall && 'kind' in toolCall) return toolCall
   const { upstreamTimeoutSeconds: timeoutSeconds } = config(env)
@@ -36,23 +36,15 @@ export const createToolInvocation = (
       'tool' in toolCall && { tool: { name: toolCall.tool.name, arguments: JSON.stringify(toolCall.arguments) } }),
     timeoutSeconds,
     streams,
-    request: body,
+    request: message,
     id: JSON.stringify(call.id),
   }
+  const init = { method: 'POST', body: JSON.stringify(bridgeCall) }
   return {
-    service: { fetch: () => sendToAgent(bridgeCall, env) },
+    service: { fetch: () => env.MCP_AGENTS.getByName(id).fetch('https://mcp-agent.internal/', init) },
     // The caller's credentials are for this host. The Durable Object adds those of the server.
     credentials: { pass: [] },
     // A tool may take long while it reports progress; the Durable Object limits the time between two reports.
     timeoutSeconds: sends ? MAX_TOOL_SECONDS + timeoutSeconds : timeoutSeconds,
   }
 }
-
-const hasTaskId = ({ params }: A2ACall): boolean =>
-  (firstDefined(firstDefined(params, 'message'), 'taskId') ?? '') !== ''
-
-const sendToAgent = (call: BridgeCall, env: Env): Promise<Response> =>
-  env.MCP_AGENTS.getByName(call.agent).fetch('https://mcp-agent.internal/', {
-    method: 'POST',
-    body: JSON.stringify(call),
-  })

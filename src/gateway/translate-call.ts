@@ -1,21 +1,21 @@
 import { type BridgedCall, bridgeCall } from '../a2a/bridge/index.ts'
-import { type A2ACall, type CallError, operations } from '../a2a/index.ts'
+import { type A2ACall, type AnswerPlace, type CallError, operations } from '../a2a/index.ts'
 import { createTokenFinder } from '../auth/index.ts'
 import type { CallTarget } from '../card/model/index.ts'
 import { omit } from '../json/index.ts'
-import { type CallContext, type GateWarning, logStream } from './gate/index.ts'
+import { type CallContext, reportWarning } from './gate/index.ts'
 import {
   type AgentParameter,
   jsonRpcMessage,
   rewriteRoutingParams,
   type TranslateAnswer,
   type UpstreamMessage,
-} from './upstream/index.ts'
+} from './upstream/start.ts'
 
 /** A call as its agent gets it, and how answers are translated for the caller. */
 export type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }
 
-/** Translates a call for an agent of another version or binding. `selector` is the parameter that selected the agent. */
+/** Translates a call for an agent of another version or binding. `selector` is the parameter that chose the agent. */
 export const translateCall = (
   context: CallContext,
   call: A2ACall,
@@ -49,21 +49,18 @@ const writeMessage = ({ call, httpMethod, path, hasBody }: BridgedCall, target: 
   return { method: httpMethod, ...(path !== undefined && { path }), ...(hasBody && { body: JSON.stringify(params) }) }
 }
 
-/** Reports what the translation of a call and its answers loses, each member once: in `Gate-Warning`, for events in the log. */
+/** Reports what the translation of a call and its answers loses, each member once. */
 const reportLosses = (context: CallContext, { losses, translate }: BridgedCall): TranslateAnswer => {
   const reported = new Set<string>()
-  const report = (lost: readonly string[], isEvent: boolean): void => {
+  const report = (lost: readonly string[], place: AnswerPlace): void => {
     const found = [...new Set(lost.map(path => path.replaceAll(/\[\d+\]/g, '[]')))].filter(path => !reported.has(path))
-    if (found.length === 0) return
     for (const path of found) reported.add(path)
-    const warning: GateWarning = { kind: 'lossy', losses: found }
-    if (isEvent) logStream(context, { warning })
-    else context.warnings = [...context.warnings, warning]
+    if (found.length > 0) reportWarning(context, { kind: 'lossy', losses: found }, place)
   }
-  report(losses, false)
+  report(losses, 'response')
   return (text, place, status) => {
     const translated = translate(text, place, status)
-    if ('losses' in translated) report(translated.losses, place === 'event')
+    if ('losses' in translated) report(translated.losses, place)
     return translated
   }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { type CallError, invalidParam } from '../../src/a2a/call-error.ts'
 import { ERRORS } from '../../src/a2a/error-catalogue.ts'
-import { describeError, errorResponse, toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
-import { type CallError, invalidParam } from '../../src/a2a/errors.ts'
+import { describeError, errorResponse, toJsonRpcError } from '../../src/a2a/error-response.ts'
+import { toRestError } from '../support/calls.ts'
 
 const info = (reason: string, domain: string, metadata?: Record<string, string>) => ({
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo',

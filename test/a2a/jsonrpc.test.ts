@@ -129,7 +129,7 @@ it('rejects more than 100,000 numbers that JavaScript would write in another way
   expect('value' in parseJsonLossless(numbers(100_000))).toBe(true)
   expect(parseJsonLossless(numbers(100_001))).toStrictEqual({
     kind: 'not-a-request',
-    detail: 'More than 100000 numbers are written as JavaScript does not write them, such as 1.0 for 1.',
+    detail: 'More than 100000 numbers are written like 1.0, not 1.',
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { operations, resolveMethod } from '../../src/a2a/operations.ts'
+import { operations, readExtensions, readVersion, resolveMethod, versionForError } from '../../src/a2a/operations.ts'
 
 /** Operation, method names in 0.3 and 1.0, and the capability that it needs. */
 const table = [
@@ -96,5 +96,78 @@ describe('unknown method names', () => {
     const names = ['message/shout', '', 'sendmessage', 'toString', '__proto__', 'constructor', 'message/send ']
     for (const [method, version] of [['ShoutMessage', '1.0'], ...names.map(name => [name, '0.3'] as const)] as const)
       expect(resolveMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ kind: 'method', method, version })
+  })
+})
+
+const requestWith = (header: string | null, query: string[] = []) => ({
+  headers: new Headers(header === null ? {} : { 'A2A-Version': header }),
+  url: `https://host.example/${query.length > 0 ? '?' : ''}${query.map(each => `a2a-version=${each}`).join('&')}`,
+})
+
+describe('readVersion', () => {
+  const versionOf = (header: string | null, ...query: string[]) => {
+    const parsed = readVersion(requestWith(header, query))
+    return 'kind' in parsed ? parsed : (parsed.version ?? 'none')
+  }
+  const all = (...headers: (string | null)[]) => new Set(headers.map(header => versionOf(header)))
+
+  it('reads the header and the query', () => {
+    expect(all(null, '', ',')).toEqual(new Set(['none']))
+    expect(all('0.3', '0.3.0', '0.2', '0.2.6', '0.2, 0.3')).toEqual(new Set(['0.3']))
+    expect(all('1.0', '1.0.1', ' 1.0 ', '1.0, 1.0', '1.0, 1.0.1', '1.0,')).toEqual(new Set(['1.0']))
+    expect([
+      ...[versionOf(' ', ''), versionOf(null, '1.0'), versionOf(null, '0.3', '0.3'), versionOf('', '1.0.1')],
+      ...[versionOf('1.0', '1.0'), versionOf('1.0', '')],
+    ]).toEqual(['none', '1.0', '0.3', '1.0', '1.0', '1.0'])
+  })
+
+  it('rejects other versions, and several', () => {
+    const rejected = (offered: string) => ({ kind: 'version', offered, accepted: ['0.3', '1.0'] })
+    const other = ['9.9', '1', 'v1.0', '1.0-beta', '1.1', '0.1', '0.4', '00.3', 'latest', '0.3, 1.0', '1.0, 9.9']
+    for (const header of other) expect(versionOf(header)).toStrictEqual(rejected(header))
+    expect(versionOf('9.9, 9.9.1')).toStrictEqual(rejected('9.9'))
+    expect(versionOf('0.3', '1.0')).toStrictEqual(rejected('0.3, 1.0'))
+    expect(versionOf(null, '0.3', '1.0')).toStrictEqual(rejected('0.3, 1.0'))
+    expect(versionOf(null, '9.9')).toStrictEqual(rejected('9.9'))
+    expect(versionOf('1.0', 'toString')).toStrictEqual(rejected('1.0, toString'))
+  })
+})
+
+describe('versionForError', () => {
+  it.each([
+    ['0.3', 'SendMessage', '0.3'],
+    ['1.0', 'message/send', '1.0'],
+    [null, 'message/send', '0.3'],
+    [null, 'SendMessage', '1.0'],
+    [null, '', '0.3'],
+    [null, undefined, '0.3'],
+    ['9.9', undefined, '1.0'],
+    ['9.9', 'SendMessage', '1.0'],
+    ['9.9', 'message/send', '0.3'],
+  ])('for the version %j and the method %j is %s', (header, method, version) => {
+    expect(versionForError(readVersion(requestWith(header)), method)).toBe(version)
+  })
+})
+
+describe('readExtensions', () => {
+  const read = (current?: string, old?: string) =>
+    readExtensions(
+      new Headers({
+        ...(current !== undefined && { 'A2A-Extensions': current }),
+        ...(old !== undefined && { 'X-A2A-Extensions': old }),
+      }),
+    )
+
+  it('reads the lists of both headers, each extension once', () => {
+    const [x, y] = ['https://a.example/x', 'https://a.example/y']
+    expect(read()).toStrictEqual([])
+    expect(read('', ' , ')).toStrictEqual([])
+    expect(read(x)).toStrictEqual([x])
+    expect(read(`${x}, ${y},${x}`)).toStrictEqual([x, y])
+    expect(read(x, y)).toStrictEqual([x, y])
+  })
+
+  it('returns at most 200 extensions', () => {
+    expect(read(Array.from({ length: 1000 }, (_, index) => `urn:${index}`).join(','))).toHaveLength(200)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { A2ACall, OperationName } from '../../src/a2a/operations.ts'
-import { readTaskReferences } from '../../src/a2a/task-references.ts'
-import type { JsonObject } from '../../src/json/json.ts'
+import { dropRoutingParams, readTaskReferences } from '../../src/a2a/task-references.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../../src/limits.ts'
 import { callWith } from '../support/calls.ts'
 
@@ -157,5 +157,22 @@ describe('a list of tasks', () => {
   it('names the context that it is filtered by', () => {
     expect(readRest('listTasks', { query: { contextId: 'c', pageSize: '5' } })).toEqual(contexts('c'))
     expect(read('listTasks', { contextId: 'c', id: 'x' })).toEqual(contexts('c'))
+  })
+})
+
+describe('dropRoutingParams', () => {
+  it('removes the tenant at every depth and in every spelling, but leaves what has a free form as it is', () => {
+    const free = { tenant: 'a', agentName: 'b', count: JSON.rawJSON('1e400') as unknown as Json }
+    const configuration = { taskPushNotificationConfig: { id: 'c', tenant: 'victim' }, count: free.count }
+    const message = { parts: [{ data: free }], content: [free], metadata: free, list: [{ Tenant: 'victim', id: 'm' }] }
+    const sent = dropRoutingParams(
+      callWith({ params: { message, configuration, metadata: free, agent_name: 'Other', tenant: 'victim' } }),
+    )
+    expect(sent.params).toEqual({
+      message: { ...message, list: [{ id: 'm' }] },
+      configuration: { ...configuration, taskPushNotificationConfig: { id: 'c' } },
+      metadata: free,
+    })
+    expect(JSON.stringify(sent.params.configuration)).toContain('1e400')
   })
 })

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toJsonRpcError, toRestError } from '../../src/a2a/error-response.ts'
+import { toJsonRpcError } from '../../src/a2a/error-response.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { answerCalls, numberedEvent, resultOf } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
-import { agentResponse, call, codeOf, expectJsonRpcError, message, messageV03 } from '../support/calls.ts'
+import { agentResponse, call, codeOf, expectJsonRpcError, message, messageV03, toRestError } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { parseEvents } from '../support/event-stream.ts'
 import { html, json, reply, stream } from '../support/upstream.ts'
@@ -38,7 +38,7 @@ const lastLineOf = (id: string) => linesOf(id).at(-1)
 const send = (id = 'answers', headers: Record<string, string> = {}) =>
   called.send(`/agents/${id}/a2a`, { body: call(), headers })
 
-// All that can be wrong: check-answer.test.ts and test/a2a/results.test.ts.
+// All that can be wrong: check-answer.test.ts and test/a2a/read-result.test.ts.
 describe('an answer that is not A2A', () => {
   it('is replaced by an error without its text, and the log explains it', async () => {
     called.agent.respond(reply(200, json, JSON.stringify({ error: secret })))

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { AnswerPlace, Inspected } from '../../src/a2a/results.ts'
+import type { AnswerPlace, Inspected } from '../../src/a2a/read-result.ts'
 import { type AnswerPolicy, checkAnswer, checkEvent } from '../../src/gateway/upstream/check-answer.ts'
 import type { AnsweredCall } from '../../src/gateway/upstream/request.ts'
 import type { Json } from '../../src/json/json.ts'

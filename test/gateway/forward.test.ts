@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { toRestError } from '../../src/a2a/error-response.ts'
-import type { CallError } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/call-error.ts'
 import type { ForwardOptions } from '../../src/gateway/upstream/forward.ts'
 import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
 import { readUpstreamResponse, toClientResponse } from '../../src/gateway/upstream/response.ts'
 import '../support/workers/identity-transform-stream.ts'
 import { numberedEvent } from '../support/answers.ts'
-import { forwardTo, hostHeaders, succeeded } from '../support/calls.ts'
+import { forwardTo, hostHeaders, succeeded, toRestError } from '../support/calls.ts'
 import { parseEvents } from '../support/event-stream.ts'
 import { html, json, reply, startUpstream, stream, type UpstreamServer } from '../support/upstream.ts'
 
@@ -243,11 +242,13 @@ it('rejects a body with a status with which no Response can have one', async () 
   for (const status of [101, 199, 204, 205, 600]) {
     const upstream = Response.json({ jsonrpc: '2.0', id: 7, result: {} })
     Object.defineProperties(upstream, { status: { value: status }, ok: { value: status > 199 && status < 300 } })
-    const policy = {
-      ...{ maxBytes: 1000, mayBeEmpty: true, ownCredentials: false, check: () => undefined },
-      form: { binding: 'JSONRPC', version: '1.0', id: 7 },
-    } as const
-    expect(await readUpstreamResponse(upstream, policy)).toEqual({ kind: 'invalid-response', status })
+    const form = { binding: 'JSONRPC', version: '1.0', id: 7, operation: 'send' } as const
+    const sent: UpstreamCall = {
+      ...{ method: 'DELETE', credentials: { pass: [] }, form, answered: form, streams: false, extensions: [] },
+      ...{ target: targetAt(agent.origin), headers: new Headers(), containsHostToken: () => false },
+    }
+    const options = { answers: { level: 'off', warn: () => undefined }, idleSeconds: 5 } as const
+    expect(await readUpstreamResponse(upstream, sent, options)).toEqual({ kind: 'invalid-response', status })
   }
 })
 

@@ -234,7 +234,7 @@ describe('the method and the version', () => {
     }
   })
 
-  // The others: test/a2a/operations.test.ts and test/a2a/service-parameters.test.ts.
+  // The others: test/a2a/operations.test.ts.
   it('are refused if this host or the agent does not support them', async () => {
     for (const [target, method, version, code, text] of [
       [path, 'tasks/send', '0.3', -32601, '"message/send"'],

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import type { CallError } from '../../src/a2a/errors.ts'
+import type { CallError } from '../../src/a2a/call-error.ts'
+import { errorText } from '../../src/a2a/error-response.ts'
 import type { A2ACall } from '../../src/a2a/operations.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { evaluatePolicy, type Verdict } from '../../src/gateway/gate/policy.ts'
@@ -160,3 +161,7 @@ export const hostHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 }
+
+/** Returns the body of an error over HTTP+JSON. */
+export const toRestError = (error: CallError, version: A2ACall['version']): JsonObject =>
+  JSON.parse(errorText(error, { binding: 'HTTP+JSON', version, id: null }))

@@ -91,14 +91,14 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'undefined is not true either',
   },
   {
-    path: 'src/gateway/tasks/agent-owners.ts',
+    path: 'src/gateway/tasks/owned-call.ts',
     original: '1024',
     replacement: '1023',
     line: 'CACHE_BYTES',
     reason: CACHE,
   },
   {
-    path: 'src/gateway/tasks/task-list.ts',
+    path: 'src/gateway/tasks/owned-call.ts',
     original: '0',
     replacement: '-1',
     line: 'size > 0',
@@ -133,6 +133,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     path: 'src/gateway/jsonrpc-binding.ts',
     original: "''",
     replacement: "'mutant'",
+    line: '#rpc: JsonRpcRequest',
     reason: 'both are methods of 0.3, the version in which a call without a readable body is refused',
   },
   {

@@ -1,16 +1,15 @@
 import type { Protocol } from '../../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
-import { type CallError, invalidParam } from '../errors.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
+import { type CallError, invalidParam } from '../call-error.ts'
 import { type Form, formOf, protoNames, readProto } from '../forms.ts'
 import { isPlainObject } from '../jsonrpc.ts'
 import { foldName } from '../message.ts'
 import { type A2ACall, type OperationName, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
-import { translateObject } from './objects.ts'
-import { namesInPushConfig, translatePushConfig, translateTaskPushConfig } from './push-configs.ts'
-import { definedMembers, isPresent, type Loss, type Translation } from './translation.ts'
+import { TASK_OPERATIONS } from '../task-references.ts'
+import { definedMembers, isPresent, type Loss, type Translation, translateObject } from './objects.ts'
 
-/** What the parameters of a call name, whatever its version and binding. */
+/** The parameters of a call, whatever its version and binding. */
 export type Params = {
   task?: Json | undefined
   /** The id of a push configuration. */
@@ -26,17 +25,13 @@ export type Params = {
 const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
   task ?? (pushConfig && (readProto(pushConfig, 'taskId') ?? namesInPushConfig(pushConfig.name).taskId))
 
-/** The operations whose only id is that of a task. */
-export const TASK_OPERATIONS: readonly OperationName[] = ['getTask', 'cancel', 'resubscribe']
-
-// Check
+const isId = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''
 
 /** Rejects parameters that agents of one version might read in another way than those of the other. */
 export const checkParams = (call: A2ACall, read: Params, form: Form): CallError | undefined => {
   const { operation, params } = call
   if (operations[operation].sends) return checkMessage(call) ?? checkConfiguration(params, form)
   if (operation === 'listTasks' || operation === 'extendedCard') return undefined
-  const isId = (id: Json | undefined): boolean => typeof id === 'string' && id !== ''
   const isV03 = call.version === '0.3' && call.binding === 'JSONRPC' && operation !== 'createPushConfig'
   const taskField = isV03 || TASK_OPERATIONS.includes(operation) ? 'id' : 'taskId'
   if (!isId(taskOf(read))) return invalidParam(taskField, 'must be the id of a task')
@@ -55,11 +50,17 @@ const checkConfiguration = ({ configuration }: JsonObject, form: Form): CallErro
     : invalidParam(`configuration.${PUSH_CONFIG[form]}`, 'must be an object')
 }
 
-// Read
-
 /** Reads the parameters of a call. */
 export const readParams = ({ operation, binding, version, params }: A2ACall): Params => {
-  if (operations[operation].sends) return readSendParams(params)
+  if (operations[operation].sends) {
+    const message = messageOf(params)
+    const { configuration } = params
+    return {
+      ...(isJsonObject(message) && { message }),
+      ...(isJsonObject(configuration) && { configuration }),
+      others: omit(params, 'message', 'request', 'configuration'),
+    }
+  }
   if (operation === 'createPushConfig') return { pushConfig: params, others: {} }
   // Over HTTP, the path has what 0.3 also has in a name.
   const isNamed = binding === 'HTTP+JSON' && version === '0.3'
@@ -75,18 +76,6 @@ export const readParams = ({ operation, binding, version, params }: A2ACall): Pa
     }
   return { task: readProto(params, 'taskId'), config: params.id, others: omit(others, 'id', ...protoNames('taskId')) }
 }
-
-const readSendParams = (params: JsonObject): Params => {
-  const message = messageOf(params)
-  const { configuration } = params
-  return {
-    ...(isJsonObject(message) && { message }),
-    ...(isJsonObject(configuration) && { configuration }),
-    others: omit(params, 'message', 'request', 'configuration'),
-  }
-}
-
-// Translate
 
 /** Translates parameters for an agent. Leaves out those that its binding and version do not have. */
 export const translateParams = (
@@ -125,8 +114,8 @@ const CONFIGURATION_NAMES = [
 ]
 
 /**
- * Translates the configuration of a message. A call that names neither `blocking` nor `returnImmediately` waits in both versions, as
- * at the official servers. `waits` is set where that matters: then a call of 0.3 states it, because some agents do not.
+ * Translates the configuration of a message. A call that names neither `blocking` nor `returnImmediately` waits in both
+ * versions, as at the official servers. Where `waits` is set, a call of 0.3 states it, because some agents do not.
  */
 const translateConfiguration = (
   configuration: JsonObject | undefined,
@@ -160,7 +149,7 @@ const returnsImmediately = (configuration: JsonObject | undefined, form: Form): 
   return form === 'kinds' ? configuration.blocking === false : configuration.blocking !== true
 }
 
-/** Returns the parameters that a binding and version have for an operation, and reports the others that have a value. */
+/** Returns the parameters that a protocol has for an operation, and reports the others that have a value. */
 const supportedOthers = (
   operation: OperationName,
   others: JsonObject,
@@ -176,12 +165,13 @@ const supportedOthers = (
     ...(hasPages ? [] : ['pageSize', 'pageToken'].flatMap(protoNames)),
   ]
   const namesTask = !sends && operation !== 'listTasks'
+  // No operation on a task has an object or a list, except for its metadata.
   const mayHideId = (name: string, value: Json): boolean =>
-    namesTask && (ID_NAMES.has(foldName(name)) || hasMembers(name, value))
+    ID_NAMES.includes(foldName(name)) || (name !== 'metadata' && (Array.isArray(value) || isPlainObject(value)))
   const lost = new Set<Loss>()
   const supported = jsonEntries(others).filter(([name, value]) => {
     const isUnsupported = unsupported.includes(name)
-    if (!isUnsupported && !mayHideId(name, value)) return true
+    if (!isUnsupported && !(namesTask && mayHideId(name, value))) return true
     if (isPresent(value)) lost.add(isUnsupported ? name : '*')
     return false
   })
@@ -189,11 +179,88 @@ const supportedOthers = (
   return Object.fromEntries(supported)
 }
 
-/** Whether a parameter is an object or a list, which no operation on a task has but for its metadata. */
-const hasMembers = (name: string, value: Json): boolean =>
-  name !== 'metadata' && typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
+/** The folded names of ids in any form: one that the caller's version lacks could be another task in the agent's. */
+const ID_NAMES = ['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid', 'pushnotificationconfigid']
 
-/** Every name of an id in some form, folded: what means nothing to the caller's version could be another task in the agent's. */
-const ID_NAMES: ReadonlySet<string> = new Set([
-  ...['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid', 'pushnotificationconfigid'],
-])
+// Push configurations
+
+/** Translates a push configuration; `path` ends in a period. */
+const translatePushConfig = (config: JsonObject, { from, to, losses }: Translation, path = ''): JsonObject => {
+  const { authentication } = config
+  const isRewritten = isPlainObject(authentication) && (from === 'proto 1.0') !== (to === 'proto 1.0')
+  const lose = (name: string) => losses.push(path + name)
+  // 1.0 has the tenant and the task in each configuration, 0.3 has neither.
+  const ofTask = to === 'proto 1.0' ? [] : ['tenant', ...protoNames('taskId')].filter(name => isPresent(config[name]))
+  for (const name of ofTask) lose(name)
+  return definedMembers({
+    ...omit(config, ...ofTask),
+    ...(isRewritten && { authentication: translateSchemes(authentication, to, lose) }),
+  })
+}
+
+/** Translates an authentication, which has one scheme in 1.0, and a list of them in 0.3. */
+const translateSchemes = (authentication: JsonObject, to: Form, lose: (name: string) => void): JsonObject => {
+  const { scheme, schemes, ...others } = authentication
+  const isV1 = to === 'proto 1.0'
+  if (isPresent(isV1 ? scheme : schemes)) lose('authentication.*')
+  if (!isV1) return { ...others, schemes: isPresent(scheme) ? [scheme ?? null] : [] }
+  const [first = '', ...rest] = Array.isArray(schemes) ? schemes : []
+  if (rest.length > 0) lose('authentication.schemes')
+  return { ...others, scheme: first }
+}
+
+/**
+ * Translates the push configuration of a task, which is nested in 0.3, and whose task is in its `name` over HTTP.
+ * `ofCall` is the task that the call names: some agents leave it out of their answers.
+ */
+export const translateTaskPushConfig = (
+  object: JsonObject,
+  translation: Translation,
+  ofCall: Json | undefined = '',
+): JsonObject => {
+  const { from, to } = translation
+  const { taskId = ofCall, config } = from === 'proto 1.0' ? readV1(object, translation) : readV03(object, translation)
+  const written = translatePushConfig(config, translation)
+  if (to === 'proto 1.0') return { ...written, taskId }
+  if (to === 'kinds') return { taskId, pushNotificationConfig: written }
+  const ids = [toText(taskId), toText(config.id)]
+  if (ids.some(id => id.includes('/'))) translation.losses.push('name')
+  return { name: `tasks/${ids.join('/pushNotificationConfigs/')}`, pushNotificationConfig: written }
+}
+
+/** Returns the task and id that are in the name of a push configuration of 0.3. */
+export const namesInPushConfig = (name: Json | undefined): { taskId?: string; id?: string } => {
+  const [, taskId, id] = /^tasks\/([^/]+)(?:\/pushNotificationConfigs\/([^/]+))?/.exec(toText(name)) ?? []
+  return { ...(taskId !== undefined && { taskId }), ...(id !== undefined && { id }) }
+}
+
+type TaskPushConfig = { taskId?: Json | undefined; config: JsonObject }
+
+const readV1 = (object: JsonObject, { losses }: Translation): TaskPushConfig => {
+  const taskId = readProto(object, 'taskId')
+  if (isPresent(taskId) && !isId(taskId)) losses.push('taskId')
+  return { taskId: isId(taskId) ? taskId : undefined, config: omit(object, ...protoNames('taskId')) }
+}
+
+/**
+ * Reads a push configuration of 0.3. Over HTTP, what creates one is wrapped in `config`, and names the task in the path
+ * and in `parent`; the official JavaScript client sends the configuration itself.
+ */
+const readV03 = (object: JsonObject, { from, losses }: Translation): TaskPushConfig => {
+  const isWrapped = from === 'proto 0.3' && readProto(object, 'pushNotificationConfig') === undefined
+  const wrapped = isWrapped && isJsonObject(object.config) ? object.config : object
+  const ofName = namesInPushConfig([wrapped.name, object.parent].find(isPresent))
+  const config = readProto(wrapped, 'pushNotificationConfig')
+  const given = isPlainObject(config) ? config : {}
+  const id = [readProto(object, 'configId'), ofName.id].find(isPresent)
+  const known = from === 'kinds' ? ['taskId', 'pushNotificationConfig'] : KNOWN_PROTO_V03
+  const isKnown = (name: string) => known.includes(name) || (name === 'config' && wrapped !== object)
+  if (![...Object.keys(wrapped), ...Object.keys(object)].every(isKnown)) losses.push('*')
+  return {
+    taskId: [readProto(object, 'taskId'), readProto(wrapped, 'taskId'), ofName.taskId].find(isId),
+    config: id === undefined || isPresent(given.id) ? given : { ...given, id },
+  }
+}
+
+/** The names around a push configuration of 0.3 over HTTP. */
+const KNOWN_PROTO_V03 = ['name', 'parent', ...['taskId', 'configId', 'pushNotificationConfig'].flatMap(protoNames)]

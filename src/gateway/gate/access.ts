@@ -27,9 +27,9 @@ export const PAST_LIMIT = { kind: 'rate-limit', retryAfter: RATE_LIMIT_SECONDS }
 export type IsVisible = (id: string) => Promise<boolean> | boolean
 
 /**
- * Resolves an id or name (case-insensitive) to an agent. An id takes precedence over a name, and of several agents with
- * one name the oldest does. Ignores internal agents that the caller cannot see, and any whose check fails
- * unexpectedly: it must not block others of its name. Returns an empty id if there is no such agent.
+ * Resolves an id or name (case-insensitive) to the id of an agent, or to ''. An id takes precedence over a name, and
+ * the oldest of several agents with one name. Ignores internal agents that the caller cannot see, and any whose check
+ * fails unexpectedly: it must not block others of its name.
  */
 export const findAgentByName = async (
   name: string,
@@ -49,7 +49,7 @@ export const findAgentByName = async (
   return publicId ?? ''
 }
 
-/** Returns a check for agents that the caller may call: with a token of this host, or with credentials that the card names. */
+/** Returns a check for agents that the caller may call: with a token of this host, or credentials of the card. */
 export const callableBy =
   (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): IsVisible =>
   async id => {
@@ -97,10 +97,7 @@ export const authorizeCall = (context: CallContext): { profile: CallProfile } | 
   return refuseCaller(caller, 'call', agent.id)
 }
 
-/**
- * Refuses callers that may not see the agent. If they may not read an internal agent, the error is that of an agent
- * that does not exist, whatever their credentials.
- */
+/** Refuses callers that may not see the agent. To them, an internal agent is one that does not exist. */
 export const authorizeRead = ({ agent, profile, caller }: CallContext): { profile: CallProfile } | CallError => {
   const { id, named } = agent
   const reason = caller.authenticated ? undefined : caller.reason
@@ -133,10 +130,7 @@ const refuseCaller = (caller: Authentication, scope: 'read' | 'call', agent: str
   return caller.reason === 'anonymous' ? { kind: 'no-token', scope } : { kind: 'bad-token' }
 }
 
-/**
- * Returns the error of a refused call. After too many failed attempts, that is 429 in place of an error of the
- * credentials.
- */
+/** Returns the error of a refused call. After too many failed attempts, that is 429 in place of one of credentials. */
 export const countRefusal = async (
   error: CallError,
   { caller, request, env }: Pick<CallContext, 'caller' | 'request' | 'env'>,
@@ -162,7 +156,7 @@ export const loadExtendedCard = async (
   return 'kind' in card || !card.source || !isExpired(card.source) ? card : UNAVAILABLE
 }
 
-/** Returns the modes of the extended card that the caller may read, if any: its skills may accept more than the public card. */
+/** Returns the modes of the extended card that the caller may read, if any: its skills may accept more. */
 export const readExtendedModes = async (
   { agent, caller, env, ctx }: CallContext,
   { tiers }: CallProfile,
@@ -171,16 +165,12 @@ export const readExtendedModes = async (
   if (tier === undefined) return undefined
   // While KV is unavailable, the public card decides.
   const document = await readExtended({ id: agent.id, tier, name: '1.0' }, env, ctx).catch(() => null)
-  return document ? modesOf(document) : undefined
+  if (document === null) return undefined
+  const modes =
+    modesOfDocuments.get(document) ?? collectModes(JSON.parse(new TextDecoder().decode(document.body)) as AgentCard)
+  modesOfDocuments.set(document, modes)
+  return modes
 }
 
 /** The modes of extended cards, parsed once while a card is in memory. */
 const modesOfDocuments = new WeakMap<CachedDocument, CallModes>()
-
-const modesOf = (document: CachedDocument): CallModes => {
-  const known = modesOfDocuments.get(document)
-  if (known) return known
-  const modes = collectModes(JSON.parse(new TextDecoder().decode(document.body)) as AgentCard)
-  modesOfDocuments.set(document, modes)
-  return modes
-}

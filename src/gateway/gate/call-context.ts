@@ -1,13 +1,18 @@
-import type { A2ACall, CallError, ErrorForm } from '../../a2a/index.ts'
+import type { A2ACall, AnswerPlace, CallError, ErrorForm } from '../../a2a/index.ts'
+import { operations, parseJsonLossless } from '../../a2a/start.ts'
 import type { Authentication } from '../../auth/index.ts'
 import type { CallProfile } from '../../card/index.ts'
 import type { CallTarget } from '../../card/model/index.ts'
 import type { RequestContext } from '../../http/index.ts'
+import { type BodyText, log, readText } from '../../http/start.ts'
+import type { Json } from '../../json/index.ts'
+import { essence, isJsonType } from '../../json/start.ts'
+import { MAX_CALL_BYTES, MAX_REFUSED_CALL_BYTES } from '../../limits.ts'
 import type { CachedDocument } from '../../registry/edge/index.ts'
 import type { AgentParameter, AnswerRepair, TraceContext, UpstreamMessage } from '../upstream/index.ts'
 import type { OutputWarning } from './content-negotiation.ts'
 
-/** An agent by its id, and as the caller named it: errors repeat only what the caller wrote. The id is empty if there is none. */
+/** An agent by its id, empty if there is none, and as the caller named it: errors repeat only what the caller wrote. */
 export type AgentRef = { id: string; named: string }
 
 /** Refers to an agent that the caller names by its id. */
@@ -33,18 +38,19 @@ export type InboundCall = {
   wrapCard: (document: Pick<CachedDocument, 'body'>) => Response
 }
 
-/** What the gate reports of a call that passes. */
-export type GateWarning = CallError | OutputWarning | LossWarning | RepairWarning
+/** A warning of the gate about a call that passes. */
+export type GateWarning =
+  | CallError
+  | OutputWarning
+  /** A translation between versions or bindings could not carry the members with these paths. */
+  | { kind: 'lossy'; losses: readonly string[] }
+  | { kind: 'repaired'; repairs: readonly AnswerRepair[] }
+  /** A stack trace that a `warn` level lets pass. */
+  | { kind: 'stack-trace' }
 
-/** What a translation between versions or bindings could not carry; `losses` are paths of members. */
-type LossWarning = { kind: 'lossy'; losses: readonly string[] }
-
-/** What was repaired in an answer of the agent, or the stack trace that a `warn` level lets pass. */
-type RepairWarning = { kind: 'repaired'; repairs: readonly AnswerRepair[] } | { kind: 'stack-trace' }
-
-/** What is known about a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
+/** The state of a call so far. Each step of `handleCall` adds to it; the log line is written from it. */
 export type CallContext = Readonly<RequestContext> & {
-  /** Identified by a token of this host; once the agent is resolved, also by credentials that the agent's card names. */
+  /** Identified by a token of this host; once the agent is resolved, also by credentials that its card names. */
   caller: Authentication
   agent: AgentRef
   /** Null until the agent is resolved, and if there is no such agent. */
@@ -52,7 +58,7 @@ export type CallContext = Readonly<RequestContext> & {
   call?: A2ACall
   /** The trace of the caller, if it has one. */
   trace?: TraceContext
-  /** What `warn` levels of the gate found, and media types of an answer that were not expected. */
+  /** The findings of `warn` levels of the gate, and media types of an answer that were not expected. */
   warnings: readonly GateWarning[]
   /** The status of the agent's own response. */
   upstreamStatus?: number
@@ -63,3 +69,107 @@ export const createCallContext = (
   caller: Authentication,
   { request, env, ctx, timing }: RequestContext,
 ): CallContext => ({ request, env, ctx, timing, caller, agent: agentById(), profile: null, warnings: [] })
+
+// Body
+
+/** Checks whether a request declares a body that is small enough to be read even if the call is refused. */
+export const hasSmallBody = ({ headers }: Request): boolean =>
+  Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
+
+/** Reads and parses the body of a call. The value of an empty body that is `optional` is null. */
+export const readCallBody = async (
+  request: Request,
+  { optional = false } = {},
+): Promise<{ value: Json } | CallError> => {
+  const { headers } = request
+  // A POST without a body has a length of 0 and no content type.
+  if (optional && (headers.get('Content-Length') === '0' || request.body === null)) return { value: null }
+  if (!isAcceptedType(headers)) return { kind: 'content-type', offered: headers.get('Content-Type') }
+  const read = await readText(request, MAX_CALL_BYTES)
+  if ('failed' in read) return BODY_ERRORS[read.failed]
+  return read.text === '' && optional ? { value: null } : parseJsonLossless(read.text)
+}
+
+const BODY_ERRORS: Record<Extract<BodyText, { failed: string }>['failed'], CallError> = {
+  'too-large': { kind: 'too-large', maxBytes: MAX_CALL_BYTES },
+  'not-utf-8': { kind: 'not-json', detail: 'The body is not UTF-8 text, as JSON must be.' },
+  // The client has disconnected: this error is for the log.
+  incomplete: { kind: 'aborted' },
+}
+
+/** Accepts JSON, and what `curl -d` declares, as GopherHole's examples do, if `Authorization` requires a preflight. */
+const isAcceptedType = (headers: Headers): boolean => {
+  const type = headers.get('Content-Type')
+  return isJsonType(type) || (essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
+}
+
+// Log
+
+/** Writes the log line of one call. No line contains what a caller or an agent wrote, except for valid ids. */
+export const logCall = (
+  context: CallContext,
+  error: CallError | undefined,
+  status: number,
+  milliseconds: number,
+): void => {
+  const { caller, warnings, upstreamStatus } = context
+  log(levelOf(error), 'call', {
+    ...describeCall(context),
+    'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
+    ...describeError(error),
+    ...(warnings.length > 0 && { 'calling_card.warnings': kindsOf(warnings) }),
+    ...(upstreamStatus !== undefined && { 'calling_card.upstream.status_code': upstreamStatus }),
+    'http.response.status_code': status,
+    'calling_card.duration_ms': milliseconds,
+  })
+}
+
+/** Reports a warning in `Gate-Warning` and the log line of the call; in a line of its own once those are written. */
+export const reportWarning = (context: CallContext, warning: GateWarning, place: AnswerPlace): void => {
+  if (place === 'event') logStream(context, { warning })
+  else context.warnings = [...context.warnings, warning]
+}
+
+/** Writes a log line about a stream that has begun: the error that ended it, or a warning about an event. */
+export const logStream = (context: CallContext, found: { error: CallError } | { warning: GateWarning }): void =>
+  log('error' in found ? levelOf(found.error) : 'info', 'stream', {
+    ...describeCall(context),
+    ...('error' in found
+      ? describeError(found.error)
+      : { 'calling_card.warnings': kindOf(found.warning), ...detailOf(found.warning) }),
+  })
+
+/** An error is what the owner has to correct; `npm start` shows it. */
+const levelOf = (error: CallError | undefined): 'error' | 'info' =>
+  error?.kind === 'misconfigured' || error?.kind === 'foreign-task' ? 'error' : 'info'
+
+const describeCall = ({ agent, profile, call, trace }: CallContext) => ({
+  ...(profile && { 'gen_ai.agent.id': agent.id }),
+  ...(call && {
+    'a2a.method.name': operations[call.operation]['1.0'],
+    'a2a.protocol.version': call.version,
+    'calling_card.binding': call.binding,
+  }),
+  ...(trace && {
+    trace_id: trace.traceId,
+    span_id: trace.spanId,
+    parent_span_id: trace.parentSpanId,
+    trace_flags: trace.flags,
+  }),
+})
+
+const describeError = (error: CallError | undefined) => error && { 'error.type': error.kind, ...detailOf(error) }
+
+const detailOf = (error: GateWarning) =>
+  'detail' in error && REASONED.has(error.kind) ? { 'calling_card.detail': error.detail } : undefined
+
+/** The errors whose `detail` this host or the runtime writes. Others repeat what the caller sent. */
+const REASONED: ReadonlySet<string> = new Set(['misconfigured', 'unreachable', 'invalid-response', 'foreign-task'])
+
+/** Lists what was found, for the log and `Gate-Warning`. */
+export const kindsOf = (warnings: readonly GateWarning[]): string => warnings.map(kindOf).join(', ')
+
+const kindOf = (warning: GateWarning): string => {
+  if (warning.kind === 'lossy') return `lossy (${warning.losses.join(' ')})`
+  return warning.kind === 'repaired' ? `repaired (${warning.repairs.join(' ')})` : warning.kind
+}

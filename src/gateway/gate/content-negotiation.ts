@@ -22,10 +22,7 @@ export const checkInputModes = (
   if (accepted.length === 0) return undefined
   if (parts.length > MAX_PARTS) return invalidParam('message.parts', `must be at most ${MAX_PARTS} parts`)
   if (ambiguousPart !== undefined)
-    return invalidParam(
-      `message.parts[${ambiguousPart}]`,
-      'must declare its media type as one string without wildcards',
-    )
+    return invalidParam(`message.parts[${ambiguousPart}]`, 'must declare one media type, as a string without wildcards')
   const listed = new Set(accepted)
   const unknown = mediaTypes.filter(type => !listed.has(type))
   if (unknown.length === 0) return undefined
@@ -46,8 +43,7 @@ export const checkOutputModes = (
     return invalidParam(field, `must be at most ${MAX_OUTPUT_MODES} media types`)
   const offered: string[] = []
   for (const [index, mode] of acceptedOutputModes.entries()) {
-    if (typeof mode !== 'string') return invalidParam(`${field}[${index}]`, 'must be a string')
-    if (!isMediaRange(mode))
+    if (typeof mode !== 'string' || !isMediaRange(mode))
       return invalidParam(`${field}[${index}]`, 'must be a media type or a range, such as "text/plain" or "image/*"')
     offered.push(mode)
   }
@@ -57,17 +53,15 @@ export const checkOutputModes = (
     : { kind: 'output-modes', offered, accepted }
 }
 
-/** A media type in an answer that the card does not declare, or that the caller does not accept. It is reported, never refused. */
+/** A media type in an answer that the card does not declare, or the caller does not accept. It is never refused. */
 export type OutputWarning = { kind: 'undeclared-output-modes' | 'unaccepted-output-modes' }
 
-/** Compares the media types of an answer with the modes that an agent declares. Skips the kinds of differences that are `known`. */
-type CompareOutputs = (mediaTypes: readonly string[], modes: CallModes, known?: ReadonlySet<string>) => OutputWarning[]
-
 /**
- * Compares the answers to one call with the output modes of the agent and its skills, and with those that the caller accepts. These
- * are parsed once, when an answer has another type: a stream may have very many answers.
+ * Compares the answers to one call with the output modes of the agent and its skills, and with those that the caller
+ * accepts, which are parsed once, when an answer has another type: a stream may have very many answers. The comparison
+ * skips the kinds of differences that are `known`.
  */
-export const createOutputComparison = (acceptedOutputModes: Json | undefined): CompareOutputs => {
+export const createOutputComparison = (acceptedOutputModes: Json | undefined) => {
   const accepted = Array.isArray(acceptedOutputModes)
     ? acceptedOutputModes.slice(0, MAX_OUTPUT_MODES).filter(mode => typeof mode === 'string')
     : []
@@ -77,7 +71,7 @@ export const createOutputComparison = (acceptedOutputModes: Json | undefined): C
     isAcceptable ??= createAcceptance(accepted.map(parseMediaRange))
     return isAcceptable(parseMediaRange(type))
   }
-  return (mediaTypes, modes, known) => {
+  return (mediaTypes: readonly string[], modes: CallModes, known?: ReadonlySet<string>): OutputWarning[] => {
     const produced = mediaTypes.slice(0, MAX_OUTPUT_MODES)
     const warnings: OutputWarning[] = []
     if (!known?.has('undeclared-output-modes') && !produced.every(type => isDeclared(type, modes)))
@@ -99,29 +93,17 @@ const isDeclared = (type: string, modes: CallModes): boolean => {
   return ranges.intersects(parseMediaRange(type))
 }
 
-/** Returns the modes of the skill that the message names, else the agent's; without a known skill, those of all skills too. */
-const modesFor = (
-  skillId: string | undefined,
-  { defaults, union, skills }: CallModes,
-  direction: keyof Modes,
-): string[] =>
-  skillId !== undefined && Object.hasOwn(skills, skillId)
-    ? (skills[skillId]?.[direction] ?? defaults[direction])
-    : union[direction]
+/** Returns the modes of the skill that the message names, else the agent's; those of all skills if it is unknown. */
+const modesFor = (skillId = '', { defaults, union, skills }: CallModes, direction: keyof Modes): string[] =>
+  Object.hasOwn(skills, skillId) ? (skills[skillId]?.[direction] ?? defaults[direction]) : union[direction]
 
-/**
- * Matches as `Accept` does (RFC 9110 §12.5.1): of the caller's ranges that match a mode of the agent, the most specific one
- * decides, and `q=0` wins between two that are equally specific.
- */
+/** Matches as `Accept` does (RFC 9110 §12.5.1): the most specific range decides, and `q=0` wins between equals. */
 const canProduce = (offered: readonly string[], accepted: readonly string[], modes: CallModes): boolean => {
   const wanted = offered.map(parseMediaRange)
-  const excluded = wanted.filter(range => range.excluded)
-  if (excluded.length === 0) {
-    if (accepted.some(mode => offered.includes(mode))) return true
-    const ranges = new MediaRanges(parseModes(accepted, modes))
-    return wanted.some(range => ranges.intersects(range))
-  }
-  return parseModes(accepted, modes).some(createAcceptance(wanted))
+  if (wanted.some(range => range.excluded)) return parseModes(accepted, modes).some(createAcceptance(wanted))
+  if (accepted.some(mode => offered.includes(mode))) return true
+  const ranges = new MediaRanges(parseModes(accepted, modes))
+  return wanted.some(range => ranges.intersects(range))
 }
 
 /** Returns a check of whether the ranges of a caller accept a mode. */

@@ -1,6 +1,4 @@
 export * from './access.ts'
-export * from './call-body.ts'
 export * from './call-context.ts'
-export * from './call-log.ts'
 export { createOutputComparison } from './content-negotiation.ts'
 export { evaluatePolicy, preferVersionError, supportedVersions, targetOf, type Verdict } from './policy.ts'

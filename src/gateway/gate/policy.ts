@@ -11,7 +11,6 @@ import {
   wireVersions,
 } from '../../card/model/start.ts'
 import { blockReason } from '../../http/start.ts'
-import type { Json } from '../../json/index.ts'
 import type { GateWarning } from './call-context.ts'
 import { checkInputModes, checkOutputModes } from './content-negotiation.ts'
 
@@ -22,7 +21,7 @@ type PolicyInput = {
   /** Undefined where the parameters are `invalid`. */
   message: MessageFacts | undefined
   invalid: InvalidParams | undefined
-  /** What is wrong with the shape of the message. */
+  /** The error in the shape of the message. */
   misshapen?: InvalidParams | undefined
   /** Origins that callbacks may go to although they are not public https ones (`ALLOWED_ORIGINS`). */
   allowedOrigins: ReadonlySet<string> | undefined
@@ -34,10 +33,7 @@ type Check = readonly [
   check: (input: PolicyInput) => CallError | undefined,
 ]
 
-/**
- * Every check, in order. Those with `always` are enforced regardless of gate levels: unchecked fields must not reach the agent,
- * and callbacks must not reach its network.
- */
+/** Every check, in order. `always` ones protect the agent and its network, regardless of gate levels. */
 const checks: readonly Check[] = [
   ['version', ({ call, profile }) => (translatableTarget(call, profile) ? undefined : versionError(call, profile))],
   [
@@ -69,16 +65,10 @@ const checks: readonly Check[] = [
   ['always', ({ call, profile }) => (targetOf(call, profile) ? undefined : versionError(call, profile))],
 ]
 
-/** A call that may be forwarded, with what `warn` levels found. */
-export type Permitted = { warnings: GateWarning[]; hasPushConfig?: boolean }
+/** The decision of the policy: a call that may be forwarded, with what `warn` levels found; or its error. */
+export type Verdict = { warnings: GateWarning[]; hasPushConfig?: boolean } | CallError
 
-/** What the policy decides about a call. */
-export type Verdict = Permitted | CallError
-
-/**
- * Checks a call against what the agent's card allows. The host itself answers calls for the extended cards that it has.
- * The promise is for a message that is not plainly one of its version.
- */
+/** Checks a call against what the agent's card allows. The promise is for a message that is not plainly right. */
 export const evaluatePolicy = (
   call: A2ACall,
   profile: CallProfile,
@@ -91,10 +81,7 @@ export const evaluatePolicy = (
   return message?.isDoubtful && profile.gate.version !== 'off' ? evaluateDoubtful(input) : applyChecks(input)
 }
 
-/**
- * Loads what decides about the message, because nearly every one is plainly right. Removes from it what its version
- * does not have.
- */
+/** Loads the checks of a message that is not plainly right. Removes members that its version does not have. */
 const evaluateDoubtful = async (input: PolicyInput): Promise<Verdict> => {
   const { call, profile } = input
   const { checkMessage, removeKinds } = await import('../../a2a/sent-message.ts')
@@ -132,7 +119,9 @@ const checkCallbacks = (
   const fields: string[] = []
   for (const { field, url } of callbackUrls) {
     if (fields.length >= MAX_REPORTED_CALLBACKS) break
-    if (!isCallable(url, allowedOrigins)) fields.push(field)
+    const isCallable =
+      typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
+    if (!isCallable) fields.push(field)
   }
   if (fields.length === 0) return undefined
   // One message for every reason, so that nobody can probe the network with it.
@@ -144,18 +133,12 @@ const checkCallbacks = (
   }
 }
 
-const isCallable = (url: Json, allowedOrigins?: ReadonlySet<string>): boolean =>
-  typeof url === 'string' && unambiguousUrl.test(url) && blockReason(url, allowedOrigins) === undefined
-
-/**
- * The agent has a URL parser of its own, so only URLs that all parsers read in the same way are passed on. Some parsers end the
- * host at a slash only, or at the last `@` before it.
- */
+/** Matches URLs that all parsers read alike. Some end the host at a slash only, or at the last `@` before it. */
 const unambiguousUrl = /^https?:\/\/[^/?#\\@\s]+(?:\/[^\\\s\p{Cc}]*|[?#][^@\\\s\p{Cc}]*)?$/iu
 
 /**
- * Returns the agent's endpoint for a call: the one with the same binding and version, else one to which the call is translated, else
- * one with the same binding, which is used only if the manifest does not enforce the version.
+ * Returns the agent's endpoint for a call: the one with the same binding and version, else one to which the call is
+ * translated, else one with the same binding, which is used only if the manifest does not enforce the version.
  */
 export const targetOf = (call: A2ACall, profile: CallProfile): CallTarget | undefined =>
   translatableTarget(call, profile) ?? profile.targets.find(({ binding }) => binding === call.binding)
@@ -176,8 +159,8 @@ export const supportedVersions = (
 ): WireVersion[] => wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
 
 /**
- * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the agent
- * supports, not the host; and an unsupported version before an unknown method.
+ * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the
+ * agent supports, not the host; and an unsupported version before an unknown method.
  */
 export const preferVersionError = (error: CallError, binding: CallBinding, profile: CallProfile): CallError => {
   const accepted = supportedVersions(profile, binding)

@@ -1,2 +1,2 @@
-export type { OwnedCall } from './agent-owners.ts'
+export type { OwnedCall } from './owned-call.ts'
 export * from './task-owners.ts'

@@ -1,17 +1,29 @@
+import { base64url } from 'jose'
 import { Alarm } from '../../registry/index.ts'
 import { EXPIRY_INTERVAL_MS, type Ids, type Owners, OwnerTable, RELEASE_MS } from './owner-table.ts'
-import { openPageToken, type PagePosition, sealPageToken } from './page-tokens.ts'
 
-/** A page of the agent's tasks: their ids, the agent's token of the next one, and of which part `size` tasks are for the caller. */
+/** The beginning of a page of a caller's tasks. */
+export type PagePosition = {
+  /** The token of the agent's page; empty for its first. */
+  token: string
+  /** The number of the caller's own tasks on that page that were on earlier pages of the caller. */
+  skip: number
+  /** The number of tasks on all earlier pages of the caller. */
+  seen: number
+}
+
+/** A page of the agent's tasks: their ids, the agent's token of the next one, and the part that the caller gets. */
 export type AgentPage = { tasks: string[]; next: string; position: PagePosition; size: number }
 
-/** Which of these tasks the caller sees, how many there are on all pages, and the token of the next page. */
+/** The tasks on a page that the caller sees, the number of tasks on all pages, and the token of the next page. */
 export type OwnedPage = { own: string[]; totalSize: number; nextPageToken: string }
 
 /** The name of the key for page tokens. */
 const PAGE_KEY = 'page-key'
 
-/** What a Durable Object stores about the owners of an agent's tasks: the table, the key for page tokens and a daily alarm. */
+const IV_BYTES = 12
+
+/** The owners of an agent's tasks in a Durable Object: the table, the key for page tokens and a daily alarm. */
 export class OwnerStore {
   readonly #storage: DurableObjectStorage
   #table: OwnerTable
@@ -23,16 +35,16 @@ export class OwnerStore {
     this.#table = new OwnerTable(storage.sql)
   }
 
-  /** Returns whose the ids are, if the caller may use all of them; else null. With `claim`, an unknown context becomes the caller's. */
+  /** Calls `OwnerTable.use`. */
   async use(caller: string, ids: Ids, claim: boolean): Promise<Owners | null> {
     if (claim) await this.#alarm.wakeAt(Date.now() + EXPIRY_INTERVAL_MS)
-    return this.#table.use(caller, ids, claim) ?? null
+    return this.#table.use(caller, ids, claim)
   }
 
-  /** Makes tasks and contexts that the agent started the caller's. Returns null if one is another caller's. */
+  /** Calls `OwnerTable.record`. */
   async record(caller: string, ids: Ids): Promise<Owners | null> {
     await this.#alarm.wakeAt(Date.now() + EXPIRY_INTERVAL_MS)
-    return this.#table.record(caller, ids) ?? null
+    return this.#table.record(caller, ids)
   }
 
   /** Returns what a caller may see of a page of the agent's tasks. */
@@ -46,17 +58,21 @@ export class OwnerStore {
     const totalSize = token === '' && next === '' ? own.length : total
     // Once the caller has seen every task of theirs, further pages would only show how many the others have.
     const isLast = (after.token === '' && after.skip === 0) || after.seen >= total
-    return {
-      own: shown,
-      totalSize,
-      nextPageToken: isLast ? '' : await sealPageToken(await this.#pageKey(), caller, after),
-    }
+    return { own: shown, totalSize, nextPageToken: isLast ? '' : await this.#encrypt(after, caller) }
   }
 
   /** Returns where a page begins; null if the token is not this caller's. */
   async openPage(caller: string, pageToken: string): Promise<PagePosition | null> {
-    const key = await this.#storedPageKey()
-    return (key && (await openPageToken(key, caller, pageToken))) ?? null
+    const key = await this.#storage.get<Uint8Array<ArrayBuffer>>(PAGE_KEY)
+    if (key === undefined) return null
+    try {
+      const bytes = base64url.decode(pageToken)
+      const algorithm = algorithmFor(caller, bytes.slice(0, IV_BYTES))
+      const text = await crypto.subtle.decrypt(algorithm, await importKey(key), bytes.slice(IV_BYTES))
+      return JSON.parse(new TextDecoder().decode(text)) as PagePosition
+    } catch {
+      return null
+    }
   }
 
   /** Deletes everything: the agent was removed. */
@@ -80,15 +96,23 @@ export class OwnerStore {
     if (next !== undefined) await this.#alarm.wakeAt(next)
   }
 
-  async #pageKey(): Promise<Uint8Array<ArrayBuffer>> {
-    const stored = await this.#storedPageKey()
-    if (stored) return stored
-    const key = crypto.getRandomValues(new Uint8Array(32))
-    await this.#storage.put(PAGE_KEY, key)
-    return key
-  }
-
-  #storedPageKey(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return this.#storage.get<Uint8Array<ArrayBuffer>>(PAGE_KEY)
+  /** Encrypts a position for one caller: the agent's token often contains the id of a task of another caller. */
+  async #encrypt(position: PagePosition, caller: string): Promise<string> {
+    const stored = await this.#storage.get<Uint8Array<ArrayBuffer>>(PAGE_KEY)
+    const key = stored ?? crypto.getRandomValues(new Uint8Array(32))
+    if (!stored) await this.#storage.put(PAGE_KEY, key)
+    const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+    const text = new TextEncoder().encode(JSON.stringify(position))
+    const encrypted = await crypto.subtle.encrypt(algorithmFor(caller, iv), await importKey(key), text)
+    return base64url.encode(new Uint8Array([...iv, ...new Uint8Array(encrypted)]))
   }
 }
+
+const algorithmFor = (caller: string, iv: Uint8Array<ArrayBuffer>) => ({
+  name: 'AES-GCM',
+  iv,
+  additionalData: new TextEncoder().encode(caller),
+})
+
+const importKey = (key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
+  crypto.subtle.importKey('raw', key, 'AES-GCM', false, ['encrypt', 'decrypt'])

@@ -6,13 +6,7 @@ export type Ids = { tasks: readonly string[]; contexts: readonly string[] }
 /** The owner of what an agent started for anonymous callers: whoever has the id may use it. */
 export const ANYONE = ''
 
-/**
- * How long an isolate remembers the owner of an id. Then it reads the owner again, which records the use and shows a
- * release.
- */
-export const REMEMBERED_MS = (CLEARED_ID_SECONDS / 2) * 1000
-
-/** How long a released id cannot be owned: until no isolate remembers its owner. */
+/** The time for which a released id cannot be owned: until no isolate remembers its owner. */
 export const RELEASE_MS = CLEARED_ID_SECONDS * 1000
 
 /** The owner of released ids. No caller has this subject. */
@@ -29,10 +23,10 @@ export const EXPIRY_INTERVAL_MS = 24 * 60 * 60 * 1000
 /** A use is noted once in this time, so that most calls only read. */
 const TOUCH_INTERVAL_MS = 24 * 60 * 60 * 1000
 
-/** How much of the largest owner is deleted at once when the table is full. */
+/** The share of the table that is deleted at once, from the largest owner, when the table is full. */
 const EVICTED_SHARE = 0.01
 
-/** Who started the tasks and contexts of an agent, in the SQLite database of its Durable Object. */
+/** The callers that started the tasks and contexts of an agent, in the SQLite database of its Durable Object. */
 export class OwnerTable {
   readonly #sql: SqlStorage
   readonly #maxIds: number
@@ -53,11 +47,12 @@ export class OwnerTable {
   }
 
   /**
-   * Returns whose the ids are, if the caller may use all of them. An unknown task is nobody's. With `claim`, the caller may name one
-   * unknown context, unless it differs from one of another caller only in case or punctuation, which some agents ignore. It becomes
-   * theirs, but not that of an anonymous caller, who could share it with the known caller that names it next.
+   * Returns the owners of the ids, if the caller may use all of them; else null. An unknown task is nobody's. With
+   * `claim`, the caller may name one unknown context, unless it differs from one of another caller only in case or
+   * punctuation, which some agents ignore. It becomes theirs, but not that of an anonymous caller, who could share it
+   * with the known caller that names it next.
    */
-  use(caller: string, ids: Ids, claim: boolean): Owners | undefined {
+  use(caller: string, ids: Ids, claim: boolean): Owners | null {
     const now = Date.now()
     const { tasks, contexts } = this.#find(ids)
     const unknown = ids.contexts.filter(id => !contexts.has(id))
@@ -67,7 +62,7 @@ export class OwnerTable {
       ...unknown.flatMap(id => this.#ownersOfVariants(id)),
     ]
     const mayUse = owners.every(owner => owner === caller || owner === ANYONE)
-    if (!mayUse || unknown.length > (claim ? 1 : 0)) return undefined
+    if (!mayUse || unknown.length > (claim ? 1 : 0)) return null
     this.#touch('task', ids.tasks, now)
     this.#touch('context', ids.contexts, now)
     if (caller !== ANYONE) this.#insertNew('context', unknown, { owner: caller, known: contexts, now })
@@ -75,28 +70,24 @@ export class OwnerTable {
     return { tasks, contexts }
   }
 
-  /**
-   * Makes tasks and contexts that an agent started the caller's, unless they have an owner. Returns whose they are; undefined, and
-   * changes nothing, if one of them is another caller's.
-   */
-  record(caller: string, ids: Ids): Owners | undefined {
+  /** Makes ids that an agent started the caller's. Returns their owners; null if one of them is another caller's. */
+  record(caller: string, ids: Ids): Owners | null {
     const now = Date.now()
     const { tasks, contexts } = this.#find(ids)
     const owners = [...tasks.values(), ...contexts.values()]
-    if (!owners.every(owner => owner === caller || owner === ANYONE)) return undefined
+    if (!owners.every(owner => owner === caller || owner === ANYONE)) return null
     this.#insertNew('task', ids.tasks, { owner: caller, known: tasks, now })
     this.#insertNew('context', ids.contexts, { owner: caller, known: contexts, now })
     this.#evict()
     return { tasks, contexts }
   }
 
-  /** Returns which of the tasks are the caller's own, and how many the caller has in all. Anonymous callers have none. */
+  /** Returns which of the tasks are the caller's own, and how many it has in all. Anonymous callers have none. */
   own(caller: string, tasks: readonly string[]): { own: string[]; total: number } {
     if (caller === ANYONE) return { own: [], total: 0 }
     const owners = this.#findKind('task', tasks)
-    const { total } = this.#sql
-      .exec<{ total: number }>(`SELECT count(*) AS total FROM owners WHERE owner = ? AND kind = 'task'`, caller)
-      .one()
+    const sql = "SELECT count(*) AS total FROM owners WHERE owner = ? AND kind = 'task'"
+    const { total } = this.#sql.exec<{ total: number }>(sql, caller).one()
     return { own: tasks.filter(id => owners.get(id) === caller), total }
   }
 
@@ -105,19 +96,15 @@ export class OwnerTable {
     this.#sql.exec('UPDATE owners SET owner = ?1, used = ?2 WHERE owner <> ?1', RELEASED, now)
   }
 
-  /**
-   * Deletes ids that are unused or were released for too long. Returns when to do so again; undefined if nothing is
-   * left.
-   */
+  /** Deletes ids that are unused or were released for too long. Returns when to do so again, unless nothing is left. */
   deleteExpired(now: number): number | undefined {
     this.#sql.exec(
       'DELETE FROM owners WHERE used <= ? OR (owner = ? AND used <= ?)',
       ...[now - OWNED_ID_LIFETIME_SECONDS * 1000, RELEASED, now - RELEASE_MS],
     )
     this.#size = this.#count()
-    const { released } = this.#sql
-      .exec<{ released: number | null }>('SELECT MIN(used) AS released FROM owners WHERE owner = ?', RELEASED)
-      .one()
+    const sql = 'SELECT MIN(used) AS released FROM owners WHERE owner = ?'
+    const { released } = this.#sql.exec<{ released: number | null }>(sql, RELEASED).one()
     return released !== null ? released + RELEASE_MS : this.#size > 0 ? now + EXPIRY_INTERVAL_MS : undefined
   }
 
@@ -135,10 +122,8 @@ export class OwnerTable {
   }
 
   #ownersOfVariants(context: string): string[] {
-    return this.#sql
-      .exec<{ owner: string }>('SELECT DISTINCT owner FROM owners WHERE folded = ?', fold(context))
-      .toArray()
-      .map(({ owner }) => owner)
+    const rows = this.#sql.exec<{ owner: string }>('SELECT DISTINCT owner FROM owners WHERE folded = ?', fold(context))
+    return rows.toArray().map(({ owner }) => owner)
   }
 
   /** Makes ids without an owner the caller's, and adds them to those that are `known`. */
@@ -166,7 +151,7 @@ export class OwnerTable {
     )
   }
 
-  /** While the table is full, deletes from the owner who has most, tasks first: nobody can use a task without a row. */
+  /** While the table is full, deletes from the owner with most, tasks first: nobody can use a task without a row. */
   #evict(): void {
     while (this.#size > this.#maxIds) {
       this.#sql.exec(
@@ -185,5 +170,5 @@ export class OwnerTable {
   }
 }
 
-/** Folds what some agents and their databases ignore in an id, which is ASCII where a caller chose it: case and punctuation. */
+/** Folds case and punctuation, which some agents and their databases ignore in an id. Callers choose only ASCII. */
 const fold = (context: string): string => context.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '') || context

@@ -18,41 +18,38 @@ import {
   type Json,
   type JsonObject,
   jsonEntries,
+  toText,
 } from '../../json/index.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 import type { AnswerRepair } from './repair-answer.ts'
 import type { AnsweredCall } from './request.ts'
 
-export type { AnswerRepair } from './repair-answer.ts'
-
-/** How answers are checked. */
+/** The checks of answers. */
 export type AnswerPolicy = {
   level: CallProfile['gate'][keyof CallProfile['gate']]
   /** Sees the facts of each answer and event before it passes on, whatever the level. */
   inspect?: ((facts: ResultFacts, place: AnswerPlace) => Inspected | Promise<Inspected>) | undefined
-  /** Receives what the level `warn` found. */
+  /** Receives the errors that the level `warn` finds. */
   warn: (error: CallError, place: AnswerPlace) => void
-  /** Receives what was repaired in an answer. */
+  /** Receives the repairs of an answer. */
   onRepair?: ((repairs: readonly AnswerRepair[], place: AnswerPlace) => void) | undefined
   /** Called for an error with a stack trace that passes because the level is `warn`. */
   onStackTrace?: ((place: AnswerPlace) => void) | undefined
-  /** Of a stream, the first task that it named with its context. */
+  /** The first task that a stream named with its context. */
   stream?: { task?: { id: string; contextId: string } } | undefined
   /** Receives the error with which this host ends a stream. */
   onStreamError?: ((error: CallError) => void) | undefined
 }
 
+type CheckPolicy = AnswerPolicy & { status: number }
+type Checking = CheckedAnswer | Promise<CheckedAnswer>
+
 /**
- * Checks the JSON text of an answer, or of an event. What is not JSON is refused at every level, but for an event: part of its stream
- * has passed. The text that replaces an event is empty if it is left out. The promise is for repairs, and for an inspection that
- * returns one.
+ * Checks the JSON text of an answer, or of an event. Text that is not JSON is refused at every level, but for an event:
+ * part of its stream has passed. The text that replaces an event is empty if it is left out. The promise is for
+ * repairs, and for an inspection that returns one.
  */
-export const checkAnswer = (
-  text: string,
-  place: AnswerPlace,
-  call: AnsweredCall,
-  policy: AnswerPolicy & { status: number },
-): CheckedAnswer | Promise<CheckedAnswer> => {
+export const checkAnswer = (text: string, place: AnswerPlace, call: AnsweredCall, policy: CheckPolicy): Checking => {
   const checked = checkUnredacted(text, place, call, policy)
   if (call.operation !== 'getPushConfig' && call.operation !== 'listPushConfigs') return checked
   const redact = (answer: CheckedAnswer) => redactPushConfigs(answer, text, policy.status)
@@ -60,18 +57,16 @@ export const checkAnswer = (
 }
 
 /**
- * Removes the secrets from push configurations that are read back, at every level: whoever knows the id of a task could
- * read them (https://github.com/a2aproject/A2A/issues/1988). Numbers stay as the agent wrote them.
+ * Removes the secrets from push configurations that are read back, at every level: callers who know the id of a task
+ * could read them (https://github.com/a2aproject/A2A/issues/1988). Numbers stay as the agent wrote them.
  */
 const redactPushConfigs = (checked: CheckedAnswer, text: string, status: number): CheckedAnswer => {
   if (checked !== undefined && 'kind' in checked) return checked
   const parsed = parseJsonLossless(checked?.text ?? text)
-  if ('kind' in parsed)
-    return { kind: 'invalid-response', status, detail: 'the body must be JSON that can be redacted' }
+  if ('kind' in parsed) return { kind: 'invalid-response', status, detail: 'the body must be JSON' }
   return { ...checked, text: JSON.stringify(withoutSecrets(parsed.value)) }
 }
 
-/** Also where an answer is not A2A, and passes because of its level. */
 const withoutSecrets = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (!isPlainObject(value)) return value
@@ -79,12 +74,7 @@ const withoutSecrets = (value: Json): Json => {
   return Object.fromEntries(kept.map(([name, member]) => [name, withoutSecrets(member)]))
 }
 
-const checkUnredacted = (
-  text: string,
-  place: AnswerPlace,
-  call: AnsweredCall,
-  policy: AnswerPolicy & { status: number },
-): CheckedAnswer | Promise<CheckedAnswer> => {
+const checkUnredacted = (text: string, place: AnswerPlace, call: AnsweredCall, policy: CheckPolicy): Checking => {
   if (!readsAnswers(policy)) {
     if (place === 'event' || parse(text) !== undefined) return undefined
     return { kind: 'invalid-response', status: policy.status, detail: NOT_JSON.fault }
@@ -95,7 +85,7 @@ const checkUnredacted = (
     : decide(answer, place, call, policy)
 }
 
-/** Whether an answer is not A2A, is an error, which may have a stack trace, or leaves out what some clients need. */
+/** Finds answers that are not A2A, errors, which may have a stack trace, and those that lack what some clients need. */
 const mayNeedRepair = (read: ReadResult, { level, stream }: AnswerPolicy): boolean => {
   if ('fault' in read) return level === 'enforce'
   if (read.kind === 'error') return true
@@ -124,15 +114,12 @@ const repairAndDecide = async (
   answer: Answer,
   place: AnswerPlace,
   call: AnsweredCall,
-  policy: AnswerPolicy & { status: number },
+  policy: CheckPolicy,
 ): Promise<CheckedAnswer> => {
   const { repairAnswer } = await import('./repair-answer.ts')
   const repaired = repairAnswer(answer.text, place, call, policy.stream?.task)
-  if (repaired === undefined) return decide(answer, place, call, policy)
-  if (policy.level === 'warn') {
-    policy.onStackTrace?.(place)
-    return decide(answer, place, call, policy)
-  }
+  if (repaired && policy.level === 'warn') policy.onStackTrace?.(place)
+  if (repaired === undefined || policy.level === 'warn') return decide(answer, place, call, policy)
   if (repaired.text === '') {
     policy.onRepair?.(repaired.repairs, place)
     return { text: '' }
@@ -145,16 +132,17 @@ const decide = (
   { text, value, read, repairs }: Answer,
   place: AnswerPlace,
   call: AnsweredCall,
-  policy: AnswerPolicy & { status: number },
-): CheckedAnswer | Promise<CheckedAnswer> => {
-  const { level, inspect, warn, status } = policy
+  policy: CheckPolicy,
+): Checking => {
+  const { level, inspect, warn, status, stream } = policy
   if ('fault' in read) {
     const error: CallError = { kind: 'invalid-response', status, detail: read.fault }
     if (level === 'enforce' || (read === NOT_JSON && place !== 'event')) return error
     if (level === 'warn') warn(error, place)
     return undefined
   }
-  if (policy.stream && !policy.stream.task) rememberTask(read, policy.stream)
+  const [task] = read.tasks
+  if (stream && task?.contextId !== undefined) stream.task ??= { id: task.id, contextId: task.contextId }
   const hasOtherId = level !== 'off' && call.binding === 'JSONRPC' && !hasId(text, value, call.id)
   const isRestored = hasOtherId && level === 'enforce'
   const inspected = inspect?.(read, place)
@@ -170,16 +158,8 @@ const decide = (
   return inspected instanceof Promise ? inspected.then(rewrite) : rewrite(inspected)
 }
 
-const rememberTask = ({ tasks: [task] }: ResultFacts, stream: NonNullable<AnswerPolicy['stream']>): void => {
-  if (task?.contextId !== undefined) stream.task = { id: task.id, contextId: task.contextId }
-}
-
 /** Checks the data of an event, which is undefined if the event is too large to be read. */
-export const checkEvent = (
-  data: string | undefined,
-  call: AnsweredCall,
-  policy: AnswerPolicy & { status: number },
-): CheckedAnswer | Promise<CheckedAnswer> => {
+export const checkEvent = (data: string | undefined, call: AnsweredCall, policy: CheckPolicy): Checking => {
   if (data !== undefined) return checkAnswer(data, 'event', call, policy)
   const error: CallError = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
   if (policy.level === 'enforce') return error
@@ -187,7 +167,7 @@ export const checkEvent = (
   return undefined
 }
 
-/** Whether answers must be read: if they are not checked, being JSON is enough. */
+/** Checks whether answers must be read: if they are not checked, being JSON is enough. */
 export const readsAnswers = ({ level, inspect }: AnswerPolicy): boolean => level !== 'off' || inspect !== undefined
 
 const parse = (text: string): { value: Json } | undefined => {
@@ -198,17 +178,13 @@ const parse = (text: string): { value: Json } | undefined => {
   }
 }
 
-/**
- * Rejects what callers may read in another way than this host. Their parsers have limits, too, and some crash
- * beyond them; where an object has a name twice, they may take the other value.
- */
+/** Rejects bodies that callers may read in another way: their parsers have limits, too, and may take another value. */
 const readBody = (text: string, body: Json, call: AnsweredCall, place: AnswerPlace): ReadResult => {
   if (isDeeperThan(text, MAX_JSON_DEPTH))
     return { fault: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels` }
   const read = readResult(call, body, place)
-  return !('fault' in read) && hasDuplicateName(text, body)
-    ? { fault: 'the body must not have a name twice in one object' }
-    : read
+  const isAmbiguous = !('fault' in read) && hasDuplicateName(text, body)
+  return isAmbiguous ? { fault: 'the body must not have a name twice in one object' } : read
 }
 
 /** Compares the ids as they are written where JavaScript would round them. */
@@ -219,7 +195,7 @@ const hasId = (text: string, body: unknown, id: Json): boolean => {
   return 'value' in lossless && isJsonObject(lossless.value) && JSON.stringify(lossless.value.id) === JSON.stringify(id)
 }
 
-/** Writes an answer again, with every number as the agent wrote it: with the caller's id, and with the visible part of a list. */
+/** Writes an answer again, with every number as the agent wrote it, the caller's id, and the visible part of a list. */
 const rewriteAnswer = (
   text: string,
   { binding, id }: AnsweredCall,
@@ -234,10 +210,8 @@ const rewriteAnswer = (
   return { text: JSON.stringify({ ...value, id, ...(result !== undefined && { result }) }) }
 }
 
-/** Leaves out what the specification does not name, which could be about other tasks. */
+/** Leaves out members that the specification does not name, which could be about other tasks. */
 const writeVisible = ({ tasks }: JsonObject, { ids, ...page }: VisibleTasks): JsonObject => ({
-  tasks: Array.isArray(tasks)
-    ? tasks.filter(task => isJsonObject(task) && typeof task.id === 'string' && ids.has(task.id))
-    : [],
+  tasks: (Array.isArray(tasks) ? tasks : []).filter(task => isJsonObject(task) && ids.has(toText(task.id))),
   ...page,
 })

@@ -1,4 +1,5 @@
-export type { AnswerPolicy, AnswerRepair } from './check-answer.ts'
-export * from './identity-errors.ts'
+export { findIdentityErrors } from './caller-identity.ts'
+export type { AnswerPolicy } from './check-answer.ts'
+export type { AnswerRepair } from './repair-answer.ts'
 export * from './start.ts'
 export type { TraceContext } from './trace-context.ts'

@@ -15,10 +15,7 @@ import {
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
 import type { AnsweredCall } from './request.ts'
 
-/**
- * What this host corrects in an answer whose meaning is certain, as `Gate-Warning` and the log name it: mostly the member that was
- * absent or wrong.
- */
+/** A correction of an answer whose meaning is certain, by its name in `Gate-Warning` and the log: mostly the member. */
 export type AnswerRepair =
   | 'content-type'
   | 'context'
@@ -35,40 +32,40 @@ export type AnswerRepair =
   | 'state'
   | 'wrapper'
 
-/** An answer with its repairs. The text is empty for an event without data, which is left out. */
-type RepairedAnswer = { text: string; repairs: readonly AnswerRepair[] }
-
 /** A task that a stream has named, for updates that leave out its context. */
 type StreamTask = { id: string; contextId: string }
 
 /**
- * Repairs what is known of agents in the field, with every number as the agent wrote it. Returns undefined if nothing of it is in
- * the answer. The result may still not be A2A.
+ * Repairs mistakes of agents in the field, with every number as the agent wrote it. Returns undefined if there are
+ * none. The result may still not be A2A. Its text is empty for an event without data, which is left out.
  */
 export const repairAnswer = (
   text: string,
   place: AnswerPlace,
   call: AnsweredCall,
   task?: StreamTask,
-): RepairedAnswer | undefined => {
+): { text: string; repairs: readonly AnswerRepair[] } | undefined => {
   const json = withoutSeparators(text)
   if (place === 'event' && /^\s*(?:\[DONE\]\s*)?$/.test(json)) return { text: '', repairs: ['end-of-stream'] }
   const separated: readonly AnswerRepair[] = json === text ? [] : ['record-separator']
   const parsed = parseJsonLossless(json)
   if (!('value' in parsed)) return undefined
   const repairs = new Set(separated)
-  const repaired = isJsonObject(parsed.value) ? repairBody(parsed.value, place, { call, task, repairs }) : parsed.value
+  const { value } = parsed
+  const repairing = { call, task, repairs }
+  const repairBody = call.binding === 'JSONRPC' ? repairJsonRpc : isRestError(value, place) ? repairError : repairResult
+  const repaired = isJsonObject(value) ? repairBody(value, repairing) : value
   if (repairs.size === 0) return undefined
   return { text: repairs.size > separated.length ? JSON.stringify(repaired) : json, repairs: [...repairs] }
 }
 
-/** What answers are repaired for, and what was repaired so far. */
+/** The call that an answer is for, and its repairs so far. */
 type Repairing = { call: AnsweredCall; task?: StreamTask | undefined; repairs: Set<AnswerRepair> }
 
-/** The same for a result in a form. */
+/** The repairs of a result in a form. */
 type ResultRepairing = Repairing & { form: Form }
 
-/** Of RFC 7464, with which some servers mark each JSON text of a stream. */
+/** The character with which some servers mark each JSON text of a stream (RFC 7464). */
 const RECORD_SEPARATOR = '\u001e'
 
 /** Removes the record separators before and after a text, with a byte order mark before them. */
@@ -82,18 +79,12 @@ const withoutSeparators = (text: string): string => {
   return text.slice(start > first ? start : 0, end < last ? end : undefined)
 }
 
-const repairBody = (body: JsonObject, place: AnswerPlace, repairing: Repairing): JsonObject => {
-  const { call, repairs } = repairing
-  if (call.binding === 'JSONRPC') return repairJsonRpc(body, repairing)
-  return isRestError(body, place) ? repairError(body, repairs) : repairResult(body, repairing)
-}
-
 const repairJsonRpc = (body: JsonObject, repairing: Repairing): JsonObject => {
   const { repairs } = repairing
   const { result, error } = body
   const envelope = body.jsonrpc === undefined ? { jsonrpc: '2.0', ...body } : body
   if (body.jsonrpc === undefined) repairs.add('jsonrpc')
-  if (isJsonObject(error)) return repairError(envelope, repairs)
+  if (isJsonObject(error)) return repairError(envelope, repairing)
   if (!isJsonObject(result) || (error ?? null) !== null) return envelope
   const repaired = repairResult(result, repairing)
   if (error === undefined) return { ...envelope, result: repaired }
@@ -103,21 +94,21 @@ const repairJsonRpc = (body: JsonObject, repairing: Repairing): JsonObject => {
 }
 
 /** Removes the members in which servers show their code, from an error and from what is beside it. */
-const repairError = (body: JsonObject, repairs: Set<AnswerRepair>): JsonObject => {
+const repairError = (body: JsonObject, repairing: Repairing): JsonObject => {
   const entries = jsonEntries(body)
   const kept = entries.filter(([name]) => name !== 'stack' && name !== 'stackTrace')
-  if (kept.length < entries.length) repairs.add('stack-trace')
-  return Object.fromEntries(kept.map(([name, value]) => [name, repairErrorValue(value, repairs)]))
+  if (kept.length < entries.length) repairing.repairs.add('stack-trace')
+  return Object.fromEntries(kept.map(([name, value]) => [name, repairErrorValue(value, repairing)]))
 }
 
-const repairErrorValue = (value: Json, repairs: Set<AnswerRepair>): Json => {
-  if (Array.isArray(value)) return value.map(item => repairErrorValue(item, repairs))
-  return isPlainObject(value) ? repairError(value, repairs) : value
+const repairErrorValue = (value: Json, repairing: Repairing): Json => {
+  if (Array.isArray(value)) return value.map(item => repairErrorValue(item, repairing))
+  return isPlainObject(value) ? repairError(value, repairing) : value
 }
 
 // Results
 
-/** What the result of an operation can be; empty for other objects, of which nothing is repaired. */
+/** Returns the objects that the result of an operation can be; none for others, of which nothing is repaired. */
 const namesOf = (operation: OperationName): readonly ResultName[] => {
   if (operation === 'getTask' || operation === 'cancel') return ['task']
   if (operation === 'send') return ['task', 'message']
@@ -129,7 +120,7 @@ const repairResult = (result: JsonObject, given: Repairing): JsonObject => {
   const { operation } = given.call
   const { tasks } = result
   if (operation === 'listTasks' && Array.isArray(tasks))
-    return { ...result, tasks: tasks.map(task => (isJsonObject(task) ? repairTask(task, repairing) : task)) }
+    return { ...result, tasks: mapObjects(tasks, task => repairTask(task, repairing)) }
   const names = namesOf(operation)
   if (names.length === 0) return result
   if (repairing.form === 'kinds') return repairKinds(result, names, repairing)
@@ -140,7 +131,7 @@ const repairKinds = (result: JsonObject, names: readonly ResultName[], repairing
   const isNamed = (result.kind ?? null) !== null
   const name = isNamed ? names.find(each => resultKinds[each] === result.kind) : recognize(result, names)
   if (name === undefined) return result
-  const repaired = repairObject(name, result, repairing)
+  const repaired = repairers[name](result, repairing)
   if (isNamed) return repaired
   repairing.repairs.add('kind')
   return { ...repaired, kind: resultKinds[name] }
@@ -150,13 +141,13 @@ const repairKinds = (result: JsonObject, names: readonly ResultName[], repairing
 const repairWrapped = (result: JsonObject, names: readonly ResultName[], repairing: ResultRepairing): JsonObject => {
   for (const [wrapper, name] of wrappers) {
     const object = result[wrapper]
-    if (isJsonObject(object)) return { ...result, [wrapper]: repairObject(name, object, repairing) }
+    if (isJsonObject(object)) return { ...result, [wrapper]: repairers[name](object, repairing) }
   }
   // Only 0.3 has `kind`.
   const bare = result.kind === undefined ? recognize(result, names) : undefined
   if (bare === undefined) return result
   repairing.repairs.add('wrapper')
-  return { [bare]: repairObject(bare, result, repairing) }
+  return { [bare]: repairers[bare](result, repairing) }
 }
 
 /** A task that is the only thing an operation returns is not wrapped. */
@@ -227,20 +218,6 @@ const repairParts = (object: JsonObject, { form, repairs }: ResultRepairing): Js
 
 const PART_KINDS = ['text', 'data', 'file'] as const
 
-const repairStatusUpdate = (update: JsonObject, repairing: ResultRepairing): JsonObject => {
-  const { form, repairs } = repairing
-  const repaired = repairContext(repairStatusOf(update, repairing), repairing)
-  if (form !== 'kinds' || (update.final ?? null) !== null) return repaired
-  repairs.add('final')
-  return { ...repaired, final: false }
-}
-
-const repairArtifactUpdate = (update: JsonObject, repairing: ResultRepairing): JsonObject => {
-  const { artifact } = update
-  const repaired = isJsonObject(artifact) ? { ...update, artifact: repairParts(artifact, repairing) } : update
-  return repairContext(repaired, repairing)
-}
-
 /** Adds the context of its task to an update, which the official .NET server leaves empty. */
 const repairContext = (update: JsonObject, { task, repairs }: ResultRepairing): JsonObject => {
   if (task === undefined || (update.taskId ?? update.task_id) !== task.id) return update
@@ -252,12 +229,19 @@ const repairContext = (update: JsonObject, { task, repairs }: ResultRepairing): 
 const repairers: Readonly<Record<ResultName, (object: JsonObject, repairing: ResultRepairing) => JsonObject>> = {
   task: repairTask,
   message: repairMessage,
-  statusUpdate: repairStatusUpdate,
-  artifactUpdate: repairArtifactUpdate,
+  statusUpdate: (update, repairing) => {
+    const { form, repairs } = repairing
+    const repaired = repairContext(repairStatusOf(update, repairing), repairing)
+    if (form !== 'kinds' || (update.final ?? null) !== null) return repaired
+    repairs.add('final')
+    return { ...repaired, final: false }
+  },
+  artifactUpdate: (update, repairing) => {
+    const { artifact } = update
+    const repaired = isJsonObject(artifact) ? { ...update, artifact: repairParts(artifact, repairing) } : update
+    return repairContext(repaired, repairing)
+  },
 }
-
-const repairObject = (name: ResultName, object: JsonObject, repairing: ResultRepairing): JsonObject =>
-  repairers[name](object, repairing)
 
 /** Repairs the status of a task or an update. */
 const repairStatusOf = (object: JsonObject, repairing: ResultRepairing): JsonObject => {

@@ -9,7 +9,7 @@ import type { TraceContext } from './trace-context.ts'
 /** A call as it is written for its agent. */
 export type UpstreamMessage = {
   method: string
-  /** Over HTTP+JSON: path and query below the agent's endpoint, such as `tasks/1?historyLength=2`. In 0.3 it begins with `v1/`. */
+  /** Over HTTP+JSON: path and query below the agent's endpoint, such as `tasks/1?historyLength=2`. */
   path?: string
   /** JSON text. */
   body?: string | undefined
@@ -21,7 +21,7 @@ export const jsonRpcMessage = (id: Json, method: string, params: JsonObject): Up
   body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
 })
 
-/** How a call reaches its agent, and how long that may take. */
+/** The way of a call to its agent, and the limit of its time. */
 export type UpstreamRoute = {
   /** The Worker that receives the call in place of the network. */
   service?: Pick<Fetcher, 'fetch'> | undefined
@@ -30,8 +30,8 @@ export type UpstreamRoute = {
 }
 
 /**
- * The credentials that the agent receives: a secret of the Worker, and then none of the caller's; or the headers of the caller
- * with these names (lower case), unless they are for this host: `authorization`, and the API key headers of the card.
+ * The credentials that the agent receives: a secret of the Worker, and then none of the caller's; or the headers of the
+ * caller with these names (lower case), unless they are for this host: `authorization`, and the card's API key headers.
  */
 export type UpstreamCredentials = { secret: string } | { pass: readonly string[] }
 
@@ -53,7 +53,7 @@ export type UpstreamCall = UpstreamMessage &
     target: CallTarget
     /** The signed assertion of the caller, for an agent that asks for it. */
     assertion?: string | undefined
-    /** Whether the response is a stream of events. */
+    /** Set if the response is a stream of events. */
     streams: boolean
     /** The extensions that the caller names. */
     extensions: readonly string[]
@@ -68,10 +68,7 @@ export type UpstreamCall = UpstreamMessage &
 /** A parameter that selects an agent of this host. */
 export type AgentParameter = 'tenant' | 'agentName'
 
-/**
- * Returns `params` as they are sent upstream: without the parameter that selected the agent here, and with the `tenant` and
- * `agentName` of the card, if it has them, in place of the caller's.
- */
+/** Returns `params` without the one that selected the agent here, and with the card's tenant and agent name. */
 export const rewriteRoutingParams = (
   params: JsonObject,
   { tenant, agentName }: CallTarget,
@@ -82,28 +79,21 @@ export const rewriteRoutingParams = (
   ...(agentName !== undefined && { agentName }),
 })
 
-/** What the headers of a call to an agent are built from. */
-export type HeaderSource = Pick<
-  UpstreamCall,
-  | 'target'
-  | 'headers'
-  | 'extensions'
-  | 'trace'
-  | 'credentials'
-  | 'assertion'
-  | 'streams'
-  | 'translate'
-  | 'containsHostToken'
-> & {
-  /** The version in which the call is written. */
+/** The source of the headers of a call to an agent; `version` is the one in which the call is written. */
+export type HeaderSource = Omit<UpstreamCall, keyof UpstreamMessage | 'service' | 'form' | 'answered'> & {
   version: WireVersion
   hasBody: boolean
   via: string
 }
 
 /** Names that a card may declare as API keys, but that mean something else to the agent, to a proxy or to this host. */
-const reservedHeaders =
-  /^(?:(?:cf|calling-card|x-forwarded|x-original|x-rewrite|x-envoy|fastly|proxy|sec|access-control|content|accept|if)-.*|x-cluster-client-ip|max-forwards|cache-control|pragma|early-data|cookie2?|set-cookie2?|host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|expect|via|forwarded|x-real-ip|true-client-ip|x-client-ip|cdn-loop|accept|origin|referer|date|range|user-agent|(?:x-)?a2a-.*|traceparent|tracestate|x-http-method(?:-override)?|x-method-override)$/
+const reservedHeaders = new RegExp(
+  '^(?:(?:cf|calling-card|x-forwarded|x-original|x-rewrite|x-envoy|fastly|proxy|sec|access-control)-.*|' +
+    '(?:content|accept|if|(?:x-)?a2a)-.*|x-cluster-client-ip|max-forwards|cache-control|pragma|early-data|' +
+    '(?:set-)?cookie2?|host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|expect|via|forwarded|' +
+    'x-real-ip|true-client-ip|x-client-ip|cdn-loop|accept|origin|referer|date|range|user-agent|traceparent|' +
+    'tracestate|x-http-method(?:-override)?|x-method-override)$',
+)
 
 /** Builds the headers of a call to an agent from an allow-list. */
 export const upstreamHeaders = (source: HeaderSource): Record<string, string> => {
@@ -112,7 +102,11 @@ export const upstreamHeaders = (source: HeaderSource): Record<string, string> =>
   if (extensions.length > 0) received[EXTENSIONS_HEADER[version]] = extensions.join(', ')
   if (trace) received.traceparent = `00-${trace.traceId}-${trace.spanId}-${trace.flags}`
   if (trace && trace.state !== '') received.tracestate = trace.state
-  if ('pass' in credentials) copyHeaders(credentials.pass.filter(isCredentialHeader), headers, received)
+  for (const name of 'pass' in credentials ? credentials.pass : []) {
+    // Many servers pass headers on as CGI variables (RFC 3875 §4.1.18), in which `_` and `-` are the same.
+    const value = reservedHeaders.test(name.replaceAll('_', '-')) ? null : endToEndHeader(name, headers)
+    if (value !== null) received[name] = value
+  }
   const sent = removeHostTokens(received, containsHostToken)
   sent.Accept = accept(target, version, streams)
   sent['A2A-Version'] = version
@@ -150,19 +144,10 @@ const accept = ({ binding }: CallTarget, version: WireVersion, streams: boolean)
 const contentType = (header: string | null): string =>
   essence(header) === 'application/a2a+json' ? 'application/a2a+json' : 'application/json'
 
-/** Many servers pass headers on as CGI variables (RFC 3875 §4.1.18), in which `_` and `-` are the same. */
-const isCredentialHeader = (name: string): boolean => !reservedHeaders.test(name.replaceAll('_', '-'))
-
-const copyHeaders = (names: readonly string[], from: Headers, to: Record<string, string>): void => {
-  for (const name of names) {
-    const value = endToEndHeader(name, from)
-    if (value !== null) to[name] = value
-  }
-}
-
 /**
- * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the operation. Leaves
- * out parameters of the query that contain a token of this host. Returns undefined if the path would lead out of the endpoint.
+ * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the
+ * operation. Leaves out parameters of the query that contain a token of this host. Returns undefined if the path would
+ * lead out of the endpoint.
  */
 export const upstreamUrl = (
   { binding, version, url, tenant }: CallTarget,
@@ -171,14 +156,14 @@ export const upstreamUrl = (
 ): string | undefined => {
   if (binding === 'JSONRPC') return url
   const target = parseUrl(url)
-  const [operation, query] = splitOnce(path.replace(/^\/+/, ''), '?')
+  const [operation = '', ...query] = path.replace(/^\/+/, '').split('?')
   const below = tenant === undefined ? operation : `${encodeURIComponent(tenant)}/${operation}`
   if (target === null || /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\]|$)|[#\\]/i.test(below)) return undefined
   const base = target.pathname.replace(/(?<!\/)\/+$/, '')
   // Some cards of 0.3 have the prefix in their endpoint, others leave it to the client.
   const hasPrefix = version === '0.3' && base.endsWith('/v1') && below.startsWith('v1/')
   target.pathname = `${base}/${hasPrefix ? below.slice('v1/'.length) : below}`
-  const params = [...new URLSearchParams(query)].filter(([name, value]) => {
+  const params = [...new URLSearchParams(query.join('?'))].filter(([name, value]) => {
     // The version is sent as a header, and the tenant of the card in the path.
     const isSentElsewhere = name.toLowerCase() === 'a2a-version' || (name === 'tenant' && tenant !== undefined)
     return !isSentElsewhere && ![name, value].some(containsHostToken)
@@ -188,14 +173,9 @@ export const upstreamUrl = (
   return target.href
 }
 
-const splitOnce = (text: string, separator: string): [before: string, after: string] => {
-  const index = text.indexOf(separator)
-  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + separator.length)]
-}
-
 /**
- * Appends this hop to `Via` (RFC 9110 §7.6.3). Returns undefined if the call has passed this agent before, or has too many hops. The
- * pseudonym stands for one agent of one host, because an agent may call another of the same host.
+ * Appends this hop to `Via` (RFC 9110 §7.6.3). Returns undefined if the call has passed this agent before, or has too
+ * many hops. The pseudonym stands for one agent of one host, because an agent may call another of the same host.
  */
 export const appendVia = (via: string | null, pseudonym: string): string | undefined => {
   const hop = `1.1 ${pseudonym}`

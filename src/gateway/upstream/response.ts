@@ -11,48 +11,46 @@ import {
 import type { WireVersion } from '../../card/model/index.ts'
 import { a2aResponse, CLOUDFLARE_ERRORS, canHaveBody, readText } from '../../http/index.ts'
 import { essence, isJsonType } from '../../json/index.ts'
-import type { AnswerPolicy } from './check-answer.ts'
-import { EXTENSIONS_HEADER, type TranslateAnswer } from './request.ts'
+import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
+import { type AnswerPolicy, checkAnswer, checkEvent, readsAnswers } from './check-answer.ts'
+import { EXTENSIONS_HEADER, type TranslateAnswer, type UpstreamCall } from './request.ts'
 
-/** The conditions under which a response is passed on. */
-type ResponsePolicy = {
-  maxBytes: number
-  /** Whether the body may be empty, as for a DELETE over HTTP+JSON. */
-  mayBeEmpty: boolean
-  /** Whether the credentials were the Worker's own: if the agent rejects them, the caller cannot correct that. */
-  ownCredentials: boolean
-  /** The form of errors for the caller. */
-  form: ErrorForm
-  /** Translates a body that was checked, if the agent has another version or binding than the caller. */
-  translate?: TranslateAnswer | undefined
-  /** Checks a body of JSON, which may be replaced. */
-  check: (text: string) => CheckedAnswer | Promise<CheckedAnswer>
-  /** Receives what is repaired in a response. */
-  onRepair?: AnswerPolicy['onRepair']
+/** The checks and limits of a response. */
+export type AnswerOptions = {
+  answers: AnswerPolicy
+  /** The maximum size of a response that is not a stream. */
+  maxBytes?: number
+  /** The limit for the silence of a stream. */
+  idleSeconds: number
+  heartbeatSeconds?: number
 }
 
-/** Whether a response of an agent is a stream of events. */
+/** Checks whether a response of an agent is a stream of events. */
 export const isEventStream = ({ ok, status, headers }: Response): boolean =>
   ok && canHaveBody(status) && essence(headers.get('Content-Type')) === 'text/event-stream'
 
 /**
- * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM. JSON may be
- * declared as plain text, which some servers do by default and official clients accept. Rejects responses that are not JSON, too
- * large, or redirects.
+ * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM.
+ * JSON may be declared as plain text, which some servers do by default and official clients accept. Rejects responses
+ * that are not JSON, too large, or redirects.
  */
 export const readUpstreamResponse = async (
   upstream: Response,
-  { maxBytes, mayBeEmpty, ownCredentials, form, translate, check, onRepair }: ResponsePolicy,
+  { method, credentials, form, answered, translate }: UpstreamCall,
+  { maxBytes = MAX_RESPONSE_BYTES, answers }: AnswerOptions,
 ): Promise<Response | CallError> => {
   const { status, headers } = upstream
   if (status >= 300 && status < 400) return { kind: 'redirect', status }
-  if (ownCredentials && (status === 401 || status === 403))
+  // The caller cannot correct the Worker's own credentials.
+  if ('secret' in credentials && (status === 401 || status === 403))
     return { kind: 'misconfigured', detail: `The agent responds with ${status} to the Worker's own credentials.` }
   let invalid: CallError = { kind: 'invalid-response', status }
   const type = headers.get('Content-Type')
   const isDeclared = isJsonType(type)
   const isPlainText = !isDeclared && upstream.ok && essence(type) === 'text/plain'
   const isJson = isDeclared || isPlainText
+  // Over HTTP+JSON, the response to a DELETE may be empty.
+  const mayBeEmpty = method === 'DELETE'
   if (isJson || mayBeEmpty) {
     const read = await readBody(upstream, maxBytes)
     if ('kind' in read) return read
@@ -60,10 +58,11 @@ export const readUpstreamResponse = async (
     if (mayBeEmpty && upstream.ok && text === '')
       return translate ? translatedResponse('', upstream, form, translate) : toClientResponse(null, null, upstream)
     if (isJson && canHaveBody(status)) {
-      const checked = await check(text)
+      const place = upstream.ok ? 'response' : 'error-response'
+      const checked = await checkAnswer(text, place, answered, { ...answers, status })
       if (checked === undefined || 'text' in checked) {
         const passed = checked?.text ?? text
-        if (isPlainText) onRepair?.(['content-type'], 'response')
+        if (isPlainText) answers.onRepair?.(['content-type'], 'response')
         return translate
           ? translatedResponse(passed, upstream, form, translate)
           : toClientResponse(passed, isPlainText ? jsonTypeOf(form) : type, upstream)
@@ -78,10 +77,39 @@ export const readUpstreamResponse = async (
   return networkError ? { kind: networkError.failed } : invalid
 }
 
-/**
- * Builds the response for a caller of another version or binding. An error in place of a stream is an event for clients of 0.3, as
- * this host's own errors are; a result stays what it is, as where nothing is translated.
- */
+/** Relays a stream of events to the caller, and checks each. */
+export const relayStream = async (
+  response: Response,
+  { form, answered, translate }: UpstreamCall,
+  { idleSeconds, heartbeatSeconds = HEARTBEAT_SECONDS, answers }: AnswerOptions,
+): Promise<Response> => {
+  // Loaded on first use, because most calls are not streams.
+  const [{ relaySse }, { toErrorEvent }] = await Promise.all([
+    import('../../a2a/sse.ts'),
+    import('../../a2a/error-response.ts'),
+  ])
+  const policy = { ...answers, status: response.status, stream: {} }
+  const watch = {
+    idleSeconds,
+    heartbeatSeconds,
+    lastEvent: (error: CallError) => {
+      answers.onStreamError?.(error)
+      return toErrorEvent(error, form)
+    },
+    ...(readsAnswers(answers) && {
+      check: (data: string | undefined) => {
+        const checked = checkEvent(data, answered, policy)
+        if (!translate || data === undefined) return checked
+        const toCaller = (passed: CheckedAnswer) => translatedEvent(data, passed, form, translate)
+        return checked instanceof Promise ? checked.then(toCaller) : toCaller(checked)
+      },
+    }),
+  }
+  const relayed = response.body && relaySse(response.body, watch)
+  return toClientResponse(relayed, response.headers.get('Content-Type'), response, translate && form.version)
+}
+
+/** Builds the response for another version or binding. An error in place of a stream is an event for clients of 0.3. */
 const translatedResponse = (
   text: string,
   upstream: Response,
@@ -90,7 +118,7 @@ const translatedResponse = (
 ): Response | CallError => {
   const translated = translate(text, upstream.ok ? 'response' : 'error-response', upstream.status)
   if ('kind' in translated) return translated
-  // What concerns the caller's credentials or limits has the same status in every binding.
+  // Statuses about the caller's credentials or limits are the same in every binding.
   const status = upstream.status in PASSTHROUGH_STATUSES ? upstream.status : translated.status
   const { headers } = upstream
   return isEventForm(form) && status === 200 && translated.isError
@@ -98,11 +126,8 @@ const translatedResponse = (
     : toClientResponse(translated.text, jsonTypeOf(form), { status, headers }, form.version)
 }
 
-/**
- * Builds the event for a caller of another version or binding, unless its check has refused it or leaves it out. Over HTTP+JSON, only
- * the type of an event marks an error.
- */
-export const translatedEvent = (
+/** Builds the event for a caller of another version or binding. Over HTTP+JSON, only its type marks an error. */
+const translatedEvent = (
   data: string,
   checked: CheckedAnswer,
   { binding }: ErrorForm,
@@ -120,9 +145,8 @@ const readBody = async (upstream: Response, maxBytes: number): Promise<{ text: s
   try {
     const read = await readText(upstream, maxBytes)
     if (!('failed' in read)) return read
-    return read.failed === 'too-large'
-      ? { kind: 'response-too-large', maxBytes, status }
-      : { kind: 'invalid-response', status }
+    const isTooLarge = read.failed === 'too-large'
+    return isTooLarge ? { kind: 'response-too-large', maxBytes, status } : { kind: 'invalid-response', status }
   } catch (error) {
     return unreachable(error)
   }
@@ -137,10 +161,7 @@ export const unreachable = (error: unknown): CallError => ({
 /** The headers of an agent's response that are passed on. */
 const PASSED_HEADERS = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']
 
-/**
- * Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. `translatedTo` is the version
- * of a caller for whom the body was translated.
- */
+/** Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. */
 export const toClientResponse = (
   body: BodyInit | null,
   type: string | null,
@@ -182,8 +203,8 @@ const CHALLENGE_PARAMS: ReadonlyMap<string, RegExp> = new Map([
 const MAX_CHALLENGES_LENGTH = 2048
 
 /**
- * Rewrites an agent's challenges: keeps the scheme of each, and the parameters that cannot reveal where the agent is. Several header
- * lines arrive as one list (RFC 9110 §11.6.1), in which commas separate both challenges and their parameters.
+ * Rewrites an agent's challenges: keeps the scheme of each, and the parameters that cannot reveal where the agent is.
+ * Several header lines arrive as one list (RFC 9110 §11.6.1), in which commas separate challenges and parameters.
  */
 const sanitizeChallenges = (header: string): string => {
   const challenges: { scheme: string; params: string[] }[] = []

@@ -2,16 +2,15 @@ import { containsAdminToken } from '../../auth/index.ts'
 import type { Variables } from '../../config.ts'
 import { endToEndHeader } from '../../http/index.ts'
 
-/** A trace that this host takes part in (W3C Trace Context), with a span of its own between its caller and the agent. */
+/** A trace with a span of this host between its caller and the agent (W3C Trace Context). */
 export type TraceContext = {
   traceId: string
-  /** The span of this host. */
   spanId: string
   /** The span of the caller. */
   parentSpanId: string
   /** Two hexadecimal digits. */
   flags: string
-  /** What other tracing systems have to say of the trace, as it was received. */
+  /** The `tracestate` as it was received. */
   state: string
 }
 
@@ -21,10 +20,7 @@ const traceparentForm = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})(
 /** The flags that the specification defines: sampled, and random trace id. Others must be zero. */
 const KNOWN_FLAGS = 0x03
 
-/**
- * Continues the trace of a caller with a new span. Returns undefined if `traceparent` is missing or invalid: then the agent gets
- * no trace, because a trace that begins here would have a root that nobody records.
- */
+/** Continues the trace of a caller with a new span. Returns undefined if `traceparent` is missing or invalid. */
 export const continueTrace = (headers: Headers, env: Variables): TraceContext | undefined => {
   const traceparent = endToEndHeader('traceparent', headers) ?? ''
   const [, version, traceId, parentSpanId, flags = '', rest] = traceparentForm.exec(traceparent) ?? []

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ObjectName, translateObject } from '../../../src/a2a/bridge/objects.ts'
 import type { Form } from '../../../src/a2a/forms.ts'
-import { shapes } from '../../../src/a2a/result-shapes.ts'
+import { shapes } from '../../../src/a2a/forms.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { arbitraryObjects as objects } from '../../support/a2a-objects.ts'
 

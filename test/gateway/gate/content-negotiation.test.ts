@@ -143,12 +143,11 @@ describe('accepted output modes', () => {
 
   it('are invalid if they are not a list of media types and ranges', () => {
     const notList = 'must be a list of media types'
-    const notString = 'must be a string'
     const notType = 'must be a media type or a range, such as "text/plain" or "image/*"'
     const notTypes = ['', 'a/b/c', 'text/', '/plain', 'text/ plain', `text/${'x'.repeat(300)}`]
     for (const [modes, at, description] of [
       ['text/plain', '', notList],
-      [['text/plain', 1], '[1]', notString],
+      [['text/plain', 1], '[1]', notType],
       ...notTypes.map(type => [[type], '[0]', notType]),
       [Array(101).fill('text/plain'), '', 'must be at most 100 media types'],
     ] as [Json, string, string][])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CallError } from '../../../src/a2a/errors.ts'
+import type { CallError } from '../../../src/a2a/call-error.ts'
 import { type A2ACall, type OperationName, operations } from '../../../src/a2a/operations.ts'
 import type { CallProfile } from '../../../src/card/call-profile.ts'
 import type { CallTarget } from '../../../src/card/model/calls.ts'

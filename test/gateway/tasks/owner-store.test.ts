@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { OwnerStore } from '../../../src/gateway/tasks/owner-store.ts'
-import { FIRST_PAGE, type PagePosition } from '../../../src/gateway/tasks/page-tokens.ts'
-import { OWNED_ID_LIFETIME_SECONDS } from '../../../src/limits.ts'
+import { OwnerStore, type PagePosition } from '../../../src/gateway/tasks/owner-store.ts'
+import { MAX_PAGE_TOKEN_LENGTH, OWNED_ID_LIFETIME_SECONDS } from '../../../src/limits.ts'
 import { openStorage, type TestStorage } from '../../support/storage.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
+const FIRST_PAGE: PagePosition = { token: '', skip: 0, seen: 0 }
 
 let storage: TestStorage
 let store: OwnerStore
@@ -69,9 +69,33 @@ describe('a page of tasks', () => {
     expect(await page(['a1', 'b1'], 'next', FIRST_PAGE, 'token:c')).toEqual(none)
   })
 
-  it('cannot be continued with the token of another caller', async () => {
+  it('cannot be continued with the token of another caller or agent, nor with one that was changed or is none', async () => {
     const { nextPageToken } = await page(['a1'], 'next')
-    expect(await store.openPage('token:b', nextPageToken)).toBeNull()
+    const other = new OwnerStore(openStorage().storage)
+    await other.record('token:a', { tasks: ['a1', 'a2'], contexts: [] })
+    await other.page('token:a', { tasks: ['a1'], next: 'next', position: FIRST_PAGE, size: 2 })
+    expect([
+      await store.openPage('token:b', nextPageToken),
+      await other.openPage('token:a', nextPageToken),
+      await store.openPage('token:a', `${nextPageToken.slice(2)}AA`),
+      await store.openPage('token:a', 'dGFzaw'),
+      await store.openPage('token:a', '%'),
+    ]).toEqual(Array(5).fill(null))
+  })
+
+  it("reveals nothing of the agent's token, and has another token each time", async () => {
+    const pages = await Promise.all([1, 2].map(() => page(['a1'], 'task-of-another-caller')))
+    const [first = '', second] = pages.map(({ nextPageToken }) => nextPageToken)
+    expect(first).toMatch(/^[\w-]+$/)
+    expect([first === second, Buffer.from(first, 'base64url').includes('task')]).toEqual([false, false])
+  })
+
+  it('continues after the longest token that an agent may have, whatever its characters', async () => {
+    const token = '\ud800'.repeat(MAX_PAGE_TOKEN_LENGTH)
+    const { nextPageToken } = await page(['a1'], token)
+    expect(await openPage(nextPageToken)).toEqual({ token, skip: 0, seen: 1 })
+    // Longer ones are refused before they are opened.
+    expect(nextPageToken.length).toBeLessThan(9 * MAX_PAGE_TOKEN_LENGTH)
   })
 })
 

@@ -16,7 +16,7 @@ const tasks = (...ids: string[]) => ({ tasks: ids, contexts: [] })
 const contexts = (...ids: string[]) => ({ tasks: [], contexts: ids })
 
 /** Whether a caller may use ids that exist. */
-const mayUse = (caller: string, ids: Parameters<OwnerTable['use']>[1]) => table.use(caller, ids, false) !== undefined
+const mayUse = (caller: string, ids: Parameters<OwnerTable['use']>[1]) => table.use(caller, ids, false) !== null
 
 describe('a task', () => {
   beforeEach(() => {
@@ -35,7 +35,7 @@ describe('a task', () => {
   })
 
   it('stays with its first owner', () => {
-    expect(table.record('token:b', tasks('b1', 'a1'))).toBeUndefined()
+    expect(table.record('token:b', tasks('b1', 'a1'))).toBeNull()
     expect([mayUse('token:a', tasks('a1')), mayUse('token:b', tasks('b1'))]).toEqual([true, false])
     expect(table.record('token:b', tasks('n1'))?.tasks).toEqual(new Map([['n1', ANONYMOUS]]))
   })
@@ -53,39 +53,39 @@ describe('a task', () => {
 describe('a context', () => {
   it('becomes that of the caller who first names it in a message', () => {
     expect(table.use('token:a', contexts('c'), true)?.contexts).toEqual(new Map([['c', 'token:a']]))
-    expect(table.use('token:b', contexts('c'), true)).toBeUndefined()
-    expect(table.use(ANONYMOUS, contexts('c'), true)).toBeUndefined()
+    expect(table.use('token:b', contexts('c'), true)).toBeNull()
+    expect(table.use(ANONYMOUS, contexts('c'), true)).toBeNull()
     expect(mayUse('token:a', contexts('c'))).toBe(true)
   })
 
   it('is not claimed by a call that is refused, nor by one that is no message', () => {
-    expect(table.use('token:a', { tasks: ['unknown'], contexts: ['c'] }, true)).toBeUndefined()
-    expect(table.use('token:a', contexts('c'), false)).toBeUndefined()
-    expect(table.use('token:b', contexts('c'), true)).toBeDefined()
+    expect(table.use('token:a', { tasks: ['unknown'], contexts: ['c'] }, true)).toBeNull()
+    expect(table.use('token:a', contexts('c'), false)).toBeNull()
+    expect(table.use('token:b', contexts('c'), true)).not.toBeNull()
   })
 
   it('is refused to others in a form that some agents read as the same', () => {
     table.use('token:a', contexts('session-one'), true)
     for (const variant of ['Session-ONE', '{session one}']) {
-      expect(table.use('token:b', contexts(variant), true), variant).toBeUndefined()
-      expect(table.use('token:a', contexts(variant), true), variant).toBeDefined()
+      expect(table.use('token:b', contexts(variant), true), variant).toBeNull()
+      expect(table.use('token:a', contexts(variant), true), variant).not.toBeNull()
     }
     // Without letters.
-    expect(table.use('token:a', contexts('--'), true)).toBeDefined()
-    expect(table.use('token:b', contexts('++'), true)).toBeDefined()
+    expect(table.use('token:a', contexts('--'), true)).not.toBeNull()
+    expect(table.use('token:b', contexts('++'), true)).not.toBeNull()
   })
 
   it('of the agent stays with its first owner, and an answer in it is refused to others', () => {
     table.record('token:a', { tasks: ['a1'], contexts: ['default'] })
-    expect(table.record('token:b', { tasks: ['b1'], contexts: ['default'] })).toBeUndefined()
+    expect(table.record('token:b', { tasks: ['b1'], contexts: ['default'] })).toBeNull()
     expect(mayUse('token:b', tasks('b1'))).toBe(false)
   })
 
   it("that an anonymous caller chooses is nobody's, and becomes that of the first known caller", () => {
     expect(table.use(ANONYMOUS, contexts('c'), true)?.contexts).toEqual(new Map())
-    expect(table.use(ANONYMOUS, contexts('c'), true)).toBeDefined()
+    expect(table.use(ANONYMOUS, contexts('c'), true)).not.toBeNull()
     expect(table.use('token:a', contexts('c'), true)?.contexts).toEqual(new Map([['c', 'token:a']]))
-    expect(table.use(ANONYMOUS, contexts('c'), true)).toBeUndefined()
+    expect(table.use(ANONYMOUS, contexts('c'), true)).toBeNull()
   })
 
   it('that the agent chose for an anonymous caller may be used by whoever has its id', () => {
@@ -95,9 +95,9 @@ describe('a context', () => {
 
   it('is not claimed together with another one, but beside one that is known', () => {
     table.use('token:a', contexts('known'), true)
-    for (const caller of ['token:a', ANONYMOUS]) expect(table.use(caller, contexts('c', 'd'), true)).toBeUndefined()
-    expect(table.use('token:b', contexts('d'), true)).toBeDefined()
-    expect(table.use('token:a', contexts('known', 'c'), true)).toBeDefined()
+    for (const caller of ['token:a', ANONYMOUS]) expect(table.use(caller, contexts('c', 'd'), true)).toBeNull()
+    expect(table.use('token:b', contexts('d'), true)).not.toBeNull()
+    expect(table.use('token:a', contexts('known', 'c'), true)).not.toBeNull()
   })
 })
 

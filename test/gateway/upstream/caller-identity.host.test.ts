@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
-import { findIdentityErrors } from '../../../src/gateway/upstream/identity-errors.ts'
+import { findIdentityErrors } from '../../../src/gateway/upstream/caller-identity.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { agentCard, shortCard } from '../../support/cards/cards.ts'
 import { compileCard, getCompileErrors, registration } from '../../support/cards/compile.ts'

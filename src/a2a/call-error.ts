@@ -3,7 +3,7 @@ import type { WireVersion } from '../card/model/index.ts'
 /** A parameter that is wrong, by its path in `params`. */
 export type FieldViolation = { field: string; description: string }
 
-/** Why a call was refused, or why it failed after it was forwarded. `kind` is also what the log and `Gate-Warning` name. */
+/** The error of a call that was refused, or failed after it was forwarded. The log names its `kind`. */
 export type CallError =
   // The request is not a call.
   | { kind: 'not-json'; detail: string }
@@ -13,7 +13,7 @@ export type CallError =
   /** The connection closed before the whole body arrived. */
   | { kind: 'aborted' }
   | { kind: 'method'; method: string; version: WireVersion; currentName?: string }
-  | { kind: 'http-method'; method: string; path: string; allow: readonly string[] }
+  | { kind: 'http-method'; method: string; path: string; allow: string[] }
   | InvalidParams
   // The caller may not make it.
   | { kind: 'unknown-agent'; agent: string }

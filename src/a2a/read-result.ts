@@ -1,7 +1,11 @@
 import type { WireVersion } from '../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
-import type { CallError } from './errors.ts'
+import type { CallError } from './call-error.ts'
 import {
+  type Check,
+  checkBareError,
+  checkCard,
+  checkError,
   type Form,
   formOfResult,
   protoNames,
@@ -9,49 +13,42 @@ import {
   readWrapped,
   resultKinds,
   resultNames,
+  type Shapes,
+  shapes,
   wrappers,
 } from './forms.ts'
 import { partMediaTypes } from './message.ts'
 import type { A2ACall, OperationName } from './operations.ts'
-import { type Check, checkBareError, checkCard, checkError, type Shapes, shapes } from './result-shapes.ts'
 
-/** A task that an answer names, with its context if the answer has one; in a list, also the media types of this task alone. */
+/** A task that an answer names, with its context if the answer has one; in a list, also its own media types. */
 type NamedTask = { id: string; contextId?: string; mediaTypes?: readonly string[] }
 
-/** What an answer or an event of an agent contains, as far as this host uses it. */
+/** The content of an answer or an event of an agent, as far as this host uses it. */
 export type ResultFacts = {
   kind: ResultKind
   /** The tasks that the result is, lists or belongs to; not those that only its history or its references mention. */
   tasks: readonly NamedTask[]
   /** The contexts of these tasks, and that of a message without a task. */
   contexts: readonly string[]
-  /** The media types of the parts in messages, status messages and artifacts, each once. Those of the history do not count. */
+  /** The media types of the parts in messages, status messages and artifacts, each once; not those of the history. */
   mediaTypes: readonly string[]
-  /** Of an error: its code, if it has one; over HTTP+JSON that is a status, and `reason` identifies the error of A2A. */
+  /** An error's code, if it has one; over HTTP+JSON that is a status, and `reason` identifies the error. */
   error?: { code?: number; reason?: string }
-  /** Of a list of tasks: the token of its next page, empty for none. */
+  /** The token of the next page of a list of tasks, empty for none. */
   nextPageToken?: string
-  /** Whether parts or inner messages leave out their `kind`, by which some clients of 0.3 distinguish them. */
+  /** Set if parts or inner messages leave out their `kind`, by which some clients of 0.3 distinguish them. */
   lacksKinds?: true
 }
 
 /** The part of a list of tasks that its caller may see: the tasks with these ids, and the other members of the list. */
-export type VisibleTasks = {
-  ids: ReadonlySet<string>
-  nextPageToken: string
-  pageSize: number
-  totalSize: number
-}
+export type VisibleTasks = { ids: ReadonlySet<string>; nextPageToken: string; pageSize: number; totalSize: number }
 
-/**
- * What an inspection decides about an answer: undefined if it passes as it is, an error that the caller gets in its place, or the
- * part of a list of tasks that the caller gets.
- */
+/** The decision about an answer: undefined if it passes, an error in its place, or the visible part of a task list. */
 export type Inspected = CallError | { list: VisibleTasks } | undefined
 
 /**
- * What becomes of an answer: undefined if it passes as it is, the text that replaces it (empty for an event that is left out), or the
- * error in its place. An event keeps its type, unless `eventType` replaces it.
+ * The result of a check: undefined if the answer passes, the text that replaces it (empty for an event that is left
+ * out), or the error in its place. An event keeps its type, unless `eventType` replaces it.
  */
 export type CheckedAnswer = { text: string; eventType?: 'message' | 'error' } | CallError | undefined
 
@@ -62,32 +59,24 @@ const NOTHING: Omit<ResultFacts, 'kind'> = { tasks: [], contexts: [], mediaTypes
 const objectKinds = { ...resultKinds, pushConfig: 'push-config' } as const
 type ObjectName = keyof typeof objectKinds
 
-/**
- * The facts of an answer; or, if it is not one of A2A, the path in it and what must be there. Such a fault has no text of the
- * agent.
- */
+/** The facts of an answer; or, if it is not A2A, the path in it and what must be there, without text of the agent. */
 export type ReadResult = ResultFacts | { fault: string }
 
-/** What an answer is: the body of a response, that of one with an error status, or the data of an event. */
+/** The place of an answer: the body of a response, that of one with an error status, or the data of an event. */
 export type AnswerPlace = 'response' | 'error-response' | 'event'
 
+type AnsweredCall = Pick<A2ACall, 'operation' | 'version' | 'binding'>
+
 /**
- * Reads the answer to a call from its parsed JSON: over JSON-RPC the response object, whose id is not checked; over HTTP+JSON the
- * body. `place` matters over HTTP+JSON alone, where the status of the response marks an error.
+ * Reads the answer to a call from its parsed JSON: over JSON-RPC the response object, whose id is not checked; over
+ * HTTP+JSON the body. `place` matters over HTTP+JSON alone, where the status of the response marks an error.
  */
-export const readResult = (
-  call: Pick<A2ACall, 'operation' | 'version' | 'binding'>,
-  body: unknown,
-  place: AnswerPlace = 'response',
-): ReadResult => {
-  const { binding, version, operation } = call
-  if (binding === 'JSONRPC') return readJsonRpcResult(call, body)
-  return isRestError(body, place)
-    ? readRestError(body, version)
-    : readOperationResult(operation, formOfResult(call, body), body)
+export const readResult = (call: AnsweredCall, body: unknown, place: AnswerPlace = 'response'): ReadResult => {
+  if (call.binding === 'JSONRPC') return readJsonRpcResult(call, body)
+  return isRestError(body, place) ? readRestError(body, call.version) : readOperationResult(call, body)
 }
 
-const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'binding'>, body: unknown): ReadResult => {
+const readJsonRpcResult = (call: AnsweredCall, body: unknown): ReadResult => {
   if (!isJsonObject(body)) return { fault: 'the response must be an object' }
   if (body.jsonrpc !== '2.0') return { fault: 'jsonrpc must be "2.0"' }
   const { result, error } = body
@@ -97,7 +86,7 @@ const readJsonRpcResult = (call: Pick<A2ACall, 'operation' | 'version' | 'bindin
   // The official Python server of 0.3 leaves out a result that is null.
   const mayBeAbsent = call.operation === 'deletePushConfig' && call.version === '0.3'
   if (result === undefined && !mayBeAbsent) return { fault: 'result or error must be present' }
-  return readOperationResult(call.operation, formOfResult(call, result), result)
+  return readOperationResult(call, result)
 }
 
 // Errors
@@ -117,7 +106,7 @@ const readError = (error: unknown, check: Check): ReadResult => {
 }
 
 /** Returns the reason in the google.rpc.ErrorInfo of an error. */
-const reasonOf = (details: unknown): string | undefined => {
+export const reasonOf = (details: unknown): string | undefined => {
   for (const detail of Array.isArray(details) ? details : [])
     if (isJsonObject(detail) && typeof detail.reason === 'string') return detail.reason
   return undefined
@@ -142,8 +131,8 @@ const readRestError = (body: unknown, version: WireVersion): ReadResult => {
 type Answer = { value: unknown; form: Form }
 type ResultReader = (answer: Answer) => ReadResult
 
-const readOperationResult = (operation: OperationName, form: Form, value: unknown): ReadResult =>
-  resultReaders[operation]({ value, form })
+const readOperationResult = (call: AnsweredCall, value: unknown): ReadResult =>
+  resultReaders[call.operation]({ value, form: formOfResult(call, value) })
 
 const readOne = (name: ObjectName, { value, form }: Answer): ReadResult => {
   const fault = shapes[form][name](value)
@@ -152,12 +141,6 @@ const readOne = (name: ObjectName, { value, form }: Answer): ReadResult => {
   collectors[name](value as JsonObject, shapes[form], found)
   return found.toFacts(objectKinds[name])
 }
-
-/** Reads one object of A2A. */
-const one =
-  (name: ObjectName): ResultReader =>
-  answer =>
-    readOne(name, answer)
 
 /** Reads one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
 const oneOf = (...names: ObjectName[]): ResultReader => {
@@ -178,7 +161,7 @@ const oneOf = (...names: ObjectName[]): ResultReader => {
   }
 }
 
-/** Reads a list: in the form with `kind` it is the value itself, in ProtoJSON a member that is absent if the list is empty. */
+/** Reads a list: in the form with `kind` the value itself, in ProtoJSON a member that is absent if it is empty. */
 const listOf =
   (member: string, name: ObjectName, kind: ResultKind): ResultReader =>
   ({ value, form }) => {
@@ -193,14 +176,10 @@ const listOf =
       found.addItem(item.toFacts(kind))
     }
     const facts = found.toFacts(kind)
-    return kind === 'task-list' ? { ...facts, nextPageToken: readPageToken(value) } : facts
+    // ProtoJSON may leave out an empty token.
+    const token = isJsonObject(value) ? readProto(value, 'nextPageToken') : undefined
+    return kind === 'task-list' ? { ...facts, nextPageToken: typeof token === 'string' ? token : '' } : facts
   }
-
-/** ProtoJSON may leave out an empty token. */
-const readPageToken = (value: unknown): string => {
-  const token = isJsonObject(value) ? readProto(value, 'nextPageToken') : undefined
-  return typeof token === 'string' ? token : ''
-}
 
 const PAGE_FIELDS = new Set(['nextPageToken', 'pageSize', 'totalSize'].flatMap(protoNames))
 
@@ -211,35 +190,31 @@ const readList = (value: unknown, member: string): unknown => {
   return items === undefined && Object.keys(value).every(name => name === member || PAGE_FIELDS.has(name)) ? [] : items
 }
 
-const empty: ResultReader = ({ value }) =>
-  value === undefined || value === null || (isJsonObject(value) && Object.keys(value).length === 0)
-    ? { ...NOTHING, kind: 'empty' }
-    : { fault: 'result must be empty' }
-
-const extendedCard: ResultReader = ({ value }) => {
-  const fault = checkCard(value)
-  return fault === undefined ? { ...NOTHING, kind: 'card' } : { fault: `result${fault}` }
-}
-
 const events = oneOf(...resultNames)
 
 const resultReaders: Readonly<Record<OperationName, ResultReader>> = {
   send: oneOf('task', 'message'),
   stream: events,
-  getTask: one('task'),
+  getTask: answer => readOne('task', answer),
   listTasks: listOf('tasks', 'task', 'task-list'),
-  cancel: one('task'),
+  cancel: answer => readOne('task', answer),
   resubscribe: events,
-  createPushConfig: one('pushConfig'),
-  getPushConfig: one('pushConfig'),
+  createPushConfig: answer => readOne('pushConfig', answer),
+  getPushConfig: answer => readOne('pushConfig', answer),
   listPushConfigs: listOf('configs', 'pushConfig', 'push-config-list'),
-  deletePushConfig: empty,
-  extendedCard,
+  deletePushConfig: ({ value }) =>
+    (value ?? null) === null || (isJsonObject(value) && Object.keys(value).length === 0)
+      ? { ...NOTHING, kind: 'empty' }
+      : { fault: 'result must be empty' },
+  extendedCard: ({ value }) => {
+    const fault = checkCard(value)
+    return fault === undefined ? { ...NOTHING, kind: 'card' } : { fault: `result${fault}` }
+  },
 }
 
 // Facts
 
-/** What is found in the objects of one answer. */
+/** Collects the facts of the objects in one answer. */
 class FoundFacts {
   readonly #tasks: NamedTask[] = []
   readonly #contexts = new Set<string>()
@@ -286,7 +261,7 @@ class FoundFacts {
   }
 }
 
-/** The readers of facts, for objects that have passed their check. */
+/** Collects the facts of objects that have passed their check. */
 const collectors: Readonly<Record<ObjectName, (value: JsonObject, shape: Shapes, found: FoundFacts) => void>> = {
   task: (task, shape, found) => {
     found.addTask(task.id, shape.read(task, 'contextId'))

@@ -1,5 +1,8 @@
 import { SignJWT } from 'jose'
 import { type Authentication, hasPermission, readableTiers } from '../../auth/index.ts'
+import type { Manifest } from '../../card/manifest/index.ts'
+import type { CardError } from '../../card/model/index.ts'
+import { config, type Variables } from '../../config.ts'
 import { ASSERTION_SECONDS } from '../../limits.ts'
 import { ClockCache } from '../../registry/edge/index.ts'
 import { getSigningKeys, type KeyEnv } from '../../signing/index.ts'
@@ -7,16 +10,14 @@ import { getSigningKeys, type KeyEnv } from '../../signing/index.ts'
 /** Distinguishes an assertion from everything else that the same key signs (RFC 8725 §3.11). */
 export const ASSERTION_TYPE = 'calling-card-assertion+jwt'
 
-/** A caller, and the agent that it calls. */
+/** A caller, and the id and tiers of the agent that it calls. */
 export type AssertedCall = {
   caller: Authentication
   /** The origin of this host that signs. */
   issuer: string
   /** The URL of the agent's endpoint. */
   audience: string
-  /** The agent's id. */
   agent: string
-  /** The tiers of the agent. */
   tiers: string[]
 }
 
@@ -24,8 +25,8 @@ export type AssertedCall = {
 const assertions = new ClockCache<{ assertion: string; renewAt: number; size: number }>(1024 * 1024)
 
 /**
- * Returns a signed assertion of the caller for the agent, a JWT; or what is wrong with the configuration. Calls of one caller to one
- * agent share an assertion for half of its lifetime, so that a call does not cost a signature.
+ * Returns a signed assertion of the caller for the agent, a JWT; or the error of the configuration. Calls of one caller
+ * to one agent share an assertion for half of its lifetime, so that a call does not cost a signature.
  */
 export const assertCaller = async (
   { caller, issuer, audience, agent, tiers }: AssertedCall,
@@ -46,12 +47,8 @@ export const assertCaller = async (
   const known = assertions.get(key)
   if (known && now < known.renewAt) return known
   const issuedAt = Math.floor(now / 1000)
-  const assertion = await new SignJWT({
-    ...claims,
-    iat: issuedAt,
-    exp: issuedAt + ASSERTION_SECONDS,
-    jti: crypto.randomUUID(),
-  })
+  const times = { iat: issuedAt, exp: issuedAt + ASSERTION_SECONDS }
+  const assertion = await new SignJWT({ ...claims, ...times, jti: crypto.randomUUID() })
     .setProtectedHeader({ alg: 'ES256', typ: ASSERTION_TYPE, kid: keys.current.kid })
     .sign(keys.current.privateKey)
   const renewAt = (issuedAt + ASSERTION_SECONDS / 2) * 1000
@@ -60,8 +57,8 @@ export const assertCaller = async (
 }
 
 /**
- * Returns the claims that identify a caller; none if other callers could have the same. `sub` is unique on this host: no user of an
- * issuer has the `sub` of a token. `sub_id` is the subject as its issuer identifies it (RFC 9493 §3.2.4).
+ * Returns the claims that identify a caller; none if other callers could have the same. `sub` is unique on this host:
+ * no user of an issuer has the `sub` of a token. `sub_id` is the subject of its issuer (RFC 9493 §3.2.4).
  */
 const identify = (caller: Authentication): { sub?: string; sub_id?: object } => {
   if (!caller.authenticated) return {}
@@ -69,3 +66,22 @@ const identify = (caller: Authentication): { sub?: string; sub_id?: object } => 
   if (oidcSubject === undefined) return { sub: subject }
   return oidcSubject === 'none' ? {} : { sub: subject, sub_id: { format: 'iss_sub', ...oidcSubject } }
 }
+
+/** Returns the reasons why this host cannot assert the callers of an agent as its manifest requires. */
+export const findIdentityErrors = async (
+  { upstream, hosts }: Manifest,
+  env: KeyEnv & Variables,
+): Promise<CardError[]> => {
+  if (upstream.identity === undefined) return []
+  const keys = await getSigningKeys(env)
+  const messages = [
+    // The host name of a request is the caller's choice, so it must not become the issuer.
+    ...(config(env).publicOrigin || hosts.some(host => host !== '*') ? [] : [noIssuer]),
+    ...('misconfigured' in keys ? [`needs a key to sign with. ${keys.misconfigured}`] : []),
+  ]
+  return messages.map(message => ({ pointer: '/upstream/identity', message }))
+}
+
+const noIssuer =
+  'needs a public origin of this host as the issuer: set PUBLIC_URL in wrangler.toml, or give the agent a host name ' +
+  'in `hosts`'

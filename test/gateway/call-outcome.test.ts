@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type CallEnd, observedCallOf } from '../../src/a2a/call-outcome.ts'
 import type { OperationName } from '../../src/a2a/operations.ts'
+import { type CallEnd, observedCallOf } from '../../src/gateway/answer-policy.ts'
 
 const observe = (operation: OperationName, end: CallEnd, hasPushConfig = false) =>
   observedCallOf({ operation, binding: 'JSONRPC', version: '1.0' }, hasPushConfig, end)

@@ -1,19 +1,56 @@
 import type { Protocol } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { MAX_TRANSLATED_PATH_LENGTH } from '../../limits.ts'
-import { type CallError, invalidParam } from '../errors.ts'
+import { type CallError, invalidParam } from '../call-error.ts'
 import { formOf } from '../forms.ts'
+import { parseJsonLossless } from '../jsonrpc.ts'
 import { type A2ACall, type OperationName, operations } from '../operations.ts'
+import type { AnswerPlace } from '../read-result.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../rest-paths.ts'
 import { formOfCall } from '../sent-message.ts'
-import { checkParams, type Params, readParams, TASK_OPERATIONS, translateParams } from './params.ts'
-import { namesInPushConfig } from './push-configs.ts'
-import { definedMembers, isPresent, type Loss, type Translation } from './translation.ts'
+import { TASK_OPERATIONS } from '../task-references.ts'
+import { definedMembers, isPresent, type Loss, type Translation } from './objects.ts'
+import { checkParams, namesInPushConfig, type Params, readParams, translateParams } from './params.ts'
+import { translateAnswer } from './translate-answer.ts'
 
-/**
- * A call as its agent gets it: `params` are those of JSON-RPC, or the body of HTTP+JSON, which has also a `path` below the agent's
- * endpoint. `task` is the one that a call about a task names.
- */
+/** An answer in the form of the caller: JSON text, the status of its response, and what was lost. */
+export type AnswerForCaller = { text: string; status: number; isError: boolean; losses: readonly Loss[] }
+
+/** A call as an agent reads it that has another version or binding than the caller. */
+export type BridgedCall = Pick<TranslatedRequest, 'httpMethod' | 'path' | 'losses'> & {
+  /** The call in the version and binding of the agent. `params` are those of JSON-RPC, or the body of HTTP+JSON. */
+  call: A2ACall
+  hasBody: boolean
+  /** Translates an answer that was checked: one with the shape of the agent's version. */
+  translate: (text: string, place: AnswerPlace, status: number) => AnswerForCaller | CallError
+}
+
+/** The id of a call that has none, as over HTTP+JSON: A2A requires a string or an integer over JSON-RPC. */
+const ID = 1
+
+/** Translates a call for its agent. Refuses an operation that the version of the agent does not have. */
+export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): BridgedCall | CallError => {
+  const { operation, id } = call
+  const agent: Protocol = { binding, version }
+  const request = translateRequest(call, agent)
+  if ('kind' in request) return request
+  const { params, task, ...others } = request
+  const answers = { operation, from: agent, to: call, id, task }
+  return {
+    ...others,
+    call: { ...call, ...agent, id: id ?? ID, params: params ?? {} },
+    hasBody: params !== undefined,
+    translate: (text, place, status) => {
+      const parsed = parseJsonLossless(text === '' ? 'null' : text)
+      // JavaScript can read some text that it cannot write again.
+      if ('kind' in parsed) return { kind: 'invalid-response', status, detail: 'the body must be JSON' }
+      const { body, ...translated } = translateAnswer(parsed.value, place, status, answers)
+      return { ...translated, text: JSON.stringify(body) }
+    },
+  }
+}
+
+/** A call as its agent gets it. `params` are the body of HTTP+JSON, too; `task` is the one that the call names. */
 export type TranslatedRequest = {
   httpMethod: string
   path?: string
@@ -22,10 +59,7 @@ export type TranslatedRequest = {
   losses: Loss[]
 }
 
-/**
- * Translates a call to the version and binding of an agent. Refuses an operation that the version does not have, as 0.3 has no list
- * of tasks, and parameters that cannot be read.
- */
+/** Translates a call for an agent. Refuses an operation that its version lacks, and parameters that cannot be read. */
 export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest | CallError => {
   const { operation } = call
   if (operations[operation][to.version] === undefined) {
@@ -53,7 +87,7 @@ const writeJsonRpc = (operation: OperationName, params: Params, { version }: Pro
   const { task, message, configuration, pushConfig } = params
   // A list names none.
   const config = operation === 'listPushConfigs' ? undefined : params.config
-  const others = readQueryMembers(params.others)
+  const others = Object.fromEntries(jsonEntries(params.others).map(([name, value]) => [name, fromQuery(name, value)]))
   const write = (written: JsonObject) => ({ httpMethod: 'POST', params: definedMembers(written) })
   if (pushConfig) return write(pushConfig)
   if (operations[operation].sends) return write({ message, configuration, ...others })
@@ -64,10 +98,7 @@ const writeJsonRpc = (operation: OperationName, params: Params, { version }: Pro
     : write({ taskId: task, id: config, ...others })
 }
 
-/** Returns members with numbers and booleans in place of the text that a query of HTTP+JSON has. */
-const readQueryMembers = (others: JsonObject): JsonObject =>
-  Object.fromEntries(jsonEntries(others).map(([name, value]) => [name, fromQuery(name, value)]))
-
+/** Returns the number or boolean that a query of HTTP+JSON has as text. */
 const fromQuery = (name: string, value: Json): Json => {
   if (typeof value !== 'string') return value
   if (/^(?:history_?length|page_?size)$/i.test(name) && /^\d{1,9}$/.test(value)) return Number(value)
@@ -82,12 +113,13 @@ const writeRest = (
 ): WrittenRequest | CallError => {
   const [httpMethod = 'GET'] = operations[operation].http[0]
   const { tenant } = pushConfig ?? others
-  if (isPresent(tenant) && !fitsPath(tenant)) return invalidParam('tenant', 'must be a tenant that a path can have')
+  // A value must mean the same in a path to a server that decodes before it routes.
+  if (isPresent(tenant) && 'kind' in matchRestPath('GET', `tasks/${encodeSegment(tenant)}`))
+    return invalidParam('tenant', 'must be a tenant that a path can have')
   const isAboutTask = operations[operation].needs !== 'pushNotifications'
   const path = (pathOf(operation, version) ?? '')
     .replace(isAboutTask ? '{id}' : '{taskId}', () => encodeSegment(task))
     .replace('{id}', () => encodeSegment(config))
-  // An id could be another path, to a server that decodes before it routes.
   const match = matchRestPath(httpMethod, normalizeRestPath(path))
   const isMisread = pushConfig && version === '0.3' && !namesConfig(pushConfig, task)
   if ('kind' in match || match.operation !== operation || isMisread)
@@ -95,9 +127,10 @@ const writeRest = (
   // Over HTTP, 1.0 has the tenant in the path.
   const below = isPresent(tenant) ? `${encodeURIComponent(toText(tenant))}/${path}` : path
   const rest = omit(others, 'tenant')
-  if (pushConfig) return { httpMethod, path: below, params: version === '0.3' ? toCreate(pushConfig) : pushConfig }
-  if (message) return { httpMethod, path: below, params: definedMembers({ message, configuration, ...rest }) }
-  if (httpMethod === 'POST') return { httpMethod, path: below, params: rest }
+  const write = (params: JsonObject) => ({ httpMethod, path: below, params })
+  if (pushConfig) return write(version === '0.3' ? toCreate(pushConfig) : pushConfig)
+  if (message) return write(definedMembers({ message, configuration, ...rest }))
+  if (httpMethod === 'POST') return write(rest)
   const query = new URLSearchParams()
   for (const [name, value] of jsonEntries(rest)) {
     const text = JSON.isRawJSON(value) ? JSON.stringify(value) : toText(value)
@@ -114,11 +147,7 @@ const encodeSegment = (value: Json | undefined): string => {
   return text !== '' && text.isWellFormed() ? encodeURIComponent(text) : '..'
 }
 
-/** Whether a value means the same in a path, even to a server that decodes before it routes. */
-const fitsPath = (value: Json | undefined): boolean =>
-  'operation' in matchRestPath('GET', `tasks/${encodeSegment(value)}`)
-
-/** Whether a configuration of 0.3 over HTTP has its task and its own id in its name, in which a slash would end them. */
+/** Checks whether the name of a configuration of 0.3 over HTTP has its task and its id, which a slash would end. */
 const namesConfig = ({ name, pushNotificationConfig: config }: JsonObject, task: Json | undefined): boolean => {
   const { taskId, id = '' } = namesInPushConfig(name)
   return taskId === task && id === toText(isJsonObject(config) ? config.id : undefined)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type TranslatedRequest, translateRequest } from '../../../src/a2a/bridge/requests.ts'
+import { type TranslatedRequest, translateRequest } from '../../../src/a2a/bridge/bridge-call.ts'
 import { type A2ACall, type OperationName, operationNames, operations } from '../../../src/a2a/operations.ts'
 import { matchRestPath, restParams } from '../../../src/a2a/rest-paths.ts'
 import { readTaskReferences } from '../../../src/a2a/task-references.ts'
