@@ -1,17 +1,5 @@
-import {
-  type Document,
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  Scalar,
-  visit,
-  type YAMLError,
-} from 'yaml'
+import type { Document, Node, YAMLError } from 'yaml'
+import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar, visit } from 'yaml'
 import { type Json, TOO_DEEP } from '../../json/index.ts'
 import { hideSecret } from '../lint/index.ts'
 import { createLocator, offsetOf, type ParsedDocument, type Position } from './source-map.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isFieldName } from '../../http/shared.ts'
 import { isJsonObject } from '../../json/index.ts'
-import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
+import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './validation.ts'
 
 const description = v.optional(v.string())
 

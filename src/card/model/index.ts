@@ -1,7 +1,9 @@
 export * from './agent-card.ts'
-export * from './observations.ts'
-export * from './receipt.ts'
-export * from './report.ts'
+export * from './agent-card-proto.ts'
+export * from './observed-calls.ts'
+export * from './receipt-format.ts'
+export * from './registration-report.ts'
+export * from './start.ts'
 export {
   dedupeByPointer,
   hostList,
@@ -21,5 +23,4 @@ export {
   unknownField,
   validate,
   wholeNumber,
-} from './schema.ts'
-export * from './start.ts'
+} from './validation.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { essence } from '../../json/index.ts'
 import { MAX_OBSERVED_MEDIA_TYPES } from '../../limits.ts'
-import { record, timestamp, wholeNumber } from './schema.ts'
+import { record, timestamp, wholeNumber } from './validation.ts'
 
 /** How an agent met a call: with a result, with the error that it does not support what the call needs, or with neither. */
 export type Outcome = 'answered' | 'refused' | 'failed'

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { MAX_HOSTS } from '../../limits.ts'
-import type { CardError } from './report.ts'
+import type { CardError } from './registration-report.ts'
 
 /** Any JSON value: documents come from `JSON.parse`, so there is nothing to check. */
 export const json = v.custom<Json>(() => true)

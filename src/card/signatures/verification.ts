@@ -1,43 +1,95 @@
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
 import { listSignatures, type ParsedHeader, parseHeader } from './header.ts'
-import { attempt, writePayload } from './payloads.ts'
-import type { PublicKey } from './public-keys.ts'
+import type { PublicKey, Trust } from './key-sources.ts'
+import { attempt, payloads, writePayload } from './payloads.ts'
 import type { ServedCards } from './served-cards.ts'
-import { encodePayload, findKey, isSignatureOf } from './verify-signatures.ts'
+import { encodePayload, findKey, isSignatureOf, type SignatureResult, verifySignatures } from './verify-signatures.ts'
+
+/** What each kind of trust is worth, as a sentence. */
+const trustMeanings: Readonly<Record<Trust, string>> = {
+  given: 'The keys are those that you named.',
+  origin:
+    'The keys are those that the server of the card publishes: a valid signature shows that the card is from that server.',
+  signer:
+    'The signer of the card chose where its keys are (`jku`), so a valid signature shows only that the card was not ' +
+    'changed since. Name the keys that you trust.',
+}
+
+/** A signature, and what it does not cover. `version` is set for one of another document for A2A 1.0. */
+type VerifiedSignature = SignatureResult & { version?: '1.0'; omits?: string }
+
+/** The result for a card: whether it is signed with a trusted key, by which signatures, and which SDKs accept them. */
+export type Verification = {
+  /** Whether each document has a valid signature by a trusted key. */
+  verified: boolean
+  /** Why not, as sentences. */
+  reason?: string
+  trust: { basis: Trust; meaning: string }
+  signatures: VerifiedSignature[]
+  sdks: SdkVerdict[]
+}
+
+/** Verifies the documents of a card with keys, whose origin `trust` is. Never rejects. */
+export const verifyCard = async (
+  { plain, current }: ServedCards,
+  keys: readonly PublicKey[],
+  trust: Trust,
+  now = Date.now(),
+): Promise<Verification> => {
+  const documents = [{ subject: 'The card', card: plain, version: {} }]
+  if (current !== undefined && !jsonEquals(plain, current))
+    documents.push({ subject: 'The document for A2A 1.0', card: current, version: { version: '1.0' } })
+  const signatures: VerifiedSignature[] = []
+  const reasons: string[] = []
+  for (const { subject, card, version } of documents) {
+    const results = await verifySignatures(card, keys, now)
+    signatures.push(...results.map(result => ({ ...result, ...findOmissions(result), ...version })))
+    const kind = listSignatures(card).length === 0 ? 'signatures' : 'valid signature'
+    if (!results.some(({ valid }) => valid)) reasons.push(`${subject} has no ${kind}.`)
+  }
+  if (reasons.length === 0 && trust === 'signer') reasons.push(`No key is trusted. ${trustMeanings.signer}`)
+  return {
+    verified: reasons.length === 0,
+    ...(reasons.length > 0 && { reason: reasons.join(' ') }),
+    trust: { basis: trust, meaning: trustMeanings[trust] },
+    signatures,
+    sdks: await findSdkVerdicts({ plain, current }, keys, now),
+  }
+}
+
+const findOmissions = (result: SignatureResult): { omits?: string } => {
+  const omits = result.valid ? payloads[result.rule].omits : undefined
+  return omits === undefined ? {} : { omits }
+}
 
 /** Whether an SDK, or another verifier, accepts the signatures of a card; `reason` completes a sentence about it. */
 export type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }
 
 type Sdk = {
   name: string
-  /** The document that the SDK gets. */
-  document: keyof ServedCards
+  /** The document that the SDK gets: by default, `plain`. */
+  document?: keyof ServedCards
   /** Returns the text that the SDK verifies. May throw for what is no Agent Card. */
   payload: (card: JsonObject) => string | undefined
   /** Returns why the SDK skips a signature; undefined if it verifies it. */
   refuses?: ((header: ParsedHeader) => string | undefined) | undefined
   /** Why no signature is valid for what the SDK verifies. */
-  reason: (card: JsonObject) => string
+  reason: string | ((card: JsonObject) => string)
 }
 
-const PYTHON_ALGORITHMS = ['ES256', 'RS256']
-
 const refusedByPython = ({ alg }: ParsedHeader): string | undefined =>
-  PYTHON_ALGORITHMS.includes(alg) ? undefined : `accepts ${PYTHON_ALGORITHMS.join(' and ')} only, in its examples`
+  alg === 'ES256' || alg === 'RS256' ? undefined : 'accepts ES256 and RS256 only, in its examples'
 
 const refusedByJavaScript = ({ typ }: ParsedHeader): string | undefined =>
   typ === undefined ? 'demands `typ` in the protected header' : undefined
 
 const omitsEmpty = 'verifies the card without empty values and unknown fields, and no signature covers that text'
 
-/**
- * What each SDK verifies, read in its source, and what verifiers without an SDK do. Other SDKs verify no signatures.
- */
+/** What each SDK verifies, read in its source, and what verifiers without an SDK do. Other SDKs verify no signatures. */
 const sdks: readonly Sdk[] = [
   {
     name: 'a2a-js 1.3, on the JSON of the card',
-    document: 'plain',
     payload: card => canonicalizeAgentCard(card as never),
     refuses: refusedByJavaScript,
     reason: card =>
@@ -53,34 +105,31 @@ const sdks: readonly Sdk[] = [
     reason: card =>
       toResolved(card) === card
         ? omitsEmpty
-        : 'loses the security schemes before it verifies the card (a2a-js #663), and no signature by a trusted key leaves them out',
+        : 'loses the security schemes before it verifies the card (a2a-js #663), and no signature by a trusted key ' +
+          'leaves them out',
   },
   {
     name: 'a2a-python 1.2 and later',
-    document: 'plain',
     payload: card => writePayload('proto', card),
     refuses: refusedByPython,
-    reason: () => omitsEmpty,
+    reason: omitsEmpty,
   },
   {
     name: 'a2a-python up to 1.1',
-    document: 'plain',
     payload: card => writePayload('proto-ascii', card),
     refuses: refusedByPython,
-    reason: () =>
+    reason:
       'verifies the card without empty values and unknown fields, escaped to ASCII, and no signature covers that text',
   },
   {
     name: 'the rule of A2A 1.0 §8.4.1',
-    document: 'plain',
     payload: card => writePayload('served', card),
-    reason: () => 'leaves out default values of fields that are not required, and no signature covers that text',
+    reason: 'leaves out default values of fields that are not required, and no signature covers that text',
   },
   {
     name: 'a JWS library, on the served JSON',
-    document: 'plain',
     payload: card => writePayload('wire', card),
-    reason: () => 'verifies the card exactly as it is served, and no signature covers that text',
+    reason: 'verifies the card exactly as it is served, and no signature covers that text',
   },
 ]
 
@@ -89,15 +138,12 @@ export const findSdkVerdicts = (
   served: ServedCards,
   keys: readonly PublicKey[],
   now = Date.now(),
-): Promise<SdkVerdict[]> => Promise.all(sdks.map(sdk => judge(sdk, served[sdk.document], keys, now)))
+): Promise<SdkVerdict[]> => Promise.all(sdks.map(sdk => findVerdict(sdk, served, keys, now)))
 
-const judge = async (
-  { name, payload, refuses, reason }: Sdk,
-  card: JsonObject | undefined,
-  keys: readonly PublicKey[],
-  now: number,
-): Promise<SdkVerdict> => {
+const findVerdict = async (sdk: Sdk, served: ServedCards, keys: readonly PublicKey[], now: number) => {
+  const { name, document = 'plain', payload, reason } = sdk
   const rejected = (why: string): SdkVerdict => ({ sdk: name, accepted: false, reason: why })
+  const card = served[document]
   if (card === undefined) return rejected('gets no card where it requests one for A2A 1.0')
   const signatures = listSignatures(card)
   if (signatures.length === 0) return rejected('finds no signatures')
@@ -105,12 +151,13 @@ const judge = async (
   if (text === undefined) return rejected('cannot read the card')
   const reasons: string[] = []
   for (const signature of signatures) {
-    const result = await verifyAs({ text, refuses }, signature, keys, now)
+    const result = await verifyAs({ text, refuses: sdk.refuses }, signature, keys, now)
     if (result === undefined) return { sdk: name, accepted: true }
     reasons.push(result)
   }
   // A signature that is not valid says more than one that nobody could verify.
-  return rejected(reasons.includes(NOT_COVERED) ? reason(card) : (reasons[0] ?? ''))
+  if (!reasons.includes(NOT_COVERED)) return rejected(reasons[0] ?? '')
+  return rejected(typeof reason === 'string' ? reason : reason(card))
 }
 
 const NOT_COVERED = 'not covered'
@@ -132,16 +179,14 @@ const verifyAs = async (
 }
 
 /** Returns what the resolver of a2a-js makes of a card: it reads a card with security of A2A 1.0 into another form. */
-const toResolved = (card: JsonObject): JsonObject =>
-  hasProtoSecurity(card) ? (AgentCard.fromJSON(card) as never) : card
-
-const hasProtoSecurity = ({ security, securitySchemes, skills }: JsonObject): boolean => {
+const toResolved = (card: JsonObject): JsonObject => {
+  const { security, securitySchemes, skills } = card
   const [first] = isJsonObject(securitySchemes) ? Object.values(securitySchemes) : []
-  return (
+  const hasProtoSecurity =
     hasSchemes(security) ||
     (isJsonObject(first) && !('type' in first)) ||
     (Array.isArray(skills) && skills.some(skill => isJsonObject(skill) && hasSchemes(skill.security)))
-  )
+  return hasProtoSecurity ? (AgentCard.fromJSON(card) as never) : card
 }
 
 const hasSchemes = (security: Json | undefined): boolean =>
