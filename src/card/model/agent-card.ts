@@ -5,45 +5,45 @@ import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, 
 
 const description = v.optional(v.string())
 
-const oauthFlow = (urls: Record<string, typeof httpUrl>) =>
-  looseObject({
-    ...urls,
-    scopes: record(v.string()),
-    refreshUrl: v.optional(httpUrl),
-    pkceRequired: v.optional(v.boolean()),
-  })
+const oauthFlow = (...names: ('authorizationUrl' | 'deviceAuthorizationUrl' | 'tokenUrl')[]) =>
+  v.optional(
+    looseObject({
+      ...Object.fromEntries(names.map(name => [name, httpUrl])),
+      scopes: record(v.string()),
+      refreshUrl: v.optional(httpUrl),
+      pkceRequired: v.optional(v.boolean()),
+    }),
+  )
 
 const OAuthFlows = looseObject({
-  authorizationCode: v.optional(oauthFlow({ authorizationUrl: httpUrl, tokenUrl: httpUrl })),
-  clientCredentials: v.optional(oauthFlow({ tokenUrl: httpUrl })),
-  deviceCode: v.optional(oauthFlow({ deviceAuthorizationUrl: httpUrl, tokenUrl: httpUrl })),
-  implicit: v.optional(oauthFlow({ authorizationUrl: httpUrl })),
-  password: v.optional(oauthFlow({ tokenUrl: httpUrl })),
+  authorizationCode: oauthFlow('authorizationUrl', 'tokenUrl'),
+  clientCredentials: oauthFlow('tokenUrl'),
+  deviceCode: oauthFlow('deviceAuthorizationUrl', 'tokenUrl'),
+  implicit: oauthFlow('authorizationUrl'),
+  password: oauthFlow('tokenUrl'),
 })
 
-const schemeEntries = {
-  apiKeySecurityScheme: v.optional(
-    v.pipe(
-      looseObject({
-        description,
-        name: singleLine,
-        location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
-      }),
-      v.forward(
-        v.check(
-          ({ name, location }) => location !== 'header' || isFieldName(name),
-          'is not a name that an HTTP header can have: use letters, digits and hyphens, such as "X-API-Key"',
-        ),
-        ['name'],
-      ),
+const ApiKey = v.pipe(
+  looseObject({
+    description,
+    name: singleLine,
+    location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
+  }),
+  v.forward(
+    v.check(
+      ({ name, location }) => location !== 'header' || isFieldName(name),
+      'is not a name that an HTTP header can have: use letters, digits and hyphens, such as "X-API-Key"',
     ),
+    ['name'],
   ),
-  httpAuthSecurityScheme: v.optional(
-    looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) }),
-  ),
-  oauth2SecurityScheme: v.optional(
-    looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows }),
-  ),
+)
+const HttpAuth = looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) })
+const OAuth2 = looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows })
+
+const schemeEntries = {
+  apiKeySecurityScheme: v.optional(ApiKey),
+  httpAuthSecurityScheme: v.optional(HttpAuth),
+  oauth2SecurityScheme: v.optional(OAuth2),
   openIdConnectSecurityScheme: v.optional(looseObject({ description, openIdConnectUrl: httpUrl })),
   mtlsSecurityScheme: v.optional(looseObject({ description })),
 }
@@ -58,9 +58,7 @@ const SecurityScheme = v.pipe(
 )
 
 /** Security schemes that are all required, each with its scopes. */
-const SecurityRequirement = looseObject({
-  schemes: record(looseObject({ list: v.optional(v.array(v.string())) })),
-})
+const SecurityRequirement = looseObject({ schemes: record(looseObject({ list: v.optional(v.array(v.string())) })) })
 
 /** The alternatives of a card or a skill, one of which a caller needs. */
 export const SecurityRequirements = v.array(
@@ -104,8 +102,8 @@ const AgentCapabilities = looseObject(
 )
 
 /**
- * Values of the capabilities that a card does not declare, and the reason for them, which the report gives. `isAssumed`:
- * nothing in the card or the host shows that they are true.
+ * Values of the capabilities that a card does not declare, and the reason for them, which the report gives.
+ * `isAssumed`: nothing in the card or the host shows that they are true.
  */
 export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string; isAssumed?: true }
 

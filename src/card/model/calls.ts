@@ -23,10 +23,7 @@ export type Protocol = { binding: CallBinding; version: WireVersion }
 export const bridgeLevels = ['off', 'versions', 'bindings', 'all'] as const
 export type BridgeLevel = (typeof bridgeLevels)[number]
 
-/**
- * Who may call an agent: anyone; callers whose token of this host has the scope `call`; or those, and callers with a
- * JWT of the card's issuer.
- */
+/** Who may call: anyone, callers whose token of this host has the scope `call`, or also those with an issuer's JWT. */
 export const callerPolicies = ['anyone', 'tokens', 'issuer'] as const
 export type CallerPolicy = (typeof callerPolicies)[number]
 
@@ -86,20 +83,17 @@ export const resolveTargets = (
   const targets = new Map<string, CallTarget>()
   for (const agentInterface of supportedInterfaces) {
     const target = toTarget(agentInterface)
-    const key = target && `${target.binding} ${target.version}`
-    const named = agentName !== undefined && target?.binding === 'JSONRPC' ? { agentName } : {}
-    if (key && !targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
+    if (target === undefined) continue
+    const key = `${target.binding} ${target.version}`
+    const named = agentName !== undefined && target.binding === 'JSONRPC' ? { agentName } : {}
+    if (!targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
   }
   return [...targets.values()]
 }
 
 /** Returns the target of an interface; undefined if this host cannot forward calls to it. */
-export const toTarget = ({
-  url,
-  protocolBinding: binding,
-  protocolVersion,
-  tenant,
-}: AgentInterface): CallTarget | undefined => {
+export const toTarget = (agentInterface: AgentInterface): CallTarget | undefined => {
+  const { url, protocolBinding: binding, protocolVersion, tenant } = agentInterface
   const version = wireVersionOf.get(protocolVersion)
   if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) return undefined
   return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
@@ -119,26 +113,25 @@ export type CallModes = {
 }
 
 /** Collects the modes of a card and its skills. */
-export const collectModes = ({
-  defaultInputModes: input,
-  defaultOutputModes: output,
-  skills,
-}: AgentCard): CallModes => ({
-  defaults: { input: unique(input), output: unique(output) },
-  union: {
-    input: unique([...input, ...skills.flatMap(skill => skill.inputModes ?? [])]),
-    output: unique([...output, ...skills.flatMap(skill => skill.outputModes ?? [])]),
-  },
-  skills: Object.fromEntries(
-    skills.map(({ id, inputModes, outputModes }) => [
-      id,
-      {
-        ...(inputModes?.length && { input: unique(inputModes) }),
-        ...(outputModes?.length && { output: unique(outputModes) }),
-      },
-    ]),
-  ),
-})
+export const collectModes = (card: AgentCard): CallModes => {
+  const { defaultInputModes: input, defaultOutputModes: output, skills } = card
+  return {
+    defaults: { input: unique(input), output: unique(output) },
+    union: {
+      input: unique([...input, ...skills.flatMap(skill => skill.inputModes ?? [])]),
+      output: unique([...output, ...skills.flatMap(skill => skill.outputModes ?? [])]),
+    },
+    skills: Object.fromEntries(
+      skills.map(({ id, inputModes, outputModes }) => [
+        id,
+        {
+          ...(inputModes?.length && { input: unique(inputModes) }),
+          ...(outputModes?.length && { output: unique(outputModes) }),
+        },
+      ]),
+    ),
+  }
+}
 
 const unique = (modes: readonly string[]): string[] => [...new Set(modes)]
 

@@ -40,10 +40,11 @@ export const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
 export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one line, without control characters'))
 
 /** A whole number that JavaScript represents exactly. */
-export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) => {
-  const message = `must be a whole number from ${min} to ${max}`
-  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
-}
+export const wholeNumber = (
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+  message = `must be a whole number from ${min} to ${max}`,
+) => v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 
 /** The end of the year 2188: a Durable Object throws for alarms after 2189. */
 export const MAX_TIME_SECONDS = 6_911_049_599
@@ -87,13 +88,13 @@ export const grpcAddress = v.pipe(
 const isHttp = (value: string): boolean => /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && parseUrl(value) !== null
 
 const hasUserInfo = (value: string): boolean => {
-  const url = parseUrl(value)
-  return url !== null && (url.username !== '' || url.password !== '')
+  const { username = '', password = '' } = parseUrl(value) ?? {}
+  return username !== '' || password !== ''
 }
 
 const invalidHostname = 'must be a host name in lower case, without scheme, port or path; or "*"'
 
-/** A host name in lower case, or `*` for any other host. A URL can have it: a name that ends in a number is an address, or nothing. */
+/** A host name in lower case that a URL can have, or `*` for any other host. A name that ends in a number is none. */
 export const hostname = v.pipe(
   v.string('must be a host name'),
   v.regex(
@@ -114,9 +115,7 @@ export const validate = <Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): { output: v.InferOutput<Schema> } | { errors: CardError[] } => {
-  const result = v.safeParse(schema, value, {
-    message: ({ type, message }) => defaultMessages.get(type) ?? message,
-  })
+  const result = v.safeParse(schema, value, { message: ({ type, message }) => defaultMessages.get(type) ?? message })
   return result.success ? { output: result.output } : { errors: toCardErrors(result.issues) }
 }
 
