@@ -15,10 +15,7 @@ import {
 /** A card written in one dialect, and pointers to the canonical fields that the dialect has no place for. */
 export type Written = { document: JsonObject; dropped: Pointer[] }
 
-/**
- * One shape of the card: how to recognize, read and write it. A new dialect is a file with one of these, its entry in
- * `dialects` and its name in `dialectNames`.
- */
+/** One shape of the card. A new dialect is a file with one of these, its entry in `dialects` and in `dialectNames`. */
 export type Dialect = {
   /** Returns whether a document is written in this dialect. Runs in the order of `dialectNames`. */
   detect: (card: JsonObject) => boolean
@@ -37,7 +34,7 @@ export type Dialect = {
 /** Schemas of fields that v0.x cards share and the canonical card does not have. */
 export const sharedV0Fields = { authentication: v.optional(V0Authentication) }
 
-/** Creates the schema of a known object's own members. Accepts other types: the canonical card's schema rejects them. */
+/** Creates the schema of an object's own members. Accepts other types, which the canonical card's schema rejects. */
 export const members = (entries: v.ObjectEntries) =>
   v.optional(v.lazy(value => (isJsonObject(value) ? looseObject(entries) : json)))
 
@@ -65,10 +62,7 @@ export const defineV0Dialect = (aliases: DialectAliases, fields: v.ObjectEntries
     writeAuthored: authored => authored,
   }) satisfies Partial<Dialect>
 
-/**
- * Writes a card with the fields of v0.3, the base of every dialect but 1.0. `primary` is the index of the interface at
- * the top level. Keeps unknown fields.
- */
+/** Writes a card with the fields of v0.3 and unknown ones. `primary` is the index of the interface at the top level. */
 export const writeV0 = (card: AgentCard, primary: number): Written => {
   const { name, description, capabilities, securitySchemes, securityRequirements, skills, ...rest } = card
   const dropped: Pointer[] = []

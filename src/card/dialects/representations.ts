@@ -26,7 +26,7 @@ export const dialects: Record<DialectName, Dialect> = { '1.0': v1_0, superx, tel
 export const detectDialect = (card: JsonObject): DialectName =>
   dialectNames.find(name => dialects[name].detect(card)) ?? 'gopherhole'
 
-/** An authored card: the document to serve in its own dialect, and the document whose signatures are kept, if any are. */
+/** An authored card: the document to serve in its dialect, and the document whose signatures are kept, if any are. */
 type AuthoredCard = { dialect: DialectName; document: JsonObject; signed: JsonObject | undefined }
 
 /** Writes every representation of a complete canonical card. `dropped` is what each dialect has no place for. */
@@ -51,10 +51,7 @@ export const writeRepresentations = (card: AgentCard, authored: AuthoredCard, ro
   return { documents, dropped }
 }
 
-/**
- * Completes a hybrid. It keeps signatures if it is the document that was signed. SuperX's clients read it too, and
- * require `protocol`.
- */
+/** Completes a hybrid, with the signatures if it was signed. SuperX's clients read it too, and require `protocol`. */
 const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect, signed = {} }: AuthoredCard): JsonObject => {
   const served: JsonObject = {
     ...omitIncompleteProvider(omit(hybrid, 'signatures')),
@@ -80,8 +77,8 @@ const withGopherholeModes = (card: AgentCard): JsonObject => ({
 
 /**
  * Writes the hybrid of an agent that speaks A2A 1.0 only: without the fields that lead readers of v0.x to call it with
- * methods that it does not have, and with what 1.0 defines in its form: unknown security schemes are left out. Without a
- * URL, readers of v0.x report an error at discovery. Unknown fields stay, because readers of 1.0 ignore them.
+ * methods that it does not have, and with what 1.0 defines in its form: unknown security schemes are left out. Without
+ * a URL, readers of v0.x report an error at discovery. Unknown fields stay, because readers of 1.0 ignore them.
  */
 const writeV1Hybrid = (card: AgentCard): JsonObject => {
   const { securitySchemes } = dialects['1.0'].write(card).document

@@ -33,7 +33,7 @@ export const v0_3: Dialect = {
   ownFields: { card: ['authentication', 'interfaces'] },
 }
 
-/** Whether a security scheme is in the form of the proto, which v0.3 has besides its JSON Schema. */
+/** Returns whether a security scheme is in the form of the proto, which v0.3 has besides its JSON Schema. */
 const hasWrappedScheme = (schemes: Json | undefined): boolean =>
   isJsonObject(schemes) && Object.values(schemes).some(scheme => isJsonObject(scheme) && getWrappers(scheme).length > 0)
 

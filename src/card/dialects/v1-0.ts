@@ -1,12 +1,6 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
-import {
-  agentCardMessage,
-  getField,
-  type Message,
-  providerMessage,
-  type Shape,
-  securitySchemeMessage,
-} from '../model/index.ts'
+import type { Message, Shape } from '../model/index.ts'
+import { agentCardMessage, getField, providerMessage, securitySchemeMessage } from '../model/index.ts'
 import { absentMeansFalse, getWrappers, hasField, oauthFlows, readCard } from '../read/index.ts'
 import type { Dialect } from './dialect.ts'
 

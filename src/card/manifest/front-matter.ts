@@ -49,10 +49,7 @@ export const generatedNotes = (document: JsonObject): Note[] => {
   ]
 }
 
-/**
- * Recognizes Shaman's marks: one of its own fields, or a model with another of the agent's settings. Any other card may
- * have a field such as `prompt` or `temperature` with a meaning of its own, and keeps it.
- */
+/** Recognizes one of Shaman's fields, or a model with another of its settings. A card may have its own `prompt`. */
 const isFrontMatter = (document: JsonObject): boolean =>
   'exposed' in document ||
   'agentcard' in document ||

@@ -240,10 +240,7 @@ export const callerPolicy = ({ callers, jwt, upstream }: CallerFields): CallerPo
 /** The names that no card of any dialect has. Cards have `id` and `signatures` as well. */
 export const manifestFields = Object.keys(entries).filter(name => !['id', 'card', 'signatures'].includes(name))
 
-/**
- * A merge patch over a card and its pointer in the manifest. `toolsOnly`: the skills are the tools of an MCP server, so
- * the overlay can change them but not add any.
- */
+/** A merge patch over a card, and its pointer in the manifest. `toolsOnly`: the skills are MCP tools; it adds none. */
 export type Overlay = { pointer: Pointer; patch: JsonObject; toolsOnly?: boolean }
 
 type Patches = { extended?: JsonObject | undefined; tiers?: Record<string, JsonObject> | undefined }

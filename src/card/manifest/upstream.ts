@@ -125,67 +125,61 @@ const keyList = v.pipe(
   v.maxLength(MAX_UPSTREAM_KEYS, `must have at most ${MAX_UPSTREAM_KEYS} keys`),
 )
 
-const fetchOptions = ['ttl', 'staleIfError', 'pin'] as const
-const toolOptions = ['session', 'defaultTool'] as const
-
-/** Where the real agent is, and where its card is fetched from if the manifest does not contain it. */
-export const Upstream = v.pipe(
-  strictObject(
-    {
-      url: v.optional(httpUrl),
-      card: v.optional(httpUrl),
-      mcp: v.optional(httpUrl),
-      service: v.optional(serviceName),
-      secret: v.optional(secretName),
-      identity: v.optional(v.picklist(['header'], 'must be "header"')),
-      agentName: v.optional(singleLine),
-      ttl: v.optional(seconds(MIN_TTL_SECONDS, MAX_TTL_SECONDS)),
-      staleIfError: v.optional(seconds(0, MAX_STALE_IF_ERROR_SECONDS)),
-      pin: v.optional(v.boolean()),
-      keys: v.optional(UpstreamKeys),
-      verify: v.optional(v.picklist(['off', 'warn', 'require'], 'must be off, warn or require')),
-      mayShow: v.optional(hostList),
-      session: v.optional(v.picklist(['shared', 'caller'], 'must be shared or caller')),
-      defaultTool: v.optional(singleLine),
-    },
-    'must be an object with url, card, mcp, service or secret',
-  ),
-  v.check(
-    ({ card, mcp }) => card === undefined || mcp === undefined,
-    'has both `card` and `mcp`: remove one of them, as the card has one source',
-  ),
-  v.check(
-    ({ identity, mcp, url }) => identity === undefined || mcp === undefined || url !== undefined,
-    'has `identity` for an MCP server, which learns nothing of callers: remove it, or set `url` to an A2A endpoint',
-  ),
-  v.check(
-    ({ mcp, url, ...rest }) =>
-      (mcp !== undefined && url === undefined) || toolOptions.every(name => rest[name] === undefined),
-    `has options for the tools of an MCP server (${toolOptions.join(', ')}) that this host does not call: ` +
-      'add `mcp` without `url`, or remove them',
-  ),
-  v.check(
-    ({ card, mcp, ...rest }) => (card ?? mcp) !== undefined || fetchOptions.every(name => rest[name] === undefined),
-    `has options for a fetched card (${fetchOptions.join(', ')}) but no source: ` +
-      'add `card` or `mcp`, or remove them',
-  ),
-  v.check(
-    ({ card, keys, verify }) => card !== undefined || (keys === undefined && verify === undefined),
-    'has `keys` or `verify` without `card`: only a fetched card is verified. Add `card`, or remove them',
-  ),
-  v.check(
-    ({ keys, verify = 'off' }) => keys !== undefined || verify === 'off',
-    'has `verify` without `keys`: name the keys that may sign the card, or `first-use`',
-  ),
-  v.check(
-    ({ card, keys }) => listUrls(keys).every(url => parseUrl(url)?.origin === parseUrl(card ?? '')?.origin),
-    'has a URL in `keys` that is not on the origin of `card`: name the keys, or the DID (did:web) of the signer',
-  ),
+const fields = strictObject(
+  {
+    url: v.optional(httpUrl),
+    card: v.optional(httpUrl),
+    mcp: v.optional(httpUrl),
+    service: v.optional(serviceName),
+    secret: v.optional(secretName),
+    identity: v.optional(v.picklist(['header'], 'must be "header"')),
+    agentName: v.optional(singleLine),
+    ttl: v.optional(seconds(MIN_TTL_SECONDS, MAX_TTL_SECONDS)),
+    staleIfError: v.optional(seconds(0, MAX_STALE_IF_ERROR_SECONDS)),
+    pin: v.optional(v.boolean()),
+    keys: v.optional(UpstreamKeys),
+    verify: v.optional(v.picklist(['off', 'warn', 'require'], 'must be off, warn or require')),
+    mayShow: v.optional(hostList),
+    session: v.optional(v.picklist(['shared', 'caller'], 'must be shared or caller')),
+    defaultTool: v.optional(singleLine),
+  },
+  'must be an object with url, card, mcp, service or secret',
 )
+
+/** Returns the first conflict between the fields, as the end of a sentence. */
+const findConflict = (upstream: v.InferOutput<typeof fields>): string | undefined => {
+  const { url, card, mcp, identity, keys, verify = 'off' } = upstream
+  const has = (...names: (keyof typeof upstream)[]) => names.some(name => upstream[name] !== undefined)
+  if (card !== undefined && mcp !== undefined)
+    return 'has both `card` and `mcp`: remove one of them, as the card has one source'
+  if (identity !== undefined && mcp !== undefined && url === undefined)
+    return 'has `identity` for an MCP server, which learns nothing of callers: remove it, or set `url` to an A2A endpoint'
+  if ((mcp === undefined || url !== undefined) && has('session', 'defaultTool'))
+    return `has options for the tools of an MCP server (session, defaultTool) that this host does not call: \
+add \`mcp\` without \`url\`, or remove them`
+  if (!has('card', 'mcp') && has('ttl', 'staleIfError', 'pin'))
+    return 'has options for a fetched card (ttl, staleIfError, pin) but no source: add `card` or `mcp`, or remove them'
+  if (card === undefined && has('keys', 'verify'))
+    return 'has `keys` or `verify` without `card`: only a fetched card is verified. Add `card`, or remove them'
+  if (keys === undefined && verify !== 'off')
+    return 'has `verify` without `keys`: name the keys that may sign the card, or `first-use`'
+  if (listUrls(keys).some(keyUrl => parseUrl(keyUrl)?.origin !== parseUrl(card ?? '')?.origin))
+    return 'has a URL in `keys` that is not on the origin of `card`: name the keys, or the DID (did:web) of the signer'
+  return undefined
+}
 
 /** Lists the URLs of key sets. */
 const listUrls = (keys: TrustedKeys = []): string[] =>
   keys === 'first-use' ? [] : keys.filter(key => typeof key === 'string').filter(key => parseUrl(key) && !isDid(key))
+
+/** Where the real agent is, and where its card is fetched from if the manifest does not contain it. */
+export const Upstream = v.pipe(
+  fields,
+  v.check(
+    upstream => findConflict(upstream) === undefined,
+    ({ input }) => findConflict(input) ?? '',
+  ),
+)
 
 /** The source of a remote card: another host's card, or an MCP server. */
 export const Source = v.object({

@@ -1,7 +1,24 @@
 import * as v from 'valibot'
-import { isFieldName } from '../../http/shared.ts'
+import { isFieldName, parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { isJsonObject } from '../../json/index.ts'
-import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './validation.ts'
+import { httpUrl, link, looseObject, record } from './validation.ts'
+
+const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
+
+/** Text that is not blank, on one line. */
+export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one line, without control characters'))
+
+/** A list of single-line strings. */
+export const stringList = v.array(singleLine, 'must be a list of strings')
+
+/** The address of a gRPC interface. */
+const grpcAddress = v.pipe(
+  v.string('must be an address, as a string'),
+  v.check(
+    value => v.is(httpUrl, toHttpUrl(value)) && parseUrl(toHttpUrl(value))?.port !== '0',
+    'must be host:port, such as grpc.example.com:443, or a URL with https',
+  ),
+)
 
 const description = v.optional(v.string())
 
@@ -101,10 +118,7 @@ const AgentCapabilities = looseObject(
   'must be an object of flags, such as { "streaming": true }',
 )
 
-/**
- * Values of the capabilities that a card does not declare, and the reason for them, which the report gives.
- * `isAssumed`: nothing in the card or the host shows that they are true.
- */
+/** Values of undeclared capabilities, and the reason for the report. `isAssumed`: nothing shows that they are true. */
 export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string; isAssumed?: true }
 
 /** Something that an agent can do. */

@@ -27,15 +27,15 @@ export type BridgeLevel = (typeof bridgeLevels)[number]
 export const callerPolicies = ['anyone', 'tokens', 'issuer'] as const
 export type CallerPolicy = (typeof callerPolicies)[number]
 
-/** Whether this host adds a credential of its own to a call: a secret, or the right to use a service binding. */
+/** Returns whether this host adds a credential of its own to a call: a secret, or the use of a service binding. */
 export const addsCredential = ({ secret, service }: { secret?: unknown; service?: unknown }): boolean =>
   secret !== undefined || service !== undefined
 
-/** Whether calls of one protocol are calls of another as they are. */
+/** Returns whether calls of one protocol are calls of another as they are. */
 export const isSameProtocol = (one: Protocol, other: Protocol): boolean =>
   one.binding === other.binding && one.version === other.version
 
-/** Whether `bridge` allows to translate calls of one protocol to another. */
+/** Returns whether `bridge` allows to translate calls of one protocol to another. */
 export const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel): boolean => {
   const [isSameBinding, isSameVersion] = [from.binding === to.binding, from.version === to.version]
   return bridge === 'all' || (bridge === 'versions' && isSameBinding) || (bridge === 'bindings' && isSameVersion)
@@ -55,7 +55,7 @@ export const findBridgedTarget = (
   )
 }
 
-/** Whether an agent with these targets can be called in a protocol, with or without translation. */
+/** Returns whether an agent with these targets can be called in a protocol, with or without translation. */
 export const isReachable = (from: Protocol, targets: readonly Protocol[], bridge: BridgeLevel): boolean =>
   targets.some(to => isSameProtocol(from, to) || canTranslate(from, to, bridge))
 
@@ -138,7 +138,7 @@ const unique = (modes: readonly string[]): string[] => [...new Set(modes)]
 /** Returns the Major.Minor of an A2A version, as patch numbers are ignored. Returns any other text unchanged. */
 export const majorMinor = (version: string): string => /^(\d+\.\d+)(?:\.\d+)?$/.exec(version.trim())?.[1] ?? version
 
-/** Whether a version of A2A is older than 1.0. */
+/** Returns whether a version of A2A is older than 1.0. */
 export const isPreV1 = (version: string): boolean => version.startsWith('0.')
 
 /** Adds the patch number that readers of v0.x expect. */

@@ -23,10 +23,7 @@ export const signedNames = ['agent-card.json', 'agent.json', '1.0', '0.3'] as co
 /** The Worker secrets with the keys of a host. They take turns, so that one of them is free for the next key. */
 export const keySecrets = ['SIGNING_KEY', 'SIGNING_KEY_2'] as const
 
-/**
- * What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well,
- * until it is retired.
- */
+/** The roles of a key: `next` is published before it signs, `current` signs everything, `previous` only cards still. */
 export const keyRoles = ['current', 'next', 'previous'] as const
 
 /** The names of the hybrids, which are in no dialect: one document that readers of several dialects accept. */

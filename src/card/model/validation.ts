@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseUrl, toHttpUrl } from '../../http/shared.ts'
+import { parseUrl } from '../../http/shared.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { MAX_HOSTS } from '../../limits.ts'
 import type { CardError } from './registration-report.ts'
@@ -33,12 +33,6 @@ export const record = <Value extends v.GenericSchema>(
 const notAnArray = <Schema extends v.GenericSchema>(schema: Schema, message = 'must be an object') =>
   v.lazy(value => (isJsonObject(value) ? schema : v.never(message)))
 
-/** Text that is not blank. */
-export const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
-
-/** Text that is not blank, on one line. */
-export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one line, without control characters'))
-
 /** A whole number that JavaScript represents exactly. */
 export const wholeNumber = (
   min: number,
@@ -54,9 +48,6 @@ export const timestamp = wholeNumber(0, MAX_TIME_SECONDS * 1000)
 
 /** The number of a revision: 15 digits are exact. */
 export const revisionNumber = wholeNumber(1, 999_999_999_999_999)
-
-/** A list of single-line strings. */
-export const stringList = v.array(singleLine, 'must be a list of strings')
 
 /** A link that people follow. The linter reports one that is relative, or has another scheme than http and https. */
 export const link = v.pipe(
@@ -74,15 +65,6 @@ export const httpUrl = v.pipe(
   v.regex(/^[a-z][a-z0-9+.-]*:/i, 'is relative: it must be absolute, such as https://agent.example.com/a2a'),
   v.check(value => isHttp(value), 'must be an absolute URL with http or https, such as https://agent.example.com/a2a'),
   v.check(value => !hasUserInfo(value), 'must not contain a user name or password'),
-)
-
-/** The address of a gRPC interface. */
-export const grpcAddress = v.pipe(
-  v.string('must be an address, as a string'),
-  v.check(value => {
-    const url = toHttpUrl(value)
-    return isHttp(url) && !hasUserInfo(url) && parseUrl(url)?.port !== '0'
-  }, 'must be host:port, such as grpc.example.com:443, or a URL with https'),
 )
 
 const isHttp = (value: string): boolean => /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && parseUrl(value) !== null

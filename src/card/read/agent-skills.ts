@@ -114,10 +114,7 @@ export const withMcpEndpoint = (
   }
 }
 
-/**
- * Reads the tools of an MCP server, as SuperX lists them, into skills that A2A clients can use. A card without modes of
- * its own gets those of all its tools.
- */
+/** Reads an MCP server's tools, as SuperX lists them, into skills. A card without modes gets those of its tools. */
 export const readToolCard = (card: JsonObject, isTool: (skill: JsonObject) => boolean, provenance: Provenance) => {
   if (!Array.isArray(card.skills)) return card
   const ids = toolIds(card.skills, isTool)
@@ -151,10 +148,7 @@ export const toolIds = (skills: readonly Json[], isTool: (skill: JsonObject) => 
   })
 }
 
-/**
- * Returns the tools of a document made from an MCP server, with the ids of the skills that were read from them. The
- * server knows a tool by its id in the document; an owner may have changed its name.
- */
+/** Returns the tools of a document made from an MCP server, which knows them by their ids there, and their skills. */
 export const listMcpTools = (document: JsonObject, skills: readonly AgentSkill[]): McpTool[] =>
   (Array.isArray(document.skills) ? document.skills : []).flatMap((tool: Json, index) => {
     const name = isJsonObject(tool) ? (tool.id ?? tool.name) : undefined

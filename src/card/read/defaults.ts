@@ -11,10 +11,7 @@ export const absentMeansFalse = (format: string): CapabilityDefaults => ({
 /** GopherHole's default media types for input and output. */
 export const modeDefaults = ['text/plain', 'application/json'] as const
 
-/**
- * Adds what the author left out of a canonical card: capabilities by the defaults of its dialect, then what A2A requires.
- * Authored values stay, even of a wrong type.
- */
+/** Adds capabilities by the defaults of the dialect, then what A2A requires. Authored values of any type stay. */
 export const fillDefaults = (card: JsonObject, capabilityDefaults: CapabilityDefaults, provenance: Provenance) => {
   const { name, description, capabilities, securitySchemes } = card
   const filled: JsonObject = {

@@ -50,7 +50,7 @@ export const listCapabilityNames = (capabilities: Json | undefined): string[] | 
   return listed.flatMap(text => (isList(text) ? text.split(/\s+/) : text.trim())).filter(name => name !== '')
 }
 
-/** Whether a value is an object that has one of the fields, in any spelling. */
+/** Returns whether a value is an object that has one of the fields, in any spelling. */
 export const hasField = (value: Json | undefined, kind: ObjectKind, fields: ReadonlySet<string>): boolean =>
   isJsonObject(value) && Object.keys(value).some(key => fields.has(canonicalKey(key, kind)))
 
@@ -70,14 +70,11 @@ export const canonicalizeKeys = (object: JsonObject, kind: ObjectKind, at: Point
       provenance.mapFrom(at + formatPointer(canonical), pointer)
       return [[canonical, value]]
     }
-    if (!jsonEquals(value, other)) provenance.noteConversion(pointer, takesPrecedence(canonical))
+    if (!jsonEquals(value, other)) provenance.noteIgnored(pointer, canonical)
     return []
   })
   return Object.fromEntries(entries)
 }
-
-/** Returns the note for a field that is ignored because the card has another field with the same meaning. */
-export const takesPrecedence = (field: string): string => `ignored: ${field} is set too, and takes precedence`
 
 /** A dialect's own name for a canonical field. `accepts` tests values where the name is ambiguous between dialects. */
 type Alias = { alias: string; canonical: string; accepts?: (value: Json) => boolean }

@@ -15,7 +15,7 @@ type Format = {
   advise?: (document: JsonObject) => string
 }
 
-/** Whether a document has what makes an A2A card of any generation, besides the fields of another format. */
+/** Returns whether a document has what makes an A2A card of any generation, besides the fields of another format. */
 const isCard = (document: JsonObject): boolean =>
   hasEndpoint(document) &&
   (hasItems(document.skills) ||
@@ -25,7 +25,7 @@ const isCard = (document: JsonObject): boolean =>
       /^v?\d+(?:\.\d+){0,2}$/i.test(toText(document.protocolVersion ?? document.protocol_version))) &&
       !isIndex(document)))
 
-/** Whether a document links to an A2A card beside other things: such documents have capabilities of their own. */
+/** Returns whether a document links to an A2A card beside other things. Such documents have their own capabilities. */
 const isIndex = (document: JsonObject): boolean => {
   const link = findCardLink(document)
   return link !== undefined && (Array.isArray(document.workflows) || /\/a2a[^/]*$/i.test(link))
@@ -42,7 +42,7 @@ const cardFields = new Set([
 
 const hasEndpoint = (document: JsonObject): boolean => presentEndpointFields(document).length > 0
 
-/** Whether capabilities are a list of names, all of them of A2A. */
+/** Returns whether capabilities are a list of names, all of them of A2A. */
 const namesCapabilities = (capabilities: Json | undefined): boolean => {
   const names = listCapabilityNames(capabilities) ?? []
   return names.length > 0 && names.every(name => canonicalFlag(name) !== undefined)
@@ -59,7 +59,7 @@ const findMcpServer = (document: JsonObject, isCard: boolean): Pointer | false =
   return /^mcp(?![a-z])/i.test(toText(document.type)) && (!isCard || runsLocally(document)) && '/type'
 }
 
-/** Whether an MCP server is a local process, which nobody can call over the network. */
+/** Returns whether an MCP server is a local process, which nobody can call over the network. */
 const runsLocally = (document: JsonObject): boolean =>
   typeof document.command === 'string' ||
   [document.transport, document.transports, document.protocol]
@@ -74,10 +74,7 @@ const adviseMcpServer = (document: JsonObject): string => {
     : 'to serve it as an agent, name its https address as `upstream.mcp`'
 }
 
-/**
- * Returns the pointer of a member that has the address of a card: at the top by its name, and deeper only with a card's
- * path.
- */
+/** Returns the pointer of a card's address: at the top by its name, and deeper only with a card's path. */
 const findCardLink = (document: JsonObject): Pointer | undefined => {
   const { agentCard: _, ...others } = document
   return collectStrings(typeof document.agentCard === 'string' ? document : others)

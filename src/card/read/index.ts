@@ -15,18 +15,7 @@ export {
   type ObjectKind,
 } from './field-names.ts'
 export * from './foreign.ts'
-export {
-  endpointFields,
-  isInterfaceList,
-  parseCardVersion,
-  pickV0Interface,
-  pickV1Interface,
-  presentEndpointFields,
-  speaksV1,
-  superxProtocol,
-  topLevelVersion,
-  writeV0Interfaces,
-} from './interfaces.ts'
+export * from './interfaces.ts'
 export * from './provenance.ts'
 export * from './read-card.ts'
 export { allowsAnonymous, writeV0Requirements } from './security-requirements.ts'
@@ -39,5 +28,4 @@ export {
   writeV0Scheme,
   writeV0SchemeWithWrapper,
 } from './security-schemes.ts'
-export * from './transports.ts'
 export * from './validate.ts'

@@ -48,13 +48,18 @@ export class Provenance {
     this.converted.push({ pointer: this.sourceOf(canonical), message })
   }
 
+  /** Notes that a field is ignored because the card has another field with the same meaning. */
+  noteIgnored(canonical: Pointer, other: string): void {
+    this.noteConversion(canonical, `ignored: ${other} is set too, and takes precedence`)
+  }
+
   /** Notes that a field the author left out got a default. */
   noteDefault(canonical: Pointer, message: string): void {
     this.filled.push({ pointer: this.#findSource(canonical, false), message })
     this.#filled.add(canonical)
   }
 
-  /** Whether a canonical field, or an object around it, got a default. */
+  /** Returns whether a canonical field, or an object around it, got a default. */
   isFilled(canonical: Pointer): boolean {
     return listAncestors(canonical).some(ancestor => this.#filled.has(ancestor))
   }

@@ -2,16 +2,12 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, mapMembers, omit } from '../../json/index.ts'
 import { MAX_SPLIT_SCHEMES } from '../../limits.ts'
 import type { AgentCard } from '../model/index.ts'
-import { takesPrecedence } from './field-names.ts'
 import { Provenance } from './provenance.ts'
 import type { SecurityContext } from './security-schemes.ts'
 
 type Requirements = NonNullable<AgentCard['securityRequirements']>
 
-/**
- * Returns whether callers need no credentials: nothing is required, or one alternative is the empty requirement (`{}` in
- * OpenAPI), which allows anonymous access.
- */
+/** Returns whether callers need no credentials: nothing is required, or one alternative is the empty requirement. */
 export const allowsAnonymous = (requirements: Requirements = []): boolean =>
   requirements.length === 0 || requirements.some(({ schemes }) => Object.keys(schemes).length === 0)
 
@@ -34,7 +30,7 @@ export const readRequirements = (
   }
   const read = readList(securityRequirements, fieldV1, split, provenance)
   if (security !== undefined && !jsonEquals(read, readList(security, field, split, new Provenance())))
-    provenance.noteConversion(field, takesPrecedence('securityRequirements'))
+    provenance.noteIgnored(field, 'securityRequirements')
   return read === undefined ? rest : { ...rest, securityRequirements: read }
 }
 

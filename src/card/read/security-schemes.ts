@@ -91,10 +91,7 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
   return { [wrapper]: wrapper === API_KEY ? readLocation(inner, innerPointer, provenance) : inner }
 }
 
-/**
- * Reads a wrapped scheme. OpenAPI's members in it or next to it are ignored, and noted unless they define the same
- * scheme, as in a hybrid.
- */
+/** Reads a wrapped scheme. Ignores OpenAPI's members in it or next to it, and notes those that define another. */
 const readWrapped = (
   scheme: JsonObject,
   [wrapper, wrapped]: [string, JsonObject],
@@ -125,7 +122,7 @@ const readLocation = (inner: JsonObject, pointer: Pointer, provenance: Provenanc
   return { ...omit(inner, 'in'), location: inner.in }
 }
 
-/** Reads the in-memory form of the official JavaScript SDK, which servers have published: `{scheme: {$case, value}}`. */
+/** Reads the in-memory form of the official JavaScript SDK, which servers publish: `{scheme: {$case, value}}`. */
 const readProtobufJsScheme = ({ scheme }: JsonObject, pointer: Pointer, provenance: Provenance) => {
   const { $case: wrapper, value } = isJsonObject(scheme) ? scheme : {}
   if (typeof wrapper !== 'string' || !isJsonObject(value)) return undefined
@@ -180,9 +177,9 @@ export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
 }
 
 /**
- * Adds the v1.0 wrapper to a scheme in OpenAPI's form. Of the clients for v0.3's HTTP+JSON binding, some follow the JSON
- * Schema and some the proto, which has the wrapper. An unknown member with the name of another wrapper stays in the
- * wrapper only, where no reader takes it for the scheme.
+ * Adds the v1.0 wrapper to a scheme in OpenAPI's form. Of the clients for v0.3's HTTP+JSON binding, some follow the
+ * JSON Schema and some the proto, which has the wrapper. An unknown member with the name of another wrapper stays in
+ * the wrapper only, where no reader takes it for the scheme.
  */
 export const writeV0SchemeWithWrapper = (scheme: JsonObject): JsonObject => {
   const { type, ...inner } = scheme
@@ -215,8 +212,8 @@ export const V0Authentication = v.lazy(value =>
 )
 
 /**
- * Reads `authentication`, where A2A v0.1 and v0.2, SuperX and Telex name schemes, into security schemes and requirements.
- * Only HTTP's bearer and basic can be read; the field itself stays, as it has more than that.
+ * Reads `authentication`, where A2A v0.1 and v0.2, SuperX and Telex name schemes, into security schemes and
+ * requirements. Only HTTP's bearer and basic can be read; the field itself stays, as it has more than that.
  */
 export const readAuthentication = (card: JsonObject, provenance: Provenance): JsonObject => {
   const { authentication } = card

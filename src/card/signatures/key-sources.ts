@@ -74,7 +74,7 @@ export const listKeySetUrls = (card: JsonObject): string[] =>
     return 'header' in read && read.header.jku !== undefined ? [read.header.jku] : []
   })
 
-/** Reads the keys of each source, and why others could not be read. `owner` is where a JWK among the sources is from. */
+/** Reads the keys of each source; or why it could not. `owner` is where a JWK among the sources is from. */
 export const resolveKeys = async (sources: readonly KeySource[], fetchJson: FetchJson, owner = 'manifest') => {
   const results = await Promise.all(sources.map(source => resolveSource(source, fetchJson, owner)))
   return {

@@ -18,8 +18,9 @@ import {
 } from '../read/index.ts'
 
 /**
- * Returns a card in the form of A2A 1.0, as the Python SDK reads cards of 0.3 (`parse_agent_card` of a2a-python 1.x): it
- * converts endpoints, requirements and security schemes before it verifies anything. Its signatures cover the result.
+ * Returns a card in the form of A2A 1.0, as the Python SDK reads cards of 0.3 (`parse_agent_card` of a2a-python 1.x):
+ * it converts endpoints, requirements and security schemes before it verifies anything. Its signatures cover the
+ * result.
  */
 export const toCurrentForm = (card: JsonObject): JsonObject => {
   const { url, preferredTransport, protocolVersion, additionalInterfaces, security, ...rest } = card
@@ -161,10 +162,7 @@ const hasBothForms = (scheme: JsonObject): boolean => {
   return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
 }
 
-/**
- * Checks whether a scheme has several wrappers or flows. A message of the proto has one of them (`oneof`): the
- * signature covers no other, and readers see all.
- */
+/** Checks for several wrappers or flows in a scheme. A signature covers one (`oneof` in the proto); readers see all. */
 const isAmbiguous = (scheme: JsonObject): boolean => {
   const wrappers = listWrappers(scheme)
   const wrapper = schemeWrappers.get(toText(scheme.type))

@@ -1,13 +1,6 @@
 import { canonicalizeAgentCard } from '@a2a-js/sdk'
-import {
-  canonicalJson,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  mapMembers,
-  omit,
-} from '../../json/index.ts'
+import type { Json, JsonObject } from '../../json/index.ts'
+import { canonicalJson, isJsonObject, jsonEntries, mapMembers, omit } from '../../json/index.ts'
 import { agentCardMessage, getField, type Message, type Shape } from '../model/index.ts'
 import { toCurrentForm } from './legacy-form.ts'
 
@@ -50,10 +43,7 @@ export const payloads: Readonly<Record<PayloadRule, Definition>> = {
   },
 }
 
-/**
- * Returns a function that writes the text which a signature of a card covers by a rule, each at most once; undefined for
- * a document that the rule cannot read.
- */
+/** Returns a function that writes the text that a rule covers, each at most once; undefined where the rule cannot. */
 export const createPayloadWriter = (card: JsonObject): ((rule: PayloadRule) => string | undefined) => {
   const unsigned = omit(card, 'signatures')
   const written = new Map<PayloadRule, string | undefined>()
@@ -84,10 +74,7 @@ export const attempt = (write: () => string | undefined): string | undefined => 
   }
 }
 
-/**
- * Returns a card without the default values that the specification leaves out of a signature. Unknown fields, required
- * ones, and those that the author left out stay as they are.
- */
+/** Returns a card without authored default values of fields without presence, which the specification does not sign. */
 export const servedScope = (card: JsonObject): JsonObject => reduce(card, agentCardMessage)
 
 const reduce = (object: JsonObject, message: Message): JsonObject =>

@@ -5,10 +5,7 @@ import { endpointFields } from '../read/index.ts'
 /** The documents of a card that clients get: without a version, and for A2A 1.0, which may get none. */
 export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }
 
-/**
- * Fetches a JSON document. `url` is its address after redirects, if there can be any. The error completes a sentence
- * that begins with the URL.
- */
+/** Fetches a JSON document; `url` is its address after redirects. The error completes a sentence about the URL. */
 export type FetchJson = (url: string) => Promise<{ document: Json; url?: string } | { error: string }>
 
 /** Checks that a document has a name and an endpoint, as a card of any dialect. Many other documents have a name. */

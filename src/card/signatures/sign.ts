@@ -20,7 +20,7 @@ export type CardSigner = {
 /** A card with the signatures of this host, and these by the digest of what they sign. */
 type SignedCard = { document: JsonObject; signatures: Record<string, string>; rules: PayloadRule[] }
 
-/** The rules by which a card is signed with each key, the most widely accepted first. Equal payloads are signed once. */
+/** The rules by which a card is signed with each key, the most widely accepted first. Signs equal payloads once. */
 export const signedRules = ['proto', 'wire', 'served', 'proto-ascii'] as const satisfies PayloadRule[]
 
 /** Signs a card by every rule that verifiers follow, in place of all signatures that it has. */

@@ -10,7 +10,8 @@ import { encodePayload, findKey, isSignatureOf, type SignatureResult, verifySign
 const trustMeanings: Readonly<Record<Trust, string>> = {
   given: 'The keys are those that you named.',
   origin:
-    'The keys are those that the server of the card publishes: a valid signature shows that the card is from that server.',
+    'The keys are those that the server of the card publishes: ' +
+    'a valid signature shows that the card is from that server.',
   signer:
     'The signer of the card chose where its keys are (`jku`), so a valid signature shows only that the card was not ' +
     'changed since. Name the keys that you trust.',
@@ -86,7 +87,7 @@ const refusedByJavaScript = ({ typ }: ParsedHeader): string | undefined =>
 
 const omitsEmpty = 'verifies the card without empty values and unknown fields, and no signature covers that text'
 
-/** What each SDK verifies, read in its source, and what verifiers without an SDK do. Other SDKs verify no signatures. */
+/** What each SDK that verifies signatures reads, from its source, and what verifiers without an SDK do. */
 const sdks: readonly Sdk[] = [
   {
     name: 'a2a-js 1.3, on the JSON of the card',
