@@ -116,10 +116,9 @@ export const writeHybrid = (card: AgentCard, name: HybridName): JsonObject => {
   }
 }
 
-/** Fields that the gateway sets, in place of the author. */
-const gatewayFields = new Set<string>([
-  ...[...endpointFields, 'preferredTransport', 'protocolVersion', 'transport', 'protocol', 'agentCard'],
-])
+/** Fields that the gateway sets in place of the author, besides the endpoints. */
+const protocolFields = ['preferredTransport', 'protocolVersion', 'transport', 'protocol', 'agentCard']
+const gatewayFields = new Set<string>([...endpointFields, ...protocolFields])
 
 /** Returns an authored card with this host's endpoints, if it is served behind the gateway and has endpoints. */
 const withRouting = (own: JsonObject, written: JsonObject, route: Manifest['route']): JsonObject => {

@@ -4,11 +4,8 @@ import { type Json, TOO_DEEP } from '../../json/index.ts'
 import { hideSecret } from '../lint/index.ts'
 import { createLocator, offsetOf, type ParsedDocument, type Position, toPosition } from './source-map.ts'
 
-/** A problem of a text. */
-type SyntaxProblem = Position & { message: string }
-
 /** The result of parsing a text. */
-export type ParseResult = ParsedDocument | { problems: SyntaxProblem[] }
+export type ParseResult = ParsedDocument | { problems: (Position & { message: string })[] }
 
 /** The most nodes that all aliases of a document may repeat: a small file must not expand to a huge one. */
 const MAX_ALIAS_EXPANSIONS = 100
@@ -25,16 +22,10 @@ export const parseYaml = (text: string): ParseResult => {
     : { ...result, locate: createLocator(document, lines) }
 }
 
-const locateFlaws = (flaws: readonly Flaw[], lines: LineCounter): SyntaxProblem[] =>
+const locateFlaws = (flaws: readonly Flaw[], lines: LineCounter) =>
   flaws.map(({ offset, message }) => ({ ...toPosition(offset, lines), message }))
 
 type Flaw = { offset: number; message: string }
-
-/** The messages for codes of the parser that need other words for the owner of a card. */
-const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
-  MULTIPLE_DOCS: 'The file has more than one document. Write each agent in a file of its own.',
-  RESOURCE_EXHAUSTION: TOO_DEEP,
-}
 
 /** Hides a word that may be a password: without its syntax, nobody knows what it is. */
 const hideWord = (word: string): string => hideSecret(word, 'password')
@@ -56,8 +47,9 @@ const toFlaws = (errors: readonly YAMLError[], source: Source): Flaw[] => {
 type Source = { text: string; document: Document; lines: LineCounter }
 
 const toFlaw = ({ pos: [offset], code, message }: YAMLError, line: number, { text, document, lines }: Source): Flaw => {
-  const known = MESSAGES[code]
-  if (known !== undefined) return { offset, message: known }
+  if (code === 'RESOURCE_EXHAUSTION') return { offset, message: TOO_DEEP }
+  if (code === 'MULTIPLE_DOCS')
+    return { offset, message: 'The file has more than one document. Write each agent in a file of its own.' }
   const start = /closing|and end with/i.test(message) ? findUnclosed(document, text, offset) : undefined
   const opening = text[start ?? -1]
   if (start !== undefined && opening !== undefined)
@@ -183,7 +175,7 @@ const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
 }
 
 /** Finds the duplicate keys of a JSON text, of which `JSON.parse` keeps the last. */
-export const locateDuplicateKeys = (document: Document, lines: LineCounter): SyntaxProblem[] =>
+export const locateDuplicateKeys = (document: Document, lines: LineCounter) =>
   locateFlaws(findDuplicateKeys(document, lines), lines)
 
 /** Card members with versions. They are text, although YAML reads `1.10` as the number 1.1. */

@@ -2,7 +2,6 @@ import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject, mapMembers, omit } from '../../json/index.ts'
 import { Manifest, manifestFields } from './manifest.ts'
-import { privateMembers } from './upstream.ts'
 
 /**
  * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from
@@ -54,12 +53,15 @@ const card: JsonObject = {
 }
 
 /** The schema of a value may depend on the value. These values lead to each of them. */
-const probes = ['', 'first-use', [], {}, { scope: '' }, { claim: '' }]
+const probes = [
+  ...['', 'first-use', 'did:', 'https:', []],
+  ...[{}, { scope: '' }, { claim: '' }, { kty: 'EC' }, { kty: 'OKP' }, { kty: 'RSA' }],
+]
 
 /** Converts what the schemas of this host have besides valibot's own types. */
 export const conversionConfig: ConversionConfig = {
   // JSON Schema has no functions: `conditions` has what it can express of the checks.
-  ignoreActions: ['check', 'transform'],
+  ignoreActions: ['check', 'transform', 'finite', 'includes'],
   overrideSchema: ({ valibotSchema }) => {
     if (isLazy(valibotSchema)) return anyOf(probes.map(valibotSchema.getter))
     if (valibotSchema.type !== 'custom') return undefined
@@ -98,39 +100,19 @@ const convert = (schema: v.GenericSchema): JsonObject => {
 
 const url: JsonObject = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^\\s<>{}\\\\]+$' }
 
-const base64url: JsonObject = { type: 'string', pattern: '^[\\w-]+$' }
-
-/** Returns the schema of a public JWK of one type. */
-const publicJwk = (kty: string, members: JsonObject): JsonObject => ({
-  ...{ type: 'object', required: ['kty', ...Object.keys(members)] },
-  properties: {
-    ...{ kty: { const: kty }, kid: { type: 'string' }, alg: { type: 'string' }, use: { const: 'sig' }, ...members },
-    ...Object.fromEntries(privateMembers.map(name => [name, false])),
-  },
+/** The texts that name keys. */
+const keyText = ifType('string', {
+  anyOf: [url, { pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' }],
 })
 
-/** A source of keys. The JSON Schema of the manifest has their types already. */
-const keySource: JsonObject = {
-  anyOf: [
-    { allOf: [{ not: { type: 'object' } }, { not: { type: 'string' } }] },
-    publicJwk('EC', { crv: { enum: ['P-256', 'P-384', 'P-521'] }, x: base64url, y: base64url }),
-    publicJwk('OKP', { crv: { const: 'Ed25519' }, x: base64url }),
-    publicJwk('RSA', { n: base64url, e: base64url }),
-    { type: 'string', ...url },
-    { type: 'string', pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' },
-  ],
+const hasRemoteCard: JsonObject = {
+  ...has('upstream'),
+  properties: { upstream: { type: 'object', anyOf: [has('card'), has('mcp')] } },
 }
 
 /** Conditions that valibot checks with functions, by the path of the schema to which they are added. */
 const conditions: Readonly<Record<string, JsonObject[]>> = {
-  '': [
-    {
-      anyOf: [
-        hasCard,
-        { ...has('upstream'), properties: { upstream: { type: 'object', anyOf: [has('card'), has('mcp')] } } },
-      ],
-    },
-  ],
+  '': [{ anyOf: [hasCard, hasRemoteCard] }],
   upstream: [
     { not: has('card', 'mcp') },
     { not: { ...has('identity', 'mcp'), not: has('url') } },
@@ -139,7 +121,7 @@ const conditions: Readonly<Record<string, JsonObject[]>> = {
     { anyOf: [has('card'), { not: { anyOf: [has('keys'), has('verify')] } }] },
     { anyOf: [has('keys'), { not: has('verify') }, { properties: { verify: { const: 'off' } } }] },
   ],
-  'upstream.keys': [{ anyOf: [{ const: 'first-use' }, keySource] }, ifType('array', { items: keySource })],
+  'upstream.keys': [{ anyOf: [{ const: 'first-use' }, keyText] }, ifType('array', { items: keyText })],
   'upstream.url': [url],
   'upstream.card': [url],
   'upstream.mcp': [url],

@@ -6,7 +6,6 @@ import {
   addsCredential,
   hostList,
   httpUrl,
-  jsonObject,
   looseObject,
   singleLine,
   strictObject,
@@ -46,13 +45,10 @@ const isDid = (text: string): boolean => text.startsWith('did:')
 const member = (name: string) => v.pipe(v.string(), v.regex(/^[\w-]+$/, `must be \`${name}\` in base64url`))
 
 /** The members of a JWK that are private, of all types of keys (RFC 7518 §6). */
-export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const
 
 const privateMember = v.optional(
-  v.never(
-    'is private: anybody who reads this manifest could sign cards with the key. Replace the key, and name the public ' +
-      'part of the new one',
-  ),
+  v.never('is private: readers of this manifest could sign cards with it. Replace the key, and name its public part'),
 )
 const time = v.optional(v.pipe(v.number('must be in seconds since 1970'), v.finite('must be in seconds since 1970')))
 
@@ -65,14 +61,8 @@ const common = {
   ),
   ...Object.fromEntries(privateMembers.map(name => [name, privateMember])),
 }
+const ed25519 = v.literal('Ed25519', 'must be Ed25519')
 const curves = v.picklist(['P-256', 'P-384', 'P-521'], 'must be P-256, P-384 or P-521')
-
-/** Returns a schema that rejects every value of a type. */
-const reject = <Schema extends v.GenericSchema>(schema: Schema, message: string) =>
-  v.pipe(
-    schema,
-    v.check(() => false, message),
-  )
 
 /** A public key for signatures (RFC 7517). */
 const PublicJwk = v.lazy(value => {
@@ -80,16 +70,11 @@ const PublicJwk = v.lazy(value => {
     case 'EC':
       return looseObject({ ...common, kty: v.literal('EC'), crv: curves, x: member('x'), y: member('y') })
     case 'OKP':
-      return looseObject({
-        ...common,
-        kty: v.literal('OKP'),
-        crv: v.literal('Ed25519', 'must be Ed25519'),
-        x: member('x'),
-      })
+      return looseObject({ ...common, kty: v.literal('OKP'), crv: ed25519, x: member('x') })
     case 'RSA':
       return looseObject({ ...common, kty: v.literal('RSA'), n: member('n'), e: member('e') })
     default:
-      return reject(jsonObject(), 'must be a public JWK whose `kty` is EC, OKP or RSA')
+      return v.never('must be a public JWK whose `kty` is EC, OKP or RSA')
   }
 })
 
@@ -105,8 +90,8 @@ const KEY_SOURCES = 'must be a public JWK, the URL of a JWK Set, a DID of the me
 
 const keySource = v.lazy((value): v.GenericSchema<unknown, KeySource> => {
   if (isJsonObject(value)) return PublicJwk as v.GenericSchema<unknown, JsonObject>
-  if (value === 'first-use') return reject(v.string(), 'must be the only one: first-use is no part of a list')
-  if (typeof value !== 'string' || !value.includes(':')) return reject(v.string(KEY_SOURCES), KEY_SOURCES)
+  if (value === 'first-use') return v.never('must be the only one: first-use is no part of a list')
+  if (typeof value !== 'string' || !value.includes(':')) return v.never(KEY_SOURCES)
   return isDid(value) ? didWeb : httpUrl
 })
 
@@ -153,7 +138,7 @@ const findConflict = (upstream: v.InferOutput<typeof fields>): string | undefine
   if (card !== undefined && mcp !== undefined)
     return 'has both `card` and `mcp`: remove one of them, as the card has one source'
   if (identity !== undefined && mcp !== undefined && url === undefined)
-    return 'has `identity` for an MCP server, which learns nothing of callers: remove it, or set `url` to an A2A endpoint'
+    return 'has `identity` for an MCP server, which learns no callers: remove it, or set `url` to an A2A endpoint'
   if ((mcp === undefined || url !== undefined) && has('session', 'defaultTool'))
     return `has options for the tools of an MCP server (session, defaultTool) that this host does not call: \
 add \`mcp\` without \`url\`, or remove them`
@@ -200,20 +185,8 @@ export const Source = v.object({
 export type Source = v.InferOutput<typeof Source>
 
 /** Returns the source of a remote card; undefined where the manifest contains the card. */
-export const resolveSource = ({
-  card,
-  mcp,
-  service,
-  secret,
-  session,
-  ttl = DEFAULT_TTL_SECONDS,
-  staleIfError = DEFAULT_STALE_IF_ERROR_SECONDS,
-  // A changed remote card must not redirect this host's own secret or binding, or open it to more callers.
-  pin = addsCredential({ secret, service }),
-  keys,
-  // Who names keys expects that no other card is served.
-  verify = 'require',
-}: v.InferOutput<typeof Upstream>): Source | undefined => {
+export const resolveSource = (upstream: v.InferOutput<typeof Upstream>): Source | undefined => {
+  const { card, mcp, service, secret, session, keys, verify = 'require' } = upstream
   const url = card ?? mcp
   if (url === undefined) return undefined
   return {
@@ -222,9 +195,11 @@ export const resolveSource = ({
     ...(service !== undefined && { service }),
     ...(secret !== undefined && { secret }),
     ...(session === 'shared' && { session }),
-    ttl,
-    staleIfError,
-    pin,
+    ttl: upstream.ttl ?? DEFAULT_TTL_SECONDS,
+    staleIfError: upstream.staleIfError ?? DEFAULT_STALE_IF_ERROR_SECONDS,
+    // A changed remote card must not redirect this host's own secret or binding, or open it to more callers.
+    pin: upstream.pin ?? addsCredential(upstream),
+    // An owner who names keys expects that no other card is served.
     ...(keys !== undefined && verify !== 'off' && { verification: { policy: verify, keys } }),
   }
 }

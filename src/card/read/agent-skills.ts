@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, omit, toText } from '../../json/index.ts'
+import { formatPointer, isJsonObject, mapMembers, omit, toText } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import { type AgentSkill, type McpTool, toSlug, wireVersionOf } from '../model/index.ts'
 import { canonicalizeKeys, findField } from './field-names.ts'
@@ -56,18 +56,14 @@ const createUniqueSlugs = (ids: readonly (Json | undefined)[]): ((slug: string) 
 }
 
 /** Returns the fields that A2A requires of a skill, except those that nothing in it implies. */
-const createRequired = (skill: JsonObject, createId: (name: string) => string): Record<string, Json> => {
+const createRequired = (skill: JsonObject, createId: (name: string) => string): JsonObject => {
   // A name of a wrong type is one error, not three.
   const label = typeof skill.name === 'string' ? skill.name : 'skill'
   const id = skill.id ?? (skill.name === undefined ? undefined : createId(label))
   const { name = id, tags = [] } = skill
   const description = skill.description ?? (skill.name === undefined ? id : label)
-  return {
-    ...(id !== undefined && { id }),
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    tags: Array.isArray(tags) && tags.length === 0 ? ['general'] : tags,
-  }
+  const required = { id, name, description, tags: Array.isArray(tags) && tags.length === 0 ? ['general'] : tags }
+  return mapMembers(required, value => value)
 }
 
 /** Telex writes an example as an exchange of messages. A2A's example is the text of its input. */

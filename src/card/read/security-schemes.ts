@@ -17,12 +17,7 @@ const API_KEY = 'apiKeySecurityScheme'
 const typeOfWrapper = new Map([...schemeWrappers].map(([type, wrapper]) => [wrapper, type] as const))
 
 /** Wrong names of types that published cards have. */
-const wrongTypes = new Map([
-  ['httpAuth', 'http'],
-  ['apikey', 'apiKey'],
-  ['mtls', 'mutualTLS'],
-  ['oauth', 'oauth2'],
-])
+const wrongTypes = new Map(Object.entries({ httpAuth: 'http', apikey: 'apiKey', mtls: 'mutualTLS', oauth: 'oauth2' }))
 
 const findWrapper = (type: Json | undefined): string | undefined =>
   schemeWrappers.get(wrongTypes.get(toText(type)) ?? toText(type))
@@ -51,11 +46,8 @@ export const readSchemes = (schemes: JsonObject, form: CardForm, provenance: Pro
   const taken = new Set(Object.keys(schemes))
   const read = jsonEntries(schemes).flatMap(([name, scheme]) => {
     const parts = splitFlows(name, readScheme(name, scheme, form, provenance), taken, provenance)
-    if (parts.length > 1)
-      split.set(
-        name,
-        parts.map(([part]) => part),
-      )
+    const names = parts.map(([part]) => part)
+    if (names.length > 1) split.set(name, names)
     return parts
   })
   return { securitySchemes: Object.fromEntries(read), split }

@@ -18,13 +18,12 @@ import {
 } from '../read/index.ts'
 
 /**
- * Returns a card in the form of A2A 1.0, as the Python SDK reads cards of 0.3 (`parse_agent_card` of a2a-python 1.x):
- * it converts endpoints, requirements and security schemes before it verifies anything. Its signatures cover the
- * result.
+ * Returns a card in the form of A2A 1.0, as a2a-python 1.x reads cards of 0.3 (`parse_agent_card`): it converts
+ * endpoints, requirements and security schemes before it verifies anything. Its signatures cover the result.
  */
 export const toCurrentForm = (card: JsonObject): JsonObject => {
-  const { url, preferredTransport, protocolVersion, additionalInterfaces, security, ...rest } = card
-  const { supportsAuthenticatedExtendedCard, ...current } = rest
+  const { supportsAuthenticatedExtendedCard, security, ...rest } = card
+  const { url, preferredTransport, protocolVersion, additionalInterfaces, ...current } = rest
   return {
     ...current,
     ...(current.supportedInterfaces === undefined && url && { supportedInterfaces: readInterfaces(card) }),
@@ -33,9 +32,7 @@ export const toCurrentForm = (card: JsonObject): JsonObject => {
     }),
     ...(current.securityRequirements === undefined && { securityRequirements: readRequirements(security) }),
     ...(isJsonObject(current.securitySchemes) && { securitySchemes: mapMembers(current.securitySchemes, readScheme) }),
-    ...(Array.isArray(current.skills) && {
-      skills: current.skills.map(skill => (isJsonObject(skill) ? readSkill(skill) : skill)),
-    }),
+    ...(Array.isArray(current.skills) && { skills: current.skills.map(readSkill) }),
   }
 }
 
@@ -183,9 +180,9 @@ const listWrappers = (scheme: JsonObject): [string, Json][] =>
     .filter(([name]) => wrapperNames.has(name))
 
 const listInSkill = (skill: Json, index: number): Pointer[] => {
-  if (!isJsonObject(skill)) return []
-  const at = formatPointer('skills', index)
-  return [...listSecondNames({ ...skill, ...readSkill(skill) }, 'skill', at), ...listOtherRequirements(skill, at)]
+  const [at, read] = [formatPointer('skills', index), readSkill(skill)]
+  if (!isJsonObject(skill) || !isJsonObject(read)) return []
+  return [...listSecondNames({ ...skill, ...read }, 'skill', at), ...listOtherRequirements(skill, at)]
 }
 
 const listOtherRequirements = ({ security, securityRequirements }: JsonObject, at: Pointer): Pointer[] => {
@@ -218,10 +215,11 @@ const readRequirements = (security: Json | undefined): Json | undefined =>
       }))
     : undefined
 
-const readSkill = ({ security, ...skill }: JsonObject): JsonObject =>
-  security === undefined || skill.securityRequirements !== undefined
-    ? skill
-    : { ...skill, securityRequirements: readRequirements(security) }
+const readSkill = (skill: Json): Json => {
+  const { security, ...rest } = isJsonObject(skill) ? skill : {}
+  if (security === undefined) return skill
+  return rest.securityRequirements === undefined ? { ...rest, securityRequirements: readRequirements(security) } : rest
+}
 
 const readScheme = (scheme: Json): Json => {
   if (!isJsonObject(scheme)) return scheme

@@ -45,7 +45,10 @@ export const verifyCard = async (
   const reasons: string[] = []
   for (const { subject, card, version } of documents) {
     const results = await verifySignatures(card, keys, now)
-    signatures.push(...results.map(result => ({ ...result, ...findOmissions(result), ...version })))
+    for (const result of results) {
+      const omits = result.valid ? payloads[result.rule].omits : undefined
+      signatures.push({ ...result, ...(omits !== undefined && { omits }), ...version })
+    }
     const kind = listSignatures(card).length === 0 ? 'signatures' : 'valid signature'
     if (!results.some(({ valid }) => valid)) reasons.push(`${subject} has no ${kind}.`)
   }
@@ -59,12 +62,7 @@ export const verifyCard = async (
   }
 }
 
-const findOmissions = (result: SignatureResult): { omits?: string } => {
-  const omits = result.valid ? payloads[result.rule].omits : undefined
-  return omits === undefined ? {} : { omits }
-}
-
-/** Whether an SDK, or another verifier, accepts the signatures of a card; `reason` completes a sentence about it. */
+/** The verdict of an SDK, or another verifier, on the signatures of a card; `reason` completes a sentence about it. */
 export type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }
 
 type Sdk = {

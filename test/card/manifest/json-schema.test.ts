@@ -135,6 +135,8 @@ describe('createManifestSchema', () => {
         visit(property, inner(name))
       }
       visit(part.additionalProperties, inner('*'))
+      // RFC 7517 describes the members of keys.
+      if (path === 'upstream.keys') return
       for (const choice of Array.isArray(part.anyOf) ? part.anyOf : []) visit(choice, path)
     }
     visit(schema.then, '')
