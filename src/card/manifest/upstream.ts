@@ -80,10 +80,7 @@ const PublicJwk = v.lazy(value => {
 
 const didWeb = v.pipe(
   v.string(),
-  v.check(
-    did => didDocumentUrl(did) !== undefined,
-    'must be a DID of the method web, such as did:web:agents.example.com',
-  ),
+  v.check(did => didDocumentUrl(did) !== undefined, 'must be a DID of the method web: did:web:agents.example.com'),
 )
 
 const KEY_SOURCES = 'must be a public JWK, the URL of a JWK Set, a DID of the method web, or first-use'
@@ -138,10 +135,15 @@ const findConflict = (upstream: v.InferOutput<typeof fields>): string | undefine
   if (card !== undefined && mcp !== undefined)
     return 'has both `card` and `mcp`: remove one of them, as the card has one source'
   if (identity !== undefined && mcp !== undefined && url === undefined)
-    return 'has `identity` for an MCP server, which learns no callers: remove it, or set `url` to an A2A endpoint'
+    return (
+      'has `identity` for an MCP server, which learns nothing of its callers: ' +
+      'remove it, or set `url` to an A2A endpoint'
+    )
   if ((mcp === undefined || url !== undefined) && has('session', 'defaultTool'))
-    return `has options for the tools of an MCP server (session, defaultTool) that this host does not call: \
-add \`mcp\` without \`url\`, or remove them`
+    return (
+      'has options for the tools of an MCP server (session, defaultTool) that this host does not call: ' +
+      'add `mcp` without `url`, or remove them'
+    )
   if (!has('card', 'mcp') && has('ttl', 'staleIfError', 'pin'))
     return 'has options for a fetched card (ttl, staleIfError, pin) but no source: add `card` or `mcp`, or remove them'
   if (card === undefined && has('keys', 'verify'))

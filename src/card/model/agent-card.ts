@@ -74,12 +74,9 @@ const SecurityScheme = v.pipe(
   ),
 )
 
-/** Security schemes that are all required, each with its scopes. */
-const SecurityRequirement = looseObject({ schemes: record(looseObject({ list: v.optional(v.array(v.string())) })) })
-
-/** The alternatives of a card or a skill, one of which a caller needs. */
+/** The alternatives of a card or a skill, one of which a caller needs: schemes that are all required, with scopes. */
 export const SecurityRequirements = v.array(
-  SecurityRequirement,
+  looseObject({ schemes: record(looseObject({ list: v.optional(v.array(v.string())) })) }),
   'must be a list of requirements, such as [{ "bearer": [] }]',
 )
 

@@ -27,14 +27,7 @@ export const fillDefaults = (card: JsonObject, capabilityDefaults: CapabilityDef
     version: '1.0.0',
     defaultInputModes: [...modeDefaults],
     defaultOutputModes: [...modeDefaults],
-    skills: [
-      {
-        id: 'main',
-        ...(name !== undefined && { name }),
-        ...(description !== undefined && { description }),
-        tags: ['general'],
-      },
-    ],
+    skills: [mapMembers({ id: 'main', name, description, tags: ['general'] }, value => value)],
   }
   for (const [field, value] of Object.entries(defaults)) {
     const authored = card[field]

@@ -84,8 +84,9 @@ const readList = (
   return read
 }
 
-const firstFlowOnly = `read with its first OAuth flow only, as this requirement has another scheme with several, or \
-more than ${MAX_SPLIT_SCHEMES} schemes`
+const firstFlowOnly =
+  'read with its first OAuth flow only, as this requirement has another scheme with several, ' +
+  `or more than ${MAX_SPLIT_SCHEMES} schemes`
 
 /** Returns a note on a requirement that is not in the form of its field. */
 const describeConversion = (requirement: Json, isV1: boolean): string | undefined => {

@@ -124,8 +124,9 @@ const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): CardErro
       ]),
     ]
     const modes = new Set<Json>()
-    const message = `brings the card to more than ${MAX_MODES} different ${direction.toLowerCase()} modes, the limit: \
-use ranges such as "image/*"`
+    const message =
+      `brings the card to more than ${MAX_MODES} different ${direction.toLowerCase()} modes, the limit: ` +
+      'use ranges such as "image/*"'
     for (const [pointer, list] of lists) {
       for (const mode of Array.isArray(list) ? list : []) modes.add(mode)
       if (modes.size > MAX_MODES) return [{ pointer, message }]
@@ -139,8 +140,8 @@ const findDuplicateSkills = (skills: readonly Json[], provenance: Provenance): C
   return ids.flatMap((id, index) => {
     const first = firstIndexes.get(id) ?? index
     if (typeof id !== 'string' || first === index) return []
-    const message = `repeats the id "${id}" of ${provenance.sourceOf(formatPointer('skills', first))}: \
-give each skill its own id`
+    const other = provenance.sourceOf(formatPointer('skills', first))
+    const message = `repeats the id "${id}" of ${other}: give each skill its own id`
     return [{ pointer: formatPointer('skills', index, 'id'), message }]
   })
 }

@@ -48,8 +48,8 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
 const JWT_CLAIMS = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti']
 
 /**
- * Checks whether a card with a signature of all its members would be a JWT as well: with the keys of this host, and
- * claims that the agent has chosen, for all who do not check `typ`. Other rules leave unknown members out.
+ * Checks whether a card with a signature of all its members would be a JWT of this host as well, with claims that the
+ * agent chose, for all who do not check `typ`. Other rules leave unknown members out.
  */
 const isJwt = (card: JsonObject): boolean => JWT_CLAIMS.some(claim => Object.hasOwn(card, claim))
 
