@@ -134,7 +134,7 @@ export type ParsedManifest = {
   errorPointer: (pointer: Pointer) => Pointer
   /** The `$schema` of the card, which is no part of it. */
   schema: Json | undefined
-  /** What was added to front matter. */
+  /** The additions to front matter. */
   filled: Note[]
 }
 
@@ -184,7 +184,7 @@ export const declaredId = (document: Json): string | undefined => {
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
-/** What is known of the origin of this host: `PUBLIC_URL`, if it is set, and the origin of the registration request. */
+/** The known origins of this host: `PUBLIC_URL`, if it is set, and the origin of the registration request. */
 export type KnownOrigins = { publicUrl?: string | undefined; requestOrigin: string }
 
 /**

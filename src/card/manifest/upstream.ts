@@ -159,7 +159,7 @@ const findConflict = (upstream: v.InferOutput<typeof fields>): string | undefine
 const listUrls = (keys: TrustedKeys = []): string[] =>
   keys === 'first-use' ? [] : keys.filter(key => typeof key === 'string').filter(key => parseUrl(key) && !isDid(key))
 
-/** Where the real agent is, and where its card is fetched from if the manifest does not contain it. */
+/** The address of the real agent, and the source of its card if the manifest does not contain it. */
 export const Upstream = v.pipe(
   fields,
   v.check(
@@ -181,7 +181,7 @@ export const Source = v.object({
   ttl: seconds(MIN_TTL_SECONDS, MAX_TTL_SECONDS),
   staleIfError: seconds(0, MAX_STALE_IF_ERROR_SECONDS),
   pin: v.boolean(),
-  /** How the card is verified; absent where it is not. */
+  /** The verification of the card; absent where there is none. */
   verification: v.exactOptional(v.object({ policy: v.picklist(['warn', 'require']), keys: UpstreamKeys })),
 })
 export type Source = v.InferOutput<typeof Source>

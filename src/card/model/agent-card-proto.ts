@@ -56,6 +56,7 @@ export const agentCardMessage: Message = {
 
 /** Returns the shape of a field of a message; undefined if the message does not define it. */
 export const getField = (message: Message, name: string): Shape | undefined => {
-  const key = ['*', name, `${name}?`].find(key => Object.hasOwn(message, key))
+  const keys = name.endsWith('?') ? ['*'] : ['*', name, `${name}?`]
+  const key = keys.find(key => Object.hasOwn(message, key))
   return key === undefined ? undefined : message[key]
 }

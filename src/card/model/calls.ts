@@ -16,14 +16,14 @@ export const wireVersionOf: ReadonlyMap<string, WireVersion> = new Map([
 export const callBindings = ['JSONRPC', 'HTTP+JSON'] as const
 export type CallBinding = (typeof callBindings)[number]
 
-/** How calls are written. */
+/** The binding and version of calls. */
 export type Protocol = { binding: CallBinding; version: WireVersion }
 
-/** Which calls this host translates for an agent: to another version of A2A, to another binding, or both. */
+/** The calls that this host translates for an agent: to another version of A2A, to another binding, or both. */
 export const bridgeLevels = ['off', 'versions', 'bindings', 'all'] as const
 export type BridgeLevel = (typeof bridgeLevels)[number]
 
-/** Who may call: anyone, callers whose token of this host has the scope `call`, or also those with an issuer's JWT. */
+/** The callers that are allowed: anyone, those whose token has the scope `call`, or also those with an issuer's JWT. */
 export const callerPolicies = ['anyone', 'tokens', 'issuer'] as const
 export type CallerPolicy = (typeof callerPolicies)[number]
 
@@ -66,7 +66,7 @@ export const translatedProtocols = (own: readonly Protocol[], bridge: BridgeLeve
     .flatMap(version => callBindings.map(binding => ({ binding, version })))
     .filter(from => !own.some(to => isSameProtocol(from, to)) && isReachable(from, own, bridge))
 
-/** Where calls of one binding and version are forwarded. */
+/** The endpoint to which calls of one binding and version are forwarded. */
 export type CallTarget = Protocol & {
   url: string
   /** The tenant of a 1.0 endpoint. */

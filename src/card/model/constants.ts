@@ -29,10 +29,10 @@ export const keyRoles = ['current', 'next', 'previous'] as const
 /** The names of the hybrids, which are in no dialect: one document that readers of several dialects accept. */
 export type HybridName = Exclude<RepresentationName, DialectName>
 
-/** What an agent's id looks like. */
+/** Matches the id of an agent. */
 export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/** What a token's id looks like. */
+/** Matches the id of a token. */
 export const tokenIdPattern = /^[a-z2-7]{12}$/
 
 /** Returns the URL of an agent's card, at the origin with which the agent is registered. */

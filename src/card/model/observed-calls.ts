@@ -3,7 +3,7 @@ import { essence } from '../../json/index.ts'
 import { MAX_OBSERVED_MEDIA_TYPES } from '../../limits.ts'
 import { record, timestamp, wholeNumber } from './validation.ts'
 
-/** How an agent met a call: with a result, with the error that it does not support what the call needs, or neither. */
+/** The outcome of a call: a result, the error that the agent does not support what the call needs, or neither. */
 export type Outcome = keyof Outcomes
 
 /** Calls by outcome. */
@@ -12,7 +12,7 @@ export type Outcomes = v.InferOutput<typeof outcomes>
 /** Numbers by name. */
 export type Counts = Record<string, number>
 
-/** What one call has shown of its agent. It has no content, and nothing of the caller. */
+/** The observations of one call, without its content and its caller. */
 export type ObservedCall = {
   operation: string
   /** The binding and version in which the agent was called, such as `JSONRPC 1.0`. */
@@ -26,7 +26,7 @@ export type ObservedCall = {
   pushNotifications?: Outcome
   /** The media types of its result. Those of a stream are observed with each event. */
   mediaTypes?: readonly string[] | undefined
-  /** Why there is no result: an error of this host, or a code of the agent's. */
+  /** The reason why there is no result: an error of this host, or a code of the agent's. */
   failure?: string
 }
 

@@ -17,12 +17,12 @@ export const ReceiptTest = v.object({
   through: v.picklist(['gate', 'direct']),
   /** The binding and version of the call, such as `JSONRPC 1.0`. Absent for the card itself. */
   protocol: v.optional(v.string()),
-  /** What the card claims, or A2A requires. */
+  /** The claim of the card, or the requirement of A2A. */
   claimed: v.string(),
-  /** What came back. Absent if nothing was sent. */
+  /** The response. Absent if nothing was sent. */
   happened: v.optional(v.string()),
   result: v.picklist(['passed', 'failed', 'skipped']),
-  /** Why the test failed or was skipped. */
+  /** The reason why the test failed or was skipped. */
   reason: v.optional(v.string()),
 })
 export type ReceiptTest = v.InferOutput<typeof ReceiptTest>

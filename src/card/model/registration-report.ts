@@ -9,7 +9,7 @@ export type CardError = Note
 /** A finding of the linter, with its pointer in the authored card. The name of a rule is stable. */
 export type Issue = { rule: string; severity: Severity; pointer: Pointer; message: string }
 
-/** How much a finding matters: an error breaks clients, a warning misleads them, an info suggests an improvement. */
+/** The severity of a finding: an error breaks clients, a warning misleads them, an info suggests an improvement. */
 export type Severity = 'error' | 'warning' | 'info'
 
 /** The changes that a registration made. Every pointer is into the authored card; every list is bounded. */
@@ -22,11 +22,11 @@ export type Report = {
   converted: Note[]
   /** By dialect: the fields that it cannot express. */
   dropped: Record<string, Pointer[]>
-  /** What is lost where this host translates calls, and interfaces to which it forwards none. */
+  /** The losses where this host translates calls, and interfaces to which it forwards none. */
   lossy: Note[]
-  /** What became of the signatures of the author, and which documents this host signs. */
+  /** The fate of the author's signatures, and the documents that this host signs. */
   signatures: Note[]
-  /** What the linter found. */
+  /** The findings of the linter. */
   issues: Issue[]
 }
 

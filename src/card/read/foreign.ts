@@ -7,7 +7,7 @@ import { presentEndpointFields } from './interfaces.ts'
 
 /** A format whose documents are published where a card should be. */
 type Format = {
-  /** What its documents are. */
+  /** The end of a sentence about its documents. */
   name: string
   /** Returns the pointer of the field that identifies a document of the format. `isCard`: it is an A2A card as well. */
   find: (document: JsonObject, isCard: boolean) => Pointer | false | undefined

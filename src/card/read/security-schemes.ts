@@ -37,7 +37,7 @@ type SplitSchemes = ReadonlyMap<string, readonly string[]>
 /** The version of A2A whose form a card has; undefined for a hybrid, which may have the forms of both. */
 export type CardForm = '0.3' | '1.0' | undefined
 
-/** What the security requirements of a card and of its skills are read with. */
+/** The context in which the security requirements of a card and its skills are read. */
 export type SecurityContext = { split: SplitSchemes; form: CardForm }
 
 /** Reads schemes of every generation. A scheme with several OAuth flows becomes several schemes. */

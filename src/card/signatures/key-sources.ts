@@ -10,7 +10,7 @@ import {
 import { listSignatures, readHeader } from './header.ts'
 import type { FetchJson, ServedCards } from './served-cards.ts'
 
-/** Where a verifier has its keys from: a JWK, the URL of a JWK Set, or a DID of the method `web`. */
+/** The source of a verifier's keys: a JWK, the URL of a JWK Set, or a DID of the method `web`. */
 export type KeySource = JsonObject | string
 
 /** The path of the keys of a host (RFC 7517). */

@@ -11,9 +11,9 @@ export const payloadRules = ['wire', 'served', 'proto', 'proto-ascii'] as const
 export type PayloadRule = (typeof payloadRules)[number]
 
 type Definition = {
-  /** Where the rule comes from: a section of the A2A specification, and the issues that show who follows it. */
+  /** The source of the rule: a section of the A2A specification, and the issues that show who follows it. */
   source: string
-  /** What a signature by this rule does not cover; undefined if it covers the whole card. */
+  /** The parts that a signature by this rule does not cover; undefined if it covers the whole card. */
   omits?: string
   /** Returns the signed text of a card without signatures; `proto` returns that of this rule. May throw for no card. */
   write: (card: JsonObject, proto: () => string) => string

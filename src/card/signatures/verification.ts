@@ -6,7 +6,7 @@ import { attempt, payloads, writePayload } from './payloads.ts'
 import type { ServedCards } from './served-cards.ts'
 import { encodePayload, findKey, isSignatureOf, type SignatureResult, verifySignatures } from './verify-signatures.ts'
 
-/** What each kind of trust is worth, as a sentence. */
+/** The meaning of each kind of trust, as a sentence. */
 const trustMeanings: Readonly<Record<Trust, string>> = {
   given: 'The keys are those that you named.',
   origin:
@@ -24,7 +24,7 @@ type VerifiedSignature = SignatureResult & { version?: '1.0'; omits?: string }
 export type Verification = {
   /** Whether each document has a valid signature by a trusted key. */
   verified: boolean
-  /** Why not, as sentences. */
+  /** The reasons why not, as sentences. */
   reason?: string
   trust: { basis: Trust; meaning: string }
   signatures: VerifiedSignature[]
@@ -73,7 +73,7 @@ type Sdk = {
   payload: (card: JsonObject) => string | undefined
   /** Returns why the SDK skips a signature; undefined if it verifies it. */
   refuses?: ((header: ParsedHeader) => string | undefined) | undefined
-  /** Why no signature is valid for what the SDK verifies. */
+  /** The reason why no signature is valid for what the SDK verifies. */
   reason: string | ((card: JsonObject) => string)
 }
 
@@ -85,7 +85,7 @@ const refusedByJavaScript = ({ typ }: ParsedHeader): string | undefined =>
 
 const omitsEmpty = 'verifies the card without empty values and unknown fields, and no signature covers that text'
 
-/** What each SDK that verifies signatures reads, from its source, and what verifiers without an SDK do. */
+/** The SDKs that verify signatures, as their sources show, and verifiers without an SDK. */
 const sdks: readonly Sdk[] = [
   {
     name: 'a2a-js 1.3, on the JSON of the card',
