@@ -1,6 +1,6 @@
 import { createLocalJWKSet, flattenedVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Receipt, ReceiptTest, ServedReceipt } from '../../src/card/model/receipt.ts'
+import type { Receipt, ReceiptTest, ServedReceipt } from '../../src/card/model/receipt-format.ts'
 import { canonicalJson } from '../../src/json/canonical.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'

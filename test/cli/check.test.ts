@@ -1,6 +1,6 @@
 import { CompactSign, importJWK } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Receipt, ReceiptTest } from '../../src/card/model/receipt.ts'
+import type { Receipt, ReceiptTest } from '../../src/card/model/receipt-format.ts'
 import { canonicalJson } from '../../src/json/canonical.ts'
 import type { Json } from '../../src/json/json.ts'
 import { makeSigningKey } from '../support/signing-key.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { starterCard } from '../../cli/manifests/starter.ts'
 import { lintSarif } from '../../cli/reporters/lint-report.ts'
-import type { Issue } from '../../src/card/model/report.ts'
+import type { Issue } from '../../src/card/model/registration-report.ts'
 import { containing, matching, Workspace } from './workspace.ts'
 
 const good = {

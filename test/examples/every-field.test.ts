@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createEchoCard } from '../../examples/echo-agent/app.ts'
 import { compile } from '../../src/card/compile/index.ts'
-import { manifestDescriptions } from '../../src/card/manifest/field-descriptions.ts'
+import { manifestDescriptions } from '../../src/card/manifest/json-schema.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 
 const text = readFileSync('examples/cards/every-field.yaml', 'utf8')

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Source } from '../../src/card/manifest/upstream.ts'
-import type { TrustedKeys } from '../../src/card/manifest/upstream-keys.ts'
+import type { Source, TrustedKeys } from '../../src/card/manifest/upstream.ts'
 import type { Validators } from '../../src/registry/records.ts'
 import { fetchUpstreamCard } from '../../src/sources/upstream-card.ts'
 import { makeKey, signAs } from '../support/cards/signed.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
-import type { TrustedKeys } from '../../src/card/manifest/upstream-keys.ts'
+import type { TrustedKeys } from '../../src/card/manifest/upstream.ts'
 import { writePayload } from '../../src/card/signatures/index.ts'
 import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
 import type { CardVerification } from '../../src/registry/records.ts'

@@ -1,6 +1,6 @@
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
-import type { StoredReceipt } from '../../src/card/model/receipt.ts'
+import type { StoredReceipt } from '../../src/card/model/receipt-format.ts'
 import type { Registration, SourceFailure, SourceRecord } from '../../src/registry/records.ts'
 import { noSearchFields } from '../../src/registry/search-fields.ts'
 import type { Signing } from '../../src/signing/card-signer.ts'

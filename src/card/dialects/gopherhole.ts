@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, type JsonObject, omit } from '../../json/index.ts'
-import { type AgentCard, type CapabilityDefaults, link } from '../model/index.ts'
+import { formatPointer, isJsonObject, omit } from '../../json/index.ts'
+import { type AgentCard, link } from '../model/index.ts'
 import {
   applyAliases,
   fieldAliases,
@@ -10,25 +10,21 @@ import {
   superxProtocol,
   topLevelVersion,
 } from '../read/index.ts'
-import { checkFields, type Dialect } from './dialect.ts'
-import { writeV0 } from './v0-base.ts'
+import { checkFields, type Dialect, writeV0 } from './dialect.ts'
 
 const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) }
 
-/** What GopherHole adds to the capabilities of a card that it serves. */
+/** The capabilities that GopherHole adds to a card that it serves. */
 const defaultFlags = { streaming: true, pushNotifications: true, extendedAgentCard: false, multiTurn: true }
-
-/** A card of A2A has `protocolVersion` up to 0.3, and `supportedInterfaces` from 1.0 on. */
-const capabilityDefaults = ({ protocolVersion }: JsonObject): CapabilityDefaults => ({
-  flags: defaultFlags,
-  reason: `GopherHole's default, as no \`${protocolVersion === undefined ? 'protocolVersion' : 'supportedInterfaces'}\` is given`,
-  isAssumed: true,
-})
 
 /** GopherHole's card. The last in the table: it requires only name, description and url, so any card may be one. */
 export const gopherhole: Dialect = {
   detect: () => true,
-  capabilityDefaults,
+  capabilityDefaults: ({ protocolVersion }) => {
+    // A card of A2A has `protocolVersion` up to 0.3, and `supportedInterfaces` from 1.0 on.
+    const missing = protocolVersion === undefined ? 'protocolVersion' : 'supportedInterfaces'
+    return { flags: defaultFlags, reason: `GopherHole's default, as no \`${missing}\` is given`, isAssumed: true }
+  },
   read: (card, provenance) => {
     checkFields(card, fields, provenance)
     return readCard(card, '1.0', provenance)
@@ -36,9 +32,7 @@ export const gopherhole: Dialect = {
   write: card => {
     const primary = pickV1Interface(card.supportedInterfaces)
     const { document, dropped } = writeV0(card, primary)
-    const otherInterfaces = card.supportedInterfaces.flatMap((_, index) =>
-      index === primary ? [] : [formatPointer('supportedInterfaces', index)],
-    )
+    const otherInterfaces = [...card.supportedInterfaces.keys()].filter(index => index !== primary)
     // JSONRPC is implied, unless the card has another field that may name a transport.
     const isImplied = document.preferredTransport === 'JSONRPC' && (card.protocol ?? card.transport) === undefined
     const omitted = ['additionalInterfaces', 'supportsAuthenticatedExtendedCard']
@@ -49,7 +43,11 @@ export const gopherhole: Dialect = {
         ...applyAliases(omit(document, ...omitted), fieldAliases.gopherhole),
         capabilities: card.capabilities,
       },
-      dropped: [...dropped, ...otherInterfaces, ...(losesProtocol ? ['/protocol'] : [])],
+      dropped: [
+        ...dropped,
+        ...otherInterfaces.map(index => formatPointer('supportedInterfaces', index)),
+        ...(losesProtocol ? ['/protocol'] : []),
+      ],
     }
   },
   writeAuthored: (authored, card) => {

@@ -1,2 +1,1 @@
-export * from './dialects.ts'
-export { writeRepresentations } from './representations.ts'
+export { detectDialect, dialects, writeRepresentations } from './representations.ts'

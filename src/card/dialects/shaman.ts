@@ -1,20 +1,16 @@
 import * as v from 'valibot'
-import { isJsonObject, type Json, type JsonObject, toText } from '../../json/index.ts'
+import { isJsonObject, type JsonObject, mapMembers, omit, toText } from '../../json/index.ts'
 import { link, looseObject, stringList } from '../model/index.ts'
 import { absentMeansFalse, fieldAliases } from '../read/index.ts'
-import { type Dialect, members } from './dialect.ts'
-import { defineV0Dialect } from './v0-base.ts'
+import { type Dialect, defineV0Dialect, members } from './dialect.ts'
 
 const markerFlags = ['stateHistory', 'multiModal', 'parallelToolCalls']
 const ownFlags = [...markerFlags, 'authentication', 'rateLimit']
 const object = v.nullish(looseObject({}))
+const flag = v.nullish(v.boolean())
 
 const fields = {
-  capabilities: members(
-    Object.fromEntries(
-      ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit'].map(name => [name, v.nullish(v.boolean())]),
-    ),
-  ),
+  capabilities: members({ multiModal: flag, parallelToolCalls: flag, authentication: flag, rateLimit: flag }),
   additionalCapabilities: object,
   rateLimits: object,
   inputSchema: object,
@@ -44,16 +40,15 @@ export const shaman: Dialect = {
 }
 
 /** Returns the fields that Shaman adds to each card whose front matter omits them. */
-const generatedFields = (authored: JsonObject, written: JsonObject): JsonObject => {
-  const { version, preferredTransport, capabilities } = written
+const generatedFields = (
+  authored: JsonObject,
+  { version, preferredTransport, capabilities }: JsonObject,
+): JsonObject => {
   const known = [...ownFlags, 'streaming', 'pushNotifications']
   const flags = isJsonObject(capabilities)
-    ? Object.fromEntries(Object.entries(capabilities).filter(([name]) => known.includes(name)))
+    ? mapMembers(capabilities, (flag, name) => (known.includes(name) ? flag : undefined))
     : undefined
-  const all = Object.entries({ version, preferredTransport, capabilities: flags })
-  return Object.fromEntries(
-    all.filter((entry): entry is [string, Json] => entry[1] !== undefined && !(entry[0] in authored)),
-  )
+  return omit({ version, preferredTransport, capabilities: flags }, ...Object.keys(authored))
 }
 
 const hasAny = (value: unknown, names: readonly string[]): boolean =>

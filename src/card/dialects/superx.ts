@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { type JsonObject, omit } from '../../json/index.ts'
 import { type CapabilityDefaults, json, looseObject } from '../model/index.ts'
 import { absentMeansFalse, readToolCard, superxProtocol } from '../read/index.ts'
-import { type Dialect, skillMembers } from './dialect.ts'
-import { defineV0Dialect } from './v0-base.ts'
+import { type Dialect, defineV0Dialect, skillMembers } from './dialect.ts'
 
 const schema = v.nullish(looseObject({}))
 const list = v.nullish(v.array(json))

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { isJsonObject } from '../../json/index.ts'
 import { looseObject, stringList } from '../model/index.ts'
 import { absentMeansFalse } from '../read/index.ts'
-import { type Dialect, members, skillMembers } from './dialect.ts'
-import { defineV0Dialect } from './v0-base.ts'
+import { type Dialect, defineV0Dialect, members, skillMembers } from './dialect.ts'
 
 const object = v.nullish(looseObject({}))
 

@@ -1,7 +1,6 @@
 import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/index.ts'
-import { absentMeansFalse, getWrappers, hasField, pickV0Interface, readCard } from '../read/index.ts'
-import { checkFields, type Dialect, sharedV0Fields, type Written } from './dialect.ts'
-import { omitIncompleteProvider, writeV0 } from './v0-base.ts'
+import { absentMeansFalse, getWrappers, hasField, pickV0Interface, readCard, schemeWrappers } from '../read/index.ts'
+import { checkFields, type Dialect, omitIncompleteProvider, sharedV0Fields, type Written, writeV0 } from './dialect.ts'
 
 /** Fields of v0.1, v0.2 and v0.3 that GopherHole's card does not have. */
 const markerFields = new Set([
@@ -34,28 +33,25 @@ export const v0_3: Dialect = {
   ownFields: { card: ['authentication', 'interfaces'] },
 }
 
-/** Whether a security scheme is in the form of the proto, which v0.3 has besides its JSON Schema. */
+/** Returns whether a security scheme is in the form of the proto, which v0.3 has besides its JSON Schema. */
 const hasWrappedScheme = (schemes: Json | undefined): boolean =>
   isJsonObject(schemes) && Object.values(schemes).some(scheme => isJsonObject(scheme) && getWrappers(scheme).length > 0)
 
-/** Drops a provider and security schemes that do not fit v0.3's schema, which allows unknown fields but no incomplete objects. */
+/** Drops a provider and security schemes that are incomplete objects, which v0.3's schema does not allow. */
 const dropIncomplete = ({ document, dropped }: Written): Written => {
   const { securitySchemes } = document
   const kept = omitIncompleteProvider(document)
   const schemes = isJsonObject(securitySchemes) ? securitySchemes : {}
-  const unknownSchemes = Object.keys(schemes).filter(name => !isKnownScheme(schemes[name]))
+  const unknown = Object.keys(schemes).filter(name => !isKnownScheme(schemes[name]))
   return {
-    document: {
-      ...kept,
-      ...(unknownSchemes.length > 0 && { securitySchemes: omit(schemes, ...unknownSchemes) }),
-    },
+    document: { ...kept, ...(unknown.length > 0 && { securitySchemes: omit(schemes, ...unknown) }) },
     dropped: [
       ...dropped,
       ...(kept === document ? [] : ['/provider']),
-      ...unknownSchemes.map(name => formatPointer('securitySchemes', name)),
+      ...unknown.map(name => formatPointer('securitySchemes', name)),
     ],
   }
 }
 
 const isKnownScheme = (scheme: Json | undefined): boolean =>
-  isJsonObject(scheme) && ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'].includes(toText(scheme.type))
+  isJsonObject(scheme) && schemeWrappers.has(toText(scheme.type))

@@ -31,7 +31,7 @@ const parseJson = (text: string): ParseResult => {
 const MISSING_FRONT_MATTER = 'has no front matter: write the card between two lines of --- at the top'
 const UNCLOSED_FRONT_MATTER = 'has front matter without an end: its closing line of --- is missing'
 
-/** Everything up to the closing fence. Nobody sees spaces after a fence, so they are ignored. */
+/** Matches everything up to the closing fence. Spaces after a fence are invisible, so they are ignored. */
 const FRONT_MATTER = /^(---[ \t]*(?:\r\n?|\n)(?:[\s\S]*?(?:\r\n?|\n))??)---[ \t]*(?:[\r\n]|$)/
 
 /** Parses the YAML front matter of a Markdown file. The body is the agent's prompt, which is never read. */
@@ -54,15 +54,5 @@ const PARSERS: Record<string, (text: string) => ParseResult> = {
 /** The extensions of the files that are read from a folder. */
 export const CARD_EXTENSIONS = Object.keys(PARSERS)
 
-export {
-  createSourceMap,
-  type Diagnostic,
-  type InvalidFile,
-  type Locator,
-  mapCardTo,
-  type ParsedFile,
-  type PointerMapping,
-  type Position,
-  pointerInCard,
-  type SourceMap,
-} from './source-map.ts'
+export type { Diagnostic, InvalidFile, Locator, ParsedFile, PointerMapping, Position, SourceMap } from './source-map.ts'
+export { createSourceMap, mapCardTo, pointerInCard } from './source-map.ts'

@@ -1,21 +1,21 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from 'yaml'
-import { formatPointer, type Json, type Pointer, parsePointer } from '../../json/index.ts'
+import { type Json, type Pointer, parsePointer } from '../../json/index.ts'
 import type { CardError } from '../model/index.ts'
 
 /** A position in a file; both numbers start at 1. */
 export type Position = { line: number; column: number }
 
-/** What is wrong with a file, and where. `pointer` is into the document of the file; `rule` is the linter's, if one found it. */
+/** A problem of a file. `pointer` is into the document of the file; `rule` is the linter's, if one found it. */
 export type Diagnostic = Position & { file: string; pointer: Pointer; message: string; rule?: string }
 
 /** A file, or a part of one, that cannot be sent. `id` is the agent it would be, if that is known. */
 export type InvalidFile = { file: string; id?: string; problems: Diagnostic[] }
 
-/** A parsed text: its document, and where each part of it is. */
-export type ParsedDocument = { value: Json; locate: Locator }
-
 /** Returns the position of the key of a member, or of the start of an item. */
 export type Locator = (pointer: Pointer) => Position | undefined
+
+/** A parsed text: its document, and where each part of it is. */
+export type ParsedDocument = { value: Json; locate: Locator }
 
 /** A parsed file. */
 export type ParsedFile = ParsedDocument & { file: string; markdown: boolean }
@@ -23,11 +23,8 @@ export type ParsedFile = ParsedDocument & { file: string; markdown: boolean }
 /** Maps a pointer into the manifest that is sent to pointers into the document where that part may be written. */
 export type PointerMapping = (pointer: Pointer) => Pointer[]
 
-/** Finds the parts of a manifest in the owner's files. */
-export type SourceMap = {
-  /** Turns an error with a pointer into the manifest into a diagnostic of the file where that part is written. */
-  locateError: (error: CardError) => Diagnostic
-}
+/** Turns an error with a pointer into the manifest into a diagnostic of the file where that part is written. */
+export type SourceMap = { locateError: (error: CardError) => Diagnostic }
 
 /** Maps the card of a manifest to any of these pointers, and everything else to itself. */
 export const mapCardTo =
@@ -41,37 +38,34 @@ export const mapCardTo =
 export const pointerInCard = (pointer: Pointer): Pointer | undefined =>
   /^\/card(?=\/|$)/.test(pointer) ? pointer.slice('/card'.length) : undefined
 
-/** Creates the map of a file and the defaults that it inherits, the innermost first. A missing part is located at its nearest ancestor. */
+/** Creates the map of a file and its defaults, the innermost first. Locates a missing part at its nearest ancestor. */
 export const createSourceMap = (
   file: ParsedFile,
   mapping: PointerMapping,
   defaults: readonly ParsedFile[],
 ): SourceMap => {
-  const candidates = (pointer: Pointer): [ParsedFile, Pointer][] => {
-    const own = mapping(pointer).map((authored): [ParsedFile, Pointer] => [file, authored])
-    return [...own, ...defaults.map((inherited): [ParsedFile, Pointer] => [inherited, pointer])]
-  }
-  const find = (pointer: Pointer): Omit<Diagnostic, 'message'> | undefined => {
-    for (const [source, authored] of candidates(pointer)) {
+  type Place = Omit<Diagnostic, 'message'>
+  const list = (pointer: Pointer): [ParsedFile, Pointer][] => [
+    ...mapping(pointer).map((authored): [ParsedFile, Pointer] => [file, authored]),
+    ...defaults.map((inherited): [ParsedFile, Pointer] => [inherited, pointer]),
+  ]
+  const find = (pointer: Pointer): Place | undefined => {
+    for (const [source, authored] of list(pointer)) {
       const position = source.locate(authored)
       if (position) return { file: source.file, ...position, pointer: authored }
     }
     return undefined
   }
-  const findAncestor = (pointer: Pointer): Omit<Diagnostic, 'message'> => {
-    const path = parsePointer(pointer)
-    for (let length = path.length - 1; length > 0; length--) {
-      const parent = formatPointer(...path.slice(0, length))
-      const found = find(parent)
-      if (found) return { ...found, pointer: found.pointer + pointer.slice(parent.length) }
+  const findAncestor = (pointer: Pointer): Place => {
+    for (let end = pointer.lastIndexOf('/'); end > 0; end = pointer.lastIndexOf('/', end - 1)) {
+      const found = find(pointer.slice(0, end))
+      if (found) return { ...found, pointer: found.pointer + pointer.slice(end) }
     }
     const [root = ''] = mapping('')
     const start = (root && file.locate(root)) || { line: 1, column: 1 }
-    return { file: file.file, ...start, pointer: candidates(pointer)[0]?.[1] ?? pointer }
+    return { file: file.file, ...start, pointer: list(pointer)[0]?.[1] ?? pointer }
   }
-  return {
-    locateError: ({ pointer, message }) => ({ ...(find(pointer) ?? findAncestor(pointer)), message }),
-  }
+  return { locateError: ({ pointer, message }) => ({ ...(find(pointer) ?? findAncestor(pointer)), message }) }
 }
 
 /** Creates the locator of a YAML or JSON document. */
@@ -86,9 +80,14 @@ export const createLocator =
       offset = step.offset
       node = step.value
     }
-    const { line, col } = lines.linePos(offset)
-    return { line, column: col }
+    return toPosition(offset, lines)
   }
+
+/** Returns the position of an offset in a text. */
+export const toPosition = (offset: number, lines: LineCounter): Position => {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col }
+}
 
 type Step = { offset: number; value: unknown }
 

@@ -1,59 +1,33 @@
-import {
-  type Document,
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  Scalar,
-  visit,
-  type YAMLError,
-} from 'yaml'
+import type { Document, Node, YAMLError } from 'yaml'
+import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar, visit } from 'yaml'
 import { type Json, TOO_DEEP } from '../../json/index.ts'
 import { hideSecret } from '../lint/index.ts'
-import { createLocator, offsetOf, type ParsedDocument, type Position } from './source-map.ts'
-
-/** What is wrong with a text, and where. */
-export type SyntaxProblem = Position & { message: string }
+import { createLocator, offsetOf, type ParsedDocument, type Position, toPosition } from './source-map.ts'
 
 /** The result of parsing a text. */
-export type ParseResult = ParsedDocument | { problems: SyntaxProblem[] }
+export type ParseResult = ParsedDocument | { problems: (Position & { message: string })[] }
 
-/** How many nodes all aliases of a document may repeat, so that a small file cannot expand to a huge one. */
+/** The most nodes that all aliases of a document may repeat: a small file must not expand to a huge one. */
 const MAX_ALIAS_EXPANSIONS = 100
 
-/**
- * Parses YAML 1.2 with merge keys. Values that JSON does not have (NaN, infinity) become null; a version keeps the text
- * that was written.
- */
+/** Parses YAML 1.2 with merge keys. NaN and infinity become null; a version keeps the text that was written. */
 export const parseYaml = (text: string): ParseResult => {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false })
   // An unknown tag is only a warning, although the value without it is another one.
   const errors = [...document.errors, ...document.warnings]
   const result = errors.length > 0 ? toFlaws(errors, { text, document, lines }) : toJson(document, lines)
-  if (Array.isArray(result)) return { problems: locateFlaws(result, lines) }
-  return { value: result.value, locate: createLocator(document, lines) }
+  return Array.isArray(result)
+    ? { problems: locateFlaws(result, lines) }
+    : { ...result, locate: createLocator(document, lines) }
 }
 
-const locateFlaws = (flaws: readonly Flaw[], lines: LineCounter): SyntaxProblem[] =>
-  flaws.map(({ offset, message }) => {
-    const { line, col } = lines.linePos(offset)
-    return { line, column: col, message }
-  })
+const locateFlaws = (flaws: readonly Flaw[], lines: LineCounter) =>
+  flaws.map(({ offset, message }) => ({ ...toPosition(offset, lines), message }))
 
 type Flaw = { offset: number; message: string }
 
-/** Messages of the parser that need other words for the owner of a card. */
-const MESSAGES: Partial<Record<YAMLError['code'], string>> = {
-  MULTIPLE_DOCS: 'The file has more than one document. Write each agent in a file of its own.',
-  RESOURCE_EXHAUSTION: TOO_DEEP,
-}
-
-/** Without its syntax, nobody knows what a word of a file is: it may be a password. */
+/** Hides a word that may be a password: without its syntax, nobody knows what it is. */
 const hideWord = (word: string): string => hideSecret(word, 'password')
 
 /** A text that is no YAML at all may have an error for each of its words. */
@@ -73,8 +47,9 @@ const toFlaws = (errors: readonly YAMLError[], source: Source): Flaw[] => {
 type Source = { text: string; document: Document; lines: LineCounter }
 
 const toFlaw = ({ pos: [offset], code, message }: YAMLError, line: number, { text, document, lines }: Source): Flaw => {
-  const known = MESSAGES[code]
-  if (known !== undefined) return { offset, message: known }
+  if (code === 'RESOURCE_EXHAUSTION') return { offset, message: TOO_DEEP }
+  if (code === 'MULTIPLE_DOCS')
+    return { offset, message: 'The file has more than one document. Write each agent in a file of its own.' }
   const start = /closing|and end with/i.test(message) ? findUnclosed(document, text, offset) : undefined
   const opening = text[start ?? -1]
   if (start !== undefined && opening !== undefined)
@@ -87,7 +62,7 @@ const toFlaw = ({ pos: [offset], code, message }: YAMLError, line: number, { tex
   return { offset, message: `This is not YAML. ${message.replace(/[^\s"'`,]+/g, hideWord)}` }
 }
 
-/** Returns where a quoted text, or a list or object in brackets, begins that ends at an offset without its end. */
+/** Returns the start of a quoted text, or of a list or object in brackets, that is open at the offset where it ends. */
 const findUnclosed = (document: Document, text: string, end: number): number | undefined => {
   let start: number | undefined
   visit(document, {
@@ -105,7 +80,7 @@ const TEMPLATE = 'Replace the template {{ … }} by its value, or put the text i
 
 const NEEDS_QUOTES = 'A text that begins with this character needs quotes, as in name: "@weather"'
 
-/** What owners write by mistake: codes of the parser, the line with an empty group at the mistake, and what to do. */
+/** Mistakes of owners: codes of the parser, the line with an empty group at the mistake, and what to do. */
 const HINTS: readonly (readonly [codes: RegExp, line: RegExp, hint: string])[] = [
   [/./, /()[<=>]{7}(?:\s)/dy, 'Resolve this Git conflict: keep one of the two versions'],
   [/./, /\s*()<[!?\w]/dy, 'This is HTML or XML, not a card'],
@@ -142,7 +117,7 @@ const toJson = (document: Document, lines: LineCounter): { value: Json } | Flaw[
   }
 }
 
-/** Finds what is valid YAML but no card: cyclic or excessive aliases, merge keys without a map, and keys that are no text. */
+/** Finds what is YAML but no card: cyclic or excessive aliases, merge keys without a map, and keys that are no text. */
 const findFlaws = (document: Document): Flaw[] => {
   const flaws: Flaw[] = []
   const anchors = new Map<string, Node>()
@@ -187,14 +162,12 @@ const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
       for (const { key } of items) {
         const scalar = isAlias(key) ? key.resolve(document) : key
         if (!isScalar(scalar)) continue
+        const offset = offsetOf(key)
         const name = typeof scalar.value === 'symbol' ? '<<' : String(scalar.value ?? '')
+        const shown = JSON.stringify(hideSecret(name))
         const first = lineOf.get(name)
-        if (first === undefined) lineOf.set(name, lines.linePos(offsetOf(key)).line)
-        else
-          flaws.push({
-            offset: offsetOf(key),
-            message: `The object already has the key ${JSON.stringify(hideSecret(name))}, in line ${first}.`,
-          })
+        if (first === undefined) lineOf.set(name, lines.linePos(offset).line)
+        else flaws.push({ offset, message: `The object already has the key ${shown}, in line ${first}.` })
       }
     },
   })
@@ -202,7 +175,7 @@ const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
 }
 
 /** Finds the duplicate keys of a JSON text, of which `JSON.parse` keeps the last. */
-export const locateDuplicateKeys = (document: Document, lines: LineCounter): SyntaxProblem[] =>
+export const locateDuplicateKeys = (document: Document, lines: LineCounter) =>
   locateFlaws(findDuplicateKeys(document, lines), lines)
 
 /** Card members with versions. They are text, although YAML reads `1.10` as the number 1.1. */
@@ -210,17 +183,13 @@ const VERSION_NAMES = ['version', 'protocolVersion', 'protocol_version']
 
 /** Replaces versions that YAML read as numbers by the text that was written. */
 const preserveVersionText = (document: Document): void => {
-  const textOf = (node: unknown): string | undefined => {
-    const scalar = isAlias(node) ? node.resolve(document) : node
-    return isScalar(scalar) && typeof scalar.value === 'number' ? scalar.source : undefined
-  }
   visit(document, {
     Pair: (_, pair) => {
-      const isVersion = isScalar(pair.key) && VERSION_NAMES.includes(String(pair.key.value))
-      const text = isVersion ? textOf(pair.value) : undefined
-      if (text === undefined) return
+      if (!isScalar(pair.key) || !VERSION_NAMES.includes(String(pair.key.value))) return
+      const value = isAlias(pair.value) ? pair.value.resolve(document) : pair.value
+      if (!isScalar(value) || typeof value.value !== 'number' || value.source === undefined) return
       // A new scalar, because other uses of an anchor stay numbers.
-      const scalar = new Scalar(text)
+      const scalar = new Scalar(value.source)
       if (isScalar(pair.value) && pair.value.anchor !== undefined) scalar.anchor = pair.value.anchor
       pair.value = scalar
     },

@@ -5,7 +5,7 @@ import type { Note } from '../model/index.ts'
 export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
 const frontMatterFields = [...privateFields, 'exposed', 'agentcard']
 
-/** What Shaman generates where front matter has no such field: its own server streams and notifies. A fetched card has its own. */
+/** The fields that Shaman generates where front matter omits them: its own server streams and notifies. */
 const generatedFields = { protocolVersion: '0.3.0', capabilities: { streaming: true, pushNotifications: true } }
 
 /** The note on front matter without `exposed`. */
@@ -15,8 +15,8 @@ export const hiddenByDefault: Note = {
 }
 
 /**
- * Reads Shaman's authoring front matter as a manifest; undefined where a document is not front matter. Members of `agentcard`
- * are part of the card, an agent that is not `exposed` is internal, and the agent's own settings are left out.
+ * Reads Shaman's authoring front matter as a manifest; undefined where a document is not front matter. Members of
+ * `agentcard` are part of the card, an agent that is not `exposed` is internal, and its own settings are left out.
  */
 export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): JsonObject | undefined => {
   if (!isFrontMatter(document)) return undefined
@@ -36,23 +36,20 @@ export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): Js
 export const generatedNotes = (document: JsonObject): Note[] => {
   const { agentcard, customFields } = partsOf(document)
   const authored = { ...document, ...agentcard, ...customFields }
-  const { protocolVersion, capabilities } = omit(generatedFields, ...Object.keys(authored))
-  const because = 'as Shaman generates it from front matter'
+  const { protocolVersion, capabilities } = generatedFields
+  const note = (pointer: Pointer, value: unknown): Note => ({
+    pointer,
+    message: `set to ${value}, as Shaman generates it from front matter`,
+  })
   return [
-    ...(protocolVersion === undefined
-      ? []
-      : [{ pointer: '/protocolVersion', message: `set to "${protocolVersion}", ${because}` }]),
-    ...Object.entries(isJsonObject(capabilities) ? capabilities : {}).map(([name, value]) => ({
-      pointer: formatPointer('capabilities', name),
-      message: `set to ${value}, ${because}`,
-    })),
+    ...('protocolVersion' in authored ? [] : [note('/protocolVersion', `"${protocolVersion}"`)]),
+    ...('capabilities' in authored ? [] : Object.entries(capabilities)).map(([name, flag]) =>
+      note(formatPointer('capabilities', name), flag),
+    ),
   ]
 }
 
-/**
- * Whether a document has Shaman's marks: one of its own fields, or a model with another of the agent's settings. Any other
- * card may have a field such as `prompt` or `temperature` with a meaning of its own, and keeps it.
- */
+/** Recognizes one of Shaman's fields, or a model with another of its settings. A card may have its own `prompt`. */
 const isFrontMatter = (document: JsonObject): boolean =>
   'exposed' in document ||
   'agentcard' in document ||

@@ -1,16 +1,18 @@
 export { hiddenByDefault, privateFields, readFrontMatter } from './front-matter.ts'
-export * from './json-schema.ts'
+export { conversionConfig, createManifestSchema } from './json-schema.ts'
 export {
   callerPolicy,
   findLocalHost,
   hasRemoteCard,
   isBridged,
   type KnownOrigins,
+  listTiers,
   Manifest,
+  type Overlay,
   type ParsedManifest,
   readManifest,
   resolveOrigin,
   taskPolicy,
+  tierRule,
 } from './manifest.ts'
-export { listTiers, type Overlay, tierRule } from './tiers.ts'
 export { resolveSource, Source } from './upstream.ts'

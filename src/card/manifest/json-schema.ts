@@ -1,15 +1,12 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject, mapMembers, omit } from '../../json/index.ts'
-import { cardDescriptions, manifestDescriptions } from './field-descriptions.ts'
 import { Manifest, manifestFields } from './manifest.ts'
-import { privateMembers } from './upstream-keys.ts'
 
 /**
- * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from the
- * valibot schema, for editors. It rejects no valid document; a few rules are beyond it, such as the syntax of host names.
- * It compiles in the strict mode of ajv, which wants a type beside each keyword and each required member among the
- * properties.
+ * Returns the JSON Schema (draft 7) of what `readManifest` accepts: a manifest, or a bare card. It is generated from
+ * the valibot schema, for editors. It rejects no valid document; a few rules are beyond it, such as the syntax of host
+ * names. It compiles in the strict mode of ajv, which requires types, and that required members are described.
  */
 export const createManifestSchema = (): JsonObject => ({
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -27,7 +24,7 @@ export const createManifestSchema = (): JsonObject => ({
   definitions: { card: describeCard() },
 })
 
-/** `card` is required, unless it is fetched: `conditions` says so. */
+/** Converts the schema of the manifest, in which `conditions` require `card` unless it is fetched. */
 const convertManifest = (): JsonObject => {
   const { required, properties, ...manifest } = convert(Manifest)
   return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
@@ -38,14 +35,14 @@ const has = (...names: string[]): JsonObject => ({
   properties: Object.fromEntries(names.map(name => [name, {}])),
 })
 
-/** Keywords for values of one type, which accept values of every other. */
+/** Returns keywords for values of one type, which accept values of every other. */
 const ifType = (type: string, keywords: JsonObject): JsonObject => ({
   anyOf: [{ type, ...keywords }, { not: { type } }],
 })
 
 const hasCard: JsonObject = { ...has('card'), properties: { card: { type: 'object' } } }
 
-/** What `readManifest` takes for a manifest and not for a bare card. */
+/** Matches what `readManifest` takes for a manifest and not for a bare card. */
 const manifestForm: JsonObject = {
   anyOf: [hasCard, { not: has('name'), anyOf: ['card', ...manifestFields].map(name => has(name)) }],
 }
@@ -56,12 +53,15 @@ const card: JsonObject = {
 }
 
 /** The schema of a value may depend on the value. These values lead to each of them. */
-const probes = ['', 'first-use', [], {}, { scope: '' }, { claim: '' }]
+const probes = [
+  ...['', 'first-use', 'did:', 'https:', []],
+  ...[{}, { scope: '' }, { claim: '' }, { kty: 'EC' }, { kty: 'OKP' }, { kty: 'RSA' }],
+]
 
-/** How the schemas of this host are converted: with what they have besides valibot's own types. */
+/** Converts what the schemas of this host have besides valibot's own types. */
 export const conversionConfig: ConversionConfig = {
   // JSON Schema has no functions: `conditions` has what it can express of the checks.
-  ignoreActions: ['check', 'transform'],
+  ignoreActions: ['check', 'transform', 'finite', 'includes'],
   overrideSchema: ({ valibotSchema }) => {
     if (isLazy(valibotSchema)) return anyOf(probes.map(valibotSchema.getter))
     if (valibotSchema.type !== 'custom') return undefined
@@ -69,10 +69,9 @@ export const conversionConfig: ConversionConfig = {
   },
   overrideAction: ({ valibotAction, jsonSchema }) => {
     if (!isRegex(valibotAction)) return undefined
-    const { source } = valibotAction.requirement
     const pattern = toPattern(valibotAction.requirement)
     // The converter sets the pattern of the first expression only.
-    return jsonSchema.pattern === source && !jsonSchema.allOf
+    return jsonSchema.pattern === valibotAction.requirement.source && !jsonSchema.allOf
       ? { ...jsonSchema, pattern }
       : { ...jsonSchema, allOf: [...(jsonSchema.allOf ?? []), { pattern }] }
   },
@@ -101,39 +100,19 @@ const convert = (schema: v.GenericSchema): JsonObject => {
 
 const url: JsonObject = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^\\s<>{}\\\\]+$' }
 
-const base64url: JsonObject = { type: 'string', pattern: '^[\\w-]+$' }
-
-/** A public JWK of one type. */
-const publicJwk = (kty: string, members: JsonObject): JsonObject => ({
-  ...{ type: 'object', required: ['kty', ...Object.keys(members)] },
-  properties: {
-    ...{ kty: { const: kty }, kid: { type: 'string' }, alg: { type: 'string' }, use: { const: 'sig' }, ...members },
-    ...Object.fromEntries(privateMembers.map(name => [name, false])),
-  },
+/** The texts that name keys. */
+const keyText = ifType('string', {
+  anyOf: [url, { pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' }],
 })
 
-/** A source of keys. The JSON Schema of the manifest has their types already. */
-const keySource: JsonObject = {
-  anyOf: [
-    { allOf: [{ not: { type: 'object' } }, { not: { type: 'string' } }] },
-    publicJwk('EC', { crv: { enum: ['P-256', 'P-384', 'P-521'] }, x: base64url, y: base64url }),
-    publicJwk('OKP', { crv: { const: 'Ed25519' }, x: base64url }),
-    publicJwk('RSA', { n: base64url, e: base64url }),
-    { type: 'string', ...url },
-    { type: 'string', pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' },
-  ],
+const hasRemoteCard: JsonObject = {
+  ...has('upstream'),
+  properties: { upstream: { type: 'object', anyOf: [has('card'), has('mcp')] } },
 }
 
 /** Conditions that valibot checks with functions, by the path of the schema to which they are added. */
 const conditions: Readonly<Record<string, JsonObject[]>> = {
-  '': [
-    {
-      anyOf: [
-        hasCard,
-        { ...has('upstream'), properties: { upstream: { type: 'object', anyOf: [has('card'), has('mcp')] } } },
-      ],
-    },
-  ],
+  '': [{ anyOf: [hasCard, hasRemoteCard] }],
   upstream: [
     { not: has('card', 'mcp') },
     { not: { ...has('identity', 'mcp'), not: has('url') } },
@@ -142,7 +121,7 @@ const conditions: Readonly<Record<string, JsonObject[]>> = {
     { anyOf: [has('card'), { not: { anyOf: [has('keys'), has('verify')] } }] },
     { anyOf: [has('keys'), { not: has('verify') }, { properties: { verify: { const: 'off' } } }] },
   ],
-  'upstream.keys': [{ anyOf: [{ const: 'first-use' }, keySource] }, ifType('array', { items: keySource })],
+  'upstream.keys': [{ anyOf: [{ const: 'first-use' }, keyText] }, ifType('array', { items: keyText })],
   'upstream.url': [url],
   'upstream.card': [url],
   'upstream.mcp': [url],
@@ -188,4 +167,112 @@ const describeCard = (path = ''): JsonObject => {
     ...(names.has('*') ? ifType('array', { items: members['*'] ?? {} }) : {}),
     ...(names.size > 0 && !names.has('*') ? ifType('object', { properties: members }) : {}),
   }
+}
+
+/** The descriptions that editors show for the fields of a manifest, by their paths. `*` is any name or index. */
+export const manifestDescriptions: Readonly<Record<string, string>> = {
+  $schema: 'The schema by which editors check this file. It is never published.',
+  id: 'The id of the agent: lower-case letters, digits and hyphens. By default, the name of the file.',
+  card: 'The Agent Card, in any dialect. Merged over the card of `upstream.card` or `upstream.mcp`, if that is set.',
+  extended: 'Additions to the card for callers with a token: a merge patch (RFC 7396); skills are merged by `id`.',
+  tiers: 'More extended cards, the lowest first, each a merge patch over the one before. Tokens name their tiers.',
+  visibility: 'public: lists name the agent. internal: only callers whose token has the scope `read` see it.',
+  hosts: 'The host names whose well-known card is that of this agent. "*" is every host name that no other agent has.',
+  route:
+    'direct: clients call the agent itself (default). gateway: they call this host, which checks and forwards each ' +
+    'call (default for an MCP server). closed: nobody calls it.',
+  upstream: 'Where the agent is, and where its card is fetched from.',
+  'upstream.url': 'Where calls go, if not where the card says.',
+  'upstream.card': 'Where the host fetches the card of the agent.',
+  'upstream.mcp': 'An MCP server whose tools become the skills of the agent.',
+  'upstream.service': 'The service binding of the Worker through which the agent is reached.',
+  'upstream.secret': 'The name of the Worker secret that the agent gets as a bearer token. Never the secret itself.',
+  'upstream.identity': 'header: the host tells the agent who calls, with a signed assertion in each call.',
+  'upstream.agentName': 'The name of the agent at a Shaman host, sent as `params.agentName`.',
+  'upstream.ttl': 'Seconds for which a fetched card is fresh. Default: 300.',
+  'upstream.staleIfError': 'Seconds for which it is served after that, while fetching it fails. Default: 86400.',
+  'upstream.pin': 'true: a fetched card that widens access waits for approval. Default: with `secret` or `service`.',
+  'upstream.keys':
+    'The keys that may sign the fetched card: JWKs, the URL of a JWK Set, DIDs (did:web), or first-use: any key first.',
+  'upstream.verify':
+    'require: no fetched card is served that none of the keys signed (default with `keys`). warn: it is reported. off.',
+  'upstream.mayShow': 'Host names of the agent that its card may show although calls go through this host.',
+  'upstream.session': 'caller (default): each caller has a session with the MCP server. shared: all share one.',
+  'upstream.defaultTool': 'The tool of the MCP server, or the id of its skill, for a message that names none.',
+  gate: 'How calls are checked. off: not at all. warn: only reported. enforce (default): refused.',
+  'gate.capabilities': 'Whether the card declares the capability that a call needs, such as streaming.',
+  'gate.modes': 'Whether the agent accepts the media types of a call, and produces one that the caller accepts.',
+  'gate.extensions': 'Whether a call names the extensions that the card requires.',
+  'gate.version': 'Whether the agent speaks the A2A version and binding of a call, and the message has its form.',
+  'gate.responses': 'Whether what the agent answers is A2A.',
+  'gate.tasks':
+    'owner: callers reach only their own tasks. shared: all reach all. Default: owner with a secret or service.',
+  callers:
+    'Who may call the agent through this host. anyone (default). tokens: callers whose token has the scope `call` ' +
+    '(default with a secret or service). issuer: also callers with a JWT (default with `jwt.audience`, too).',
+  bridge: 'The calls of a gateway that are translated for the agent: off, versions, bindings or all (default).',
+  compatibility:
+    'Changes that the version of the card does not announce. off, warn: reported (default), or enforce: refused.',
+  signatures:
+    'keep: those of the author stay where they cover what is served (default). resign: the host signs. strip: none.',
+  jwt: "The access tokens of the card's OpenID Connect issuer that may read an internal agent or extended cards.",
+  'jwt.audience': 'The audiences of the tokens, one of which a token must have. Default: the URL of the agent here.',
+  'jwt.scope': 'The scope that every token must have.',
+  'jwt.tiers': 'The tokens that may read a tier, by its name: those with a scope, or with a claim of one value.',
+  'jwt.tiers.*.scope': 'The scope that a token must have.',
+  'jwt.tiers.*.claim': 'The claim that a token must have.',
+  'jwt.tiers.*.equals': 'The value of the claim.',
+  set: 'The collection of cards that the agent belongs to. `sync-card --prune` deletes agents of this set only.',
+  allowSecrets: 'JSON Pointers to values that look like secrets but are not, such as /card/description.',
+}
+
+/** The descriptions of the fields of a card in A2A and GopherHole. Every other dialect has some of its own. */
+export const cardDescriptions: Readonly<Record<string, string>> = {
+  name: 'What the agent is called.',
+  description: 'What the agent does, for whom, and what it needs to know. Clients and other agents choose by it.',
+  url: 'Where the agent is called.',
+  version: 'The version of the agent, such as "1.0.0".',
+  protocolVersion: 'The version of A2A that the agent speaks at `url`, such as "0.3.0".',
+  preferredTransport: 'The transport at `url`: JSONRPC, HTTP+JSON or GRPC.',
+  additionalInterfaces: 'More endpoints of the agent (A2A 0.3).',
+  'additionalInterfaces.*.url': 'Where the agent is called: a URL, or host:port for gRPC.',
+  'additionalInterfaces.*.transport': 'JSONRPC, HTTP+JSON or GRPC.',
+  supportedInterfaces: 'Where the agent is called, the preferred endpoint first (A2A 1.0).',
+  'supportedInterfaces.*.url': 'Where the agent is called: a URL, or host:port for gRPC.',
+  'supportedInterfaces.*.protocolBinding': 'JSONRPC, HTTP+JSON or GRPC.',
+  'supportedInterfaces.*.protocolVersion': 'The version of A2A, such as "1.0".',
+  'supportedInterfaces.*.tenant': 'The tenant that calls to this endpoint are for.',
+  provider: 'Who runs the agent.',
+  'provider.organization': 'The name of the organization.',
+  'provider.url': 'The website of the organization.',
+  iconUrl: 'The URL of an icon.',
+  documentationUrl: 'The URL of the documentation.',
+  termsOfServiceUrl: 'The URL of the terms of service.',
+  privacyPolicyUrl: 'The URL of the privacy policy.',
+  capabilities: 'Optional features of A2A that the agent has.',
+  'capabilities.streaming': 'Whether the agent answers with streams.',
+  'capabilities.pushNotifications': 'Whether the agent calls clients back.',
+  'capabilities.extendedAgentCard': 'Whether callers with a token get another card. `extended` and `tiers` set it.',
+  'capabilities.multiTurn': 'Whether the agent continues a conversation (GopherHole).',
+  'capabilities.stateTransitionHistory': 'Whether tasks have a history of their states (A2A 0.3).',
+  'capabilities.extensions': 'Extensions of A2A that the agent supports.',
+  securitySchemes: 'How callers can authenticate, by name, as in OpenAPI.',
+  security: 'Which schemes a caller needs: one entry of the list, with all schemes in it.',
+  securityRequirements: 'Which schemes a caller needs, as A2A 1.0 writes it.',
+  supportsAuthenticatedExtendedCard: 'Whether callers with a token get another card (A2A 0.3).',
+  defaultInputModes: 'The media types that the agent accepts, such as text/plain.',
+  defaultOutputModes: 'The media types that the agent produces.',
+  supportedInputModes: 'The media types that the agent accepts (GopherHole).',
+  supportedOutputModes: 'The media types that the agent produces (GopherHole).',
+  skills: 'What the agent can do, one entry each.',
+  'skills.*.id': 'The id of the skill in kebab-case.',
+  'skills.*.name': 'What the skill is called.',
+  'skills.*.description': 'What the skill does, what it takes and what it returns.',
+  'skills.*.tags': 'Words by which people and catalogs find the skill.',
+  'skills.*.examples': 'Prompts that the skill can answer.',
+  'skills.*.inputModes': 'The media types that the skill accepts, if they are not those of the agent.',
+  'skills.*.outputModes': 'The media types that the skill produces, if they are not those of the agent.',
+  'skills.*.security': 'Which schemes a caller needs for this skill.',
+  'skills.*.securityRequirements': 'The same, as A2A 1.0 writes it.',
+  signatures: 'Signatures of the card (A2A 1.0).',
 }

@@ -1,34 +1,88 @@
 import * as v from 'valibot'
 import { isLocalName } from '../../http/shared.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/index.ts'
-import { MAX_ALLOWED_SECRETS } from '../../limits.ts'
+import { MAX_ALLOWED_SECRETS, MAX_AUDIENCES, MAX_TIERS } from '../../limits.ts'
+import type { CallerPolicy, CardError, Note } from '../model/index.ts'
 import {
   addsCredential,
   agentIdPattern,
+  baseTier,
   bridgeLevels,
-  type CallerPolicy,
-  type CardError,
   callerPolicies,
   hostList,
   jsonObject,
-  type Note,
+  record,
+  singleLine,
   strictObject,
   unknownField,
   validate,
 } from '../model/index.ts'
 import { createFrontMatterLocator, generatedNotes, hiddenByDefault, readFrontMatter } from './front-matter.ts'
-import { JwtPolicy, tierMap } from './tiers.ts'
 import { Upstream } from './upstream.ts'
 
 const invalidId = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
 const invalidPointer = 'must be a JSON Pointer into the manifest, such as /card/description'
 
-/** A card or a part of one. `$schema` is for the author's editor, and is no part of it. */
+/** A card or a part of one, without `$schema`, which is for the author's editor. */
 const cardDocument = v.pipe(
   jsonObject('must be a JSON object'),
   v.transform(card => (Object.hasOwn(card, '$schema') ? omit(card, '$schema') : card)),
 )
 const gateLevel = v.picklist(['off', 'warn', 'enforce'], 'must be off, warn or enforce')
+
+const tierName = v.pipe(
+  v.string(),
+  v.regex(
+    /^[a-z][a-z0-9-]{0,31}$/,
+    'is not a tier name: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter',
+  ),
+  v.notValue(baseTier, 'is the name of the tier that `extended` makes: choose another'),
+)
+
+/** An object that maps tier names, the lowest first, to values of one schema. */
+const tierMap = <Value extends v.GenericSchema>(value: Value) =>
+  v.pipe(
+    record(value, 'must be an object with a member for each tier', tierName),
+    v.maxEntries(MAX_TIERS, `must have at most ${MAX_TIERS} tiers`),
+  )
+
+/** One scope-token of RFC 6749 §3.3, where a space separates several. */
+const scope = v.pipe(
+  v.string('must be a scope, as a string'),
+  v.regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/, 'must be one scope, without spaces or quotes'),
+)
+
+const claimValue = v.union(
+  [v.string(), v.number(), v.boolean()],
+  "must be the claim's value: a string, a number, true or false",
+)
+
+/** The access tokens that may read a tier: those with a scope, or those with a claim of one value. */
+export const tierRule = v.lazy(value => {
+  if (!isJsonObject(value) || 'scope' in value === 'claim' in value)
+    return v.never('must be { scope } or { claim, equals }: which access tokens may read this tier')
+  return 'scope' in value ? strictObject({ scope }) : strictObject({ claim: singleLine, equals: claimValue })
+})
+
+const audienceCount = `must have 1 to ${MAX_AUDIENCES} audiences`
+const audienceList = v.pipe(
+  v.array(singleLine, 'must be an audience, or a list of them'),
+  v.nonEmpty(audienceCount),
+  v.maxLength(MAX_AUDIENCES, audienceCount),
+)
+
+/**
+ * The access tokens of the card's OpenID Connect issuers that may read what is not public: those with the scope and one
+ * of the audiences, by default the agent's URL at this host. A tier's rule applies in addition.
+ */
+const JwtPolicy = strictObject(
+  {
+    audience: v.optional(v.lazy(value => (typeof value === 'string' ? singleLine : audienceList))),
+    scope: v.optional(scope),
+    tiers: v.optional(tierMap(tierRule), {}),
+  },
+  'must be an object with audience, scope or tiers',
+)
 
 const entries = {
   id: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),
@@ -53,18 +107,12 @@ const entries = {
     ),
     {},
   ),
-  /** Who may call the agent. */
   callers: v.optional(v.picklist(callerPolicies, 'must be anyone, tokens or issuer')),
-  /** Which calls are translated to another version or binding of A2A. */
   bridge: v.optional(v.picklist(bridgeLevels, 'must be off, versions, bindings or all'), 'all'),
-  /** What happens to a change that the version of the card does not announce. */
   compatibility: v.optional(gateLevel, 'warn'),
-  /** What happens to the signatures of the card's author where this host serves another document than they cover. */
   signatures: v.optional(v.picklist(['keep', 'strip', 'resign'], 'must be keep, strip or resign'), 'keep'),
   jwt: v.optional(JwtPolicy),
-  /** The name of the set of agents that an owner synchronizes together. */
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),
-  /** The places of values that only look like secrets. */
   allowSecrets: v.optional(
     v.pipe(
       v.array(v.pipe(v.string(invalidPointer), v.regex(/^(?:\/(?:[^~/]|~[01])*)+$/, invalidPointer))),
@@ -73,7 +121,7 @@ const entries = {
   ),
 }
 
-/** What an owner registers: a card and how it is hosted. An unknown field is an error. */
+/** A card and how it is hosted, as an owner registers it. `json-schema.ts` describes the fields. */
 export const Manifest = v.strictObject(entries, `${unknownField(entries)}. Fields of the card go under \`card\``)
 export type Manifest = v.InferOutput<typeof Manifest>
 
@@ -86,7 +134,7 @@ export type ParsedManifest = {
   errorPointer: (pointer: Pointer) => Pointer
   /** The `$schema` of the card, which is no part of it. */
   schema: Json | undefined
-  /** What was added to front matter. */
+  /** The additions to front matter. */
   filled: Note[]
 }
 
@@ -95,8 +143,8 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
   if (id !== undefined && !agentIdPattern.test(id)) return invalid('/id', `"${id}" ${invalidId}`)
   const written = asManifest(document)
   const authored = written && omit(written, '$schema')
-  const misplaced = authored ? [] : findMisplacedFields(document)
-  if (misplaced.length > 0) return { errors: misplaced }
+  const misplaced = authored || !isJsonObject(document) ? [] : manifestFields.filter(name => name in document)
+  if (misplaced.length > 0) return { errors: misplaced.map(describeMisplaced) }
   const cardPointer = authored ? '/card' : ''
   const isRemote = authored !== undefined && hasRemoteCard(authored)
   const card = authored ? (authored.card ?? (isRemote ? {} : undefined)) : document
@@ -107,14 +155,15 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
     return invalid(`${cardPointer}/exposed`, 'must be true or false')
   const result = validate(Manifest, { ...frontMatter, ...authored, card: frontMatter?.card ?? card })
   if ('errors' in result) return { errors: result.errors.map(error => describeError(error, cardPointer)) }
-  const errors = [...findUnknownTiers(result.output), ...findIdConflict(result.output, id)]
-  if (errors.length > 0) return { errors }
+  const { output: manifest } = result
+  if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
+    return invalid('/id', `is "${manifest.id}", but the agent is registered as "${id}": use one id`)
+  const unknownTiers = findUnknownTiers(manifest)
+  if (unknownTiers.length > 0) return { errors: unknownTiers }
   const authoredPointer = frontMatter ? createFrontMatterLocator(cardObject) : (pointer: Pointer) => pointer
   return {
-    manifest: {
-      ...result.output,
-      route: authored?.route === undefined ? defaultRoute(result.output) : result.output.route,
-    },
+    // The only A2A endpoint of an MCP server is this host's.
+    manifest: authored?.route === undefined && isBridged(manifest) ? { ...manifest, route: 'gateway' } : manifest,
     schema: cardObject.$schema,
     authoredPointer,
     errorPointer: pointer => cardPointer + authoredPointer(pointer),
@@ -131,7 +180,7 @@ export const declaredId = (document: Json): string | undefined => {
   return typeof id === 'string' ? id : undefined
 }
 
-/** Whether the card of a manifest is fetched. Then the manifest itself need not have one. */
+/** Returns whether the card of a manifest is fetched. Then the manifest itself need not have one. */
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
@@ -139,8 +188,8 @@ export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
 export type KnownOrigins = { publicOrigin?: string | undefined; requestOrigin: string }
 
 /**
- * Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the registration. A host
- * name through which the agent is registered keeps its port, and one of this machine its port and scheme.
+ * Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the
+ * registration. A host name through which the agent is registered keeps its port, and a local one its port and scheme.
  */
 export const resolveOrigin = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): string => {
   if (publicOrigin !== undefined) return publicOrigin
@@ -156,7 +205,9 @@ export const findLocalHost = ({ hosts }: Manifest, { publicOrigin, requestOrigin
   const host = firstHost(hosts)
   const { hostname } = new URL(requestOrigin)
   if (publicOrigin !== undefined || host === undefined || !isLocalName(host) || isLocalName(hostname)) return []
-  const message = `begins with "${host}", which is no public host name: clients of ${hostname} could not use the URLs of the card. Begin with a host name of this host, or set PUBLIC_URL`
+  const message =
+    `begins with "${host}", which is no public host name: clients of ${hostname} could not use the URLs of the card. ` +
+    'Begin with a host name of this host, or set PUBLIC_URL'
   return [{ pointer: '/hosts', message }]
 }
 
@@ -164,35 +215,45 @@ const firstHost = (hosts: Manifest['hosts']): string | undefined => hosts.find(n
 
 type BridgeFields = { upstream: { mcp?: string | undefined; url?: string | undefined } }
 
-/** Whether this host answers the agent's calls itself, with the tools of an MCP server. */
+/** Returns whether this host answers the agent's calls itself, with the tools of an MCP server. */
 export const isBridged = ({ upstream: { mcp, url } }: BridgeFields): boolean => mcp !== undefined && url === undefined
 
 /**
- * Returns whether callers reach only their own tasks. That is the default where the host's own credential opens the agent, so that
- * all callers are one to it. The bridge to an MCP server separates them by itself.
+ * Returns whether callers reach only their own tasks. That is the default where the host's own credential opens the
+ * agent, so that all callers are one to it. The bridge to an MCP server separates them by itself.
  */
 export const taskPolicy = ({ gate, upstream }: Pick<Manifest, 'gate' | 'upstream'>): 'owner' | 'shared' => {
   if (isBridged({ upstream })) return 'shared'
   return gate.tasks ?? (addsCredential(upstream) ? 'owner' : 'shared')
 }
 
+type CallerFields = Pick<Manifest, 'callers' | 'jwt' | 'upstream'>
+
 /**
  * Returns who may call the agent. Where the host adds its own credential and the manifest does not decide, these are
  * the callers that the host can check by the card: with a JWT of an issuer for an audience that the manifest names,
  * else with a token of the host.
  */
-export const callerPolicy = ({
-  callers,
-  jwt,
-  upstream,
-}: Pick<Manifest, 'callers' | 'jwt' | 'upstream'>): CallerPolicy =>
+export const callerPolicy = ({ callers, jwt, upstream }: CallerFields): CallerPolicy =>
   callers ?? (!addsCredential(upstream) ? 'anyone' : jwt?.audience === undefined ? 'tokens' : 'issuer')
 
-/** The only A2A endpoint of an MCP server is this host's. */
-const defaultRoute = (manifest: BridgeFields): 'direct' | 'gateway' => (isBridged(manifest) ? 'gateway' : 'direct')
-
-/** The names that distinguish a manifest from a card: no dialect has fields with these names. Cards have `id` and `signatures` as well. */
+/** The names that no card of any dialect has. Cards have `id` and `signatures` as well. */
 export const manifestFields = Object.keys(entries).filter(name => !['id', 'card', 'signatures'].includes(name))
+
+/** A merge patch over a card, and its pointer in the manifest. `toolsOnly`: the skills are MCP tools; it adds none. */
+export type Overlay = { pointer: Pointer; patch: JsonObject; toolsOnly?: boolean }
+
+type Patches = { extended?: JsonObject | undefined; tiers?: Record<string, JsonObject> | undefined }
+
+/** Returns the tiers of a manifest with their overlays, the lowest first. The tier `base` may have none. */
+export const listTiers = ({ extended, tiers = {} }: Patches): [tier: string, overlay: Overlay | undefined][] => {
+  const named = Object.entries(tiers)
+  if (extended === undefined && named.length === 0) return []
+  return [
+    [baseTier, extended && { pointer: '/extended', patch: extended }],
+    ...named.map(([name, patch]): [string, Overlay] => [name, { pointer: formatPointer('tiers', name), patch }]),
+  ]
+}
 
 /** Returns the document if it is a manifest; undefined if it is a bare card. */
 const asManifest = (document: Json): JsonObject | undefined =>
@@ -201,36 +262,23 @@ const asManifest = (document: Json): JsonObject | undefined =>
     ? document
     : undefined
 
-/** Finds manifest fields in a bare card: they would have no effect, and would be published with it. */
-const findMisplacedFields = (document: Json): CardError[] =>
-  manifestFields
-    .filter(name => isJsonObject(document) && name in document)
-    .map(name => ({
-      pointer: formatPointer(name),
-      message: `is a field of the manifest, not of the card: move the card under \`card\`, and keep \`${name}\` next to it`,
-    }))
+/** Describes a manifest field in a bare card: it would have no effect, and would be published with it. */
+const describeMisplaced = (name: string): CardError => ({
+  pointer: formatPointer(name),
+  message: `is a field of the manifest, not of the card: move the card under \`card\`, and keep \`${name}\` next to it`,
+})
 
 const findUnknownTiers = ({ jwt, tiers = {} }: Manifest): CardError[] => {
   const names = Object.keys(tiers).join(', ')
-  return Object.keys(jwt?.tiers ?? {})
-    .filter(name => !Object.hasOwn(tiers, name))
-    .map(name => ({
-      pointer: formatPointer('jwt', 'tiers', name),
-      message: `is not a tier of this manifest: ${names ? `use ${names}, or add it to \`tiers\`` : 'add it to `tiers`'}`,
-    }))
+  const unknown = Object.keys(jwt?.tiers ?? {}).filter(name => !Object.hasOwn(tiers, name))
+  const message = `is not a tier of this manifest: ${names && `use ${names}, or `}add it to \`tiers\``
+  return unknown.map(name => ({ pointer: formatPointer('jwt', 'tiers', name), message }))
 }
-
-const findIdConflict = (manifest: Manifest, id: string | undefined): CardError[] =>
-  id === undefined || manifest.id === undefined || manifest.id === id
-    ? []
-    : [{ pointer: '/id', message: `is "${manifest.id}", but the agent is registered as "${id}": use one id` }]
 
 const describeError = ({ pointer, message }: CardError, cardPointer: Pointer): CardError => {
   if (pointer !== '/card') return { pointer, message }
-  const isMissing = message === 'is missing'
-  return { pointer: cardPointer, message: isMissing ? `${message}: ${addCard}` : message }
+  const advice = 'add the Agent Card, or its source as `upstream.card` or `upstream.mcp`'
+  return { pointer: cardPointer, message: message === 'is missing' ? `${message}: ${advice}` : message }
 }
-
-const addCard = 'add the Agent Card, or its source as `upstream.card` or `upstream.mcp`'
 
 const invalid = (pointer: Pointer, message: string): { errors: CardError[] } => ({ errors: [{ pointer, message }] })

@@ -1,49 +1,66 @@
 import * as v from 'valibot'
-import { isFieldName } from '../../http/shared.ts'
+import { isFieldName, parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { isJsonObject } from '../../json/index.ts'
-import { grpcAddress, httpUrl, link, looseObject, nonBlank, record, singleLine, stringList } from './schema.ts'
+import { httpUrl, link, looseObject, record } from './validation.ts'
+
+const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
+
+/** Text that is not blank, on one line. */
+export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one line, without control characters'))
+
+/** A list of single-line strings. */
+export const stringList = v.array(singleLine, 'must be a list of strings')
+
+/** The address of a gRPC interface. */
+const grpcAddress = v.pipe(
+  v.string('must be an address, as a string'),
+  v.check(
+    value => v.is(httpUrl, toHttpUrl(value)) && parseUrl(toHttpUrl(value))?.port !== '0',
+    'must be host:port, such as grpc.example.com:443, or a URL with https',
+  ),
+)
 
 const description = v.optional(v.string())
 
-const oauthFlow = (urls: Record<string, typeof httpUrl>) =>
-  looseObject({
-    ...urls,
-    scopes: record(v.string()),
-    refreshUrl: v.optional(httpUrl),
-    pkceRequired: v.optional(v.boolean()),
-  })
+const oauthFlow = (...names: ('authorizationUrl' | 'deviceAuthorizationUrl' | 'tokenUrl')[]) =>
+  v.optional(
+    looseObject({
+      ...Object.fromEntries(names.map(name => [name, httpUrl])),
+      scopes: record(v.string()),
+      refreshUrl: v.optional(httpUrl),
+      pkceRequired: v.optional(v.boolean()),
+    }),
+  )
 
 const OAuthFlows = looseObject({
-  authorizationCode: v.optional(oauthFlow({ authorizationUrl: httpUrl, tokenUrl: httpUrl })),
-  clientCredentials: v.optional(oauthFlow({ tokenUrl: httpUrl })),
-  deviceCode: v.optional(oauthFlow({ deviceAuthorizationUrl: httpUrl, tokenUrl: httpUrl })),
-  implicit: v.optional(oauthFlow({ authorizationUrl: httpUrl })),
-  password: v.optional(oauthFlow({ tokenUrl: httpUrl })),
+  authorizationCode: oauthFlow('authorizationUrl', 'tokenUrl'),
+  clientCredentials: oauthFlow('tokenUrl'),
+  deviceCode: oauthFlow('deviceAuthorizationUrl', 'tokenUrl'),
+  implicit: oauthFlow('authorizationUrl'),
+  password: oauthFlow('tokenUrl'),
 })
 
-const schemeEntries = {
-  apiKeySecurityScheme: v.optional(
-    v.pipe(
-      looseObject({
-        description,
-        name: singleLine,
-        location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
-      }),
-      v.forward(
-        v.check(
-          ({ name, location }) => location !== 'header' || isFieldName(name),
-          'is not a name that an HTTP header can have: use letters, digits and hyphens, such as "X-API-Key"',
-        ),
-        ['name'],
-      ),
+const ApiKey = v.pipe(
+  looseObject({
+    description,
+    name: singleLine,
+    location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
+  }),
+  v.forward(
+    v.check(
+      ({ name, location }) => location !== 'header' || isFieldName(name),
+      'is not a name that an HTTP header can have: use letters, digits and hyphens, such as "X-API-Key"',
     ),
+    ['name'],
   ),
-  httpAuthSecurityScheme: v.optional(
-    looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) }),
-  ),
-  oauth2SecurityScheme: v.optional(
-    looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows }),
-  ),
+)
+const HttpAuth = looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) })
+const OAuth2 = looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows })
+
+const schemeEntries = {
+  apiKeySecurityScheme: v.optional(ApiKey),
+  httpAuthSecurityScheme: v.optional(HttpAuth),
+  oauth2SecurityScheme: v.optional(OAuth2),
   openIdConnectSecurityScheme: v.optional(looseObject({ description, openIdConnectUrl: httpUrl })),
   mtlsSecurityScheme: v.optional(looseObject({ description })),
 }
@@ -57,14 +74,9 @@ const SecurityScheme = v.pipe(
   ),
 )
 
-/** Security schemes that are all required, each with its scopes. */
-const SecurityRequirement = looseObject({
-  schemes: record(looseObject({ list: v.optional(v.array(v.string())) })),
-})
-
-/** The alternatives of a card or a skill, one of which a caller needs. */
+/** The alternatives of a card or a skill, one of which a caller needs: schemes that are all required, with scopes. */
 export const SecurityRequirements = v.array(
-  SecurityRequirement,
+  looseObject({ schemes: record(looseObject({ list: v.optional(v.array(v.string())) })) }),
   'must be a list of requirements, such as [{ "bearer": [] }]',
 )
 
@@ -103,10 +115,7 @@ const AgentCapabilities = looseObject(
   'must be an object of flags, such as { "streaming": true }',
 )
 
-/**
- * Values of the capabilities that a card does not declare, and the reason for them, which the report gives. `isAssumed`:
- * nothing in the card or the host shows that they are true.
- */
+/** Values of undeclared capabilities, and the reason for the report. `isAssumed`: nothing shows that they are true. */
 export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string; isAssumed?: true }
 
 /** Something that an agent can do. */

@@ -16,29 +16,26 @@ export const wireVersionOf: ReadonlyMap<string, WireVersion> = new Map([
 export const callBindings = ['JSONRPC', 'HTTP+JSON'] as const
 export type CallBinding = (typeof callBindings)[number]
 
-/** How calls are written. */
+/** The binding and version of calls. */
 export type Protocol = { binding: CallBinding; version: WireVersion }
 
-/** Which calls this host translates for an agent: to another version of A2A, to another binding, or both. */
+/** The calls that this host translates for an agent: to another version of A2A, to another binding, or both. */
 export const bridgeLevels = ['off', 'versions', 'bindings', 'all'] as const
 export type BridgeLevel = (typeof bridgeLevels)[number]
 
-/**
- * Who may call an agent: anyone; callers whose token of this host has the scope `call`; or those, and callers with a
- * JWT of the card's issuer.
- */
+/** The callers that are allowed: anyone, those whose token has the scope `call`, or also those with an issuer's JWT. */
 export const callerPolicies = ['anyone', 'tokens', 'issuer'] as const
 export type CallerPolicy = (typeof callerPolicies)[number]
 
-/** Whether this host adds a credential of its own to a call: a secret, or the right to use a service binding. */
+/** Returns whether this host adds a credential of its own to a call: a secret, or the use of a service binding. */
 export const addsCredential = ({ secret, service }: { secret?: unknown; service?: unknown }): boolean =>
   secret !== undefined || service !== undefined
 
-/** Whether calls of one protocol are calls of another as they are. */
+/** Returns whether calls of one protocol are calls of another as they are. */
 export const isSameProtocol = (one: Protocol, other: Protocol): boolean =>
   one.binding === other.binding && one.version === other.version
 
-/** Whether `bridge` allows to translate calls of one protocol to another. */
+/** Returns whether `bridge` allows to translate calls of one protocol to another. */
 export const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel): boolean => {
   const [isSameBinding, isSameVersion] = [from.binding === to.binding, from.version === to.version]
   return bridge === 'all' || (bridge === 'versions' && isSameBinding) || (bridge === 'bindings' && isSameVersion)
@@ -58,7 +55,7 @@ export const findBridgedTarget = (
   )
 }
 
-/** Whether an agent with these targets can be called in a protocol, with or without translation. */
+/** Returns whether an agent with these targets can be called in a protocol, with or without translation. */
 export const isReachable = (from: Protocol, targets: readonly Protocol[], bridge: BridgeLevel): boolean =>
   targets.some(to => isSameProtocol(from, to) || canTranslate(from, to, bridge))
 
@@ -69,7 +66,7 @@ export const translatedProtocols = (own: readonly Protocol[], bridge: BridgeLeve
     .flatMap(version => callBindings.map(binding => ({ binding, version })))
     .filter(from => !own.some(to => isSameProtocol(from, to)) && isReachable(from, own, bridge))
 
-/** Where calls of one binding and version are forwarded. */
+/** The endpoint to which calls of one binding and version are forwarded. */
 export type CallTarget = Protocol & {
   url: string
   /** The tenant of a 1.0 endpoint. */
@@ -86,20 +83,17 @@ export const resolveTargets = (
   const targets = new Map<string, CallTarget>()
   for (const agentInterface of supportedInterfaces) {
     const target = toTarget(agentInterface)
-    const key = target && `${target.binding} ${target.version}`
-    const named = agentName !== undefined && target?.binding === 'JSONRPC' ? { agentName } : {}
-    if (key && !targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
+    if (target === undefined) continue
+    const key = `${target.binding} ${target.version}`
+    const named = agentName !== undefined && target.binding === 'JSONRPC' ? { agentName } : {}
+    if (!targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
   }
   return [...targets.values()]
 }
 
 /** Returns the target of an interface; undefined if this host cannot forward calls to it. */
-export const toTarget = ({
-  url,
-  protocolBinding: binding,
-  protocolVersion,
-  tenant,
-}: AgentInterface): CallTarget | undefined => {
+export const toTarget = (agentInterface: AgentInterface): CallTarget | undefined => {
+  const { url, protocolBinding: binding, protocolVersion, tenant } = agentInterface
   const version = wireVersionOf.get(protocolVersion)
   if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) return undefined
   return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
@@ -119,33 +113,32 @@ export type CallModes = {
 }
 
 /** Collects the modes of a card and its skills. */
-export const collectModes = ({
-  defaultInputModes: input,
-  defaultOutputModes: output,
-  skills,
-}: AgentCard): CallModes => ({
-  defaults: { input: unique(input), output: unique(output) },
-  union: {
-    input: unique([...input, ...skills.flatMap(skill => skill.inputModes ?? [])]),
-    output: unique([...output, ...skills.flatMap(skill => skill.outputModes ?? [])]),
-  },
-  skills: Object.fromEntries(
-    skills.map(({ id, inputModes, outputModes }) => [
-      id,
-      {
-        ...(inputModes?.length && { input: unique(inputModes) }),
-        ...(outputModes?.length && { output: unique(outputModes) }),
-      },
-    ]),
-  ),
-})
+export const collectModes = (card: AgentCard): CallModes => {
+  const { defaultInputModes: input, defaultOutputModes: output, skills } = card
+  return {
+    defaults: { input: unique(input), output: unique(output) },
+    union: {
+      input: unique([...input, ...skills.flatMap(skill => skill.inputModes ?? [])]),
+      output: unique([...output, ...skills.flatMap(skill => skill.outputModes ?? [])]),
+    },
+    skills: Object.fromEntries(
+      skills.map(({ id, inputModes, outputModes }) => [
+        id,
+        {
+          ...(inputModes?.length && { input: unique(inputModes) }),
+          ...(outputModes?.length && { output: unique(outputModes) }),
+        },
+      ]),
+    ),
+  }
+}
 
 const unique = (modes: readonly string[]): string[] => [...new Set(modes)]
 
 /** Returns the Major.Minor of an A2A version, as patch numbers are ignored. Returns any other text unchanged. */
 export const majorMinor = (version: string): string => /^(\d+\.\d+)(?:\.\d+)?$/.exec(version.trim())?.[1] ?? version
 
-/** Whether a version of A2A is older than 1.0. */
+/** Returns whether a version of A2A is older than 1.0. */
 export const isPreV1 = (version: string): boolean => version.startsWith('0.')
 
 /** Adds the patch number that readers of v0.x expect. */

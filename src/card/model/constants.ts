@@ -5,14 +5,11 @@ import { MAX_NAME_LENGTH } from '../../limits.ts'
 /** The tier that `extended` makes. A token that names no other tier of an agent reads this one. */
 export const baseTier = 'base'
 
-/**
- * Token scopes: `read` sees what is not public, `call` also calls agents, `write` changes them, `admin` may do
- * everything.
- */
+/** Token scopes: `read` sees what is not public, `call` also calls agents, `write` changes them, `admin` does all. */
 export const scopes = ['read', 'call', 'write', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
-/** The dialects of a card, in the order of detection: the most distinctive first, and GopherHole's, which fits any card, last. */
+/** The dialects of a card in the order of detection, the most distinctive first. GopherHole's fits any card. */
 export const dialectNames = ['1.0', 'superx', 'telex', 'shaman', '0.3', 'gopherhole'] as const
 export type DialectName = (typeof dialectNames)[number]
 
@@ -23,26 +20,23 @@ export type RepresentationName = (typeof representationNames)[number]
 /** The documents that this host signs: those that the official clients read. */
 export const signedNames = ['agent-card.json', 'agent.json', '1.0', '0.3'] as const satisfies RepresentationName[]
 
-/**
- * What a key is for. `next` is published before it signs; `current` signs everything; `previous` signs cards as well,
- * until it is retired.
- */
+/** The roles of a key: `next` is published before it signs, `current` signs everything, `previous` only cards still. */
 export const keyRoles = ['current', 'next', 'previous'] as const
 
 /** The names of the hybrids, which are in no dialect: one document that readers of several dialects accept. */
 export type HybridName = Exclude<RepresentationName, DialectName>
 
-/** What an agent's id looks like. */
+/** Matches the id of an agent. */
 export const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/** What a token's id looks like. */
+/** Matches the id of a token. */
 export const tokenIdPattern = /^[a-z2-7]{12}$/
 
 /** Returns the URL of an agent's card, at the origin with which the agent is registered. */
 export const cardUrl = ({ origin, id }: { origin: string; id: string }): string =>
   `${origin}/agents/${id}/.well-known/agent-card.json`
 
-/** Matches an agent's id against a glob, in which only `*` is special. Takes linear time, unlike a regular expression. */
+/** Matches an agent's id against a glob, in which only `*` is special, in linear time, unlike a regular expression. */
 export const matchesGlob = (glob: string, id: string): boolean => {
   const [start = '', ...parts] = glob.split('*')
   const end = parts.pop()
@@ -58,8 +52,8 @@ export const matchesGlob = (glob: string, id: string): boolean => {
 }
 
 /**
- * Makes an id in kebab-case from a name. Returns `fallback` if the name has no ASCII letter or digit. The time to normalize a run of
- * combining marks grows with the square of its length, so this module is the only one that normalizes, and here it reads a bounded part.
+ * Makes an id in kebab-case from a name. Returns `fallback` if the name has no ASCII letter or digit. The time to
+ * normalize combining marks grows with the square of their number: only this module normalizes, and a bounded part.
  */
 export const toSlug = (name: string, fallback: string): string =>
   name
@@ -73,7 +67,7 @@ export const toSlug = (name: string, fallback: string): string =>
     .slice(0, 63)
     .replace(/-$/, '') || fallback
 
-/** Returns a text in lower case and without differences of width (NFKC). Of a run of combining marks, only the first few stay. */
+/** Returns a text in lower case, without differences of width (NFKC). Of combining marks, the first few stay. */
 export const foldText = (text: string): string =>
   text
     .replace(/(\p{M}{8})\p{M}+/gu, '$1')

@@ -11,37 +11,23 @@ export const absentMeansFalse = (format: string): CapabilityDefaults => ({
 /** GopherHole's default media types for input and output. */
 export const modeDefaults = ['text/plain', 'application/json'] as const
 
-/**
- * Adds what the author left out of a canonical card: capabilities by the defaults of its dialect, then what A2A requires. Authored
- * values stay, even of a wrong type.
- */
-export const fillDefaults = (
-  card: JsonObject,
-  capabilities: CapabilityDefaults,
-  provenance: Provenance,
-): JsonObject => {
-  const { name, description } = card
+/** Adds capabilities by the defaults of the dialect, then what A2A requires. Authored values of any type stay. */
+export const fillDefaults = (card: JsonObject, capabilityDefaults: CapabilityDefaults, provenance: Provenance) => {
+  const { name, description, capabilities, securitySchemes } = card
   const filled: JsonObject = {
     ...card,
-    ...(isJsonObject(card.capabilities) && {
-      capabilities: fillCapabilities(card.capabilities, capabilities, provenance),
+    ...(isJsonObject(capabilities) && {
+      capabilities: fillCapabilities(capabilities, capabilityDefaults, provenance),
     }),
-    ...(isJsonObject(card.securitySchemes) && {
-      securitySchemes: mapMembers(card.securitySchemes, (scheme, name) => fillScheme(scheme, name, provenance)),
+    ...(isJsonObject(securitySchemes) && {
+      securitySchemes: mapMembers(securitySchemes, (scheme, name) => fillScheme(scheme, name, provenance)),
     }),
   }
   const defaults: Record<string, Json> = {
     version: '1.0.0',
     defaultInputModes: [...modeDefaults],
     defaultOutputModes: [...modeDefaults],
-    skills: [
-      {
-        id: 'main',
-        ...(name !== undefined && { name }),
-        ...(description !== undefined && { description }),
-        tags: ['general'],
-      },
-    ],
+    skills: [mapMembers({ id: 'main', name, description, tags: ['general'] }, value => value)],
   }
   for (const [field, value] of Object.entries(defaults)) {
     const authored = card[field]
@@ -58,17 +44,15 @@ const fillCapabilities = (
   provenance: Provenance,
 ): JsonObject => {
   const missing = Object.entries(flags).filter(([name]) => !(name in declared))
-  for (const [name, value] of missing)
-    provenance.noteDefault(
-      formatPointer('capabilities', name),
-      value && isAssumed
-        ? `will be advertised as supported; set it to true or false (${reason})`
-        : `set to ${value}: ${reason}`,
-    )
+  for (const [name, value] of missing) {
+    const assumed = `will be advertised as supported; set it to true or false (${reason})`
+    const message = value && isAssumed ? assumed : `set to ${value}: ${reason}`
+    provenance.noteDefault(formatPointer('capabilities', name), message)
+  }
   return { ...declared, ...Object.fromEntries(missing) }
 }
 
-/** Describes mutual TLS, which has no other members: signatures in the form of most SDKs cover no scheme that is empty. */
+/** Describes mutual TLS, which has no other members: most SDKs' signatures cover no scheme that is empty. */
 const fillScheme = (scheme: Json, name: string, provenance: Provenance): Json => {
   const { mtlsSecurityScheme: mtls } = isJsonObject(scheme) ? scheme : {}
   if (!isJsonObject(scheme) || !isJsonObject(mtls) || (mtls.description ?? '') !== '') return scheme

@@ -1,13 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  jsonEquals,
-  omit,
-  type Pointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
 import type { Provenance } from './provenance.ts'
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/)
@@ -30,84 +22,65 @@ export type ObjectKind = keyof typeof knownFields
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** By kind of object, the canonical key for each spelling. Servers have been seen to use snake_case for any field. */
-const canonicalKeys = Object.fromEntries(
-  Object.entries(knownFields).map(([kind, fields]) => [
-    kind,
-    new Map(fields.flatMap(name => [[name, name] as const, [toSnakeCase(name), name] as const])),
-  ]),
-) as Record<ObjectKind, Map<string, string>>
-
-/** Returns the canonical spelling of a key, or the key itself if it is unknown. */
-export const canonicalKey = (key: string, kind: ObjectKind): string => canonicalKeys[kind].get(key) ?? key
-
-/** The capabilities that a card may list by name, by the name in lower case: flags of A2A, GopherHole and Shaman. */
-const flags = new Map(
-  names(`streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory multiModal parallelToolCalls
-    authentication rateLimit`)
-    .map(name => [name.toLowerCase(), name] as const)
-    .concat([['statehistory', 'stateTransitionHistory']]),
+/** The canonical key for each spelling, after the kind of object. Servers have been seen to use snake_case anywhere. */
+const canonicalKeys = new Map(
+  Object.entries(knownFields).flatMap(([kind, fields]) =>
+    fields.flatMap(name => [name, toSnakeCase(name)].map(key => [`${kind} ${key}`, name] as const)),
+  ),
 )
 
-const MAX_FLAG_LENGTH = 40
+/** Returns the canonical spelling of a key, or the key itself if it is unknown. */
+export const canonicalKey = (key: string, kind: ObjectKind): string => canonicalKeys.get(`${kind} ${key}`) ?? key
+
+/** The capabilities that a card may list by name, by the name in lower case: flags of A2A, GopherHole and Shaman. */
+const flags = new Map([
+  ...names(`streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory multiModal parallelToolCalls
+    authentication rateLimit`).map(name => [name.toLowerCase(), name] as const),
+  ['statehistory', 'stateTransitionHistory'],
+])
 
 /** Returns the canonical name of a capability that is a flag, in any spelling; undefined for any other text. */
-export const canonicalFlag = (name: string): string | undefined =>
-  name.length > MAX_FLAG_LENGTH ? undefined : flags.get(name.toLowerCase().replace(/[\s_-]/g, ''))
+export const canonicalFlag = (name: string): string | undefined => flags.get(name.toLowerCase().replace(/[\s_-]/g, ''))
 
 /** Returns the names in capabilities that are a list of names, or a text with names; undefined for any other value. */
 export const listCapabilityNames = (capabilities: Json | undefined): string[] | undefined => {
   const listed = typeof capabilities === 'string' ? capabilities.split(/[,;]/) : capabilities
   if (!Array.isArray(listed) || !listed.every(name => typeof name === 'string')) return undefined
-  return listed
-    .flatMap(name =>
-      canonicalFlag(name) === undefined && canonicalFlag(name.split(/\s/, 1).join()) ? name.split(/\s+/) : [name],
-    )
-    .map(name => name.trim())
-    .filter(name => name !== '')
+  const isList = (text: string) => canonicalFlag(text) === undefined && canonicalFlag(text.split(/\s/, 1).join())
+  return listed.flatMap(text => (isList(text) ? text.split(/\s+/) : text.trim())).filter(name => name !== '')
 }
 
-/** Whether a value is an object that has one of the fields, in any spelling. */
+/** Returns whether a value is an object that has one of the fields, in any spelling. */
 export const hasField = (value: Json | undefined, kind: ObjectKind, fields: ReadonlySet<string>): boolean =>
   isJsonObject(value) && Object.keys(value).some(key => fields.has(canonicalKey(key, kind)))
 
 /**
- * Returns an object with the canonical spelling of its known keys, and without known fields that are null: servers write null
- * for "absent". Where a field has two spellings, the canonical one takes precedence.
+ * Returns an object with the canonical spelling of its known keys, and without known fields that are null: servers
+ * write null for "absent". Where a field has two spellings, the canonical one takes precedence.
  */
-export const canonicalizeKeys = (
-  object: JsonObject,
-  kind: ObjectKind,
-  pointer: Pointer,
-  provenance: Provenance,
-): JsonObject => {
-  const known = canonicalKeys[kind]
+export const canonicalizeKeys = (object: JsonObject, kind: ObjectKind, at: Pointer, provenance: Provenance) => {
   const entries = jsonEntries(object).flatMap(([key, value]): [string, Json][] => {
-    const canonical = known.get(key)
+    const canonical = canonicalKeys.get(`${kind} ${key}`)
     if (canonical !== undefined && value === null) return []
     if (canonical === undefined || canonical === key) return [[key, value]]
-    const other = object[canonical]
-    if (other === undefined || other === null) {
-      provenance.noteConversion(pointer + formatPointer(key), `read as ${canonical}`)
-      provenance.mapFrom(pointer + formatPointer(canonical), pointer + formatPointer(key))
+    const pointer = at + formatPointer(key)
+    const other = object[canonical] ?? undefined
+    if (other === undefined) {
+      provenance.noteConversion(pointer, `read as ${canonical}`)
+      provenance.mapFrom(at + formatPointer(canonical), pointer)
       return [[canonical, value]]
     }
-    if (!jsonEquals(value, other)) provenance.noteConversion(pointer + formatPointer(key), takesPrecedence(canonical))
+    if (!jsonEquals(value, other)) provenance.noteIgnored(pointer, canonical)
     return []
   })
   return Object.fromEntries(entries)
 }
 
-/** Returns the note for a field that is ignored because the card has another field with the same meaning. */
-export const takesPrecedence = (field: string): string => `ignored: ${field} is set too, and takes precedence`
-
-/** A dialect's own name for a canonical field. `accepts` tests values where other dialects use the name for something else. */
+/** A dialect's own name for a canonical field. `accepts` tests values where the name is ambiguous between dialects. */
 type Alias = { alias: string; canonical: string; accepts?: (value: Json) => boolean }
 
 /** The aliases of one dialect, by the kind of object that has them. */
 export type DialectAliases = { card?: readonly Alias[]; capabilities?: readonly Alias[]; provider?: readonly Alias[] }
-
-const isHttpUrl = (value: Json): boolean => typeof value === 'string' && /^https?:\/\//i.test(value)
 
 /** The field aliases of each dialect. */
 export const fieldAliases = {
@@ -119,43 +92,31 @@ export const fieldAliases = {
   },
   shaman: {
     // In other dialects an icon can be an emoji, or the name of one.
-    card: [{ alias: 'icon', canonical: 'iconUrl', accepts: isHttpUrl }],
+    card: [{ alias: 'icon', canonical: 'iconUrl', accepts: value => /^https?:\/\//i.test(toText(value)) }],
     capabilities: [{ alias: 'stateHistory', canonical: 'stateTransitionHistory' }],
     provider: [{ alias: 'name', canonical: 'organization' }],
   },
 } as const satisfies Record<string, DialectAliases>
 
 /**
- * Replaces the aliases of every dialect by the canonical fields, whatever the card's dialect, as authors mix them. Where a card
- * has both and they differ, both stay: the alias is then an unknown field.
+ * Replaces the aliases of every dialect by the canonical fields, whatever the card's dialect, as authors mix them.
+ * Where a card has both and they differ, both stay: the alias is then an unknown field.
  */
-export const resolveAliases = (card: JsonObject, provenance: Provenance): JsonObject => {
-  let resolved = card
-  for (const dialect of Object.values<DialectAliases>(fieldAliases))
-    resolved = mapObjects(resolved, dialect, (object, aliases, pointer) =>
-      resolveObject(object, aliases, pointer, provenance),
-    )
-  return resolved
-}
-
-const resolveObject = (
-  object: JsonObject,
-  aliases: readonly Alias[],
-  pointer: Pointer,
-  provenance: Provenance,
-): JsonObject => {
-  let resolved = object
-  for (const { alias, canonical, accepts } of aliases) {
-    const value = Object.hasOwn(resolved, alias) ? resolved[alias] : undefined
-    if (value === undefined || accepts?.(value) === false) continue
-    if (jsonEquals(value, resolved[canonical])) resolved = omit(resolved, alias)
-    else if (resolved[canonical] === undefined) {
-      provenance.mapFrom(pointer + formatPointer(canonical), pointer + formatPointer(alias))
-      resolved = { ...omit(resolved, alias), [canonical]: value }
-    }
-  }
-  return resolved
-}
+export const resolveAliases = (card: JsonObject, provenance: Provenance): JsonObject =>
+  Object.values<DialectAliases>(fieldAliases).reduce(
+    (resolved, dialect) =>
+      mapObjects(resolved, dialect, (object, aliases, at) =>
+        aliases.reduce((read, { alias, canonical, accepts }) => {
+          const value = Object.hasOwn(read, alias) ? read[alias] : undefined
+          if (value === undefined || accepts?.(value) === false) return read
+          if (jsonEquals(value, read[canonical])) return omit(read, alias)
+          if (read[canonical] !== undefined) return read
+          provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(alias))
+          return { ...omit(read, alias), [canonical]: value }
+        }, object),
+      ),
+    card,
+  )
 
 /** Replaces canonical fields by a dialect's aliases, except where an unknown field has that name already. */
 export const applyAliases = (card: JsonObject, dialect: DialectAliases): JsonObject =>
@@ -195,15 +156,12 @@ const toCanonicalField = (name: string): string => {
   return equivalentFields.get(key) ?? key
 }
 
-/** Returns the name under which a card has a field, which may be another spelling or an equivalent; else the name itself. */
+/** Returns the name under which a card has a field, in another spelling or as an equivalent; else the name itself. */
 export const findField = (card: JsonObject, name: string): string => indexFields(card)(name)
 
 /** Returns `findField` for many fields of one card, which is read once. */
 export const indexFields = (card: JsonObject): ((name: string) => string) => {
-  const fields = new Map(
-    Object.keys(card)
-      .toReversed()
-      .map(name => [toCanonicalField(name), name] as const),
-  )
+  const names = Object.keys(card).toReversed()
+  const fields = new Map(names.map(name => [toCanonicalField(name), name] as const))
   return name => (Object.hasOwn(card, name) ? name : (fields.get(toCanonicalField(name)) ?? name))
 }

@@ -1,28 +1,21 @@
 import { parseUrl } from '../../http/shared.ts'
-import {
-  collectStrings,
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type Pointer,
-  toText,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
 import type { CardError } from '../model/index.ts'
 import { canonicalFlag, hasField, listCapabilityNames } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'
 
 /** A format whose documents are published where a card should be. */
 type Format = {
-  /** What its documents are. */
+  /** The end of a sentence about its documents. */
   name: string
-  /** Returns the pointer of the field that identifies a document of the format; undefined for any other document. */
-  find: (document: JsonObject) => Pointer | undefined
+  /** Returns the pointer of the field that identifies a document of the format. `isCard`: it is an A2A card as well. */
+  find: (document: JsonObject, isCard: boolean) => Pointer | false | undefined
   /** Returns what the owner can do instead. */
   advise?: (document: JsonObject) => string
 }
 
-/** Whether a document has what makes an A2A card of any generation, besides the fields of another format. */
+/** Returns whether a document has what makes an A2A card of any generation, besides the fields of another format. */
 const isCard = (document: JsonObject): boolean =>
   hasEndpoint(document) &&
   (hasItems(document.skills) ||
@@ -32,7 +25,7 @@ const isCard = (document: JsonObject): boolean =>
       /^v?\d+(?:\.\d+){0,2}$/i.test(toText(document.protocolVersion ?? document.protocol_version))) &&
       !isIndex(document)))
 
-/** Whether a document links to an A2A card beside other things: such documents have capabilities of their own. */
+/** Returns whether a document links to an A2A card beside other things. Such documents have their own capabilities. */
 const isIndex = (document: JsonObject): boolean => {
   const link = findCardLink(document)
   return link !== undefined && (Array.isArray(document.workflows) || /\/a2a[^/]*$/i.test(link))
@@ -49,7 +42,7 @@ const cardFields = new Set([
 
 const hasEndpoint = (document: JsonObject): boolean => presentEndpointFields(document).length > 0
 
-/** Whether capabilities are a list of names, all of them of A2A. */
+/** Returns whether capabilities are a list of names, all of them of A2A. */
 const namesCapabilities = (capabilities: Json | undefined): boolean => {
   const names = listCapabilityNames(capabilities) ?? []
   return names.length > 0 && names.every(name => canonicalFlag(name) !== undefined)
@@ -57,26 +50,16 @@ const namesCapabilities = (capabilities: Json | undefined): boolean => {
 
 const hasItems = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0
 
-/** Returns the pointer of a field if the condition holds. */
-const fieldIf = (condition: boolean, field: string): Pointer | undefined =>
-  condition ? formatPointer(field) : undefined
-
 /** Fields of directories, in which each item is about an agent. */
 const directoryFields = ['agents', 'entries', 'cards', 'linkset']
 
-const findDirectory = (document: JsonObject): Pointer | undefined => {
-  const field = directoryFields.find(name => hasItems(document[name]))
-  return field === undefined || isCard(document) ? undefined : formatPointer(field)
+const findMcpServer = (document: JsonObject, isCard: boolean): Pointer | false => {
+  if (isJsonObject(document.mcpServers)) return !isCard && '/mcpServers'
+  if (/modelcontextprotocol/i.test(toText(document.$schema))) return !isCard && '/$schema'
+  return /^mcp(?![a-z])/i.test(toText(document.type)) && (!isCard || runsLocally(document)) && '/type'
 }
 
-const findMcpServer = (document: JsonObject): Pointer | undefined => {
-  if (isJsonObject(document.mcpServers)) return fieldIf(!isCard(document), 'mcpServers')
-  if (/modelcontextprotocol/i.test(toText(document.$schema))) return fieldIf(!isCard(document), '$schema')
-  const isMcp = /^mcp(?![a-z])/i.test(toText(document.type))
-  return fieldIf(isMcp && (!isCard(document) || runsLocally(document)), 'type')
-}
-
-/** Whether an MCP server is a local process, which nobody can call over the network. */
+/** Returns whether an MCP server is a local process, which nobody can call over the network. */
 const runsLocally = (document: JsonObject): boolean =>
   typeof document.command === 'string' ||
   [document.transport, document.transports, document.protocol]
@@ -91,71 +74,63 @@ const adviseMcpServer = (document: JsonObject): string => {
     : 'to serve it as an agent, name its https address as `upstream.mcp`'
 }
 
-/** Returns the pointer of a member that has the address of a card: at the top by its name, and deeper only with a card's path. */
+/** Returns the pointer of a card's address: at the top by its name, and deeper only with a card's path. */
 const findCardLink = (document: JsonObject): Pointer | undefined => {
   const { agentCard: _, ...others } = document
   return collectStrings(typeof document.agentCard === 'string' ? document : others)
-    .filter(({ name, value }) => linkName.test(name) && (document[name] === value || cardPath.test(value)))
-    .map(({ pointer }) => pointer())
-    .at(0)
+    .find(({ name, value }) => linkName.test(name) && (document[name] === value || cardPath.test(value)))
+    ?.pointer()
 }
 
 const formats: readonly Format[] = [
   {
     name: 'an ERC-8004 registration, not an A2A card',
-    find: document => fieldIf(/eip-?8004|erc-?8004/i.test(toText(document.type)) && !isCard(document), 'type'),
+    find: ({ type }, isCard) => /eip-?8004|erc-?8004/i.test(toText(type)) && !isCard && '/type',
   },
-  {
-    name: 'a description of an MCP server, not an A2A card',
-    find: findMcpServer,
-    advise: adviseMcpServer,
-  },
+  { name: 'a description of an MCP server, not an A2A card', find: findMcpServer, advise: adviseMcpServer },
   {
     name: 'a list of workflows, not an A2A card',
-    find: document => fieldIf(Array.isArray(document.workflows) && !isCard(document), 'workflows'),
+    find: ({ workflows }, isCard) => Array.isArray(workflows) && !isCard && '/workflows',
   },
   {
     name: 'a workflow, not an A2A card',
-    find: document =>
-      fieldIf(Array.isArray(document.nodes) && isJsonObject(document.connections) && !isCard(document), 'nodes'),
+    find: ({ nodes, connections }, isCard) => Array.isArray(nodes) && isJsonObject(connections) && !isCard && '/nodes',
   },
-  { name: 'a directory of agents, not the card of one', find: findDirectory },
+  {
+    name: 'a directory of agents, not the card of one',
+    find: (document, isCard) => {
+      const field = directoryFields.find(name => hasItems(document[name]))
+      return field !== undefined && !isCard && formatPointer(field)
+    },
+  },
   {
     name: 'a list of HTTP endpoints, not an A2A card',
     find: document =>
-      fieldIf(Array.isArray(document.endpoints) && !hasEndpoint(document) && !('skills' in document), 'endpoints'),
+      Array.isArray(document.endpoints) && !hasEndpoint(document) && !('skills' in document) && '/endpoints',
   },
   {
     name: 'a description of an agent, but not an A2A card',
-    find: document => fieldIf(isJsonObject(document.agent) && !('name' in document), 'agent'),
-  },
-  {
-    name: 'a description of an agent, but not an A2A card',
-    find: ({ capabilities, ...document }) =>
-      fieldIf(
-        Array.isArray(capabilities) &&
-          capabilities.some(isJsonObject) &&
-          !hasEndpoint(document) &&
-          !('skills' in document),
-        'capabilities',
-      ),
-  },
-  {
-    name: 'a description of an agent, but not an A2A card',
-    find: document => (isCard(document) ? undefined : findCardLink(document)),
+    find: (document, isCard) => {
+      const { agent, capabilities } = document
+      if (isJsonObject(agent) && !('name' in document)) return '/agent'
+      const isDescription = Array.isArray(capabilities) && capabilities.some(isJsonObject)
+      if (isDescription && !hasEndpoint(document) && !('skills' in document)) return '/capabilities'
+      return !isCard && findCardLink(document)
+    },
   },
 ]
 
 /**
- * Identifies a document of another format, names the fields that it lacks to be a card, and says where it has the address of a
- * card. Empty if it may be a card: a document of another format that is a card as well is read as a card. `$schema` is no part of a
- * card, but may name the format; `address` is where the document was fetched.
+ * Identifies a document of another format, names the fields that it lacks to be a card, and says where it has the
+ * address of a card. Empty if it may be a card: a document of another format that is a card as well is read as a card.
+ * `$schema` is no part of a card, but may name the format; `address` is where the document was fetched.
  */
 export const detectForeignDocument = (card: JsonObject, $schema?: Json, address?: string): CardError[] => {
   const document = $schema === undefined ? card : { ...card, $schema }
+  const isAlsoCard = isCard(document)
   for (const { name, find, advise } of formats) {
-    const pointer = find(document)
-    if (pointer === undefined) continue
+    const pointer = find(document, isAlsoCard)
+    if (pointer === undefined || pointer === false) continue
     const advice = adviseCard(document, address) ?? advise?.(document)
     return [{ pointer, message: `is ${name}${advice ? `: ${advice}` : ''}` }, ...missingFields(document)]
   }

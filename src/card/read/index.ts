@@ -1,4 +1,4 @@
-export * from './card.ts'
+export { listMcpTools, readSkills, readToolCard, toolIds, withMcpEndpoint } from './agent-skills.ts'
 export * from './defaults.ts'
 export {
   applyAliases,
@@ -15,29 +15,17 @@ export {
   type ObjectKind,
 } from './field-names.ts'
 export * from './foreign.ts'
-export {
-  endpointFields,
-  isInterfaceList,
-  parseCardVersion,
-  pickV0Interface,
-  pickV1Interface,
-  presentEndpointFields,
-  speaksV1,
-  superxProtocol,
-  topLevelVersion,
-  writeV0Interfaces,
-} from './interfaces.ts'
-export * from './mcp-tools.ts'
+export * from './interfaces.ts'
 export * from './provenance.ts'
+export * from './read-card.ts'
 export { allowsAnonymous, writeV0Requirements } from './security-requirements.ts'
 export {
   getWrappers,
   oauthFlows,
   readAuthentication,
+  schemeWrappers,
   V0Authentication,
   writeV0Scheme,
   writeV0SchemeWithWrapper,
 } from './security-schemes.ts'
-export { readSkills } from './skills.ts'
-export * from './transports.ts'
 export * from './validate.ts'

@@ -2,8 +2,8 @@ import type { Pointer } from '../../json/index.ts'
 import type { CardError, Note } from '../model/index.ts'
 
 /**
- * The record that reading a card leaves: where each canonical field came from in the authored card, what was changed and what
- * is wrong. Pointers that are passed in are canonical; those in the notes are authored.
+ * The record that reading a card leaves: where each canonical field came from in the authored card, what was changed
+ * and what is wrong. Pointers that are passed in are canonical; those in the notes are authored.
  */
 export class Provenance {
   readonly converted: Note[] = []
@@ -30,22 +30,17 @@ export class Provenance {
 
   /** Returns where a canonical field was authored, or would have been. */
   sourceOf(canonical: Pointer): Pointer {
-    const found = this.#findSource(canonical)
-    return found?.isWhole ? found.pointer : this.#placeOf(canonical)
+    return this.#findSource(canonical, true)
   }
 
-  /** Returns where a canonical field would have been authored, also within a value that has no members. */
-  #placeOf(canonical: Pointer): Pointer {
-    const found = this.#findSource(canonical)
-    return found === undefined ? canonical : found.pointer + canonical.slice(found.end)
-  }
-
-  #findSource(canonical: Pointer): { pointer: Pointer; isWhole: boolean; end: number } | undefined {
-    for (let end = canonical.length; end > 0; end = canonical.lastIndexOf('/', end - 1)) {
-      const source = this.#sources.get(canonical.slice(0, end))
-      if (source !== undefined) return { ...source, end }
+  /** Returns the source; with `stopsAtWhole`, a value that has no members is the source of what would be in it. */
+  #findSource(canonical: Pointer, stopsAtWhole: boolean): Pointer {
+    for (const ancestor of listAncestors(canonical)) {
+      const source = this.#sources.get(ancestor)
+      if (source?.isWhole && stopsAtWhole) return source.pointer
+      if (source !== undefined) return source.pointer + canonical.slice(ancestor.length)
     }
-    return undefined
+    return canonical
   }
 
   /** Notes that a value was read in another form. */
@@ -53,17 +48,20 @@ export class Provenance {
     this.converted.push({ pointer: this.sourceOf(canonical), message })
   }
 
+  /** Notes that a field is ignored because the card has another field with the same meaning. */
+  noteIgnored(canonical: Pointer, other: string): void {
+    this.noteConversion(canonical, `ignored: ${other} is set too, and takes precedence`)
+  }
+
   /** Notes that a field the author left out got a default. */
   noteDefault(canonical: Pointer, message: string): void {
-    this.filled.push({ pointer: this.#placeOf(canonical), message })
+    this.filled.push({ pointer: this.#findSource(canonical, false), message })
     this.#filled.add(canonical)
   }
 
-  /** Whether a canonical field, or an object around it, got a default. */
+  /** Returns whether a canonical field, or an object around it, got a default. */
   isFilled(canonical: Pointer): boolean {
-    for (let end = canonical.length; end > 0; end = canonical.lastIndexOf('/', end - 1))
-      if (this.#filled.has(canonical.slice(0, end))) return true
-    return false
+    return listAncestors(canonical).some(ancestor => this.#filled.has(ancestor))
   }
 
   /** Adds the error of a field that has a wrong type. */
@@ -71,3 +69,7 @@ export class Provenance {
     this.errors.push({ pointer: this.sourceOf(canonical), message })
   }
 }
+
+/** Lists a pointer and those of the values around it, the innermost first, without the document. */
+const listAncestors = (pointer: Pointer): Pointer[] =>
+  pointer === '' ? [] : [pointer, ...listAncestors(pointer.slice(0, pointer.lastIndexOf('/')))]

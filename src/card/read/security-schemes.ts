@@ -1,44 +1,34 @@
 import * as v from 'valibot'
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  jsonEquals,
-  omit,
-  type Pointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
 import { looseObject } from '../model/index.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 
-/** The types of security schemes: OpenAPI's `type` (v0.3) and the wrapper of v1.0. */
-const schemeTypes = [
-  { type: 'apiKey', wrapper: 'apiKeySecurityScheme' },
-  { type: 'http', wrapper: 'httpAuthSecurityScheme' },
-  { type: 'oauth2', wrapper: 'oauth2SecurityScheme' },
-  { type: 'openIdConnect', wrapper: 'openIdConnectSecurityScheme' },
-  { type: 'mutualTLS', wrapper: 'mtlsSecurityScheme' },
-] as const
-const API_KEY = 'apiKeySecurityScheme'
-const typeOfWrapper = new Map<string, string>(schemeTypes.map(({ type, wrapper }) => [wrapper, type]))
-const wrapperOfType = new Map<string, string>([
-  ...schemeTypes.map(({ type, wrapper }) => [type, wrapper] as const),
-  // Wrong names of types that published cards have.
-  ['httpAuth', 'httpAuthSecurityScheme'],
-  ['apikey', 'apiKeySecurityScheme'],
-  ['mtls', 'mtlsSecurityScheme'],
-  ['oauth', 'oauth2SecurityScheme'],
+/** The wrapper of v1.0 by the type of a security scheme in OpenAPI and v0.3. */
+export const schemeWrappers: ReadonlyMap<string, string> = new Map([
+  ['apiKey', 'apiKeySecurityScheme'],
+  ['http', 'httpAuthSecurityScheme'],
+  ['oauth2', 'oauth2SecurityScheme'],
+  ['openIdConnect', 'openIdConnectSecurityScheme'],
+  ['mutualTLS', 'mtlsSecurityScheme'],
 ])
+const API_KEY = 'apiKeySecurityScheme'
+const typeOfWrapper = new Map([...schemeWrappers].map(([type, wrapper]) => [wrapper, type] as const))
+
+/** Wrong names of types that published cards have. */
+const wrongTypes = new Map(Object.entries({ httpAuth: 'http', apikey: 'apiKey', mtls: 'mutualTLS', oauth: 'oauth2' }))
+
+const findWrapper = (type: Json | undefined): string | undefined =>
+  schemeWrappers.get(wrongTypes.get(toText(type)) ?? toText(type))
 
 /** The OAuth flows of A2A. */
 export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
 /** Returns the v1.0 wrappers in a scheme, each with the object inside it. */
 export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonObject][] =>
-  jsonEntries(scheme).filter(
-    (entry): entry is [string, JsonObject] => typeOfWrapper.has(entry[0]) && isJsonObject(entry[1]),
+  jsonEntries(scheme).flatMap(([name, inner]) =>
+    typeOfWrapper.has(name) && isJsonObject(inner) ? [[name, inner]] : [],
   )
 
 /** The schemes that were split by their OAuth flows, as v1.0 allows one each: their new names, the first unchanged. */
@@ -47,26 +37,19 @@ type SplitSchemes = ReadonlyMap<string, readonly string[]>
 /** The version of A2A whose form a card has; undefined for a hybrid, which may have the forms of both. */
 export type CardForm = '0.3' | '1.0' | undefined
 
-/** What the security requirements of a card and of its skills are read with. */
+/** The context in which the security requirements of a card and its skills are read. */
 export type SecurityContext = { split: SplitSchemes; form: CardForm }
 
 /** Reads schemes of every generation. A scheme with several OAuth flows becomes several schemes. */
-export const readSchemes = (
-  schemes: JsonObject,
-  form: CardForm,
-  provenance: Provenance,
-): { securitySchemes: JsonObject; split: SplitSchemes } => {
+export const readSchemes = (schemes: JsonObject, form: CardForm, provenance: Provenance) => {
   const split = new Map<string, string[]>()
-  const read: [string, Json][] = []
   const taken = new Set(Object.keys(schemes))
-  for (const [name, scheme] of jsonEntries(schemes)) {
+  const read = jsonEntries(schemes).flatMap(([name, scheme]) => {
     const parts = splitFlows(name, readScheme(name, scheme, form, provenance), taken, provenance)
-    if (parts.length > 1) {
-      const partNames = parts.map(([part]) => part)
-      split.set(name, partNames)
-    }
-    read.push(...parts)
-  }
+    const names = parts.map(([part]) => part)
+    if (names.length > 1) split.set(name, names)
+    return parts
+  })
   return { securitySchemes: Object.fromEntries(read), split }
 }
 
@@ -78,70 +61,61 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
     readProtobufJsScheme(authored, pointer, provenance) ?? readShortWrapper(authored, pointer, provenance) ?? authored
   const [wrapped, ...others] = getWrappers(scheme)
   if (wrapped !== undefined) {
+    const type = typeOfWrapper.get(wrapped[0])
     if (form === '0.3' && scheme === authored)
-      provenance.noteConversion(
-        pointer,
-        `in the form of A2A 1.0: in 0.3, its type is "${typeOfWrapper.get(wrapped[0])}"`,
-      )
+      provenance.noteConversion(pointer, `in the form of A2A 1.0: in 0.3, its type is "${type}"`)
     return others.length > 0 ? scheme : readWrapped(scheme, wrapped, pointer, provenance)
   }
-  const { type } = scheme
+  const { type, ...members } = scheme
   if (type !== undefined && typeof type !== 'string')
     provenance.addError(`${pointer}/type`, 'must be a string, such as "http"')
-  const wrapper = typeof type === 'string' ? wrapperOfType.get(type) : undefined
+  const wrapper = typeof type === 'string' ? findWrapper(type) : undefined
   if (wrapper === undefined) return scheme
   const standardType = typeOfWrapper.get(wrapper)
   if (type !== standardType) provenance.noteConversion(`${pointer}/type`, `read as "${standardType}"`)
   if (form === '1.0') provenance.noteConversion(pointer, `in the form of A2A 0.3, read as ${wrapper}`)
-  const inner = canonicalizeKeys(omit(scheme, 'type'), 'scheme', pointer, provenance)
+  const inner = canonicalizeKeys(members, 'scheme', pointer, provenance)
   if (wrapper === API_KEY && inner.location !== undefined && inner.in === undefined)
     provenance.noteConversion(`${pointer}/location`, 'the name of A2A 1.0 for `in`')
-  for (const member of Object.keys(inner))
-    provenance.mapFrom(pointer + formatPointer(wrapper, member), pointer + formatPointer(member))
-  provenance.mapFrom(pointer + formatPointer(wrapper), pointer)
-  return { [wrapper]: wrapper === API_KEY ? readLocation(inner, pointer + formatPointer(wrapper), provenance) : inner }
+  const innerPointer = pointer + formatPointer(wrapper)
+  for (const member of ['', ...Object.keys(inner).map(member => formatPointer(member))])
+    provenance.mapFrom(innerPointer + member, pointer + member)
+  return { [wrapper]: wrapper === API_KEY ? readLocation(inner, innerPointer, provenance) : inner }
 }
 
-/** Reads a wrapped scheme. OpenAPI's members in it or next to it are ignored, and noted unless they define the same scheme, as in a hybrid. */
+/** Reads a wrapped scheme. Ignores OpenAPI's members in it or next to it, and notes those that define another. */
 const readWrapped = (
   scheme: JsonObject,
   [wrapper, wrapped]: [string, JsonObject],
   pointer: Pointer,
   provenance: Provenance,
 ): JsonObject => {
-  const innerPointer = pointer + formatPointer(wrapper)
-  const canonical = canonicalizeKeys(wrapped, 'scheme', innerPointer, provenance)
+  const at = pointer + formatPointer(wrapper)
+  const canonical = canonicalizeKeys(wrapped, 'scheme', at, provenance)
   if (wrapper === API_KEY && canonical.in !== undefined && canonical.location === undefined)
-    provenance.noteConversion(`${innerPointer}/in`, 'read as location')
-  const inner = wrapper === API_KEY ? readLocation(canonical, innerPointer, provenance) : canonical
-  const conflicting = [
-    'type',
-    ...(wrapper === API_KEY ? ['in'] : []),
-    ...getWrappers(inner).map(([name]) => name),
-  ].filter(name => inner[name] !== undefined)
+    provenance.noteConversion(`${at}/in`, 'read as location')
+  const inner = wrapper === API_KEY ? readLocation(canonical, at, provenance) : canonical
+  const names = ['type', ...(wrapper === API_KEY ? ['in'] : []), ...getWrappers(inner).map(([name]) => name)]
+  const conflicting = names.filter(name => inner[name] !== undefined)
   const same = writeV0Scheme({ [wrapper]: inner })
   const siblings = Object.keys(omit(scheme, wrapper)).filter(name => !jsonEquals(scheme[name], same[name]))
-  for (const ignored of [
-    ...conflicting.map(name => innerPointer + formatPointer(name)),
+  const ignored = [
+    ...conflicting.map(name => at + formatPointer(name)),
     ...siblings.map(name => pointer + formatPointer(name)),
-  ])
-    provenance.noteConversion(ignored, `ignored: \`${wrapper}\` defines the scheme`)
+  ]
+  for (const each of ignored) provenance.noteConversion(each, `ignored: \`${wrapper}\` defines the scheme`)
   return { [wrapper]: omit(inner, ...conflicting) }
 }
 
-/** OpenAPI's `in` is v1.0's `location`. */
+/** Reads OpenAPI's `in` as v1.0's `location`. */
 const readLocation = (inner: JsonObject, pointer: Pointer, provenance: Provenance): JsonObject => {
   if (inner.in === undefined || inner.location !== undefined) return inner
   provenance.mapFrom(`${pointer}/location`, `${pointer}/in`)
   return { ...omit(inner, 'in'), location: inner.in }
 }
 
-/** Servers on the official JavaScript SDK have published its in-memory form: `{scheme: {$case, value}}`. */
-const readProtobufJsScheme = (
-  { scheme }: JsonObject,
-  pointer: Pointer,
-  provenance: Provenance,
-): JsonObject | undefined => {
+/** Reads the in-memory form of the official JavaScript SDK, which servers publish: `{scheme: {$case, value}}`. */
+const readProtobufJsScheme = ({ scheme }: JsonObject, pointer: Pointer, provenance: Provenance) => {
   const { $case: wrapper, value } = isJsonObject(scheme) ? scheme : {}
   if (typeof wrapper !== 'string' || !isJsonObject(value)) return undefined
   provenance.noteConversion(pointer, 'the in-memory form of the official JavaScript SDK, read as a security scheme')
@@ -149,16 +123,15 @@ const readProtobufJsScheme = (
   return { [wrapper]: value }
 }
 
-/** Authors shorten the names of v1.0's wrappers, such as `httpAuth`. */
+/** Reads a wrapper of v1.0 under a shortened name, such as `httpAuth`. */
 const readShortWrapper = (scheme: JsonObject, pointer: Pointer, provenance: Provenance): JsonObject | undefined => {
   if (scheme.type !== undefined || getWrappers(scheme).length > 0) return undefined
-  const [found, ...others] = schemeTypes.flatMap(({ wrapper }) => {
-    const short = wrapper.replace('SecurityScheme', '')
-    const value = scheme[short]
-    return isJsonObject(value) ? [{ wrapper, short, value }] : []
-  })
-  if (found === undefined || others.length > 0) return undefined
-  const { wrapper, short, value } = found
+  const found = jsonEntries(scheme).filter(
+    ([name, value]) => typeOfWrapper.has(`${name}SecurityScheme`) && isJsonObject(value),
+  )
+  const [[short, value] = [], ...others] = found
+  if (short === undefined || others.length > 0) return undefined
+  const wrapper = `${short}SecurityScheme`
   provenance.noteConversion(pointer + formatPointer(short), `read as ${wrapper}`)
   provenance.mapFrom(pointer + formatPointer(wrapper), pointer + formatPointer(short))
   return { ...omit(scheme, short), [wrapper]: value }
@@ -174,7 +147,9 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: 
   const oauthSource = `${source}/oauth2SecurityScheme`
   provenance.noteConversion(`${oauthSource}/flows`, 'several OAuth flows, read as one scheme each')
   const parts = others.map((flow): [string, Json] => {
-    const part = claimName(`${name}-${flow}`, taken)
+    let part = `${name}-${flow}`
+    while (taken.has(part)) part += '-'
+    taken.add(part)
     const target = formatPointer('securitySchemes', part)
     provenance.mapFrom(target, source)
     for (const member of ['', ...Object.keys(oauth).map(name => formatPointer(name))])
@@ -182,13 +157,6 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: 
     return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] } } }]
   })
   return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
-}
-
-const claimName = (wanted: string, taken: Set<string>): string => {
-  let name = wanted
-  while (taken.has(name)) name += '-'
-  taken.add(name)
-  return name
 }
 
 /** Writes a scheme in OpenAPI's form, as in v0.3. Returns one of an unknown type unchanged. */
@@ -201,13 +169,13 @@ export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
 }
 
 /**
- * Adds the v1.0 wrapper to a scheme in OpenAPI's form. Of the clients for v0.3's HTTP+JSON binding, some follow the JSON
- * Schema and some the proto, which has the wrapper. An unknown member with the name of another wrapper stays in the wrapper only, where
- * no reader takes it for the scheme.
+ * Adds the v1.0 wrapper to a scheme in OpenAPI's form. Of the clients for v0.3's HTTP+JSON binding, some follow the
+ * JSON Schema and some the proto, which has the wrapper. An unknown member with the name of another wrapper stays in
+ * the wrapper only, where no reader takes it for the scheme.
  */
 export const writeV0SchemeWithWrapper = (scheme: JsonObject): JsonObject => {
   const { type, ...inner } = scheme
-  const wrapper = typeof type === 'string' ? wrapperOfType.get(type) : undefined
+  const wrapper = findWrapper(type)
   if (wrapper === undefined) return scheme
   const openApi = omit(scheme, ...typeOfWrapper.keys())
   return { ...openApi, [wrapper]: wrapper === API_KEY ? { ...omit(inner, 'in'), location: inner.in } : inner }
@@ -236,8 +204,8 @@ export const V0Authentication = v.lazy(value =>
 )
 
 /**
- * Reads `authentication`, where A2A v0.1 and v0.2, SuperX and Telex name schemes, into security schemes and requirements. Only
- * HTTP's bearer and basic can be read; the field itself stays, as it has more than that.
+ * Reads `authentication`, where A2A v0.1 and v0.2, SuperX and Telex name schemes, into security schemes and
+ * requirements. Only HTTP's bearer and basic can be read; the field itself stays, as it has more than that.
  */
 export const readAuthentication = (card: JsonObject, provenance: Provenance): JsonObject => {
   const { authentication } = card
@@ -249,16 +217,11 @@ export const readAuthentication = (card: JsonObject, provenance: Provenance): Js
   const isRequired = !isJsonObject(authentication) || authentication.required !== false
   if (!isRequired || card.securityRequirements !== undefined) return { ...card, securitySchemes }
   provenance.mapWhole('/securityRequirements', '/authentication')
-  return {
-    ...card,
-    securitySchemes,
-    securityRequirements: names.map(name => ({ schemes: { [name]: { list: [] } } })),
-  }
+  const securityRequirements = names.map(name => ({ schemes: { [name]: { list: [] } } }))
+  return { ...card, securitySchemes, securityRequirements }
 }
 
 const listSchemeNames = (authentication: Json | undefined): string[] => {
   const names = isJsonObject(authentication) ? (authentication.schemes ?? authentication.methods) : authentication
-  return (Array.isArray(names) ? names : [names]).flatMap(name =>
-    typeof name === 'string' ? [name.toLowerCase()] : [],
-  )
+  return [names ?? []].flat().flatMap(name => (typeof name === 'string' ? [name.toLowerCase()] : []))
 }

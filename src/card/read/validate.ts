@@ -1,4 +1,5 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries } from '../../json/index.ts'
 import {
   MAX_CARD_POINTER_LENGTH,
   MAX_INTERFACES,
@@ -27,9 +28,9 @@ const dangerousScheme = /^[\s\p{Cc}]*(?:javascript|data|vbscript|file|blob)[\s\p
 const userInfo = /^\s*[a-z][a-z0-9+.-]*:[\\/]{2}[^\\/?#]*@/i
 
 /**
- * Finds what no document may contain anywhere: forbidden names, text that is invalid or over a limit, too many members or
- * levels, numbers that JSON cannot express, and dangerous links. Runs before anything else reads the document, and skips the
- * values of what is over a limit, so that no document is expensive to reject.
+ * Finds what no document may contain anywhere: forbidden names, text that is invalid or over a limit, too many members
+ * or levels, numbers that JSON cannot express, and dangerous links. Runs before anything else reads the document, and
+ * skips the values of what is over a limit, so that no document is expensive to reject.
  */
 export const checkDocument = (document: Json): CardError[] => {
   const errors: CardError[] = []
@@ -54,7 +55,8 @@ const nameError = (name: string): string | undefined =>
 
 const lengthError = ({ length }: Pointer): string | undefined =>
   length > MAX_CARD_POINTER_LENGTH
-    ? `has a JSON Pointer of ${length} characters; at most ${MAX_CARD_POINTER_LENGTH} are allowed: shorten the names that lead to it`
+    ? `has a JSON Pointer of ${length} characters; at most ${MAX_CARD_POINTER_LENGTH} are allowed: ` +
+      'shorten the names that lead to it'
     : undefined
 
 const valueError = (value: Json, name: string, depth: number): string | undefined => {
@@ -62,20 +64,16 @@ const valueError = (value: Json, name: string, depth: number): string | undefine
   if (typeof value === 'string') return linkError(value.slice(0, MAX_STRING_LENGTH), name) ?? textError(value)
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'is too large for a number in JSON'
   if (typeof value !== 'object' || value === null) return undefined
-  return depth >= MAX_JSON_DEPTH ? `nests deeper than ${MAX_JSON_DEPTH} levels` : countError(value, name)
+  if (depth >= MAX_JSON_DEPTH) return `nests deeper than ${MAX_JSON_DEPTH} levels`
+  const [max, noun] = countLimit(value, name)
+  const count = Object.keys(value).length
+  return count > max ? `has ${count} ${noun}; at most ${max} are allowed` : undefined
 }
 
-const countError = (value: Json[] | JsonObject, name: string): string | undefined => {
-  const count = Array.isArray(value) ? value.length : Object.keys(value).length
-  const { max, what } = countLimit(value, name)
-  return count > max ? `has ${count} ${what}; at most ${max} are allowed` : undefined
-}
-
-const countLimit = (value: Json[] | JsonObject, name: string): { max: number; what: string } => {
-  if (!Array.isArray(value)) return { max: MAX_MEMBERS, what: 'members' }
-  if (/^skills$/i.test(name)) return { max: MAX_SKILLS, what: 'skills' }
-  if (/interfaces$/i.test(name)) return { max: MAX_INTERFACES, what: 'interfaces' }
-  return { max: MAX_MEMBERS, what: 'items' }
+const countLimit = (value: Json[] | JsonObject, name: string): [max: number, noun: string] => {
+  if (!Array.isArray(value)) return [MAX_MEMBERS, 'members']
+  if (/^skills$/i.test(name)) return [MAX_SKILLS, 'skills']
+  return /interfaces$/i.test(name) ? [MAX_INTERFACES, 'interfaces'] : [MAX_MEMBERS, 'items']
 }
 
 const textError = (text: string): string | undefined => {
@@ -97,53 +95,53 @@ const linkError = (value: string, name: string): string | undefined => {
 export const validateCard = (canonical: JsonObject, authored: JsonObject, provenance: Provenance): CardError[] => {
   const result = validate(AgentCard, canonical)
   const schemaErrors = 'errors' in result ? result.errors : []
+  const skills = Array.isArray(canonical.skills) ? canonical.skills : []
+  // A default made from an invalid value is invalid too, but only that value is the author's.
+  const invalid = schemaErrors.filter(({ pointer }) => !provenance.isFilled(pointer))
+  const found = [...invalid, ...findDuplicateSkills(skills, provenance), ...findExcessiveModes(canonical, skills)]
   return dedupeByPointer([
-    ...missingEndpoint(authored),
+    ...findMissingEndpoint(authored),
     ...provenance.errors,
-    // A default made from an invalid value is invalid too, but only that value is the author's.
-    ...schemaErrors
-      .filter(({ pointer }) => !provenance.isFilled(pointer))
-      .map(({ pointer, message }) => ({ pointer: provenance.sourceOf(pointer), message })),
-    ...duplicateSkills(canonical, provenance),
-    ...excessiveModes(canonical, provenance),
+    ...found.map(({ pointer, message }) => ({ pointer: provenance.sourceOf(pointer), message })),
   ])
 }
 
-const missingEndpoint = (authored: JsonObject): CardError[] => {
+const findMissingEndpoint = (authored: JsonObject): CardError[] => {
   if (presentEndpointFields(authored).length > 0) return []
   const pointer = Array.isArray(authored.supportedInterfaces) ? '/supportedInterfaces' : '/url'
   return [{ pointer, message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" }]
 }
 
 /** Rejects more modes than a call can be checked against, at the list that exceeds the limit. */
-const excessiveModes = ({ skills, ...card }: JsonObject, provenance: Provenance): CardError[] =>
+const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): CardError[] =>
   ['Input', 'Output'].flatMap(direction => {
+    const name = `${direction.toLowerCase()}Modes`
     const lists: [Pointer, Json | undefined][] = [
       [`/default${direction}Modes`, card[`default${direction}Modes`]],
-      ...(Array.isArray(skills) ? skills : []).map((skill, index): [Pointer, Json | undefined] => {
-        const name = `${direction.toLowerCase()}Modes`
-        return [formatPointer('skills', index, name), isJsonObject(skill) ? skill[name] : undefined]
-      }),
+      ...skills.map((skill, index): [Pointer, Json | undefined] => [
+        formatPointer('skills', index, name),
+        isJsonObject(skill) ? skill[name] : undefined,
+      ]),
     ]
     const modes = new Set<Json>()
+    const message =
+      `brings the card to more than ${MAX_MODES} different ${direction.toLowerCase()} modes, the limit: ` +
+      'use ranges such as "image/*"'
     for (const [pointer, list] of lists) {
       for (const mode of Array.isArray(list) ? list : []) modes.add(mode)
-      if (modes.size > MAX_MODES) return [{ pointer: provenance.sourceOf(pointer), message: tooManyModes(direction) }]
+      if (modes.size > MAX_MODES) return [{ pointer, message }]
     }
     return []
   })
 
-const tooManyModes = (direction: string): string =>
-  `brings the card to more than ${MAX_MODES} different ${direction.toLowerCase()} modes, the limit: use ranges such as "image/*"`
-
-const duplicateSkills = ({ skills }: JsonObject, provenance: Provenance): CardError[] => {
-  const ids = (Array.isArray(skills) ? skills : []).map(skill => (isJsonObject(skill) ? skill.id : undefined))
+const findDuplicateSkills = (skills: readonly Json[], provenance: Provenance): CardError[] => {
+  const ids = skills.map(skill => (isJsonObject(skill) ? skill.id : undefined))
   const firstIndexes = new Map(ids.map((id, index) => [id, index] as const).toReversed())
   return ids.flatMap((id, index) => {
     const first = firstIndexes.get(id) ?? index
     if (typeof id !== 'string' || first === index) return []
     const other = provenance.sourceOf(formatPointer('skills', first))
     const message = `repeats the id "${id}" of ${other}: give each skill its own id`
-    return [{ pointer: provenance.sourceOf(formatPointer('skills', index, 'id')), message }]
+    return [{ pointer: formatPointer('skills', index, 'id'), message }]
   })
 }

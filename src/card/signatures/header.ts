@@ -7,8 +7,8 @@ export type SignatureHeader = { alg: string; kid: string; typ?: string; jku?: st
 /** A protected header of which only the algorithm and the name of the key are checked. */
 export type ParsedHeader = JsonObject & Pick<SignatureHeader, 'alg' | 'kid'>
 
-/** The algorithms that are verified, by the types of keys that they need. ECDSA and EdDSA, and RSA as a2a-python's examples have it. */
-export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256'] as const
+/** The algorithms that are verified: ECDSA, EdDSA, and RSA as a2a-python's examples have it. */
+const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'RS256'] as const
 
 /** Lists the signatures of a card, at most `MAX_SIGNATURES`. */
 export const listSignatures = ({ signatures }: JsonObject): Json[] =>

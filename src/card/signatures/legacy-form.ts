@@ -1,15 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  jsonEquals,
-  mapMembers,
-  omit,
-  type Pointer,
-  toText,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries, jsonEquals, mapMembers, omit, toText } from '../../json/index.ts'
 import { isPreV1 } from '../model/index.ts'
 import {
   canonicalizeKeys,
@@ -24,30 +14,25 @@ import {
   parseCardVersion,
   pickV0Interface,
   pickV1Interface,
+  schemeWrappers,
 } from '../read/index.ts'
 
 /**
- * Returns a card in the form of A2A 1.0, as the Python SDK reads cards of 0.3 (`parse_agent_card` of a2a-python 1.x): it converts
+ * Returns a card in the form of A2A 1.0, as a2a-python 1.x reads cards of 0.3 (`parse_agent_card`): it converts
  * endpoints, requirements and security schemes before it verifies anything. Its signatures cover the result.
  */
 export const toCurrentForm = (card: JsonObject): JsonObject => {
-  const { url, preferredTransport, protocolVersion, additionalInterfaces, security, ...rest } = card
-  const { supportsAuthenticatedExtendedCard, ...current } = rest
+  const { supportsAuthenticatedExtendedCard, security, ...rest } = card
+  const { url, preferredTransport, protocolVersion, additionalInterfaces, ...current } = rest
   return {
     ...current,
     ...(current.supportedInterfaces === undefined && url && { supportedInterfaces: readInterfaces(card) }),
-    ...(supportsAuthenticatedExtendedCard && { capabilities: withExtendedCard(current.capabilities) }),
-    ...(current.securityRequirements === undefined && {
-      securityRequirements: readRequirements(security),
+    ...(supportsAuthenticatedExtendedCard && {
+      capabilities: { extendedAgentCard: true, ...(isJsonObject(current.capabilities) && current.capabilities) },
     }),
-    ...(isJsonObject(current.securitySchemes) && {
-      securitySchemes: Object.fromEntries(
-        jsonEntries(current.securitySchemes).map(([name, scheme]) => [name, readScheme(scheme)]),
-      ),
-    }),
-    ...(Array.isArray(current.skills) && {
-      skills: current.skills.map(skill => (isJsonObject(skill) ? readSkill(skill) : skill)),
-    }),
+    ...(current.securityRequirements === undefined && { securityRequirements: readRequirements(security) }),
+    ...(isJsonObject(current.securitySchemes) && { securitySchemes: mapMembers(current.securitySchemes, readScheme) }),
+    ...(Array.isArray(current.skills) && { skills: current.skills.map(readSkill) }),
   }
 }
 
@@ -84,22 +69,24 @@ type CoveredInterface = { url: Json | undefined; binding: string; protocolVersio
 
 const listOtherEndpoints = (card: JsonObject, current: JsonObject): Pointer[] => {
   const { supportedInterfaces } = withJsonNames(current, 'card')
-  const covered = (Array.isArray(supportedInterfaces) ? supportedInterfaces : []).map(item => {
+  const covered = listOf(supportedInterfaces).map(item => {
     const { url, protocolBinding, protocolVersion } = withJsonNames(item, 'interface')
     return { url, binding: readBinding(protocolBinding), protocolVersion: readVersion(protocolVersion) }
   })
   const fields = withJsonNames(card, 'card')
   const main = findOtherMain(fields, covered)
-  const drafted = isInterfaceList(fields.interfaces) ? fields.interfaces : undefined
   // Readers of 0.3 take each to be of the version at the top.
   const ofV0 = covered.filter(each => isPreV1(each.protocolVersion))
   const additional = ofV0.length > 0 ? ofV0 : covered
+  const at = formatPointer(findField(card, 'additionalInterfaces'))
   return [
     ...(main === undefined ? [] : [formatPointer(findField(card, main))]),
-    ...listOtherItems(fields.additionalInterfaces, additional, formatPointer(findField(card, 'additionalInterfaces'))),
-    ...listOtherItems(drafted, covered, '/interfaces'),
+    ...listOtherItems(fields.additionalInterfaces, additional, at),
+    ...(isInterfaceList(fields.interfaces) ? listOtherItems(fields.interfaces, covered, '/interfaces') : []),
   ]
 }
+
+const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
 /**
  * Returns the name of the field at the top level that is not one of the interfaces of 1.0. SDKs write there the first
@@ -128,7 +115,7 @@ const findOtherMain = (card: JsonObject, covered: readonly CoveredInterface[]): 
 const listOtherItems = (list: Json | undefined, covered: readonly CoveredInterface[], at: Pointer): Pointer[] => {
   const urls = new Set(covered.map(({ url }) => url))
   const endpoints = new Set(covered.map(({ url, binding }) => `${binding} ${url}`))
-  return (Array.isArray(list) ? list : []).flatMap((item, index) => {
+  return listOf(list).flatMap((item, index) => {
     // Readers of 0.3 read `transport`, and this host what it finds first; without any, JSONRPC.
     const [found] = isJsonObject(item) ? interfaceTransports(item) : []
     const isListed =
@@ -145,119 +132,99 @@ const readBinding = (word: Json | undefined): string => {
   return parseBinding(named) ?? JSON.stringify(named)
 }
 
-/** The version of an interface without one, as a2a-python reads it. */
-const DEFAULT_VERSION = '0.3'
-const readVersion = (version: Json | undefined): string => parseCardVersion(toText(version)) || DEFAULT_VERSION
+/** Reads a version. That of an interface without one is 0.3, as in a2a-python. */
+const readVersion = (version: Json | undefined): string => parseCardVersion(toText(version)) || '0.3'
 
 const listOtherFlags = (card: JsonObject, current: JsonObject): Pointer[] => {
   const { supportsAuthenticatedExtendedCard: flag } = withJsonNames(card, 'card')
   const { extendedAgentCard = false } = withJsonNames(current.capabilities, 'capabilities')
-  return flag === undefined || flag === extendedAgentCard
-    ? []
-    : [formatPointer(findField(card, 'supportsAuthenticatedExtendedCard'))]
+  if (flag === undefined || flag === extendedAgentCard) return []
+  return [formatPointer(findField(card, 'supportsAuthenticatedExtendedCard'))]
 }
 
 const listOtherSchemes = (card: JsonObject): Pointer[] => {
   const name = card.securitySchemes === undefined ? 'security_schemes' : 'securitySchemes'
   const schemes = isJsonObject(card[name]) ? jsonEntries(card[name]) : []
   return schemes.flatMap(([key, scheme]) =>
-    isJsonObject(scheme) && (isAmbiguous(scheme) || isTwofold(scheme)) ? [formatPointer(name, key)] : [],
+    isJsonObject(scheme) && (isAmbiguous(scheme) || hasBothForms(scheme)) ? [formatPointer(name, key)] : [],
   )
 }
 
 /** Checks whether a scheme is in both forms, and its members of 0.3 differ from those in the wrapper of 1.0. */
-const isTwofold = (scheme: JsonObject): boolean => {
-  const wrapper = WRAPPERS.get(String(scheme.type))
+const hasBothForms = (scheme: JsonObject): boolean => {
+  const wrapper = schemeWrappers.get(toText(scheme.type))
   if (wrapper === undefined) return scheme.type !== undefined && listWrappers(scheme).length > 0
   if (scheme[wrapper] === undefined) return false
   const read = readScheme(omit(scheme, wrapper))
   return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
 }
 
-/**
- * Checks whether a scheme has several wrappers or flows. A message of the proto has one of them (`oneof`): the
- * signature covers no other, and readers see all.
- */
+/** Checks for several wrappers or flows in a scheme. A signature covers one (`oneof` in the proto); readers see all. */
 const isAmbiguous = (scheme: JsonObject): boolean => {
-  const wrapper = WRAPPERS.get(String(scheme.type))
   const wrappers = listWrappers(scheme)
+  const wrapper = schemeWrappers.get(toText(scheme.type))
   if (new Set([...(wrapper === undefined ? [] : [wrapper]), ...wrappers.map(([name]) => name)]).size > 1) return true
   const holders = [scheme, ...wrappers.map(([, inner]) => inner).filter(isJsonObject)]
-  return holders.some(({ flows }) => isJsonObject(flows) && listMembers(flows, () => true).length > 1)
+  return holders.some(({ flows }) => isJsonObject(flows) && jsonEntries(flows).filter(isSet).length > 1)
 }
 
-const listWrappers = (scheme: JsonObject): [string, Json][] => listMembers(scheme, name => WRAPPER_NAMES.has(name))
+const isSet = ([, value]: [string, Json]): boolean => value !== null
 
-/** Lists the members that are set, under their names in JSON. */
-const listMembers = (object: JsonObject, isListed: (name: string) => boolean): [string, Json][] =>
-  jsonEntries(object)
-    .map(([name, value]): [string, Json] => [toJsonName(name), value])
-    .filter(([name, value]) => value !== null && isListed(name))
+const wrapperNames = new Set(schemeWrappers.values())
 
-const toJsonName = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
+/** Lists the wrappers that are set, under their names in JSON. */
+const listWrappers = (scheme: JsonObject): [string, Json][] =>
+  jsonEntries(scheme)
+    .filter(isSet)
+    .map(([name, value]): [string, Json] => [name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()), value])
+    .filter(([name]) => wrapperNames.has(name))
 
 const listInSkill = (skill: Json, index: number): Pointer[] => {
-  if (!isJsonObject(skill)) return []
-  const at = formatPointer('skills', index)
-  return [...listSecondNames({ ...skill, ...readSkill(skill) }, 'skill', at), ...listOtherRequirements(skill, at)]
+  const [at, read] = [formatPointer('skills', index), readSkill(skill)]
+  if (!isJsonObject(skill) || !isJsonObject(read)) return []
+  return [...listSecondNames({ ...skill, ...read }, 'skill', at), ...listOtherRequirements(skill, at)]
 }
 
-const listOtherRequirements = ({ security, securityRequirements }: JsonObject, at: Pointer): Pointer[] =>
-  security === undefined ||
-  securityRequirements === undefined ||
-  jsonEquals(listRequirements(readRequirements(security)), listRequirements(securityRequirements))
-    ? []
-    : [`${at}/security`]
+const listOtherRequirements = ({ security, securityRequirements }: JsonObject, at: Pointer): Pointer[] => {
+  if (security === undefined || securityRequirements === undefined) return []
+  const isSame = jsonEquals(listScopes(readRequirements(security)), listScopes(securityRequirements))
+  return isSame ? [] : [`${at}/security`]
+}
 
 /** Returns the scopes of each scheme in each requirement. A list without scopes may be left out. */
-const listRequirements = (requirements: Json | undefined): Json[] =>
-  (Array.isArray(requirements) ? requirements : []).map(requirement => {
+const listScopes = (requirements: Json | undefined): Json[] =>
+  listOf(requirements).map(requirement => {
     const schemes = isJsonObject(requirement) && isJsonObject(requirement.schemes) ? requirement.schemes : {}
     return mapMembers(schemes, scopes => (isJsonObject(scopes) ? (scopes.list ?? []) : []))
   })
 
 const readInterfaces = ({ url, preferredTransport, protocolVersion, additionalInterfaces }: JsonObject): Json[] => {
   const version = protocolVersion ?? '0.3.0'
-  const others = Array.isArray(additionalInterfaces) ? additionalInterfaces.filter(isJsonObject) : []
   return [
     { url, protocolBinding: preferredTransport ?? 'JSONRPC', protocolVersion: version },
-    ...others.map(({ url, transport }) => ({ url, protocolBinding: transport, protocolVersion: version })),
+    ...listOf(additionalInterfaces)
+      .filter(isJsonObject)
+      .map(({ url, transport }) => ({ url, protocolBinding: transport, protocolVersion: version })),
   ]
 }
-
-const withExtendedCard = (capabilities: Json | undefined): JsonObject => ({
-  extendedAgentCard: true,
-  ...(isJsonObject(capabilities) && capabilities),
-})
 
 const readRequirements = (security: Json | undefined): Json | undefined =>
   Array.isArray(security)
     ? security.map(requirement => ({
-        schemes: isJsonObject(requirement)
-          ? Object.fromEntries(jsonEntries(requirement).map(([name, scopes]) => [name, { list: scopes }]))
-          : {},
+        schemes: isJsonObject(requirement) ? mapMembers(requirement, scopes => ({ list: scopes })) : {},
       }))
     : undefined
 
-const readSkill = (skill: JsonObject): JsonObject => {
-  if (skill.security === undefined) return skill
-  const { security, ...rest } = skill
+const readSkill = (skill: Json): Json => {
+  const { security, ...rest } = isJsonObject(skill) ? skill : {}
+  if (security === undefined) return skill
   return rest.securityRequirements === undefined ? { ...rest, securityRequirements: readRequirements(security) } : rest
 }
-
-const WRAPPERS = new Map([
-  ['apiKey', 'apiKeySecurityScheme'],
-  ['http', 'httpAuthSecurityScheme'],
-  ['oauth2', 'oauth2SecurityScheme'],
-  ['openIdConnect', 'openIdConnectSecurityScheme'],
-  ['mutualTLS', 'mtlsSecurityScheme'],
-])
-const WRAPPER_NAMES = new Set(WRAPPERS.values())
 
 const readScheme = (scheme: Json): Json => {
   if (!isJsonObject(scheme)) return scheme
   const { type, ...rest } = scheme
-  const wrapper = typeof type === 'string' ? WRAPPERS.get(type) : undefined
+  const wrapper = schemeWrappers.get(toText(type))
   if (wrapper === undefined) return rest
   const inner = type === 'apiKey' && rest.in !== undefined ? { ...omit(rest, 'in'), location: rest.in } : rest
   return { [wrapper]: inner }

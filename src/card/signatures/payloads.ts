@@ -1,20 +1,21 @@
 import { canonicalizeAgentCard } from '@a2a-js/sdk'
-import { canonicalJson, isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
+import type { Json, JsonObject } from '../../json/index.ts'
+import { canonicalJson, isJsonObject, jsonEntries, mapMembers, omit } from '../../json/index.ts'
+import { agentCardMessage, getField, type Message, type Shape } from '../model/index.ts'
 import { toCurrentForm } from './legacy-form.ts'
-import { servedScope } from './served-scope.ts'
 
-/** What a signature covers of a card: the text that is signed, which no two SDKs make in the same way. */
+/** The rules by which the text that a signature covers is made from a card. No two SDKs make it in the same way. */
 export const payloadRules = ['wire', 'served', 'proto', 'proto-ascii'] as const
 
 /** The name of a rule by which the payload of a signature is made from a card. */
 export type PayloadRule = (typeof payloadRules)[number]
 
 type Definition = {
-  /** Where the rule comes from: a section of the A2A specification, and the issues that show who follows it. */
+  /** The source of the rule: a section of the A2A specification, and the issues that show who follows it. */
   source: string
-  /** What a signature by this rule does not cover; undefined if it covers the whole card. */
+  /** The parts that a signature by this rule does not cover; undefined if it covers the whole card. */
   omits?: string
-  /** Returns the signed text of a card without signatures; `proto` returns that of the rule of this name. May throw for what is no Agent Card. */
+  /** Returns the signed text of a card without signatures; `proto` returns that of this rule. May throw for no card. */
   write: (card: JsonObject, proto: () => string) => string
 }
 
@@ -25,8 +26,7 @@ export const payloads: Readonly<Record<PayloadRule, Definition>> = {
     write: canonicalJson,
   },
   served: {
-    source:
-      'A2A 1.0 §8.4.1: default values of fields that are neither required nor `optional` are left out (A2A #2249)',
+    source: 'A2A 1.0 §8.4.1: default values of fields without presence of their own are left out (A2A #2249)',
     omits: 'default values of fields that are not required',
     write: card => canonicalJson(servedScope(card)),
   },
@@ -43,19 +43,15 @@ export const payloads: Readonly<Record<PayloadRule, Definition>> = {
   },
 }
 
-/**
- * Returns a function that writes the text which a signature of a card covers by a rule, each at most once; undefined for a document that the
- * rule cannot read.
- */
+/** Returns a function that writes the text that a rule covers, each at most once; undefined where the rule cannot. */
 export const createPayloadWriter = (card: JsonObject): ((rule: PayloadRule) => string | undefined) => {
   const unsigned = omit(card, 'signatures')
   const written = new Map<PayloadRule, string | undefined>()
   const write = (rule: PayloadRule): string | undefined => {
-    if (!written.has(rule))
-      written.set(
-        rule,
-        attempt(() => payloads[rule].write(unsigned, proto)),
-      )
+    if (!written.has(rule)) {
+      const text = attempt(() => payloads[rule].write(unsigned, proto))
+      written.set(rule, text)
+    }
     return written.get(rule)
   }
   const proto = (): string => {
@@ -66,10 +62,10 @@ export const createPayloadWriter = (card: JsonObject): ((rule: PayloadRule) => s
   return write
 }
 
-/** Returns the text that a signature of a card covers by one rule; undefined for a document that the rule cannot read. */
+/** Returns the text that a signature of a card covers by one rule; undefined for a document that it cannot read. */
 export const writePayload = (rule: PayloadRule, card: JsonObject): string | undefined => createPayloadWriter(card)(rule)
 
-/** Returns what `write` returns; undefined if it throws: the SDK reads members of values that a hostile document leaves out. */
+/** Returns what `write` returns; undefined if it throws: the SDK reads members that a hostile document leaves out. */
 export const attempt = (write: () => string | undefined): string | undefined => {
   try {
     return write()
@@ -77,6 +73,27 @@ export const attempt = (write: () => string | undefined): string | undefined => 
     return undefined
   }
 }
+
+/** Returns a card without authored default values of fields without presence, which the specification does not sign. */
+export const servedScope = (card: JsonObject): JsonObject => reduce(card, agentCardMessage)
+
+const reduce = (object: JsonObject, message: Message): JsonObject =>
+  mapMembers(object, (value, name) => {
+    if (Object.hasOwn(message, `${name}?`) && isDefault(value)) return undefined
+    const shape = getField(message, name)
+    return shape === undefined ? value : reduceValue(value, shape)
+  })
+
+/** A list has the message in each of its items. */
+const reduceValue = (value: Json, shape: Shape): Json => {
+  const inner = Array.isArray(shape) ? shape[0] : shape
+  if (inner === 'any') return value
+  if (Array.isArray(value)) return value.map(item => reduceValue(item, inner))
+  return isJsonObject(value) ? reduce(value, inner) : value
+}
+
+const isDefault = (value: Json): boolean =>
+  value === '' || value === false || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 
 /** Returns canonical JSON as Python writes it. Most texts are the same in both, and need not be parsed. */
 const toPythonJson = (text: string): string =>
@@ -101,8 +118,8 @@ const escapeNonAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /**
- * Writes a number as Python's `repr` does. The numbers of a card are in `params` of extensions, which protobuf reads as doubles: whole
- * ones end with `.0`, and the exponent has two digits.
+ * Writes a number as Python's `repr` does. The numbers of a card are in `params` of extensions, which protobuf reads as
+ * doubles: whole ones end with `.0`, and the exponent has two digits.
  */
 const pythonNumber = (value: number): string => {
   const exponent = Number(value.toExponential().split('e')[1])

@@ -2,19 +2,13 @@ import { parseUrl } from '../../http/shared.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { endpointFields } from '../read/index.ts'
 
-/** The documents of one card that clients get: of a request without a version, and of one for A2A 1.0, which may get none. */
+/** The documents of a card that clients get: without a version, and for A2A 1.0, which may get none. */
 export type ServedCards = { plain: JsonObject; current?: JsonObject | undefined }
 
-/**
- * Fetches a JSON document. `url` is its address after redirects, if there can be any. The error completes a sentence
- * that begins with the URL.
- */
+/** Fetches a JSON document; `url` is its address after redirects. The error completes a sentence about the URL. */
 export type FetchJson = (url: string) => Promise<{ document: Json; url?: string } | { error: string }>
 
-/**
- * Checks whether a document has what a card of any dialect has: a name and an endpoint. Many other documents have a
- * name.
- */
+/** Checks that a document has a name and an endpoint, as a card of any dialect. Many other documents have a name. */
 export const isAgentCard = (document: JsonObject): boolean =>
   typeof document.name === 'string' && endpointFields.some(name => Object.hasOwn(document, name))
 
@@ -33,10 +27,8 @@ export const fetchServedCards = async (
   address: string,
   fetchWith: (url: string, headers: Record<string, string>) => ReturnType<FetchJson>,
 ): Promise<{ served: ServedCards; url: string; missing?: string } | { error: string }> => {
-  const fetchCard = async (
-    from: string,
-    headers: Record<string, string>,
-  ): Promise<{ card: JsonObject; url: string } | { error: string }> => {
+  type Fetched = { card: JsonObject; url: string } | { error: string }
+  const fetchCard = async (from: string, headers: Record<string, string>): Promise<Fetched> => {
     const fetched = await fetchWith(from, { Accept: 'application/json', ...headers })
     if ('error' in fetched) return fetched
     const { document, url = from } = fetched

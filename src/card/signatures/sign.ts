@@ -3,11 +3,11 @@ import { type JsonObject, omit } from '../../json/index.ts'
 import { createPayloadWriter, type PayloadRule } from './payloads.ts'
 
 /** A private key of ES256, which every SDK accepts, with its public name. */
-export type SignerKey = { kid: string; privateKey: CryptoKey }
+type SignerKey = { kid: string; privateKey: CryptoKey }
 
 /** The keys and the earlier signatures with which the cards of one agent are signed. */
 export type CardSigner = {
-  /** The keys that sign each card. Some verifiers stop at a key that they do not know, so the one that stays longest comes first. */
+  /** The keys that sign each card, the one that stays longest first: some verifiers stop at a key they do not know. */
   keys: readonly SignerKey[]
   /** The URL of the public keys of `keys`. */
   jku: string
@@ -20,7 +20,7 @@ export type CardSigner = {
 /** A card with the signatures of this host, and these by the digest of what they sign. */
 type SignedCard = { document: JsonObject; signatures: Record<string, string>; rules: PayloadRule[] }
 
-/** The rules by which a card is signed with each key, the most widely accepted first. Equal payloads are signed once. */
+/** The rules by which a card is signed with each key, the most widely accepted first. Signs equal payloads once. */
 export const signedRules = ['proto', 'wire', 'served', 'proto-ascii'] as const satisfies PayloadRule[]
 
 /** Signs a card by every rule that verifiers follow, in place of all signatures that it has. */
@@ -36,11 +36,9 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
   const made = await Promise.all(
     signer.keys.flatMap(key => [...written.keys()].map(payload => sign(payload, key, signer))),
   )
+  const signatures = made.map(({ protected: header, signature }) => ({ protected: header, signature }))
   return {
-    document: {
-      ...unsigned,
-      signatures: made.map(({ protected: header, signature }) => ({ protected: header, signature })),
-    },
+    document: { ...unsigned, signatures },
     signatures: Object.fromEntries(made.map(({ digest, signature }) => [digest, signature])),
     rules: [...written.values()],
   }
@@ -50,39 +48,24 @@ export const signCard = async (card: JsonObject, signer: CardSigner): Promise<Si
 const JWT_CLAIMS = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti']
 
 /**
- * Checks whether a card with a signature of all its members would be a JWT as well: with the keys of this host, and
- * claims that the agent has chosen, for all who do not check `typ`. Other rules leave unknown members out.
+ * Checks whether a card with a signature of all its members would be a JWT of this host as well, with claims that the
+ * agent chose, for all who do not check `typ`. Other rules leave unknown members out.
  */
 const isJwt = (card: JsonObject): boolean => JWT_CLAIMS.some(claim => Object.hasOwn(card, claim))
 
-/** The order of the members is that of the specification's example. */
-const protectedHeader = (kid: string, jku: string) => ({ alg: 'ES256', typ: 'JOSE', kid, jku })
-
-const sign = async (
-  payload: string,
-  { kid, privateKey }: SignerKey,
-  { jku, known, made }: CardSigner,
-): Promise<{ digest: string; protected: string; signature: string }> => {
-  const header = protectedHeader(kid, jku)
-  const bytes = new TextEncoder().encode(payload)
-  const encodedHeader = base64url.encode(new TextEncoder().encode(JSON.stringify(header)))
-  const digest = await digestOf(encodedHeader, bytes)
+const sign = async (payload: string, { kid, privateKey }: SignerKey, { jku, known, made }: CardSigner) => {
+  // The order of the members is that of the specification's example.
+  const header = { alg: 'ES256', typ: 'JOSE', kid, jku }
+  const encodedHeader = base64url.encode(JSON.stringify(header))
+  // The digest names the key, too: its input is what the signature signs, with the header.
+  const input = new TextEncoder().encode(`${encodedHeader}.${payload}`)
+  const digest = base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', input)))
   const make = (): Promise<string> => {
-    const signing = new FlattenedSign(bytes).setProtectedHeader(header).sign(privateKey)
+    const signing = new FlattenedSign(new TextEncoder().encode(payload)).setProtectedHeader(header).sign(privateKey)
     const signature = signing.then(({ signature }) => signature)
     made?.set(digest, signature)
     return signature
   }
   const before = Object.hasOwn(known, digest) ? known[digest] : undefined
-  const signature = before ?? (await (made?.get(digest) ?? make()))
-  return { digest, protected: encodedHeader, signature }
-}
-
-/** Returns the SHA-256 of what a signature signs, its header included: so it names the key, too. */
-const digestOf = async (header: string, payload: Uint8Array): Promise<string> => {
-  const prefix = new TextEncoder().encode(`${header}.`)
-  const input = new Uint8Array(prefix.byteLength + payload.byteLength)
-  input.set(prefix)
-  input.set(payload, prefix.byteLength)
-  return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', input)))
+  return { digest, protected: encodedHeader, signature: before ?? (await (made?.get(digest) ?? make())) }
 }

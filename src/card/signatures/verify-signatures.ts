@@ -1,12 +1,11 @@
 import { base64url, type CryptoKey, flattenedVerify } from 'jose'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { listSignatures, readHeader, type SignatureHeader } from './header.ts'
+import { importKey, type PublicKey } from './key-sources.ts'
 import { listContradictions } from './legacy-form.ts'
-import { createPayloadWriter, type PayloadRule, payloadRules } from './payloads.ts'
-import { importKey, type PublicKey } from './public-keys.ts'
-import { servedScope } from './served-scope.ts'
+import { createPayloadWriter, type PayloadRule, payloadRules, servedScope } from './payloads.ts'
 
-/** What became of one signature of a card. */
+/** The result for one signature of a card. The reason completes a sentence whose subject is the signature. */
 export type SignatureResult = Partial<SignatureHeader> & Verdict
 
 type Verdict =
@@ -17,11 +16,7 @@ type Verdict =
       /** The key that made it. */
       key: Pick<PublicKey, 'kid' | 'thumbprint' | 'from'>
     }
-  | {
-      valid: false
-      /** Completes a sentence whose subject is the signature. */
-      reason: string
-    }
+  | { valid: false; reason: string }
 
 /** Verifies each signature of a card with keys that the caller trusts. `jku` selects nothing. Never rejects. */
 export const verifySignatures = async (
@@ -35,26 +30,22 @@ export const verifySignatures = async (
     if (!encoded.has(rule)) encoded.set(rule, encodePayload(write(rule)))
     return encoded.get(rule)
   }
-  const results: SignatureResult[] = []
-  for (const signature of listSignatures(card)) {
+  const verify = async (signature: Json): Promise<SignatureResult> => {
     const read = readHeader(signature)
-    if ('reason' in read) {
-      results.push({ valid: false, ...read })
-      continue
-    }
-    const found = await findKey(read.header, keys, now)
-    if ('reason' in found) {
-      results.push({ ...read.header, valid: false, ...found })
-      continue
-    }
-    const rule = await findRule(signature, read.header, found.key, payloadOf)
-    results.push({ ...read.header, ...judgeRule(rule, card, found.publicKey) })
+    if ('reason' in read) return { valid: false, ...read }
+    const { header } = read
+    const found = await findKey(header, keys, now)
+    if ('reason' in found) return { ...header, valid: false, ...found }
+    const rule = await findRule(signature, header, found.key, payloadOf)
+    return { ...header, ...evaluateRule(rule, card, found.publicKey) }
   }
+  const results: SignatureResult[] = []
+  for (const signature of listSignatures(card)) results.push(await verify(signature))
   return results
 }
 
 /** A rule that leaves out fields which contradict the others does not cover the card that its readers see. */
-const judgeRule = (rule: PayloadRule | undefined, card: JsonObject, key: PublicKey): Verdict => {
+const evaluateRule = (rule: PayloadRule | undefined, card: JsonObject, key: PublicKey): Verdict => {
   if (rule === undefined) return { valid: false, reason: 'is not valid for this card under any rule' }
   const contradiction = rule === 'wire' ? undefined : findContradiction(card, rule)
   return contradiction === undefined
@@ -62,9 +53,7 @@ const judgeRule = (rule: PayloadRule | undefined, card: JsonObject, key: PublicK
     : { valid: false, reason: `covers the card in the form of A2A 1.0 only, which ${contradiction} contradicts` }
 }
 
-/**
- * The rule `served` leaves out default values only: what contradicts the others without these, the author has signed.
- */
+/** The rule `served` leaves out default values only: what contradicts without these, the author has signed. */
 const findContradiction = (card: JsonObject, rule: PayloadRule): Pointer | undefined => {
   const signed = new Set(rule === 'served' ? listContradictions(servedScope(card)) : [])
   return listContradictions(card).find(pointer => !signed.has(pointer))
@@ -91,9 +80,6 @@ const findRule = async (
   return undefined
 }
 
-/** As long as a thumbprint is, and longer. */
-const MAX_SHOWN_KID = 100
-
 /** Returns the key that a signature names, ready for use; or why it cannot be verified. */
 export const findKey = async (
   { alg, kid }: Pick<SignatureHeader, 'alg' | 'kid'>,
@@ -102,16 +88,15 @@ export const findKey = async (
 ): Promise<{ publicKey: PublicKey; key: CryptoKey } | { reason: string }> => {
   const [publicKey, ...others] = keys.filter(key => key.kid === kid)
   if (publicKey === undefined)
-    return {
-      reason: `names the key ${JSON.stringify(kid.slice(0, MAX_SHOWN_KID))}, which is not among the trusted keys`,
-    }
+    // A thumbprint is shorter than the limit.
+    return { reason: `names the key ${JSON.stringify(kid.slice(0, 100))}, which is not among the trusted keys` }
   if (others.some(({ thumbprint }) => thumbprint !== publicKey.thumbprint))
     return { reason: 'names a key whose `kid` several keys have' }
   const imported = await importKey(publicKey, alg, now)
   return 'error' in imported ? { reason: `is not valid: ${imported.error}` } : { publicKey, key: imported.key }
 }
 
-/** Whether a signature that `readHeader` has read signs a payload, in base64url, with a key. */
+/** Checks that a signature which `readHeader` has read signs a payload, in base64url, with a key. */
 export const isSignatureOf = (
   signature: Json,
   { alg }: Pick<SignatureHeader, 'alg'>,

@@ -71,7 +71,7 @@ describe('served: the rule of A2A 1.0 §8.4.1 on the card as it is served', () =
     const cards: JsonObject[] = [
       { name: '', description: '', version: '', skills: [], supportedInterfaces: [], capabilities: {} },
       { documentationUrl: '', iconUrl: '', capabilities: { streaming: false, extendedAgentCard: false } },
-      { 'x-note': '', rating: 0, skills: [{ 'x-a': [] }] },
+      { 'x-note': '', rating: 0, skills: [{ 'x-a': [] }], 'securityRequirements?': [{ schemes: {} }] },
       withParams({ a: '', b: [], c: false }),
     ]
     expectPayloads(

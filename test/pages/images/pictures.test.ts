@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import jsQR from 'jsqr'
 import { describe, expect, it } from 'vitest'
 import type { AgentCard } from '../../../src/card/model/agent-card.ts'
-import type { Receipt } from '../../../src/card/model/receipt.ts'
+import type { Receipt } from '../../../src/card/model/receipt-format.ts'
 import { BADGE_COLORS, checkedSegment, declaredVersions, renderBadge } from '../../../src/pages/images/badge.ts'
 import {
   arrangeChips,

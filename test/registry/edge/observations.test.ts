@@ -4,7 +4,7 @@ import {
   mergeObservations,
   type Observations,
   type ObservedCall,
-} from '../../../src/card/model/observations.ts'
+} from '../../../src/card/model/observed-calls.ts'
 import { observeCall, observeMediaTypes, sendObservations } from '../../../src/registry/edge/observations.ts'
 import { executionContext as ctx } from '../../support/kv.ts'
 

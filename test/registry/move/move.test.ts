@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compile } from '../../../src/card/compile/index.ts'
-import { createObservations } from '../../../src/card/model/observations.ts'
+import { createObservations } from '../../../src/card/model/observed-calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { type AuditEntry, sealEntry } from '../../../src/registry/audit/chain.ts'

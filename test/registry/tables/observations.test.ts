@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { addMediaTypes, createObservations, type Observations } from '../../../src/card/model/observations.ts'
+import { addMediaTypes, createObservations, type Observations } from '../../../src/card/model/observed-calls.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { recordObservations, selectObservations } from '../../../src/registry/tables/observations.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { StoredReceipt } from '../../../src/card/model/receipt.ts'
+import type { StoredReceipt } from '../../../src/card/model/receipt-format.ts'
 import { buildEntry } from '../../../src/registry/store/kv-entries.ts'
 import { register, remove } from '../../../src/registry/store/register.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'

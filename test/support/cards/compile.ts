@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type CompileContext, type Compiled, compile } from '../../../src/card/compile/index.ts'
-import type { CardError, Issue } from '../../../src/card/model/report.ts'
+import type { CardError, Issue } from '../../../src/card/model/registration-report.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard } from './cards.ts'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
-import { validate } from '../../../src/card/model/schema.ts'
+import { validate } from '../../../src/card/model/validation.ts'
 
 it('a value of another type has an error with its place and the type that it must have', () => {
   const schema = v.object({ list: v.array(v.string()), flag: v.boolean(), object: v.object({}), text: v.string() })

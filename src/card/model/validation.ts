@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { parseUrl, toHttpUrl } from '../../http/shared.ts'
+import { parseUrl } from '../../http/shared.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { MAX_HOSTS } from '../../limits.ts'
-import type { CardError } from './report.ts'
+import type { CardError } from './registration-report.ts'
 
 /** Any JSON value: documents come from `JSON.parse`, so there is nothing to check. */
 export const json = v.custom<Json>(() => true)
@@ -33,17 +33,12 @@ export const record = <Value extends v.GenericSchema>(
 const notAnArray = <Schema extends v.GenericSchema>(schema: Schema, message = 'must be an object') =>
   v.lazy(value => (isJsonObject(value) ? schema : v.never(message)))
 
-/** Text that is not blank. */
-export const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
-
-/** Text that is not blank, on one line. */
-export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one line, without control characters'))
-
 /** A whole number that JavaScript represents exactly. */
-export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) => {
-  const message = `must be a whole number from ${min} to ${max}`
-  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
-}
+export const wholeNumber = (
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+  message = `must be a whole number from ${min} to ${max}`,
+) => v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 
 /** The end of the year 2188: a Durable Object throws for alarms after 2189. */
 export const MAX_TIME_SECONDS = 6_911_049_599
@@ -53,9 +48,6 @@ export const timestamp = wholeNumber(0, MAX_TIME_SECONDS * 1000)
 
 /** The number of a revision: 15 digits are exact. */
 export const revisionNumber = wholeNumber(1, 999_999_999_999_999)
-
-/** A list of single-line strings. */
-export const stringList = v.array(singleLine, 'must be a list of strings')
 
 /** A link that people follow. The linter reports one that is relative, or has another scheme than http and https. */
 export const link = v.pipe(
@@ -75,25 +67,16 @@ export const httpUrl = v.pipe(
   v.check(value => !hasUserInfo(value), 'must not contain a user name or password'),
 )
 
-/** The address of a gRPC interface. */
-export const grpcAddress = v.pipe(
-  v.string('must be an address, as a string'),
-  v.check(value => {
-    const url = toHttpUrl(value)
-    return isHttp(url) && !hasUserInfo(url) && parseUrl(url)?.port !== '0'
-  }, 'must be host:port, such as grpc.example.com:443, or a URL with https'),
-)
-
 const isHttp = (value: string): boolean => /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && parseUrl(value) !== null
 
 const hasUserInfo = (value: string): boolean => {
-  const url = parseUrl(value)
-  return url !== null && (url.username !== '' || url.password !== '')
+  const { username = '', password = '' } = parseUrl(value) ?? {}
+  return username !== '' || password !== ''
 }
 
 const invalidHostname = 'must be a host name in lower case, without scheme, port or path; or "*"'
 
-/** A host name in lower case, or `*` for any other host. A URL can have it: a name that ends in a number is an address, or nothing. */
+/** A host name in lower case that a URL can have, or `*` for any other host. A name that ends in a number is none. */
 export const hostname = v.pipe(
   v.string('must be a host name'),
   v.regex(
@@ -114,9 +97,7 @@ export const validate = <Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): { output: v.InferOutput<Schema> } | { errors: CardError[] } => {
-  const result = v.safeParse(schema, value, {
-    message: ({ type, message }) => defaultMessages.get(type) ?? message,
-  })
+  const result = v.safeParse(schema, value, { message: ({ type, message }) => defaultMessages.get(type) ?? message })
   return result.success ? { output: result.output } : { errors: toCardErrors(result.issues) }
 }
 

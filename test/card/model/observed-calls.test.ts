@@ -6,7 +6,7 @@ import {
   mergeObservations,
   type Observations,
   type ObservedCall,
-} from '../../../src/card/model/observations.ts'
+} from '../../../src/card/model/observed-calls.ts'
 import { MAX_OBSERVED_MEDIA_TYPES } from '../../../src/limits.ts'
 
 const answered: ObservedCall = {

@@ -1,47 +1,42 @@
 import * as v from 'valibot'
 
-/** The `typ` of the signature of a receipt (RFC 8725 §3.11), so that no other signature of this host is taken for one. */
+/** The `typ` of the signature of a receipt (RFC 8725 §3.11), which no other signature of this host has. */
 export const RECEIPT_TYPE = 'calling-card-receipt+jws'
 
-const legs = ['gate', 'direct'] as const
+/** The path of a test's request: through the gate of this host, or to the agent itself. */
+export type Leg = ReceiptTest['through']
 
-/** Where a test sends its request: through the gate of this host, or to the agent itself. */
-export type Leg = (typeof legs)[number]
-
-const testResults = ['passed', 'failed', 'skipped'] as const
-
-/** How a test ended. */
-export type TestResult = (typeof testResults)[number]
+/** The result of a test. */
+export type TestResult = ReceiptTest['result']
 
 /** One test of a check. No member has a text of the agent. */
 export const ReceiptTest = v.object({
   /** The name is stable. */
   id: v.string(),
   title: v.string(),
-  through: v.picklist(legs),
+  through: v.picklist(['gate', 'direct']),
   /** The binding and version of the call, such as `JSONRPC 1.0`. Absent for the card itself. */
   protocol: v.optional(v.string()),
-  /** What the card claims, or A2A requires. */
+  /** The claim of the card, or the requirement of A2A. */
   claimed: v.string(),
-  /** What came back. Absent if nothing was sent. */
+  /** The response. Absent if nothing was sent. */
   happened: v.optional(v.string()),
-  result: v.picklist(testResults),
-  /** Why the test failed or was skipped. */
+  result: v.picklist(['passed', 'failed', 'skipped']),
+  /** The reason why the test failed or was skipped. */
   reason: v.optional(v.string()),
 })
 export type ReceiptTest = v.InferOutput<typeof ReceiptTest>
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** What a check of an agent has shown. */
+/** The result of a check of an agent by the host at an origin. */
 export const Receipt = v.object({
   /** The id of the agent. */
   agent: v.string(),
   /** The version and the entity tag of the card that was checked. */
   card: v.object({ version: v.string(), etag: v.string() }),
-  /** When, as ISO 8601. */
+  /** The time, as ISO 8601. */
   checked: v.string(),
-  /** The origin of the host that made the check. */
   host: v.string(),
   /** Whether a message was sent. */
   send: v.boolean(),

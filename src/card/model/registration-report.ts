@@ -3,16 +3,16 @@ import type { Pointer } from '../../json/index.ts'
 /** A change that was made to a card, with its pointer in the authored card. */
 export type Note = { pointer: Pointer; message: string }
 
-/** Why a document is rejected, with a pointer into it. */
-export type CardError = { pointer: Pointer; message: string }
+/** The reason why a document is rejected, with a pointer into it. */
+export type CardError = Note
 
 /** A finding of the linter, with its pointer in the authored card. The name of a rule is stable. */
 export type Issue = { rule: string; severity: Severity; pointer: Pointer; message: string }
 
-/** How much a finding matters: an error breaks clients, a warning misleads them, an info suggests an improvement. */
+/** The severity of a finding: an error breaks clients, a warning misleads them, an info suggests an improvement. */
 export type Severity = 'error' | 'warning' | 'info'
 
-/** What a registration did to the card. Every pointer is into the authored card; every list is bounded. */
+/** The changes that a registration made. Every pointer is into the authored card; every list is bounded. */
 export type Report = {
   /** The dialect of the authored card. */
   dialect: string
@@ -22,11 +22,11 @@ export type Report = {
   converted: Note[]
   /** By dialect: the fields that it cannot express. */
   dropped: Record<string, Pointer[]>
-  /** What is lost where this host translates calls, and interfaces to which it forwards none. */
+  /** The losses where this host translates calls, and interfaces to which it forwards none. */
   lossy: Note[]
-  /** What became of the signatures of the author, and which documents this host signs. */
+  /** The fate of the author's signatures, and the documents that this host signs. */
   signatures: Note[]
-  /** What the linter found. */
+  /** The findings of the linter. */
   issues: Issue[]
 }
 
@@ -34,7 +34,7 @@ const MAX_ENTRIES = 100
 const MAX_POINTER_LENGTH = 128
 const MAX_MESSAGE_LENGTH = 250
 
-/** Limits a list of notes and the length of each; the last one gives the number of those left out. `toAuthored` maps their pointers. */
+/** Limits a list of notes and their lengths; the last one gives the number of those left out. Maps their pointers. */
 export const truncateNotes = <Entry extends Note>(
   notes: readonly Entry[],
   toAuthored: (pointer: Pointer) => Pointer,
@@ -53,10 +53,10 @@ export const truncatePointers = (pointers: readonly Pointer[]): string[] => {
 }
 
 /** Returns the pointer, or where it is too long the closest ancestor that is not. */
-const truncatePointer = (pointer: Pointer): Pointer =>
-  pointer.length > MAX_POINTER_LENGTH
-    ? pointer.slice(0, Math.max(0, pointer.lastIndexOf('/', MAX_POINTER_LENGTH)))
-    : pointer
+const truncatePointer = (pointer: Pointer): Pointer => {
+  if (pointer.length <= MAX_POINTER_LENGTH) return pointer
+  return pointer.slice(0, Math.max(0, pointer.lastIndexOf('/', MAX_POINTER_LENGTH)))
+}
 
 const truncateMessage = (message: string): string =>
   message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…` : message
