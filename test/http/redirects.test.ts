@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type FetchFn, fetchFollowingRedirects, type GetHeaders } from '../../src/http/safe-fetch.ts'
+import { fetchFollowingRedirects, type GetHeaders } from '../../src/http/fetch-resource.ts'
+import type { FetchFn } from '../../src/http/safe-fetch.ts'
 
 type Redirects = Record<string, string | null | [status: number, location: string]>
 

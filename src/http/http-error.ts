@@ -1,6 +1,5 @@
+import { jsonResponse } from './handler.ts'
 import { CORS_HEADERS, NO_STORE } from './headers.ts'
-import { log } from './log.ts'
-import { jsonResponse } from './responses.ts'
 
 /** One thing that is wrong with a body, at a JSON Pointer. */
 type FieldError = { pointer: string; message: string }
@@ -47,9 +46,6 @@ const titles: Record<number, string> = {
   507: 'Insufficient Storage',
 }
 
-const problemResponse = (error: HttpError): Response =>
-  jsonResponse(toProblem(error), error.status, { 'Content-Type': 'application/problem+json', ...error.headers })
-
 /** Returns the problem details of an error (RFC 9457). */
 export const toProblem = ({ status, code, message, errors }: HttpError) => ({
   type: 'about:blank',
@@ -73,10 +69,14 @@ export const tooManyRequests = (detail: string): HttpError =>
 export const serviceUnavailable = (detail = 'This host cannot look up its agents right now.'): HttpError =>
   new HttpError(503, 'unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
 
-/** Returns the response to an error: the problem details of an HttpError; for any other, which is logged, a blank 500. */
+/** Returns the response to an error: problem details; for one that no client may see, which is logged, a blank 500. */
 export const toErrorResponse = (error: unknown): Response => {
-  const httpError = toHttpError(error)
-  if (httpError) return problemResponse(httpError)
+  const known = toHttpError(error)
+  if (known)
+    return jsonResponse(toProblem(known), known.status, {
+      'Content-Type': 'application/problem+json',
+      ...known.headers,
+    })
   logUnexpected(error)
   return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 }
@@ -87,18 +87,17 @@ export const toErrorResponse = (error: unknown): Response => {
  */
 export const toHttpError = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
-  if (error instanceof Error && error.message.includes('database or disk is full')) return storageFull()
-  if (!isUnavailableObject(error)) return undefined
+  if (!(error instanceof Error)) return undefined
+  if (error.message.includes('database or disk is full')) return new HttpError(507, 'storage-full', STORAGE_FULL)
+  // The object cannot be reached, is overloaded, or was reset by the platform.
+  if (!['retryable', 'overloaded', 'durableObjectReset'].some(name => Reflect.get(error, name) === true))
+    return undefined
   log('error', 'storage-unavailable', { 'exception.stacktrace': stackOf(error) })
   return serviceUnavailable('The storage of this host does not respond right now.')
 }
 
-const storageFull = (): HttpError =>
-  new HttpError(
-    507,
-    'storage-full',
-    'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.',
-  )
+const STORAGE_FULL =
+  'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.'
 
 /** Logs a defect of this host. */
 export const logUnexpected = (error: unknown): void =>
@@ -106,7 +105,62 @@ export const logUnexpected = (error: unknown): void =>
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
-/** Recognizes the errors of a Durable Object that cannot be reached, is overloaded, or was reset by the platform. */
-const isUnavailableObject = (error: unknown): boolean =>
-  error instanceof Error &&
-  ['retryable', 'overloaded', 'durableObjectReset'].some(name => Reflect.get(error, name) === true)
+/** The events of the log. docs/observability.md explains each. */
+type LogEvent =
+  | 'call'
+  | 'card-unread'
+  | 'check-unanswered'
+  | 'extended-card-invalid'
+  | 'issuer-keys-ignored'
+  | 'issuer-unread'
+  | 'jwt-unverifiable'
+  | 'kv-read-failed'
+  | 'misconfigured'
+  | 'observations-lost'
+  | 'publication-failed'
+  | 'purge-failed'
+  | 'refresh-failed'
+  | 'refusal-unrecorded'
+  | 'registry-unavailable'
+  | 'rpc'
+  | 'signing-key'
+  | 'source-blocked'
+  | 'storage-unavailable'
+  | 'stream'
+  | 'task-owners-unavailable'
+  | 'tool-call'
+  | 'unexpected'
+  | 'webhook-changes-lost'
+  | 'webhook-failed'
+
+/** The fields of a line: this host's own, and those of OpenTelemetry's semantic conventions. */
+type LogFields = {
+  'a2a.method.name'?: string
+  'a2a.protocol.version'?: string
+  'calling_card.binding'?: string
+  'calling_card.caller'?: string
+  'calling_card.detail'?: string
+  'calling_card.duration_ms'?: number
+  'calling_card.issuer'?: string
+  'calling_card.key'?: string
+  'calling_card.outcome'?: string
+  'calling_card.pointer'?: string
+  'calling_card.upstream.status_code'?: number
+  'calling_card.warnings'?: string
+  'error.type'?: string
+  'exception.message'?: string
+  'exception.stacktrace'?: string
+  'gen_ai.agent.id'?: string
+  'http.response.status_code'?: number
+  parent_span_id?: string
+  'rpc.method'?: string
+  'server.address'?: string
+  'server.port'?: number
+  span_id?: string
+  trace_flags?: string
+  trace_id?: string
+}
+
+/** Writes one structured line to the Worker's log. Fields never contain a token, a body or the value of a header. */
+export const log = (level: 'info' | 'warn' | 'error', event: LogEvent, fields: LogFields): void =>
+  console[level](JSON.stringify({ event, ...fields }))
