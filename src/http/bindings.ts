@@ -10,7 +10,7 @@ export const resolveService = (name: string, env: Env): Fetcher | undefined => {
   return isService(binding) ? binding : undefined
 }
 
-/** Returns the secret that a manifest names, as a header can carry it; or what is wrong. None is one of the host's own. */
+/** Returns the secret that a manifest names, as a header carries it; or what is wrong. Never one of the host's own. */
 export const resolveSecret = (
   name: string,
   env: Env,

@@ -99,7 +99,7 @@ const decodeUtf8 = (bytes: Uint8Array): BodyText => {
 
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024
 
-/** Drops the rest of a body. A request is read on, within limits: a client that is still sending may see no response. */
+/** Drops the rest of a body. Reads a request on, within limits: a client that is still sending may see no response. */
 const drain = async (
   message: Request | Response,
   reader: ReadableStreamDefaultReader<Uint8Array>,

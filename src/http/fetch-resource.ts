@@ -3,7 +3,7 @@ import { CARD_TIMEOUT_SECONDS, MAX_CARD_BYTES, MAX_REDIRECTS } from '../limits.t
 import { readText } from './body.ts'
 import { type FetchFn, parseUrl, safeFetch } from './safe-fetch.ts'
 
-/** The reason why a resource was not fetched. `detail` is for the log only: clients may have to see one reason for all. */
+/** The reason why a resource was not fetched. `detail` is for the log only: clients may see one reason for all. */
 export type FetchFailure = { detail: string } & (
   | { failed: 'blocked' | 'unreachable' | 'timeout' | 'redirect' | 'too-large' | 'not-text' }
   | { failed: 'status'; status: number }

@@ -117,10 +117,10 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'the cursor of any phase that has no other page leads to the audit',
   },
   {
-    path: 'src/json/media-ranges.ts',
+    path: 'src/json/media-type.ts',
     original: '0',
     replacement: '-1',
-    line: "split('/', 1)[0]",
+    line: "split('/', 1)[0] ?? ''",
     reason: 'all ranges are compared then, with the same result',
   },
   {
