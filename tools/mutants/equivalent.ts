@@ -38,7 +38,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'a search from before the start begins at the start',
   },
   {
-    path: 'src/auth/refusals.ts',
+    path: 'src/auth/require.ts',
     original: '500',
     replacement: '501',
     reason: 'no HttpError has the status 500: it is the response to any other error',
