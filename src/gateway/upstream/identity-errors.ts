@@ -10,7 +10,7 @@ export const findIdentityErrors = async (
 ): Promise<CardError[]> => {
   if (upstream.identity === undefined) return []
   // Loaded on first use, because few manifests ask for it.
-  const { getSigningKeys } = await import('../../signing/keys.ts')
+  const { getSigningKeys } = await import('../../signing/signing-keys.ts')
   const keys = await getSigningKeys(env)
   const messages = [
     // The host name of a request is the caller's choice, so it must not become the issuer.

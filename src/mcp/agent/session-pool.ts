@@ -7,18 +7,14 @@ import {
   MCP_SESSION_IDLE_SECONDS,
 } from '../../limits.ts'
 import { type McpError, openSession, type Session } from '../client/index.ts'
-import type { BridgeCall } from './bridge-call.ts'
 import type { CallerIdentity } from './quotas.ts'
+import type { BridgeCall } from './tool-call.ts'
 
 /**
- * Whose state a server keeps in a session: that of an authenticated caller, or of one context of an address. Several people may share an
- * address, and only they know the ids of their contexts.
+ * The caller whose state a server keeps in a session: an authenticated one, or one context of an address. People who
+ * share an address do not know the ids of each other's contexts.
  */
 export type SessionOwner = CallerIdentity & { context?: string }
-
-/** Returns the owner of a session for a call in this context. */
-export const ownerOf = (caller: CallerIdentity, context: string): SessionOwner =>
-  caller.authenticated ? caller : { ...caller, context }
 
 /** An open session with an MCP server. One that is retired closes with its last call. */
 export type PooledSession = {
@@ -27,41 +23,37 @@ export type PooledSession = {
   readonly upstream: string
   /** Absent where all callers share the session. */
   readonly owner: SessionOwner | undefined
-  readonly linked: LinkedResources
+  /** The resources that results of tools have linked, for each owner: several may share the session. */
+  readonly linked: Set<string>
   calls: number
   isRetired: boolean
   lastUsed: number
 }
 
-/** The resources that results of tools have linked, for each owner of a session: several may share one. */
-class LinkedResources {
-  readonly #keys = new Set<string>()
-
-  /** Adds a resource, unless its URI is so long that a few of them would fill the memory. */
-  add(owner: SessionOwner, uri: string): void {
-    if (uri.length > MAX_RESOURCE_URI_LENGTH) return
-    this.#keys.add(keyOf(owner, uri))
-    const [oldest] = this.#keys
-    if (this.#keys.size > MAX_LINKED_RESOURCES && oldest !== undefined) this.#keys.delete(oldest)
-  }
-
-  has(owner: SessionOwner, uri: string): boolean {
-    return this.#keys.has(keyOf(owner, uri))
-  }
+/** Records that a result has linked a resource, unless its URI is so long that a few of them would fill the memory. */
+export const addLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string): void => {
+  if (uri.length > MAX_RESOURCE_URI_LENGTH) return
+  linked.add(keyOf(owner, uri))
+  const [oldest] = linked
+  if (linked.size > MAX_LINKED_RESOURCES && oldest !== undefined) linked.delete(oldest)
 }
 
-const keyOf = ({ authenticated, name, context = '' }: SessionOwner, detail = ''): string =>
-  JSON.stringify([authenticated, name, context, detail])
+/** Checks whether a result has linked a resource for an owner. */
+export const isLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string): boolean =>
+  linked.has(keyOf(owner, uri))
 
 /** The key of a session that all callers share. */
 const SHARED = ''
+
+const keyOf = (owner: SessionOwner | undefined, uri = ''): string =>
+  owner ? JSON.stringify([owner.authenticated, owner.name, owner.context ?? '', uri]) : SHARED
 
 /** A session that is being opened, and the calls that wait for it. */
 type Opening = { pooled: Promise<PooledSession | McpError>; calls: number }
 
 /**
- * The sessions of one agent with its MCP server: one for each authenticated caller and each context of the others, or one for all
- * where the manifest has that, or where the server keeps nothing between two requests.
+ * The sessions of one agent with its MCP server: one for each owner, or one for all if the manifest says so, or if the
+ * server keeps nothing between two requests.
  */
 export class SessionPool {
   readonly #sessions = new Map<string, PooledSession>()
@@ -72,7 +64,7 @@ export class SessionPool {
     this.#onToolsChanged = onToolsChanged
   }
 
-  /** Returns the session of an owner, and opens one if the owner has no session yet. It stays open at least until it is released. */
+  /** Returns the session of an owner, and opens one if there is none. It stays open at least until it is released. */
   async acquire(
     upstream: BridgeCall['upstream'],
     owner: SessionOwner,
@@ -82,7 +74,7 @@ export class SessionPool {
     for (const pooled of this.#sessions.values())
       if (pooled.upstream !== target || pooled.session.isClosed()) this.retire(pooled)
     const opener = upstream.session === 'shared' ? undefined : owner
-    const key = opener ? keyOf(opener) : SHARED
+    const key = keyOf(opener)
     const pooled = this.#sessions.get(SHARED) ?? this.#sessions.get(key)
     if (pooled) {
       pooled.calls++
@@ -108,11 +100,6 @@ export class SessionPool {
     if (pooled.calls === 0) void pooled.session.close()
   }
 
-  /** Retires all sessions. */
-  close(): void {
-    for (const pooled of this.#sessions.values()) this.retire(pooled)
-  }
-
   /** Closes the sessions that nobody has used for a while. Returns when the next one is due, in ms since the epoch. */
   closeIdle(now: number): number | undefined {
     const idleMs = MCP_SESSION_IDLE_SECONDS * 1000
@@ -124,7 +111,7 @@ export class SessionPool {
   /** Opens a session; two calls of one caller wait for the same one. */
   #open(upstream: BridgeCall['upstream'], owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
     const target = JSON.stringify(upstream)
-    const key = `${target} ${owner ? keyOf(owner) : SHARED}`
+    const key = `${target} ${keyOf(owner)}`
     const open = async (): Promise<PooledSession | McpError> => {
       try {
         const opened = await openSession(upstream.url, fetch, {
@@ -146,7 +133,7 @@ export class SessionPool {
   /** Adds a session, with the calls that wait for it: nothing may close it before they get it. */
   #add(session: Session, upstream: string, caller: SessionOwner | undefined, calls: number): PooledSession {
     const owner = session.isStateless ? undefined : caller
-    const key = owner ? keyOf(owner) : SHARED
+    const key = keyOf(owner)
     const other = this.#sessions.get(key)
     // Another caller of a server without sessions was faster.
     if (other?.upstream === upstream && !other.session.isClosed()) {
@@ -155,14 +142,14 @@ export class SessionPool {
       return other
     }
     if (other) this.retire(other)
-    const [linked, lastUsed] = [new LinkedResources(), Date.now()]
-    const pooled = { session, upstream, owner, linked, calls, isRetired: false, lastUsed }
+    const linked = new Set<string>()
+    const pooled = { session, upstream, owner, linked, calls, isRetired: false, lastUsed: Date.now() }
     this.#sessions.set(key, pooled)
     this.#evict()
     return pooled
   }
 
-  /** Closes sessions while there are too many: those of the address that has most, else the one that was unused longest. */
+  /** Closes sessions while there are too many: of the address that has most, else the one that was unused longest. */
   #evict(): void {
     while (this.#sessions.size > MAX_MCP_SESSIONS) {
       const idle = this.#idle()

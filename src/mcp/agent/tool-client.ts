@@ -4,24 +4,24 @@ import { createUpstreamFetch } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_TOOL_SECONDS } from '../../limits.ts'
 import type { McpError, OnElicitation } from '../client/index.ts'
-import type { BridgeCall } from './bridge-call.ts'
 import type { CallerIdentity } from './quotas.ts'
-import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './results.ts'
-import { ownerOf, type PooledSession, type SessionOwner, SessionPool } from './session-pool.ts'
+import { addLinked, isLinked, type PooledSession, type SessionOwner, SessionPool } from './session-pool.ts'
+import type { BridgeCall } from './tool-call.ts'
+import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './tool-outcome.ts'
 
-/** How to call a tool. */
+/** The circumstances of a call. */
 export type CallOptions = {
   caller: CallerIdentity
   /** The id of the A2A context. */
   context: string
   signal: AbortSignal
-  /** How long the tool may take without reporting progress. */
+  /** The time that the tool may take without reporting progress. */
   timeoutSeconds: number
   onProgress: (progress: Progress) => void
   onElicitation: OnElicitation
 }
 
-/** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call and stay open. */
+/** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call. */
 export class ToolClient {
   readonly #env: Env
   readonly #pool: SessionPool
@@ -38,12 +38,14 @@ export class ToolClient {
     args: JsonObject,
     options: CallOptions,
   ): Promise<ToolOutcome> {
-    const { caller, context, signal, timeoutSeconds, onProgress, onElicitation } = options
-    const owner = ownerOf(caller, context)
+    const { signal, timeoutSeconds, onProgress, onElicitation } = options
     const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
-    return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
-      const called = await session.callTool(name, args, { signal, timeoutMs, maxTimeoutMs, onProgress, onElicitation })
-      if ('result' in called) for (const uri of linkedBy(called.result)) linked.add(owner, uri)
+    const owner = ownerOf(options)
+    return this.#inSession(upstream, options, async pooled => {
+      const limits = { signal, timeoutMs, maxTimeoutMs, onProgress, onElicitation }
+      const called = await pooled.session.callTool(name, args, limits)
+      const content = ('result' in called && called.result.content) || []
+      for (const block of content) if (block.type === 'resource_link') addLinked(pooled, owner, block.uri)
       return called
     })
   }
@@ -52,12 +54,12 @@ export class ToolClient {
   async read(
     upstream: BridgeCall['upstream'],
     { uri, isListed }: NonNullable<BridgeCall['resource']>,
-    { caller, context, signal, timeoutSeconds }: Pick<CallOptions, 'caller' | 'context' | 'signal' | 'timeoutSeconds'>,
+    options: Omit<CallOptions, 'onProgress' | 'onElicitation'>,
   ): Promise<ToolOutcome> {
-    const owner = ownerOf(caller, context)
-    return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
-      if (!isListed && !linked.has(owner, uri)) return { failure: unknownResource }
-      const read = await session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
+    const { signal, timeoutSeconds } = options
+    return this.#inSession(upstream, options, async pooled => {
+      if (!isListed && !isLinked(pooled, ownerOf(options), uri)) return { failure: unknownResource }
+      const read = await pooled.session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
       if ('failure' in read) return read
       return { result: { content: read.contents.map(resource => ({ type: 'resource' as const, resource })) } }
     })
@@ -68,21 +70,17 @@ export class ToolClient {
     return this.#pool.closeIdle(now)
   }
 
-  /** Ends the sessions as soon as no call uses them. */
-  close(): void {
-    this.#pool.close()
-  }
-
   /** Does some work in the owner's session, and again if the server has lost the session: then it has done nothing. */
   async #inSession(
     upstream: BridgeCall['upstream'],
-    { owner, timeoutSeconds }: { owner: SessionOwner; timeoutSeconds: number },
+    options: Pick<CallOptions, 'caller' | 'context' | 'timeoutSeconds'>,
     work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
   ): Promise<ToolOutcome> {
+    const { timeoutSeconds } = options
     const fetch = createUpstreamFetch(upstream, this.#env, config(this.#env))
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {
-      const pooled = await this.#pool.acquire(upstream, owner, fetch)
+      const pooled = await this.#pool.acquire(upstream, ownerOf(options), fetch)
       if ('code' in pooled) return toFailedOutcome(pooled, timeoutSeconds)
       try {
         const done = await work(pooled)
@@ -105,5 +103,5 @@ const unknownResource: McpError = {
   message: 'The card does not list this resource, and no result of your recent calls has linked it.',
 }
 
-const linkedBy = ({ content = [] }: ToolResult): string[] =>
-  content.flatMap(block => (block.type === 'resource_link' ? [block.uri] : []))
+const ownerOf = ({ caller, context }: Pick<CallOptions, 'caller' | 'context'>): SessionOwner =>
+  caller.authenticated ? caller : { ...caller, context }

@@ -7,7 +7,7 @@ import {
   MAX_SKILLS,
 } from '../../limits.ts'
 import type { ElicitationPolicy } from './elicitation.ts'
-import { type McpError, notReady } from './errors.ts'
+import { type McpError, notReady } from './mcp-error.ts'
 import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
 
 /** Everything that an MCP server declares about itself. */
@@ -19,7 +19,7 @@ export type Listed = { items: Json[]; truncated?: string }
 /** What a server declares, or why it could not be discovered. */
 type Discovery = { discovered: Discovered } | { failure: McpError }
 
-/** What discovery may cost. */
+/** The limits of discovery. */
 export const discoveryLimits = {
   requestTimeoutMs: 10_000,
   timeoutMs: DISCOVERY_TIMEOUT_SECONDS * 1000,
@@ -42,14 +42,12 @@ export const discover = async (
 ): Promise<Discovery> => {
   const signal = AbortSignal.timeout(limits.timeoutMs)
   const first = await discoverOnce(url, fetch, limits, signal)
-  if (!lostSession(first)) return first
-  const second = await discoverOnce(url, fetch, limits, signal)
-  const lost = lostSession(second)
-  return lost ? { failure: notReady(`loses its sessions (HTTP ${lost.status})`) } : second
+  const isLost = 'failure' in first && first.failure.code === 'session-lost'
+  const last = isLost ? await discoverOnce(url, fetch, limits, signal) : first
+  return 'failure' in last && last.failure.code === 'session-lost'
+    ? { failure: notReady(`loses its sessions (HTTP ${last.failure.status})`) }
+    : last
 }
-
-const lostSession = (discovery: Discovery): Extract<McpError, { code: 'session-lost' }> | undefined =>
-  'failure' in discovery && discovery.failure.code === 'session-lost' ? discovery.failure : undefined
 
 const discoverOnce = async (
   url: string,

@@ -1,7 +1,6 @@
 import type {
   CallToolRequest,
   CallToolResult,
-  Client,
   ClientOptions,
   Progress,
   ReconnectionScheduler,
@@ -14,12 +13,13 @@ import { VERSION } from '../../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import {
   callWithElicitation,
+  type Elicitation,
   type ElicitationPolicy,
   type OnElicitation,
   RunningCalls,
   SilenceTimer,
 } from './elicitation.ts'
-import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
+import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './mcp-error.ts'
 
 /** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
 export type Session = {
@@ -29,9 +29,8 @@ export type Session = {
   readResource: (uri: string, options: RequestOptions) => Promise<{ contents: ResourceContents[] } | Failed>
   /** Requests one page of a list, from its beginning or from `cursor`. */
   listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
-  /** Whether the server keeps nothing between two requests. Such a session may serve several callers: no elicitation is of the wrong one. */
+  /** Whether the server keeps nothing between two requests, so that several callers may share the session. */
   isStateless: boolean
-  /** Whether the session has ended, so that no request can succeed any more. */
   isClosed: () => boolean
   /** Ends the session, here and at the server. Takes at most two seconds and never rejects. */
   close: () => Promise<void>
@@ -77,17 +76,17 @@ export type SessionOptions = {
   timeoutMs?: number
   /** Gives up the opening. */
   signal?: AbortSignal
-  /** Of one response, event streams included: a request that gets more fails. */
+  /** Limit of one response, event streams included: a request that gets more fails. */
   maxResponseBytes?: number
-  /** Of all responses: a session that receives more ends. */
+  /** Limit of all responses: a session that receives more ends. */
   maxSessionBytes?: number
-  /** Which elicitations of the server are passed on. Without it, the server gets to know that there is no elicitation. */
+  /** Which elicitations of the server are passed on. Without it, the server learns that there is no elicitation. */
   elicitations?: ElicitationPolicy
   /** Called when the server announces other tools. Without it, the server gets no stream for its own messages. */
   onToolsChanged?: () => void
 }
 
-/** How this host introduces itself to MCP servers. */
+/** The name and version of this host for MCP servers. */
 export const clientInfo = { name: 'calling-card', version: VERSION }
 
 /** The first version of MCP without `initialize`. Servers that support no other version refuse `initialize`. */
@@ -103,9 +102,10 @@ export const openSession = async (
   options: SessionOptions = {},
 ): Promise<{ session: Session } | Failed> => {
   const opened = await open(url, fetch, options, { mode: 'legacy' })
+  // Without a session, a server can elicit only in the newest version, in its response to a call.
   const mayBeNewer =
     'session' in opened
-      ? opened.session.isStateless && asksCallers(options)
+      ? opened.session.isStateless && (options.elicitations ?? 'none') !== 'none'
       : ['refused', 'session-lost'].includes(opened.failure.code)
   if (!mayBeNewer) return opened
   const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
@@ -113,19 +113,12 @@ export const openSession = async (
     if ('session' in opened) await opened.session.close()
     return newer
   }
-  return 'failure' in opened && opened.failure.code === 'session-lost'
-    ? { failure: neverOpened(opened.failure) }
-    : opened
+  if ('session' in opened || opened.failure.code !== 'session-lost') return opened
+  // The server did not lose a session: there was none.
+  const { status, message, quote } = opened.failure
+  if (status === 404) return { failure: notReady('does not exist at this address (HTTP 404)') }
+  return { failure: { code: 'not-ready', message, ...(quote !== undefined && { quote }) } }
 }
-
-/** Without a session, a server can elicit only in the newest version, in which an elicitation is part of the response to a call. */
-const asksCallers = ({ elicitations = 'none' }: SessionOptions): boolean => elicitations !== 'none'
-
-/** The server did not lose a session: there was none. */
-const neverOpened = ({ status, message, quote }: Extract<McpError, { code: 'session-lost' }>): McpError =>
-  status === 404
-    ? notReady('does not exist at this address (HTTP 404)')
-    : { code: 'not-ready', message, ...(quote !== undefined && { quote }) }
 
 const open = async (
   url: string,
@@ -178,6 +171,8 @@ const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : 
 
 const toSession = (connection: Connection, server: ServerInfo, isStateless: boolean): Session => {
   const { client, calls, toFailure, isClosed, close } = connection
+  const attempt = <Result extends object>(request: Promise<Result>): Promise<Result | Failed> =>
+    request.catch((error: unknown) => ({ failure: toFailure(error) }))
   return {
     server,
     isStateless,
@@ -202,32 +197,17 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
           },
         })
       }
-      try {
-        return await callWithElicitation({ name, arguments: args }, callOnce, elicitation =>
-          silence.pause(onElicitation(elicitation, ended)),
-        )
-      } catch (error) {
-        return { failure: toFailure(error) }
-      } finally {
+      const ask = (elicitation: Elicitation) => silence.pause(onElicitation(elicitation, ended))
+      return attempt(callWithElicitation({ name, arguments: args }, callOnce, ask)).finally(() => {
         remove()
         silence.end()
-      }
+      })
     },
-    readResource: async (uri, { timeoutMs, signal }) => {
-      const request = { method: 'resources/read', params: { uri } }
-      try {
-        return await client.request(request, ReadResult, { timeout: timeoutMs, signal })
-      } catch (error) {
-        return { failure: toFailure(error) }
-      }
-    },
-    listPage: async (kind, cursor, { timeoutMs, signal }) => {
+    readResource: (uri, { timeoutMs: timeout, signal }) =>
+      attempt(client.request({ method: 'resources/read', params: { uri } }, ReadResult, { timeout, signal })),
+    listPage: (kind, cursor, { timeoutMs: timeout, signal }) => {
       const request = { method: `${kind}/list`, ...(cursor !== undefined && { params: { cursor } }) }
-      try {
-        return { page: await client.request(request, pageSchema(kind), { timeout: timeoutMs, signal }) }
-      } catch (error) {
-        return { failure: toFailure(error) }
-      }
+      return attempt(client.request(request, pageSchema(kind), { timeout, signal }).then(page => ({ page })))
     },
   }
 }
@@ -243,16 +223,7 @@ const pageSchema = (kind: ListKind) =>
   )
 
 /** An MCP client and its transport. */
-type Connection = {
-  client: Client
-  transport: StreamableHTTPClientTransport
-  calls: RunningCalls
-  /** Closes the transport: every request under way fails with this error. */
-  end: (failure: McpError) => void
-  toFailure: (error: unknown) => McpError
-  isClosed: () => boolean
-  close: () => Promise<void>
-}
+type Connection = Awaited<ReturnType<typeof createConnection>>
 
 /** The client library is loaded with the first connection, so that no reader of a card waits for it. */
 const createConnection = async (
@@ -265,7 +236,7 @@ const createConnection = async (
     onToolsChanged,
   }: SessionOptions,
   versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
-): Promise<Connection> => {
+) => {
   const mcp = await import('@modelcontextprotocol/client')
   const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
   const client = new mcp.Client(clientInfo, {
@@ -280,6 +251,7 @@ const createConnection = async (
     throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, declineRequest(method))
   }
   let ended: McpError | undefined
+  /** Closes the transport: every request under way fails with this error. */
   const end = (failure: McpError): void => {
     if (ended) return
     ended = failure
@@ -315,9 +287,9 @@ const createConnection = async (
     transport,
     calls,
     end,
-    toFailure: error => ended ?? toMcpError(error),
+    toFailure: (error: unknown) => ended ?? toMcpError(error),
     isClosed: () => ended !== undefined,
-    close: async () => {
+    close: async (): Promise<void> => {
       await client.close().catch(() => undefined)
       end(notReady('session was closed by this host'))
       await deleteSession(url, fetch, transport)
@@ -331,7 +303,7 @@ const declineRequest = (method: string): string =>
     ? 'This client declines sampling: it is a gateway, and has no language model.'
     : `This client does not offer ${method.slice(0, 100).toWellFormed()}.`
 
-/** Fails a request of the client, which takes this for the server's response. Does nothing once there was a response. */
+/** Fails a request of the client, which takes this for the server's response. */
 const failRequest = (transport: StreamableHTTPClientTransport, id: string | number, failure: McpError): void =>
   transport.onmessage?.({
     jsonrpc: '2.0',
@@ -339,7 +311,7 @@ const failRequest = (transport: StreamableHTTPClientTransport, id: string | numb
     error: { code: -32000, message: failure.message, data: new LocalFailure(failure) },
   })
 
-/** How the client resumes event streams. Servers may set the delay with `retry`, so `maxReconnectionDelay` is for others. */
+/** How the client resumes event streams. Servers may set the delay with `retry`. */
 const reconnectionOptions = {
   maxRetries: 2,
   initialReconnectionDelay: 1_000,
@@ -349,7 +321,7 @@ const reconnectionOptions = {
 
 const MIN_RECONNECTION_DELAY_MS = 1_000
 
-/** Limits how often streams are reopened: a server may send `retry: 0` and end each of them at once. */
+/** Limits how often streams are reopened: a server may send `retry: 0`, and end each of them at once. */
 const reconnectionScheduler: ReconnectionScheduler = (reconnect, delay) => {
   const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
   return () => clearTimeout(timer)
