@@ -32,9 +32,9 @@ export const authenticate = (
   request.headers.has('Authorization') ? authenticateBearer({ request, env, ctx }) : ANONYMOUS
 
 /**
- * Authenticates the caller of an agent. `caller` is the result of `authenticate`; the agent's card may recognize more:
- * a JWT of an OpenID Connect issuer, or a token of this host in an API key header. For an internal agent that the caller
- * may not read, the result, and what is counted, is the same as for an agent that does not exist.
+ * Authenticates the caller of an agent. `caller` is the result of `authenticate`; the card may recognize more: a JWT of
+ * an OpenID Connect issuer, or a token of this host in an API key header. For an internal agent that the caller may not
+ * read, the result, and what is counted, is the same as for an agent that does not exist.
  */
 export const authenticateForAgent = (
   caller: Authentication,
@@ -90,7 +90,8 @@ const applyCardSchemes = async (
   const possible = ['authorization', ...profile.apiKeyHeaders].filter(
     header => !strippedHeaders.includes(header) && mayBeJwt.test(context.request.headers.get(header) ?? ''),
   )
-  const jwts = await findJwtsForThisHost(possible, agent, context).catch(unlessUnavailable)
+  const find = async () => (await import('./jwt.ts')).findJwtsForThisHost(possible, profile, context)
+  const jwts = possible.length > 0 ? await find().catch(unlessUnavailable) : []
   if ('reason' in jwts) return jwts
   const stripped = new Set([...strippedHeaders, ...keys.map(({ header }) => header), ...jwts])
   return stripped.size === strippedHeaders.length ? caller : { ...caller, strippedHeaders: [...stripped] }
@@ -159,14 +160,6 @@ const authenticateJwt = async (
   const jwts = await import('./jwt.ts')
   return jwts.authenticateJwt(credentials.token, before, agent, context)
 }
-
-/** Returns the headers with a JWT for this host. Its reader is loaded for the first text that looks like a JWT. */
-const findJwtsForThisHost = async (
-  headers: readonly string[],
-  { profile }: SecuredAgent,
-  context: RequestContext,
-): Promise<string[]> =>
-  headers.length > 0 ? (await import('./jwt.ts')).findJwtsForThisHost(headers, profile, context) : []
 
 /** Rethrows every error but that of KV, which its reader has logged: the error boundary logs all others. */
 const unlessUnavailable = (error: unknown): typeof UNAVAILABLE => {

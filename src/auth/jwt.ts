@@ -122,13 +122,29 @@ export const verifyJwt = async (
   ctx: ExecutionContext,
 ): Promise<JwtResult> => {
   const issuer = await issuers.get(discoveryUrl, env, ctx)
-  if (issuer === undefined) return 'unavailable'
-  const first = await verifySignature(token, issuer, rules)
-  if (first !== 'unknown-key') return toResult(first, { id, rules, scope })
-  const refreshed = await issuers.refresh(discoveryUrl, env, ctx)
-  if (refreshed === undefined) return 'unavailable'
-  const verified = refreshed === issuer ? first : await verifySignature(token, refreshed, rules)
-  return toResult(verified, { id, rules, scope })
+  let verified = issuer && (await verifySignature(token, issuer, rules))
+  if (verified === 'unknown-key') {
+    const refreshed = await issuers.refresh(discoveryUrl, env, ctx)
+    if (refreshed !== issuer) verified = refreshed && (await verifySignature(token, refreshed, rules))
+  }
+  if (verified === undefined) return 'unavailable'
+  if (verified === 'unknown-key') return { error: 'unknown' }
+  if ('error' in verified) return verified
+  const { payload } = verified
+  const scopes = scopesOf(payload)
+  const granted = Object.entries(rules.tiers).filter(([, rule]) =>
+    'scope' in rule ? scopes.includes(rule.scope) : [payload[rule.claim]].flat().includes(rule.equals),
+  )
+  return {
+    principal: {
+      authenticated: true,
+      subject: await subjectOf(payload),
+      scopes: rules.scope === undefined || scopes.includes(rules.scope) ? [scope] : [],
+      agents: [id],
+      tiers: granted.map(([tier]) => tier),
+      oidcSubject: oidcSubjectOf(payload),
+    },
+  }
 }
 
 type Verified = { payload: JWTPayload } | { error: TokenError } | 'unknown-key'
@@ -174,29 +190,6 @@ const verifyWithAny = async (
     if (++tried === MAX_KEYS_TRIED) break
   }
   return { error: 'unknown' }
-}
-
-const toResult = async (
-  verified: Verified,
-  { id, rules, scope }: { id: string; rules: JwtRules; scope: Scope },
-): Promise<JwtResult> => {
-  if (verified === 'unknown-key') return { error: 'unknown' }
-  if ('error' in verified) return verified
-  const { payload } = verified
-  const scopes = scopesOf(payload)
-  const granted = Object.entries(rules.tiers).filter(([, rule]) =>
-    'scope' in rule ? scopes.includes(rule.scope) : [payload[rule.claim]].flat().includes(rule.equals),
-  )
-  return {
-    principal: {
-      authenticated: true,
-      subject: await subjectOf(payload),
-      scopes: rules.scope === undefined || scopes.includes(rules.scope) ? [scope] : [],
-      agents: [id],
-      tiers: granted.map(([tier]) => tier),
-      oidcSubject: oidcSubjectOf(payload),
-    },
-  }
 }
 
 /** Returns the scopes of a token: `scope` (RFC 8693 §4.2) or `scp`, as text or as a list. */

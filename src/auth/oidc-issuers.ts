@@ -34,13 +34,8 @@ const ENTRY_OVERHEAD_BYTES = 300
 type FetchedIssuer = Issuer & { size: number }
 
 /** An issuer, and in ms since 1970, when its keys were fetched, and when the last fetch began, whatever its outcome. */
-type Entry = {
-  issuer: FetchedIssuer | undefined
-  fetchedAt: number
-  triedAt: number
-  isFetching: boolean
-  size: number
-}
+type Known = { issuer: FetchedIssuer | undefined; fetchedAt: number; triedAt: number; isFetching: boolean }
+type Entry = Known & { size: number }
 
 /**
  * The issuers known to one isolate, by the URLs of their discovery documents. One request fetches for all. A Worker
@@ -100,7 +95,7 @@ class IssuerCache {
     this.#set(url, { ...(issuer ? { issuer, fetchedAt: Date.now() } : before), triedAt, isFetching: false })
   }
 
-  #set(url: string, entry: Omit<Entry, 'size'>): void {
+  #set(url: string, entry: Known): void {
     this.#entries.set(url, { ...entry, size: ENTRY_OVERHEAD_BYTES + url.length + (entry.issuer?.size ?? 0) })
   }
 }

@@ -19,14 +19,14 @@ import { countRequest, countUnrecognized, tooManyAttempts } from './throttle.ts'
 /** The principals of requests, even of those that were refused afterwards. */
 const principals = new WeakMap<Request, Principal>()
 
-/** Returns the principal of a request if it has a scope for an agent, `*` standing for every agent; throws otherwise. */
+/** Returns the principal of a request if it has a scope for an agent, or `*` for every agent; throws otherwise. */
 export const requireScope = async (context: RequestContext, scope: Scope, agentId: string): Promise<Principal> => {
   const principal = await requirePrincipal(context, { scope })
   if (hasPermission(principal, scope, agentId)) return principal
   throw insufficientScope(principal, scope, agentId)
 }
 
-/** Returns the principal that may write the agent of a path, and its id; throws otherwise. Counts the request if it writes. */
+/** Returns the principal that may write the agent of a path, and its id; throws otherwise. Counts writes. */
 export const requireWriter = async (
   context: RequestContext,
   { id = '' }: PathParams,
@@ -52,10 +52,7 @@ export const assertWriter = (principal: Principal, id: string): void => {
   throw new HttpError(400, 'bad-agent-id', `"${id.slice(0, 80)}" is not a valid agent id: use ${form}.`)
 }
 
-/**
- * Returns the principal of a request if it has a scope for any agent. `caller` is the result of `authenticate`, if it is
- * known: invalid credentials count each time they are checked.
- */
+/** Returns the principal of a request if it has a scope for any agent. `caller` is a known result of `authenticate`. */
 export const requireAnyAgent = async (
   context: RequestContext,
   scope: Scope,

@@ -61,8 +61,8 @@ export const recordSuccess = (digest: string): void => {
 }
 
 /**
- * Counts a failed attempt, and returns whether there have been too many. The binding counts every query, so this isolate
- * remembers its result. Does not count requests without an address: one client could block all others.
+ * Counts a failed attempt, and returns whether there have been too many. Remembers the result: the binding counts every
+ * query. Does not count requests without an address: one client could block all others.
  */
 export const recordFailure = async (request: Request, limit: RateLimit, now = Date.now()): Promise<boolean> => {
   const address = clientAddress(request)

@@ -13,18 +13,14 @@ export type FetchFailure = { detail: string } & (
   | { failed: 'type'; type: string }
 )
 
-/** Headers of a GET, by where they are sent when redirects are followed. */
-export type GetHeaders = {
+/** How a resource is fetched, and what it may cost. */
+export type FetchOptions = {
   /** Sent with every request. */
   headers?: Record<string, string>
-  /** Sent to the origin of the first URL, until a redirect leaves it. */
+  /** Headers for the origin of the first URL, until a redirect leaves it. */
   credentials?: Record<string, string> | undefined
-  /** Conditional headers, sent to the first URL only. */
+  /** Conditional headers, for the first URL only. */
   validators?: Record<string, string> | undefined
-}
-
-/** How a resource is fetched, and what it may cost. */
-export type FetchOptions = GetHeaders & {
   /** Checks a `Content-Type`. */
   accepts: (type: string | null) => boolean
   /** Origins that are exempt from the checks of `safeFetch`. */
@@ -35,7 +31,7 @@ export type FetchOptions = GetHeaders & {
   maxBytes?: number
   /** Limit of the whole, redirects and body included, `CARD_TIMEOUT_SECONDS` by default. */
   timeoutSeconds?: number
-  /** How many redirects are followed, `MAX_REDIRECTS` by default. */
+  /** Limit of the redirects that are followed, `MAX_REDIRECTS` by default. */
   maxRedirects?: number
 }
 
@@ -59,10 +55,7 @@ export const fetchText = async (url: string, options: FetchOptions): Promise<Res
   }
 }
 
-/**
- * A JSON document, the headers of its response and its URL after redirects; or an error that completes a sentence about
- * its address.
- */
+/** A JSON document with its URL after redirects; or an error that completes a sentence about its address. */
 export type FetchedJson = { document: Json; headers: Headers; url: string } | { error: string }
 
 /** Fetches a JSON document as `fetchText` does. `describe` replaces the description of a failure for clients. */
@@ -86,9 +79,9 @@ const fetchWithin = async (
   options: FetchOptions,
   signal: AbortSignal,
 ): Promise<Resource | FetchFailure> => {
-  const { allowedOrigins, maxRedirects, maxBytes = MAX_CARD_BYTES } = options
+  const { allowedOrigins, maxBytes = MAX_CARD_BYTES } = options
   const { fetch = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
-  const followed = await fetchFollowingRedirects(url, options, fetch, { maxRedirects, signal }).catch(unreachable)
+  const followed = await fetchFollowingRedirects(url, options, fetch, signal).catch(unreachable)
   if ('failed' in followed) return followed
   const { response, redirected } = followed
   const { status, headers } = response
@@ -112,9 +105,9 @@ const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
 /** GETs a URL, and follows redirects with `fetchFn`, too. Rejects as that does. */
 export const fetchFollowingRedirects = async (
   address: string,
-  { headers, credentials, validators }: GetHeaders,
+  { headers, credentials, validators, maxRedirects = MAX_REDIRECTS }: Omit<FetchOptions, 'accepts'>,
   fetchFn: FetchFn,
-  { maxRedirects = MAX_REDIRECTS, signal }: { maxRedirects?: number | undefined; signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<{ response: Response; url: string; redirected: boolean } | FetchFailure> => {
   const visited = new Set<string>()
   let sameOrigin = true
@@ -124,22 +117,17 @@ export const fetchFollowingRedirects = async (
     const response = await fetchFn(url, { method: 'GET', headers: sent, signal })
     if ('blocked' in response) return { failed: 'blocked', detail: response.blocked }
     if (!REDIRECT_STATUSES.has(response.status)) return { response, url, redirected: visited.size > 1 }
-    const next = resolveLocation(url, response.headers.get('Location'))
-    if ('failed' in next) return next
-    if (visited.has(next.url)) return { failed: 'redirect', detail: 'in a circle' }
+    const location = response.headers.get('Location')
+    const next = location === null ? null : parseUrl(location, url)
+    if (next === null) return { failed: 'redirect', detail: 'to no address' }
+    if (url.startsWith('https:') && next.protocol !== 'https:')
+      return { failed: 'blocked', detail: 'a redirect away from https' }
+    next.hash = ''
+    if (visited.has(next.href)) return { failed: 'redirect', detail: 'in a circle' }
     if (visited.size > maxRedirects) return { failed: 'redirect', detail: `more than ${maxRedirects} times` }
-    sameOrigin &&= new URL(next.url).origin === new URL(address).origin
-    url = next.url
+    sameOrigin &&= next.origin === parseUrl(address)?.origin
+    url = next.href
   }
-}
-
-const resolveLocation = (from: string, location: string | null): { url: string } | FetchFailure => {
-  const to = location === null ? null : parseUrl(location, from)
-  if (to === null) return { failed: 'redirect', detail: 'to no address' }
-  if (from.startsWith('https:') && to.protocol !== 'https:')
-    return { failed: 'blocked', detail: 'a redirect away from https' }
-  to.hash = ''
-  return { url: to.href }
 }
 
 /**

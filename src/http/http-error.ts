@@ -1,28 +1,21 @@
 import { jsonResponse } from './handler.ts'
 import { CORS_HEADERS, NO_STORE } from './headers.ts'
 
-/** One thing that is wrong with a body, at a JSON Pointer. */
-type FieldError = { pointer: string; message: string }
-
 /** An error that a client may see: thrown anywhere, answered as RFC 9457 problem details. `code` is stable. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number
   readonly code: string
-  readonly errors: FieldError[]
+  /** What is wrong with a body, by JSON Pointers. */
+  readonly errors: { pointer: string; message: string }[]
   readonly headers: Record<string, string>
 
-  constructor(
-    status: number,
-    code: string,
-    detail: string,
-    { errors = [], headers = {} }: { errors?: FieldError[]; headers?: Record<string, string> } = {},
-  ) {
+  constructor(status: number, code: string, detail: string, more: Partial<Pick<HttpError, 'errors' | 'headers'>> = {}) {
     super(detail)
     this.status = status
     this.code = code
-    this.errors = errors
-    this.headers = headers
+    this.errors = more.errors ?? []
+    this.headers = more.headers ?? {}
   }
 }
 

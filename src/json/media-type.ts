@@ -21,12 +21,6 @@ export type MediaRange = {
   isValid: boolean
 }
 
-/** Words that cards and clients use for any media type of a kind. */
-const aliases: ReadonlyMap<string, string> = new Map([
-  ['*', '*/*'],
-  ...['text', 'image', 'audio', 'video'].map((kind): [string, string] => [kind, `${kind}/*`]),
-])
-
 const MAX_LENGTH = 256
 
 /** A parameter with a token or a quoted string (RFC 9110 §5.6.6). No two repetitions match the same characters. */
@@ -37,8 +31,10 @@ export const parseMediaRange = (text: string): MediaRange => {
   const [name = ''] = text.slice(0, MAX_LENGTH).split(';', 1)
   const type = name.trim().toLowerCase()
   const { q, ...parameters } = parseParameters(text.slice(name.length, MAX_LENGTH))
+  // Cards and clients use these words for any media type of a kind.
+  const isKind = /^(?:text|image|audio|video|\*)$/.test(type)
   return {
-    range: aliases.get(type) ?? type,
+    range: isKind ? `${type}/*` : type,
     parameters: Object.entries(parameters),
     excluded: q !== undefined && /^0(?:\.0*)?$/.test(q),
     isValid: /^\s*(?:[\w.+-]+|\*)\s*$/.test(name) || isMediaTypeName(name.trim().replaceAll('*', 'x')),

@@ -12,7 +12,7 @@ export type Signing = { signers: string } & ({ signer: CardSigner } | { unsigned
 /** The part of a manifest that decides how cards are signed. */
 export type SigningTerms = Pick<Manifest, 'signatures' | 'hosts'>
 
-/** Returns what signs the cards of an agent, with the origin of their URLs. `known` are earlier signatures, by digest. */
+/** Returns what signs the cards of an agent, whose URLs have an origin. `known` are earlier signatures, by digest. */
 export const createSigning = async (
   { manifest, origin }: { manifest: SigningTerms; origin: string },
   known: CardSigner['known'],
@@ -29,13 +29,12 @@ export const createSigning = async (
 
 /** Describes in a report which documents of an agent this host signs: those without signatures of their author. */
 export const describeSigning = (signing: Signing, documents: Compiled['documents']): Note[] => {
-  const note = (message: string): Note => ({ pointer: '', message })
-  if ('unsigned' in signing) return [note(`not signed by this host. ${signing.unsigned}`)]
+  if ('unsigned' in signing) return [{ pointer: '', message: `not signed by this host. ${signing.unsigned}` }]
   const names = signedNames.filter(name => documents[name].signatures === undefined)
   if (names.length === 0) return []
   const { keys } = signing.signer
   const kids = `${keys.length === 1 ? 'key' : 'keys'} ${keys.map(({ kid }) => kid).join(', ')}`
-  return [note(`${names.join(', ')} signed by this host with the ${kids}`)]
+  return [{ pointer: '', message: `${names.join(', ')} signed by this host with the ${kids}` }]
 }
 
 const UNKNOWN_ORIGIN =

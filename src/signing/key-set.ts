@@ -6,13 +6,11 @@ import { findSigningKeys, listKeys, type SigningKeys } from './signing-keys.ts'
 const CACHE_CONTROL = `public, max-age=${KEY_SET_MAX_AGE_SECONDS}`
 
 /** `GET /.well-known/jwks.json`: the public keys of this host (RFC 7517 §5), the one that signs first. */
-export const getKeySet: Handler = async ({ headers }, env) => {
-  const keys = await requireKeys(env)
-  return respondWithDocument({ keys: keys.published }, headers, {
+export const getKeySet: Handler = async ({ headers }, env) =>
+  respondWithDocument({ keys: (await requireKeys(env)).published }, headers, {
     'Cache-Control': CACHE_CONTROL,
     'Content-Type': 'application/jwk-set+json',
   })
-}
 
 /** Returns the response to a request for the DID document of a host, `cards.example.com` or `127.0.0.1:8787`. */
 export const respondWithDid = async (host: string, { headers }: Request, env: Env): Promise<Response> =>

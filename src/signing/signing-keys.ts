@@ -5,17 +5,8 @@ import { log } from '../http/index.ts'
 import { canonicalJson, type Json } from '../json/index.ts'
 import { keySecrets } from '../variables.ts'
 
-/** A public key as it is published (RFC 7517 §4). */
-type PublishedKey = {
-  kty: 'EC'
-  crv: 'P-256'
-  x: string
-  y: string
-  /** The thumbprint of RFC 7638, so that one key has one name everywhere. */
-  kid: string
-  alg: 'ES256'
-  use: 'sig'
-}
+/** A public key as it is published (RFC 7517 §4). Its thumbprint (RFC 7638) names it everywhere. */
+type PublishedKey = { kty: 'EC'; crv: 'P-256'; x: string; y: string; kid: string; alg: 'ES256'; use: 'sig' }
 
 type KeySecret = (typeof keySecrets)[number]
 

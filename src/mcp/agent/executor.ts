@@ -43,7 +43,15 @@ export class ToolExecutor implements AgentExecutor {
     if (current && !current.elicitation) return current.answered
     // Every stream begins with the task.
     bus.publish(AgentEvent.task(task ? { ...task, status: working.status } : { ...working, history: [userMessage] }))
-    if (current) return continueRun(current, userMessage, reporter)
+    if (current?.elicitation) {
+      const { elicitation } = current
+      const read = readElicitResult(Message.toJSON(userMessage) as JsonObject, elicitation)
+      // Repeats the elicitation if the message is no answer.
+      if ('problem' in read)
+        return reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', elicitationMessage(elicitation, read.problem))
+      current.resume(read.answer, reporter)
+      return current.answered
+    }
     const tool = this.#tool
     if (tool === undefined) throw new Error('This message calls no tool.')
     const begun = this.#running.begin(taskId, contextId, this.#identity)
@@ -77,17 +85,6 @@ export class ToolExecutor implements AgentExecutor {
     }
     return createReporter(task, publish, () => void end())
   }
-}
-
-/** Answers the elicitation of a tool with a message of the caller, or repeats it if the message is no answer. */
-const continueRun = async (run: ToolRun, message: Message, reporter: TaskReporter): Promise<void> => {
-  const { elicitation } = run
-  if (elicitation === undefined) return run.answered
-  const read = readElicitResult(Message.toJSON(message) as JsonObject, elicitation)
-  if ('problem' in read)
-    return reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', elicitationMessage(elicitation, read.problem))
-  run.resume(read.answer, reporter)
-  await run.answered
 }
 
 type RunningTask = { contextId: string; controller: AbortController; identity: CallerIdentity; run?: ToolRun }

@@ -108,7 +108,7 @@ export class SessionPool {
     return next && next.lastUsed + idleMs
   }
 
-  /** Opens a session; two calls of one caller wait for the same one. */
+  /** Opens a session. Two calls of one caller wait for the same one. */
   #open(upstream: BridgeCall['upstream'], owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
     const target = JSON.stringify(upstream)
     const key = `${target} ${keyOf(owner)}`

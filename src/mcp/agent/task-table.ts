@@ -28,9 +28,6 @@ type TaskQuery = {
   limit: number
 }
 
-/** `total` counts the tasks of all pages. `last` is the position of the page's last task, if a page follows. */
-type TaskPage = { tasks: JsonObject[]; total: number; last: TaskPosition | undefined }
-
 /** A page of tasks is one response, which has to fit into memory. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
 
@@ -86,8 +83,11 @@ export class TaskTable {
     return row && this.#read(id, true)
   }
 
-  /** Returns a page of tasks, with fewer than `limit` where these would be too long together. */
-  list({ owner, context, state, changedAfter = -1, after, withArtifacts, limit }: TaskQuery): TaskPage {
+  /**
+   * Returns a page of tasks, fewer than `limit` if these would be too long together, the number of tasks on all pages,
+   * and the position of the last task if another page follows.
+   */
+  list({ owner, context, state, changedAfter = -1, after, withArtifacts, limit }: TaskQuery) {
     const { sql } = this.#storage
     const matches = 'owner = ?1 AND (?2 IS NULL OR context = ?2) AND (?3 IS NULL OR state = ?3) AND changed > ?4'
     const filters = [owner, context ?? null, state ?? null, changedAfter]
@@ -122,7 +122,8 @@ export class TaskTable {
     )
     for (const keys of rows.toArray()) {
       const task = this.#read(keys.id, true)
-      if (task) this.save({ ...keys, state: 'TASK_STATE_FAILED', changed: Date.now(), task: interrupted(task) })
+      const failed = { ...keys, state: 'TASK_STATE_FAILED', changed: Date.now() }
+      if (task) this.save({ ...failed, task: interrupted(task, keys) })
     }
   }
 
@@ -209,16 +210,13 @@ export class TaskTable {
 }
 
 /** Returns an open task as one that has failed. */
-const interrupted = (task: JsonObject): JsonObject => ({
+const interrupted = (task: JsonObject, { id, context }: TaskKeys): JsonObject => ({
   ...task,
   status: {
     state: 'TASK_STATE_FAILED',
     timestamp: new Date().toISOString(),
     message: {
-      messageId: crypto.randomUUID(),
-      ...(typeof task.id === 'string' && { taskId: task.id }),
-      ...(typeof task.contextId === 'string' && { contextId: task.contextId }),
-      role: 'ROLE_AGENT',
+      ...{ messageId: crypto.randomUUID(), taskId: id, contextId: context, role: 'ROLE_AGENT' },
       parts: [{ text: interruptedText, mediaType: 'text/plain' }],
     },
   },

@@ -16,8 +16,6 @@ export type RefreshCard = (agent: string, env: Env) => Promise<unknown>
 
 /** Serves an MCP server as an A2A agent. */
 export class ToolBridge {
-  readonly #env: Env
-  readonly #refresh: RefreshCard
   readonly #context: AgentContext
   readonly #agent: A2AServer
   readonly #identifyCaller = createCallerIdentifier()
@@ -25,10 +23,14 @@ export class ToolBridge {
   #id = ''
 
   constructor(ctx: DurableObjectState, env: Env, refreshCard: RefreshCard) {
-    this.#env = env
-    this.#refresh = refreshCard
     this.#alarm = new Alarm(ctx.storage)
-    const refresh = throttle(() => this.#refreshCard(), REFRESH_INTERVAL_MS)
+    const refresh = throttle(async () => {
+      try {
+        await refreshCard(this.#id, env)
+      } catch (error) {
+        log('error', 'refresh-failed', { 'gen_ai.agent.id': this.#id, 'exception.message': String(error) })
+      }
+    }, REFRESH_INTERVAL_MS)
     this.#context = {
       tasks: new TaskTable(ctx.storage),
       running: new RunningTasks(),
@@ -56,15 +58,6 @@ export class ToolBridge {
     if (running.size > 0 || nextIdle !== undefined)
       return this.#alarm.wakeAt(Math.min(nextIdle ?? Number.POSITIVE_INFINITY, now + HEARTBEAT_MS))
     if (nextExpiry !== undefined) await this.#alarm.wakeAt(nextExpiry)
-  }
-
-  /** Refreshes the card after the server has announced that its tools changed. */
-  async #refreshCard(): Promise<void> {
-    try {
-      await this.#refresh(this.#id, this.#env)
-    } catch (error) {
-      log('error', 'refresh-failed', { 'gen_ai.agent.id': this.#id, 'exception.message': String(error) })
-    }
   }
 }
 

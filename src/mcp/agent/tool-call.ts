@@ -4,11 +4,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 
 /** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */
 export type BridgeCall = {
-  /** The agent's id. */
   agent: string
-  /** The subject of an authenticated caller, else empty. */
+  /** The subject of an authenticated caller, and the network address of any other; else empty. */
   caller: string
-  /** The network address of an anonymous caller, else empty. */
   address: string
   /** The MCP server: its URL, the bindings that the manifest names, and whether all callers share one session. */
   upstream: { url: string; service?: string; secret?: string; session?: 'shared' }
@@ -22,7 +20,6 @@ export type BridgeCall = {
   /** How long a tool may take without reporting progress. */
   timeoutSeconds: number
   version: WireVersion
-  /** Whether the response is a stream. */
   streams: boolean
   /** JSON text of the JSON-RPC request, and of its id. */
   request: string

@@ -16,26 +16,21 @@ export type BoundTool = {
 }
 
 /** Publishes the events of one task. */
-export type TaskReporter = {
-  publishStatus: (state: keyof typeof TaskState, message?: StatusMessage) => void
-  /** Publishes a complete artifact. */
-  publishArtifact: (name: string, parts: JsonObject[]) => void
-  /** Called after the last event. */
-  end: () => void
-}
+export type TaskReporter = ReturnType<typeof createReporter>
 
-/** Returns a reporter that makes the events of a task. */
+/** Returns a reporter that makes the events of a task, and whose `end` follows the last of them. */
 export const createReporter = (
   task: { taskId: string; contextId: string },
   publish: (event: AgentExecutionEvent) => void,
   end: () => void = () => undefined,
-): TaskReporter => ({
-  publishStatus: (state, content) => {
+) => ({
+  publishStatus: (state: keyof typeof TaskState, content?: StatusMessage): void => {
     const message = content && { messageId: crypto.randomUUID(), ...task, role: 'ROLE_AGENT', ...content }
     const status = { state, timestamp: new Date().toISOString(), message }
     publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...task, status })))
   },
-  publishArtifact: (name, parts) => {
+  /** Publishes a complete artifact. */
+  publishArtifact: (name: string, parts: JsonObject[]): void => {
     const artifact = { artifactId: crypto.randomUUID(), name, parts }
     publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON({ ...task, artifact, lastChunk: true })))
   },

@@ -8,7 +8,7 @@ type Bounds = {
   maxSessionBytes: number
   /** Opens the event stream on which a server sends messages of its own accord. */
   listens: boolean
-  /** Called when the response to the request with that JSON-RPC id is too large. The rest of it is not read. */
+  /** Called when the response to the request with that JSON-RPC id is too large. */
   onResponseTooLarge: (requestId: RequestId) => void
   /** Called when all responses together, or a stream that belongs to no request, are too large. */
   onSessionTooLarge: () => void

@@ -49,6 +49,7 @@ export const discover = async (
     : last
 }
 
+/** Requests the lists that the server declares as its capabilities. */
 const discoverOnce = async (
   url: string,
   fetch: UpstreamFetch,
@@ -59,26 +60,22 @@ const discoverOnce = async (
   const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(elicitations && { elicitations }) }
   const opened = await openSession(url, fetch, options)
   if ('failure' in opened) return opened
+  const { session } = opened
   try {
-    return await listEverything(opened.session, limits, signal)
+    const discovered: Discovered = { ...session.server, tools: { items: [] } }
+    for (const kind of ['tools', 'resources', 'prompts'] as const) {
+      if (session.server.capabilities[kind] == null) continue
+      const listed = await listAll(session, kind, limits, signal)
+      if (!('failure' in listed)) discovered[kind] = listed
+      // A card is made of tools, and can do without resources and prompts.
+      else if (kind !== 'tools' && listed.failure.code === 'refused')
+        discovered[kind] = { items: [], truncated: listed.failure.message }
+      else return listed
+    }
+    return { discovered }
   } finally {
-    await opened.session.close()
+    await session.close()
   }
-}
-
-/** Requests the lists that the server declares as its capabilities. */
-const listEverything = async (session: Session, limits: DiscoveryLimits, signal: AbortSignal): Promise<Discovery> => {
-  const discovered: Discovered = { ...session.server, tools: { items: [] } }
-  for (const kind of ['tools', 'resources', 'prompts'] as const) {
-    if (session.server.capabilities[kind] == null) continue
-    const listed = await listAll(session, kind, limits, signal)
-    if (!('failure' in listed)) discovered[kind] = listed
-    // A card is made of tools, and can do without resources and prompts.
-    else if (kind !== 'tools' && listed.failure.code === 'refused')
-      discovered[kind] = { items: [], truncated: listed.failure.message }
-    else return listed
-  }
-  return { discovered }
 }
 
 /** Requests a list page by page, until its end or a limit. */

@@ -70,17 +70,12 @@ export class SilenceTimer {
 
 /** The calls of tools that run in one session, and the function that passes on the elicitations of each. */
 export class RunningCalls {
-  #policy: ElicitationPolicy | undefined
+  /** The elicitations that are passed on: without a policy, none. */
+  policy: ElicitationPolicy | undefined
   readonly #calls = new Set<{ timer: SilenceTimer; onElicitation: OnElicitation }>()
 
-  /** Without a policy, nobody answers. */
   constructor(policy: ElicitationPolicy | undefined) {
-    this.#policy = policy
-  }
-
-  /** Passes on no more elicitations: several callers use the session. */
-  declineElicitations(): void {
-    this.#policy = undefined
+    this.policy = policy
   }
 
   /** Adds a call. Returns the function that removes it. */
@@ -93,8 +88,8 @@ export class RunningCalls {
   /** Passes an elicitation on to the call that began last: a server does not name the tool that elicits. */
   async ask(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
     const call = [...this.#calls].at(-1)
-    const isAmbiguous = this.#policy !== 'any' && this.#calls.size > 1
-    if (call === undefined || this.#policy === undefined || isAmbiguous) return { action: 'cancel' }
+    const isAmbiguous = this.policy !== 'any' && this.#calls.size > 1
+    if (call === undefined || this.policy === undefined || isAmbiguous) return { action: 'cancel' }
     return call.timer.pause(call.onElicitation(toElicitation(params), signal))
   }
 }

@@ -143,5 +143,6 @@ export const withQuote = (description: string, quote: string | undefined): strin
 /** Enough to explain what is wrong with the arguments of a tool: only the server validates them. */
 const MAX_QUOTE_LENGTH = 1_000
 
-const truncate = (text: string): string =>
-  text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH).toWellFormed()}…` : text
+/** Shortens a text, with an ellipsis. */
+export const truncate = (text: string, maxLength = MAX_QUOTE_LENGTH): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text

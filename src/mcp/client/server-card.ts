@@ -4,6 +4,7 @@ import { checkDocument } from '../../card/read/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_MCP_LISTS_LENGTH, MAX_SKILLS } from '../../limits.ts'
 import type { Discovered, Listed } from './discover.ts'
+import { truncate } from './mcp-error.ts'
 
 /**
  * Makes the card of agent `id` in the dialect `superx`, as SuperX describes an MCP server. Leaves out what does not fit
@@ -52,9 +53,7 @@ const describeServer = (
 ): { described: string[]; notes: CardError[] } => {
   const texts = [nonEmpty(title) ?? nonEmpty(name), nonEmpty(description), nonEmpty(instructions)]
     .filter(text => text !== undefined)
-    .map(text =>
-      text.length > MAX_DESCRIPTION_LENGTH ? `${text.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed()}…` : text,
-    )
+    .map(text => truncate(text, MAX_DESCRIPTION_LENGTH))
   const host = serverUrl === undefined ? undefined : new URL(serverUrl).hostname.toLowerCase()
   const described = texts.filter(text => host === undefined || !text.toLowerCase().includes(host))
   const message = "omits a text of the server about itself, because it names the server's own host"

@@ -136,7 +136,8 @@ const open = async (
   try {
     const server = await initialize(connection, timeoutMs)
     const isStateless = connection.transport.sessionId === undefined
-    if (isStateless) connection.calls.declineElicitations()
+    // Several callers may use the session.
+    if (isStateless) connection.calls.policy = undefined
     return { session: toSession(connection, server, isStateless) }
   } catch (error) {
     try {
@@ -338,11 +339,8 @@ const deleteSession = async (
     'Mcp-Session-Id': sessionId,
     ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
   }
-  try {
-    const signal = AbortSignal.timeout(CLOSING_TIMEOUT_MS)
-    const response = await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
-    response.body?.cancel().catch(() => undefined)
-  } catch {
-    // Nothing depends on it.
-  }
+  const signal = AbortSignal.timeout(CLOSING_TIMEOUT_MS)
+  await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
+    .then(({ body }) => body?.cancel())
+    .catch(() => undefined)
 }
