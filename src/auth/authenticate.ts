@@ -2,9 +2,9 @@ import type { CallProfile } from '../card/index.ts'
 import type { RequestContext } from '../http/index.ts'
 import { HttpError, sha256Hex } from '../http/start.ts'
 import { readToken } from '../registry/edge/start.ts'
+import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './bearer-token.ts'
 import { ANONYMOUS, type Authentication, badToken, hasPermission, THROTTLED, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
-import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './token.ts'
 
 /** An agent, and the part of its profile that determines how its callers authenticate. */
 type SecuredAgent = {

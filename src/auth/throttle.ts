@@ -1,7 +1,7 @@
 import { HttpError, parseUrl, RATE_LIMIT_SECONDS, sha256Hex, tooManyRequests } from '../http/start.ts'
 import { ClockCache } from '../registry/edge/start.ts'
+import { isToken } from './bearer-token.ts'
 import type { Authentication } from './principal.ts'
-import { isToken } from './token.ts'
 
 /** The rate limit binding of the platform. */
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }

@@ -71,7 +71,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'neither an empty text nor "undefined" has the form of the header',
   },
   {
-    path: 'src/mcp/agent/session-pool.ts',
+    path: 'src/mcp/agent/tool-client.ts',
     original: '1',
     replacement: '2',
     line: '?? 0) + 1',
