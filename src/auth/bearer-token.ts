@@ -37,7 +37,7 @@ const digest = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest('SHA
 export const containsHostToken = (value: string, env: Variables): boolean =>
   containsIssuedToken(value) || containsAdminToken(value, env)
 
-/** How many texts of one call are searched for the ADMIN_TOKEN: all that a call of A2A has, besides API keys. */
+/** The texts of one call that are searched for the ADMIN_TOKEN: all that a call of A2A has, besides API keys. */
 const MAX_SEARCHED_TEXTS = 16
 
 /**
@@ -63,7 +63,7 @@ export const containsIssuedToken = (value: string): boolean =>
 /** The prefix of a token where a token begins, or prefix and id anywhere: a JWT can contain `cc_` by chance. */
 const issuedToken = /(?:^|[^\w.~+/-])cc_|cc_[a-z2-7]{12}_/i
 
-/** How much longer than the ADMIN_TOKEN in base64 the searched text is: a scheme, names and separators. */
+/** The length of a searched text beyond the ADMIN_TOKEN in base64: a scheme, names and separators. */
 const MAX_AROUND_LENGTH = 64
 
 /**

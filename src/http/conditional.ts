@@ -1,6 +1,6 @@
 import { HttpError } from './http-error.ts'
 
-/** What must be true of the stored resource for a write to be made. */
+/** The condition on the stored resource under which a write is made. */
 export type Precondition = { ifMatch?: string[]; absent?: boolean }
 
 /** Parses `If-Match` and `If-None-Match: *` of a write. Weak tags never match a write (RFC 9110 §13.1.1). */

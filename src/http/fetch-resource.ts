@@ -13,7 +13,7 @@ export type FetchFailure = { detail: string } & (
   | { failed: 'type'; type: string }
 )
 
-/** How a resource is fetched, and what it may cost. */
+/** The headers and limits of a fetch. */
 export type FetchOptions = {
   /** Sent with every request. */
   headers?: Record<string, string>

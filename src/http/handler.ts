@@ -12,7 +12,7 @@ export type Handler = (
   params: PathParams,
 ) => Promise<Response> | Response
 
-/** What a handler is called with, as one value for functions that need more besides. */
+/** The arguments of a handler, as one value for functions with more parameters. */
 export type RequestContext = {
   request: Request
   env: Env

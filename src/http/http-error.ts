@@ -1,12 +1,12 @@
 import { jsonResponse } from './handler.ts'
 import { CORS_HEADERS, NO_STORE } from './headers.ts'
 
-/** An error that a client may see: thrown anywhere, answered as RFC 9457 problem details. `code` is stable. */
+/** An error that a client may see, thrown anywhere: the response has problem details (RFC 9457). `code` is stable. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number
   readonly code: string
-  /** What is wrong with a body, by JSON Pointers. */
+  /** The errors in a body, by JSON Pointers. */
   readonly errors: { pointer: string; message: string }[]
   readonly headers: Record<string, string>
 

@@ -55,7 +55,7 @@ const step = (token: string, { text, at, before, expected, open }: Place): Expec
   return token === '{' ? 'name' : token === '[' ? 'value' : 'more'
 }
 
-/** What people write by mistake: what is expected, what they write instead, and what to do about it. */
+/** Common mistakes: what is expected, what is found instead, and how to fix it. */
 const HINTS: readonly (readonly [expected: RegExp, found: RegExp, hint: string])[] = [
   [/./, /[<=>]{7} ?/y, 'Resolve this Git conflict: keep one of the two versions'],
   [/value/, /(?<=^\s*)</y, 'This is HTML or XML, not a card'],

@@ -6,7 +6,7 @@ import { config, type Variables } from '../config.ts'
 import { isLocalName, parseUrl } from '../http/index.ts'
 import { getSigningKeys, type KeyEnv, nameSigners } from './signing-keys.ts'
 
-/** What signs the cards of an agent, or why nothing does. `signers` names the keys of the host at that time. */
+/** The signer of the cards of an agent, or why there is none. `signers` names the keys of the host at that time. */
 export type Signing = { signers: string } & ({ signer: CardSigner } | { unsigned: string })
 
 /** The part of a manifest that decides how cards are signed. */

@@ -26,7 +26,7 @@ export type SigningKeys = {
   next?: HostKey
   previous?: HostKey
   published: readonly PublishedKey[]
-  /** What is wrong with a secret that has no valid key; the others are used all the same. */
+  /** The error in a secret without a valid key; the others are used all the same. */
   problem?: string
 }
 
@@ -70,7 +70,7 @@ const CREATE_KEY = 'Create one: npx sync-card keys create'
 
 type StoredKey = Omit<HostKey, 'role'>
 
-/** Of the keys whose time has come, the newest signs, and any other is the previous one. */
+/** Assigns roles: the newest key whose time has come signs, and any other is the next or the previous one. */
 const findRoles = (stored: readonly StoredKey[], now: number): { [Role in HostKey['role']]?: HostKey | undefined } => {
   const byTime = stored.toSorted((a, b) => a.signsFrom - b.signsFrom)
   const current = byTime.findLast(({ signsFrom }) => signsFrom <= now) ?? byTime[0]

@@ -71,7 +71,7 @@ export class BoundedEventStream {
     )
   }
 
-  /** Whether a client may still read what is written. */
+  /** True while a client may still read what is written. */
   get isOpen(): boolean {
     return this.#controller !== undefined && !this.#isEnding
   }

@@ -17,7 +17,7 @@ export type BridgeCall = {
   tool?: { name: string; arguments: string }
   /** The resource that a message reads instead, and whether the card lists it. */
   resource?: ResourceRead['resource']
-  /** How long a tool may take without reporting progress. */
+  /** The time that a tool may take without reporting progress. */
   timeoutSeconds: number
   version: WireVersion
   streams: boolean

@@ -16,7 +16,7 @@ export type ToolOutcome =
   /** The tool's result is not one that callers can read. */
   | { invalid: string }
 
-/** What a tool returns. */
+/** The result of a tool. */
 export type ToolResult = Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>
 
 /** Accepts a tool's result unless it nests deeper than recursive readers of JSON can follow. */

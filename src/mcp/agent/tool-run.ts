@@ -120,7 +120,7 @@ export class ToolRun {
     open?.answer(answer)
   }
 
-  /** Asks the caller once the elicitations before are answered. */
+  /** Passes an elicitation to the caller once those before are answered. */
   #ask(elicitation: Elicitation, withdrawn: AbortSignal): Promise<ElicitResult> {
     if (++this.#elicitations > MAX_TOOL_ELICITATIONS) return Promise.resolve({ action: 'cancel' })
     const answer = this.#lastElicitation.then(() => this.#askNow(elicitation, withdrawn))

@@ -16,7 +16,7 @@ export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; promp
 /** The items of a list, in the server's order. `truncated` is the reason where the server has more. */
 export type Listed = { items: Json[]; truncated?: string }
 
-/** What a server declares, or why it could not be discovered. */
+/** The declarations of a server, or why it could not be discovered. */
 type Discovery = { discovered: Discovered } | { failure: McpError }
 
 /** The limits of discovery. */

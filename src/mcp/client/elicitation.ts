@@ -122,7 +122,7 @@ const elicitAll = async (
   return answers
 }
 
-/** How often a tool may ask for input, and how long to wait where it only wants to be called again. */
+/** The limit of requests for input, and the wait before a call that a tool only wants to have repeated. */
 const MAX_INPUT_ROUNDS = 10
 const RECALL_MS = 250
 

@@ -29,19 +29,19 @@ export type Session = {
   readResource: (uri: string, options: RequestOptions) => Promise<{ contents: ResourceContents[] } | Failed>
   /** Requests one page of a list, from its beginning or from `cursor`. */
   listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
-  /** Whether the server keeps nothing between two requests, so that several callers may share the session. */
+  /** The server keeps nothing between two requests, so several callers may share the session. */
   isStateless: boolean
   isClosed: () => boolean
   /** Ends the session, here and at the server. Takes at most two seconds and never rejects. */
   close: () => Promise<void>
 }
 
-/** What an MCP server declares as a session opens. */
+/** The declarations of an MCP server as a session opens. */
 export type ServerInfo = {
   protocolVersion: string
   capabilities: JsonObject
   serverInfo: JsonObject
-  /** How to use the server, for models. */
+  /** Instructions for models. */
   instructions?: string
 }
 
@@ -70,7 +70,7 @@ type ToolCallOptions = RequestOptions & {
   onElicitation: OnElicitation
 }
 
-/** What opening a session may cost, and what the session may receive. */
+/** The limits of a session, and the messages of the server that it accepts. */
 export type SessionOptions = {
   /** For each of the at most two ways in which the session is opened. */
   timeoutMs?: number
@@ -80,7 +80,7 @@ export type SessionOptions = {
   maxResponseBytes?: number
   /** Limit of all responses: a session that receives more ends. */
   maxSessionBytes?: number
-  /** Which elicitations of the server are passed on. Without it, the server learns that there is no elicitation. */
+  /** The elicitations that are passed on. Without it, the client declares no elicitation. */
   elicitations?: ElicitationPolicy
   /** Called when the server announces other tools. Without it, the server gets no stream for its own messages. */
   onToolsChanged?: () => void
@@ -172,8 +172,13 @@ const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : 
 
 const toSession = (connection: Connection, server: ServerInfo, isStateless: boolean): Session => {
   const { client, calls, toFailure, isClosed, close } = connection
-  const attempt = <Result extends object>(request: Promise<Result>): Promise<Result | Failed> =>
-    request.catch((error: unknown) => ({ failure: toFailure(error) }))
+  const attempt = async <Result extends object>(request: () => Promise<Result>): Promise<Result | Failed> => {
+    try {
+      return await request()
+    } catch (error) {
+      return { failure: toFailure(error) }
+    }
+  }
   return {
     server,
     isStateless,
@@ -199,16 +204,16 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
         })
       }
       const ask = (elicitation: Elicitation) => silence.pause(onElicitation(elicitation, ended))
-      return attempt(callWithElicitation({ name, arguments: args }, callOnce, ask)).finally(() => {
+      return attempt(() => callWithElicitation({ name, arguments: args }, callOnce, ask)).finally(() => {
         remove()
         silence.end()
       })
     },
     readResource: (uri, { timeoutMs: timeout, signal }) =>
-      attempt(client.request({ method: 'resources/read', params: { uri } }, ReadResult, { timeout, signal })),
+      attempt(() => client.request({ method: 'resources/read', params: { uri } }, ReadResult, { timeout, signal })),
     listPage: (kind, cursor, { timeoutMs: timeout, signal }) => {
       const request = { method: `${kind}/list`, ...(cursor !== undefined && { params: { cursor } }) }
-      return attempt(client.request(request, pageSchema(kind), { timeout, signal }).then(page => ({ page })))
+      return attempt(async () => ({ page: await client.request(request, pageSchema(kind), { timeout, signal }) }))
     },
   }
 }
@@ -312,7 +317,7 @@ const failRequest = (transport: StreamableHTTPClientTransport, id: string | numb
     error: { code: -32000, message: failure.message, data: new LocalFailure(failure) },
   })
 
-/** How the client resumes event streams. Servers may set the delay with `retry`. */
+/** The rules by which the client resumes event streams. Servers may set the delay with `retry`. */
 const reconnectionOptions = {
   maxRetries: 2,
   initialReconnectionDelay: 1_000,
